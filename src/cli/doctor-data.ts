@@ -12,12 +12,13 @@ import { DAY_MS, HOUR_MS, MINUTE_MS } from '../clock.js'
 import { type Config, isPostgres, modelPackDir, sqliteFile } from '../config.js'
 import { differingSettings } from '../fleet.js'
 import { isUnderWay } from '../storage/epoch-book.js'
-import { describeDatabase, hasDatabase, schemas } from '../storage/open-store.js'
+import { describeDatabase, hasDatabase, masterKeysOf, schemas } from '../storage/open-store.js'
 import { SchemaOutdatedError } from '../storage/store.js'
+import { foreignReferences } from '../subjects/foreign-references.js'
 import type { Finding } from './doctor-finding.js'
 import { assertNotEmpty, using } from './ledger.js'
 import { counted } from './style.js'
-import { packObstacle } from './trials.js'
+import { modelToServe, packObstacle } from './trials.js'
 
 export async function checkModels(config: Config): Promise<Finding> {
   const dir = modelPackDir(config)
@@ -125,16 +126,17 @@ export async function checkDatabase(config: Config): Promise<Finding> {
         detail: `${describeDatabase(config)} has schema ${found}, made by an earlier version; countersign serve of this version brings it to schema ${own}, and its content is not examined before`,
         remedy: 'make a backup with the version that serves it now, then restart',
       }
-    const { issues, tenants, references } = await using(config, async ({ store }) => ({
+    const served = await modelToServe(config)
+    const { issues, tenants, references, foreign } = await using(config, async ({ store }) => ({
       issues: await store.check(),
       ...(await store.read.counts()),
+      foreign: served === null ? null : await foreignReferences(store.read, served),
     }))
     if (issues.length > 0) return damaged(issues)
-    return {
-      check,
-      status: 'ok',
-      detail: `whole; ${counted(tenants, 'tenant')}, ${counted(references.production, 'production reference')}`,
-    }
+    const detail = `whole; ${counted(tenants, 'tenant')}, ${counted(references.production, 'production reference')}`
+    return foreign === null
+      ? { check, status: 'ok', detail }
+      : { check, status: 'warning', detail: `${detail}. ${foreign}` }
   } catch (error) {
     const issues = await findDamage(config, error)
     if (issues.length > 0) return damaged(issues)
@@ -206,6 +208,21 @@ export async function checkAuditLogs(config: Config): Promise<Finding[]> {
     // The finding about the database says why it cannot be used.
     return []
   }
+}
+
+/** A change of the master key that was begun and not finished: until then both keys open the database. */
+export async function checkMasterKeyChange(config: Config): Promise<Finding[]> {
+  const ids = await masterKeysOf(config).catch(() => [])
+  if (ids.length < 2) return []
+  return [
+    {
+      check: 'master key',
+      status: 'warning',
+      detail: `its change is under way: both ${ids.join(' and ')} open the database`,
+      remedy:
+        'finish it with countersign keys rotate-master --finish once every service has the new key, or give it up with --cancel',
+    },
+  ]
 }
 
 /** More than services need to read a key. That rows are wrapped anew may take hours. */

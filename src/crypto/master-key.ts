@@ -19,6 +19,22 @@ export function masterKeyId(masterKey: Buffer): string {
   ).toString('hex')
 }
 
+/** What is configured as master key is none. A new key is the remedy only where there is no database. */
+export class MalformedKeyError extends ConfigError {
+  constructor(
+    /** A sentence without its full stop. */
+    private readonly found: string,
+  ) {
+    super(`${found}. Make one with: openssl rand -base64 ${MASTER_KEY_BYTES}`)
+  }
+
+  /** @param wanted ids of the master keys that open the database; empty where they are not known */
+  besideDatabase(wanted: readonly string[]): ConfigError {
+    const ids = wanted.length > 0 ? ` (id ${wanted.join(' or ')})` : ''
+    return new ConfigError(`${this.found}: put back the one of the database${ids}; a new key opens nothing.`)
+  }
+}
+
 type MasterKeyConfig = Pick<Config, 'masterKey' | 'masterKeyCommand' | 'masterKeyFile'>
 
 /**
@@ -161,8 +177,6 @@ function keyText(masterKey: Buffer): string {
 function parseMasterKey(text: string, origin: string): Buffer {
   const key = Buffer.from(text.trim(), 'base64')
   if (key.length !== MASTER_KEY_BYTES)
-    throw new ConfigError(
-      `The master key in ${origin} is not ${MASTER_KEY_BYTES} bytes of base64. Make one with: openssl rand -base64 32`,
-    )
+    throw new MalformedKeyError(`The master key in ${origin} is not ${MASTER_KEY_BYTES} bytes of base64`)
   return key
 }
