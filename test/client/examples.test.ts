@@ -125,7 +125,7 @@ describe.each(PROGRAMS)('the example in %s, when something is wrong,', (language
     BUILD_MS,
   )
 
-  it.skipIf(!isThere || language === 'node')(
+  it.skipIf(!isThere)(
     'stops there, and erases the user that it has enrolled',
     async () => {
       const grace = join(folder, 'grace.jpg')
