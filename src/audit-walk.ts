@@ -153,6 +153,15 @@ export async function auditWalkStatus(store: Pick<Store, 'read'>, audit: AuditLo
   }
 }
 
+/** The first entry of a tenant's log that does not fit, as the walks have found; null for none. @throws StoreUnavailableError */
+export async function auditBreak(
+  { store, audit }: { store: Pick<Store, 'read'>; audit: AuditLog },
+  tenantId: string,
+): Promise<number | null> {
+  const { broken } = await auditWalkStatus(store, audit)
+  return broken.find((one) => one.tenantId === tenantId)?.brokenAt ?? null
+}
+
 /** One sentence for `doctor`. */
 export function describeWalk({ completedAt }: AuditWalkStatus): string {
   return completedAt === null

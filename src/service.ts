@@ -10,7 +10,7 @@ import {
   describeUnreached,
   gradeOf,
 } from '../models/pack/pack-grade.js'
-import { AuditWalk, auditWalkStatus } from './audit-walk.js'
+import { AuditWalk, auditBreak, auditWalkStatus } from './audit-walk.js'
 import { Engine } from './biometrics/engine/engine.js'
 import { type Clock, DAY_MS, HOUR_MS, SECOND_MS, systemClock } from './clock.js'
 import { ClockWatch } from './clock-watch.js'
@@ -472,6 +472,7 @@ export class Service {
       issuer: () => this.url(environment),
       engineHealth: () => engine.health(),
       capturePage: () => this.capturePage,
+      auditBreak: (tenantId) => auditBreak(this.ledger, tenantId),
       sandboxUsers: new SandboxUsers(parts.clock, parts.config.sandboxUsers),
     })
     return new ApiServer({

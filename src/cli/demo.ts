@@ -1,5 +1,6 @@
 /** The first minute: a demo tenant, photos to try, and commands to paste. */
-import { join, relative } from 'node:path'
+import { join, relative, resolve } from 'node:path'
+import { SETTINGS } from '../config/settings.js'
 import { COMMAND_LINE } from '../operations/operation.js'
 import type { Service } from '../service.js'
 import { createdTenantRows, createdTenantView } from './created-tenant.js'
@@ -14,6 +15,8 @@ export interface Demo {
   /** A tenant that is there. */
   tenantName: string
   photosDir: string
+  /** `countersign` as another terminal calls it, with the data folder where that is not the default. */
+  command: string
 }
 
 export async function prepareDemo(service: Service): Promise<Demo> {
@@ -21,7 +24,15 @@ export async function prepareDemo(service: Service): Promise<Demo> {
   await writeDemoPhotos(photosDir)
   const tenants = await service.ledger.store.read.tenants()
   const created = tenants.length === 0 ? await createTenant(service) : null
-  return { created, tenantName: tenants[0]?.name ?? DEMO_TENANT, photosDir }
+  const command = commandFor(service.config.dataDir)
+  return { created, tenantName: tenants[0]?.name ?? DEMO_TENANT, photosDir, command }
+}
+
+/** Another terminal has none of the settings of this one. */
+function commandFor(dataDir: string): string {
+  if (dataDir === resolve(SETTINGS.dataDir.fallback ?? '.')) return 'npx countersign'
+  const quoted = /^[\w./-]+$/.test(dataDir) ? dataDir : `'${dataDir.replaceAll("'", `'\\''`)}'`
+  return `${SETTINGS.dataDir.variable}=${quoted} npx countersign`
 }
 
 async function createTenant({ ledger, adminUrl }: Service) {
@@ -35,11 +46,11 @@ export function demoView({ created, photosDir }: Demo) {
 }
 
 export function demoInstructions(
-  { created, tenantName, photosDir }: Demo,
+  { created, tenantName, photosDir, command }: Demo,
   where: { production: string; sandbox: string },
 ): string {
   if (!created)
-    return `Keys were shown when they were made. For a new one:\n\n  npx countersign tenant reissue-key ${tenantName} --type sandbox\n\nTo sign in to the dashboard:\n\n  npx countersign tenant login-link ${tenantName}\n`
+    return `Keys were shown when they were made. For a new one:\n\n  ${command} tenant reissue-key ${tenantName} --type sandbox\n\nTo sign in to the dashboard:\n\n  ${command} tenant login-link ${tenantName}\n`
   const photos = relative('.', photosDir) || '.'
   // By stdin: a photo of 100 kB is longer than an argument may be.
   const call = (url: string, key: string, body: string) =>
@@ -68,7 +79,7 @@ export function demoInstructions(
       withPhoto('ada.jpg', action).replace('"ada"', '"ada+match"'),
     ),
     '\n2. It was approved, which issued the production key. Reveal it, once:\n',
-    `  KEY=$(npx countersign tenant production-key ${created.name})`,
+    `  KEY=$(${command} tenant production-key ${created.name})`,
     '\n3. Enrol three photos of a face in production, and verify another one of the same person, taken on another day:\n',
     call(`${where.production}/enroll`, '$KEY', threePhotos),
     '',

@@ -30,7 +30,7 @@ export function registerJwtCommand(command: Command): void {
             ...(options.audience ? { audience: options.audience } : {}),
           })
           print(options, { valid: true, header: protectedHeader, claims: payload }, () =>
-            [`Valid, signed with ${protectedHeader.kid}.`, JSON.stringify(payload, null, 2)].join('\n'),
+            [verdictLine(payload, protectedHeader.kid), JSON.stringify(payload, null, 2)].join('\n'),
           )
         } catch (error) {
           const timing = timingOf(error)
@@ -45,10 +45,27 @@ export function registerJwtCommand(command: Command): void {
             return
           }
           if (!(error instanceof errors.JOSEError)) throw error
-          throw new CommandError('invalid_jwt', `${error.message}${keyHint(token, error)}`)
+          throw new CommandError(
+            'invalid_jwt',
+            audienceMismatch(error, options.audience) ?? `${error.message}${keyHint(token, error)}`,
+          )
         }
       }),
     )
+}
+
+/** A genuine token may still carry a rejection, which nobody must read as an approval. */
+function verdictLine({ verdict, reason }: JWTPayload, kid: string | undefined): string {
+  if (verdict !== 'rejected') return `Valid, signed with ${kid}.`
+  return `Genuine, and a rejection: ${typeof reason === 'string' ? reason : 'no reason named'} (signed with ${kid}).`
+}
+
+/** Null for all that is wrong with a token but its audience. */
+function audienceMismatch(error: unknown, asked: string | undefined): string | null {
+  if (!(error instanceof errors.JWTClaimValidationFailed) || error.claim !== 'aud') return null
+  const { aud } = error.payload
+  if (aud === undefined) return `The token has no \`aud\`, and --audience asks for ${asked}.`
+  return `The token is for ${[aud].flat().join(', ')} (\`aud\`), and --audience asks for ${asked}.`
 }
 
 /** A failed signature most often means another secret: its id is in the header. */

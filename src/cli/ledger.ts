@@ -20,7 +20,7 @@ export async function withLedger<T>(work: Work<T>): Promise<T> {
 export function databaseMissing(config: Config): CommandError {
   return new CommandError(
     'database_missing',
-    `There is no database at ${describeDatabase(config)} yet: \`countersign serve\` or \`countersign tenant create\` makes it.`,
+    `There is no database at ${describeDatabase(config)} yet: \`countersign serve\` or \`countersign tenant create\` makes it. Where the service runs with another COUNTERSIGN_DATA_DIR or COUNTERSIGN_DATABASE, set it here too.`,
   )
 }
 

@@ -263,6 +263,8 @@ type AuditPage struct {
 	HasMore bool `json:"has_more"`
 	// NextCursor is what to send as After for what follows, now or later.
 	NextCursor string `json:"next_cursor"`
+	// BrokenAt is the first entry that does not fit, of a log that was changed in the service's database; 0 where none is known.
+	BrokenAt int `json:"broken_at,omitempty"`
 }
 
 // AuditEntry is one entry of the audit log.

@@ -358,6 +358,8 @@ export interface AuditPage {
   has_more: boolean
   /** What to send as `after` for what follows, now or later. */
   next_cursor: string
+  /** The log was changed in the service's database: the first entry that does not fit. Left out where none is known. */
+  broken_at?: number
 }
 
 export interface AuditEntry {

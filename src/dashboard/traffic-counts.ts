@@ -61,7 +61,9 @@ export function countRequest(traffic: TrafficCounts, request: Observation): void
     counts.scores[Math.min(bin, SCORE_BINS - 1)]!++
   }
   const named = request.signingKeyId ?? 'unnamed'
-  if (/^(?:unnamed|sec_[0-9a-f]{32})$/.test(named)) countKey(traffic, named, 1)
+  // A refused key holds no signing secret.
+  if (request.tenantId !== undefined && /^(?:unnamed|sec_[0-9a-f]{32})$/.test(named))
+    countKey(traffic, named, 1)
   const kind = callKindOf(request)
   countLatency(latencyOf(counts, kind, 'total'), request.durationMs)
   for (const stage of STAGES) {

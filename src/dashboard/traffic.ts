@@ -79,13 +79,16 @@ export class Traffic {
 
   readonly observe = (request: Observation): void => {
     // Guidance comes by the dozen for each verdict, and would hide them.
-    if (request.tenantId === undefined || request.endpoint === 'guide') return
+    if (request.endpoint === 'guide') return
+    // A key that was refused names its tenant as well: at the other environment's address, revoked, or from another network.
+    const tenantId = request.tenantId ?? request.keyTenantId
+    if (tenantId === undefined) return
     const now = this.clock.now()
     const { stepMs, spanMs } = WINDOWS.quarter
-    const recent = stretchesOf(this.recent, request.tenantId)
+    const recent = stretchesOf(this.recent, tenantId)
     for (const at of recent.keys()) if (at <= now - spanMs || at > now) recent.delete(at)
     countRequest(stretchAt(recent, startOf(now, stepMs)), request)
-    const unsaved = stretchesOf(this.unsaved, request.tenantId)
+    const unsaved = stretchesOf(this.unsaved, tenantId)
     countRequest(stretchAt(unsaved, startOf(now, MINUTE_MS)), request)
     if (unsaved.size > MOST_UNSAVED) unsaved.delete(Math.min(...unsaved.keys()))
   }
@@ -143,6 +146,8 @@ export class Traffic {
     this.underWay.set(tenantId, minutes)
     try {
       await this.store.transaction(async (tx) => {
+        // A deleted tenant keeps no counts, and its old keys may still be tried.
+        if ((await tx.tenantById(tenantId))?.deletedAt !== null) return
         for (const [at, counts] of minutes)
           for (const resolution of ['minute', 'hour'] as const) {
             const start = startOf(at, STORED_MS[resolution])

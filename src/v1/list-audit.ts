@@ -41,6 +41,13 @@ const success = Type.Object(
     next_cursor: Type.String({
       description: 'What to send as `after` for what follows: now, or later, when more has happened.',
     }),
+    broken_at: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        description:
+          'The log was changed in the database: the `sequence` of the first entry that does not fit, as the daily verification found. Left out where it found none.',
+      }),
+    ),
   },
   { title: 'AuditPage' },
 )
@@ -91,7 +98,7 @@ interface Input {
   event?: AuditEventName
 }
 
-export function listAudit({ store }: Services): Endpoint<Input> {
+export function listAudit({ store, auditBreak }: Services): Endpoint<Input> {
   return {
     ...listAuditDescription,
     async handle({ input, tenant, environment }) {
@@ -105,9 +112,15 @@ export function listAudit({ store }: Services): Endpoint<Input> {
               limit,
               event,
             })
+      const brokenAt = environment === 'sandbox' ? null : await auditBreak(tenant.id)
       return {
         status: 200,
-        body: { data: page.data, has_more: page.hasMore, next_cursor: String(page.cursor) },
+        body: {
+          data: page.data,
+          has_more: page.hasMore,
+          next_cursor: String(page.cursor),
+          ...(brokenAt !== null && { broken_at: brokenAt }),
+        },
         furtherTokens: Math.max(0, Math.ceil(page.read / ENTRIES_A_TOKEN) - 1),
       }
     },

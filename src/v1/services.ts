@@ -38,6 +38,8 @@ export interface Services {
   /** Origin of the hosted capture page; null where it is not served. */
   capturePage(): string | null
   idempotency: Pick<Idempotency, 'kept'>
+  /** The first entry of a tenant's audit log that does not fit, as the last verification found; null where it found none. */
+  auditBreak(tenantId: string): Promise<number | null>
   /** Base URL, the `iss` of JWTs. */
   issuer(): string
   engineHealth(): EngineHealth

@@ -62,6 +62,10 @@ it('finds an entry that was changed far from the end, and says so in metrics and
   expect(lines.filter((line) => line.includes('was changed in the database'))).toHaveLength(1)
   const metrics = await scrape(running)
   expect(sampleOf(metrics, 'countersign_audit_broken_logs')).toBe(1)
+  const listed = async (one: TestTenant) =>
+    (await (await running.production(one)).call('GET', '/v1/audit')).body.broken_at
+  expect(await listed(tenant)).toBe(30)
+  expect(await listed(await running.tenant())).toBeUndefined()
   expect(sampleOf(metrics, 'countersign_audit_verified_timestamp_seconds')).toBe(running.clock.now() / 1000)
 })
 

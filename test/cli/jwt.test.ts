@@ -35,6 +35,26 @@ describe('jwt', () => {
     expect(JSON.parse(result.stdout)).toMatchObject({ valid: true, header: { kid: 'sec_1' }, claims })
   })
 
+  it('says first of a rejection that it is one, and why', async () => {
+    const rejection = token({ ...claims, verdict: 'rejected', reason: 'no_match' })
+    const { code, stdout } = await place.run(['jwt', rejection, '--secret', SECRET])
+    expect({ code, first: stdout.split('\n')[0] }).toEqual({
+      code: 0,
+      first: 'Genuine, and a rejection: no_match (signed with sec_1).',
+    })
+    const approval = await place.run(['jwt', token(claims), '--secret', SECRET])
+    expect(approval.stdout).toMatch(/^Valid, signed with sec_1\.\n/)
+  })
+
+  it.each([
+    ['ten_1', 'The token is for ten_1 (`aud`), and --audience asks for ten_2.'],
+    [undefined, 'The token has no `aud`, and --audience asks for ten_2.'],
+  ])('names both audiences where the token is for %s', async (aud, message) => {
+    const other = token({ ...claims, aud })
+    const result = await place.run(['jwt', other, '--secret', SECRET, '--audience', 'ten_2', '--json'])
+    expect(result.error).toEqual({ code: 'invalid_jwt', message })
+  })
+
   it.each([
     ['what is no token', 'abc', SECRET, 'invalid_jwt', 'That is no JWT'],
     ['what is no secret', token(claims), 'x', 'invalid_secret', 'no signing secret'],

@@ -331,6 +331,12 @@ describe('serve --demo', () => {
       expect((await apiClient(`${server.sandbox}/v1`, key).health()).status).toBe(200)
     })
 
+    it('prints its command with the data folder, which another terminal does not know', () => {
+      expect(server.stderr()).toContain(
+        `KEY=$(COUNTERSIGN_DATA_DIR=${home.dataDir} npx countersign tenant production-key demo)`,
+      )
+    })
+
     const shell = spawnSync('bash', ['-c', 'command -v curl base64']).status === 0
     it.skipIf(!shell)('prints commands that do what it says, with photos of 150 kB too', async () => {
       const calls = server

@@ -6,6 +6,7 @@ import type { TrafficView, TrafficWindow } from '../../src/dashboard/contract.js
 import { countLatency, percentilesOf } from '../../src/dashboard/latency-counts.js'
 import { Traffic } from '../../src/dashboard/traffic.js'
 import { countRequest, noTraffic, readTraffic } from '../../src/dashboard/traffic-counts.js'
+import { COMMAND_LINE } from '../../src/operations/operation.js'
 import type { Observation } from '../../src/server/observation.js'
 import { type Store, StoreUnavailableError } from '../../src/storage/store.js'
 import { apiClient } from '../support/client.js'
@@ -102,6 +103,32 @@ describe('the traffic of a tenant', () => {
       codes: { face_not_found: 2 },
       reasons: { no_match: 2 },
     })
+  })
+
+  it('has the refusals of a key at the wrong address, which the request log has too', async () => {
+    const before = await view('hour')
+    const elsewhere = apiClient(running.service.url('production'), tenant.sandboxKey)
+    const { body } = await elsewhere.verify({ user_id: 'u+match', image, action: 'x' })
+    expect(body.code).toBe('wrong_environment')
+    const after = await view('hour')
+    expect(after.environments.production.codes).toEqual({ wrong_environment: 1 })
+    expect(sumOf(after, 'errors')).toBe(sumOf(before, 'errors') + 1)
+    expect(after.slots.at(-1)!.signingKeys).toEqual(before.slots.at(-1)?.signingKeys ?? {})
+  })
+
+  it('is counted no more once the tenant is deleted, whose old key is still tried', async () => {
+    const { store } = running.service.ledger
+    const gone = await running.tenant()
+    await running.service.ledger.operations.lifecycle.delete(
+      (await store.read.tenantById(gone.id))!,
+      COMMAND_LINE,
+    )
+    const refused = await gone.sandbox.verify({ user_id: 'u+match', image, action: 'x' })
+    expect(refused.status).toBe(401)
+    await running.restart()
+    tenant.sandbox = apiClient(running.service.url('sandbox'), tenant.sandboxKey)
+    session = await signIn(running, { login_token: await loginToken(running, tenant.id) })
+    expect(await running.service.ledger.store.read.traffic(gone.id, 'hour', 0)).toEqual([])
   })
 
   it('tells challenges from photos: their latencies are not mixed', () => {

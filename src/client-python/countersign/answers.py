@@ -184,6 +184,8 @@ class AuditPage(Answer):
     has_more: bool
     #: What to send as `after` for what follows, now or later.
     next_cursor: str
+    #: The log was changed in the service's database: the first entry that does not fit. None where none is known.
+    broken_at: Optional[int] = None
 
 
 @dataclass(frozen=True)
