@@ -14,11 +14,12 @@ import {
 } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 
-/** For the owner alone, and so are folders that it makes. @returns false, with nothing changed, where there is a file already */
+/** For the owner of the folder only, and so are folders that it makes. @returns false, with nothing changed, where there is a file already */
 export function createDurably(file: string, text: string): boolean {
   makeFolder(dirname(file))
   const temporary = writeAside(file, text)
   try {
+    giveToOwnerOf(dirname(file), temporary)
     // Linked, not renamed: of two first starts at once, one makes the file.
     linkSync(temporary, file)
   } catch (error) {
@@ -31,11 +32,34 @@ export function createDurably(file: string, text: string): boolean {
   return true
 }
 
-/** With the folders above it that are missing: for the owner alone, and synced, so that nothing below is lost with a name. */
+/**
+ * Gives a file or folder that root made the owner of another. The service runs as the owner of its data folder, and root at the
+ * command line would shut it out. Does nothing for any other user.
+ */
+export function giveToOwnerOf(model: string, path: string): void {
+  if (process.getuid?.() !== 0) return
+  const { uid, gid } = statSync(model)
+  chownSync(path, uid, gid)
+}
+
+/** Makes an empty file for the owner of its folder, where root would otherwise own it. Does nothing for any other user, or where the file exists. */
+export function makeForOwnerOfFolder(file: string): void {
+  if (process.getuid?.() !== 0) return
+  try {
+    closeSync(openSync(file, 'wx', 0o600))
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return
+    throw error
+  }
+  giveToOwnerOf(dirname(file), file)
+}
+
+/** Makes missing folders above it, too. They belong to the owner of the folder that was there, and are synced, so that nothing below is lost with a name. */
 export function makeFolder(folder: string): void {
   const first = mkdirSync(folder, { recursive: true, mode: 0o700 })
   if (first === undefined) return
   const top = dirname(resolve(first))
+  for (let made = resolve(folder); made !== top; made = dirname(made)) giveToOwnerOf(top, made)
   for (let above = dirname(resolve(folder)); above !== dirname(top); above = dirname(above)) sync(above)
 }
 

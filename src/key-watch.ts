@@ -10,7 +10,7 @@ import type { EpochFolder } from './crypto/epoch-folder.js'
 import { loadMasterKey, readableKeyIds } from './crypto/master-key.js'
 import { epochFolder, findKeys, type Ledger, takeOverEpochs } from './ledger.js'
 import type { KeyringRecord } from './storage/records.js'
-import { StoreUnavailableError } from './storage/store.js'
+import { StoreCorruptError, StoreUnavailableError } from './storage/store.js'
 
 export const KEY_WATCH_MS = SECOND_MS
 /** Of the failures in a row, the first is logged and then each sixtieth. */
@@ -22,12 +22,15 @@ export class KeyWatch {
     () => this.takeOver(),
     (err) => {
       // A database that is away for a moment says nothing of the keys.
+      const isAway = err instanceof StoreUnavailableError && !(err instanceof StoreCorruptError)
       if (!(err instanceof StoreUnavailableError)) this.isCurrent = false
       // An outage is one line a minute, and not one a second.
       if (this.failures++ % LOGGED_EVERY === 0)
         this.log.error(
           { err, failures: this.failures },
-          'the keys cannot be read, and no call is answered until they can',
+          isAway
+            ? 'the database does not answer, and the service looks at its keys again once it does'
+            : 'the keys cannot be read, and no call is answered until they can',
         )
     },
   )

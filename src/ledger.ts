@@ -5,11 +5,17 @@ import { isThere } from './config/is-there.js'
 import { type Config, ConfigError } from './config.js'
 import { EpochFolder } from './crypto/epoch-folder.js'
 import type { EpochKeys } from './crypto/epoch-key.js'
-import { isKeyFileUsed, loadMasterKey, masterKeyId } from './crypto/master-key.js'
+import { isKeyFileUsed, loadMasterKey, MalformedKeyError, masterKeyId } from './crypto/master-key.js'
 import { deriveKeys, newKeys, openKeys, type ServiceKeys, sealKeys } from './crypto/service-keys.js'
 import { loadEpochs } from './epochs.js'
 import { Operations } from './operations/operations.js'
-import { describeDatabase, hasDatabase, type OpenOptions, openStore } from './storage/open-store.js'
+import {
+  describeDatabase,
+  hasDatabase,
+  masterKeysOf,
+  type OpenOptions,
+  openStore,
+} from './storage/open-store.js'
 import type { Store, StoreReader } from './storage/store.js'
 import { SubjectVault } from './subjects/subject-vault.js'
 import { SigningSecrets } from './tenancy/signing-secrets.js'
@@ -42,11 +48,11 @@ export async function openLedger(
   options: LedgerOptions = {},
 ): Promise<Ledger> {
   // A key that cannot be used is to show before a database is made. A database that is there needs its own key, not a new one.
-  const given = hasMasterKey(config) || !(await hasDatabase(config)) ? loadMasterKey(config) : null
+  const given = hasMasterKey(config) || !(await hasDatabase(config)) ? await masterKeyOf(config) : null
   const store = await openStore(config, options)
   try {
     if (!given) await assertNew(store, config)
-    const masterKey = given ?? loadMasterKey(config)
+    const masterKey = given ?? (await masterKeyOf(config))
     const keys = (await findKeys(store.read, masterKey)) ?? (await firstKeys(store, masterKey, clock))
     const folder = epochFolder(config)
     await folder?.assertThere()
@@ -61,6 +67,19 @@ export async function openLedger(
   } catch (error) {
     await store.close()
     throw error
+  }
+}
+
+/**
+ * The configured master key, as `loadMasterKey` reads it.
+ * @throws ConfigError, which for a malformed key beside a database names the key of the database
+ */
+export async function masterKeyOf(config: Config): Promise<Buffer> {
+  try {
+    return loadMasterKey(config)
+  } catch (error) {
+    if (!(error instanceof MalformedKeyError) || !(await hasDatabase(config).catch(() => false))) throw error
+    throw error.besideDatabase(await masterKeysOf(config).catch(() => []))
   }
 }
 

@@ -65,6 +65,7 @@ import { AttemptLockout, defaultAttempts, NO_LOCKOUT } from './subjects/attempt-
 import { NO_CAPTURES, StoredCaptures } from './subjects/capture-memory.js'
 import { CaptureSessionBook } from './subjects/capture-session-book.js'
 import { ChallengeBook } from './subjects/challenge-book.js'
+import { foreignReferences } from './subjects/foreign-references.js'
 import { LocalRateLimiter, type RateLimiter } from './tenancy/rate-limiter.js'
 import { SharedRateLimiter } from './tenancy/shared-rate-limiter.js'
 import { EngineRecogniser } from './v1/engine-recogniser.js'
@@ -529,6 +530,11 @@ export class Service {
     return grade === 'production'
       ? null
       : `The model pack ${engine.pack.modelId} is of evaluation grade at a false match rate of ${config.fmr}: \`countersign doctor\` says why.`
+  }
+
+  /** What the operator should know of users who were enrolled with another pack, sentences; null where there are none. */
+  referenceWarning(): Promise<string | null> {
+    return foreignReferences(this.ledger.store.read, this.engine.pack.modelId)
   }
 
   /** A sentence for each tenant whose contract names a rate that the pack does not reach, as after a change of the pack. */

@@ -1,6 +1,7 @@
 /** What a pack is good for at a false match rate: whether its calibration reaches the rate, and whether it was measured on enough people. */
-
+import { dirname } from 'node:path'
 import { CodedError } from '../../src/errors.js'
+import { unknownPack } from './known-packs.js'
 import { calibrationPoints, type ModelPack, thresholdForFmr } from './model-pack.js'
 
 export type PackGrade = 'production' | 'evaluation'
@@ -102,7 +103,8 @@ export function assertServable(pack: ModelPack, fmr: number, acceptedPack: strin
   const advice =
     acceptedPack === undefined
       ? `Calibrate it on photos of your own (countersign models calibrate), or accept it by name: COUNTERSIGN_ACCEPT_PACK=${pack.manifest.id}; every verdict then says so.`
-      : `COUNTERSIGN_ACCEPT_PACK accepts ${acceptedPack}, and COUNTERSIGN_MODEL_PACK is ${pack.manifest.id}: to serve what you accepted, set COUNTERSIGN_MODEL_PACK=${acceptedPack}.`
+      : (unknownPack('COUNTERSIGN_ACCEPT_PACK', acceptedPack, dirname(pack.dir)) ??
+        `COUNTERSIGN_ACCEPT_PACK accepts ${acceptedPack}, and COUNTERSIGN_MODEL_PACK is ${pack.manifest.id}: to serve what you accepted, set COUNTERSIGN_MODEL_PACK=${acceptedPack}.`)
   throw new PackGradeError('pack_not_accepted', `${describeGrade(pack, fmr, reasons)} ${advice}`)
 }
 

@@ -39,6 +39,8 @@ export async function announce(
   const open = openByDefault(resolveConfig())
   if (open) warnings.add(open)
   if (service.gradeWarning) warnings.add(service.gradeWarning)
+  const referenceWarning = await service.referenceWarning()
+  if (referenceWarning) warnings.add(referenceWarning)
   for (const rateWarning of await service.rateWarnings()) warnings.add(rateWarning)
   const where = {
     production: service.url('production'),

@@ -4,7 +4,7 @@ import { dirname, join, resolve } from 'node:path'
 import type { Command } from 'commander'
 import { systemClock } from '../clock.js'
 import { type Config, isPostgres, loadConfig, sqliteFile } from '../config.js'
-import { makeFolder, moveIntoPlace } from '../durable-file.js'
+import { giveToOwnerOf, makeFolder, moveIntoPlace } from '../durable-file.js'
 import { COMMAND_LINE } from '../operations/operation.js'
 import { BackupUnsupportedError } from '../storage/store.js'
 import { assertMasterKey, using, withLedger } from './ledger.js'
@@ -101,6 +101,7 @@ export async function restoreDatabase(
   try {
     const joined = joinKeys(copy, keysFile, partial)
     await attest({ ...config, database: `sqlite:${partial}` })
+    giveToOwnerOf(dirname(database), partial)
     moveIntoPlace(partial, database)
     return joined
   } finally {

@@ -12,7 +12,7 @@ import {
   type SettingName,
   unreadable,
 } from '../config.js'
-import { isKeyFileUsed, loadMasterKey } from '../crypto/master-key.js'
+import { isKeyFileUsed } from '../crypto/master-key.js'
 import { loadOperatorPassword } from '../dashboard/operator-password.js'
 import { describeDatabase } from '../storage/open-store.js'
 import { configWarnings, tlsReports } from './config-warnings.js'
@@ -147,7 +147,7 @@ async function secretProblems(config: Config): Promise<string[]> {
   const { masterKey, masterKeyCommand, masterKeyFile, operatorPassword, operatorPasswordFile } = config
   const checks: Array<() => unknown> = [() => describeDatabase(config)]
   if (masterKey || masterKeyCommand || (isKeyFileUsed(config) && existsSync(masterKeyFile)))
-    checks.push(() => loadMasterKey(config))
+    checks.push(async () => (await import('../ledger.js')).masterKeyOf(config))
   if (operatorPassword || existsSync(operatorPasswordFile)) checks.push(() => loadOperatorPassword(config))
   const problems: string[] = []
   for (const check of checks)

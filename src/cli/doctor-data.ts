@@ -14,10 +14,11 @@ import { differingSettings } from '../fleet.js'
 import { isUnderWay } from '../storage/epoch-book.js'
 import { describeDatabase, hasDatabase, schemas } from '../storage/open-store.js'
 import { SchemaOutdatedError } from '../storage/store.js'
+import { foreignReferences } from '../subjects/foreign-references.js'
 import type { Finding } from './doctor-finding.js'
-import { using } from './ledger.js'
+import { assertNotEmpty, using } from './ledger.js'
 import { counted } from './style.js'
-import { packObstacle } from './trials.js'
+import { modelToServe, packObstacle } from './trials.js'
 
 export async function checkModels(config: Config): Promise<Finding> {
   const dir = modelPackDir(config)
@@ -110,6 +111,7 @@ export async function checkNodes(config: Config): Promise<Finding[]> {
 export async function checkDatabase(config: Config): Promise<Finding> {
   const check = 'database'
   try {
+    assertNotEmpty(config)
     const { found, own } = await schemas(config)
     if (found === 0)
       return {
@@ -124,16 +126,17 @@ export async function checkDatabase(config: Config): Promise<Finding> {
         detail: `${describeDatabase(config)} has schema ${found}, made by an earlier version; countersign serve of this version brings it to schema ${own}, and its content is not examined before`,
         remedy: 'make a backup with the version that serves it now, then restart',
       }
-    const { issues, tenants, references } = await using(config, async ({ store }) => ({
+    const served = await modelToServe(config)
+    const { issues, tenants, references, foreign } = await using(config, async ({ store }) => ({
       issues: await store.check(),
       ...(await store.read.counts()),
+      foreign: served === null ? null : await foreignReferences(store.read, served),
     }))
     if (issues.length > 0) return { check, status: 'problem', detail: issues[0]!, remedy: 'restore a backup' }
-    return {
-      check,
-      status: 'ok',
-      detail: `whole; ${counted(tenants, 'tenant')}, ${counted(references.production, 'production reference')}`,
-    }
+    const detail = `whole; ${counted(tenants, 'tenant')}, ${counted(references.production, 'production reference')}`
+    return foreign === null
+      ? { check, status: 'ok', detail }
+      : { check, status: 'warning', detail: `${detail}. ${foreign}` }
   } catch (error) {
     const remedy = `see docs/${isPostgres(config) ? 'postgresql' : 'operations'}.md`
     return { check, status: 'problem', detail: (error as Error).message, remedy }

@@ -1,7 +1,6 @@
 /** What `doctor` finds by trying the configuration as `serve` would use it. */
 import { statfs } from 'node:fs/promises'
 import { type Config, isPostgres } from '../config.js'
-import { loadMasterKey } from '../crypto/master-key.js'
 import { nearestFolder } from '../nearest-folder.js'
 import { tlsReports } from './config-warnings.js'
 import type { Finding } from './doctor-finding.js'
@@ -9,10 +8,11 @@ import { askReadiness, tryAddresses, tryBackups, tryWriting } from './trials.js'
 
 const LEAST_FREE_BYTES = 1 << 30
 
-export function checkKeyCommand(config: Config): Finding {
+export async function checkKeyCommand(config: Config): Promise<Finding> {
   const check = 'key command'
   try {
-    loadMasterKey(config)
+    const { masterKeyOf } = await import('../ledger.js')
+    await masterKeyOf(config)
     return { check, status: 'ok', detail: 'prints a master key' }
   } catch (error) {
     const remedy = 'run it in a shell, as the user who runs the service'

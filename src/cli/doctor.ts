@@ -47,7 +47,7 @@ export function registerDoctorCommand(command: Command): void {
         checkByteNetworks(),
         ...(loads('onnxruntime-node') ? checkProviders(config) : []),
         await checkModels(config),
-        ...(config.masterKeyCommand ? [checkKeyCommand(config)] : []),
+        ...(config.masterKeyCommand ? [await checkKeyCommand(config)] : []),
         ...(isPostgres(config) || loads('better-sqlite3')
           ? [await checkDatabase(config), ...(await checkAuditLogs(config)), await checkBackups(config)]
           : []),

@@ -1,7 +1,9 @@
 /** Opens the database for one command and closes it again, whatever happens. */
+
+import { statSync } from 'node:fs'
 import { systemClock } from '../clock.js'
 import { isThere } from '../config/is-there.js'
-import { type Config, loadConfig } from '../config.js'
+import { type Config, isPostgres, loadConfig, sqliteFile } from '../config.js'
 import { isKeyFileUsed } from '../crypto/master-key.js'
 import type { Ledger, LedgerOptions } from '../ledger.js'
 import { describeDatabase, hasDatabase } from '../storage/open-store.js'
@@ -45,7 +47,22 @@ export function closeFilesToOthers(): void {
   process.umask(0o077)
 }
 
+/**
+ * A file without content is what a full disk or a mistaken redirection leaves of a database. Only `serve` and `migrate` may fill it.
+ * @throws CommandError database_empty
+ */
+export function assertNotEmpty(config: Config): void {
+  if (isPostgres(config)) return
+  const file = sqliteFile(config)
+  if (!isThere(file) || isThere(`${file}-wal`) || statSync(file).size > 0) return
+  throw new CommandError(
+    'database_empty',
+    `${file} is empty: remove it, and restore a backup if there was a database; \`countersign serve\` makes a new one.`,
+  )
+}
+
 export async function using<T>(config: Config, work: Work<T>, options: LedgerOptions = {}): Promise<T> {
+  if (!options.migrating) assertNotEmpty(config)
   closeFilesToOthers()
   // Loaded here: help needs no database, and shows where SQLite is broken, too.
   const { openLedger } = await import('../ledger.js')

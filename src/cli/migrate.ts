@@ -1,9 +1,12 @@
 /** `countersign migrate`: brings the schema of the database up to date without serving from it. */
 import type { Command } from 'commander'
-import { loadConfig } from '../config.js'
+import { type Config, loadConfig } from '../config.js'
 import { describeDatabase, openStore, schemas } from '../storage/open-store.js'
+import { foreignReferences } from '../subjects/foreign-references.js'
 import { closeFilesToOthers, databaseMissing } from './ledger.js'
-import { action, type OutputOptions, print } from './output.js'
+import { action, note, type OutputOptions, print } from './output.js'
+import { paint } from './style.js'
+import { modelToServe } from './trials.js'
 
 export function registerMigrateCommand(command: Command): void {
   command
@@ -23,11 +26,26 @@ make a backup first, with the version that serves the database now.`,
         if (found < own) await (await openStore(config, { migrating: true })).close()
         const { found: now } = await schemas(config)
         const database = describeDatabase(config)
-        print(options, { database, schema_before: found, schema: now }, () =>
+        const warnings = await foreignWarnings(config)
+        if (!options.json)
+          for (const text of warnings) note(`${paint('yellow', 'warning:', process.stderr)} ${text}`)
+        print(options, { database, schema_before: found, schema: now, warnings }, () =>
           now === found
             ? `${database} has schema ${now}, which this version works with: nothing was changed.`
             : `${database} had schema ${found}, and has schema ${own} now.`,
         )
       }),
     )
+}
+
+async function foreignWarnings(config: Config): Promise<string[]> {
+  const served = await modelToServe(config)
+  if (served === null) return []
+  const store = await openStore(config)
+  try {
+    const warning = await foreignReferences(store.read, served)
+    return warning === null ? [] : [warning]
+  } finally {
+    await store.close()
+  }
 }

@@ -5,6 +5,7 @@ import { request } from 'node:http'
 import { request as secureRequest } from 'node:https'
 import { createServer, type Server } from 'node:net'
 import { dirname, join } from 'node:path'
+import { findCataloguePack } from '../../models/install/catalogue.js'
 import { loadModelPack, type ModelPack } from '../../models/pack/model-pack.js'
 import { assertLivenessServed, assertServable } from '../../models/pack/pack-grade.js'
 import { DAY_MS } from '../clock.js'
@@ -17,10 +18,11 @@ import {
   SETTINGS,
   sqliteFile,
 } from '../config.js'
-import { isKeyFileUsed, loadMasterKey, masterKeyId } from '../crypto/master-key.js'
+import { isKeyFileUsed, masterKeyId } from '../crypto/master-key.js'
 import { CodedError } from '../errors.js'
 import { nearestFolder } from '../nearest-folder.js'
 import { hasDatabase, masterKeysOf } from '../storage/open-store.js'
+import type { ServedModel } from '../subjects/foreign-references.js'
 
 /** A sentence each. */
 export interface Trial {
@@ -72,9 +74,9 @@ export async function tryMasterKey(config: Config): Promise<Trial> {
   try {
     const wanted = await masterKeysOf(config)
     if (wanted.length === 0) return trial
-    const { missingMasterKey, wrongMasterKey } = await import('../ledger.js')
+    const { masterKeyOf, missingMasterKey, wrongMasterKey } = await import('../ledger.js')
     if (isKeyFileUsed(config) && !isThere(config.masterKeyFile)) throw missingMasterKey(config, wanted)
-    const id = masterKeyId(loadMasterKey(config))
+    const id = masterKeyId(await masterKeyOf(config))
     if (!wanted.includes(id)) throw wrongMasterKey(wanted, id)
   } catch (error) {
     trial.problems.push(...problemsOf(error))
@@ -92,6 +94,19 @@ export async function tryPack(config: Config): Promise<Trial> {
     return { problems: obstacle === null ? [] : [obstacle], warnings: [] }
   } catch (error) {
     return { problems: [...problemsOf(error)], warnings: [] }
+  }
+}
+
+/** The model pack that `serve` would serve; null where it cannot be told, as for a pack that cannot be read. */
+export async function modelToServe(config: Config): Promise<ServedModel | null> {
+  const dir = modelPackDir(config)
+  try {
+    // A pack that is not built yet is told from others by its name.
+    if (!isThere(join(dir, 'pack.json')))
+      return findCataloguePack(config.modelPack)?.kind === 'built' ? config.modelPack : null
+    return (await loadModelPack(dir)).modelId
+  } catch {
+    return null
   }
 }
 

@@ -359,7 +359,7 @@ export const SETTING_GROUPS = {
     modelPack: derived(
       'MODEL_PACK',
       ({ modelsDir }): string => defaultModelPack(modelsDir).name,
-      'Name of a pack in the models folder, or a path to a pack. Default: the pack that the installation began with, for a new one standard.',
+      'Name of a pack in the models folder, or a path to a pack. Default: the pack that the models folder notes as the one that served first, for a new folder standard.',
       text,
     ),
     acceptPack: optional(

@@ -1,11 +1,11 @@
 /** The master key: where it comes from, and what it is known by. */
 import { execFileSync } from 'node:child_process'
 import { hkdfSync, randomBytes } from 'node:crypto'
-import { chownSync, constants, readFileSync, rmSync, statSync } from 'node:fs'
+import { constants, readFileSync, rmSync, statSync } from 'node:fs'
 import { access } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { type Config, ConfigError } from '../config.js'
-import { createDurably, replaceDurably } from '../durable-file.js'
+import { createDurably, giveToOwnerOf, replaceDurably } from '../durable-file.js'
 
 const MASTER_KEY_BYTES = 32
 
@@ -17,6 +17,22 @@ export function masterKeyId(masterKey: Buffer): string {
   return Buffer.from(
     hkdfSync('sha256', masterKey, Buffer.alloc(0), 'countersign/v1/master-key-id', 8),
   ).toString('hex')
+}
+
+/** What is configured as master key is none. A new key is the remedy only where there is no database. */
+export class MalformedKeyError extends ConfigError {
+  constructor(
+    /** A sentence without its full stop. */
+    private readonly found: string,
+  ) {
+    super(`${found}. Make one with: openssl rand -base64 ${MASTER_KEY_BYTES}`)
+  }
+
+  /** @param wanted ids of the master keys that open the database; empty where they are not known */
+  besideDatabase(wanted: readonly string[]): ConfigError {
+    const ids = wanted.length > 0 ? ` (id ${wanted.join(' or ')})` : ''
+    return new ConfigError(`${this.found}: put back the one of the database${ids}; a new key opens nothing.`)
+  }
 }
 
 type MasterKeyConfig = Pick<Config, 'masterKey' | 'masterKeyCommand' | 'masterKeyFile'>
@@ -69,12 +85,11 @@ export function nextKeyFile(file: string): string {
 
 /** @throws Error of the file system */
 export function offerKeyFile(file: string, masterKey: Buffer): void {
-  const { uid, gid } = statSync(file)
   const next = nextKeyFile(file)
   rmSync(next, { force: true })
   createDurably(next, keyText(masterKey))
   // As the key file itself will be replaced: its owner stays the same.
-  if (process.getuid?.() === 0) chownSync(next, uid, gid)
+  giveToOwnerOf(file, next)
 }
 
 export function withdrawKeyFile(file: string): void {
@@ -102,6 +117,7 @@ async function tryKeyFile(file: string): Promise<Buffer | null> {
 export function keepKeyFile(file: string, masterKey: Buffer): string {
   const kept = keptKeyFile(file, masterKeyId(masterKey))
   createDurably(kept, keyText(masterKey))
+  giveToOwnerOf(file, kept)
   return kept
 }
 
@@ -161,8 +177,6 @@ function keyText(masterKey: Buffer): string {
 function parseMasterKey(text: string, origin: string): Buffer {
   const key = Buffer.from(text.trim(), 'base64')
   if (key.length !== MASTER_KEY_BYTES)
-    throw new ConfigError(
-      `The master key in ${origin} is not ${MASTER_KEY_BYTES} bytes of base64. Make one with: openssl rand -base64 32`,
-    )
+    throw new MalformedKeyError(`The master key in ${origin} is not ${MASTER_KEY_BYTES} bytes of base64`)
   return key
 }

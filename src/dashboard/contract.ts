@@ -546,6 +546,8 @@ export interface RequestView {
   subject: string | null
   /** In the sandbox only. */
   user_id: string | null
+  /** What its error code means in general, and where the code is explained; null where it was not refused. */
+  error: { message: string; remedy: string; doc_url: string } | null
 }
 
 /** What is empty or missing asks for nothing. */

@@ -1,13 +1,15 @@
 /** The request log to look at: what was called, how it ended, and for whom. */
-import { ApiError } from '../api-error.js'
+import { ApiError, ERRORS, type ErrorCode } from '../api-error.js'
 import { isoTime } from '../clock.js'
 import { earliestRequestId, timeOfRequestId } from '../crypto/identifiers.js'
+import { ERRORS_PATH } from '../server/routes.js'
 import type { RequestRecord } from '../storage/records.js'
 import type { RequestListing } from '../storage/request-store.js'
 import type { StoreReader } from '../storage/store.js'
 import { outcomeOf, parseOutcome, parseTime } from './audit-query.js'
 import * as bodies from './bodies.js'
 import type { AuditOutcome, RequestView } from './contract.js'
+import type { DashboardServices } from './dashboard-services.js'
 import { openUser } from './request-log.js'
 import type { TenantTable } from './route.js'
 
@@ -25,6 +27,8 @@ const LAST = 'g'
 
 type LogKeys = Parameters<typeof openUser>[0]
 
+type Urls = ReturnType<DashboardServices['urls']>
+
 interface Filter {
   endpoint: string | null
   outcome: AuditOutcome | null
@@ -40,7 +44,11 @@ export const REQUEST_ROUTES = {
       const id = query.get('id')
       if (id) {
         const named = await read.requestsNamed(tenant.id, id.slice(0, 128), MOST_NAMED)
-        return { requests: named.map((record) => view(record, keys)), next_before: null, kept }
+        return {
+          requests: named.map((record) => view(record, keys, services.urls())),
+          next_before: null,
+          kept,
+        }
       }
       const [from, until] = [parseTime(query, 'from'), parseTime(query, 'until')]
       const listing = {
@@ -54,7 +62,11 @@ export const REQUEST_ROUTES = {
       }
       const filter = { endpoint: query.get('endpoint') || null, outcome: parseOutcome(query) }
       const { found, nextBefore } = await newestMatching(read, listing, filter, request.signal)
-      return { requests: found.map((record) => view(record, keys)), next_before: nextBefore, kept }
+      return {
+        requests: found.map((record) => view(record, keys, services.urls())),
+        next_before: nextBefore,
+        kept,
+      }
     },
   },
 
@@ -101,7 +113,7 @@ function matches(record: RequestRecord, { code }: RequestListing, { endpoint, ou
   )
 }
 
-function view(record: RequestRecord, keys: LogKeys): RequestView {
+function view(record: RequestRecord, keys: LogKeys, urls: Urls): RequestView {
   const { requestId, environment, endpoint, status, code, verdict } = record
   return {
     request_id: requestId,
@@ -119,7 +131,15 @@ function view(record: RequestRecord, keys: LogKeys): RequestView {
     verification_id: record.verificationId,
     subject: record.subject,
     user_id: openUser(keys, record),
+    error: explained(record, urls),
   }
+}
+
+/** A version before may have used a code that is no longer there. */
+function explained({ environment, status, code }: RequestRecord, urls: Urls): RequestView['error'] {
+  if (status < 400 || code === null || !Object.hasOwn(ERRORS, code)) return null
+  const { message, remedy } = ERRORS[code as ErrorCode]
+  return { message, remedy, doc_url: new URL(`${ERRORS_PATH}#${code}`, urls[environment]).href }
 }
 
 /** @throws ApiError invalid_request */

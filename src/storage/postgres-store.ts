@@ -221,8 +221,8 @@ export class PostgresStore implements Store {
 
   close(): Promise<void> {
     this.closing ??= (async () => {
-      await this.primaryWatch?.stop()
-      await this.writer.close()
+      // Both begin in this turn: a write that is asked for after close() is refused.
+      await Promise.all([this.primaryWatch?.stop(), this.writer.close()])
       await this.coordinator?.stop()
       await Promise.all([this.writers.end(), this.readers.end()])
       this.silence.stop()

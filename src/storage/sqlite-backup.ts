@@ -8,11 +8,13 @@ import { copyFileSync, existsSync, renameSync, rmSync } from 'node:fs'
 import Database from 'better-sqlite3'
 import { moveIntoPlace } from '../durable-file.js'
 import { CodedError } from '../errors.js'
+import { integrityIssues, isDamage } from './sqlite-integrity.js'
 import { APPLICATION_ID, BACKUP_APPLICATION_ID, migrate } from './sqlite-migrations.js'
+import { StoreCorruptError } from './store.js'
 
 /** The files cannot be put together; the message says why. */
 export class RestoreError extends CodedError<
-  'not_a_backup' | 'keys_required' | 'wrong_keys' | 'keys_too_old'
+  'not_a_backup' | 'damaged_backup' | 'keys_required' | 'wrong_keys' | 'keys_too_old'
 > {
   override readonly name = 'RestoreError'
 }
@@ -44,6 +46,7 @@ export function removeDatabase(file: string): void {
 /**
  * Moves the data keys out of a copy of the database into a file of their own, which replaces the one there.
  * @returns how many, and where the keys there went, if another generation's
+ * @throws StoreCorruptError where the copy is damaged, with the keys there unchanged
  */
 export function separateKeys(
   copy: string,
@@ -53,6 +56,11 @@ export function separateKeys(
   removeDatabase(partial)
   const database = new Database(copy)
   try {
+    const [damage] = integrityIssues(database)
+    if (damage)
+      throw new StoreCorruptError(
+        `No backup was made, and the copies and keys from before stay as they are (${damage})`,
+      )
     database.pragma('journal_mode = DELETE')
     database.pragma('secure_delete = ON')
     database.prepare('ATTACH ? AS keys').run(partial)
@@ -131,13 +139,14 @@ export function joinKeys(
   try {
     database = new Database(target)
     const application = applicationOf(database)
+    if (application !== APPLICATION_ID && application !== BACKUP_APPLICATION_ID)
+      throw new RestoreError('not_a_backup', `${copy} is no backup of Countersign.`)
+    assertWhole(database, copy)
     if (application === APPLICATION_ID) {
       // A plain copy of the file, keys included.
       migrate(database)
       return { subjects: count(database), erased: 0 }
     }
-    if (application !== BACKUP_APPLICATION_ID)
-      throw new RestoreError('not_a_backup', `${copy} is no backup of Countersign.`)
     if (!keysFile)
       throw new RestoreError('keys_required', `${copy} holds no keys of users; name the file that does.`)
     database.pragma('secure_delete = ON')
@@ -160,10 +169,23 @@ export function joinKeys(
   } catch (error) {
     database?.close()
     removeDatabase(target)
-    throw error
+    throw isDamage(error) ? damagedBackup(copy, (error as Error).message) : error
   } finally {
     database?.close()
   }
+}
+
+/** @throws RestoreError damaged_backup */
+function assertWhole(database: Database.Database, copy: string): void {
+  const [damage] = integrityIssues(database)
+  if (damage) throw damagedBackup(copy, damage)
+}
+
+function damagedBackup(copy: string, damage: string): RestoreError {
+  return new RestoreError(
+    'damaged_backup',
+    `${copy} is damaged (${damage}): restore another backup; see docs/operations/runbooks.md#database_corrupt`,
+  )
 }
 
 /** @throws RestoreError wrong_keys, keys_too_old */

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import Database from 'better-sqlite3'
-import { makeFolder } from '../durable-file.js'
+import { makeFolder, makeForOwnerOfFolder } from '../durable-file.js'
 import { CodedError } from '../errors.js'
 import type { Connection } from './connection.js'
 import { COPIED_TABLES, type CopiedTable, TablePages } from './copied-tables.js'
@@ -65,6 +65,7 @@ export async function openSqliteSource(file: string): Promise<CopySource> {
 export async function openSqliteTarget(file: string): Promise<CopyTarget> {
   makeFolder(dirname(file))
   return opening(file, 'target_in_use', (claim) => {
+    makeForOwnerOfFolder(file)
     const database = new Database(file, { timeout: LOCK_PATIENCE_MS })
     try {
       const isUnfinished = () =>

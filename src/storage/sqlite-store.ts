@@ -4,11 +4,12 @@ import { dirname } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import Database from 'better-sqlite3'
 import { isThere } from '../config/is-there.js'
-import { makeFolder, moveIntoPlace } from '../durable-file.js'
+import { makeFolder, makeForOwnerOfFolder, moveIntoPlace } from '../durable-file.js'
 import type { Connection, Statement } from './connection.js'
 import type { ServiceNode } from './coordinator.js'
 import { removeDatabase, separateKeys } from './sqlite-backup.js'
 import { SqliteCheckpointer } from './sqlite-checkpointer.js'
+import { integrityIssues, isDamage } from './sqlite-integrity.js'
 import { assertOurs, migrate, SCHEMA_VERSION, schemaVersion } from './sqlite-migrations.js'
 import { SqlitePresence, sqliteServices } from './sqlite-presence.js'
 import { storeReader, storeTransaction } from './statements.js'
@@ -96,6 +97,7 @@ export class SqliteStore implements Store {
     try {
       makeFolder(dirname(file))
       if (serving || migrating) claim = claimDatabase(file)
+      makeForOwnerOfFolder(file)
       writer = new Database(file, { timeout: LOCK_PATIENCE_MS })
       // Before the first change: a file that is refused stays as it was.
       assertOurs(writer)
@@ -288,6 +290,8 @@ export class SqliteStore implements Store {
       const separated = separateKeys(partial, keysFile)
       moveIntoPlace(partial, file)
       return separated
+    } catch (error) {
+      throw this.translate(error)
     } finally {
       removeDatabase(partial)
     }
@@ -312,12 +316,11 @@ export class SqliteStore implements Store {
   }
 
   async check(): Promise<string[]> {
-    const rows = this.reader.pragma('integrity_check') as Array<{ integrity_check: string }>
+    const issues = integrityIssues(this.reader)
+    // The rows of a damaged table cannot be compared.
+    if (issues.length > 0) return issues
     const broken = this.reader.pragma('foreign_key_check') as Array<{ table: string }>
-    return [
-      ...rows.map((row) => row.integrity_check).filter((line) => line !== 'ok'),
-      ...broken.map(({ table }) => `dangling foreign key in ${table}`),
-    ]
+    return broken.map(({ table }) => `dangling foreign key in ${table}`)
   }
 
   async close(): Promise<void> {
@@ -361,6 +364,7 @@ export function sqliteSchemas(file: string): { found: number; own: number } {
  */
 export function claimDatabase(file: string): Database.Database {
   // A command that asks whether somebody serves reads this file for a moment.
+  makeForOwnerOfFolder(`${file}-serving`)
   const claim = new Database(`${file}-serving`, { timeout: CLAIM_PATIENCE_MS })
   try {
     claim.exec('BEGIN EXCLUSIVE')
@@ -418,12 +422,11 @@ function isBusy(error: unknown): boolean {
   return error instanceof Database.SqliteError && error.code.startsWith('SQLITE_BUSY')
 }
 
-const CORRUPT = /^SQLITE_(CORRUPT|NOTADB)/
 const UNAVAILABLE = /^SQLITE_(BUSY|LOCKED|FULL|READONLY|IOERR|CANTOPEN)/
 
 /** SQLite's own errors become ours here; anything else is the caller's and passes through. */
 function translate(error: unknown): unknown {
-  if (error instanceof Database.SqliteError && CORRUPT.test(error.code))
+  if (error instanceof Database.SqliteError && isDamage(error))
     return new StoreCorruptError(`SQLite: ${error.code} ${error.message}`, { cause: error })
   if (error instanceof Database.SqliteError && UNAVAILABLE.test(error.code))
     return new StoreUnavailableError(`SQLite: ${error.code}`, { cause: error })

@@ -183,6 +183,11 @@ export function storeReader(database: Connection): StoreReader {
          WHERE subject.environment = ?`,
       )
       .pluck(),
+    referenceModels: database.prepare<[Environment], { model: string; amount: number }>(
+      `SELECT reference.model AS model, count(*) AS amount
+       FROM reference JOIN subject ON subject.id = reference.subject_id
+       WHERE subject.environment = ? GROUP BY reference.model ORDER BY reference.model`,
+    ),
     auditCount: database.prepare<[], number>('SELECT count(*) FROM audit').pluck(),
   }
   return {
@@ -252,6 +257,7 @@ export function storeReader(database: Connection): StoreReader {
       sql.recentAuditEntries.all(tenantId, before, limit),
     auditWalk: async () => sql.auditWalk.get(),
     lastBackupAt: async () => (await sql.lastBackup.get()) ?? null,
+    referenceModels: async (environment) => sql.referenceModels.all(environment),
     counts: async () => ({
       tenants: (await sql.tenantCount.get())!,
       references: {

@@ -120,6 +120,8 @@ export interface StoreReader extends WebhookReader, RequestReader {
   /** From `since` on, oldest first. */
   traffic(tenantId: string, resolution: TrafficResolution, since: number): Promise<TrafficRecord[]>
   trafficAt(tenantId: string, resolution: TrafficResolution, at: number): Promise<TrafficRecord | undefined>
+  /** With which model packs the references of an environment were made, and how many with each. */
+  referenceModels(environment: Environment): Promise<Array<{ model: string; amount: number }>>
   counts(): Promise<{ tenants: number; references: Record<Environment, number>; auditEntries: number }>
 }
 

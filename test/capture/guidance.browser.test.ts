@@ -313,7 +313,9 @@ describe.skipIf(!CHROMIUM)('the capture component', { timeout: 120_000 }, () => 
       await choose('notes.txt', 'image/jpeg', Buffer.from('notes'))
       expect((await visited.hear('cs-error')).detail).toEqual({ code: 'wrong_format', recoverable: true })
       await choose('photo.jpg', 'image/jpeg', (await face('grace')).subarray(0, 200))
-      expect((await visited.hear('cs-error')).detail).toEqual({ code: 'file_unreadable', recoverable: true })
+      await expect
+        .poll(async () => (await visited.heard('cs-error')).map(({ detail }) => detail.code))
+        .toEqual(['wrong_format', 'file_unreadable'])
       expect(await visited.shown('error')).toBe(
         'This file cannot be read as a photo. Please choose another one.',
       )
@@ -337,7 +339,8 @@ describe.skipIf(!CHROMIUM)('the capture component', { timeout: 120_000 }, () => 
       await visit('mode=photo&file-fallback')
       await visited.page.evaluate(`{ it.lang = '${language}' }`)
       const chooser = visited.page.waitForEvent('filechooser')
-      await visited.page.locator('button').nth(1).click()
+      // Its words are those of the language: only the buttons that can be seen are counted.
+      await visited.page.locator('button:visible').nth(1).click()
       await (await chooser).setFiles({ name: 'IMG_1.HEIC', mimeType: 'image/heic', buffer: heicHeader() })
       expect((await visited.hear('cs-error')).detail).toEqual({ code: 'wrong_format', recoverable: true })
       for (const words of said) expect(await visited.shown('error')).toContain(words)

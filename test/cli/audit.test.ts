@@ -1,8 +1,9 @@
-import { open, writeFile } from 'node:fs/promises'
+import { writeFile } from 'node:fs/promises'
 import Database from 'better-sqlite3'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { apiClient } from '../support/client.js'
 import { type Workplace, workplace } from '../support/command.js'
+import { damageTable } from '../support/damage.js'
 import { validSignatures } from '../support/trust.js'
 
 let place: Workplace
@@ -39,18 +40,7 @@ function tamper(sql: string, ...values: unknown[]): void {
 describe('audit verify', () => {
   it('says of a damaged database where the way out stands, without a stack', async () => {
     await createAudited('acme')
-    const file = place.path('countersign.db')
-    const database = new Database(file)
-    database.pragma('wal_checkpoint(TRUNCATE)')
-    const pages = database.prepare(
-      "SELECT rootpage FROM sqlite_schema WHERE tbl_name = 'audit' AND rootpage > 0",
-    )
-    const roots = pages.pluck().all() as number[]
-    const size = database.pragma('page_size', { simple: true }) as number
-    database.close()
-    const handle = await open(file, 'r+')
-    for (const root of roots) await handle.write(Buffer.alloc(size, 0xff), 0, size, (root - 1) * size)
-    await handle.close()
+    damageTable(place.path('countersign.db'), 'audit')
     const { code, stderr } = await place.run(['audit', 'verify'])
     expect(code).toBe(1)
     expect(stderr).toContain('SQLITE_CORRUPT')
@@ -65,16 +55,16 @@ describe('audit verify', () => {
     const { code, json } = await place.run(['audit', 'verify', '--json'])
     expect(code).toBe(0)
     expect(json).toEqual([
-      { tenant_id, name: 'acme', entries: 4, broken_at: null },
-      { tenant_id: expect.any(String), name: 'idle', entries: 0, broken_at: null },
+      { tenant_id, name: 'acme', entries: 5, broken_at: null },
+      { tenant_id: expect.any(String), name: 'idle', entries: 1, broken_at: null },
     ])
-    expect((await place.run(['audit', 'verify'])).stdout).toMatch(/^acme +4 +intact$/m)
+    expect((await place.run(['audit', 'verify'])).stdout).toMatch(/^acme +5 +intact$/m)
   })
 
   it('finds the log that was anchored, and one that was not', async () => {
     await createAudited('acme')
     const { stdout } = await place.run(['audit', 'anchor'])
-    expect(stdout).toMatch(/^ten_[0-9a-f]{32}:4:[0-9a-f]{64}\n$/)
+    expect(stdout).toMatch(/^ten_[0-9a-f]{32}:5:[0-9a-f]{64}\n$/)
     const file = place.path('anchor.txt')
     await writeFile(file, stdout)
     expect((await place.run(['audit', 'verify', '--anchor', file])).code).toBe(0)
@@ -93,7 +83,7 @@ describe('audit verify', () => {
     tamper('UPDATE audit_seal SET sequence = sequence - 1')
     const { code, json } = await place.run(['audit', 'verify', '--json'])
     expect(code).toBe(1)
-    expect(json).toMatchObject([{ name: 'acme', entries: 3, broken_at: 4 }])
+    expect(json).toMatchObject([{ name: 'acme', entries: 4, broken_at: 5 }])
     expect((await place.run(['audit', 'anchor', '--json'])).error.code).toBe('audit_log_broken')
     const { findings } = (await place.run(['doctor', '--json'])).json as {
       findings: Array<Record<string, string>>
@@ -115,7 +105,7 @@ describe('audit verify', () => {
     expect(code).toBe(1)
     expect(json).toMatchObject([
       { name: 'acme', entries: 2, broken_at: 3 },
-      { name: 'other', entries: 4, broken_at: null },
+      { name: 'other', entries: 5, broken_at: null },
     ])
     const people = await place.run(['audit', 'verify'])
     expect(people.code).toBe(1)

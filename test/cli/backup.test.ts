@@ -1,8 +1,10 @@
-import { existsSync } from 'node:fs'
+import { chownSync, existsSync, readdirSync, statSync } from 'node:fs'
 import { readFile, rename, writeFile } from 'node:fs/promises'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { peekBackups } from '../../src/storage/sqlite-peek.js'
 import { apiClient } from '../support/client.js'
 import { type Workplace, workplace } from '../support/command.js'
+import { damageTable } from '../support/damage.js'
 import { base64, face } from '../support/faces.js'
 
 let place: Workplace
@@ -63,6 +65,21 @@ describe('backup', () => {
     expect(verified.body).toMatchObject({ verdict: 'approved' })
   })
 
+  it('refuses a damaged database: no copy, no new keys, no time of a backup', async () => {
+    await createTenant('acme')
+    const keys = place.path('countersign.keys')
+    await writeFile(keys, 'the keys from before')
+    damageTable(place.path('countersign.db'), 'audit')
+    const { code, stdout, stderr } = await place.run(['backup', place.path('copy.db')])
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+    expect(stderr).toContain('docs/operations/runbooks.md#database_corrupt')
+    expect(stderr).not.toMatch(/^ +at /m)
+    expect(existsSync(place.path('copy.db'))).toBe(false)
+    expect(existsSync(place.path('copy.db.partial'))).toBe(false)
+    expect(await readFile(keys, 'utf8')).toBe('the keys from before')
+    expect(peekBackups(place.path('countersign.db'))).toMatchObject({ lastBackupAt: null })
+  })
+
   it('never overwrites a file', async () => {
     await writeFile(place.path('precious'), 'precious')
     const result = await place.run(['backup', place.path('precious'), '--json'])
@@ -76,6 +93,36 @@ describe('backup', () => {
     expect(stderr).toMatch(/^error: [^\n]+\n$/)
   })
 })
+
+/** The user "nobody" of most systems. */
+const NOBODY = 65_534
+
+it.runIf(process.getuid?.() === 0)(
+  'files that root makes belong to the owner of the data folder',
+  async () => {
+    const assertOwned = (folder: string) => {
+      for (const name of ['', ...readdirSync(folder)])
+        expect({ name, uid: statSync(`${folder}/${name}`).uid }).toEqual({ name, uid: NOBODY })
+    }
+    chownSync(place.dataDir, NOBODY, NOBODY)
+    await createTenant('acme')
+    expect((await place.run(['keys', 'rotate-master'])).code).toBe(0)
+    expect((await place.run(['migrate'])).code).toBe(0)
+    expect(existsSync(place.path('countersign.db'))).toBe(true)
+    assertOwned(place.dataDir)
+    const backups = await workplace()
+    try {
+      const copy = backups.path('copy.db')
+      expect((await place.run(['backup', copy])).code).toBe(0)
+      const env = { COUNTERSIGN_DATABASE: `sqlite:${place.path('new', 'folder', 'countersign.db')}` }
+      expect((await place.run(['restore', copy], env)).code).toBe(0)
+      assertOwned(place.path('new'))
+      assertOwned(place.path('new', 'folder'))
+    } finally {
+      await backups.dispose()
+    }
+  },
+)
 
 describe('restore', () => {
   it('loses in an older backup who was erased before the latest', async () => {
@@ -129,6 +176,24 @@ describe('restore', () => {
     })
     expect((await place.run(['restore', old, '--keys', kept], env)).code).toBe(0)
     expect((await place.run(['tenant', 'list', '--json'], env)).json).toHaveLength(1)
+  })
+
+  it('refuses a damaged copy and leaves nothing behind', async () => {
+    await createTenant('acme')
+    const copy = place.path('copy.db')
+    expect((await place.run(['backup', copy])).code).toBe(0)
+    damageTable(copy, 'audit')
+    const env = { COUNTERSIGN_DATABASE: `sqlite:${place.path('there', 'countersign.db')}` }
+    const { code, error } = await place.run(['restore', copy, '--json'], env)
+    expect({ code, error }).toMatchObject({
+      code: 1,
+      error: {
+        code: 'damaged_backup',
+        message: expect.stringContaining('docs/operations/runbooks.md#database_corrupt'),
+      },
+    })
+    expect(existsSync(place.path('there', 'countersign.db'))).toBe(false)
+    expect(existsSync(place.path('there', 'countersign.db.partial'))).toBe(false)
   })
 
   it('needs the master key of the backup, and leaves nothing behind without it', async () => {

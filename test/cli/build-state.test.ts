@@ -11,7 +11,7 @@ let root: string
 beforeEach(() => {
   root = mkdtempSync(join(tmpdir(), 'countersign-checkout-'))
   mkdirSync(join(root, 'src', 'cli'), { recursive: true })
-  for (const name of ['bootstrap.mjs', 'build-state.mjs'])
+  for (const name of ['bootstrap.mjs', 'build-state.mjs', 'write-build.mjs'])
     cpSync(packageFile('src', 'cli', name), join(root, 'src', 'cli', name))
   write('package.json', JSON.stringify({ engines: { node: '>=20.15.0' } }))
   write('tsconfig.json', JSON.stringify({ include: ['src', 'test/faults/main.ts'] }))
@@ -68,7 +68,8 @@ describe('dist is built', () => {
   })
 
   it.each(['src/service.ts', 'test/faults/campaign.ts', 'tsconfig.json'])('not where %s is newer', (path) => {
-    for (const old of ['src/cli/bootstrap.mjs', 'src/cli/build-state.mjs', 'tsconfig.json']) age(old, 120)
+    const files = ['bootstrap.mjs', 'build-state.mjs', 'write-build.mjs'].map((name) => `src/cli/${name}`)
+    for (const old of [...files, 'tsconfig.json']) age(old, 120)
     write('dist/.built', String(Date.now() - 60_000))
     expect(answer('isBuilt')).toBe(true)
     write(path, JSON.stringify({ include: ['src', 'test/faults/main.ts'] }))

@@ -18,6 +18,17 @@ async function createTenant(env?: Record<string, string>): Promise<{ sandbox_key
   return (await place.run(['tenant', 'create', 'acme', '--json'], env)).json
 }
 
+it('names the master key of a database to anyone whose own is malformed, and advises no new one', async () => {
+  await createTenant()
+  const file = place.path('master.key')
+  const id = masterKeyId(Buffer.from(await readFile(file, 'utf8'), 'base64'))
+  await writeFile(file, 'cut\n')
+  const message = `The master key in ${file} is not 32 bytes of base64: put back the one of the database (id ${id}); a new key opens nothing.`
+  expect((await place.run(['tenant', 'list', '--json'])).error.message).toBe(message)
+  expect((await place.run(['serve', '--json'])).error.message).toBe(message)
+  expect((await place.run(['config', 'check', '--json'])).json.problems).toEqual([message])
+})
+
 describe('rotating the master key', () => {
   it('replaces the key file while the service runs, and what was enrolled stays readable', async () => {
     const server = await place.serve()

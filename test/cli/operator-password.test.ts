@@ -64,6 +64,7 @@ describe('operator-password', () => {
       database.prepare<[], string>('SELECT entry FROM audit').pluck().all(),
     )
     expect(entries.map((entry) => JSON.parse(entry))).toMatchObject([
+      { event: 'tenant_created', actor: 'operator' },
       { event: 'signed_in', actor: 'dashboard:operator' },
       { event: 'operator_password_reset', actor: 'operator' },
       { event: 'sign_in_failed', actor: 'dashboard', count: 1 },

@@ -29,6 +29,15 @@ describe('a pack of evaluation grade', () => {
     expect(other.stderr).toContain('"code":"pack_not_accepted"')
   })
 
+  it('says of a name that was mistyped which pack it may be meant for', async () => {
+    const refused = await place.run(['serve', '--json'], { COUNTERSIGN_ACCEPT_PACK: 'standrad' })
+    expect(refused.error.code).toBe('pack_not_accepted')
+    expect(refused.error.message).toContain(
+      'COUNTERSIGN_ACCEPT_PACK is standrad, and there is no such pack; did you mean standard?',
+    )
+    expect(refused.error.message).not.toContain('COUNTERSIGN_MODEL_PACK=standrad')
+  })
+
   it('serves with --demo, and says so at the start and in health', async () => {
     const server = await place.serve(['--demo', '--json'])
     const { warnings, demo } = JSON.parse(server.stderr())

@@ -41,6 +41,10 @@ overPostgres(() => {
       proxy.refuse()
       expect((await until(1, 503)).body.reasons).toEqual(['database_lost'])
       expect((await probe(0)).status).toBe(200)
+      // The keys are sound: only the database does not answer.
+      const said = cluster.logText()
+      expect(said).not.toContain('the keys cannot be read')
+      expect(said.match(/"the database does not answer/g)).toHaveLength(1)
       proxy.heal()
       await until(1, 200)
     },

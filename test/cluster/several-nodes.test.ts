@@ -216,9 +216,9 @@ overPostgres(() => {
       const shown = async (node: number, window: string) => {
         const path = `/tenants/${tenant.id}/traffic?window=${window}`
         const { slots } = (await (await dashboard(node, 'GET', path, cookieOf(signedIn))).json()) as {
-          slots: Array<{ sandbox: number }>
+          slots: Array<{ sandbox: { requests: number } }>
         }
-        return slots.reduce((sum, { sandbox }) => sum + sandbox, 0)
+        return slots.reduce((sum, { sandbox }) => sum + sandbox.requests, 0)
       }
       for (const window of ['quarter', 'hour', 'day', 'week'])
         for (const node of [0, 1])

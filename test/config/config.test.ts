@@ -47,7 +47,7 @@ describe('without any variable', () => {
       minFacePx: 80,
       fmr: 1e-4,
       lockoutAttempts: undefined,
-      replayPolicy: 'report',
+      replayPolicy: 'reject_identical',
       jwtTtlSeconds: 300,
       rateLimit: 50,
       sandboxRateLimit: 20,

@@ -250,8 +250,8 @@ describe('a tenant', () => {
     const small = await verify({ user_id: 'u+match', action: 'x' })
     expect([small.status, small.body.status, small.body.body?.code]).toEqual([200, 400, 'invalid_request'])
     const { slots } = (await tenant.call('GET', `/tenants/${own.id}/traffic`)).body
-    expect(slots.at(-1)).toMatchObject({ approved: 1, rejected: 0 })
-    expect(slots.at(-1).latencies.total).toHaveLength(3)
+    expect(slots.at(-1).sandbox).toMatchObject({ approved: 1, rejected: 0 })
+    expect(slots.at(-1).sandbox.latencies.verify.total).toHaveLength(3)
     const reveal = () => tenant.call('POST', `/tenants/${own.id}/keys/reveal`, {})
     expect((await reveal()).body.key).toMatch(/^svc-prod-/)
     expect((await reveal()).body.code).toBe('production_key_already_revealed')

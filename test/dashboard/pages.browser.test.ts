@@ -75,6 +75,8 @@ describe.skipIf(!CHROMIUM)('the dashboard in Chromium', () => {
         await loaded(page)
         expect([path, ...(await violations(page))]).toEqual([path])
         expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width)
+        const [title] = (await page.getByRole('heading', { level: 1 }).innerText()).split(/\s*·/)
+        expect(await page.getByRole('heading', { level: 2 }).allInnerTexts()).not.toContain(title!.trim())
       }
       expect(errors).toEqual([])
       await page.context().close()
@@ -407,6 +409,12 @@ describe.skipIf(!CHROMIUM)('the dashboard in Chromium', () => {
       await rows.first().getByText('u+no_face').waitFor()
       await page.getByRole('button', { name: /^More/ }).click()
       await page.getByText('API key').waitFor()
+      // The code is explained here, and the filter has the word of the rows.
+      await page.getByText('No face was found').first().waitFor()
+      const explanation = page.getByRole('link', { name: '/errors#face_not_found' })
+      expect(await explanation.getAttribute('href')).toMatch(/\/errors#face_not_found$/)
+      await rows.first().getByText('refused, 422').waitFor()
+      expect(await page.getByLabel('Outcome').locator('option:checked').textContent()).toBe('refused')
       expect(await violations(page)).toEqual([])
       expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width)
       const shared = page.url()
@@ -414,6 +422,16 @@ describe.skipIf(!CHROMIUM)('the dashboard in Chromium', () => {
       await expect.poll(() => rows.count()).toBe(2)
       await page.goBack()
       await expect.poll(() => rows.count()).toBe(1)
+      // An id is found in either environment: the switch shows where.
+      const id = (await rows.first().locator('code').getAttribute('title'))!
+      await page.goto(`${running.service.adminUrl}/#/requests?environment=production&id=${id}`)
+      const isChosen = (name: string) =>
+        page.getByRole('button', { name, exact: true }).getAttribute('aria-pressed')
+      await expect.poll(() => isChosen('Sandbox')).toBe('true')
+      expect(await isChosen('Production')).toBe('false')
+      // From there the switch leads to the other environment, without the id.
+      await page.getByRole('button', { name: 'Production', exact: true }).click()
+      await page.getByText('No requests in production yet').waitFor()
       const { page: other } = await open('light', width)
       await other.goto(`${running.service.adminUrl}/#/login/${await loginToken(running, own.id)}`)
       await other.getByRole('heading', { level: 1, name: /Overview/ }).waitFor()

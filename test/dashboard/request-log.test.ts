@@ -1,6 +1,7 @@
 /** The request log: what it says of a request, who finds what in it, and what is left of it in the end. */
 import { pino } from 'pino'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { ERRORS } from '../../src/api-error.js'
 import { DAY_MS } from '../../src/clock.js'
 import type { RequestPage, RequestView } from '../../src/dashboard/contract.js'
 import { RequestLog } from '../../src/dashboard/request-log.js'
@@ -101,6 +102,19 @@ describe('the request log', () => {
       'face_not_found',
       'no_match',
     ])
+  })
+
+  it('explains the code of what was refused, and of nothing else', async () => {
+    const [entry] = (await list(`id=${refused}`)).requests
+    const url = `${new URL('/errors', running.service.url('production'))}#image_unreadable`
+    expect(entry!.error).toEqual({
+      message: ERRORS.image_unreadable.message,
+      remedy: ERRORS.image_unreadable.remedy,
+      doc_url: url,
+    })
+    expect(await (await fetch(url)).text()).toContain('id="image_unreadable"')
+    const { requests } = await list('environment=sandbox&code=no_match')
+    expect(requests.map(({ error }) => error)).toEqual([null])
   })
 
   it('is found by request id, by the caller’s own id and by verification id, in whichever environment', async () => {

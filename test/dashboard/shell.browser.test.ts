@@ -88,6 +88,28 @@ describe.skipIf(!CHROMIUM)('every page in Chromium', () => {
     await page.context().close()
   }, 60_000)
 
+  it.each([
+    ['requests', 'requests?*'],
+    ['audit', 'audit?*'],
+    ['webhooks', 'webhooks/deliveries?*'],
+  ])(
+    'offers to try again on the page %s where only its list cannot be fetched',
+    async (name, path) => {
+      const { page } = await openPage(browser, running, { colorScheme: 'light', width: 1280 })
+      await signIn(page)
+      const address = `**/api/tenants/*/${path}`
+      await page.route(address, (route) => route.abort())
+      await page.goto(`${url}/#/tenants/${tenant.id}/${name}`)
+      const retry = page.getByRole('button', { name: 'Retry' })
+      await retry.waitFor()
+      await page.unroute(address)
+      await retry.click()
+      await retry.waitFor({ state: 'detached' })
+      await page.context().close()
+    },
+    60_000,
+  )
+
   it('offers to try again where the service cannot be reached, at the first page and at any other', async () => {
     const { page } = await openPage(browser, running, { colorScheme: 'light', width: 1280 })
     await signIn(page)

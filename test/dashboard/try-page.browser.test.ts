@@ -125,7 +125,7 @@ describe.skipIf(!CHROMIUM)('"try it" with a camera', { timeout: 180_000 }, () =>
       Liveness: 'failed: active-geometry@1',
       acr: '0',
       'For the person': 'Please try again. (try_again)',
-      'For your backend': 'liveness_failed, flat',
+      'Reason, for your backend only': 'liveness_failed, flat',
     })
     await page.context().close()
   })

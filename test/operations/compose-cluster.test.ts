@@ -89,7 +89,7 @@ describe('the load balancer', () => {
     const bound = [...haproxy.matchAll(/^ *bind "\$\{\w+\}:(\d+)"/gm)].map(([, port]) => port)
     expect(balancer.ports).toEqual(bound.map((port) => `127.0.0.1:${port}:${port}`))
     const served = [...haproxy.matchAll(/^ *server a "\$\{NODE_A\}:(\d+)"/gm)].map(([, port]) => port)
-    expect(served).toEqual(instruction('EXPOSE')!.split(' '))
+    expect([...new Set(served)]).toEqual(instruction('EXPOSE')!.split(' '))
   })
 
   it('has nothing to do with the database', () => {

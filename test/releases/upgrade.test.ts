@@ -49,7 +49,11 @@ describe.each(kept)('the database of a release with %s', (release) => {
   it('serves on: keys, references, kept answers, receipts and logs are there', async () => {
     const { facts, config } = bring(release)
     const clock = new ManualClock(facts.madeAt)
-    const service = await Service.start(config, { clock, log: pino({ level: 'silent' }) })
+    // The photo is the one that the release has seen.
+    const service = await Service.start(
+      { ...config, replayPolicy: 'report' },
+      { clock, log: pino({ level: 'silent' }) },
+    )
     try {
       const { tenant } = facts
       const sandbox = apiClient(service.url('sandbox'), tenant.sandboxKey)

@@ -122,6 +122,9 @@ export async function populate(place: Workplace): Promise<Populated> {
       ...{ tenantId: 'ten_a', sha256: Buffer.from([0, 255, 92, 39]), version: "1'", language: 'ja' },
       ...{ text: 'We compare your face.\n顔を照合します。', firstAgreedAt: 1_790_000_000_001 },
     })
+    await tx.putCaptureLogo({
+      ...{ tenantId: 'ten_a', sha256: Buffer.from([0, 255, 92, 39]), image: Buffer.from([0, 255, 92, 39]) },
+    })
     await tx.putAuditWalk({ state: '{"at":null}', mac: Buffer.from([0, 255, 92, 39]) })
     await tx.insertDashboardSession(session('hash of a session'))
     await tx.putSecondFactor({

@@ -204,6 +204,8 @@ describe('the shape of a sandbox answer', () => {
     const checking = await startService({
       COUNTERSIGN_MODEL_PACK: writeEvaluationPack(),
       COUNTERSIGN_ACCEPT_PACK: 'evaluation',
+      // The only rate that its calibration has.
+      COUNTERSIGN_FMR: '0.001',
     })
     try {
       const { sandbox, secret } = await checking.tenant()

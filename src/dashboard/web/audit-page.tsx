@@ -4,13 +4,24 @@ import { AUDIT_EVENTS, type AuditEventName } from '../../audit/audit-events.js'
 import { AUDIT_OUTCOMES, type AuditEntry, type AuditPageQuery } from '../contract.js'
 import { localTime, useAddressQuery, usePager } from './address-query.js'
 import { callTenant, linkTo, tenantAddress } from './api.js'
-import { Badge, Card, Empty, Loading, Problem, Table, Time, type Tone, timeZone } from './parts.js'
+import {
+  Badge,
+  Card,
+  Empty,
+  entryCount,
+  Loading,
+  Problem,
+  Table,
+  Time,
+  type Tone,
+  timeZone,
+} from './parts.js'
 import { useAction } from './use-action.js'
 import { useData } from './use-data.js'
 
 /** How each event is called on the page, and whether it is about a user. */
 const EVENTS: Record<AuditEventName, { text: string; isOfUser: boolean }> = {
-  enroll: { text: 'Enrolment', isOfUser: true },
+  enroll: { text: 'Enrollment', isOfUser: true },
   verify: { text: 'Verification', isOfUser: true },
   delete: { text: 'Erasure', isOfUser: true },
   rotate_signing: { text: 'Secret rotated', isOfUser: false },
@@ -101,7 +112,7 @@ export function AuditPage({ tenantId }: { tenantId: string }) {
         }
       >
         <Filters key={JSON.stringify(filter)} tenantId={tenantId} filter={filter} onChange={apply} />
-        <Problem message={page.error} />
+        <Problem message={page.error} onRetry={page.reload} />
         {!page.value ? (
           !page.error && <Loading />
         ) : filter.subject === NOBODY || page.value.entries.length === 0 ? (
@@ -148,7 +159,7 @@ function ChainCard({ tenantId }: { tenantId: string }) {
           <Badge tone="good">intact</Badge>{' '}
           {value.entries === 0
             ? 'No entries yet.'
-            : `${value.entries.toLocaleString()} entries, each bound to the one before, and the last one sealed.`}
+            : `${entryCount(value.entries)}. Each is bound to the one before, and the last one is sealed.`}
         </p>
       ) : (
         <p>
@@ -363,5 +374,5 @@ function Outcome({ entry: { verdict, reason, code, status } }: { entry: AuditEnt
       </span>
     )
   const tone: Tone = code ? 'warn' : 'plain'
-  return <Badge tone={tone}>{code ?? (status ? `done, ${status}` : 'done')}</Badge>
+  return <Badge tone={tone}>{code ?? (status ? `done (status ${status})` : 'done')}</Badge>
 }

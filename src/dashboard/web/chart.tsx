@@ -1,6 +1,7 @@
 /** A uPlot chart that follows its box and the colours of the theme. */
 import { useEffect, useRef } from 'preact/hooks'
 import uPlot from 'uplot'
+import { ChartTable } from './chart-table.js'
 import { useTheme } from './theme.js'
 import { shownZone, useShownZone } from './time-zone.js'
 import 'uplot/dist/uPlot.min.css'
@@ -13,6 +14,8 @@ export interface Series {
   /** `stack`: bars on top of the stacked series that come after; `within`: bars in front of those; or a line, solid or in dashes. */
   draw: 'stack' | 'within' | 'line' | 'dashes'
   values: Array<number | null>
+  /** Striped bars are told apart from plain ones without their color. */
+  isStriped?: boolean
 }
 
 export interface ChartProps {
@@ -54,7 +57,19 @@ export function Chart(props: ChartProps) {
   }, [shape, theme, numeric, zone])
   // New figures move what is there: a chart made anew would take the reader's cursor away.
   useEffect(() => plot.current?.setData(data(props)), [x, series])
-  return <div class="chart" ref={box} role="img" aria-label={title} />
+  return (
+    <>
+      <div class="chart" ref={box} role="img" aria-label={title} />
+      <ChartTable
+        title={title}
+        stepName={numeric ? 'Score' : `Time in ${zone}`}
+        x={x}
+        nameOf={(at) => label(at, props)}
+        series={series}
+        unit={unit}
+      />
+    </>
+  )
 }
 
 /** Stacked series as uPlot wants them: each with those below it added. Zeros are left out, or they would draw a line. */
@@ -98,7 +113,7 @@ function options(host: HTMLElement, latest: { current: ChartProps }): uPlot.Opti
       y: { range: (_, __, max) => [0, Math.max(1, max * 1.1)] },
     },
     cursor: { drag: { x: false, y: false }, points: { show: !isWhole } },
-    legend: { markers: { width: 0, fill: (_, index) => css(series[index - 1]?.colour ?? '--muted') } },
+    legend: { markers: { width: 0, fill: (_, index) => markerOf(series[index - 1], css) } },
     axes: [
       {
         ...axis,
@@ -115,7 +130,7 @@ function options(host: HTMLElement, latest: { current: ChartProps }): uPlot.Opti
     ],
     series: [
       { label: numeric ? 'Score' : 'Time', value: (_, at) => (at == null ? '' : label(at, latest.current)) },
-      ...series.map(({ label, colour, draw }, index): uPlot.Series => {
+      ...series.map(({ label, colour, draw, isStriped }, index): uPlot.Series => {
         const shared: uPlot.Series = {
           label,
           value: (_, __, ___, at) => {
@@ -133,11 +148,40 @@ function options(host: HTMLElement, latest: { current: ChartProps }): uPlot.Opti
             spanGaps: true,
           }
         const bars = uPlot.paths.bars!({ size: [0.8], radius: 0.1 })
-        return { ...shared, fill: css(colour), width: 0, paths: bars, points: { show: false } }
+        const fill = isStriped ? stripes(css(colour), css('--card')) : css(colour)
+        return { ...shared, fill: () => fill, width: 0, paths: bars, points: { show: false } }
       }),
     ],
     hooks: mark ? { draw: [(self) => drawMark(self, mark, css('--text'), font)] } : {},
   }
+}
+
+const STRIPE_PX = 4
+
+/** Ascending stripes of the color, with gaps of half their width. */
+function stripes(colour: string, gap: string): CanvasPattern | string {
+  const size = Math.round(STRIPE_PX * 2 * devicePixelRatio)
+  const tile = document.createElement('canvas')
+  tile.width = size
+  tile.height = size
+  const context = tile.getContext('2d')!
+  context.fillStyle = colour
+  context.fillRect(0, 0, size, size)
+  context.strokeStyle = gap
+  context.lineWidth = size / 4
+  // Three lines, so that the tiles join without a break at their corners.
+  for (const shift of [-size, 0, size]) {
+    context.moveTo(shift - size / 2, size * 1.5)
+    context.lineTo(shift + size * 1.5, -size / 2)
+  }
+  context.stroke()
+  return context.createPattern(tile, 'repeat') ?? colour
+}
+
+function markerOf(series: Series | undefined, css: (name: string) => string): string {
+  const colour = css(series?.colour ?? '--muted')
+  if (!series?.isStriped) return colour
+  return `repeating-linear-gradient(-45deg, ${colour} 0 2px, ${css('--card')} 2px 3.5px)`
 }
 
 function isLine({ draw }: Pick<Series, 'draw'>): boolean {

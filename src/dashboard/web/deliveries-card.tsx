@@ -80,7 +80,8 @@ export function DeliveriesCard(props: { tenantId: string; webhooks: WebhookView[
         />
       }
     >
-      <Problem message={problem ?? page.error} />
+      <Problem message={problem} />
+      <Problem message={page.error} onRetry={page.reload} />
       {!page.value ? (
         !page.error && <Loading />
       ) : page.value.deliveries.length === 0 ? (

@@ -60,7 +60,7 @@ export function OperatorsPage() {
     <>
       <Problem message={problem ?? (operators.value && operators.error)} />
       {shown && <Reveal {...shown} key={shown.value} onDone={() => setShown(null)} />}
-      <Card title="Operators" hint={operators.value && <SignInHint {...operators.value} />}>
+      <Card title="All operators" hint={operators.value && <SignInHint {...operators.value} />}>
         {!operators.value ? (
           <Waiting data={operators} />
         ) : operators.value.operators.length === 0 ? (

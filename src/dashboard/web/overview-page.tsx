@@ -46,13 +46,16 @@ export function OverviewPage({ tenantId, requestsHref }: { tenantId: string; req
   const zone = useShownZone()
   const tenant = useData(tenantAddress(tenantId, 'GET /'), REFRESH_MS)
   const traffic = useData(tenantAddress(tenantId, 'GET /traffic', { window }), REFRESH_MS)
-  const problem = <Problem message={tenant.error ?? traffic.error} />
+  const retry = () => {
+    tenant.reload()
+    traffic.reload()
+  }
   if (!tenant.value || !traffic.value) return <Waiting data={tenant.error === null ? traffic : tenant} />
   const total = sum(traffic.value.slots, environment)
   const shown = { tenant: tenant.value, traffic: traffic.value, total, environment, requestsHref }
   return (
     <>
-      {problem}
+      <Problem message={tenant.error ?? traffic.error} onRetry={retry} />
       <div class="toolbar">
         <Segments
           label="Environment"

@@ -48,27 +48,28 @@ export function Badge({ tone, children }: { tone: Tone; children: ComponentChild
   return <span class={`badge ${tone}`}>{children}</span>
 }
 
-export function Problem({ message }: { message: string | null }) {
-  return message ? (
-    <p class="problem" role="alert">
-      {message}
-    </p>
-  ) : null
+/** @param props.onRetry asks again; left out where the person repeats what they did */
+export function Problem({ message, onRetry }: { message: string | null; onRetry?: () => void }) {
+  if (!message) return null
+  return (
+    <>
+      <p class="problem" role="alert">
+        {message}
+      </p>
+      {onRetry && (
+        <div class="toolbar">
+          <button type="button" onClick={onRetry}>
+            Retry
+          </button>
+        </div>
+      )}
+    </>
+  )
 }
 
 /** What a page shows until its data is there: that it is fetched, or why it is not, with a way to ask again. */
 export function Waiting({ data }: { data: { error: string | null; reload: () => void } }) {
-  if (data.error === null) return <Loading />
-  return (
-    <>
-      <Problem message={data.error} />
-      <div class="toolbar">
-        <button type="button" onClick={data.reload}>
-          Retry
-        </button>
-      </div>
-    </>
-  )
+  return data.error === null ? <Loading /> : <Problem message={data.error} onRetry={data.reload} />
 }
 
 /** A password, which the person may look at while typing it. */
@@ -264,7 +265,7 @@ export function Reveal({ label, value, hint, beside = [], onDone }: Revealed & {
         <code>{value}</code>
         <CopyButton value={value} />
         <button type="button" onClick={onDone}>
-          Done
+          Hide<span class="for-readers"> {label}</span>
         </button>
       </div>
       {beside.map(([name, text]) => (
@@ -323,6 +324,11 @@ export function Confirm(props: {
       </form>
     </dialog>
   )
+}
+
+/** Such as "1 entry" and "2,688 entries". */
+export function entryCount(count: number): string {
+  return count === 1 ? '1 entry' : `${count.toLocaleString()} entries`
 }
 
 /** The zone of the computer, in which the fields for times are, as in `Europe/Berlin`. */

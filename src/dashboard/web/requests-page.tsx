@@ -66,6 +66,8 @@ export function RequestsPage({ tenantId }: { tenantId: string }) {
     query.before ? undefined : REFRESH_MS,
   )
   const pager = usePager(change)
+  // An id is looked for in both environments.
+  const found = query.id ? page.value?.requests[0] : undefined
   const apply = (changes: Partial<Query>) => change({ before: '', ...changes })
   return (
     <>
@@ -73,14 +75,14 @@ export function RequestsPage({ tenantId }: { tenantId: string }) {
         <Segments
           label="Environment"
           options={ENVIRONMENTS}
-          value={environment}
-          onChange={(chosen) => apply({ environment: chosen, subject: '' })}
+          value={found?.environment ?? environment}
+          onChange={(chosen) => apply({ environment: chosen, subject: '', id: '' })}
         />
         <button type="button" onClick={page.reload}>
           Refresh
         </button>
       </div>
-      <Card title="Requests" hint={page.value && keptText(page.value.kept)}>
+      <Card title="Latest requests" hint={page.value && keptText(page.value.kept)}>
         <Filters
           key={JSON.stringify(query)}
           tenantId={tenantId}
@@ -88,7 +90,7 @@ export function RequestsPage({ tenantId }: { tenantId: string }) {
           query={query}
           onChange={apply}
         />
-        <Problem message={page.error} />
+        <Problem message={page.error} onRetry={page.reload} />
         {!page.value ? (
           !page.error && <Loading />
         ) : query.subject === NOBODY ? (
@@ -209,8 +211,8 @@ function Filters(props: {
         <select id="request-outcome" name="outcome" defaultValue={query.outcome}>
           <option value="">all</option>
           {AUDIT_OUTCOMES.map((name) => (
-            <option key={name} selected={name === query.outcome}>
-              {name}
+            <option key={name} value={name} selected={name === query.outcome}>
+              {name === 'failed' ? 'refused' : name}
             </option>
           ))}
         </select>
@@ -317,7 +319,7 @@ function Outcome({ request: { verdict, code, status, is_replay } }: { request: R
         <Badge tone={verdict === 'approved' ? 'good' : 'bad'}>{verdict}</Badge>
       ) : (
         <Badge tone={status >= 400 ? 'warn' : 'plain'}>
-          {status >= 400 ? `refused, ${status}` : `done, ${status}`}
+          {status >= 400 ? `refused (status ${status})` : `done (status ${status})`}
         </Badge>
       )}
       {code && <span class="muted small"> {code}</span>}
@@ -349,11 +351,27 @@ function Details({ request }: { request: RequestView }) {
     ['API key', request.key_id],
     ['Address', request.address],
   ]
+  const { error } = request
+  const explained: Fact[] = error
+    ? [
+        ['Message', error.message],
+        ['Remedy', error.remedy],
+        [
+          'Explained at',
+          <a href={error.doc_url} target="_blank" rel="noreferrer">
+            {error.doc_url}
+          </a>,
+        ],
+      ]
+    : []
   return (
     <Facts
-      rows={rows
-        .filter(([, value]) => value !== null)
-        .map(([name, value]): Fact => [name, <code>{value}</code>])}
+      rows={[
+        ...explained,
+        ...rows
+          .filter(([, value]) => value !== null)
+          .map(([name, value]): Fact => [name, <code>{value}</code>]),
+      ]}
     />
   )
 }

@@ -36,7 +36,7 @@ export function SecondFactorPage(props: { onChanged: () => void }) {
       <Problem message={problem} />
       {recovery && <RecoveryCodes codes={recovery} onDone={() => setRecovery(null)} />}
       <Card
-        title="Second factor"
+        title="Authenticator app"
         hint="An app on your phone makes a code of six digits; your sign-in then asks for it beside the password."
       >
         {session.second_factor === 'enrolled' ? (
@@ -122,7 +122,7 @@ function RecoveryCodes({ codes, onDone }: { codes: string[]; onDone: () => void 
       <div class="toolbar">
         <CopyButton value={codes.join('\n')} />
         <button type="button" onClick={onDone}>
-          Done
+          Hide the codes
         </button>
       </div>
     </div>

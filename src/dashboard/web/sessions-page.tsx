@@ -72,7 +72,7 @@ function Sessions(props: {
     <>
       <Problem message={problem ?? (list.value && list.error)} />
       <Card
-        title="Sessions"
+        title="Open sessions"
         hint={props.hint}
         actions={
           props.onEndAll && (

@@ -172,7 +172,7 @@ export function SystemPage() {
 
 function Nodes({ nodes, differing_settings }: Pick<SystemView, 'nodes' | 'differing_settings'>) {
   return (
-    <Card title="Nodes" hint="All that serve from this database.">
+    <Card title="Nodes" hint="All nodes that share this database.">
       {differing_settings.length > 0 && (
         <p>
           <Badge tone="warn">not alike</Badge> {differing_settings.join(', ')}
@@ -214,7 +214,7 @@ function Health({ name, status }: { name: string; status: 'ok' | 'degraded' }) {
       <strong>
         <Badge tone={status === 'ok' ? 'good' : 'bad'}>{status}</Badge>
       </strong>
-      <span class="muted small">{status === 'ok' ? 'serves' : 'not at full strength'}</span>
+      <span class="muted small">{status === 'ok' ? 'at full strength' : 'not at full strength'}</span>
     </div>
   )
 }

@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks'
 import type { TenantErasureView, TenantOverview, TenantView } from '../contract.js'
 import { callTenant, tenantAddress } from './api.js'
-import { Confirm, type Fact, Facts, Problem, Time, Waiting } from './parts.js'
+import { Confirm, entryCount, type Fact, Facts, Problem, Time, Waiting } from './parts.js'
 import { ReceiptCard } from './receipt-card.js'
 import { useRights } from './session.js'
 import { useAction } from './use-action.js'
@@ -139,12 +139,13 @@ function tenantFacts(tenant: TenantOverview): Fact[] {
         : `at most ${tenant.replace_verdict_minutes} minutes old`,
     ],
     ['Production key', tenant.production_key],
-    ['References', `${references.production} in production, ${references.sandbox} in the sandbox`],
-    ['Audit log', <a href={`#/tenants/${tenant.id}/audit`}>{entries(tenant.audit_entries)}</a>],
+    [
+      'References',
+      `${references.production.toLocaleString()} in production, ${references.sandbox.toLocaleString()} in the sandbox`,
+    ],
+    ['Audit log', <a href={`#/tenants/${tenant.id}/audit`}>{entryCount(tenant.audit_entries)}</a>],
   ]
 }
-
-const entries = (count: number) => (count === 1 ? '1 entry' : `${count} entries`)
 
 function receiptFacts({ name, erasure_id, erased_at, erased }: TenantErasureView): Fact[] {
   return [
@@ -258,8 +259,9 @@ function DeleteDialog(props: {
       onConfirm={() => props.onDelete(typed)}
     >
       <p>
-        All its users ({references.production} in production, {references.sandbox} in the sandbox), keys and
-        secrets are erased for good. Its audit log stays, and its name stays taken. There is no way back.
+        All its users ({references.production.toLocaleString()} in production,{' '}
+        {references.sandbox.toLocaleString()} in the sandbox), keys and secrets are erased for good. Its audit
+        log stays, and its name stays taken. There is no way back.
       </p>
       <label for="delete-name">
         Type <code>{name}</code> to confirm

@@ -57,7 +57,7 @@ export function TenantsPage() {
   const link = ({ id, name }: TenantView) =>
     change(async () => {
       const { login_link } = await callTenant(id, 'POST /login-link')
-      return [{ ...LINK, label: `Login link, to ${name}`, value: login_link }]
+      return [{ ...LINK, label: `Login link for ${name}`, value: login_link }]
     })
   return (
     <>
@@ -65,7 +65,7 @@ export function TenantsPage() {
       {shown.map((one) => (
         <Reveal key={one.value} {...one} onDone={() => setShown(shown.filter((other) => other !== one))} />
       ))}
-      <Card title="Tenants">
+      <Card title="All tenants">
         {!tenants.value ? (
           <Waiting data={tenants} />
         ) : tenants.value.tenants.length === 0 ? (

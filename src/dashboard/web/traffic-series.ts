@@ -28,10 +28,16 @@ export function timeline(
     })
   const requests: Series[] = [
     { label: 'Requests', colour: '--chart-1', draw: 'stack', values: count('requests') },
-    { label: 'of these, errors', colour: '--chart-bad', draw: 'within', values: count('errors') },
+    {
+      label: 'of these, errors',
+      colour: '--chart-bad',
+      draw: 'within',
+      isStriped: true,
+      values: count('errors'),
+    },
   ]
   const verdicts: Series[] = [
-    { label: 'Rejected', colour: '--chart-bad', draw: 'stack', values: count('rejected') },
+    { label: 'Rejected', colour: '--chart-bad', draw: 'stack', isStriped: true, values: count('rejected') },
     { label: 'Approved', colour: '--chart-good', draw: 'stack', values: count('approved') },
   ]
   const latency: Series[] = [
@@ -53,7 +59,7 @@ export function distribution(slots: TrafficSlot[], threshold: number) {
   const total = (values: number[]) => values.reduce((n, count) => n + count, 0)
   const [below, above] = [side(false), side(true)]
   const series: Series[] = [
-    { label: 'Below', colour: '--chart-bad', draw: 'stack', values: below },
+    { label: 'Below', colour: '--chart-bad', draw: 'stack', isStriped: true, values: below },
     { label: 'Above', colour: '--chart-good', draw: 'stack', values: above },
   ]
   return { x, series, below: total(below), above: total(above) }

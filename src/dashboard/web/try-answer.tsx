@@ -22,7 +22,7 @@ export function AnswerView({ answer }: { answer: TriedCall }) {
         rows={[
           ...livenessRows(body.liveness as Liveness | undefined, jwt?.claims),
           ...row('For the person', forThePerson(body)),
-          ...row('For your backend', forTheBackend(body)),
+          ...row('Reason, for your backend only', forTheBackend(body)),
           ...row('Message', body.message),
           ...row('Photos in the reference', (body.quality as { views?: number } | null | undefined)?.views),
           ...row('Replay', (body.replay as { suspected: boolean } | undefined)?.suspected && 'suspected'),

@@ -69,7 +69,7 @@ export function TryPage({ tenantId, keysHref }: { tenantId: string; keysHref: st
         <p class="muted" id="key-hint">
           {isProduction
             ? 'In production photos are enrolled and verified for real, and the audit log is written.'
-            : 'In the sandbox the end of the user id chooses the outcome: +match, +no_match, +spoof, +low_quality, of a challenge +turn_more, +flat and so on. A production key enrols and verifies for real.'}
+            : 'In the sandbox the end of the user id chooses the outcome: +match, +no_match, +spoof, +low_quality, of a challenge +turn_more, +flat and so on. A production key enrolls and verifies for real.'}
         </p>
         <p class="muted">
           A key is shown only once, when it is made. Lost it? Reissue it on the page{' '}

@@ -44,7 +44,7 @@ export function WebhooksPage({ tenantId }: { tenantId: string }) {
         </p>
       )}
       <Card
-        title="Webhooks"
+        title="Endpoints"
         hint="Signed with the tenant's signing secret, as every response is: there is no other secret to keep."
       >
         {webhooks.length === 0 ? (

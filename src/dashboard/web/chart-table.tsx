@@ -1,0 +1,44 @@
+/** The figures of a chart as a table, for those who do not see the chart or want the numbers. */
+import { useState } from 'preact/hooks'
+import { Empty, Table } from './parts.js'
+
+/** @param props.nameOf text of a step, such as a time; steps at which every series is 0 or missing are left out */
+export function ChartTable(props: {
+  title: string
+  stepName: string
+  x: number[]
+  nameOf: (at: number) => string
+  series: Array<{ label: string; values: Array<number | null> }>
+  unit: string | undefined
+}) {
+  const { title, stepName, x, nameOf, series, unit } = props
+  // A closed table is not drawn: it can have hundreds of rows, and follows the chart every few seconds.
+  const [isOpen, setOpen] = useState(false)
+  const steps = isOpen
+    ? x.flatMap((at, i) => (series.some(({ values }) => values[i]) ? [{ at, i }] : []))
+    : []
+  return (
+    <details class="chart-table" onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary>
+        Show as table<span class="for-readers">: {title}</span>
+      </summary>
+      {isOpen &&
+        (steps.length === 0 ? (
+          <Empty title="No figures yet" />
+        ) : (
+          <Table
+            label={title}
+            isFigures
+            columns={[
+              { name: stepName },
+              ...series.map(({ label }) => ({ name: unit ? `${label}, ${unit}` : label, isNumber: true })),
+            ]}
+            rows={steps.map(({ at, i }) => ({
+              key: at,
+              cells: [nameOf(at), ...series.map(({ values }) => values[i]?.toLocaleString() ?? '–')],
+            }))}
+          />
+        ))}
+    </details>
+  )
+}

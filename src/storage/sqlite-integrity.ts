@@ -1,0 +1,59 @@
+/** What SQLite's own integrity check finds in a database, in lines that name the table or the index. */
+import Database from 'better-sqlite3'
+
+/** SQLite ends its check after so many findings; pages that it calls unused are among them, and are left out below. */
+const MOST_FINDINGS = 1000
+
+/** @returns no lines for a database that is whole */
+export function integrityIssues(database: Database.Database): string[] {
+  const found: string[] = []
+  try {
+    const rows = database.prepare(`PRAGMA integrity_check(${MOST_FINDINGS})`).pluck().iterate()
+    // One row may hold many lines.
+    for (const row of rows) found.push(...(row as string).split('\n'))
+  } catch (error) {
+    if (!(error instanceof Database.SqliteError)) throw error
+    // The check may end at the damage; what it said before is kept.
+    if (!isDamage(error) && found.length === 0) throw error
+    if (found.length === 0) found.push(error.message)
+  }
+  const lines = found.filter((line) => line !== 'ok' && !line.startsWith('*** in database'))
+  // A damaged page makes all pages below it look unused: the damaged page says more.
+  const telling = lines.filter((line) => !line.endsWith(': never used'))
+  return withNames(database, telling.length > 0 ? telling : lines)
+}
+
+/** The same for a file that nothing else has to open. @throws SqliteError where it cannot be read at all */
+export function integrityIssuesOf(file: string): string[] {
+  const database = new Database(file, { readonly: true, fileMustExist: true, timeout: 5000 })
+  try {
+    return integrityIssues(database)
+  } finally {
+    database.close()
+  }
+}
+
+/** SQLite has said that the file is damaged, or is no database. */
+export function isDamage(error: unknown): boolean {
+  return error instanceof Database.SqliteError && /^SQLITE_(CORRUPT|NOTADB)/.test(error.code)
+}
+
+/** "Tree 20 page 31: …" is known by the first page of a table or an index only. */
+function withNames(database: Database.Database, lines: string[]): string[] {
+  let names: Map<number, string>
+  try {
+    const rows = database
+      .prepare<[], { type: string; name: string; rootpage: number }>(
+        'SELECT type, name, rootpage FROM sqlite_schema WHERE rootpage > 0',
+      )
+      .all()
+    names = new Map(rows.map(({ type, name, rootpage }) => [rootpage, `${type} ${name}`]))
+  } catch {
+    // The list of tables is damaged, too.
+    return lines
+  }
+  return lines.map((line) => {
+    const name = names.get(Number(/^Tree (\d+) /.exec(line)?.[1]))
+    return name ? `${line} (${name})` : line
+  })
+}

@@ -1,0 +1,37 @@
+import { statSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { type Workplace, workplace } from '../support/command.js'
+
+let place: Workplace
+beforeEach(async () => {
+  place = await workplace()
+})
+afterEach(() => place?.dispose())
+
+describe('a database file without content', () => {
+  for (const args of [['tenant', 'list'], ['tenant', 'create', 'acme'], ['audit', 'verify'], ['nodes']])
+    it(`is refused by ${args.join(' ')}, and stays as it is`, async () => {
+      await place.run(['tenant', 'create', 'acme'])
+      const file = place.path('countersign.db')
+      await writeFile(file, '')
+      const { code, error } = await place.run([...args, '--json'])
+      expect({ code, error: error.code }).toEqual({ code: 1, error: 'database_empty' })
+      expect(statSync(file).size).toBe(0)
+    })
+
+  it('is a problem to doctor, which makes nothing of it', async () => {
+    await place.run(['tenant', 'create', 'acme'])
+    const file = place.path('countersign.db')
+    await writeFile(file, '')
+    const { findings } = (await place.run(['doctor', '--json'])).json
+    expect(findings).toContainEqual(
+      expect.objectContaining({
+        check: 'database',
+        status: 'problem',
+        detail: expect.stringContaining('is empty'),
+      }),
+    )
+    expect(statSync(file).size).toBe(0)
+  })
+})

@@ -1,0 +1,64 @@
+/** Users whose references another model pack made than the one that serves. */
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, inject, it } from 'vitest'
+import { SqliteStore } from '../../src/storage/sqlite-store.js'
+import { type Workplace, workplace } from '../support/command.js'
+import { writeBroughtPack } from '../support/packs.js'
+import { reference, subject } from '../support/records.js'
+
+let place: Workplace
+beforeEach(async () => {
+  place = await workplace({ COUNTERSIGN_MODEL_PACK: join(inject('modelsDir'), 'baseline') })
+  const { tenant_id: tenantId } = (await place.run(['tenant', 'create', 'acme', '--json'])).json
+  const store = await SqliteStore.open(place.path('countersign.db'))
+  await store.transaction(async (tx) => {
+    for (const name of ['ada', 'grace']) {
+      await tx.insertSubject(subject(name, { tenantId, environment: 'production' }))
+      await tx.putReference(reference(name, { model: 'baseline@1.0.0' }))
+    }
+    await tx.insertSubject(subject('trial', { tenantId, environment: 'sandbox' }))
+    await tx.putReference(reference('trial', { model: 'sandbox@1' }))
+  })
+  await store.close()
+})
+afterEach(() => place?.dispose())
+
+const told = (served: string) =>
+  `The model pack ${served} serves, and production references were made with another pack: 2 with baseline@1.0.0. ` +
+  'Their users are answered with reference_model_mismatch until they are enrolled again. To serve them again, set COUNTERSIGN_MODEL_PACK=baseline.'
+
+async function databaseFinding(env: Record<string, string> = {}) {
+  const { findings } = (await place.run(['doctor', '--json'], env)).json
+  return findings.find(({ check }: { check: string }) => check === 'database')
+}
+
+it('doctor, migrate and serve warn of references that the pack that serves did not make', async () => {
+  await writeBroughtPack(place.path('brought'), inject('modelsDir'))
+  const env = { COUNTERSIGN_MODEL_PACK: place.path('brought'), COUNTERSIGN_ACCEPT_PACK: 'brought' }
+  expect(await databaseFinding(env)).toMatchObject({
+    status: 'warning',
+    detail: `whole; 1 tenant, 2 production references. ${told('brought@1.0.0')}`,
+  })
+  expect((await place.run(['migrate', '--json'], env)).json.warnings).toEqual([told('brought@1.0.0')])
+  expect((await place.run(['migrate'], env)).stderr).toContain(told('brought@1.0.0'))
+  const server = await place.serve(['--json'], env)
+  expect(JSON.parse(server.stderr()).warnings).toContain(told('brought@1.0.0'))
+  server.signal('SIGTERM')
+  await server.exited
+})
+
+it('a pack that is not built yet is judged by its name', async () => {
+  const env = { COUNTERSIGN_MODELS_DIR: place.path('none'), COUNTERSIGN_MODEL_PACK: '' }
+  expect(await databaseFinding(env)).toMatchObject({
+    status: 'warning',
+    detail: expect.stringContaining(told('standard')),
+  })
+})
+
+it('nothing is said of references of the pack that serves', async () => {
+  expect(await databaseFinding()).toMatchObject({
+    status: 'ok',
+    detail: 'whole; 1 tenant, 2 production references',
+  })
+  expect((await place.run(['migrate', '--json'])).json.warnings).toEqual([])
+})
