@@ -12,7 +12,7 @@ import { DAY_MS, HOUR_MS, MINUTE_MS } from '../clock.js'
 import { type Config, isPostgres, modelPackDir } from '../config.js'
 import { differingSettings } from '../fleet.js'
 import { isUnderWay } from '../storage/epoch-book.js'
-import { describeDatabase, hasDatabase, schemas } from '../storage/open-store.js'
+import { describeDatabase, hasDatabase, masterKeysOf, schemas } from '../storage/open-store.js'
 import { SchemaOutdatedError } from '../storage/store.js'
 import { foreignReferences } from '../subjects/foreign-references.js'
 import type { Finding } from './doctor-finding.js'
@@ -179,6 +179,21 @@ export async function checkAuditLogs(config: Config): Promise<Finding[]> {
     // The finding about the database says why it cannot be used.
     return []
   }
+}
+
+/** A change of the master key that was begun and not finished: until then both keys open the database. */
+export async function checkMasterKeyChange(config: Config): Promise<Finding[]> {
+  const ids = await masterKeysOf(config).catch(() => [])
+  if (ids.length < 2) return []
+  return [
+    {
+      check: 'master key',
+      status: 'warning',
+      detail: `its change is under way: both ${ids.join(' and ')} open the database`,
+      remedy:
+        'finish it with countersign keys rotate-master --finish once every service has the new key, or give it up with --cancel',
+    },
+  ]
 }
 
 /** More than services need to read a key. That rows are wrapped anew may take hours. */

@@ -3,7 +3,14 @@ import type { Command } from 'commander'
 import { ConfigError, isPostgres, resolveConfig, unreadable } from '../config.js'
 import { HTTP_ADDON, NEEDED_ADDONS, tryAddons } from './addon-trial.js'
 import { configWarnings } from './config-warnings.js'
-import { checkAuditLogs, checkDatabase, checkEpochs, checkModels, checkNodes } from './doctor-data.js'
+import {
+  checkAuditLogs,
+  checkDatabase,
+  checkEpochs,
+  checkMasterKeyChange,
+  checkModels,
+  checkNodes,
+} from './doctor-data.js'
 import type { Finding } from './doctor-finding.js'
 import {
   checkAddon,
@@ -49,7 +56,12 @@ export function registerDoctorCommand(command: Command): void {
         await checkModels(config),
         ...(config.masterKeyCommand ? [await checkKeyCommand(config)] : []),
         ...(isPostgres(config) || loads('better-sqlite3')
-          ? [await checkDatabase(config), ...(await checkAuditLogs(config)), await checkBackups(config)]
+          ? [
+              await checkDatabase(config),
+              ...(await checkMasterKeyChange(config)),
+              ...(await checkAuditLogs(config)),
+              await checkBackups(config),
+            ]
           : []),
         ...(await checkNodes(config)),
         ...(isPostgres(config) ? [await checkEpochs(config)] : []),

@@ -86,6 +86,17 @@ describe('rotating the master key', () => {
     for (const env of [old, next])
       expect((await place.run(['audit', 'verify', '--json'], env)).json).toMatchObject([{ broken_at: null }])
 
+    const finding = async (env: Record<string, string>) =>
+      (await place.run(['doctor', '--json'], env)).json.findings.find(
+        ({ check }: { check: string }) => check === 'master key',
+      )
+    const ids = [1, 2].map((fill) => masterKeyId(Buffer.alloc(32, fill)))
+    expect(await finding(old)).toMatchObject({
+      status: 'warning',
+      detail: `its change is under way: both ${ids.join(' and ')} open the database`,
+      remedy: expect.stringMatching(/--finish.*--cancel/),
+    })
+
     // Out of order it would forget the new key: that is said, and done only when asked for by name.
     const early = await place.run(['keys', 'rotate-master', '--finish', '--json'], old)
     expect(early.error.code).toBe('not_the_new_key')
@@ -93,6 +104,7 @@ describe('rotating the master key', () => {
 
     const finished = await place.run(['keys', 'rotate-master', '--finish', '--json'], next)
     expect(finished.json.forgotten).toHaveLength(1)
+    expect(await finding(next)).toBeUndefined()
     expect((await place.run(['tenant', 'list'], next)).code).toBe(0)
     expect((await place.run(['tenant', 'list'], old)).code).not.toBe(0)
   })
