@@ -265,7 +265,7 @@ export const ERRORS = {
     422,
     'biometric_rejected',
     'The image is not a readable JPEG, PNG or WebP.',
-    'Send the complete file of one of these formats. Convert HEIC, AVIF and others to JPEG: on an iPhone, set Settings > Camera > Formats to Most Compatible, or let a file input of a browser with `accept="image/jpeg"` convert the photo. A file that takes too much work to decode is refused as well: save it again as an ordinary JPEG.',
+    'Send a complete JPEG, PNG or WebP, and convert HEIC, AVIF and others to JPEG first. A file that takes too much work to decode is refused as well: save it again as an ordinary JPEG.',
   ),
   image_too_large: entry(
     422,

@@ -67,6 +67,10 @@ func (e *APIError) Error() string {
 }
 
 func (e *APIError) detailText() string {
+	// The one photo of the request need not be named.
+	if len(e.Details) == 1 && e.Details[0].Path == "image" && e.Details[0].Issue == e.Message {
+		return ""
+	}
 	var shown []string
 	for i, detail := range e.Details {
 		if i == detailsShown {

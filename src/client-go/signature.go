@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"regexp"
 	"strconv"
-	"strings"
 	"time"
 )
 
@@ -76,7 +75,7 @@ func assertSigned(signature string, secrets []SigningSecret, environment string,
 		for _, signed := range macs {
 			kids = append(kids, signed.kid)
 		}
-		return &SignatureError{"signature_invalid", fmt.Sprintf("No configured secret made this signature (kid %s).", strings.Join(kids, ", "))}
+		return &SignatureError{"signature_invalid", notSignedText(kids, secrets)}
 	}
 	// Only a checked signature proves that the time is the service's.
 	seconds, _ := strconv.ParseInt(timestamp, 10, 64)

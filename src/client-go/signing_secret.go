@@ -76,3 +76,15 @@ func candidates(secrets []SigningSecret, kid string) []SigningSecret {
 	}
 	return found
 }
+
+// notSignedText says why a signature does not hold: its secret is not configured, or it is and what was signed is something else.
+func notSignedText(kids []string, secrets []SigningSecret) string {
+	for _, kid := range kids {
+		for _, secret := range secrets {
+			if secret.ID == kid {
+				return "The secret " + kid + " is configured, but the body is not what it signed: pass the raw bytes, or compare the secret's text."
+			}
+		}
+	}
+	return "No configured secret made this signature (kid " + strings.Join(kids, ", ") + ")."
+}

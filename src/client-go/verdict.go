@@ -99,7 +99,7 @@ var errMalformed = &VerdictError{Code: "malformed", Message: "This is not a JWT.
 // VerdictError for a verdict that does not allow the action, which stays unused.
 func VerifyVerdict(ctx context.Context, token VerdictToken, expected Expected, trust Trust) (*Claims, error) {
 	if trust.Audience == "" {
-		return nil, errors.New("countersign: the audience (the tenant id) is required")
+		return nil, errors.New("countersign: TenantID is required: the tenant's id, ten_…")
 	}
 	if err := checkSession(token.session, &expected); err != nil {
 		return nil, err
@@ -215,7 +215,7 @@ func (c *Claims) check(hash string, expected Expected, trust Trust, now time.Tim
 		{c.ActionHash == hash, "wrong_action", "The verdict is for another action."},
 		{expected.Nonce == "" || c.Nonce != nil && *c.Nonce == expected.Nonce, "wrong_nonce", "The verdict has another nonce."},
 		{c.Verdict == "approved", "not_approved", fmt.Sprintf("The verdict is a rejection: %s.", c.Reason)},
-		{expected.ACR == nil || contains(expected.ACR, c.ACR), "wrong_context", fmt.Sprintf("The verdict's acr is %s.", c.ACR)},
+		{expected.ACR == nil || contains(expected.ACR, c.ACR), "wrong_context", fmt.Sprintf("The verdict's acr is %s; accepted are %s.", c.ACR, strings.Join(expected.ACR, ", "))},
 		{expected.MaxAge == 0 || age <= expected.MaxAge+tolerance, "too_old",
 			fmt.Sprintf("The check was made %s ago; %s are allowed.", inSeconds(age), inSeconds(expected.MaxAge))},
 		{trust.Environment != Production || trust.AcceptEvaluationGrade || c.ModelGrade == "production", "evaluation_grade",

@@ -16,7 +16,7 @@ const HINT = 'The photo is too large. 1280 pixels on its longer side are plenty.
 export function assertBodyFits(
   body: Record<string, unknown>,
   text: string,
-  { maxBytes, isOfClient }: { maxBytes: number; isOfClient: boolean },
+  { maxBytes, isOfClient, baseUrl }: { maxBytes: number; isOfClient: boolean; baseUrl: string },
 ): void {
   // A UTF-16 unit takes 3 bytes at most, so that most bodies need not be counted.
   if (text.length * 3 <= maxBytes) return
@@ -40,6 +40,8 @@ export function assertBodyFits(
       code: 'body_too_large',
       message: `The body has ${inMib(bytes)}, and the service takes ${inMib(maxBytes)}.`,
       remedy: `Send ${photos.length > 1 ? 'smaller photos' : 'a smaller photo'}: 1280 pixels on the longer side are plenty.${isOfClient ? ' Where the service takes more, set maxBodyBytes.' : ''}`,
+      // The page of the service that would have refused it.
+      doc_url: `${baseUrl.replace(/\/v1$/, '/errors')}#body_too_large`,
       request_id: '',
       details,
     },

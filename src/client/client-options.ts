@@ -74,6 +74,13 @@ export function environmentOf(apiKey: string): Environment {
   return environment
 }
 
+/** @throws TypeError for what is no id of a tenant */
+export function assertTenantId(tenantId: string | undefined): void {
+  // Without one, the client calls the service, and `verifyVerdict` says that it is required.
+  if (tenantId && !/^ten_\w+$/.test(tenantId))
+    throw new TypeError(`tenantId is ${JSON.stringify(tenantId)}: it must be ten_…, with nothing around it`)
+}
+
 /** @throws TypeError for an address that cannot be the base URL, or that would send the key in clear */
 export function parseBaseUrl(text: string, allowInsecureHttp: boolean): string {
   if (!text) throw new TypeError('baseUrl is required, as in https://countersign.example.com/v1')

@@ -5,6 +5,7 @@ import { DEFAULT_MAX_BODY_BYTES } from './body-limit.js'
 import { actionHash } from './canonical-json.js'
 import type { CaptureSession, CaptureSessionFields, CaptureSessionLink } from './capture-session.js'
 import {
+  assertTenantId,
   type CallOptions,
   type CountersignOptions,
   DEFAULTS,
@@ -17,7 +18,7 @@ import { encodePhoto, encodePhotos } from './image.js'
 import { observer, type ResponseInfo } from './observer.js'
 import { MemoryReplayStore } from './replay-store.js'
 import { DEFAULT_SIGNATURE_TOLERANCE_SECONDS } from './response-signature.js'
-import { readSecrets } from './signing-secret.js'
+import { assertNotSwapped, readSecrets } from './signing-secret.js'
 import { type Outgoing, send, type TransportOptions } from './transport.js'
 import type {
   Action,
@@ -76,6 +77,8 @@ export class Countersign implements VerdictVerifier {
     const { apiKey, signingSecret, verifyResponses = true, now = Date.now } = options
     this.environment = environmentOf(apiKey)
     if (!signingSecret) throw new TypeError('signingSecret is required (svc-sec-…)')
+    assertTenantId(options.tenantId)
+    assertNotSwapped(signingSecret)
     this.#transport = {
       apiKey,
       environment: this.environment,
@@ -184,7 +187,7 @@ export class Countersign implements VerdictVerifier {
    * @throws TypeError for what is no id of a session
    */
   async getCaptureSession(sessionId: string, options: CallOptions = {}): Promise<Answer<CaptureSession>> {
-    if (!/^[\w-]{1,64}$/.test(sessionId))
+    if (!/^cap_[\w-]{1,60}$/.test(sessionId))
       throw new TypeError(
         `sessionId is ${JSON.stringify(sessionId)}: give the session_id that createCaptureSession answered`,
       )

@@ -61,13 +61,21 @@ export class ApiError extends CountersignError {
     this.retryAfterSeconds = response.retryAfterSeconds
     this.verified = response.verified
   }
+
+  /** Codes of what the person can do better, the most urgent first; empty where the photo is not the matter. */
+  get guidance(): ReadonlyArray<PhotoGuidance | (string & {})> {
+    return this.details.flatMap(({ guidance }) => (guidance === undefined ? [] : [guidance]))
+  }
 }
 
 const DETAILS_TOLD = 3
 
 /** The first details: which field, and what is wrong with it. */
 function detailText({ message, details = [] }: ErrorBody): string {
-  if (details.length === 0) return ''
+  const [only] = details
+  // The one photo of the request need not be named.
+  const isPlain = details.length === 1 && only?.path === 'image' && only.issue === message
+  if (details.length === 0 || isPlain) return ''
   // What is wrong with a photo is the message itself; then only the photo is to be named.
   const told = details
     .slice(0, DETAILS_TOLD)

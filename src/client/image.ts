@@ -3,6 +3,8 @@ import type { ChallengeResponse, ImageInput, Photos } from './types.js'
 
 /** Arguments of one call are limited, and so is the stack that they lie on. */
 const CHUNK_BYTES = 0x2000
+/** Base64 has no full stop. */
+const FILE_NAME = /\.(jpe?g|png|webp|heic|heif|avif|gif|bmp|tiff?|pdf)$/i
 
 /** @throws TypeError that names a photo which is missing or empty, or is none */
 export async function encodePhotos({ image, images, challenge }: Photos): Promise<Photos<string>> {
@@ -40,6 +42,8 @@ export async function encodePhoto(photo: ImageInput | null | undefined, path: st
     )
   )
     throw new TypeError(`${path} must be a Blob, an ArrayBuffer, a Uint8Array or base64`)
+  if (typeof photo === 'string' && FILE_NAME.test(photo))
+    throw new TypeError(`${path} looks like a file's name: pass its bytes`)
   const base64 = await toBase64(photo)
   if (!base64) throw new TypeError(`${path} is empty`)
   return base64

@@ -1,7 +1,7 @@
 /** Checks `X-Svc-Signature`: HMAC-SHA256 over a response and the request that it answers. */
 import { signedText } from './clock-tolerance.js'
 import { SignatureError } from './errors.js'
-import { candidates, type SigningSecret } from './signing-secret.js'
+import { candidates, notSignedText, type SigningSecret } from './signing-secret.js'
 import type { Environment } from './types.js'
 
 export interface SignedResponse {
@@ -86,8 +86,8 @@ export async function assertSignature(
         'wrong_environment',
         `It was signed for the ${other}, and ${environment} is expected: it must not be used. Check the base URL, and what stands between you and the service.`,
       )
-    const kids = signatures.map(({ kid }) => kid).join(', ')
-    throw new SignatureError('signature_invalid', `No configured secret made this signature (kid ${kids}).`)
+    const kids = signatures.map(({ kid }) => kid)
+    throw new SignatureError('signature_invalid', notSignedText(kids, secrets))
   }
   // Only now is the time known to be the service's.
   if (Math.abs(now - timestamp) > tolerance)

@@ -16,9 +16,21 @@ export type SigningSecrets = string | SigningSecret | ReadonlyArray<string | Sig
 /** The secrets, or where to read them before every use, so that a rotation needs no restart. */
 export type SigningSecretSource = SigningSecrets | (() => SigningSecrets | Promise<SigningSecrets>)
 
-/** @throws TypeError when there is none */
+/** @throws TypeError for `svc-sec-…:sec_…`, in which id and secret have changed places */
+export function assertNotSwapped(source: SigningSecretSource): void {
+  if (typeof source === 'function') return
+  for (const item of [source].flat() as Array<string | SigningSecret>) {
+    const [first, last] =
+      typeof item === 'string' ? item.trim().split(':') : [item.id ?? '', item.secret.trim()]
+    const isSwapped = first?.startsWith('svc-sec-') && last?.startsWith('sec_')
+    if (isSwapped) throw new TypeError('signingSecret has id and secret swapped: give sec_…:svc-sec-…')
+  }
+}
+
+/** @throws TypeError when there is none, or id and secret have changed places */
 export async function readSecrets(source: SigningSecretSource): Promise<SigningSecret[]> {
   const secrets = typeof source === 'function' ? await source() : source
+  assertNotSwapped(secrets)
   const list = [secrets].flat() as Array<string | SigningSecret>
   const read = list.map((item) =>
     typeof item === 'string' ? parseSecret(item) : { ...item, secret: item.secret.trim() },
@@ -37,4 +49,12 @@ function parseSecret(text: string): SigningSecret {
 /** Those that may have made a signature of this key id. */
 export function candidates(secrets: readonly SigningSecret[], kid: string | undefined): SigningSecret[] {
   return secrets.filter(({ id }) => id === undefined || id === kid)
+}
+
+/** Says why a signature does not hold: its secret is not configured, or it is and what was signed is something else. */
+export function notSignedText(kids: readonly string[], secrets: readonly SigningSecret[]): string {
+  const configured = kids.find((kid) => secrets.some(({ id }) => id === kid))
+  return configured === undefined
+    ? `No configured secret made this signature (kid ${kids.join(', ')}).`
+    : `The secret ${configured} is configured, but the body is not what it signed: pass the raw bytes, or compare the secret's text.`
 }

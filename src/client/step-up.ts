@@ -37,6 +37,7 @@ export interface StepUpBody {
   code?: VerdictErrorCode
   /** Of a rejection. */
   reason?: string
+  /** Absent where asking for the face again would end in the same way (`not_yet_valid`). */
   challenge?: { action: ActionLike; action_hash: string; nonce?: string; header: string }
 }
 
@@ -68,7 +69,7 @@ export function createStepUp<Request, A extends ActionLike = Action>(
   const { verifier, acr, maxAgeSeconds, acceptReplays, header: headerName = DEFAULT_HEADER } = options
   const challengeHeader = wwwAuthenticate(acr ?? ACR_VALUES, maxAgeSeconds)
 
-  return async (request, header) => {
+  return async (request, header): Promise<StepUpOutcome<A>> => {
     const userId = await options.user(request)
     if (!userId)
       return {
@@ -105,6 +106,14 @@ export function createStepUp<Request, A extends ActionLike = Action>(
     } catch (error) {
       if (!(error instanceof VerdictError)) throw error
       const { code, reason, message } = error
+      // A page that steps up wherever it is challenged would do so for ever.
+      if (code === 'not_yet_valid')
+        return {
+          allowed: false,
+          status: 403,
+          headers: { 'Cache-Control': 'no-store' },
+          body: { error: 'insufficient_user_authentication', message, code },
+        }
       return refuse(FINAL_CODES.has(code) ? 403 : 401, message, {
         code,
         ...(code === 'not_approved' && reason ? { reason } : {}),

@@ -34,10 +34,8 @@ export interface OpenedChallenge {
 export class FakeChallenges {
   private readonly issued = new Map<string, Issued>()
 
-  issue({ body, requestId }: Call, nowMs: number): Challenge {
+  issue({ body }: Call, nowMs: number): Challenge {
     const { user_id, purpose = 'verify', action, modes = ['turn', 'nod'] } = body
-    if (purpose === 'verify' && outcomeOf(user_id) === '+locked_out')
-      throw new FakeRefusal('locked_out', requestId)
     const challenge_id = fakeId('chl')
     const nonce = randomNonce()
     const steps = draw(modes)

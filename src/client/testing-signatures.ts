@@ -70,7 +70,9 @@ export interface FakeVerdict {
   score?: number | null
   /** Default: as the installation does. */
   livenessChecked?: boolean
-  /** In the place of `livenessChecked`. */
+  /** Whether it was made from the frames of a challenge with turns and nods, as `ACTIVE_ACR` asks for; default false. */
+  activeLiveness?: boolean
+  /** In the place of `livenessChecked` and `activeLiveness`. */
   liveness?: Liveness
   challengeId?: string | undefined
   /** Default: as the installation has it; `evaluation` without one. */
@@ -132,11 +134,14 @@ export async function signVerdict(verdict: FakeVerdict, issued: FakeIssuer): Pro
 /** Nothing was checked. */
 export const UNCHECKED: Liveness = { checked: false, score: null, passed: null, methods: [] }
 
-function livenessOf({ liveness, livenessChecked, reason = null }: FakeVerdict): Liveness {
+function livenessOf({ liveness, livenessChecked, activeLiveness, reason = null }: FakeVerdict): Liveness {
   if (liveness) return liveness
   const passed = reason !== 'liveness_failed'
-  if (!livenessChecked && passed) return UNCHECKED
-  return { checked: true, score: passed ? 0.99 : 0.02, passed, methods: ['passive:sandbox@1'] }
+  const active = activeLiveness ? ['active-geometry@1'] : []
+  if (!livenessChecked && passed)
+    return activeLiveness ? { checked: true, score: null, passed, methods: active } : UNCHECKED
+  const methods = [...active, 'passive:sandbox@1']
+  return { checked: true, score: passed ? 0.99 : 0.02, passed, methods }
 }
 
 /** A name of its own for each combination of methods; see `ACR_VALUES`. */

@@ -31,6 +31,8 @@ export interface FakeInstallation {
 const RECEIPT_MS = 24 * 3_600_000
 const SLOW_MS = 5_000
 const THRESHOLD = 0.7
+/** Scores that are told where a face matches, and where it does not. */
+const SCORES = { match: 0.8, noMatch: 0.6 }
 /** Photos that a challenge's frames make a reference of. */
 const CHALLENGE_VIEWS = 2
 
@@ -116,7 +118,7 @@ export class FakeUsers {
           : (scripted ?? replayed)
     const compared = reason !== 'locked_out'
     const score =
-      compared && !liveness.guidance ? (reason === 'no_match' ? THRESHOLD - 0.1 : THRESHOLD + 0.1) : null
+      compared && !liveness.guidance ? (reason === 'no_match' ? SCORES.noMatch : SCORES.match) : null
     const verificationId = fakeId('ver')
     const atMs = this.service.clock.now() - (outcome === '+expired' ? 2000 * this.service.jwtTtlSeconds : 0)
     const sign = (secret: SigningSecret) =>
@@ -212,7 +214,7 @@ export class FakeUsers {
     assertChallengeRequest(call)
     const { user_id, purpose = 'verify', modes, replace } = call.body
     this.assertLivenessOffered(call, modes === undefined || modes.length > 0)
-    if (purpose === 'verify') this.assertEnrolled(call)
+    if (purpose === 'verify') this.assertVerifiable(call)
     else if (this.users.has(user_id) && !replace) throw new FakeRefusal('already_enrolled', call.requestId)
   }
 
@@ -220,7 +222,7 @@ export class FakeUsers {
     assertChallengeRequest(call)
     const { user_id, purpose = 'verify' } = call.body
     refuseBusy(user_id, call)
-    if (purpose === 'verify') this.assertEnrolled(call)
+    if (purpose === 'verify') this.assertVerifiable(call)
     return { status: 201, body: this.challenges.issue(call, this.service.clock.now()) }
   }
 
@@ -238,10 +240,12 @@ export class FakeUsers {
       throw new FakeRefusal('liveness_unavailable', requestId)
   }
 
-  /** Users whose name chooses an outcome need no enrolment. */
-  private assertEnrolled({ body, requestId }: Call): void {
-    if (!this.users.has(body.user_id) && outcomeOf(body.user_id) === null)
+  /** Users whose name chooses an outcome need no enrolment. Nobody is captured for a verify that cannot succeed. */
+  private assertVerifiable({ body, requestId }: Call): void {
+    const outcome = outcomeOf(body.user_id)
+    if (!this.users.has(body.user_id) && outcome === null)
       throw new FakeRefusal('reference_not_found', requestId)
+    if (outcome === '+locked_out') throw new FakeRefusal('locked_out', requestId)
   }
 
   /** An attack is told when it is asked for by name, whatever the model pack could find. */

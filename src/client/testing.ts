@@ -5,6 +5,7 @@ import type { SigningSecret } from './signing-secret.js'
 import { FakeCapturePage, sessionOfPath } from './testing-capture.js'
 import { TestClock } from './testing-clock.js'
 import { FakeRefusal } from './testing-errors.js'
+import { assertKnownFields } from './testing-fields.js'
 import { guidanceAnswer } from './testing-guidance.js'
 import { auditAnswer, userOfPath } from './testing-records.js'
 import type { Call, FakeRequest } from './testing-requests.js'
@@ -176,6 +177,7 @@ export class FakeCountersign {
 
   private async answer(call: Call, known: boolean): Promise<FakeAnswer> {
     if (!known) throw new FakeRefusal('invalid_api_key', call.requestId)
+    assertKnownFields(call)
     assertScopes(call, this.scopes)
     const key = call.headers.get('x-svc-idempotency-key')
     if (!key) return this.handle(call)

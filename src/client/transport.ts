@@ -62,7 +62,9 @@ export async function send(outgoing: Outgoing, options: TransportOptions): Promi
   const body = outgoing.body && JSON.stringify(outgoing.body)
   const maxBytes = Math.min(outgoing.maxBodyBytes ?? options.maxBodyBytes, options.maxBodyBytes)
   const isOfClient = maxBytes === options.maxBodyBytes
-  if (outgoing.body && body !== undefined) assertBodyFits(outgoing.body, body, { maxBytes, isOfClient })
+  const { baseUrl } = options
+  if (outgoing.body && body !== undefined)
+    assertBodyFits(outgoing.body, body, { maxBytes, isOfClient, baseUrl })
   const started = performance.now()
   for (let retry = 0; ; retry++) {
     signal?.throwIfAborted()
@@ -149,8 +151,20 @@ async function exchange(
         ...soFar(),
         cause,
       })
-    throw new ConnectionError(`${method} ${options.baseUrl}${name} failed.`, { ...soFar(), cause })
+    throw new ConnectionError(`${method} ${options.baseUrl}${name} failed${causeText(cause)}.`, {
+      ...soFar(),
+      cause,
+    })
   }
+}
+
+/** The first code in the chain of causes, as Node and undici give it: `: ECONNREFUSED`. */
+function causeText(cause: unknown): string {
+  for (let each = cause, depth = 0; each instanceof Error && depth < 5; each = each.cause, depth++) {
+    const { code } = each as { code?: unknown }
+    if (typeof code === 'string' && /^\w+$/.test(code)) return `: ${code}`
+  }
+  return ''
 }
 
 async function signatureFault(

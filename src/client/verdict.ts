@@ -109,7 +109,7 @@ export async function verifyVerdict<A extends ActionLike>(
   }: VerdictExpectations<A> & VerdictTrust,
 ): Promise<ApprovedClaims<A>> {
   signal?.throwIfAborted()
-  if (!trust.audience) throw new TypeError('audience (the tenant id) is required')
+  if (!trust.audience) throw new TypeError('tenantId is required: the tenant’s id, ten_…')
   const now = trust.now?.() ?? Date.now() / 1000
   const tolerance = clockTolerance(trust.clockToleranceSeconds)
   if (nonce !== undefined && captureSessionId !== undefined)
@@ -139,7 +139,11 @@ export async function verifyVerdict<A extends ActionLike>(
   )
   if (claims.verdict !== 'approved')
     throw new VerdictError('not_approved', `The verdict is a rejection: ${claims.reason}.`, claims.reason)
-  must(!acr || acr.includes(claims.acr), 'wrong_context', `The verdict's acr is ${claims.acr}.`)
+  must(
+    !acr || acr.includes(claims.acr),
+    'wrong_context',
+    `The verdict's acr is ${claims.acr}; accepted are ${acr?.join(', ')}.`,
+  )
   must(
     maxAgeSeconds === undefined || now - claims.auth_time <= maxAgeSeconds + tolerance,
     'too_old',

@@ -201,6 +201,8 @@ describe('the service in memory', () => {
         { require_liveness: 'passive' as const },
         { require_liveness: 'active' as const, modes: [] },
         { purpose: 'enroll' as const },
+        { locale: 'it' as 'en' },
+        { returnUrl: return_url },
       ])
         told.push(await refusal(client.createCaptureSession({ ...base, ...fields })))
       told.push(await refusal(client.createCaptureSession({ ...base, user_id: 'nobody' })))
@@ -356,7 +358,7 @@ describe('a capture session', () => {
     await expect(swapped.getCaptureSession(one.session_id)).rejects.toMatchObject({
       code: 'response_mismatch',
     })
-    for (const id of ['', '..', 'a/b', 'cap_1?x'])
+    for (const id of ['', '..', 'a/b', 'cap_1?x', 'foo', 'ver_1'])
       await expect(client.getCaptureSession(id)).rejects.toThrow(TypeError)
   })
 

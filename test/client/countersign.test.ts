@@ -1,4 +1,6 @@
 import { createHmac } from 'node:crypto'
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
 import { inspect } from 'node:util'
 import { decodeProtectedHeader } from 'jose'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
@@ -287,6 +289,47 @@ describe('what is wrong is said', () => {
       sandbox(options).verify({ user_id: 'u+match', image, action: 'x' })
     await expect(call({})).resolves.toMatchObject({ verdict: 'approved' })
     expect(await caught(call({ maxBodyBytes: 2 ** 20 }))).toMatchObject({ code: 'body_too_large' })
+  })
+
+  it('of a connection that failed: the code of the cause', async () => {
+    const server = createServer().listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const { port } = server.address() as AddressInfo
+    server.close()
+    await once(server, 'close')
+    const error = await caught(sandbox({ baseUrl: `http://127.0.0.1:${port}/v1`, maxRetries: 0 }).health())
+    expect((error as ConnectionError).message).toMatch(
+      /^GET http:\/\/127\.0\.0\.1:\d+\/v1\/health failed: ECONNREFUSED\. \(1 attempt, \d+ ms in all\)$/,
+    )
+  })
+
+  it('of a connection that failed without a code: no address, which may name a user', async () => {
+    const refused = async () => {
+      throw new TypeError('fetch failed for ada@example.com')
+    }
+    const error = await caught(sandbox({ fetch: refused, maxRetries: 0 }).health())
+    expect((error as ConnectionError).message).toMatch(/\/health failed\. \(1 attempt/)
+  })
+
+  it('of a file’s name where a photo belongs: pass the bytes', async () => {
+    for (const image of ['ada.jpg', './photos/ada-today.PNG', 'C:\\ada.heic'])
+      await expect(sandbox().verify({ user_id: 'u', image, action: 'x' })).rejects.toThrow(
+        new TypeError("image looks like a file's name: pass its bytes"),
+      )
+  })
+
+  it('of a photo: what the person can do better, as codes, and the page about a body that is not sent', async () => {
+    const refused = (await caught(
+      sandbox().verify({ user_id: 'ada+no_face', image: ada, action: 'x' }),
+    )) as ApiError
+    expect(refused.guidance).toEqual(['no_face'])
+    expect(refused.message).toContain('No face was found in the image. Ask for a new photo')
+    const image = new Uint8Array(15 * 2 ** 20)
+    const unsent = (await caught(sandbox().verify({ user_id: 'u', image, action: 'x' }))) as ApiError
+    expect(unsent.guidance).toEqual(['image_too_large'])
+    expect(unsent.docUrl).toBe(`${proxy.url.replace(/v1$/, 'errors')}#body_too_large`)
+    const unknown = (await caught(sandbox().getUser('stranger'))) as ApiError
+    expect(unknown.guidance).toEqual([])
   })
 
   it('of a time-out: how often it was tried, and how long in all', async () => {
@@ -740,6 +783,11 @@ describe('options that cannot work', () => {
     'a base URL without version': { baseUrl: 'https://example.test' },
     'clear text to another host': { baseUrl: 'http://example.test/v1' },
     'no secret': { signingSecret: '' },
+    'a secret before its id': { signingSecret: 'svc-sec-abc:sec_1' },
+    'a list with a secret before its id': { signingSecret: ['sec_2:svc-sec-x', 'svc-sec-abc:sec_1\n'] },
+    'an object with id and secret swapped': { signingSecret: { id: 'svc-sec-abc', secret: 'sec_1' } },
+    'the name of a tenant instead of its id': { tenantId: 'acme' },
+    'a tenant id with a line feed': { tenantId: 'ten_1\n' },
   }))
     it(`are refused: ${title}`, () => {
       expect(() => sandbox(options)).toThrow(TypeError)

@@ -70,6 +70,16 @@ export function keepsToTheHostedPage(command?: () => Promise<string[]>): void {
     expect(await back('ada+match', body.return_url)).toEqual([404, nothing])
   })
 
+  it('says that no more tries are left to a person who is locked out, and offers no other try', async () => {
+    const body = JSON.stringify({ amount: '1250.00', to: 'Grace' })
+    const asked = { method: 'POST', headers: as('ada+locked_out'), body }
+    const response = await fetch(`${bank.address}/transfers`, asked)
+    expect([response.status, await response.json()]).toEqual([
+      403,
+      { message: 'No more tries for now. Please ask for another way.' },
+    ])
+  })
+
   it('carries nothing out for who is refused, goes back, or is not done', async () => {
     const refused = await transfer('ada+flat')
     let state = { state: 'again', return_url: '' }

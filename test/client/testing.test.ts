@@ -1,11 +1,15 @@
 /** The service in memory against the real one: the same answers, field by field, for every outcome of the sandbox. */
+import { readFile } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ERRORS } from '../../src/api-error.js'
 import { PHOTO_HINTS } from '../../src/biometrics/photo-guidance.js'
 import { ApiError, Countersign, type CountersignOptions } from '../../src/client/index.js'
 import { FAKE_OUTCOMES, FakeCountersign } from '../../src/client/testing.js'
 import { FAKE_ERRORS } from '../../src/client/testing-errors.js'
+import { FAKE_FIELDS, FAKE_LOCALES } from '../../src/client/testing-fields.js'
 import { FAKE_HINTS } from '../../src/client/testing-hints.js'
+import { CAPTURE_LANGUAGES } from '../../src/config/capture-languages.js'
+import { packageFile } from '../../src/package-root.js'
 import { SANDBOX_OUTCOMES } from '../../src/v1/sandbox-outcomes.js'
 import { plain } from '../support/images.js'
 import { startService, type TestService } from '../support/service.js'
@@ -29,6 +33,27 @@ it('words its refusals as the service does', () => {
   for (const [code, [status, category, message, remedy]] of Object.entries(FAKE_ERRORS))
     expect({ status, category, message, remedy }, code).toEqual(ERRORS[code as keyof typeof ERRORS])
   expect(FAKE_HINTS).toEqual(PHOTO_HINTS)
+})
+
+it('knows the fields of each call and the languages of the page as the API describes them', async () => {
+  const { paths, components } = JSON.parse(await readFile(packageFile('docs', 'openapi.json'), 'utf8'))
+  for (const [name, fields] of Object.entries(FAKE_FIELDS)) {
+    const [method = '', path = ''] = name.split(' ')
+    const described = paths[path] ?? paths[`/v1${path}`]
+    const { schema } = described[method.toLowerCase()].requestBody.content['application/json']
+    const resolved = (one: { $ref?: string }) =>
+      one.$ref ? components.schemas[one.$ref.split('/').at(-1)!] : one
+    const whole = resolved(schema)
+    const names = (whole.oneOf ?? [whole]).flatMap((one: object) => Object.keys(resolved(one).properties))
+    expect([...fields].sort(), name).toEqual([...new Set(names)].sort())
+  }
+  expect(FAKE_LOCALES).toEqual(CAPTURE_LANGUAGES)
+})
+
+it('tells a score of two digits', async () => {
+  const client = new FakeCountersign().client()
+  const score = async (user_id: string) => (await client.verify({ user_id, image, action })).score
+  expect([await score('ada+match'), await score('eve+no_match')]).toEqual([0.8, 0.6])
 })
 
 /** Values of facts, types of the rest: ids, times and measurements are each side's own. */

@@ -62,6 +62,25 @@ describe('a signature header', () => {
   })
 })
 
+it('a signature whose key id is configured is told apart from one of another secret', async () => {
+  const refused = (secret: { id?: string; secret: string }) =>
+    assertSignature(
+      {
+        signature: `t=1,kid=sec_a,v2=${'a'.repeat(64)}`,
+        environment: 'production',
+        headAt: () => '',
+        body: new Uint8Array(),
+      },
+      [secret],
+      { now: 1 },
+    )
+  await expect(refused({ id: 'sec_a', secret: 'svc-sec-x' })).rejects.toThrow(
+    "The secret sec_a is configured, but the body is not what it signed: pass the raw bytes, or compare the secret's text.",
+  )
+  for (const other of [{ id: 'sec_b', secret: 'svc-sec-x' }, { secret: 'svc-sec-x' }])
+    await expect(refused(other)).rejects.toThrow('No configured secret made this signature (kid sec_a).')
+})
+
 describe('a token', () => {
   const secrets = [{ secret: 'svc-sec-of-more-than-sixty-four-bytes-so-that-every-hmac-accepts-it-as-a-key' }]
   const key = new TextEncoder().encode(secrets[0]!.secret)
@@ -84,6 +103,6 @@ describe('a token', () => {
     const jwt = await sign('HS256')
     await expect(
       verifyVerdict(jwt, { signingSecret: secrets, audience: '', userId: 'ada', action: 'x' }),
-    ).rejects.toThrow(new TypeError('audience (the tenant id) is required'))
+    ).rejects.toThrow(new TypeError('tenantId is required: the tenant’s id, ten_…'))
   })
 })

@@ -107,6 +107,13 @@ describe('a verdict', () => {
       expect(await code(check(jwt))).toBe('approved')
     })
 
+  it('of another authentication context says which would be taken', async () => {
+    const acr = ['urn:countersign:acr:face-active', 'urn:countersign:acr:face-active-pad']
+    await expect(check(await verdictJwt(), { acr })).rejects.toThrow(
+      "The verdict's acr is urn:countersign:acr:face; accepted are urn:countersign:acr:face-active, urn:countersign:acr:face-active-pad.",
+    )
+  })
+
   it('that is a rejection says why', async () => {
     const jwt = await verdictJwt({ user_id: 'ada+no_match' })
     await expect(check(jwt, { userId: 'ada+no_match' })).rejects.toMatchObject({

@@ -118,6 +118,9 @@ describe('a file that is no JPEG, PNG or WebP is named, with the way out', () =>
       expect(body.details).toMatchObject([{ path: 'image', guidance: 'wrong_format' }])
       expect(body.details[0].hint).toContain('Most Compatible')
       if (name === 'a HEIC') expect(body.message).toContain('Settings > Camera > Formats')
+      // The remedy can be read without the message, and does not say the same again.
+      expect(body.remedy).toMatch(/^Send a complete JPEG, PNG or WebP/)
+      expect(body.remedy).not.toContain('iPhone')
     }
   })
 

@@ -85,6 +85,9 @@ const onError = (error, _request, response, next) => {
   }
   if (error instanceof ApiError && error.code === 'reference_not_found')
     return response.status(409).json({ message: 'Please set up your face first.' })
+  // Too many rejections: trying again now would be refused again.
+  if (error instanceof ApiError && error.code === 'locked_out')
+    return response.status(403).json({ message: 'No more tries for now. Please ask for another way.' })
   console.error(error instanceof Error ? `${error.name}: ${error.message}` : error)
   response.status(503).json({ message: 'Please try again later.' })
 }

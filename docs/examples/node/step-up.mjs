@@ -1,6 +1,6 @@
 /** Enrols a face, has an action countersigned, checks the verdict, erases the user: node step-up.mjs ada.jpg … ada-today.jpg */
 import { readFile } from 'node:fs/promises'
-import { Countersign } from 'countersign/client'
+import { Countersign, CountersignError } from 'countersign/client'
 
 const { CS_BASE_URL = '', CS_API_KEY = '', CS_SIGNING_SECRETS = '', CS_TENANT_ID = '' } = process.env
 const { CS_ACCEPT_EVALUATION } = process.env
@@ -18,18 +18,27 @@ const countersign = new Countersign({
   acceptEvaluationGrade: CS_ACCEPT_EVALUATION === 'true',
 })
 
-// `replace` lets this example run twice; an application would not let whoever is signed in replace a face.
-const { status } = await countersign.enroll({ user_id: 'ada-node', images: photos, replace: true })
-console.log('enroll', status)
+async function main() {
+  // `replace` lets this example run twice; an application would not let whoever is signed in replace a face.
+  const { status } = await countersign.enroll({ user_id: 'ada-node', images: photos, replace: true })
+  console.log('enroll', status)
+  try {
+    // A first run with photos. Where money moves, send the frames of a challenge and pass `acr: ACTIVE_ACR` to verifyVerdict: a printed
+    // photo passes otherwise. docs/guides/step-up.md shows it.
+    const action = { type: 'wire_transfer', amount: '1250.00', to: 'Zoë' }
+    const { verdict, jwt } = await countersign.verify({ user_id: 'ada-node', image: today, action })
+    console.log('verify', verdict)
 
-// A first run with photos. Where money moves, send the frames of a challenge and pass `acr: ACTIVE_ACR` to verifyVerdict: a printed
-// photo passes otherwise. docs/guides/step-up.md shows it.
-const action = { type: 'wire_transfer', amount: '1250.00', to: 'Zoë' }
-const { verdict, jwt } = await countersign.verify({ user_id: 'ada-node', image: today, action })
-console.log('verify', verdict)
+    // Throws a VerdictError unless it is an approval of this action by this user, used for the first time.
+    const claims = await countersign.verifyVerdict(jwt, { userId: 'ada-node', action })
+    console.log('verdict', claims.verdict, claims.action.amount)
+  } finally {
+    console.log('delete', (await countersign.delete('ada-node')).status)
+  }
+}
 
-// Throws a VerdictError unless it is an approval of this action by this user, used for the first time.
-const claims = await countersign.verifyVerdict(jwt, { userId: 'ada-node', action })
-console.log('verdict', claims.verdict, claims.action.amount)
-
-console.log('delete', (await countersign.delete('ada-node')).status)
+main().catch((error) => {
+  // A refusal in one line; anything else is a fault of this program, and shows its stack.
+  console.error(error instanceof CountersignError ? `${error.name}: ${error.message}` : error)
+  process.exitCode = 1
+})

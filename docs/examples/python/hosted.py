@@ -84,6 +84,9 @@ class Bank(BaseHTTPRequestHandler):
             print(error, file=sys.stderr)
             if isinstance(error, ApiError) and error.code == "reference_not_found":
                 status, body = 409, {"message": "Please set up your face first."}
+            elif isinstance(error, ApiError) and error.code == "locked_out":
+                # Too many rejections: trying again now would be refused again.
+                status, body = 403, {"message": "No more tries for now. Please ask for another way."}
             else:
                 status, body = 503, {"message": "Please try again later."}
         self.send_response(status)

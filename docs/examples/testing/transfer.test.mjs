@@ -52,6 +52,16 @@ test('who goes back on the capture page has confirmed nothing', async () => {
   await assert.rejects(countersign.verifyVerdict(session, expected), { code: 'no_verdict' })
 })
 
+test('a route that asks for active liveness takes a verdict that has it, and no other', async () => {
+  const fake = new FakeCountersign()
+  const countersign = fake.client()
+  const expected = { userId: 'ada', action, acr: ACTIVE_ACR }
+  const photo = await fake.signVerdict({ userId: 'ada', action })
+  await assert.rejects(countersign.verifyVerdict(photo, expected), { code: 'wrong_context' })
+  const active = await fake.signVerdict({ userId: 'ada', action, activeLiveness: true })
+  assert.equal((await countersign.verifyVerdict(active, expected)).verdict, 'approved')
+})
+
 test('who is locked out is told when to try again', async () => {
   const answer = await new FakeCountersign().client().verify({ user_id: 'ada+locked_out', image, action })
   assert.equal(answer.reason, 'locked_out')

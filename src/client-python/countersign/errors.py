@@ -162,7 +162,8 @@ def _read_details(details: Any) -> Sequence[ErrorDetail]:
 
 
 def _detail_text(message: str, details: Sequence[ErrorDetail]) -> str:
-    if not details:
+    # The one photo of the request need not be named.
+    if not details or (len(details) == 1 and details[0].path == "image" and details[0].issue == message):
         return ""
     # A photo's issue repeats the message; then only the photo is named.
     shown = [

@@ -10,7 +10,7 @@ from typing import Callable, List, Optional, Sequence, Tuple
 
 from .clock_tolerance import signed_text
 from .errors import SignatureError
-from .signing_secret import SigningSecret, candidates
+from .signing_secret import SigningSecret, candidates, not_signed_text
 
 DEFAULT_SIGNATURE_TOLERANCE_SECONDS = 300.0
 
@@ -63,8 +63,7 @@ def assert_signed(
                 f"It was signed for the {other}, and {environment} is expected: it must not be used. "
                 "Check the base URL, and what stands between you and the service.",
             )
-        kids = ", ".join(kid for kid, _ in signatures)
-        raise SignatureError("signature_invalid", f"No configured secret made this signature (kid {kids}).")
+        raise SignatureError("signature_invalid", not_signed_text([kid for kid, _ in signatures], secrets))
     # Only a checked signature proves that the time is the service's.
     clock = time.time() if now is None else now
     if abs(clock - int(timestamp)) > signature_tolerance_seconds:

@@ -44,6 +44,17 @@ def candidates(secrets: Sequence[SigningSecret], kid: Optional[str]) -> List[Sig
     return [secret for secret in secrets if secret.id is None or secret.id == kid]
 
 
+def not_signed_text(kids: Sequence[str], secrets: Sequence[SigningSecret]) -> str:
+    """Says why a signature does not hold: its secret is not configured, or it is and what was signed is something else."""
+    configured = next((kid for kid in kids if any(held.id == kid for held in secrets)), None)
+    if configured is None:
+        return f"No configured secret made this signature (kid {', '.join(kids)})."
+    return (
+        f"The secret {configured} is configured, but the body is not what it signed: "
+        "pass the raw bytes, or compare the secret's text."
+    )
+
+
 def _parse(item: Union[str, SigningSecret]) -> List[SigningSecret]:
     if isinstance(item, SigningSecret):
         return [SigningSecret(item.secret.strip(), item.id)]

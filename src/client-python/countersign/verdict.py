@@ -65,7 +65,7 @@ def verify_verdict(
     `clock_tolerance_seconds` (0 to 300) is the greatest difference between the clocks. A verdict that is refused stays unused.
     """
     if not audience:
-        raise ValueError("audience (the tenant id) is required")
+        raise ValueError("tenant_id is required: the tenant's id, ten_…")
     if capture_session_id is not None:
         if nonce is not None:
             raise TypeError("give one of nonce and capture_session_id; the nonce of a session is its id")
@@ -90,7 +90,11 @@ def verify_verdict(
     must(nonce is None or claims.get("nonce") == nonce, "wrong_nonce", "The verdict has another nonce.")
     reason = claims.get("reason")
     must(claims["verdict"] == "approved", "not_approved", f"The verdict is a rejection: {reason}.")
-    must(acr is None or claims["acr"] in acr, "wrong_context", f"The verdict's acr is {claims['acr']}.")
+    must(
+        acr is None or claims["acr"] in acr,
+        "wrong_context",
+        f"The verdict's acr is {claims['acr']}; accepted are {', '.join(acr or ())}.",
+    )
     age = clock - claims["auth_time"]
     must(
         max_age_seconds is None or age <= max_age_seconds + tolerance,

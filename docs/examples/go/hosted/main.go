@@ -118,6 +118,9 @@ func handler(method string, act func(http.ResponseWriter, *http.Request) error) 
 			_ = answer(w, http.StatusForbidden, map[string]string{"message": "Not confirmed."})
 		case errors.As(err, &failed) && failed.Code == "reference_not_found":
 			_ = answer(w, http.StatusConflict, map[string]string{"message": "Please set up your face first."})
+		case errors.As(err, &failed) && failed.Code == "locked_out":
+			// Too many rejections: trying again now would be refused again.
+			_ = answer(w, http.StatusForbidden, map[string]string{"message": "No more tries for now. Please ask for another way."})
 		default:
 			_ = answer(w, http.StatusServiceUnavailable, map[string]string{"message": "Please try again later."})
 		}

@@ -104,6 +104,11 @@ export const TRUST: Scenario[] = [
           kind: 'verdict',
           code,
         })
+      // The message says which contexts would be taken.
+      const active = ['urn:countersign:acr:face-active', 'urn:countersign:acr:face-active-pad']
+      expect((await sdk.refused('verify_verdict', { ...expected, acr: active })).message).toContain(
+        `acr is urn:countersign:acr:face; accepted are ${active.join(', ')}.`,
+      )
       const stranger = await world.client({ tenant_id: 'ten_other' })
       expect((await stranger.refused('verify_verdict', expected)).code).toBe('wrong_audience')
       // What was refused is unused.
@@ -271,6 +276,12 @@ export const TRUST: Scenario[] = [
       ] as const) {
         const error = await sdk.refused('verify_webhook', { headers: headers(signature), body: sent })
         expect(error, code).toMatchObject({ kind: 'signature', code })
+        if (code === 'signature_invalid')
+          expect(error.message).toContain(
+            signature.includes('sec_other')
+              ? 'No configured secret made this signature (kid sec_other).'
+              : `The secret ${tenant.secret.id} is configured, but the body is not what it signed: pass the raw bytes`,
+          )
       }
     },
   },
