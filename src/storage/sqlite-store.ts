@@ -4,7 +4,7 @@ import { dirname } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import Database from 'better-sqlite3'
 import { isThere } from '../config/is-there.js'
-import { makeFolder, makeForOwnerOfFolder, moveIntoPlace } from '../durable-file.js'
+import { giveToOwnerOf, makeFolder, makeForOwnerOfFolder, moveIntoPlace } from '../durable-file.js'
 import type { Connection, Statement } from './connection.js'
 import type { ServiceNode } from './coordinator.js'
 import { removeDatabase, separateKeys } from './sqlite-backup.js'
@@ -97,8 +97,10 @@ export class SqliteStore implements Store {
     try {
       makeFolder(dirname(file))
       if (serving || migrating) claim = claimDatabase(file)
-      makeForOwnerOfFolder(file)
+      const isNew = !existsSync(file)
+      // The addon makes the file: where it does not load, no empty database is left behind.
       writer = new Database(file, { timeout: LOCK_PATIENCE_MS })
+      if (isNew) giveToOwnerOf(dirname(file), file)
       // Before the first change: a file that is refused stays as it was.
       assertOurs(writer)
       if (!claim) assertCurrent(writer, file)
