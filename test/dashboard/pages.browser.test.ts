@@ -413,7 +413,7 @@ describe.skipIf(!CHROMIUM)('the dashboard in Chromium', () => {
       await page.getByText('No face was found').first().waitFor()
       const explanation = page.getByRole('link', { name: '/errors#face_not_found' })
       expect(await explanation.getAttribute('href')).toMatch(/\/errors#face_not_found$/)
-      await rows.first().getByText('refused, 422').waitFor()
+      await rows.first().getByText('refused (status 422)').waitFor()
       expect(await page.getByLabel('Outcome').locator('option:checked').textContent()).toBe('refused')
       expect(await violations(page)).toEqual([])
       expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width)

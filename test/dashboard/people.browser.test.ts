@@ -45,7 +45,7 @@ describe.skipIf(!CHROMIUM)('the people of a tenant in Chromium', () => {
       await page.getByLabel('Name', { exact: true }).fill(name)
       await page.getByLabel('Role', { exact: true }).selectOption('viewer')
       await button('Add').click()
-      await page.getByText(`Link for ${name}`).waitFor()
+      await page.locator('.reveal strong').getByText(`Link for ${name}`).waitFor()
       await looked('people-invited')
       const link = await page.locator('.reveal code').first().textContent()
       await button('Sign out').click()

@@ -89,7 +89,7 @@ describe.skipIf(!CHROMIUM)('sessions in Chromium', () => {
       await page.getByText('The password is wrong').waitFor()
       await page.getByLabel('Your password').fill(OPERATOR_PASSWORD)
       await page.keyboard.press('Enter')
-      await page.locator('.reveal').getByText('New sandbox key').waitFor()
+      await page.locator('.reveal strong').getByText('New sandbox key').waitFor()
       // The browser logs the two refusals (403) as errors; no other error is expected.
       expect(errors.filter((text) => !text.includes('403'))).toEqual([])
       await page.context().close()
