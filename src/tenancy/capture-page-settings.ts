@@ -26,7 +26,7 @@ export interface CapturePageSettings {
 }
 
 export interface LogoFacts {
-  /** Of the PNG, in hex. */
+  /** SHA-256 of the PNG, in hex. */
   sha256: string
   /** In pixels. */
   width: number
