@@ -17,7 +17,7 @@ interface ErrorEntry {
   category: ErrorCategory
   /** The default sentence for a person; an occurrence may give a more exact one. */
   message: string
-  /** What the caller should do next; an occurrence may give a more exact sentence. In each error body, and in the documentation. */
+  /** The caller's next step, in each error body and in the documentation. An occurrence may give a more exact sentence. */
   remedy: string
 }
 
@@ -163,7 +163,7 @@ export const ERRORS = {
     409,
     'conflict',
     'The user is locked out after rejected verifications: no photo can be added now.',
-    'Wait as `Retry-After` says; without it, enrol the user anew with `"replace": true`.',
+    'Wait as `Retry-After` says; without it, enrol the user again with `"replace": true`.',
   ),
   rotation_in_progress: entry(
     409,
@@ -235,7 +235,7 @@ export const ERRORS = {
     422,
     'invalid_request',
     'This call needs a check of liveness that it does not carry.',
-    'Ask for a challenge with `POST /v1/challenges` and send its frames in `challenge`, in the place of photos.',
+    'Ask for a challenge with `POST /v1/challenges` and send its frames in `challenge`, instead of photos.',
   ),
   liveness_unavailable: entry(
     422,
@@ -383,7 +383,7 @@ export interface ErrorDetail {
   component?: string
   value?: number
   bound?: { min?: number; max?: number }
-  /** What the person can do about a photo: a code of `PHOTO_GUIDANCE`. Each detail of a `biometric_rejected` has one. */
+  /** The person's remedy for a photo: a code of `PHOTO_GUIDANCE`. Each detail of a `biometric_rejected` has one. */
   guidance?: string
   /** The same as a sentence, to be shown to the person. */
   hint?: string

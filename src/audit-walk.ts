@@ -12,7 +12,7 @@ import type { Store } from './storage/store.js'
 
 /** From the start of one walk to the start of the next. */
 const EVERY_MS = DAY_MS
-/** What of a walk may have to be done again after a restart. */
+/** Milliseconds between two saves of a walk: a restart repeats at most this much. */
 const SAVE_EVERY_MS = 30 * SECOND_MS
 /** SQLite reads on the main thread: so many entries take it about a millisecond. */
 const PAGE = 100
@@ -29,11 +29,11 @@ interface BrokenLog {
 interface WalkState {
   /** In milliseconds since the Unix epoch, of the walk that is under way, or was last. */
   began_at: number
-  /** Of the last walk that came to its end; null before the first one did. */
+  /** End of the last complete walk, in milliseconds since the Unix epoch; null before the first one. */
   completed_at: number | null
   /** Tenants are verified in the order of their ids; null between two walks. */
   at: { tenant_id: string; sequence: number; hash: string; key_index: number } | null
-  /** What the walk that is under way has found, and what the last complete one found. */
+  /** Broken logs that this walk has found; `broken_before` has those of the walk before. */
   broken: BrokenLog[]
   broken_before: BrokenLog[]
 }
@@ -139,12 +139,12 @@ export class AuditWalk {
   }
 }
 
-/** What the walks have found, for metrics and `doctor`. @throws StoreUnavailableError */
+/** The findings of the walks, for metrics and `doctor`. @throws StoreUnavailableError */
 export async function auditWalkStatus(store: Pick<Store, 'read'>, audit: AuditLog): Promise<AuditWalkStatus> {
   const state = await readState(store, audit)
   if (!state) return { completedAt: null, broken: [] }
   const all = new Map(
-    // What was found broken counts until a later walk has been there.
+    // A log that was found broken counts until a later walk has verified it.
     [...(state.at ? state.broken_before : []), ...state.broken].map((one) => [one.tenant_id, one.broken_at]),
   )
   return {

@@ -13,7 +13,7 @@ import type { KeyringRecord } from './storage/records.js'
 import { StoreCorruptError, StoreUnavailableError } from './storage/store.js'
 
 export const KEY_WATCH_MS = SECOND_MS
-/** Of the failures in a row, the first is logged and then each sixtieth. */
+/** Consecutive failures for one line of the log: the first is logged and then each sixtieth. */
 const LOGGED_EVERY = 60
 
 export class KeyWatch {

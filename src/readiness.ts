@@ -27,7 +27,7 @@ export const DATABASE_LOST_MS = 10 * SECOND_MS
 /** An engine process that does not load is started again after 30 s at most: by then it has failed at least ten times. */
 export const ENGINE_GIVEN_UP_MS = 5 * MINUTE_MS
 
-/** What the parts of the service say of themselves now. */
+/** The present state of the service's parts, as each reports it. */
 export interface ReadinessSources {
   isStarted(): boolean
   isStopping(): boolean
@@ -82,7 +82,7 @@ export class Readiness {
       engine_down: workers.ready === 0,
       engine_hung: isSilent,
       database_lost: this.isDatabaseLost,
-      // Of a database that all nodes share, all would be taken out for one page; metric and alert tell of that one.
+      // One corrupt page of a shared database would take out all nodes: there the metric and its alert report it.
       database_corrupt: sources.store.isCorrupt && sources.store.coordinator === null,
       newer_schema: !sources.isSchemaCurrent(),
       wrong_keys: !sources.areKeysCurrent(),

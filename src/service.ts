@@ -532,7 +532,7 @@ export class Service {
       : `The model pack ${engine.pack.modelId} is of evaluation grade at a false match rate of ${config.fmr}: \`countersign doctor\` says why.`
   }
 
-  /** What the operator should know of users who were enrolled with another pack, sentences; null where there are none. */
+  /** Sentences for the operator about users who were enrolled with another pack; null where there are none. */
   referenceWarning(): Promise<string | null> {
     return foreignReferences(this.ledger.store.read, this.engine.pack.modelId)
   }

@@ -1,4 +1,4 @@
-/** What /readyz, /livez, the metrics and the log say of a service that cannot serve. */
+/** A service that cannot serve: /readyz, /livez, the metrics and the log. */
 import { cpSync, mkdtempSync, readdirSync, rmSync, statSync, truncateSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

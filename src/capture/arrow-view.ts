@@ -15,7 +15,7 @@ const DIRECTIONS: Record<CaptureStep, { seen: Direction; mirrored: Direction } |
 
 const OPPOSITE: Record<Direction, Direction> = { left: 'right', right: 'left', up: 'down', down: 'up' }
 
-/** What the arrow says: begin or go on with a step, or come back from it. */
+/** The arrow's order: begin or go on with a step, or come back from it. */
 export interface ArrowOrder {
   step: CaptureStep
   isBack: boolean

@@ -43,7 +43,7 @@ export interface ErrorDetail {
   recoverable: boolean
 }
 
-/** What came of a capture, as the page's backend decided. */
+/** The outcome of a capture, as the page's backend decided. */
 export interface CaptureOutcome {
   ok: boolean
   /** Shown to the person; default: a sentence of the component's. */

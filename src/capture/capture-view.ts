@@ -204,7 +204,7 @@ export class CaptureView {
   }
 
   /**
-   * Shows what the person can do better, or that there is nothing, in the place of the order; null shows the order again. The button
+   * Shows what the person can do better, or that there is nothing, instead of the order; null shows the order again. The button
    * works all the same.
    * @param arrow null where the words ask for no movement
    */

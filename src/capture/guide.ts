@@ -17,7 +17,7 @@ export type CaptureGuidance =
   | 'turn_more'
   | 'nod_more'
 
-/** What a person can be told of a photo that the service refused, as `guidance` in the details of the refusal names it. */
+/** Advice to a person about a photo that the service refused, as `guidance` in the details of the refusal names it. */
 export type PhotoGuidance =
   | CaptureGuidance
   | 'slower'

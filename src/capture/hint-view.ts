@@ -27,7 +27,7 @@ export class HintView {
     this.say(null)
   }
 
-  /** Shows advice in the place of the order; null shows the order again. */
+  /** Shows advice instead of the order; null shows the order again. */
   say(hint: Hint | null): void {
     const { shown, oval } = this
     shown.textContent = hint?.text || this.order

@@ -45,7 +45,7 @@ export async function checkAddresses(config: Config): Promise<Finding> {
   return { check, status: 'ok', detail: isServing ? 'a Countersign listens there' : 'free' }
 }
 
-/** Of the service that listens at the admin address, if one does. */
+/** Findings about the service that listens at the admin address, if one does. */
 export async function checkReadiness(config: Config): Promise<Finding[]> {
   const check = 'readiness'
   const reasons = await askReadiness(config)

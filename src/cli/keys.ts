@@ -150,7 +150,7 @@ function readOnly(file: string, error: unknown): CommandError {
 /** Where services have copies of the key: as systemd credentials, on several machines, from a Secret of Kubernetes. */
 const IN_TWO_STEPS =
   'Change the key in two steps: make the new one where the old one is made (openssl rand -base64 32), run countersign keys rotate-master ' +
-  '--new-key-file <a copy of it>, put it in the place of the old one for every service, restart each of them, and run: countersign keys ' +
+  '--new-key-file <a copy of it>, replace the old one with it for every service, restart each of them, and run: countersign keys ' +
   'rotate-master --finish (docs/operations.md, "The master key")'
 
 async function prepareRotation(options: RotateOptions, ledger: Ledger, config: Config): Promise<void> {
@@ -219,5 +219,5 @@ function backupNow(config: Config): string {
   return isPostgres(config)
     ? 'Make a base backup or a dump now. Those from before open with the old master key only, and keep the users who are erased from now on:\ndelete them, or destroy the old key, as soon as you can.'
     : 'Make a backup now. It moves the keys of users from before aside (countersign.keys.<n>): the older copies open with that file alone,\n' +
-        'and with the old master key. They keep whoever is erased from now on, until you delete that file.'
+        'and with the old master key. They keep the users who are erased from now on, until you delete that file.'
 }

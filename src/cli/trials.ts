@@ -68,7 +68,7 @@ export async function tryAddresses(config: Config): Promise<Trial & { isServing:
   return trial
 }
 
-/** That the master key opens the database, as far as it can be read; nothing is made. */
+/** Checks that the master key opens the database, as far as it can be read. Nothing is made. */
 export async function tryMasterKey(config: Config): Promise<Trial> {
   const trial: Trial = { problems: [], warnings: [] }
   try {
@@ -84,7 +84,7 @@ export async function tryMasterKey(config: Config): Promise<Trial> {
   return trial
 }
 
-/** That `serve` would take the model pack; one that is not there yet is built or missed by others. */
+/** Checks that `serve` would take the model pack. Other commands build a missing pack or report it. */
 export async function tryPack(config: Config): Promise<Trial> {
   const dir = modelPackDir(config)
   try {

@@ -43,10 +43,10 @@ func isTransient(err error) bool {
 	var late *TimeoutError
 	switch {
 	case errors.As(err, &refusal):
-		// Of conflicts only this one passes within the time of a call.
+		// No other conflict passes within the time of a call.
 		return refusal.Status == http.StatusTooManyRequests || refusal.Status >= 500 || refusal.Code == "idempotency_in_progress"
 	case errors.As(err, &unexpected):
-		// What a proxy in front answers when the service cannot.
+		// A proxy in front of the service answers 502 to 504 when the service cannot.
 		return unexpected.Status >= 502 && unexpected.Status <= 504
 	}
 	return errors.As(err, &failed) || errors.As(err, &late)

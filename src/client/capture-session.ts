@@ -2,20 +2,20 @@
 import type { ErrorBody } from './errors.js'
 import type { Action, ActionLike, EnrollResult, LivenessRequirement, VerifyResult } from './types.js'
 
-/** What the link of a session is for. */
+/** The request for a session: whom its link is for, and what the capture must prove. */
 export interface CaptureSessionFields<A extends ActionLike = Action> {
   user_id: string
-  /** What the capture is used for; default verify. */
+  /** The call that the capture is for; default verify. */
   purpose?: 'verify' | 'enroll'
   /** As verify takes it; required unless the purpose is to enrol. */
   action?: A
   /** How the person can move the head; default both. */
   modes?: Array<'turn' | 'nod'>
-  /** What must have been checked of the capture; what the installation requires holds besides. */
+  /** The checks that the capture must have passed, besides those that the installation requires. */
   require_liveness?: LivenessRequirement
-  /** Of an enrolment: as enroll takes it. */
+  /** Only for an enrolment: as enroll takes it. */
   replace?: boolean
-  /** Of an enrolment that replaces: as enroll takes it. */
+  /** Only for an enrolment that replaces: as enroll takes it. */
   verification_id?: string
   /**
    * `code`: the page first asks for `confirmation_code`, which you tell the person by another channel than the link. `none`: the link
@@ -26,9 +26,9 @@ export interface CaptureSessionFields<A extends ActionLike = Action> {
   return_url: string
   /** Language of the page; default: what the browser asks for. */
   locale?: 'en' | 'de' | 'fr' | 'es' | 'ja'
-  /** What the person confirms, in words of at most 200 characters: shown on the page. */
+  /** Description of what the person confirms, in at most 200 characters: shown on the page. */
   description?: string
-  /** What the person agrees to before the camera starts, instead of the tenant's text. */
+  /** The text that the person agrees to before the camera starts, instead of the tenant's. */
   consent?: { version: string; text: string }
 }
 
@@ -56,7 +56,7 @@ export interface CaptureSessionLink {
  */
 export type CaptureSessionStatus = 'open' | 'in_progress' | 'completed' | 'cancelled' | 'expired'
 
-/** What verify or enroll would have answered to the capture; `status` tells the three apart. */
+/** The answer that verify or enroll would have given to the capture; `status` tells the three apart. */
 export type CaptureSessionResult =
   | { status: 200; body: VerifyResult }
   | { status: 201; body: EnrollResult }
@@ -67,9 +67,9 @@ export interface CaptureSession {
   status: CaptureSessionStatus
   /** Captures that were judged or are being judged. */
   attempts: number
-  /** What the person agreed to; null before. */
+  /** The person's consent; null before. */
   consent: { version: string; at: string } | null
-  /** Of the last capture that was judged; null where none was. */
+  /** The result of the last capture that was judged; null where none was. */
   result: CaptureSessionResult | null
   created_at: string
   expires_at: string

@@ -15,7 +15,7 @@ export interface ErrorDetail {
   component?: QualityComponent
   value?: number
   bound?: QualityBound
-  /** Of each detail of a `biometric_rejected`: what the person can do. Completes to the known codes. */
+  /** The person's remedy, in each detail of a `biometric_rejected`. Completes to the known codes. */
   guidance?: PhotoGuidance | (string & {})
   /** The same as a sentence in English, to be shown to the person. */
   hint?: string
@@ -34,7 +34,7 @@ export class ApiError extends CountersignError {
   readonly code: AnyErrorCode
   readonly category: ErrorCategory | (string & {})
   readonly details: readonly ErrorDetail[]
-  /** What to do next, for the developer or the operator; undefined where the service is of an older version. */
+  /** The next step for the developer or the operator; undefined where the service is of an older version. */
   readonly remedy: string | undefined
   /** Address of the page that explains the code; undefined where the service is of an older version. */
   readonly docUrl: string | undefined
@@ -89,7 +89,7 @@ export interface ErrorBody {
   error: ErrorCategory
   code: ErrorCode
   message: string
-  /** What to do next. A service of an older version does not say. */
+  /** The caller's next step. A service of an older version does not say. */
   remedy?: string
   /** Address of the page that explains the code. A service of an older version does not say. */
   doc_url?: string

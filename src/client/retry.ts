@@ -10,7 +10,7 @@ export interface RetryPolicy {
 
 const FIRST_DELAY_MS = 500
 const MAX_DELAY_MS = 8_000
-/** What a proxy in front answers when the service cannot. */
+/** Answers of a proxy in front of the service when the service cannot. */
 const TRANSIENT_STATUSES = new Set([502, 503, 504])
 
 /**

@@ -11,7 +11,7 @@ const TTL_SECONDS = 900
 const KEPT_MS = 3_600_000
 const MOST_ATTEMPTS = 3
 const MOST_CODE_TRIES = 5
-/** Of the frames that a person's browser sends. Nobody looks at them. */
+/** Stand-ins for the frames that a person's browser sends. Nobody looks at them. */
 const FRAMES = Array.from({ length: 16 }, (_, index) => ({ step: 0, t_ms: 200 * index, image: 'AA==' }))
 /** Characters that change the direction of writing or cannot be seen. */
 const DECEIVING = /[\p{Cc}\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]/u
@@ -38,10 +38,10 @@ interface Visit {
   codeTries: number
 }
 
-/** What the page says after a step: `over` leads back, `again` asks for another capture, `code` for the code once more. */
+/** The page's state after a step: `over` leads back, `again` asks for another capture, `code` for the code once more. */
 export type CapturePageState = 'open' | 'again' | 'code' | 'over'
 
-/** What a person does on the hosted capture page. Each method takes the `session_id`. */
+/** A person's steps on the hosted capture page. Each method takes the `session_id`. */
 export class FakeCapturePage {
   readonly #visits = new Map<string, Visit>()
   readonly #users: FakeUsers

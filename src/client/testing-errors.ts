@@ -43,7 +43,7 @@ export const FAKE_ERRORS = {
     409,
     'conflict',
     'The user is locked out after rejected verifications: no photo can be added now.',
-    'Wait as `Retry-After` says; without it, enrol the user anew with `"replace": true`.',
+    'Wait as `Retry-After` says; without it, enrol the user again with `"replace": true`.',
   ],
   rotation_in_progress: [
     409,
@@ -85,7 +85,7 @@ export const FAKE_ERRORS = {
     422,
     'invalid_request',
     'This call needs a check of liveness that it does not carry.',
-    'Ask for a challenge with `POST /v1/challenges` and send its frames in `challenge`, in the place of photos.',
+    'Ask for a challenge with `POST /v1/challenges` and send its frames in `challenge`, instead of photos.',
   ],
   liveness_unavailable: [
     422,

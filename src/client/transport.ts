@@ -25,7 +25,7 @@ export interface TransportOptions extends RetryPolicy {
   /** Null: signatures are not checked. */
   signingSecret: SigningSecretSource | null
   signatureToleranceSeconds: number
-  /** Of a request. */
+  /** Largest body of a request, in bytes. */
   maxBodyBytes: number
   /** Of one try, body included. */
   timeoutMs: number

@@ -101,7 +101,7 @@ export interface EnrollFields {
   add?: boolean
   /** Assess the photos and store nothing; those that are too poor to enrol with are told of in `quality.images`. */
   dry_run?: boolean
-  /** What must have been checked of the capture; what the installation requires holds besides. */
+  /** The checks that the capture must have passed, besides those that the installation requires. */
   require_liveness?: LivenessRequirement
   /** Recorded with the reference; `at` in RFC 3339. */
   consent?: { id: string; at: string }
@@ -114,7 +114,7 @@ export interface VerifyFields<A extends ActionLike = Action> {
   action: A
   /** At most 256 characters; echoed in the JWT. The SDK sends the idempotency key when none is given. */
   nonce?: string
-  /** What must have been checked of the capture; what the installation requires holds besides. */
+  /** The checks that the capture must have passed, besides those that the installation requires. */
   require_liveness?: LivenessRequirement
 }
 
@@ -175,7 +175,7 @@ export type LivenessGuidance =
   | 'slower'
   | 'try_again'
 
-/** What a person can be told of a photo that was refused: a code that `<countersign-capture>` has texts for. */
+/** Advice to a person about a photo that was refused: a code that `<countersign-capture>` has texts for. */
 export type PhotoGuidance =
   | LivenessGuidance
   | 'eyes_closed'

@@ -3,7 +3,7 @@
 /** One impostor in a hundred: beyond it a verdict says next to nothing, and no pack is calibrated. */
 export const MOST_FMR = 0.01
 
-/** What is wrong with a rate whatever the pack, as a sentence; null where nothing is. */
+/** A sentence that says what is wrong with a rate, whatever the pack; null where nothing is. */
 export function falseMatchRateProblem(fmr: number | string, setting: string): string | null {
   const rate = Number(fmr)
   if (rate > 0 && rate <= MOST_FMR) return null

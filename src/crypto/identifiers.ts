@@ -15,7 +15,7 @@ export function requestId(nowMs: number): string {
 
 const UUID_TIME_DIGITS = 12
 
-/** What sorts before every request id of this time or later, and after every earlier one. */
+/** A prefix that sorts before every request id of this time or later, and after every earlier one. */
 export function earliestRequestId(atMs: number): string {
   const digits = Math.max(0, Math.floor(atMs)).toString(16).padStart(UUID_TIME_DIGITS, '0')
   return `${digits.slice(0, 8)}-${digits.slice(8)}`

@@ -19,7 +19,7 @@ export function masterKeyId(masterKey: Buffer): string {
   ).toString('hex')
 }
 
-/** What is configured as master key is none. A new key is the remedy only where there is no database. */
+/** The configured master key is malformed. A new key is the remedy only where there is no database. */
 export class MalformedKeyError extends ConfigError {
   constructor(
     /** A sentence without its full stop. */

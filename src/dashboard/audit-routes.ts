@@ -7,7 +7,7 @@ import type { AuditEntry } from './contract.js'
 import { reply } from './replies.js'
 import type { TenantTable } from './route.js'
 
-/** What is looked through at once, on a phone too. */
+/** Entries a page: as many as a person looks through at once, on a phone too. */
 const PAGE = 20
 const COLUMNS = ['sequence', 'at', 'event', 'actor', 'subject', 'status', 'code', 'request_id']
 const FORMATS = {

@@ -1,4 +1,4 @@
-/** What the hosted capture page is for a tenant: its company, color and logo, where it leads back to, who may frame it, and the consent. */
+/** A tenant's settings of the hosted capture page: company, color and logo, where it leads back to, who may frame it, and the consent. */
 
 import type { TenantRecord } from '../storage/records.js'
 import type { StoreReader } from '../storage/store.js'

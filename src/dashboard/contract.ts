@@ -250,7 +250,7 @@ export interface OperatorList {
   provider: { issuer: string; claim: string } | null
 }
 
-/** What the hosted capture page is for a tenant. */
+/** A tenant's settings of the hosted capture page. */
 export interface CapturePageView {
   tenant_name: string
   /** Null for the tenant's name. */
@@ -436,7 +436,7 @@ export interface TrafficView {
   step_ms: number
   span_ms: number
   score_bins: number
-  /** Of the whole window. */
+  /** Totals of the whole window. */
   environments: Record<Environment, TrafficTotal>
   /** Oldest first; steps without a request are left out. */
   slots: TrafficSlot[]
@@ -498,7 +498,7 @@ export const LOGGED_ENDPOINTS = [
   'unknown',
 ] as const
 
-/** What is empty or missing asks for nothing. */
+/** An empty or missing field filters nothing. */
 export interface RequestQuery {
   /** Production where it is missing. */
   environment?: Environment
@@ -546,11 +546,11 @@ export interface RequestView {
   subject: string | null
   /** In the sandbox only. */
   user_id: string | null
-  /** What its error code means in general, and where the code is explained; null where it was not refused. */
+  /** The general meaning of the request's error code, and its page; null where the request was not refused. */
   error: { message: string; remedy: string; doc_url: string } | null
 }
 
-/** What is empty or missing asks for nothing. */
+/** An empty or missing field filters nothing. */
 export interface AuditQuery {
   event?: AuditEventName | ''
   /** Request id or verification id: it says when, so that from and until are ignored. */
@@ -645,7 +645,7 @@ export interface TriedCall {
 
 export interface SystemView {
   version: string
-  /** That the service was built from; `unknown` where the build did not say. */
+  /** The commit that the service was built from; `unknown` where the build did not say. */
   commit: string
   node: string
   now: string
@@ -692,7 +692,7 @@ export interface SystemView {
     name: string
     version: string
     commit: string
-    /** Of the database, as its code knows it; null for a version that does not say. */
+    /** Schema version of the database, as the node's code knows it; null for a version that does not say. */
     schema: number | null
     since: string
     is_serving: boolean

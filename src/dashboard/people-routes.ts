@@ -72,7 +72,7 @@ export const PEOPLE_ROUTES = {
   },
 } satisfies Partial<TenantTable>
 
-/** What everybody who has a name does for themselves. */
+/** Routes by which anyone who has a name changes their own password. */
 export const OWN_PASSWORD_ROUTES = {
   'POST /password': {
     asksFreshSignIn: true,

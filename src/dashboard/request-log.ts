@@ -1,7 +1,7 @@
 /**
  * The request log: what callers asked for lately and how it ended, in both environments, without anything biometric. An entry is written
  * beside the request, seconds after its answer: no answer waits for it, and a process that is killed takes the latest entries along.
- * What must not be lost is in the audit log.
+ * Only the audit log keeps entries that must not be lost.
  */
 import type { Logger } from 'pino'
 import { Beat } from '../beat.js'
@@ -15,7 +15,7 @@ import { type Store, type StoreTransaction, StoreUnavailableError } from '../sto
 import type { SubjectVault } from '../subjects/subject-vault.js'
 import type { CalledUser } from '../v1/endpoint.js'
 
-/** What a process that is killed takes with it, at most. */
+/** Milliseconds between two saves: a process that is killed loses at most this much. */
 export const SAVE_REQUESTS_MS = 2 * SECOND_MS
 /** Entries of one commit: few, so that no request waits longer behind it than for a few milliseconds. */
 const SAVED_AT_ONCE = 100
@@ -106,7 +106,7 @@ export class RequestLog {
   }
 
   private async write(tx: StoreTransaction, tenantId: string, entries: Waiting[]): Promise<void> {
-    // Whatever is left of a deleted tenant is its audit log.
+    // Only the audit log is left of a deleted tenant.
     if ((await tx.tenantById(tenantId))?.deletedAt !== null) return
     for (const { record, user } of entries)
       await tx.insertRequest(user ? { ...record, ...(await this.named(tx, record, user)) } : record)

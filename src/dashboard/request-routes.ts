@@ -13,7 +13,7 @@ import type { DashboardServices } from './dashboard-services.js'
 import { openUser } from './request-log.js'
 import type { TenantTable } from './route.js'
 
-/** What is looked through at once, on a phone too. */
+/** Entries a page: as many as a person looks through at once, on a phone too. */
 const PAGE = 20
 /** Entries read at once: callers of the API wait for about a millisecond meanwhile. */
 const READ_AT_ONCE = 200

@@ -18,7 +18,7 @@ import type { OperatorPassword } from './operator-password.js'
 import { ProviderSignInError } from './provider-sign-in-error.js'
 import type { SessionTimes } from './session-times.js'
 
-/** How the audit log calls whoever opened a tenant's login link. */
+/** The audit log's name for anyone who opened a tenant's login link. */
 const UNNAMED_TENANT = 'tenant'
 const COOKIE = 'countersign_session'
 /** By it a browser takes the cookie from this very host alone, over TLS: no neighbour in the domain puts another in its place. */
@@ -45,7 +45,7 @@ const UNNAMED = {
 
 /** Who is signed in: an operator, or somebody of a tenant. */
 export interface SessionPerson {
-  /** Null for whoever has the operator's password, and for whoever opened a tenant's login link. */
+  /** Null for anyone who has the operator's password, and for anyone who opened a tenant's login link. */
   id: string | null
   /** The tenant to which the person belongs; null for an operator. */
   tenantId: string | null
@@ -380,7 +380,7 @@ function asSessionPerson({ id, tenantId, name, role, passwordHash }: PersonRecor
   return { id, tenantId, name, role, hasPassword: passwordHash !== null }
 }
 
-/** Whoever opened a login link of the tenant, which names nobody. */
+/** The person who opened a login link of the tenant, which names nobody. */
 function unnamedOf(tenantId: string): SessionPerson {
   return { id: null, tenantId, name: UNNAMED_TENANT, role: 'admin', hasPassword: false }
 }

@@ -1,4 +1,4 @@
-/** What is counted of the requests of a stretch of time: without users, by environment, and so that stretches can be added up. */
+/** Counts of the requests of a stretch of time: without users, by environment, and so that stretches can be added up. */
 import type { Environment } from '../config.js'
 import type { Observation } from '../server/observation.js'
 import { callKindOf } from '../v1/call-kinds.js'

@@ -29,7 +29,7 @@ const WINDOWS = {
   week: { stepMs: 3 * HOUR_MS, spanMs: 7 * DAY_MS, stored: 'hour' },
 } as const satisfies Record<TrafficWindow, { stepMs: number; spanMs: number; stored: TrafficResolution }>
 const STORED_MS: Record<TrafficResolution, number> = { minute: MINUTE_MS, hour: HOUR_MS }
-/** What a process that is killed takes with it, at most. */
+/** Milliseconds between two saves: a process that is killed loses at most this much. */
 export const SAVE_MS = 5 * SECOND_MS
 /** Tenants that share a commit: few, so that no request waits long behind them. */
 const SAVED_AT_ONCE = 16

@@ -9,7 +9,7 @@ import * as bodies from './bodies.js'
 import { DELIVERY_STATES } from './contract.js'
 import type { TenantTable } from './route.js'
 
-/** What is looked through at once, on a phone too. */
+/** Entries a page: as many as a person looks through at once, on a phone too. */
 const PAGE = 20
 const CURSOR = /^(\d{1,15})-(whd_[0-9a-f]{32})$/
 

@@ -1,4 +1,4 @@
-/** What a tenant looks like on its page: a logo and a color. Both are files of the page's own origin, as its content policy demands. */
+/** A tenant's logo and color on its page. Both are files of the page's own origin, as its content policy demands. */
 import type { Reply } from '../server/listener.js'
 import type { StoreReader } from '../storage/store.js'
 import { HEX_COLOR, themeColors } from '../tenancy/accent-color.js'

@@ -301,7 +301,7 @@ export class CaptureFlow {
   }
 
   /**
-   * What the person can do better, by one small frame, which nobody keeps.
+   * Asks the service what the person can do better, by one small frame, which nobody keeps.
    * @returns the status and body of `POST /v1/guidance`
    */
   async guide(

@@ -12,7 +12,7 @@ export interface CaptureOutcome {
   isJudged: boolean
   /** Another try could change nothing. */
   isFinal: boolean
-  /** What the person is told where the answer is final and is no approval. */
+  /** The page's last words to the person, where the answer is final and is no approval. */
   ending?: CaptureEnding
   /** What the person can do; never why they were refused. */
   advice: Guidance | 'again' | 'busy'

@@ -1,7 +1,7 @@
 /** The page that explains every error code to a person, made from the registry. `doc_url` of an error leads to its row. */
 import { ERRORS, type ErrorCategory } from '../api-error.js'
 
-/** What each category means to a caller, in the order of the page. */
+/** The meaning of each category to a caller, in the order of the page. */
 export const CATEGORY_MEANINGS: Readonly<Record<ErrorCategory, string>> = {
   invalid_request: 'The request is wrong. The same request will fail again.',
   authentication_failed: 'The API key is missing, wrong or no longer valid.',
@@ -50,7 +50,7 @@ ${categories.join('\n')}</main></body></html>
 `
 }
 
-/** What stands between backticks is code. */
+/** Escapes text for HTML; text between backticks becomes code. */
 function html(text: string): string {
   const escaped = text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
   return escaped.replace(/`([^`]+)`/g, '<code>$1</code>')

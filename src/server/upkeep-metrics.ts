@@ -34,12 +34,12 @@ export function watchUpkeep(registry: Registry, { expiries, store, auditWalk, da
       help: 'When countersign backup last ended well; 0 for never. Not with PostgreSQL, whose own tools make backups.',
       registers,
       async collect() {
-        // Of a database that cannot be read, countersign_store_healthy tells.
+        // A database that cannot be read is reported by countersign_store_healthy.
         const at = await store.read.lastBackupAt().catch(() => null)
         if (at !== null) this.set(at / SECOND_MS)
       },
     })
-  // Of a database that cannot be read, countersign_store_healthy tells.
+  // A database that cannot be read is reported by countersign_store_healthy.
   const status = () => auditWalk().catch(() => null)
   new Gauge({
     name: 'countersign_audit_verified_timestamp_seconds',

@@ -32,7 +32,7 @@ export interface ServiceNode {
   version: string
   /** The commit that the service was built from; `unknown` where the build did not say. */
   commit: string
-  /** Of the database, as the service's code knows it; null for a version that does not say. */
+  /** Schema version of the database, as the service's code knows it; null for a version that does not say. */
   schema: number | null
   /** Milliseconds since the Unix epoch. */
   startedAt: number
@@ -46,7 +46,7 @@ export interface ServiceNode {
   notReady: string[]
 }
 
-/** What a service lets others, and commands, know of it. */
+/** A service's reports about itself to other services and to commands. */
 export interface Presence {
   /** Addresses, and what all services are to have alike. @throws StoreUnavailableError */
   announce(settings: Record<string, string>): Promise<void>

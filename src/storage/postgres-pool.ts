@@ -29,7 +29,7 @@ export class Hosts {
 
   constructor(
     private readonly all: PostgresTarget['hosts'],
-    /** What is known of the failovers of these hosts. */
+    /** The known failovers of these hosts. */
     readonly timelines: Timelines = new Timelines(null),
   ) {}
 

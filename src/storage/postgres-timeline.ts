@@ -7,7 +7,7 @@ import { dirname } from 'node:path'
 import type { ClientBase } from 'pg'
 import { makeFolder, replaceDurably } from '../durable-file.js'
 
-/** Of a server that can be written; null for a standby, and for a server that does not say, as some managed ones. */
+/** The timeline of a writable server. A standby has none, nor has a server that does not say, as some managed ones. */
 export interface PrimaryTimeline {
   /** Which cluster of databases: a primary and its standbys have the same identifier, and no other cluster has it. */
   system: string

@@ -202,7 +202,7 @@ export interface ChallengeRecord {
 /** The picture of a tenant on the hosted capture page. */
 export interface CaptureLogoRecord {
   tenantId: string
-  /** Of `image`. */
+  /** SHA-256 of `image`. */
   sha256: Buffer
   /** A PNG. */
   image: Buffer
@@ -363,9 +363,9 @@ export interface WebhookEndpointRecord {
   createdAt: number
   /** Events that were not kept, because too many waited. */
   dropped: number
-  /** Of the last try that was taken; null before the first one. */
+  /** Time of the last try that was taken; null before the first one. */
   lastSuccessAt: number | null
-  /** Of the last try that was not taken; null before the first one. */
+  /** Time of the last try that was not taken; null before the first one. */
   lastFailureAt: number | null
   /** HTTP status of that try, or why there was none. */
   lastFailure: string | null

@@ -1,4 +1,4 @@
-/** What the request log needs of a database. Its entries are ordered by their ids, which begin with their time. */
+/** The database's side of the request log. Entries are ordered by their ids, which begin with their time. */
 import type { Environment } from '../config.js'
 import type { RequestRecord } from './records.js'
 
@@ -19,7 +19,7 @@ export interface RequestListing {
 export interface RequestReader {
   /** Newest first. */
   requests(listing: RequestListing): Promise<RequestRecord[]>
-  /** Those that have the id as request id, client request id or verification id, in both environments, newest first. */
+  /** Entries that have the id as request id, client request id or verification id, in both environments, newest first. */
   requestsNamed(tenantId: string, id: string, limit: number): Promise<RequestRecord[]>
 }
 

@@ -1,4 +1,4 @@
-/** What SQLite's own integrity check finds in a database, in lines that name the table or the index. */
+/** Findings of SQLite's own integrity check, in lines that name the table or the index. */
 import Database from 'better-sqlite3'
 
 /** SQLite ends its check after so many findings; pages that it calls unused are among them, and are left out below. */

@@ -1,4 +1,4 @@
-/** What the service on a SQLite database says of itself to commands: a file beside the database, for as long as it serves. */
+/** A SQLite service's report about itself to commands: a file beside the database, for as long as it serves. */
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import Database from 'better-sqlite3'

@@ -151,7 +151,7 @@ export class SqliteStore implements Store {
   }
 
   async isHealthy(): Promise<boolean> {
-    // What was read or written once more may lie elsewhere in the file.
+    // A later success proves nothing: it may have used other pages of the file.
     if (this.isCorrupt) return false
     try {
       await this.read.tenantById('')

@@ -387,7 +387,7 @@ export class StoreCorruptError extends StoreUnavailableError {
   }
 }
 
-/** The same reader; `onError` is told of every failure and gives the error to throw instead. */
+/** The same reader; `onError` gets every failure and gives the error to throw instead. */
 export function readerWhoseErrors(onError: (error: unknown) => unknown, reader: StoreReader): StoreReader {
   const methods = Object.entries(reader) as Array<[string, (...args: unknown[]) => Promise<unknown>]>
   return Object.fromEntries(

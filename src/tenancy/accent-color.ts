@@ -2,7 +2,7 @@
 
 /** Backgrounds of the page in its two themes. */
 const PAPER = { light: '#ffffff', dark: '#1f2023' } as const
-/** Of text of usual size, by WCAG at level AA. */
+/** Least contrast of text of usual size, by WCAG at level AA. */
 const LEAST_CONTRAST = 4.5
 /** Share of black or white that is mixed in at a time. */
 const MIX_STEP = 0.04

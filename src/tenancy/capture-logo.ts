@@ -12,7 +12,7 @@ const MOST_HEIGHT = 128
 export interface EncodedLogo {
   /** A PNG. */
   image: Buffer
-  /** Of `image`, in hex. */
+  /** SHA-256 of `image`, in hex. */
   sha256: string
   /** In pixels, at most 480 and 128. */
   width: number

@@ -1,4 +1,4 @@
-/** What the hosted capture page is for a tenant: who asks there, where it leads back to, and what the person agrees to. */
+/** A tenant's settings of the hosted capture page: who asks there, where it leads back to, and what the person agrees to. */
 import { CodedError } from '../errors.js'
 import { isReadableLine, isReadableText } from '../readable-text.js'
 import type { TenantRecord } from '../storage/records.js'
@@ -26,7 +26,7 @@ export interface CapturePageSettings {
 }
 
 export interface LogoFacts {
-  /** Of the PNG, in hex. */
+  /** SHA-256 of the PNG, in hex. */
   sha256: string
   /** In pixels. */
   width: number

@@ -85,7 +85,7 @@ const body = Type.Object(
           title: 'ConsentText',
           additionalProperties: false,
           description:
-            'What the person agrees to before the camera starts, in the place of the tenant’s text.',
+            'The text that the person agrees to before the camera starts, instead of the tenant’s.',
         },
       ),
     ),

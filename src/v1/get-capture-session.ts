@@ -30,7 +30,7 @@ const success = Type.Object(
           version: Type.String(),
           at: time('When the person agreed.'),
         },
-        { description: 'What the person agreed to; null before.' },
+        { description: 'The person’s consent; null before.' },
       ),
     ),
     result: nullable(
@@ -43,7 +43,7 @@ const success = Type.Object(
         },
         {
           description:
-            'Of the last capture that was judged; null where none was. The JWT’s `nonce` is the id of the session. Whether the status is `completed` or not, nothing but the checked JWT of an approval stands for one.',
+            'The result of the last capture that was judged; null where none was. The JWT’s `nonce` is the id of the session. Whether the status is `completed` or not, nothing but the checked JWT of an approval stands for one.',
         },
       ),
     ),

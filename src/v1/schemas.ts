@@ -7,7 +7,7 @@ import { GUIDANCE } from '../biometrics/challenge/frame-faults.js'
 import { LIVENESS_REQUIREMENTS } from '../config/liveness-requirement.js'
 import { NONCE_LENGTH } from '../subjects/challenge-book.js'
 
-/** Of a whole number that is sent as text. */
+/** Pattern of a whole number that is sent as text. */
 export const DIGITS = '^[0-9]{1,15}$'
 
 export const userId = Type.String({

@@ -5,7 +5,7 @@ import type { Store, StoreTransaction } from '../storage/store.js'
 import type { SubjectVault } from '../subjects/subject-vault.js'
 import type { Outbox } from './outbox.js'
 
-/** Sessions that are told of in one transaction: other writers wait for so long. */
+/** Sessions that are reported in one transaction: few, because other writers wait for it. */
 const EXPIRED_AT_ONCE = 100
 
 /** The answer to the last capture of a session, without scores, tokens and anything of a face. */

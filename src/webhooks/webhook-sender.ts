@@ -222,7 +222,7 @@ export class WebhookSender {
     this.logOutcome(delivery, outcome, { isDelivered, isOver })
   }
 
-  /** Of the failures of an endpoint in a row, the first, the tenth, the hundredth and so on is a warning, and the others are for debugging. */
+  /** Logs the first, tenth, hundredth and so on of an endpoint's consecutive failures as a warning, and the others for debugging. */
   private logOutcome(
     { id, endpointId, attempts }: Pick<WebhookDeliveryRecord, 'id' | 'endpointId' | 'attempts'>,
     outcome: number | string,

@@ -57,7 +57,7 @@ describe.skipIf(!CHROMIUM)('the example of the capture component', { timeout: 18
     return { page, complaints }
   }
 
-  /** What the component says of the bank's answer; undefined where the camera was too slow, as on a busy machine. */
+  /** The component's words for the bank's answer; undefined where the camera was too slow, as on a busy machine. */
   async function outcome(page: Page): Promise<string | undefined> {
     const done = page.locator('countersign-capture [part=done]')
     const refused = page.locator('countersign-capture [part=error]')

@@ -335,7 +335,7 @@ describe.skipIf(!CHROMIUM)('the capture component', { timeout: 120_000 }, () => 
       ['fr', 'choisir une photo JPEG', 'Le plus compatible'],
       ['es', 'Elija una foto JPEG', 'Más compatible'],
       ['ja', 'JPEG形式の写真', '互換性優先'],
-    ])('says in %s how to get a JPEG in the place of a HEIC photo', async (language, ...said) => {
+    ])('says in %s how to get a JPEG instead of a HEIC photo', async (language, ...said) => {
       await visit('mode=photo&file-fallback')
       await visited.page.evaluate(`{ it.lang = '${language}' }`)
       const chooser = visited.page.waitForEvent('filechooser')

@@ -52,7 +52,7 @@ function sandbox(options: Partial<CountersignOptions> = {}): Countersign {
   })
 }
 
-/** What a person does on the page. */
+/** A person's steps on the page. */
 interface Person {
   open(): Promise<unknown>
   code(text: string): Promise<string>
@@ -281,7 +281,7 @@ describe('a capture session', () => {
     expect(await code(client.verifyVerdict(session, expected))).toBe('already_used')
   })
 
-  it('of the same user and action does not stand for another one that this person was sent to', async () => {
+  it('does not stand for another session of the same user and action that this person was sent to', async () => {
     const client = sandbox()
     const [kept, other] = [await approvedSession(client), await approvedSession(client)]
     const expected = { userId: 'ada+match', action, captureSessionId: kept.session_id }
@@ -345,7 +345,7 @@ describe('a capture session', () => {
     expect(first).toBe(second)
   })
 
-  it('of another id than was asked for is no answer, and neither is an id that is none', async () => {
+  it('is not accepted as an answer under another id than the one asked for, nor under an invalid id', async () => {
     const client = sandbox()
     const [one, other] = [
       await client.createCaptureSession({ user_id: 'ada+match', action, return_url }),

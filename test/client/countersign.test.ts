@@ -256,7 +256,7 @@ describe('what is wrong is said', () => {
     expect(proxy.requests).toEqual([])
   })
 
-  it('of photos that are too large, in MiB and with the largest named, before anything is sent', async () => {
+  it('the error about photos that are too large gives MiB and names the largest, before anything is sent', async () => {
     const large = new Uint8Array(15 * 2 ** 20)
     const small = new Uint8Array(1000)
     const client = sandbox()
@@ -283,7 +283,7 @@ describe('what is wrong is said', () => {
     expect(proxy.requests).toEqual([])
   })
 
-  it('of photos in as many bytes as the installation takes', async () => {
+  it('a body of photos may have as many bytes as the installation takes', async () => {
     const image = Buffer.concat([ada, Buffer.alloc(5 * 2 ** 20)])
     const call = (options: Partial<CountersignOptions>) =>
       sandbox(options).verify({ user_id: 'u+match', image, action: 'x' })
@@ -291,7 +291,7 @@ describe('what is wrong is said', () => {
     expect(await caught(call({ maxBodyBytes: 2 ** 20 }))).toMatchObject({ code: 'body_too_large' })
   })
 
-  it('of a connection that failed: the code of the cause', async () => {
+  it('the error of a failed connection names the code of its cause', async () => {
     const server = createServer().listen(0, '127.0.0.1')
     await once(server, 'listening')
     const { port } = server.address() as AddressInfo
@@ -303,7 +303,7 @@ describe('what is wrong is said', () => {
     )
   })
 
-  it('of a connection that failed without a code: no address, which may name a user', async () => {
+  it('the error of a failed connection without a code names no address, which may name a user', async () => {
     const refused = async () => {
       throw new TypeError('fetch failed for ada@example.com')
     }
@@ -311,14 +311,14 @@ describe('what is wrong is said', () => {
     expect((error as ConnectionError).message).toMatch(/\/health failed\. \(1 attempt/)
   })
 
-  it('of a file’s name where a photo belongs: pass the bytes', async () => {
+  it('the error about a file’s name where a photo belongs says to pass the bytes', async () => {
     for (const image of ['ada.jpg', './photos/ada-today.PNG', 'C:\\ada.heic'])
       await expect(sandbox().verify({ user_id: 'u', image, action: 'x' })).rejects.toThrow(
         new TypeError("image looks like a file's name: pass its bytes"),
       )
   })
 
-  it('of a photo: what the person can do better, as codes, and the page about a body that is not sent', async () => {
+  it('the error about a photo has the guidance as codes, and the page about a body that is not sent', async () => {
     const refused = (await caught(
       sandbox().verify({ user_id: 'ada+no_face', image: ada, action: 'x' }),
     )) as ApiError

@@ -24,7 +24,7 @@ let folder: string
 /** Three to enrol, and the one to verify. */
 let photos: [string, string, string, string]
 let env: NodeJS.ProcessEnv
-/** That of a virtual environment which has the package. */
+/** The Python of a virtual environment which has the package. */
 let python: string
 const { now } = Date
 

@@ -1,4 +1,4 @@
-/** What a bank that has transfers confirmed on the hosted capture page does, over the service's sandbox, in whatever language it is written. */
+/** Scenarios of a bank that has transfers confirmed on the hosted capture page, over the sandbox, in every language of the examples. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type CaptureExample, startCaptureExample } from '../support/capture-example.js'
 import { allowReturn, Visitor } from '../support/capture-page.js'

@@ -107,7 +107,7 @@ describe('a verdict', () => {
       expect(await code(check(jwt))).toBe('approved')
     })
 
-  it('of another authentication context says which would be taken', async () => {
+  it('with another authentication context is refused, and the error says which are accepted', async () => {
     const acr = ['urn:countersign:acr:face-active', 'urn:countersign:acr:face-active-pad']
     await expect(check(await verdictJwt(), { acr })).rejects.toThrow(
       "The verdict's acr is urn:countersign:acr:face; accepted are urn:countersign:acr:face-active, urn:countersign:acr:face-active-pad.",
@@ -184,13 +184,13 @@ describe('a verdict', () => {
     )
   })
 
-  it('that was issued in the future is not yet valid, whatever it says of its validity', async () => {
+  it('is not yet valid when it was issued in the future, whatever its validity claims say', async () => {
     const iat = Math.floor(running.clock.now() / 1000) + 62
     const jwt = forge(await verdictJwt(), {}, { iat, nbf: undefined }, tenant.secret.secret)
     expect(await code(check(jwt))).toBe('not_yet_valid')
   })
 
-  it('that was used stays used for a backend with a greater tolerance, which shares the store', async () => {
+  it('stays used for a backend with a greater tolerance that shares the store', async () => {
     const jwt = await verdictJwt()
     let now = running.clock.now() / 1000
     const shared = { replayStore: new MemoryReplayStore(() => now), now: () => now }

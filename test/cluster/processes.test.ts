@@ -69,7 +69,7 @@ overPostgres(() => {
     return counts
   }
 
-  it('are told of once, with one password of the operator', async () => {
+  it('are announced once, with one password of the operator', async () => {
     await server.logged('all processes are ready')
     expect(server.stderr().match(/is ready/g)).toHaveLength(1)
     expect(server.stderr()).toContain(`\n  Processes   ${PROCESSES}\n`)

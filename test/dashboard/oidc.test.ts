@@ -322,7 +322,7 @@ describe('sign-in by an OpenID provider', () => {
       return refused(callback, cookie)
     }
 
-    it('adds whoever is in a group that is mapped, with the tenant and the role of the first that fits', async () => {
+    it('adds anyone who is in a mapped group, with the tenant and the role of the first group that fits', async () => {
       expect(await sessionOf(PIA, ['everybody', 'bank-audit'])).toMatchObject({
         role: 'tenant',
         person: { name: PIA, role: 'viewer' },

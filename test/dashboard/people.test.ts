@@ -182,7 +182,7 @@ describe('the rights', () => {
       .filter(([, asked]) => right(asked))
       .map(([route]) => route.split(' ') as [string, string])
 
-  it('of a viewer of a tenant are to look: everything that changes something is refused', async () => {
+  it('let a viewer of a tenant only look: everything that changes something is refused', async () => {
     const viewer = await person('viewer')
     const before = await entries()
     for (const [method, path] of routesWith(TENANT_RIGHTS, (right) => right !== 'look')) {
@@ -198,7 +198,7 @@ describe('the rights', () => {
       expect([path, (await viewer.call('GET', `/tenants/${tenant.id}${path}`)).status]).toEqual([path, 200])
   })
 
-  it('of an admin of a tenant stop at what the operator grants', async () => {
+  it('let an admin of a tenant do no more than the operator grants', async () => {
     const admin = await person('admin')
     for (const [method, path] of routesWith(TENANT_RIGHTS, (right) => right === 'grant')) {
       const { status, body } = await admin.call(

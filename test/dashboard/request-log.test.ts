@@ -271,7 +271,7 @@ describe('an entry on its way to the database', () => {
         )
         .all(id),
     ) as Array<{ code: string | null; count: number }>
-    // What came since the log was cut last is still there.
+    // Entries that came since the last cut of the log are still there.
     const [others, failed] = kept
     expect(failed).toEqual({ code: 'face_not_found', count: 100 })
     expect(others!.count).toBeLessThan(400)
@@ -288,7 +288,7 @@ describe('an entry on its way to the database', () => {
     expect(entries(id)).toBe(1)
   })
 
-  it('of a tenant that was deleted meanwhile is not written', async () => {
+  it('is not written when its tenant was deleted meanwhile', async () => {
     const { id } = await running.tenant()
     const { operations, tenancy, store } = running.service.ledger
     const log = logWith(store)

@@ -1,4 +1,4 @@
-/** What all pages of the dashboard have in common, in a real browser: titles, times, focus, and what is shown where nothing can be. */
+/** All pages of the dashboard, in a real browser: titles, times, focus, and the words where there is nothing to show. */
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { COMMAND_LINE } from '../../src/operations/operation.js'

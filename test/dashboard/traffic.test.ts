@@ -37,7 +37,7 @@ async function view(window: TrafficWindow): Promise<TrafficView> {
   expect(status).toBe(200)
   return body
 }
-/** Of both environments, or the requests of one. */
+/** Sums one column: of both environments, or the requests of one. */
 const sumOf = ({ slots }: TrafficView, name: 'sandbox' | 'production' | 'approved' | 'rejected' | 'errors') =>
   slots.reduce(
     (sum, slot) =>
@@ -151,7 +151,7 @@ describe('the traffic of a tenant', () => {
     expect(kinds(false, 'health')).toEqual(['other'])
   })
 
-  it('of a version before counts for the environment that alone had requests, and for none where both had', () => {
+  it('counts, where an older version stored it, for the only environment with requests, and for none where both had some', () => {
     const flat = {
       errors: 1,
       limited: 0,

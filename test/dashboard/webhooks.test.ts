@@ -68,7 +68,7 @@ describe('a webhook', () => {
     ])
   })
 
-  it('that fails is told to fail, with the last error and the last success, until it takes a delivery again', async () => {
+  it('is shown as failing, with the last error and the last success, until it takes a delivery again', async () => {
     const { id } = (await operator.call('POST', path(), { url, environment: 'sandbox', events: [] })).body
     const test = () => own.call('POST', path('/test'), { webhook: id })
     const health = async () => (await list()).webhooks.find((one: { id: string }) => one.id === id)

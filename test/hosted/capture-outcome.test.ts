@@ -21,7 +21,7 @@ describe('an answer', () => {
     expect(outcomeOf({ status: 200, body })).toMatchObject({ isJudged: true, isFinal })
   })
 
-  it('that is final and no approval says what the person is told', () => {
+  it('has the words for the person when it is final and no approval', () => {
     const ended = (body: Record<string, unknown>, status = 200) => outcomeOf({ status, body }).ending
     expect(ended({ verdict: 'approved', reason: null })).toBeUndefined()
     expect(ended({ verdict: 'rejected', reason: 'locked_out' })).toBe('locked_out')

@@ -315,7 +315,7 @@ describe.skipIf(!CHROMIUM)('the hosted capture page in Chromium', { timeout: 180
       await click('Agree and continue')
       await page.getByRole('button', { name: 'Begin', exact: true }).waitFor()
       expect([await violations(page), await width()]).toEqual([[], 320])
-      // What is confirmed stays in sight while the picture is looked at, wherever the page was scrolled to.
+      // The description stays in sight while the person looks at the picture, wherever the page was scrolled to.
       for (const end of ['0', 'document.body.scrollHeight']) {
         await page.evaluate(`scrollTo(0, ${end})`)
         const confirmed = page.getByText('Transfer of 1250.00 EUR to Grace Hopper')

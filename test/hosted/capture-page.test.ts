@@ -476,7 +476,7 @@ overTransports((transport) => {
       expect((await visitor.open()).text).toContain('The code was wrong five times')
     })
 
-    it('what is confirmed is said above every step, not only above the consent', async () => {
+    it('the page shows the description above every step, not only above the consent', async () => {
       const { visitor } = await session({ description: 'Pay Grace' })
       const { text } = await visitor.open()
       expect(text.indexOf('<bdi>Pay Grace</bdi>')).toBeGreaterThan(0)

@@ -41,7 +41,7 @@ export function checksOf(place: Place): Check[] {
     const main = join(place.checkout, 'dist', 'src', 'cli', 'main.js')
     const options = { env, cwd: place.checkout, timeout: COMMAND_TIMEOUT_MS }
     const { stdout } = await promisify(execFile)(node, [main, ...args, '--json'], options).catch((error) => {
-      // Of two different people: that is an answer as well.
+      // The exit code for two different people is an answer as well.
       if (error.code !== EXIT.different) throw error
       return error as { stdout: string }
     })

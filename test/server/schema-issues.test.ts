@@ -1,4 +1,4 @@
-/** What a wrong field is told: a sentence that says what the field may be. */
+/** The answer to a wrong field: a sentence that says what the field may be. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { DESCRIPTIONS } from '../../src/server/routes.js'
 import type { ApiClient } from '../support/client.js'
@@ -80,8 +80,8 @@ describe('a wrong field is told what it may be', () => {
   })
 })
 
-describe('a size is told as people know it', () => {
-  it('of a body with photos in MiB, with a size of photo that is plenty', async () => {
+describe('the message about a body that is too large', () => {
+  it('gives the limit of a body with photos in MiB, with a size of photo that is plenty', async () => {
     const { body } = await tenant.sandbox.call('POST', '/v1/enroll', undefined, {
       raw: ' '.repeat(9_000_000),
     })
@@ -90,7 +90,7 @@ describe('a size is told as people know it', () => {
     )
   })
 
-  it('of other bodies in KiB', async () => {
+  it('gives the limit of other bodies in KiB', async () => {
     const { body } = await tenant.sandbox.call('DELETE', '/v1/delete', undefined, { raw: ' '.repeat(20_000) })
     expect(body.message).toBe('The body is larger than 16 KiB.')
   })

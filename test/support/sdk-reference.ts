@@ -84,7 +84,7 @@ function methods(members: Member[]): string {
 
 const isMethod = ({ declaration }: Member) => /^\w+[<(]/.test(declaration)
 
-/** What the page shows, and what the tests look through for comments. */
+/** Members that the page shows, and that the tests check for comments. */
 export const SHOWN = {
   options: () => [...membersOf('client-options', 'CountersignOptions'), ...membersOf('observer', 'Hooks')],
   client: () => membersOf('countersign', 'Countersign').filter(isMethod),
@@ -96,7 +96,7 @@ export const SHOWN = {
   capturePage: () =>
     membersOf('testing-capture', 'FakeCapturePage').filter(({ name }) => !OF_SERVICE.has(name)),
 }
-/** Of the page in memory: what the service in memory calls and no test does. */
+/** Methods of the page in memory that the service in memory calls and no test does. */
 const OF_SERVICE = new Set(['create', 'look', 'forget'])
 
 /** docs/sdk.md */

@@ -37,7 +37,7 @@ function sideLight(image: Buffer): Promise<Buffer> {
     .toBuffer()
 }
 
-/** What happened to the photo, the component that tells, the guidance, a word of the hint. */
+/** The damage to the photo, the component that shows it, the guidance, a word of the hint. */
 const SPOILED: Array<[string, string, string, string, (image: Buffer) => Promise<Buffer>]> = [
   ['blurred', 'sharpness', 'blurred', 'Hold still', (image) => sharp(image).blur(7).jpeg().toBuffer()],
   ['dark', 'luminance_mean', 'too_dark', 'light', (image) => sharp(image).linear(0.22, 0).jpeg().toBuffer()],

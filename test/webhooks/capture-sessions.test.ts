@@ -147,7 +147,7 @@ describe('webhooks about a capture session', () => {
     expect(await told()).toHaveLength(1)
   })
 
-  it('tell once that a session expired, whoever keeps house at the same time and after a restart', async () => {
+  it('report once that a session expired, with several housekeepers at the same time and after a restart', async () => {
     const { id, visitor } = await session()
     running.clock.advance(TTL_MS + GRACE_MS - 1)
     await keepHouse()

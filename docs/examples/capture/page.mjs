@@ -1,4 +1,4 @@
-/** What the page does: it asks for a challenge, hands the frames to the bank, and has the component say what came of it. */
+/** The page asks for a challenge, hands the frames to the bank, and has the component show the outcome. */
 
 /** @typedef {import('countersign/capture').CountersignCapture} CountersignCapture */
 /** @typedef {import('countersign/capture').CaptureOutcome} CaptureOutcome */

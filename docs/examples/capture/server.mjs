@@ -103,7 +103,7 @@ app.post('/transfers', async (request, response) => {
   })
   if (answer.reason === 'locked_out') return response.status(403).json(LOCKED_OUT)
   if (answer.verdict !== 'approved')
-    // What the person can do better is for the page; findings and scores are not.
+    // The page may have the guidance; findings and scores stay here.
     return response.status(403).json({
       message: 'Not confirmed.',
       guidance: answer.liveness.guidance,

@@ -1,4 +1,4 @@
-/** What the page does. In a browser photos and frames come from <countersign-capture>, which shows the challenge's steps. */
+/** The page's calls. In a browser photos and frames come from <countersign-capture>, which shows the challenge's steps. */
 
 /** Three photos, seconds apart and with the head turned a little, miss far fewer people than one does. */
 const PHOTOS_TO_ENROL = 3

@@ -110,7 +110,7 @@ app.post('/step-up', async (request, response) => {
     require_liveness: 'active',
   })
   if (verdict === 'approved') tries.delete(user)
-  // What the person can do better is for the page; findings and scores are not.
+  // The page may have the guidance; findings and scores stay here.
   const { guidance } = liveness
   response.json({ verdict, reason, guidance, jwt, otherWay: reason === 'locked_out' || hasTriedEnough(user) })
 })

@@ -19,7 +19,7 @@ const countersign = new Countersign({
 })
 
 async function main() {
-  // `replace` lets this example run twice; an application would not let whoever is signed in replace a face.
+  // `replace` lets this example run twice; an application would not let anyone who is signed in replace a face.
   const { status } = await countersign.enroll({ user_id: 'ada-node', images: photos, replace: true })
   console.log('enroll', status)
   try {

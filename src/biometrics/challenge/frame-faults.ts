@@ -60,7 +60,7 @@ function isBelow({ value, bound }: Pick<ComponentFinding, 'value' | 'bound'>): b
   return value < (bound?.min ?? Number.NEGATIVE_INFINITY)
 }
 
-/** What the person can do about one component that is beyond its bound; null where no word of a frame says it. */
+/** Guidance on one component that is beyond its bound; null where no word of a frame says it. */
 export function guidanceOnComponent(
   fault: Pick<ComponentFinding, 'component' | 'value' | 'bound'>,
 ): Guidance | null {

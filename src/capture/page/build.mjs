@@ -30,7 +30,7 @@ for (const language of LANGUAGES)
     },
   })
 
-/** Puts the texts of one language in the place of the module that chooses among all of them. */
+/** Replaces the module that chooses among all languages with the texts of one. */
 function onlyTextsIn(language) {
   return {
     name: 'only-one-language',

@@ -71,7 +71,7 @@ class ApiError(CountersignError):
         self.details: Tuple[ErrorDetail, ...] = tuple(_read_details(body.get("details")))
         #: Empty where nothing was sent.
         self.request_id = str(body.get("request_id", ""))
-        #: What to do next, for the developer or the operator; None where the service is of an older version.
+        #: The next step for the developer or the operator; None where the service is of an older version.
         self.remedy: Optional[str] = _text_or_none(body.get("remedy"))
         message = str(body["message"])
         remedy = f" {self.remedy}" if self.remedy else ""

@@ -12,7 +12,7 @@ from .errors import ApiConnectionError, ApiError, ApiTimeoutError, UnexpectedRes
 
 _FIRST_DELAY_SECONDS = 0.5
 _MAX_DELAY_SECONDS = 8.0
-#: What a proxy in front answers when the service cannot.
+#: Answers of a proxy in front of the service when the service cannot.
 _TRANSIENT_STATUSES = frozenset({502, 503, 504})
 
 
@@ -55,7 +55,7 @@ def _is_transient(error: Exception) -> bool:
         return True
     if isinstance(error, UnexpectedResponseError):
         return error.status in _TRANSIENT_STATUSES
-    # Of conflicts only this one passes within the time of a call.
+    # No other conflict passes within the time of a call.
     return isinstance(error, ApiError) and (
         error.status == 429 or error.status >= 500 or error.code == "idempotency_in_progress"
     )

@@ -1,4 +1,4 @@
-/** What stands behind the `?` of a page's address: filters that a bookmark, Back and a shared link keep. No user id belongs there. */
+/** The query of a page's address: filters that a bookmark, Back and a shared link keep. No user id belongs there. */
 import { useCallback, useEffect, useState } from 'preact/hooks'
 
 type Values<Name extends string> = Record<Name, string>

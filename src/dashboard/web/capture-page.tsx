@@ -10,7 +10,7 @@ import { useRights } from './session.js'
 import { useAction } from './use-action.js'
 import { useData } from './use-data.js'
 
-/** What the person has typed and chosen. */
+/** The person's input and choices. */
 interface Fields {
   company: string
   color: string

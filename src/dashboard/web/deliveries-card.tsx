@@ -23,7 +23,7 @@ const STATE_TEXT: Record<State, string> = {
   failed: 'given up',
   erased: 'erased',
 }
-/** What each state means, in the order in which a delivery passes through them. */
+/** The meaning of each state, in the order in which a delivery passes through them. */
 const MEANINGS: Array<[State, string]> = [
   ['pending', 'It was not tried yet.'],
   ['retrying', 'The endpoint did not take it; the next try is told.'],

@@ -55,7 +55,7 @@ const TENANT_PAGES: ReadonlyArray<
   ['sessions', 'Sessions', TenantSessionsPage],
   ['try', 'Try it', TryPage, 'POST /try/call'],
 ]
-/** The pages of what is the person's own, whoever it is. Each stands before all others where it is required. */
+/** Pages for anyone's own password and second factor. Each stands before all others where it is required. */
 const [PASSWORD, SECOND_FACTOR] = ['password', 'second-factor']
 const OWN_PAGES: ReadonlyArray<PageEntry<{ onChanged: () => void }, OperatorRoutes>> = [
   [PASSWORD, 'Password', PasswordPage],

@@ -67,7 +67,7 @@ export function Problem({ message, onRetry }: { message: string | null; onRetry?
   )
 }
 
-/** What a page shows until its data is there: that it is fetched, or why it is not, with a way to ask again. */
+/** A placeholder until a page's data is there: that it is fetched, or why it is not, with a way to ask again. */
 export function Waiting({ data }: { data: { error: string | null; reload: () => void } }) {
   return data.error === null ? <Loading /> : <Problem message={data.error} onRetry={data.reload} />
 }
@@ -326,7 +326,7 @@ export function Confirm(props: {
   )
 }
 
-/** Such as "1 entry" and "2,688 entries". */
+/** A count in words, such as "1 entry" and "2,688 entries". */
 export function entryCount(count: number): string {
   return count === 1 ? '1 entry' : `${count.toLocaleString()} entries`
 }

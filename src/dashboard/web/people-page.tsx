@@ -61,7 +61,7 @@ export function PeoplePage({ tenantId }: { tenantId: string }) {
           <Waiting data={list} />
         ) : people.length === 0 ? (
           <Empty title="Nobody with a name yet">
-            Whoever opens a login link is an admin of the tenant. With names, the audit log says who acted.
+            Anyone who opens a login link is an admin of the tenant. With names, the audit log says who acted.
           </Empty>
         ) : (
           <Table

@@ -1,4 +1,4 @@
-/** What the lists of operators and of a tenant's people have in common. */
+/** Parts that the lists of operators and of a tenant's people share. */
 import { useState } from 'preact/hooks'
 import { type OperatorView, PERSON_ROLES, type PersonRole } from '../contract.js'
 import { Card, Confirm, Time } from './parts.js'

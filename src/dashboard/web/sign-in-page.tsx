@@ -83,7 +83,7 @@ export function SignInPage(props: { problem: string | null; onSignedIn: (session
       <section class="card">
         <h2>By a link</h2>
         <p>
-          Whoever has a link opens it here, once. An admin of your tenant invites you; the first link of a
+          Anyone who has a link opens it here, once. An admin of your tenant invites you; the first link of a
           tenant, and one for emergencies, is made by
         </p>
         <pre tabIndex={0}>

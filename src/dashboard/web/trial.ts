@@ -6,7 +6,7 @@ export interface Trial {
   userId: string
 }
 
-/** What has to be typed first; null where nothing is missing. */
+/** A sentence that asks for the missing field; null where nothing is missing. */
 export function missingText({ apiKey, userId }: Trial): string | null {
   if (!apiKey) return 'Type an API key above first.'
   return userId ? null : 'Type a user id above first.'

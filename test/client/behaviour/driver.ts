@@ -11,7 +11,7 @@ export interface Command {
   options?: object
 }
 
-/** What an SDK made of a command. Members that a language leaves out are absent, empty or null. */
+/** An SDK's answer to a command. Members that a language leaves out are absent, empty or null. */
 export interface Said {
   // biome-ignore lint/suspicious/noExplicitAny: scenarios look into answers freely
   value?: any
@@ -46,7 +46,7 @@ export class Driver {
     return JSON.parse(value) as Said
   }
 
-  /** What the driver wrote to stderr, where a program says what it did not expect. */
+  /** The driver's stderr, where a program says what it did not expect. */
   get complaints(): string {
     return this.#complaints
   }

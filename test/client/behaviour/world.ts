@@ -1,4 +1,4 @@
-/** What a scenario has to do with: an SDK behind a driver, a tenant of its own, and a hop between them that can misbehave. */
+/** The surroundings of a scenario: an SDK behind a driver, a tenant of its own, and a hop between them that can misbehave. */
 import type { TestService, TestTenant } from '../../support/service.js'
 import type { FaultyProxy } from '../proxy.js'
 import type { Driver, Said } from './driver.js'

@@ -91,7 +91,7 @@ describe('the grade', () => {
 })
 
 describe('a rate beyond the calibration', () => {
-  it('is refused where it is set, whoever accepted the pack, naming the rates that are taken', () => {
+  it('is refused where it is set, no matter who accepted the pack, and the error names the rates that are taken', () => {
     const refused = expect.objectContaining({
       code: 'fmr_not_reached',
       message: expect.stringMatching(/--fmr .*1e-7.* ends at 0\.0001.*Name a rate from 0\.0001 to 0\.001/),

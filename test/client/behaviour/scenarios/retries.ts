@@ -1,4 +1,4 @@
-/** What happens when an answer does not come, or comes from something else on the way. */
+/** Scenarios where no answer comes, or one comes from something else on the way. */
 import { expect } from 'vitest'
 import type { Scenario } from '../world.js'
 

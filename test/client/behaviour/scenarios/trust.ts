@@ -75,7 +75,7 @@ export const TRUST: Scenario[] = [
     async run({ client, tenant, production, productionKey, proxy }) {
       const real = await production()
       expect((await real.call('health')).environment).toBe('production')
-      // What stands between them asks the sandbox with a key of the sandbox.
+      // The proxy asks the sandbox with a key of the sandbox.
       const sdk = await client({ api_key: await productionKey() })
       proxy.mischief = (request, forward) => {
         request.headers.authorization = `Bearer ${tenant.sandboxKey}`
@@ -111,7 +111,7 @@ export const TRUST: Scenario[] = [
       )
       const stranger = await world.client({ tenant_id: 'ten_other' })
       expect((await stranger.refused('verify_verdict', expected)).code).toBe('wrong_audience')
-      // What was refused is unused.
+      // A refused verdict is still unused.
       const issuer = world.running.service.url('sandbox')
       const claims = await sdk.call('verify_verdict', { ...expected, issuer })
       expect(claims.jti).toBe(verification_id)
