@@ -133,7 +133,7 @@ describe.skipIf(!CHROMIUM)('a film before the camera', { timeout: 600_000 }, () 
       .evaluate((element, stepMs) => element.setAttribute('step-time', String(stepMs)), PACE.stepMs)
     let [said, response] = await answered(page, 'Turn on camera')
     for (let left = ACTORS[name].tries - 1; left > 0 && response.status() === 403; left--)
-      [said, response] = await answered(page, 'Another try')
+      [said, response] = await answered(page, 'Try again')
     const outcome = { said, status: response.status(), body: await response.json(), complaints }
     await context.close()
     return outcome
@@ -148,18 +148,15 @@ describe.skipIf(!CHROMIUM)('a film before the camera', { timeout: 600_000 }, () 
 
   /** As often as a busy machine needs it: too few frames are no answer to a challenge, nor is none in time a verdict. */
   async function captured(page: Page, start: string): Promise<string> {
-    const outcome = page.locator('output')
-    const again = page.getByRole('button', { name: /^(Try again|Another try)$/ })
+    const done = page.locator('countersign-capture [part=done]')
+    const refused = page.locator('countersign-capture [part=error]')
     await page.getByRole('button', { name: start }).click()
     for (;;) {
       await begin(page)
-      await again
-        .or(outcome.filter({ hasText: /\w/ }))
-        .first()
-        .waitFor()
-      const said = await outcome.textContent()
-      if (said && !said.includes('later')) return said
-      await again.click()
+      await done.or(refused).filter({ visible: true, hasNotText: 'Captured.' }).first().waitFor()
+      const said = (await ((await done.isVisible()) ? done : refused).textContent())!
+      if (!/too slow|later/.test(said)) return said
+      await page.getByRole('button', { name: 'Try again' }).click()
     }
   }
 
@@ -205,7 +202,7 @@ describe.skipIf(!CHROMIUM)('a film before the camera', { timeout: 600_000 }, () 
     const { said, status, body } = await confirm(name, name, LEFT_AND_DOWN)
     expect([said, status]).toEqual([`Not confirmed. ${advice}`, 403])
     // The person is told what a person can do; what it looked like is in the log alone.
-    expect(body).toEqual({ message: 'Not confirmed.', guidance })
+    expect(body).toEqual({ message: 'Not confirmed.', guidance, again: true })
     const facts = await logged()
     expect(facts).toMatchObject({
       verdict: 'rejected',

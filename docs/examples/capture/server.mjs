@@ -132,7 +132,7 @@ const onError = (error, _request, response, next) => {
   if (error instanceof ApiError && error.code === 'reference_not_found')
     return response.status(409).json({ message: 'Please set up your face first.' })
   console.error(error instanceof Error ? `${error.name}: ${error.message}` : error)
-  response.status(503).json({ message: 'Please try again later.' })
+  response.status(503).json({ message: 'Please try again later.', again: true })
 }
 app.use(onError)
 
