@@ -45,8 +45,9 @@ export class SqlitePresence implements Presence {
     this.write()
   }
 
+  /** A file that a broken disk keeps is believed only while a service holds its lock. */
   close(): void {
-    rmSync(this.file, { force: true })
+    remove(this.file)
   }
 
   /** A full disk must not end the service: commands then know less of it, and refuse what could harm it. */
@@ -56,8 +57,16 @@ export class SqlitePresence implements Presence {
       writeFileSync(partial, JSON.stringify(this.node), { mode: 0o600 })
       renameSync(partial, this.file)
     } catch {
-      rmSync(partial, { force: true })
+      remove(partial)
     }
+  }
+}
+
+function remove(file: string): void {
+  try {
+    rmSync(file, { force: true })
+  } catch {
+    // A disk that cannot be written must not keep the service from ending well.
   }
 }
 
