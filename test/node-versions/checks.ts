@@ -39,10 +39,12 @@ export function checksOf(place: Place): Check[] {
   const command = async (...args: string[]) => {
     const node = join(place.bin, 'node')
     const main = join(place.checkout, 'dist', 'src', 'cli', 'main.js')
-    const options = { env, cwd: place.checkout, timeout: COMMAND_TIMEOUT_MS }
+    // The default pack is of evaluation grade. `serve --demo` takes it as it is, `doctor` only when it is accepted by name.
+    const acceptingPack = { ...env, COUNTERSIGN_ACCEPT_PACK: 'standard' }
+    const options = { env: acceptingPack, cwd: place.checkout, timeout: COMMAND_TIMEOUT_MS }
     const { stdout } = await promisify(execFile)(node, [main, ...args, '--json'], options).catch((error) => {
       // The exit code for two different people is an answer as well.
-      if (error.code !== EXIT.different) throw error
+      if (error.code !== EXIT.different) throw new Error(`${error.message}\n${error.stdout}`)
       return error as { stdout: string }
     })
     return JSON.parse(stdout)
