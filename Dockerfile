@@ -14,6 +14,7 @@ COPY native native
 RUN npm ci --no-audit --no-fund && npm run install -- --from-source
 COPY tsconfig.json ./
 COPY models models
+COPY scripts/write-build.mjs scripts/write-build.mjs
 COPY src src
 # The standard model pack is built here from this package, which is never installed, and none of whose code runs.
 RUN mkdir packages \

@@ -15,7 +15,7 @@ const CAMPAIGNS = [
   'test/generated-clients.test.ts',
   'test/hostile/**/*.test.ts',
   'test/models/build-baseline.test.ts',
-  'test/operations/helm.test.ts',
+  'test/deployment/helm.test.ts',
   'test/powerloss/**/*.test.ts',
   'test/**/*.model.test.ts',
 ]
@@ -29,7 +29,7 @@ const FILMS = ['test/capture/verdict.test.ts']
 const POSTGRES = [
   'test/chaos/campaign.test.ts',
   'test/cluster/**/*.test.ts',
-  'test/storage/postgres-*.test.ts',
+  'test/storage/postgres/*.test.ts',
 ]
 /** What callers and tenants are promised, and hangs on what is kept: on PostgreSQL as well, with the former `npm run test:postgres`. */
 const CONTRACT = [
@@ -37,8 +37,10 @@ const CONTRACT = [
   // Not what signs in often: several services count that by the database's clock, which no test moves.
   'test/dashboard/{people,second-factor,sessions,users}.test.ts',
   'test/idempotency/idempotency.test.ts',
-  'test/tenancy/api-keys.test.ts',
-  'test/v1/{add-photos,challenges,delete,enroll,get-user,list-audit,lockout,replays,rotate-signing,verify}.test.ts',
+  'test/jobs/audit-verification.test.ts',
+  'test/tenants/api-keys.test.ts',
+  'test/api/{add-photos,challenges,delete,enroll,get-user,list-audit,rotate-signing,verify}.test.ts',
+  'test/verification/{lockout,replays}.test.ts',
 ]
 
 const MOST_WORKERS = 8

@@ -1,7 +1,7 @@
 /** `npm run bench`: picks the suites, runs them one after the other, keeps and prints what they found. */
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { isPostgresUrl } from '../src/config/postgres-url.js'
-import { packageFile } from '../src/package-root.js'
+import { packageFile } from '../src/lib/package-root.js'
 import { challenge } from './challenge.js'
 import { cli } from './cli.js'
 import { cluster } from './cluster.js'

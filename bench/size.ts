@@ -1,7 +1,7 @@
 /** The size suite: the model behind `countersign size` against a simulation, and against the committed runs. */
 import { existsSync, readFileSync } from 'node:fs'
 import { progressSteps } from '../src/cli/progress.js'
-import { packageFile } from '../src/package-root.js'
+import { packageFile } from '../src/lib/package-root.js'
 import { ACCURACY } from '../src/sizing/accuracy.js'
 import {
   type CapacityComparison,

@@ -6,7 +6,7 @@ import { promisify } from 'node:util'
 import { generateSource } from 'oazapfts'
 import { generateApi } from 'swagger-typescript-api'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { packageFile } from '../src/package-root.js'
+import { packageFile } from '../src/lib/package-root.js'
 import { base64, face } from './support/faces.js'
 import { startService, type TestService, type TestTenant } from './support/service.js'
 

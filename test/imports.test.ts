@@ -2,7 +2,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, relative, resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { packageFile } from '../src/package-root.js'
+import { packageFile } from '../src/lib/package-root.js'
 
 /** From the top. A room imports from lower ranks; inside a rank, in one direction only. */
 const RANKS = [
@@ -70,7 +70,7 @@ interface Import {
   to: string
 }
 
-/** `src/v1/verify.ts` is in room `v1`; `src/config.ts` is room `config`; the folder `models` is a room beside src. */
+/** `src/api/verify.ts` is in room `v1`; `src/config/config.ts` is room `config`; the folder `models` is a room beside src. */
 function roomOf(path: string): string {
   if (!relative(MODELS, path).startsWith('..')) return 'models'
   const inside = relative(SRC, path)

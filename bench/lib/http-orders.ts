@@ -1,5 +1,5 @@
 /** What a process that serves health alone can be asked for, and what it answers. */
-import type { TransportName } from '../../src/server/transport.js'
+import type { TransportName } from '../../src/http/listeners/transport.js'
 
 export type HttpOrder =
   /** Once: opens the books in an empty folder and listens on a free port of 127.0.0.1. */

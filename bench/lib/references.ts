@@ -1,8 +1,8 @@
 /** Many enrolled users at once: rows written into the database of a stopped service, through the product's own storage. */
-import { systemClock } from '../../src/clock.js'
-import { loadConfig } from '../../src/config.js'
-import { openLedger } from '../../src/ledger.js'
-import { SubjectVault } from '../../src/subjects/subject-vault.js'
+import { systemClock } from '../../src/lib/clock.js'
+import { loadConfig } from '../../src/config/config.js'
+import { openLedger } from '../../src/app/core.js'
+import { SubjectVault } from '../../src/users/template-vault.js'
 import { BENCH_TENANT } from './service-process.js'
 
 /** Rows of so many users share a commit. */

@@ -5,7 +5,7 @@ import { copyFile, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { loadModelPack, type ModelPack, verifyModelPack } from '../../models/pack/model-pack.js'
 import type { PackManifest } from '../../models/pack/pack-schema.js'
-import { packageFile } from '../../src/package-root.js'
+import { packageFile } from '../../src/lib/package-root.js'
 import { temporaryDir } from '../lib/temporary-dir.js'
 
 const FOLDER = packageFile('..', 'shared', 'data')

@@ -2,7 +2,7 @@
 import { execFile } from 'node:child_process'
 import { existsSync, statSync } from 'node:fs'
 import { promisify } from 'node:util'
-import { packageFile } from '../../src/package-root.js'
+import { packageFile } from '../../src/lib/package-root.js'
 
 export const PEERS = packageFile('bench', 'peers')
 /** Inside node_modules, so that whatever leaves that folder out leaves this out too. */

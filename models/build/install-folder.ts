@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { mkdir, readdir, realpath, rename, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
-import { CodedError } from '../../src/errors.js'
+import { CodedError } from '../../src/lib/errors.js'
 
 /** A build takes seconds; a working folder this old was left by one that was killed. */
 const ABANDONED_AFTER_MS = 60 * 60 * 1000

@@ -5,7 +5,7 @@ import { lstat, mkdir, open, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { CodedError } from '../../src/errors.js'
+import { CodedError } from '../../src/lib/errors.js'
 
 export interface Download {
   /** The server's own address is trusted as it was given; redirects lead to https or back to it. */

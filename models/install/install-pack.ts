@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { CodedError } from '../../src/errors.js'
+import { CodedError } from '../../src/lib/errors.js'
 import { installFolder } from '../build/install-folder.js'
 import type { OnProgress } from '../build/progress.js'
 import {

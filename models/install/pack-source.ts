@@ -7,7 +7,7 @@ import { pipeline } from 'node:stream/promises'
 import { createGunzip } from 'node:zlib'
 import { extract } from 'tar-stream'
 import { openPromise } from 'yauzl'
-import { CodedError } from '../../src/errors.js'
+import { CodedError } from '../../src/lib/errors.js'
 import { PACK_JSON } from '../pack/model-pack.js'
 
 /** Far more than any network of faces has; an archive that unpacks to more is no pack. */

@@ -1,5 +1,5 @@
 /** A pack that cannot be used, and why. */
-import { CodedError } from '../../src/errors.js'
+import { CodedError } from '../../src/lib/errors.js'
 
 export type ModelPackErrorCode =
   | 'pack_not_found'

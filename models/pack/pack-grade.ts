@@ -1,6 +1,6 @@
 /** What a pack is good for at a false match rate: whether its calibration reaches the rate, and whether it was measured on enough people. */
 import { dirname } from 'node:path'
-import { CodedError } from '../../src/errors.js'
+import { CodedError } from '../../src/lib/errors.js'
 import { unknownPack } from './known-packs.js'
 import { calibrationPoints, type ModelPack, thresholdForFmr } from './model-pack.js'
 

@@ -1,5 +1,5 @@
 /** The ways in which a request to the engine produces no result. */
-import { CodedError } from '../errors.js'
+import { CodedError } from '../lib/errors.js'
 import type { QualityFault } from './measurements.js'
 import type { PhotoGuidance } from './photo-guidance.js'
 

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import type { Command } from 'commander'
 import type { AuditAnchor } from '../audit/audit-log.js'
-import { withLedger } from './ledger.js'
+import { withLedger } from './with-core.js'
 import { action, CommandError, EXIT, type OutputOptions, print } from './output.js'
 import { progressBar } from './progress.js'
 import { type Cell, listing } from './style.js'

@@ -2,12 +2,12 @@
 import { existsSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import type { Command } from 'commander'
-import { systemClock } from '../clock.js'
-import { type Config, isPostgres, loadConfig, sqliteFile } from '../config.js'
-import { giveToOwnerOf, makeFolder, moveIntoPlace } from '../durable-file.js'
-import { COMMAND_LINE } from '../operations/operation.js'
+import { systemClock } from '../lib/clock.js'
+import { type Config, isPostgres, loadConfig, sqliteFile } from '../config/config.js'
+import { giveToOwnerOf, makeFolder, moveIntoPlace } from '../lib/durable-file.js'
+import { COMMAND_LINE } from '../admin/operation.js'
 import { BackupUnsupportedError } from '../storage/store.js'
-import { assertMasterKey, using, withLedger } from './ledger.js'
+import { assertMasterKey, using, withLedger } from './with-core.js'
 import { action, CommandError, type OutputOptions, print } from './output.js'
 import { progressBar } from './progress.js'
 import { counted } from './style.js'
@@ -94,7 +94,7 @@ export async function restoreDatabase(
   copy: string,
   keysFile: string | null,
 ): Promise<{ subjects: number; erased: number }> {
-  const { joinKeys, removeDatabase } = await import('../storage/sqlite-backup.js')
+  const { joinKeys, removeDatabase } = await import('../storage/sqlite/sqlite-backup.js')
   const database = sqliteFile(config)
   makeFolder(dirname(database))
   const partial = `${database}.partial`

@@ -8,9 +8,9 @@ import {
   SETTINGS,
   type SettingName,
   sqliteFile,
-} from '../config.js'
+} from '../config/config.js'
 import { isKeyFileUsed } from '../crypto/master-key.js'
-import { examineTls, namesOtherThan, type TlsFiles, type TlsReport } from '../tls-files.js'
+import { examineTls, namesOtherThan, type TlsFiles, type TlsReport } from '../http/listeners/tls-files.js'
 
 const PASSWORD_IN_URL = /:\/\/[^/@]*:[^/@]*@/
 

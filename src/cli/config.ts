@@ -11,7 +11,7 @@ import {
   SETTINGS,
   type SettingName,
   unreadable,
-} from '../config.js'
+} from '../config/config.js'
 import { isKeyFileUsed } from '../crypto/master-key.js'
 import { loadOperatorPassword } from '../dashboard/operator-password.js'
 import { describeDatabase } from '../storage/open-store.js'
@@ -19,7 +19,7 @@ import { configWarnings, tlsReports } from './config-warnings.js'
 import { openPack, openSettings } from './open-settings.js'
 import { action, EXIT, note, type OutputOptions, print } from './output.js'
 import { type Cell, listing, paint, table } from './style.js'
-import { tryAddresses, tryBackups, tryDatabase, tryMasterKey, tryPack, tryWriting } from './trials.js'
+import { tryAddresses, tryBackups, tryDatabase, tryMasterKey, tryPack, tryWriting } from './doctor/trials.js'
 
 interface SettingView {
   name: string
@@ -147,7 +147,7 @@ async function secretProblems(config: Config): Promise<string[]> {
   const { masterKey, masterKeyCommand, masterKeyFile, operatorPassword, operatorPasswordFile } = config
   const checks: Array<() => unknown> = [() => describeDatabase(config)]
   if (masterKey || masterKeyCommand || (isKeyFileUsed(config) && existsSync(masterKeyFile)))
-    checks.push(async () => (await import('../ledger.js')).masterKeyOf(config))
+    checks.push(async () => (await import('../app/core.js')).masterKeyOf(config))
   if (operatorPassword || existsSync(operatorPasswordFile)) checks.push(() => loadOperatorPassword(config))
   const problems: string[] = []
   for (const check of checks)

@@ -1,6 +1,6 @@
 /** What is shown once of a new tenant. */
-import type { WelcomedTenant } from '../operations/tenant-operations.js'
-import { secretView } from '../operations/views.js'
+import type { WelcomedTenant } from '../admin/tenant-operations.js'
+import { secretView } from '../admin/views.js'
 
 export function createdTenantView({ tenant, sandboxKey, signingSecret, loginLink }: WelcomedTenant) {
   return {

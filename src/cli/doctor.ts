@@ -1,7 +1,7 @@
 /** `countersign doctor`: what is wrong with this installation and how to mend it. */
 import type { Command } from 'commander'
-import { ConfigError, isPostgres, resolveConfig, unreadable } from '../config.js'
-import { HTTP_ADDON, NEEDED_ADDONS, tryAddons } from './addon-trial.js'
+import { ConfigError, isPostgres, resolveConfig, unreadable } from '../config/config.js'
+import { HTTP_ADDON, NEEDED_ADDONS, tryAddons } from './doctor/addon-trial.js'
 import { configWarnings } from './config-warnings.js'
 import {
   checkAuditLogs,
@@ -10,8 +10,8 @@ import {
   checkMasterKeyChange,
   checkModels,
   checkNodes,
-} from './doctor-data.js'
-import type { Finding } from './doctor-finding.js'
+} from './doctor/doctor-data.js'
+import type { Finding } from './doctor/doctor-finding.js'
 import {
   checkAddon,
   checkByteNetworks,
@@ -21,7 +21,7 @@ import {
   checkNode,
   checkProviders,
   checkTopology,
-} from './doctor-machine.js'
+} from './doctor/doctor-machine.js'
 import {
   checkAddresses,
   checkBackups,
@@ -29,7 +29,7 @@ import {
   checkKeyCommand,
   checkReadiness,
   checkTls,
-} from './doctor-trials.js'
+} from './doctor/doctor-trials.js'
 import { openSettings } from './open-settings.js'
 import { action, EXIT, type OutputOptions, print } from './output.js'
 import { type Cell, counted, paint, table } from './style.js'

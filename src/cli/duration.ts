@@ -1,5 +1,5 @@
 /** Durations on the command line: `90s`, `30m`, `1h`, `2d`; 0 for none. */
-import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../clock.js'
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../lib/clock.js'
 import { UsageError } from './output.js'
 
 const UNITS: Record<string, number> = { s: SECOND_MS, m: MINUTE_MS, h: HOUR_MS, d: DAY_MS }

@@ -1,12 +1,12 @@
 /** `countersign keys rotate-epoch`, `export` and `import`: the keys outside of the database that users' keys are wrapped under. */
 import { existsSync } from 'node:fs'
 import type { Command } from 'commander'
-import { HOUR_MS, MINUTE_MS, systemClock } from '../clock.js'
-import { type Config, isPostgres, loadConfig } from '../config.js'
-import type { EpochFolder } from '../crypto/epoch-folder.js'
-import type { Ledger } from '../ledger.js'
-import { COMMAND_LINE } from '../operations/operation.js'
-import { using, withLedger } from './ledger.js'
+import { HOUR_MS, MINUTE_MS, systemClock } from '../lib/clock.js'
+import { type Config, isPostgres, loadConfig } from '../config/config.js'
+import type { EpochFolder } from '../keys/epoch-folder.js'
+import type { Ledger } from '../app/core.js'
+import { COMMAND_LINE } from '../admin/operation.js'
+import { using, withLedger } from './with-core.js'
 import { action, CommandError, note, type OutputOptions, print } from './output.js'
 import { counted } from './style.js'
 
@@ -44,9 +44,9 @@ export function registerEpochCommands(keys: Command): void {
 }
 
 async function rotate(options: RotateOptions, ledger: Ledger, config: Config): Promise<void> {
-  const { EpochRotation } = await import('../epoch-rotation.js')
-  const { destroyRetired } = await import('../epoch-keeper.js')
-  const { takeOverEpochs } = await import('../ledger.js')
+  const { EpochRotation } = await import('../keys/epoch-rotation.js')
+  const { destroyRetired } = await import('../keys/scheduled-epoch-rotation.js')
+  const { takeOverEpochs } = await import('../app/core.js')
   const { store, keys } = ledger
   const folder = await folderOf(config)
   const rotation = new EpochRotation({
@@ -81,8 +81,8 @@ async function exportKeys(
   { store, keys }: Ledger,
   config: Config,
 ): Promise<void> {
-  const { writeWrappedKeys } = await import('../wrapped-keys.js')
-  const { epochKeyOf } = await import('../epochs.js')
+  const { writeWrappedKeys } = await import('../keys/data-key-export.js')
+  const { epochKeyOf } = await import('../keys/epochs.js')
   const folder = await folderOf(config)
   const target = file ?? folder.wrappedKeysFile
   const present = (await store.shared!.epochs.all()).findLast(({ settledAt }) => settledAt !== null)
@@ -101,7 +101,7 @@ async function importKeys(named: string | undefined, options: OutputOptions): Pr
   const folder = await folderOf(config)
   const file = named ?? folder.wrappedKeysFile
   if (!existsSync(file)) throw new CommandError('file_not_found', `There is no file ${file}.`)
-  const { readWrappedKeys } = await import('../wrapped-keys.js')
+  const { readWrappedKeys } = await import('../keys/data-key-export.js')
   const imported = await using(
     config,
     ({ store, keys }) => readWrappedKeys({ store, keys }, folder, file, systemClock.now()),
@@ -119,7 +119,7 @@ async function importKeys(named: string | undefined, options: OutputOptions): Pr
 
 /** @throws CommandError no_epochs, ConfigError */
 async function folderOf(config: Config): Promise<EpochFolder> {
-  const { epochFolder } = await import('../ledger.js')
+  const { epochFolder } = await import('../app/core.js')
   const folder = epochFolder(config)
   if (!folder || !isPostgres(config))
     throw new CommandError(

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs'
 import { unlink } from 'node:fs/promises'
 import type { Command } from 'commander'
-import { type Config, isPostgres } from '../config.js'
+import { type Config, isPostgres } from '../config/config.js'
 import {
   isKeyFileUsed,
   keepKeyFile,
@@ -15,15 +15,15 @@ import {
   replaceKeyFile,
   withdrawKeyFile,
 } from '../crypto/master-key.js'
-import type { Ledger } from '../ledger.js'
+import type { Ledger } from '../app/core.js'
 import { assertServicesRead } from './key-followers.js'
 import { registerEpochCommands } from './keys-epochs.js'
-import { withLedger } from './ledger.js'
+import { withLedger } from './with-core.js'
 import { action, CommandError, type OutputOptions, print, UsageError } from './output.js'
 import { progressBar } from './progress.js'
 
 /** Opens the database, which help of these commands does without. */
-const rekeying = () => import('../rekeying.js')
+const rekeying = () => import('../keys/master-key-rotation.js')
 
 interface RotateOptions extends OutputOptions {
   newKeyFile?: string
@@ -124,7 +124,7 @@ async function rotateInPlace(options: RotateOptions, ledger: Ledger, config: Con
   } finally {
     withdrawKeyFile(file)
   }
-  const { epochFolder, findKeys, takeOverEpochs } = await import('../ledger.js')
+  const { epochFolder, findKeys, takeOverEpochs } = await import('../app/core.js')
   const keys = (await findKeys(store.read, next))!
   await takeOverEpochs(store, keys, epochFolder(config))
   const progress = progressBar('Sealing anew')

@@ -1,7 +1,7 @@
 /** What `evaluate` and `models calibrate` share: the options that decide the figures, and the measuring itself. */
 import { type Command, Option } from 'commander'
 import type { EngineOptions, FaceChoice, ImageLimits } from '../biometrics/types.js'
-import type { Config } from '../config.js'
+import type { Config } from '../config/config.js'
 import type { EvaluationRun } from '../evaluation/run-evaluation.js'
 import type { OutputOptions } from './output.js'
 import { progressBar, progressSteps } from './progress.js'
@@ -67,8 +67,8 @@ export async function measure(
 export async function prepareEngine(
   pack: string | undefined,
 ): Promise<{ config: Config; settings: EngineOptions }> {
-  const { loadConfig } = await import('../config.js')
-  const { engineOptions } = await import('../engine-setup.js')
+  const { loadConfig } = await import('../config/config.js')
+  const { engineOptions } = await import('../app/engine-options.js')
   const { prepareModels } = await import('./prepare-models.js')
   const config = loadConfig(pack ? { ...process.env, COUNTERSIGN_MODEL_PACK: pack } : process.env)
   const preparing = progressSteps('Preparing the model pack')

@@ -1,9 +1,9 @@
 /** `countersign migrate-store`: a database of one kind copied to the other. */
 import type { Command } from 'commander'
 import { AuditLog } from '../audit/audit-log.js'
-import { systemClock } from '../clock.js'
+import { systemClock } from '../lib/clock.js'
 import { parsePostgresUrl } from '../config/postgres-url.js'
-import { type Config, ConfigError, isPostgres, loadConfig, sqliteFile } from '../config.js'
+import { type Config, ConfigError, isPostgres, loadConfig, sqliteFile } from '../config/config.js'
 import { dataKeyWrapping } from '../crypto/epoch-key.js'
 import { loadMasterKey } from '../crypto/master-key.js'
 import { openWithAny, seal } from '../crypto/sealed-box.js'
@@ -11,7 +11,7 @@ import type { ServiceKeys } from '../crypto/service-keys.js'
 import { moveOperatorPassword } from '../dashboard/operator-password.js'
 import type { CopyOrigin, CopySource, CopyTarget, KeyTranslation } from '../storage/copy-side.js'
 import type { CopyStage } from '../storage/copy-store.js'
-import { assertMasterKey, closeFilesToOthers } from './ledger.js'
+import { assertMasterKey, closeFilesToOthers } from './with-core.js'
 import { action, CommandError, EXIT, note, type OutputOptions, print, UsageError } from './output.js'
 import { type Progress, progressBar } from './progress.js'
 import { type Cell, counted, listing } from './style.js'
@@ -59,7 +59,7 @@ async function migrateStore(options: MigrateOptions): Promise<void> {
   const masterKey = loadMasterKey(config)
   closeFilesToOthers()
   // Loaded here: help needs no database.
-  const { findKeys } = await import('../ledger.js')
+  const { findKeys } = await import('../app/core.js')
   const { copyStore } = await import('../storage/copy-store.js')
   const startedMs = performance.now()
   const source = await openSource(config, from)
@@ -114,14 +114,14 @@ function assertUrls({ from, to }: MigrateOptions): void {
 
 async function openSource(config: Config, database: string): Promise<CopySource> {
   return isPostgres({ database })
-    ? (await import('../storage/postgres-copy.js')).openPostgresSource(database, access(config))
-    : (await import('../storage/sqlite-copy.js')).openSqliteSource(sqliteFile({ database }))
+    ? (await import('../storage/postgres/postgres-copy.js')).openPostgresSource(database, access(config))
+    : (await import('../storage/sqlite/sqlite-copy.js')).openSqliteSource(sqliteFile({ database }))
 }
 
 async function openTarget(config: Config, database: string): Promise<CopyTarget> {
   return isPostgres({ database })
-    ? (await import('../storage/postgres-copy.js')).openPostgresTarget(database, access(config))
-    : (await import('../storage/sqlite-copy.js')).openSqliteTarget(sqliteFile({ database }))
+    ? (await import('../storage/postgres/postgres-copy.js')).openPostgresTarget(database, access(config))
+    : (await import('../storage/sqlite/sqlite-copy.js')).openSqliteTarget(sqliteFile({ database }))
 }
 
 const access = ({ databasePasswordFile }: Config) => ({ passwordFile: databasePasswordFile })
@@ -134,8 +134,8 @@ async function translationOf(
 ): Promise<KeyTranslation | null> {
   const records = (await epochs?.all()) ?? []
   if (records.length === 0) return null
-  const { epochFolder } = await import('../ledger.js')
-  const { loadEpochs } = await import('../epochs.js')
+  const { epochFolder } = await import('../app/core.js')
+  const { loadEpochs } = await import('../keys/epochs.js')
   const { epochs: loaded } = await loadEpochs(records, epochFolder(config), Date.now())
   const wrapping = dataKeyWrapping({ ...keys, epochs: loaded })
   const open = (id: string, wrapped: Buffer) => {

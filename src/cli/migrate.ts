@@ -1,12 +1,12 @@
 /** `countersign migrate`: brings the schema of the database up to date without serving from it. */
 import type { Command } from 'commander'
-import { type Config, loadConfig } from '../config.js'
+import { type Config, loadConfig } from '../config/config.js'
 import { describeDatabase, openStore, schemas } from '../storage/open-store.js'
-import { foreignReferences } from '../subjects/foreign-references.js'
-import { closeFilesToOthers, databaseMissing } from './ledger.js'
+import { foreignReferences } from '../users/foreign-references.js'
+import { closeFilesToOthers, databaseMissing } from './with-core.js'
 import { action, note, type OutputOptions, print } from './output.js'
 import { paint } from './style.js'
-import { modelToServe } from './trials.js'
+import { modelToServe } from './doctor/trials.js'
 
 export function registerMigrateCommand(command: Command): void {
   command

@@ -19,7 +19,7 @@ export function registerCalibrateCommand(models: Command): void {
     .option('--json', 'print JSON')
     .action(
       action(async (name: string, source: string, options: MeasuringOptions) => {
-        const { loadConfig, modelPackDir } = await import('../config.js')
+        const { loadConfig, modelPackDir } = await import('../config/config.js')
         const { assertMeasuredWith, parseCalibration } = await import('../../models/pack/calibration.js')
         const { loadPackManifest } = await import('../../models/pack/model-pack.js')
         const { readInput } = await import('./read-input.js')
@@ -56,7 +56,7 @@ export function registerCalibrateCommand(models: Command): void {
 
 /** In one step: whoever reads it meanwhile finds the old one or the new one. */
 export async function writeCalibration(file: string, calibration: Calibration): Promise<void> {
-  const { moveIntoPlace } = await import('../durable-file.js')
+  const { moveIntoPlace } = await import('../lib/durable-file.js')
   const partial = `${file}.${randomUUID()}.tmp`
   try {
     await writeFile(partial, `${JSON.stringify(calibration, null, 2)}\n`, { flag: 'wx' })

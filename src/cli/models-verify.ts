@@ -7,7 +7,7 @@ import {
   verifyModelPack,
 } from '../../models/pack/model-pack.js'
 import { networkFiles } from '../../models/pack/network-files.js'
-import { type Config, loadConfig, modelPackDir } from '../config.js'
+import { type Config, loadConfig, modelPackDir } from '../config/config.js'
 import type { AgreementReport, GraphAgreement } from '../evaluation/graph-agreement.js'
 import { action, CommandError, EXIT, type OutputOptions, print } from './output.js'
 import { readInput } from './read-input.js'
@@ -72,7 +72,7 @@ async function agreementOf(
 ): Promise<AgreementReport> {
   const { measureAgreement } = await import('../evaluation/graph-agreement.js')
   const { agreementPhotos } = await import('./sample-photos.js')
-  const { engineOptions } = await import('../engine-setup.js')
+  const { engineOptions } = await import('../app/engine-options.js')
   return measureAgreement({
     pack,
     accelerators: config.executionProviders.filter((provider) => provider !== 'cpu'),

@@ -1,7 +1,7 @@
 /** `countersign nodes`: which services serve from the database, and which master keys each can read. */
 import type { Command } from 'commander'
-import { fleetView } from '../fleet.js'
-import { withLedger } from './ledger.js'
+import { fleetView } from '../cluster/membership.js'
+import { withLedger } from './with-core.js'
 import { action, note, type OutputOptions, print } from './output.js'
 import { listing } from './style.js'
 

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { loadModelPack } from '../../models/pack/model-pack.js'
 import { describeGrade, gradeOf } from '../../models/pack/pack-grade.js'
-import { type Config, modelPackDir, type Resolution, SETTINGS, type SettingName } from '../config.js'
+import { type Config, modelPackDir, type Resolution, SETTINGS, type SettingName } from '../config/config.js'
 import type { ConfigWarning } from './config-warnings.js'
 
 interface OpenSetting {

@@ -1,6 +1,6 @@
 /** How commands print: JSON for programs on stdout, text for people, notes and errors on stderr; one exit for every failure. */
 import { ConfigError } from '../config/config-error.js'
-import { CodedError } from '../errors.js'
+import { CodedError } from '../lib/errors.js'
 import { paint, printable } from './style.js'
 
 /** 0 done; 1 refused or failed; 2 the command line itself was wrong; 3 done, and the two faces are not one person's. */

@@ -1,7 +1,7 @@
 /** The `countersign` command: hands each command to the file behind it. */
 import { Command, CommanderError } from 'commander'
 import { CONFIG_VARIABLE } from '../config/variables.js'
-import { COMMIT, VERSION } from '../version.js'
+import { COMMIT, VERSION } from '../lib/version.js'
 import { COMMANDS } from './commands.js'
 import { EXIT, fail, UsageError } from './output.js'
 
@@ -62,8 +62,8 @@ Examples:
 async function describeBuild(argv: readonly string[]): Promise<string> {
   if (!argv.some((argument) => argument === '--version' || argument === '-V')) return VERSION
   try {
-    const { SCHEMA_VERSION } = await import('../storage/sqlite-migrations.js')
-    const { SCHEMA } = await import('../storage/postgres-migrations.js')
+    const { SCHEMA_VERSION } = await import('../storage/sqlite/sqlite-migrations.js')
+    const { SCHEMA } = await import('../storage/postgres/postgres-migrations.js')
     return `${VERSION} (commit ${COMMIT}, schema ${SCHEMA_VERSION} with SQLite, ${SCHEMA} with PostgreSQL)`
   } catch {
     // A package is missing, which `countersign doctor` reports.

@@ -1,17 +1,17 @@
 /** `countersign serve`: runs the service until it is told to stop, in this process or in several. */
 import type { Command } from 'commander'
-import { type Config, loadConfig, resolveConfig } from '../config.js'
-import type { Service } from '../service.js'
+import { type Config, loadConfig, resolveConfig } from '../config/config.js'
+import type { Service } from '../app/service.js'
 import { type AnnouncementOptions, announce, announceUnlessStopping, Warnings } from './announcement.js'
 import { configWarnings } from './config-warnings.js'
 import { assertGraphsAgree } from './graph-check.js'
-import { closeFilesToOthers } from './ledger.js'
+import { closeFilesToOthers } from './with-core.js'
 import { action } from './output.js'
 import { keepDefaultPack, prepareModels } from './prepare-models.js'
-import { processCount } from './processes.js'
+import { processCount } from './process/processes.js'
 import { progressSteps } from './progress.js'
-import { notifyServiceManager } from './service-manager.js'
-import { takeOverConfig } from './take-over.js'
+import { notifyServiceManager } from './process/service-manager.js'
+import { takeOverConfig } from './process/take-over.js'
 import { isAtTerminal } from './terminal.js'
 
 export function registerServeCommand(command: Command): void {
@@ -31,7 +31,7 @@ export function registerServeCommand(command: Command): void {
         for (const { detail } of configWarnings(resolveConfig())) warnings.add(detail)
         const count = processCount(config)
         if (count > 1) {
-          const { Supervisor } = await import('./supervisor.js')
+          const { Supervisor } = await import('./process/supervisor.js')
           await new Supervisor({ config, count, options, warnings, prepare }).run()
         } else await serveHere(config, options, warnings)
       }),
@@ -75,7 +75,7 @@ async function start(
   signal: AbortSignal,
 ): Promise<Service> {
   await preparing
-  const { Service } = await import('../service.js')
+  const { Service } = await import('../app/service.js')
   return Service.start(config, { acceptsAnyPack, signal })
 }
 

@@ -1,5 +1,5 @@
 /** Where the dashboard is reached: where the service that runs now says that it listens, else where it would listen. */
-import { adminUrl, type Config, SETTINGS } from '../config.js'
+import { adminUrl, type Config, SETTINGS } from '../config/config.js'
 import type { Store } from '../storage/store.js'
 
 /** Services that differ are of several machines: then this machine's configuration counts. */

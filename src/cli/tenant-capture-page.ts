@@ -1,9 +1,9 @@
 /** `countersign tenant capture-page`: what the hosted capture page is for a tenant. */
 import type { Command } from 'commander'
-import { COMMAND_LINE } from '../operations/operation.js'
-import { capturePageView } from '../operations/views.js'
-import { type CapturePageSettings, capturePageSettings } from '../tenancy/capture-page-settings.js'
-import { withLedger } from './ledger.js'
+import { COMMAND_LINE } from '../admin/operation.js'
+import { capturePageView } from '../admin/views.js'
+import { type CapturePageSettings, capturePageSettings } from '../tenants/capture-page-settings.js'
+import { withLedger } from './with-core.js'
 import { action, type OutputOptions, print, UsageError } from './output.js'
 import { readInput } from './read-input.js'
 import { fields } from './style.js'

@@ -1,8 +1,8 @@
 /** `countersign tenant consent-text`: what people have agreed to on the hosted capture page. */
 import type { Command } from 'commander'
-import { isoTime } from '../clock.js'
+import { isoTime } from '../lib/clock.js'
 import type { ConsentTextRecord } from '../storage/records.js'
-import { withLedger } from './ledger.js'
+import { withLedger } from './with-core.js'
 import { action, CommandError, type OutputOptions, print, UsageError } from './output.js'
 import { listing } from './style.js'
 

@@ -1,8 +1,8 @@
 /** `countersign tenant show | update | suspend | resume | delete`. */
 import type { Command } from 'commander'
-import { COMMAND_LINE } from '../operations/operation.js'
-import { tenantErasureView } from '../operations/views.js'
-import { withLedger } from './ledger.js'
+import { COMMAND_LINE } from '../admin/operation.js'
+import { tenantErasureView } from '../admin/views.js'
+import { withLedger } from './with-core.js'
 import { action, note, type OutputOptions, print, UsageError } from './output.js'
 import { counted, fields } from './style.js'
 import {

@@ -1,8 +1,8 @@
 /** `countersign user …`: a tenant's users, straight on the database; a running service sees it at once. */
 import type { Command } from 'commander'
-import type { Environment } from '../config.js'
-import { COMMAND_LINE } from '../operations/operation.js'
-import { withLedger } from './ledger.js'
+import type { Environment } from '../config/config.js'
+import { COMMAND_LINE } from '../admin/operation.js'
+import { withLedger } from './with-core.js'
 import { action, CommandError, type OutputOptions, print } from './output.js'
 import { counted, fields } from './style.js'
 

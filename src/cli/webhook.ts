@@ -1,8 +1,8 @@
 /** `countersign webhook …`: where a tenant is told of what happens. The service sends; these commands only write the outbox. */
 import type { Command } from 'commander'
-import { COMMAND_LINE } from '../operations/operation.js'
-import { webhookDeliveryView, webhookView } from '../operations/views.js'
-import { withLedger } from './ledger.js'
+import { COMMAND_LINE } from '../admin/operation.js'
+import { webhookDeliveryView, webhookView } from '../admin/views.js'
+import { withLedger } from './with-core.js'
 import { action, note, type OutputOptions, print } from './output.js'
 import { listing } from './style.js'
 

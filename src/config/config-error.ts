@@ -1,5 +1,5 @@
 /** What every part throws whose settings cannot be used. */
-import { CodedError } from '../errors.js'
+import { CodedError } from '../lib/errors.js'
 
 /** Each problem is a sentence for the operator; the message holds one a line. */
 export class ConfigError extends CodedError<'invalid_configuration'> {

@@ -4,8 +4,8 @@ import { hkdfSync, randomBytes } from 'node:crypto'
 import { constants, readFileSync, rmSync, statSync } from 'node:fs'
 import { access } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { type Config, ConfigError } from '../config.js'
-import { createDurably, giveToOwnerOf, replaceDurably } from '../durable-file.js'
+import { type Config, ConfigError } from '../config/config.js'
+import { createDurably, giveToOwnerOf, replaceDurably } from '../lib/durable-file.js'
 
 const MASTER_KEY_BYTES = 32
 

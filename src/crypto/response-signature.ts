@@ -1,6 +1,6 @@
 /** The signature on every response: HMAC-SHA256 over the response and the request that it answers. */
 import { createHmac } from 'node:crypto'
-import type { Environment } from '../config.js'
+import type { Environment } from '../config/config.js'
 
 export interface SigningSecret {
   /** Key id, the `kid` of signatures and JWTs. */

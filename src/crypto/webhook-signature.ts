@@ -1,6 +1,6 @@
 /** The signature on every webhook: HMAC-SHA256 under the tenant's signing secret, over what no signature of a response covers. */
 import { createHmac } from 'node:crypto'
-import type { Environment } from '../config.js'
+import type { Environment } from '../config/config.js'
 import type { SigningSecret } from './response-signature.js'
 
 export interface SignedWebhook {

@@ -1,12 +1,12 @@
 /** The dashboard's API under /api/: session, CSRF, permission, schema, route — in this order, for every request. */
 
 import type { TSchema } from 'typebox'
-import { ApiError } from '../api-error.js'
+import { ApiError } from '../lib/api-error.js'
 import { requestId as newRequestId } from '../crypto/identifiers.js'
-import { isConfidential } from '../server/confidential.js'
-import { type InputParser, inputParser } from '../server/json-body.js'
-import type { IncomingRequest, Reply } from '../server/listener.js'
-import { assertLive, assertNotSuspended, TenancyError } from '../tenancy/tenancy.js'
+import { isConfidential } from '../http/confidential.js'
+import { type InputParser, inputParser } from '../http/bodies/json-body.js'
+import type { IncomingRequest, Reply } from '../http/listeners/listener.js'
+import { assertLive, assertNotSuspended, TenancyError } from '../tenants/tenancy.js'
 import * as bodies from './bodies.js'
 import type { SessionView, SignedOut } from './contract.js'
 import { DashboardError, refusal } from './dashboard-error.js'
@@ -80,12 +80,12 @@ export class AdminApi {
   /** Of a sign-in that was refused, log and audit log tell. @returns the error, or what kept it from being told */
   private async told(error: unknown, request: IncomingRequest, requestId: string): Promise<unknown> {
     if (!(error instanceof DashboardError && error.code === 'sign_in_failed')) return error
-    const { log, ledger, addresses } = this.services
+    const { log, core, addresses } = this.services
     log.warn(
       { request_id: requestId, address: addresses.of(request) },
       'a sign-in to the dashboard was refused',
     )
-    return auditRefusedSignIn(error, ledger, requestId)
+    return auditRefusedSignIn(error, core, requestId)
   }
 
   private async handleSession(request: IncomingRequest, guest: Guest): Promise<Reply> {
@@ -123,8 +123,8 @@ export class AdminApi {
   /** @returns null for a session that no password began */
   private async secondFactor({ person, method }: Session): Promise<SessionView['second_factor']> {
     if (method !== 'password') return null
-    const { ledger, config } = this.services
-    if (await ledger.operations.secondFactors.isEnrolled(person)) return 'enrolled'
+    const { core, config } = this.services
+    if (await core.operations.secondFactors.isEnrolled(person)) return 'enrolled'
     return config.operatorSecondFactor === 'required' ? 'required' : 'none'
   }
 
@@ -182,7 +182,7 @@ export class AdminApi {
       deadlineMs,
     }
     if (ofOperator) return ofOperator.run(call)
-    const tenant = await this.services.ledger.store.read.tenantById(tenantId!)
+    const tenant = await this.services.core.store.read.tenantById(tenantId!)
     if (!tenant) throw new TenancyError('tenant_not_found', 'There is no such tenant.')
     if (person.tenantId !== null) assertNotSuspended(tenant)
     if (route.right !== 'look') assertLive(tenant)

@@ -3,9 +3,9 @@
  * the listener of metrics alone.
  */
 import type { Logger } from 'pino'
-import { fleetView } from '../fleet.js'
-import type { IncomingRequest, Reply } from '../server/listener.js'
-import type { Metrics } from '../server/metrics.js'
+import { fleetView } from '../cluster/membership.js'
+import type { IncomingRequest, Reply } from '../http/listeners/listener.js'
+import type { Metrics } from '../http/metrics/metrics.js'
 import type { ServiceNode } from '../storage/coordinator.js'
 import { SANDBOX_PATH } from './contract.js'
 import type { HostGuard } from './host-guard.js'

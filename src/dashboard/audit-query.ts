@@ -1,7 +1,7 @@
 /** Which entries of an audit log are asked for, and the walks through it that find them. */
 
-import { ApiError } from '../api-error.js'
-import { isoTime, MINUTE_MS } from '../clock.js'
+import { ApiError } from '../lib/api-error.js'
+import { isoTime, MINUTE_MS } from '../lib/clock.js'
 import { timeOfRequestId } from '../crypto/identifiers.js'
 import type { AuditRecord } from '../storage/records.js'
 import type { StoreReader } from '../storage/store.js'

@@ -1,6 +1,6 @@
 /** The audit log to look at and to take away. */
-import { ApiError } from '../api-error.js'
-import { isoTime } from '../clock.js'
+import { ApiError } from '../lib/api-error.js'
+import { isoTime } from '../lib/clock.js'
 import { newestMatching, oldestFirst, parseAuditFilter, parseBefore } from './audit-query.js'
 import * as bodies from './bodies.js'
 import type { AuditEntry } from './contract.js'
@@ -19,7 +19,7 @@ export const AUDIT_ROUTES = {
   'GET /audit': {
     async answer({ services, tenant, query, request }) {
       const filter = parseAuditFilter(query)
-      const { entries, nextBefore } = await newestMatching(services.ledger.store.read, tenant.id, filter, {
+      const { entries, nextBefore } = await newestMatching(services.core.store.read, tenant.id, filter, {
         before: parseBefore(query),
         most: PAGE,
         signal: request.signal,
@@ -32,7 +32,7 @@ export const AUDIT_ROUTES = {
   'POST /audit/subject': {
     body: bodies.subjectQuestion,
     async answer({ services, tenant, input }) {
-      const { vault, store } = services.ledger
+      const { vault, store } = services.core
       const lookup = vault.lookup(tenant.id, 'production', input.user_id)
       const found = await vault.find(store.read, lookup, input.user_id)
       return { subject: found?.pseudonym ?? null }
@@ -41,7 +41,7 @@ export const AUDIT_ROUTES = {
 
   'GET /audit/chain': {
     async answer({ services, tenant }) {
-      const { audit, store } = services.ledger
+      const { audit, store } = services.core
       const { entries, brokenAt } = await audit.verify(store.read, tenant.id)
       return { entries, broken_at: brokenAt }
     },
@@ -55,7 +55,7 @@ export const AUDIT_ROUTES = {
         throw new ApiError('invalid_request', {
           details: [{ path: 'sha256', issue: 'must be 64 hex digits' }],
         })
-      const texts = await services.ledger.store.read.consentText(tenant.id, Buffer.from(sha256, 'hex'))
+      const texts = await services.core.store.read.consentText(tenant.id, Buffer.from(sha256, 'hex'))
       return {
         texts: texts.map(({ version, language, text, firstAgreedAt }) => ({
           version,
@@ -74,7 +74,7 @@ export const AUDIT_ROUTES = {
         throw new ApiError('invalid_request', {
           details: [{ path: 'format', issue: 'must be csv or jsonl' }],
         })
-      const pages = oldestFirst(services.ledger.store.read, tenant.id, parseAuditFilter(query))
+      const pages = oldestFirst(services.core.store.read, tenant.id, parseAuditFilter(query))
       return reply(200, FORMATS[format].type, lines(pages, FORMATS[format]), {
         'Content-Disposition': `attachment; filename="audit-${tenant.name}.${format}"`,
       })

@@ -2,14 +2,14 @@
 
 import type { TenantRecord } from '../storage/records.js'
 import type { StoreReader } from '../storage/store.js'
-import { capturePageSettings, checkedCapturePage } from '../tenancy/capture-page-settings.js'
+import { capturePageSettings, checkedCapturePage } from '../tenants/capture-page-settings.js'
 import * as bodies from './bodies.js'
 import type { CapturePageView } from './contract.js'
 import type { TenantTable } from './route.js'
 
 export const CAPTURE_PAGE_ROUTES = {
   'GET /capture-page': {
-    answer: async ({ services, tenant }) => capturePageView(services.ledger.store.read, tenant),
+    answer: async ({ services, tenant }) => capturePageView(services.core.store.read, tenant),
   },
 
   'POST /capture-page': {
@@ -17,7 +17,7 @@ export const CAPTURE_PAGE_ROUTES = {
     takesPhotos: true,
     body: bodies.capturePage,
     async answer({ services, tenant, actor, input }) {
-      const { store, operations } = services.ledger
+      const { store, operations } = services.core
       const settings = {
         company: input.company,
         returnOrigins: input.return_origins,

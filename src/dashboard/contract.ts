@@ -5,7 +5,7 @@
 import type { Static, TSchema } from 'typebox'
 import type { AuditEventName } from '../audit/audit-events.js'
 import type { LivenessRequirement } from '../config/liveness-requirement.js'
-import type { Scope } from '../tenancy/key-scopes.js'
+import type { Scope } from '../tenants/key-scopes.js'
 import type * as bodies from './bodies.js'
 
 export type Environment = 'sandbox' | 'production'

@@ -1,19 +1,36 @@
 /** What the dashboard's routes work with; built by the composition root. */
 import type { Logger } from 'pino'
+import type { Operations } from '../admin/operations.js'
+import type { AuditLog } from '../audit/audit-log.js'
+import type { ServiceKeys } from '../crypto/service-keys.js'
+import type { Store } from '../storage/store.js'
+import type { SigningSecrets } from '../tenants/signing-secrets.js'
+import type { Tenancy } from '../tenants/tenancy.js'
+import type { SubjectVault } from '../users/template-vault.js'
 import type { Engine } from '../biometrics/engine/engine.js'
-import type { Clock } from '../clock.js'
-import type { Config, Environment } from '../config.js'
-import type { Ledger } from '../ledger.js'
-import type { ClientAddresses } from '../server/client-address.js'
-import type { IncomingRequest, WholeReply } from '../server/listener.js'
-import type { RateLimiter } from '../tenancy/rate-limiter.js'
-import type { Effect } from '../v1/endpoint.js'
-import type { OperatingPoint } from '../v1/recogniser.js'
+import type { Clock } from '../lib/clock.js'
+import type { Config, Environment } from '../config/config.js'
+import type { ClientAddresses } from '../http/listeners/client-address.js'
+import type { IncomingRequest, WholeReply } from '../http/listeners/listener.js'
+import type { RateLimiter } from '../tenants/rate-limiter.js'
+import type { Effect } from '../api/endpoint.js'
+import type { OperatingPoint } from '../verification/biometric-provider.js'
 import type { Sessions } from './sessions.js'
 import type { Traffic } from './traffic.js'
 
+/** The parts of the installation that the dashboard reads and changes. */
+export interface DashboardCore {
+  store: Store
+  keys: ServiceKeys
+  secrets: SigningSecrets
+  tenancy: Tenancy
+  audit: AuditLog
+  vault: SubjectVault
+  operations: Operations
+}
+
 export interface DashboardServices {
-  ledger: Ledger
+  core: DashboardCore
   clock: Clock
   log: Logger
   config: Pick<

@@ -1,6 +1,6 @@
 /** Requests that another site makes a browser send: told by their origin, and by a token that only our own pages know. */
 import { createHash, timingSafeEqual } from 'node:crypto'
-import type { IncomingRequest } from '../server/listener.js'
+import type { IncomingRequest } from '../http/listeners/listener.js'
 import { DashboardError } from './dashboard-error.js'
 
 /** The value that a page of ours sends back in `X-CSRF-Token`: known only to a page that could read the session's own answer. */

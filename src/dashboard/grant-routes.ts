@@ -1,7 +1,7 @@
 /** Below a tenant, yet the operator's: what it is granted, who may sign in for it, and whether it goes on. */
 import { assertFmrReached, assertLivenessServed, PackGradeError } from '../../models/pack/pack-grade.js'
 import { falseMatchRateProblem } from '../config/false-match-rate.js'
-import { tenantErasureView } from '../operations/views.js'
+import { tenantErasureView } from '../admin/views.js'
 import * as bodies from './bodies.js'
 import { DashboardError } from './dashboard-error.js'
 import type { DashboardServices } from './dashboard-services.js'
@@ -24,18 +24,18 @@ export const GRANT_ROUTES = {
             : input.replace_verdict_minutes,
       }
       assertLivenessServed(services.engine.pack, contract.requireLiveness ?? 'none', 'The contract')
-      return tenantView(await services.ledger.operations.tenants.setContract(tenant, actor, contract))
+      return tenantView(await services.core.operations.tenants.setContract(tenant, actor, contract))
     },
   },
 
   'POST /suspend': {
     answer: async ({ services, tenant, actor }) =>
-      tenantView(await services.ledger.operations.lifecycle.suspend(tenant, actor)),
+      tenantView(await services.core.operations.lifecycle.suspend(tenant, actor)),
   },
 
   'POST /resume': {
     answer: async ({ services, tenant, actor }) =>
-      tenantView(await services.ledger.operations.lifecycle.resume(tenant, actor)),
+      tenantView(await services.core.operations.lifecycle.resume(tenant, actor)),
   },
 
   'DELETE /': {
@@ -43,7 +43,7 @@ export const GRANT_ROUTES = {
     body: bodies.tenantDeletion,
     async answer({ services, tenant, actor, input }) {
       if (input.name !== tenant.name) throw new DashboardError('not_confirmed')
-      return tenantErasureView(tenant, await services.ledger.operations.lifecycle.delete(tenant, actor))
+      return tenantErasureView(tenant, await services.core.operations.lifecycle.delete(tenant, actor))
     },
   },
 
@@ -52,7 +52,7 @@ export const GRANT_ROUTES = {
     givesSecret: true,
     status: 201,
     async answer({ services, tenant, actor }) {
-      const { tenants } = services.ledger.operations
+      const { tenants } = services.core.operations
       return { login_link: await tenants.createLoginLink(tenant, actor, services.urls().admin) }
     },
   },

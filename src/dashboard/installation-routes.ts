@@ -4,11 +4,11 @@ import { installedPacks } from '../../models/pack/installed-packs.js'
 import { calibrationPoints } from '../../models/pack/model-pack.js'
 import { networkFiles } from '../../models/pack/network-files.js'
 import { gradeOf } from '../../models/pack/pack-grade.js'
-import { isoTime } from '../clock.js'
-import { fleetView } from '../fleet.js'
-import { nearestFolder } from '../nearest-folder.js'
-import { optionalTime, secretView } from '../operations/views.js'
-import { COMMIT } from '../version.js'
+import { isoTime } from '../lib/clock.js'
+import { fleetView } from '../cluster/membership.js'
+import { nearestFolder } from '../lib/nearest-folder.js'
+import { optionalTime, secretView } from '../admin/views.js'
+import { COMMIT } from '../lib/version.js'
 import * as bodies from './bodies.js'
 import type { SystemView } from './contract.js'
 import type { DashboardServices } from './dashboard-services.js'
@@ -21,7 +21,7 @@ type Upkeep = SystemView['upkeep']
 export const INSTALLATION_ROUTES = {
   'GET /tenants': {
     answer: async ({ services }) => ({
-      tenants: (await services.ledger.store.read.tenants()).map(tenantView),
+      tenants: (await services.core.store.read.tenants()).map(tenantView),
     }),
   },
 
@@ -32,7 +32,7 @@ export const INSTALLATION_ROUTES = {
     async answer({ services, actor, input }) {
       if (input.fmr !== undefined) assertReached(services, input.fmr)
       const { tenant, sandboxKey, signingSecret, loginLink } =
-        await services.ledger.operations.tenants.create(
+        await services.core.operations.tenants.create(
           input.name,
           actor,
           {
@@ -52,8 +52,8 @@ export const INSTALLATION_ROUTES = {
 
   'GET /system': {
     async answer({ services }) {
-      const { engine, ledger, config, version, startedAt, urls, clock } = services
-      const { store } = ledger
+      const { engine, core, config, version, startedAt, urls, clock } = services
+      const { store } = core
       const { pack } = engine
       const size = store.size()
       return {
@@ -96,7 +96,7 @@ export const INSTALLATION_ROUTES = {
   },
 } satisfies Partial<OperatorTable>
 
-async function upkeepOf({ config, ledger: { store }, certificates }: DashboardServices): Promise<Upkeep> {
+async function upkeepOf({ config, core: { store }, certificates }: DashboardServices): Promise<Upkeep> {
   // A file system that tells nothing of its space is no reason to show nothing else.
   const disk = await statfs(nearestFolder(config.dataDir)).catch(() => null)
   const lastBackup = store.makesBackups ? await store.read.lastBackupAt() : undefined

@@ -1,11 +1,11 @@
 /** Sign-in of operators and of people of tenants by an OpenID provider: authorization code flow with PKCE (RFC 7636), by openid-client. */
 import { readFileSync } from 'node:fs'
 import type { Configuration } from 'openid-client'
-import { ApiError } from '../api-error.js'
-import { MINUTE_MS, SECOND_MS } from '../clock.js'
-import { PersonError } from '../operations/people-operations.js'
-import type { IncomingRequest, Reply } from '../server/listener.js'
-import { TenancyError } from '../tenancy/tenancy.js'
+import { ApiError } from '../lib/api-error.js'
+import { MINUTE_MS, SECOND_MS } from '../lib/clock.js'
+import { PersonError } from '../admin/people-operations.js'
+import type { IncomingRequest, Reply } from '../http/listeners/listener.js'
+import { TenancyError } from '../tenants/tenancy.js'
 import { PROVIDER_SIGN_IN, type ProviderProblem } from './contract.js'
 import type { DashboardServices } from './dashboard-services.js'
 import { ProviderSignInError } from './provider-sign-in-error.js'
@@ -56,9 +56,9 @@ export class OidcSignIn {
     try {
       return await step()
     } catch (error) {
-      const { log, ledger, countRefusal } = this.services
+      const { log, core, countRefusal } = this.services
       const isRefused = error instanceof ProviderSignInError
-      const err = isRefused ? await auditRefusedSignIn(error, ledger, guest.requestId) : error
+      const err = isRefused ? await auditRefusedSignIn(error, core, guest.requestId) : error
       const problem = problemOf(err)
       countRefusal(err instanceof ProviderSignInError ? 'sign_in_failed' : problem)
       const entry = { request_id: guest.requestId, address: guest.address, problem, err }
@@ -145,8 +145,8 @@ export class OidcSignIn {
    * @throws ProviderSignInError unknown_person, tenant_suspended
    */
   private async followGroups(name: string, claimed: unknown, { requestId }: Guest): Promise<void> {
-    const { config, ledger } = this.services
-    const known = await ledger.store.read.personByName(name)
+    const { config, core } = this.services
+    const known = await core.store.read.personByName(name)
     if (known?.tenantId === null) return
     const groups: unknown[] = Array.isArray(claimed) ? claimed : [claimed]
     const mapped = config.oidcTenantGroups.find(({ group }) => groups.includes(group))
@@ -155,7 +155,7 @@ export class OidcSignIn {
         throw new ProviderSignInError('unknown_person', `No group lets ${name} in any more.`)
       return
     }
-    const tenant = await ledger.store.read.tenantByName(mapped.tenant)
+    const tenant = await core.store.read.tenantByName(mapped.tenant)
     if (!tenant || (known && known.tenantId !== tenant.id))
       throw new ProviderSignInError(
         'unknown_person',
@@ -164,7 +164,7 @@ export class OidcSignIn {
           : `There is no tenant ${mapped.tenant}, as COUNTERSIGN_OIDC_TENANT_GROUPS has it.`,
       )
     if (known?.role === mapped.role) return
-    const people = ledger.operations.peopleOf(tenant.id)
+    const people = core.operations.peopleOf(tenant.id)
     try {
       await people.fromProvider(name, mapped.role, { name: 'dashboard', requestId })
     } catch (error) {

@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { type Config, ConfigError } from '../config.js'
+import { type Config, ConfigError } from '../config/config.js'
 import {
   generatePassword,
   HASH_PREFIX,
@@ -15,7 +15,7 @@ import {
   passwordWeakness,
   slowHash,
 } from '../crypto/password-hash.js'
-import { createDurably, makeFolder, replaceDurably } from '../durable-file.js'
+import { createDurably, makeFolder, replaceDurably } from '../lib/durable-file.js'
 import type { SharedStore } from '../storage/store.js'
 
 const FINGERPRINT_SALT = 'countersign operator session'

@@ -1,15 +1,15 @@
 /** Who operates the installation: operators with names, their roles and passwords. Names stand in no address. */
-import type { NewPassword } from '../operations/people-operations.js'
-import { operatorView } from '../operations/views.js'
+import type { NewPassword } from '../admin/people-operations.js'
+import { operatorView } from '../admin/views.js'
 import * as bodies from './bodies.js'
 import type { NewOperatorPassword } from './contract.js'
 import type { OperatorTable } from './route.js'
 
 export const OPERATOR_ROUTES = {
   'GET /operators': {
-    async answer({ services: { ledger, config } }) {
-      const operators = await ledger.operations.operators.list()
-      const enrolled = await ledger.operations.secondFactors.enrolled()
+    async answer({ services: { core, config } }) {
+      const operators = await core.operations.operators.list()
+      const enrolled = await core.operations.secondFactors.enrolled()
       const { oidcIssuer: issuer, oidcClaim: claim } = config
       return {
         operators: operators.map((one) => ({ ...operatorView(one), second_factor: enrolled.has(one.id) })),
@@ -24,14 +24,14 @@ export const OPERATOR_ROUTES = {
     status: 201,
     body: bodies.newOperator,
     answer: async ({ services, actor, input: { name, role } }) =>
-      passwordView(await services.ledger.operations.operators.add(name, role, actor)),
+      passwordView(await services.core.operations.operators.add(name, role, actor)),
   },
 
   'POST /operators/role': {
     asksFreshSignIn: true,
     body: bodies.operatorRole,
     answer: async ({ services, actor, input: { name, role } }) =>
-      operatorView(await services.ledger.operations.operators.setRole(name, role, actor)),
+      operatorView(await services.core.operations.operators.setRole(name, role, actor)),
   },
 
   'POST /operators/password': {
@@ -39,14 +39,14 @@ export const OPERATOR_ROUTES = {
     givesSecret: true,
     body: bodies.namedOperator,
     answer: async ({ services, actor, input: { name } }) =>
-      passwordView(await services.ledger.operations.operators.resetPassword(name, actor)),
+      passwordView(await services.core.operations.operators.resetPassword(name, actor)),
   },
 
   'POST /operators/remove': {
     asksFreshSignIn: true,
     body: bodies.namedOperator,
     answer: async ({ services, actor, input: { name } }) =>
-      operatorView(await services.ledger.operations.operators.remove(name, actor)),
+      operatorView(await services.core.operations.operators.remove(name, actor)),
   },
 } satisfies Partial<OperatorTable>
 

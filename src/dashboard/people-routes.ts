@@ -1,6 +1,6 @@
 /** Who signs in for a tenant: its people, their roles and invitations. Names stand in no address. */
-import type { Invitation } from '../operations/people-operations.js'
-import { personView } from '../operations/views.js'
+import type { Invitation } from '../admin/people-operations.js'
+import { personView } from '../admin/views.js'
 import * as bodies from './bodies.js'
 import type { InvitedPerson } from './contract.js'
 import { DashboardError } from './dashboard-error.js'
@@ -8,8 +8,8 @@ import type { OperatorTable, TenantTable } from './route.js'
 
 export const PEOPLE_ROUTES = {
   'GET /people': {
-    async answer({ services: { ledger, config }, tenant }) {
-      const { operations } = ledger
+    async answer({ services: { core, config }, tenant }) {
+      const { operations } = core
       const people = await operations.peopleOf(tenant.id).list()
       const enrolled = await operations.secondFactors.enrolled()
       const { oidcIssuer: issuer, oidcClaim: claim } = config
@@ -25,8 +25,8 @@ export const PEOPLE_ROUTES = {
     givesSecret: true,
     status: 201,
     body: bodies.newOperator,
-    async answer({ services: { ledger, urls }, tenant, actor, input: { name, role } }) {
-      const people = ledger.operations.peopleOf(tenant.id)
+    async answer({ services: { core, urls }, tenant, actor, input: { name, role } }) {
+      const people = core.operations.peopleOf(tenant.id)
       return invitedView(await people.invite(name, role, urls().admin, actor))
     },
   },
@@ -35,15 +35,15 @@ export const PEOPLE_ROUTES = {
     asksFreshSignIn: true,
     body: bodies.operatorRole,
     answer: async ({ services, tenant, actor, input: { name, role } }) =>
-      personView(await services.ledger.operations.peopleOf(tenant.id).setRole(name, role, actor)),
+      personView(await services.core.operations.peopleOf(tenant.id).setRole(name, role, actor)),
   },
 
   'POST /people/reset': {
     asksFreshSignIn: true,
     givesSecret: true,
     body: bodies.namedOperator,
-    async answer({ services: { ledger, urls }, tenant, actor, input: { name } }) {
-      const people = ledger.operations.peopleOf(tenant.id)
+    async answer({ services: { core, urls }, tenant, actor, input: { name } }) {
+      const people = core.operations.peopleOf(tenant.id)
       return invitedView(await people.inviteAgain(name, urls().admin, actor))
     },
   },
@@ -52,7 +52,7 @@ export const PEOPLE_ROUTES = {
     asksFreshSignIn: true,
     body: bodies.namedOperator,
     async answer({ services, tenant, actor, input: { name } }) {
-      await services.ledger.operations.secondFactors.reset(name, actor, tenant.id)
+      await services.core.operations.secondFactors.reset(name, actor, tenant.id)
       return { removed: true }
     },
   },
@@ -60,7 +60,7 @@ export const PEOPLE_ROUTES = {
   'POST /people/sign-out': {
     body: bodies.namedOperator,
     answer: async ({ services, tenant, actor, input: { name } }) => ({
-      sessions: await services.ledger.operations.sessions.endOfPerson(name, actor, tenant.id),
+      sessions: await services.core.operations.sessions.endOfPerson(name, actor, tenant.id),
     }),
   },
 
@@ -68,7 +68,7 @@ export const PEOPLE_ROUTES = {
     asksFreshSignIn: true,
     body: bodies.namedOperator,
     answer: async ({ services, tenant, actor, input: { name } }) =>
-      personView(await services.ledger.operations.peopleOf(tenant.id).remove(name, actor)),
+      personView(await services.core.operations.peopleOf(tenant.id).remove(name, actor)),
   },
 } satisfies Partial<TenantTable>
 
@@ -78,10 +78,10 @@ export const OWN_PASSWORD_ROUTES = {
     asksFreshSignIn: true,
     choosesPassword: true,
     body: bodies.chosenPassword,
-    async answer({ services: { ledger, sessions }, session, actor, input }) {
+    async answer({ services: { core, sessions }, session, actor, input }) {
       if (sessions.ownPassword(session) === null) throw new DashboardError('not_permitted')
       const { person, hash } = session
-      const { operators, peopleOf } = ledger.operations
+      const { operators, peopleOf } = core.operations
       const people = person.tenantId === null ? operators : peopleOf(person.tenantId)
       await people.choosePassword(person.name, input.password, hash, actor)
       return { chosen: true }

@@ -1,5 +1,5 @@
 /** A sign-in by the provider that failed: its code leads the browser to a page, its message is for the log alone. */
-import { CodedError } from '../errors.js'
+import { CodedError } from '../lib/errors.js'
 import type { ProviderProblem } from './contract.js'
 
 export class ProviderSignInError extends CodedError<ProviderProblem> {

@@ -1,5 +1,5 @@
 /** Replies of the admin listener, with the headers that every one carries. */
-import type { Reply } from '../server/listener.js'
+import type { Reply } from '../http/listeners/listener.js'
 
 export function reply(
   status: number,

@@ -4,16 +4,16 @@
  * Only the audit log keeps entries that must not be lost.
  */
 import type { Logger } from 'pino'
-import { Beat } from '../beat.js'
-import { type Clock, SECOND_MS } from '../clock.js'
-import type { Config, Environment } from '../config.js'
+import { Beat } from '../lib/periodic-task.js'
+import { type Clock, SECOND_MS } from '../lib/clock.js'
+import type { Config, Environment } from '../config/config.js'
 import { openedBy, seal } from '../crypto/sealed-box.js'
 import type { ServiceKeys } from '../crypto/service-keys.js'
-import type { Observation } from '../server/observation.js'
+import type { Observation } from '../http/observation.js'
 import type { RequestRecord } from '../storage/records.js'
 import { type Store, type StoreTransaction, StoreUnavailableError } from '../storage/store.js'
-import type { SubjectVault } from '../subjects/subject-vault.js'
-import type { CalledUser } from '../v1/endpoint.js'
+import type { SubjectVault } from '../users/template-vault.js'
+import type { CalledUser } from '../api/endpoint.js'
 
 /** Milliseconds between two saves: a process that is killed loses at most this much. */
 export const SAVE_REQUESTS_MS = 2 * SECOND_MS

@@ -1,8 +1,8 @@
 /** The request log to look at: what was called, how it ended, and for whom. */
-import { ApiError, ERRORS, type ErrorCode } from '../api-error.js'
-import { isoTime } from '../clock.js'
+import { ApiError, ERRORS, type ErrorCode } from '../lib/api-error.js'
+import { isoTime } from '../lib/clock.js'
 import { earliestRequestId, timeOfRequestId } from '../crypto/identifiers.js'
-import { ERRORS_PATH } from '../server/routes.js'
+import { ERRORS_PATH } from '../http/routes.js'
 import type { RequestRecord } from '../storage/records.js'
 import type { RequestListing } from '../storage/request-store.js'
 import type { StoreReader } from '../storage/store.js'
@@ -37,8 +37,8 @@ interface Filter {
 export const REQUEST_ROUTES = {
   'GET /requests': {
     async answer({ services, tenant, query, request }) {
-      const { keys } = services.ledger
-      const { read } = services.ledger.store
+      const { keys } = services.core
+      const { read } = services.core.store
       const { requestLogDays: days, requestLogEntries: entries } = services.config
       const kept = { days, entries }
       const id = query.get('id')
@@ -74,7 +74,7 @@ export const REQUEST_ROUTES = {
   'POST /requests/subject': {
     body: bodies.userQuestion,
     async answer({ services, tenant, input: { user_id, environment } }) {
-      const { vault, store } = services.ledger
+      const { vault, store } = services.core
       const lookup = vault.lookup(tenant.id, environment, user_id)
       if (environment === 'sandbox') return { subject: lookup.toString('hex') }
       return { subject: (await vault.find(store.read, lookup, user_id))?.pseudonym ?? null }

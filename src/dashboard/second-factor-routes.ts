@@ -8,7 +8,7 @@ export const SECOND_FACTOR_ROUTES = {
   'POST /second-factor': {
     givesSecret: true,
     asksFreshSignIn: true,
-    answer: ({ services, session }) => services.ledger.operations.secondFactors.begin(ownerOf(session)),
+    answer: ({ services, session }) => services.core.operations.secondFactors.begin(ownerOf(session)),
   },
 
   'POST /second-factor/confirm': {
@@ -16,7 +16,7 @@ export const SECOND_FACTOR_ROUTES = {
     asksFreshSignIn: true,
     body: bodies.secondFactorCode,
     answer: async ({ services, session, actor, input }) => ({
-      recovery_codes: await services.ledger.operations.secondFactors.confirm(
+      recovery_codes: await services.core.operations.secondFactors.confirm(
         ownerOf(session),
         input.code,
         actor,
@@ -27,7 +27,7 @@ export const SECOND_FACTOR_ROUTES = {
   'POST /second-factor/remove': {
     asksFreshSignIn: true,
     async answer({ services, session, actor }) {
-      await services.ledger.operations.secondFactors.remove(ownerOf(session), actor)
+      await services.core.operations.secondFactors.remove(ownerOf(session), actor)
       return { removed: true }
     },
   },
@@ -36,7 +36,7 @@ export const SECOND_FACTOR_ROUTES = {
     asksFreshSignIn: true,
     body: bodies.namedOperator,
     async answer({ services, actor, input }) {
-      await services.ledger.operations.secondFactors.reset(input.name, actor)
+      await services.core.operations.secondFactors.reset(input.name, actor)
       return { removed: true }
     },
   },

@@ -1,7 +1,7 @@
 /** The lists of sessions, ending any of them, and showing again who one is. */
-import { isoTime } from '../clock.js'
-import type { NamedSession } from '../operations/session-operations.js'
-import { optionalTime } from '../operations/views.js'
+import { isoTime } from '../lib/clock.js'
+import type { NamedSession } from '../admin/session-operations.js'
+import { optionalTime } from '../admin/views.js'
 import * as bodies from './bodies.js'
 import type { ListedSession } from './contract.js'
 import { callerOf } from './rights.js'
@@ -11,7 +11,7 @@ import type { Session } from './sessions.js'
 export const SESSION_ROUTES = {
   'GET /sessions': {
     async answer({ services, session }) {
-      const sessions = await services.ledger.operations.sessions.list()
+      const sessions = await services.core.operations.sessions.list()
       return { sessions: sessions.map((one) => listed(one, session)) }
     },
   },
@@ -22,7 +22,7 @@ export const SESSION_ROUTES = {
       const isAdmin = callerOf(own.person) === 'operator admin'
       const isAllowed = ({ personId }: NamedSession) =>
         isAdmin || (personId !== null && personId === own.person.id)
-      const ended = await services.ledger.operations.sessions.end(input.session, actor, isAllowed)
+      const ended = await services.core.operations.sessions.end(input.session, actor, isAllowed)
       return listed(ended, own)
     },
   },
@@ -38,7 +38,7 @@ export const SESSION_ROUTES = {
   'POST /operators/sign-out': {
     body: bodies.namedOperator,
     answer: async ({ services, actor, input }) => ({
-      sessions: await services.ledger.operations.sessions.endOfPerson(input.name, actor),
+      sessions: await services.core.operations.sessions.endOfPerson(input.name, actor),
     }),
   },
 } satisfies Partial<OperatorTable>
@@ -46,7 +46,7 @@ export const SESSION_ROUTES = {
 export const TENANT_SESSION_ROUTES = {
   'GET /sessions': {
     async answer({ services, session, tenant }) {
-      const sessions = await services.ledger.operations.sessions.list()
+      const sessions = await services.core.operations.sessions.list()
       const own = sessions.filter(({ tenantId }) => tenantId === tenant.id)
       return { sessions: own.map((one) => listed(one, session)) }
     },
@@ -56,13 +56,13 @@ export const TENANT_SESSION_ROUTES = {
     body: bodies.sessionChoice,
     async answer({ services, session, tenant, actor, input }) {
       const isOwn = ({ tenantId }: NamedSession) => tenantId === tenant.id
-      return listed(await services.ledger.operations.sessions.end(input.session, actor, isOwn), session)
+      return listed(await services.core.operations.sessions.end(input.session, actor, isOwn), session)
     },
   },
 
   'POST /sign-out': {
     answer: async ({ services, tenant, actor }) =>
-      services.ledger.operations.sessions.endOfTenant(tenant.id, actor),
+      services.core.operations.sessions.endOfTenant(tenant.id, actor),
   },
 } satisfies Partial<TenantTable>
 

@@ -1,6 +1,6 @@
 /** How long sessions of the dashboard last, and for how long a sign-in is fresh; all in milliseconds. */
-import { HOUR_MS, MINUTE_MS } from '../clock.js'
-import type { Config } from '../config.js'
+import { HOUR_MS, MINUTE_MS } from '../lib/clock.js'
+import type { Config } from '../config/config.js'
 
 export interface SessionTimes {
   /** After this time without use a session ends. */

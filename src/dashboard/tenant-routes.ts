@@ -1,5 +1,5 @@
 /** A tenant's own matters: keys, signing secret, traffic. */
-import { isoTime, SECOND_MS } from '../clock.js'
+import { isoTime, SECOND_MS } from '../lib/clock.js'
 import {
   keyView,
   optionalTime,
@@ -7,7 +7,7 @@ import {
   rotationView,
   secretView,
   tenantStatus,
-} from '../operations/views.js'
+} from '../admin/views.js'
 import type { ApiKeyRecord, TenantRecord } from '../storage/records.js'
 import * as bodies from './bodies.js'
 import { type KeyView, type TenantView, TRAFFIC_WINDOWS } from './contract.js'
@@ -17,10 +17,10 @@ import type { TenantTable } from './route.js'
 export const TENANT_ROUTES = {
   'GET /': {
     async answer({ services, tenant }) {
-      const { clock, config, ledger, urls } = services
+      const { clock, config, core, urls } = services
       const now = clock.now()
-      const keys = await ledger.store.read.apiKeys(tenant.id)
-      const secrets = await ledger.store.read.signingSecrets(tenant.id, now)
+      const keys = await core.store.read.apiKeys(tenant.id)
+      const secrets = await core.store.read.signingSecrets(tenant.id, now)
       const { fmr, threshold } = services.operatingPoint(tenant.fmr ?? config.fmr)
       return {
         ...tenantView(tenant),
@@ -29,8 +29,8 @@ export const TENANT_ROUTES = {
         threshold,
         model: services.engine.pack.modelId,
         urls: urls(),
-        references: await ledger.store.read.referencesOf(tenant.id),
-        audit_entries: (await ledger.store.read.auditHead(tenant.id))?.sequence ?? 0,
+        references: await core.store.read.referencesOf(tenant.id),
+        audit_entries: (await core.store.read.auditHead(tenant.id))?.sequence ?? 0,
         keys: keys.map((key) => keyWithRate(key, tenant, services)),
         signing_secrets: secrets.map(({ id, createdAt, validUntil }) => ({
           id,
@@ -53,7 +53,7 @@ export const TENANT_ROUTES = {
     givesSecret: true,
     body: bodies.keyReveal,
     async answer({ services, tenant, actor, input }) {
-      const { keys } = services.ledger.operations
+      const { keys } = services.core.operations
       if (!input.new_secret) return { key: await keys.revealProduction(tenant, actor) }
       const { productionKey, signingSecret } = await keys.goLive(tenant, actor)
       services.countEffect('production', 'rotated')
@@ -66,7 +66,7 @@ export const TENANT_ROUTES = {
     givesSecret: true,
     body: bodies.keyReissue,
     async answer({ services, tenant, actor, input: { type, grace_seconds } }) {
-      const { keys } = services.ledger.operations
+      const { keys } = services.core.operations
       return { key: await keys.reissue(tenant, actor, type, grace_seconds * SECOND_MS) }
     },
   },
@@ -74,7 +74,7 @@ export const TENANT_ROUTES = {
   'POST /keys/revoke': {
     body: bodies.keyRevocation,
     answer: async ({ services, tenant, actor, input }) => ({
-      revoked: await services.ledger.operations.keys.revoke(tenant, actor, input.type),
+      revoked: await services.core.operations.keys.revoke(tenant, actor, input.type),
     }),
   },
 
@@ -83,7 +83,7 @@ export const TENANT_ROUTES = {
     givesSecret: true,
     body: bodies.newKey,
     async answer({ services, tenant, actor, input: { type, ...grants } }) {
-      const { key } = await services.ledger.operations.keys.create(tenant, actor, type, grants)
+      const { key } = await services.core.operations.keys.create(tenant, actor, type, grants)
       return { key }
     },
   },
@@ -93,7 +93,7 @@ export const TENANT_ROUTES = {
     givesSecret: true,
     body: bodies.namedKeyReissue,
     async answer({ services, tenant, actor, input: { type, name, grace_seconds } }) {
-      const { keys } = services.ledger.operations
+      const { keys } = services.core.operations
       return { key: await keys.reissueNamed(tenant, actor, { type, name }, grace_seconds * SECOND_MS) }
     },
   },
@@ -101,7 +101,7 @@ export const TENANT_ROUTES = {
   'POST /keys/named/revoke': {
     body: bodies.namedKey,
     async answer({ services, tenant, actor, input }) {
-      const { id } = await services.ledger.operations.keys.revokeNamed(tenant, actor, input)
+      const { id } = await services.core.operations.keys.revokeNamed(tenant, actor, input)
       return { revoked: id }
     },
   },
@@ -111,7 +111,7 @@ export const TENANT_ROUTES = {
     givesSecret: true,
     body: bodies.rotation,
     async answer({ services, tenant, actor, input }) {
-      const rotation = await services.ledger.operations.keys.rotateSigning(tenant, actor, input.force)
+      const rotation = await services.core.operations.keys.rotateSigning(tenant, actor, input.force)
       services.countEffect('production', 'rotated')
       return rotationView(rotation)
     },
@@ -136,7 +136,7 @@ export function tenantView(tenant: TenantRecord): TenantView {
 }
 
 function keyWithRate(key: ApiKeyRecord, tenant: TenantRecord, services: DashboardServices): KeyView {
-  const contract = services.ledger.tenancy.rateContract(tenant, key.type)
+  const contract = services.core.tenancy.rateContract(tenant, key.type)
   return {
     ...keyView(key),
     state: keyState(key, services.clock.now()),

@@ -1,20 +1,20 @@
 /** "Try it": what the engine sees in a photo, and real calls of the API with a typed key. */
 import { timingSafeEqual } from 'node:crypto'
 import { decodeProtectedHeader, jwtVerify } from 'jose'
-import { ApiError } from '../api-error.js'
+import { ApiError } from '../lib/api-error.js'
 import {
   SIGNATURE_HEADER,
   type SignedParts,
   type SigningSecret,
   signResponse,
 } from '../crypto/response-signature.js'
-import type { IncomingRequest, Reply } from '../server/listener.js'
-import { parseApiKey } from '../tenancy/api-key.js'
-import { assertAllowed } from '../tenancy/rate-limiter.js'
-import { engineShare } from '../v1/engine-share.js'
-import { decodeImages } from '../v1/images.js'
-import { livenessStatement } from '../v1/liveness.js'
-import { livenessView, qualityView } from '../v1/views.js'
+import type { IncomingRequest, Reply } from '../http/listeners/listener.js'
+import { parseApiKey } from '../tenants/api-key.js'
+import { assertAllowed } from '../tenants/rate-limiter.js'
+import { engineShare } from '../api/engine-share.js'
+import { decodeImages } from '../verification/images.js'
+import { livenessStatement } from '../verification/liveness.js'
+import { livenessView, qualityView } from '../api/views.js'
 import * as bodies from './bodies.js'
 import { TRIED_KEY_HEADER } from './contract.js'
 import { DashboardError } from './dashboard-error.js'
@@ -34,7 +34,7 @@ export const TRY_ROUTES = {
     takesPhotos: true,
     async answer({ services, tenant, input, request, deadlineMs }) {
       // Nobody's verdict waits for it, so it counts as a call in the sandbox.
-      const contract = services.ledger.tenancy.rateContract(tenant, 'sandbox')
+      const contract = services.core.tenancy.rateContract(tenant, 'sandbox')
       assertAllowed(await services.rateLimiter.take(contract.holder, contract))
       const images = await decodeImages(input)
       const { samples, timingsMs } = await services.engine.enrol(images, {
@@ -59,7 +59,7 @@ export const TRY_ROUTES = {
   'POST /try/call': {
     takesPhotos: true,
     async answer({ services, tenant, query, request }) {
-      const { ledger, apis } = services
+      const { core, apis } = services
       const path = OPERATIONS.get(query.get('operation') ?? '')
       if (!path)
         throw new ApiError('invalid_request', {
@@ -69,7 +69,7 @@ export const TRY_ROUTES = {
       const environment = parseApiKey(key)
       if (environment === null) throw new ApiError('malformed_api_key')
       const authorization = `Bearer ${key}`
-      const caller = await ledger.tenancy.authenticate(authorization, environment)
+      const caller = await core.tenancy.authenticate(authorization, environment)
       if (caller.tenant.id !== tenant.id)
         throw new DashboardError('not_permitted', 'The key belongs to another tenant.')
       const answer = await apis[environment]({
@@ -83,7 +83,7 @@ export const TRY_ROUTES = {
         },
       })
       answer.afterwards?.()
-      const { outgoing, incoming } = await ledger.secrets.active(ledger.store.read, tenant.id)
+      const { outgoing, incoming } = await core.secrets.active(core.store.read, tenant.id)
       const secrets = incoming ? [outgoing, incoming] : [outgoing]
       const text = answer.body.toString()
       const parsed = JSON.parse(text) as { jwt?: string }

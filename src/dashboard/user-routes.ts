@@ -1,5 +1,5 @@
 /** A tenant's users, each by the id that its backend gave: looked up, unlocked, erased. */
-import { erasureView } from '../operations/views.js'
+import { erasureView } from '../admin/views.js'
 import * as bodies from './bodies.js'
 import type { TenantTable } from './route.js'
 
@@ -7,8 +7,8 @@ export const USER_ROUTES = {
   'POST /users/find': {
     body: bodies.userQuestion,
     async answer({ services, tenant, input: { environment, user_id: userId } }) {
-      const { engine, ledger } = services
-      const user = await ledger.operations.users.find(tenant, { environment, userId })
+      const { engine, core } = services
+      const user = await core.operations.users.find(tenant, { environment, userId })
       if (!user) return { user }
       // References of the sandbox are of no model, and outlive every change of it.
       const comparable = environment === 'sandbox' || user.reference.model === engine.pack.modelId
@@ -19,7 +19,7 @@ export const USER_ROUTES = {
   'POST /users/unlock': {
     body: bodies.unlocking,
     answer: async ({ services, tenant, actor, input }) => ({
-      rejections: await services.ledger.operations.users.unlock(tenant, actor, input.user_id),
+      rejections: await services.core.operations.users.unlock(tenant, actor, input.user_id),
     }),
   },
 
@@ -27,7 +27,7 @@ export const USER_ROUTES = {
     asksFreshSignIn: true,
     body: bodies.erasure,
     async answer({ services, tenant, actor, input: { environment, user_id: userId } }) {
-      const { users } = services.ledger.operations
+      const { users } = services.core.operations
       const { receipt, isRepeated } = await users.erase(tenant, actor, { environment, userId })
       if (!isRepeated) services.countEffect(environment, 'erased')
       return erasureView(receipt, userId)

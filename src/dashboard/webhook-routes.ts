@@ -1,7 +1,7 @@
 /** A tenant's webhooks: where they lead, and what became of each delivery. */
-import { ApiError } from '../api-error.js'
-import { webhookDeliveryView, webhookView } from '../operations/views.js'
-import { MOST_ENDPOINTS } from '../operations/webhook-operations.js'
+import { ApiError } from '../lib/api-error.js'
+import { webhookDeliveryView, webhookView } from '../admin/views.js'
+import { MOST_ENDPOINTS } from '../admin/webhook-operations.js'
 import type { WebhookDeliveryRecord } from '../storage/records.js'
 import { WEBHOOK_EVENTS } from '../webhooks/webhook-events.js'
 import { RETRY_DELAYS_MS } from '../webhooks/webhook-sender.js'
@@ -16,7 +16,7 @@ const CURSOR = /^(\d{1,15})-(whd_[0-9a-f]{32})$/
 export const WEBHOOK_ROUTES = {
   'GET /webhooks': {
     async answer({ services, tenant }) {
-      const { read } = services.ledger.store
+      const { read } = services.core.store
       const webhooks = await Promise.all(
         (await read.webhookEndpoints(tenant.id)).map(async (endpoint) => ({
           ...webhookView(endpoint),
@@ -38,14 +38,14 @@ export const WEBHOOK_ROUTES = {
     status: 201,
     body: bodies.newWebhook,
     answer: async ({ services, tenant, actor, input }) => ({
-      id: (await services.ledger.operations.webhooks.add(tenant, actor, input)).id,
+      id: (await services.core.operations.webhooks.add(tenant, actor, input)).id,
     }),
   },
 
   'POST /webhooks/remove': {
     body: bodies.webhookChoice,
     async answer({ services, tenant, actor, input: { webhook } }) {
-      await services.ledger.operations.webhooks.remove(tenant, actor, webhook)
+      await services.core.operations.webhooks.remove(tenant, actor, webhook)
       return { removed: webhook }
     },
   },
@@ -53,7 +53,7 @@ export const WEBHOOK_ROUTES = {
   'POST /webhooks/test': {
     body: bodies.webhookChoice,
     answer: async ({ services, tenant, input }) => ({
-      delivery: await services.ledger.operations.webhooks.test(tenant, input.webhook),
+      delivery: await services.core.operations.webhooks.test(tenant, input.webhook),
     }),
   },
 
@@ -62,7 +62,7 @@ export const WEBHOOK_ROUTES = {
       const before = parseCursor(query.get('before'))
       const status = DELIVERY_STATES.find((name) => name === query.get('status'))
       const filter = { ...(before && { before }), ...(status && { status }) }
-      const found = await services.ledger.store.read.webhookDeliveries(tenant.id, PAGE + 1, filter)
+      const found = await services.core.store.read.webhookDeliveries(tenant.id, PAGE + 1, filter)
       const shown = found.slice(0, PAGE)
       return {
         deliveries: shown.map(webhookDeliveryView),
@@ -75,7 +75,7 @@ export const WEBHOOK_ROUTES = {
   'POST /webhooks/redeliver': {
     body: bodies.deliveryChoice,
     async answer({ services, tenant, actor, input }) {
-      const { eventId } = await services.ledger.operations.webhooks.redeliver(tenant, actor, input.delivery)
+      const { eventId } = await services.core.operations.webhooks.redeliver(tenant, actor, input.delivery)
       return { event_id: eventId }
     },
   },

@@ -1,6 +1,6 @@
 /** From measured scores to the thresholds that a pack is used with. */
 import type { Calibration } from '../../models/pack/calibration.js'
-import { CodedError } from '../errors.js'
+import { CodedError } from '../lib/errors.js'
 import type { Measured } from './evaluation.js'
 import type { PeopleGroup } from './people-groups.js'
 import type { RatesAt } from './rates-at.js'

@@ -1,7 +1,7 @@
 /** What is measured: photos of people, and which of them are compared. */
 import { readdir, stat } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
-import { CodedError } from '../errors.js'
+import { CodedError } from '../lib/errors.js'
 import { parseCsv } from './csv.js'
 
 export interface Photo {

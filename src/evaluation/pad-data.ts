@@ -2,7 +2,7 @@
 import { basename, dirname, resolve } from 'node:path'
 import type { FrameNote } from '../biometrics/challenge/active-geometry.js'
 import { STEPS, type Step } from '../biometrics/challenge/steps.js'
-import { CodedError } from '../errors.js'
+import { CodedError } from '../lib/errors.js'
 import { parseCsv } from './csv.js'
 
 export interface Presentation {

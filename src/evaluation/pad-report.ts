@@ -1,7 +1,7 @@
 /** Report of presentation attack detection, in the formats and with the look of every report. */
 import { writeFile } from 'node:fs/promises'
 import { extname } from 'node:path'
-import { VERSION } from '../version.js'
+import { VERSION } from '../lib/version.js'
 import { count, nominal, percent, range } from './format.js'
 import type { PadEvaluation } from './pad-evaluation.js'
 import type { BonaFideRates, SpeciesRates } from './pad-rates.js'

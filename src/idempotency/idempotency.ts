@@ -1,15 +1,15 @@
 /** The 24-hour idempotency window: one execution a key, its response kept sealed and given again. */
 import { createHmac } from 'node:crypto'
-import { ApiError, retryAfter } from '../api-error.js'
-import { type Clock, DAY_MS } from '../clock.js'
-import type { Environment } from '../config.js'
+import { ApiError, retryAfter } from '../lib/api-error.js'
+import { type Clock, DAY_MS } from '../lib/clock.js'
+import type { Environment } from '../config/config.js'
 import { openWithAny, type SealingKey, seal } from '../crypto/sealed-box.js'
 import type { ServiceKeys } from '../crypto/service-keys.js'
 import { sha256 } from '../crypto/sha256.js'
 import type { Claims } from '../storage/coordinator.js'
 import type { IdempotencyRecord } from '../storage/records.js'
 import type { Store, StoreTransaction } from '../storage/store.js'
-import type { SubjectVault } from '../subjects/subject-vault.js'
+import type { SubjectVault } from '../users/template-vault.js'
 import { LocalClaims } from './local-claims.js'
 
 const WINDOW_MS = DAY_MS

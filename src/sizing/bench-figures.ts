@@ -1,7 +1,7 @@
 /** Reads what a verify costs from a result of `npm run bench -- floor`. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { CodedError } from '../errors.js'
+import { CodedError } from '../lib/errors.js'
 import { type Figures, POSTGRES_MAIN_FACTOR } from './figures.js'
 
 interface Round {

@@ -1,7 +1,7 @@
 /** A machine may come up before its database: a service that starts waits for PostgreSQL, instead of ending and being started again. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import { MINUTE_MS, SECOND_MS } from '../clock.js'
+import { MINUTE_MS, SECOND_MS } from '../lib/clock.js'
 import { StoreOpenError, StoreUnavailableError } from './store.js'
 
 /** Pauses between attempts; they double up to the longest. */

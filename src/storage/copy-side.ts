@@ -1,5 +1,5 @@
 /** The two ends of a copy from one kind of database to the other. */
-import { CodedError } from '../errors.js'
+import { CodedError } from '../lib/errors.js'
 import type { CopiedTable, Row, TablePages } from './copied-tables.js'
 import type { EpochBook } from './epoch-book.js'
 import type { SharedStore, StoreReader } from './store.js'

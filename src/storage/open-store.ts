@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { isThere } from '../config/is-there.js'
 import { describePostgres, parsePostgresUrl } from '../config/postgres-url.js'
-import { type Config, isPostgres, sqliteFile } from '../config.js'
+import { type Config, isPostgres, sqliteFile } from '../config/config.js'
 import { type Store, StoreOpenError } from './store.js'
 
 export interface OpenOptions {
@@ -23,10 +23,10 @@ export async function openStore(
   { serving = false, migrating = false }: OpenOptions = {},
 ): Promise<Store> {
   if (!isPostgres(config)) {
-    const { SqliteStore } = await import('./sqlite-store.js')
+    const { SqliteStore } = await import('./sqlite/sqlite-store.js')
     return SqliteStore.open(sqliteFile(config), { serving, migrating })
   }
-  const { openPostgresStore } = await import('./postgres-store.js')
+  const { openPostgresStore } = await import('./postgres/postgres-store.js')
   return advised(config, () =>
     openPostgresStore(config.database, {
       ...postgresOptions(config),
@@ -49,10 +49,10 @@ export async function hasDatabase(config: DatabaseConfig): Promise<boolean> {
  */
 export async function schemas(config: DatabaseConfig): Promise<{ found: number; own: number }> {
   if (!isPostgres(config)) {
-    const { sqliteSchemas } = await import('./sqlite-store.js')
+    const { sqliteSchemas } = await import('./sqlite/sqlite-store.js')
     return sqliteSchemas(sqliteFile(config))
   }
-  const { postgresSchemas } = await import('./postgres-store.js')
+  const { postgresSchemas } = await import('./postgres/postgres-store.js')
   return advised(config, () => postgresSchemas(config.database, postgresOptions(config)))
 }
 
@@ -72,7 +72,7 @@ async function advised<T>(
     return await work()
   } catch (error) {
     if (!(error instanceof StoreOpenError)) throw error
-    const { postgresRemedy } = await import('./postgres-remedy.js')
+    const { postgresRemedy } = await import('./postgres/postgres-remedy.js')
     const remedy = postgresRemedy(error.cause, parsePostgresUrl(database), databasePasswordFile)
     if (!remedy) throw error
     throw new StoreOpenError(`${error.message.replace(/[.:\s]+$/, '')}. ${remedy}`, {
@@ -91,10 +91,10 @@ export async function masterKeysOf(config: DatabaseConfig): Promise<string[]> {
   const { found, own } = await schemas(config)
   if (found === 0 || found < own) return []
   if (!isPostgres(config)) {
-    const { peekMasterKeys } = await import('./sqlite-peek.js')
+    const { peekMasterKeys } = await import('./sqlite/sqlite-peek.js')
     return peekMasterKeys(sqliteFile(config))
   }
-  const { postgresMasterKeys } = await import('./postgres-store.js')
+  const { postgresMasterKeys } = await import('./postgres/postgres-store.js')
   return advised(config, () =>
     postgresMasterKeys(config.database, { passwordFile: config.databasePasswordFile }),
   )

@@ -1,7 +1,7 @@
 /** The rows that a Store keeps. Times are milliseconds since the epoch; `sealed` and `wrapped` bytes are opaque to storage. */
 
 import type { LivenessRequirement } from '../config/liveness-requirement.js'
-import type { Environment } from '../config.js'
+import type { Environment } from '../config/config.js'
 
 export interface TenantRecord {
   id: string

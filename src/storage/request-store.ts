@@ -1,5 +1,5 @@
 /** The database's side of the request log. Entries are ordered by their ids, which begin with their time. */
-import type { Environment } from '../config.js'
+import type { Environment } from '../config/config.js'
 import type { RequestRecord } from './records.js'
 
 export interface RequestListing {

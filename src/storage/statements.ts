@@ -2,7 +2,7 @@
  * The SQL of a store over one connection: reads, and the writes that run inside a transaction. What concerns tenants,
  * users and the audit log stands here; dashboard, keys and webhooks have files of their own.
  */
-import type { Environment } from '../config.js'
+import type { Environment } from '../config/config.js'
 import type { Connection } from './connection.js'
 import { consentReader, consentWriter } from './consent-statements.js'
 import { dashboardReader, dashboardWriter } from './dashboard-statements.js'

@@ -1,7 +1,7 @@
 /** What the service needs of a database. Every transaction is durable when its promise resolves. */
 
-import type { Environment } from '../config.js'
-import { CodedError } from '../errors.js'
+import type { Environment } from '../config/config.js'
+import { CodedError } from '../lib/errors.js'
 import type { Coordinator, Presence, ServiceNode } from './coordinator.js'
 import type { EpochBook } from './epoch-book.js'
 import type {

@@ -1,8 +1,8 @@
 /** Webhooks about sessions of the hosted capture page: each session's end is told once, in the transaction that ends it. */
-import type { Clock } from '../clock.js'
+import type { Clock } from '../lib/clock.js'
 import type { CaptureSessionRecord } from '../storage/records.js'
 import type { Store, StoreTransaction } from '../storage/store.js'
-import type { SubjectVault } from '../subjects/subject-vault.js'
+import type { SubjectVault } from '../users/template-vault.js'
 import type { Outbox } from './outbox.js'
 
 /** Sessions that are reported in one transaction: few, because other writers wait for it. */

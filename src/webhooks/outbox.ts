@@ -2,14 +2,14 @@
  * The outbox: what webhooks have to tell is stored in the transaction that made it true, one delivery an endpoint, and sent
  * afterwards. A delivery about a user is sealed under the user's data key, so that an erasure takes it along in every copy.
  */
-import { type Clock, DAY_MS, isoTime } from '../clock.js'
-import type { Environment } from '../config.js'
+import { type Clock, DAY_MS, isoTime } from '../lib/clock.js'
+import type { Environment } from '../config/config.js'
 import { prefixedId } from '../crypto/identifiers.js'
 import { open, openWithAny, seal } from '../crypto/sealed-box.js'
 import type { ServiceKeys } from '../crypto/service-keys.js'
 import type { WebhookDeliveryRecord, WebhookEndpointRecord } from '../storage/records.js'
 import type { StoreReader, StoreTransaction } from '../storage/store.js'
-import type { SubjectVault } from '../subjects/subject-vault.js'
+import type { SubjectVault } from '../users/template-vault.js'
 import type { WebhookEvent, WebhookEventType } from './webhook-events.js'
 
 /** How long a delivery can be looked at and sent again. */

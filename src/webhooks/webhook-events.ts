@@ -1,5 +1,5 @@
 /** What a tenant is told of by webhooks, as the SDK's types have it too. Constants and types alone. */
-import type { Environment } from '../config.js'
+import type { Environment } from '../config/config.js'
 
 export const WEBHOOK_EVENTS = [
   'user.enrolled',

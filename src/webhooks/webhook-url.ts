@@ -1,5 +1,5 @@
 /** Where a webhook may lead. */
-import { CodedError } from '../errors.js'
+import { CodedError } from '../lib/errors.js'
 
 export class WebhookUrlError extends CodedError<'invalid_webhook_url'> {
   override readonly name = 'WebhookUrlError'

@@ -1,7 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { type AuditBreak, type AuditEvent, AuditLog } from '../../src/audit/audit-log.js'
-import { ManualClock } from '../../src/clock.js'
+import { ManualClock } from '../../src/lib/clock.js'
 import { canonicalJson } from '../../src/crypto/verification-jwt.js'
 import { type Store, StoreUnavailableError } from '../../src/storage/store.js'
 import { tenant } from '../support/records.js'

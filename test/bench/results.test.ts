@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { compare, readResult } from '../../bench/lib/comparison.js'
 import { documentOf, keepPartial, keepResult, type SuiteResult } from '../../bench/lib/report.js'
 import { carriedPercentile, leastSamples, shown, summariseLatency } from '../../bench/lib/statistics.js'
-import { packageFile } from '../../src/package-root.js'
+import { packageFile } from '../../src/lib/package-root.js'
 
 const samples = (count: number) => Array.from({ length: count }, (_, index) => index)
 const result = (perSecond: number): SuiteResult => ({

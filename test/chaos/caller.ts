@@ -1,7 +1,7 @@
 /** A caller as a good one is: with an idempotency key, and again at another node until there is an answer of substance. */
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Environment } from '../../src/config.js'
+import type { Environment } from '../../src/config/config.js'
 import type { Random } from '../hostile/random.js'
 import type { ApiResponse } from '../support/client.js'
 import type { ChaosNode } from './chaos-node.js'

@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, openSync } from 'node:fs'
-import { packageFile } from '../../src/package-root.js'
+import { packageFile } from '../../src/lib/package-root.js'
 import { type ApiClient, apiClient } from '../support/client.js'
 import { leash } from '../support/leash.js'
 import { freePort } from '../support/postgres-server.js'

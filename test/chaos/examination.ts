@@ -1,5 +1,5 @@
 /** When all is well again: whether everything acknowledged is there, once, and every audit log whole. */
-import type { Ledger } from '../../src/ledger.js'
+import type { Ledger } from '../../src/app/core.js'
 import type { Caller } from './caller.js'
 import { type ChaosTenant, type Effect, type Journal, NAMED_BY } from './journal.js'
 import { atEveryNode } from './lives.js'

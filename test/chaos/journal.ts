@@ -1,5 +1,5 @@
 /** What callers were told, and what was found wrong with it. */
-import type { Environment } from '../../src/config.js'
+import type { Environment } from '../../src/config/config.js'
 
 /** Of the audit log, and the field of an entry that names the one effect. */
 export const NAMED_BY = {

@@ -1,7 +1,7 @@
 import { chownSync, existsSync, readdirSync, statSync } from 'node:fs'
 import { readFile, rename, writeFile } from 'node:fs/promises'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { peekBackups } from '../../src/storage/sqlite-peek.js'
+import { peekBackups } from '../../src/storage/sqlite/sqlite-peek.js'
 import { apiClient } from '../support/client.js'
 import { type Workplace, workplace } from '../support/command.js'
 import { damageTable } from '../support/damage.js'

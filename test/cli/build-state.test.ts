@@ -5,14 +5,15 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { packageFile } from '../../src/package-root.js'
+import { packageFile } from '../../src/lib/package-root.js'
 
 let root: string
 beforeEach(() => {
   root = mkdtempSync(join(tmpdir(), 'countersign-checkout-'))
-  mkdirSync(join(root, 'src', 'cli'), { recursive: true })
+  mkdirSync(join(root, 'scripts'), { recursive: true })
+  mkdirSync(join(root, 'src'))
   for (const name of ['bootstrap.mjs', 'build-state.mjs', 'write-build.mjs'])
-    cpSync(packageFile('src', 'cli', name), join(root, 'src', 'cli', name))
+    cpSync(packageFile('scripts', name), join(root, 'scripts', name))
   write('package.json', JSON.stringify({ engines: { node: '>=20.15.0' } }))
   write('tsconfig.json', JSON.stringify({ include: ['src', 'test/faults/main.ts'] }))
 })
@@ -29,7 +30,7 @@ function age(path: string, seconds: number): void {
 }
 
 function answer(question: 'areNativePartsReady' | 'isBuilt'): boolean {
-  const module = pathToFileURL(join(root, 'src', 'cli', 'build-state.mjs'))
+  const module = pathToFileURL(join(root, 'scripts', 'build-state.mjs'))
   const code = `import { ${question} } from '${module}'; console.log(${question}())`
   const { stdout } = spawnSync(process.execPath, ['--input-type=module', '-e', code], { encoding: 'utf8' })
   return JSON.parse(stdout)
@@ -67,8 +68,8 @@ describe('dist is built', () => {
     expect(answer('isBuilt')).toBe(true)
   })
 
-  it.each(['src/service.ts', 'test/faults/campaign.ts', 'tsconfig.json'])('not where %s is newer', (path) => {
-    const files = ['bootstrap.mjs', 'build-state.mjs', 'write-build.mjs'].map((name) => `src/cli/${name}`)
+  it.each(['src/app/service.ts', 'test/faults/campaign.ts', 'tsconfig.json'])('not where %s is newer', (path) => {
+    const files = ['bootstrap.mjs', 'build-state.mjs', 'write-build.mjs'].map((name) => `scripts/${name}`)
     for (const old of [...files, 'tsconfig.json']) age(old, 120)
     write('dist/.built', String(Date.now() - 60_000))
     expect(answer('isBuilt')).toBe(true)
@@ -79,7 +80,7 @@ describe('dist is built', () => {
 
 it('a Node that is too old is told which one is needed, before anything is installed', () => {
   write('package.json', JSON.stringify({ engines: { node: '>=99.1.0' } }))
-  const bootstrap = join(root, 'src', 'cli', 'bootstrap.mjs')
+  const bootstrap = join(root, 'scripts', 'bootstrap.mjs')
   const { status, stderr } = spawnSync(process.execPath, [bootstrap, 'serve'], { encoding: 'utf8' })
   expect({ status, stderr }).toEqual({
     status: 1,

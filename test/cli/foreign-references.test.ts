@@ -1,7 +1,7 @@
 /** Users whose references another model pack made than the one that serves. */
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, inject, it } from 'vitest'
-import { SqliteStore } from '../../src/storage/sqlite-store.js'
+import { SqliteStore } from '../../src/storage/sqlite/sqlite-store.js'
 import { type Workplace, workplace } from '../support/command.js'
 import { writeBroughtPack } from '../support/packs.js'
 import { reference, subject } from '../support/records.js'

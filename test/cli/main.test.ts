@@ -4,7 +4,7 @@ import { readdir, rm, writeFile } from 'node:fs/promises'
 import { pathToFileURL } from 'node:url'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { masterKeyId } from '../../src/crypto/master-key.js'
-import { packageFile } from '../../src/package-root.js'
+import { packageFile } from '../../src/lib/package-root.js'
 import { apiClient } from '../support/client.js'
 import { type Workplace, workplace } from '../support/command.js'
 import { base64, face } from '../support/faces.js'
@@ -192,7 +192,7 @@ describe('wrong usage', () => {
 })
 
 it('what npm scripts start with names what it knows, and ends with 2', () => {
-  const bootstrap = packageFile('src', 'cli', 'bootstrap.mjs')
+  const bootstrap = packageFile('scripts', 'bootstrap.mjs')
   for (const command of ['tenant', 'constructor']) {
     const { status, stdout, stderr } = spawnSync(process.execPath, [bootstrap, command], { encoding: 'utf8' })
     expect({ status, stdout }).toEqual({ status: 2, stdout: '' })

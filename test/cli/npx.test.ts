@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { packageFile } from '../../src/package-root.js'
-import { VERSION } from '../../src/version.js'
+import { packageFile } from '../../src/lib/package-root.js'
+import { VERSION } from '../../src/lib/version.js'
 
 let cache: string
 beforeAll(async () => {

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { writeFile } from 'node:fs/promises'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { loadOperatorPassword } from '../../src/dashboard/operator-password.js'
-import { packageFile } from '../../src/package-root.js'
+import { packageFile } from '../../src/lib/package-root.js'
 import { type Workplace, workplace } from '../support/command.js'
 import { withDatabase } from '../support/database.js'
 

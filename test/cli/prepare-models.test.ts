@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { keepDefaultPack, prepareModels } from '../../src/cli/prepare-models.js'
-import { loadConfig } from '../../src/config.js'
+import { loadConfig } from '../../src/config/config.js'
 import { findEmbedderTarball } from '../models/embedder-tarball.js'
 
 /** Nobody listens there. */

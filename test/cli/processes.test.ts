@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { canNodeSharePorts, processCount, shareOf } from '../../src/cli/processes.js'
-import { loadConfig, resolveConfig } from '../../src/config.js'
+import { canNodeSharePorts, processCount, shareOf } from '../../src/cli/process/processes.js'
+import { loadConfig, resolveConfig } from '../../src/config/config.js'
 
 const POSTGRES = { COUNTERSIGN_DATABASE: 'postgres://countersign@localhost/countersign' }
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { packageFile } from '../../src/package-root.js'
+import { packageFile } from '../../src/lib/package-root.js'
 import { POSTGRES_MAIN_FACTOR } from '../../src/sizing/figures.js'
 import { type Workplace, workplace } from '../support/command.js'
 import { documentInDocs } from '../support/docs.js'

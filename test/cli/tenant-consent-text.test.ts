@@ -1,7 +1,7 @@
 /** `countersign tenant consent-text`. */
 import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { SqliteStore } from '../../src/storage/sqlite-store.js'
+import { SqliteStore } from '../../src/storage/sqlite/sqlite-store.js'
 import { type Workplace, workplace } from '../support/command.js'
 
 const TEXT = 'We compare your face.\nFor payments only.'

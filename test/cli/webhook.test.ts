@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { packageFile } from '../../src/package-root.js'
+import { packageFile } from '../../src/lib/package-root.js'
 import { apiClient } from '../support/client.js'
 import { poll, type Workplace, workplace } from '../support/command.js'
 import { base64, face } from '../support/faces.js'

@@ -7,11 +7,11 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { packageFile } from '../../src/package-root.js'
+import { packageFile } from '../../src/lib/package-root.js'
 import { CHROMIUM, launchBrowser } from '../support/browser.js'
 
 it.skipIf(!CHROMIUM)('works by an import map, under a policy that allows the map by its hash', async () => {
-  const made = execFileSync(process.execPath, [packageFile('src', 'cli', 'pack-client.mjs')], {
+  const made = execFileSync(process.execPath, [packageFile('scripts', 'pack-client.mjs')], {
     encoding: 'utf8',
   })
   const code = readFileSync(join(made.trim(), 'lib', 'capture', 'capture.js'))

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { packageFile } from '../../src/package-root.js'
+import { packageFile } from '../../src/lib/package-root.js'
 
 const MAX_UNPACKED_BYTES = 260_000
 /** As docs/guides/capture.md says. */
@@ -26,7 +26,7 @@ const manifest = () =>
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'countersign-client-'))
-  const source = execFileSync(process.execPath, [packageFile('src', 'cli', 'pack-client.mjs')], {
+  const source = execFileSync(process.execPath, [packageFile('scripts', 'pack-client.mjs')], {
     encoding: 'utf8',
   }).trim()
   const npm = (cwd: string, ...args: string[]) =>

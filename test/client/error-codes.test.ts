@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { ERRORS } from '../../src/api-error.js'
+import { ERRORS } from '../../src/lib/api-error.js'
 import { ERROR_CATEGORIES, ERROR_CODES, UNVERIFIABLE_CODES } from '../../src/client/error-codes.js'
 
 describe('the SDK’s error codes', () => {

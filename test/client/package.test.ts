@@ -5,7 +5,7 @@ import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { packageFile } from '../../src/package-root.js'
+import { packageFile } from '../../src/lib/package-root.js'
 
 const manifest = JSON.parse(readFileSync(packageFile('package.json'), 'utf8'))
 let folder: string
@@ -144,6 +144,6 @@ describe('an application that installed it', () => {
         encoding: 'utf8',
       }).stderr
     expect(reach('countersign/client')).toBe('')
-    expect(reach('countersign/dist/src/service.js')).toContain('ERR_PACKAGE_PATH_NOT_EXPORTED')
+    expect(reach('countersign/dist/src/app/service.js')).toContain('ERR_PACKAGE_PATH_NOT_EXPORTED')
   })
 })

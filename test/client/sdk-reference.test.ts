@@ -1,8 +1,8 @@
 /** docs/sdk.md and the tables of docs/guides/step-up.md against the SDK, so that neither lacks a method, an option or a code. */
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
-import { packageFile } from '../../src/package-root.js'
-import { REASONS } from '../../src/v1/reasons.js'
+import { packageFile } from '../../src/lib/package-root.js'
+import { REASONS } from '../../src/verification/reasons.js'
 import { documentInDocs } from '../support/docs.js'
 import { SHOWN, sdkPage } from '../support/sdk-reference.js'
 

@@ -9,9 +9,9 @@ import {
   verifyVerdict,
 } from '../../src/client/index.js'
 import * as service from '../../src/crypto/verification-jwt.js'
-import { packageFile } from '../../src/package-root.js'
-import { memberIssue } from '../../src/server/json-members.js'
-import { parseApiKey } from '../../src/tenancy/api-key.js'
+import { packageFile } from '../../src/lib/package-root.js'
+import { memberIssue } from '../../src/http/bodies/json-members.js'
+import { parseApiKey } from '../../src/tenants/api-key.js'
 import { documentInDocs } from '../support/docs.js'
 
 const made = execFileSync(process.execPath, [packageFile('docs', 'examples', 'make-vectors.mjs')], {

@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
-import { packageFile } from '../../src/package-root.js'
+import { packageFile } from '../../src/lib/package-root.js'
 
 const CLIENT = packageFile('src', 'client')
 const files = readdirSync(CLIENT)
@@ -41,5 +41,5 @@ it('compiles against the Web’s own types alone', () => {
   expect(compile('src/client/index.ts').stdout).toBe('')
   expect(compile('src/client/testing.ts').stdout).toBe('')
   // The same check sees Node's own names.
-  expect(compile('src/version.ts').stdout).toContain("'node:fs'")
+  expect(compile('src/lib/version.ts').stdout).toContain("'node:fs'")
 })

@@ -1,13 +1,13 @@
 /** What tests of epoch keys do with a database and a folder, without a service. */
 import { readdirSync } from 'node:fs'
 import { expect } from 'vitest'
-import { systemClock } from '../../src/clock.js'
-import { EpochFolder } from '../../src/crypto/epoch-folder.js'
+import { systemClock } from '../../src/lib/clock.js'
+import { EpochFolder } from '../../src/keys/epoch-folder.js'
 import { wrappingOf } from '../../src/crypto/epoch-key.js'
 import { isOpenedBy } from '../../src/crypto/sealed-box.js'
-import { destroyRetired } from '../../src/epoch-keeper.js'
-import { EpochRotation } from '../../src/epoch-rotation.js'
-import { type Ledger, takeOverEpochs } from '../../src/ledger.js'
+import { destroyRetired } from '../../src/keys/scheduled-epoch-rotation.js'
+import { EpochRotation } from '../../src/keys/epoch-rotation.js'
+import { type Ledger, takeOverEpochs } from '../../src/app/core.js'
 
 export function rotationOf({ store, keys }: Ledger, folder: EpochFolder): EpochRotation {
   return new EpochRotation({

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { afterEach, expect, it } from 'vitest'
-import { openLedger } from '../../src/ledger.js'
+import { openLedger } from '../../src/app/core.js'
 import { overPostgres } from '../support/postgres.js'
 import { type Cluster, makeTenant, startCluster } from './nodes.js'
 

@@ -1,9 +1,9 @@
 /** A service's sender alone, in a process that a test can kill: with the configuration in the environment, and no engine. */
-const { loadConfig } = await import('../../dist/src/config.js')
-const { systemClock } = await import('../../dist/src/clock.js')
-const { createLog } = await import('../../dist/src/log.js')
-const { openLedger } = await import('../../dist/src/ledger.js')
-const { Duty } = await import('../../dist/src/duty.js')
+const { loadConfig } = await import('../../dist/src/config/config.js')
+const { systemClock } = await import('../../dist/src/lib/clock.js')
+const { createLog } = await import('../../dist/src/lib/log.js')
+const { openLedger } = await import('../../dist/src/app/core.js')
+const { Duty } = await import('../../dist/src/cluster/leader-lease.js')
 const { WebhookSender } = await import('../../dist/src/webhooks/webhook-sender.js')
 
 const config = loadConfig()

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { resolveConfig } from '../../src/config.js'
+import { resolveConfig } from '../../src/config/config.js'
 
 let dir: string
 beforeAll(() => {

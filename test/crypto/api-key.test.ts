@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { generateApiKey, hashApiKey, parseApiKey } from '../../src/tenancy/api-key.js'
+import { generateApiKey, hashApiKey, parseApiKey } from '../../src/tenants/api-key.js'
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-_'
 

@@ -3,7 +3,7 @@ import { linkSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } fr
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { EpochFolder } from '../../src/crypto/epoch-folder.js'
+import { EpochFolder } from '../../src/keys/epoch-folder.js'
 import {
   dataKeyWrapping,
   epochKeyId,

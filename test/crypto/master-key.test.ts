@@ -15,7 +15,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { ConfigError } from '../../src/config.js'
+import { ConfigError } from '../../src/config/config.js'
 import { loadMasterKey } from '../../src/crypto/master-key.js'
 import { openWithAny, seal, sealAnew } from '../../src/crypto/sealed-box.js'
 import {
@@ -28,7 +28,7 @@ import {
   sealKeys,
   settleKeys,
 } from '../../src/crypto/service-keys.js'
-import { packageFile } from '../../src/package-root.js'
+import { packageFile } from '../../src/lib/package-root.js'
 
 let dir: string
 let file: string

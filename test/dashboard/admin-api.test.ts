@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { HOUR_MS } from '../../src/clock.js'
+import { HOUR_MS } from '../../src/lib/clock.js'
 import { apiClient } from '../support/client.js'
 import { type DashboardClient, loginToken, request, signIn } from '../support/dashboard.js'
 import { withDatabase } from '../support/database.js'

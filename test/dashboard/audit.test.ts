@@ -1,7 +1,7 @@
 /** The audit log in the dashboard's API: what its filters find, and files of a long log. */
 import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { MINUTE_MS } from '../../src/clock.js'
+import { MINUTE_MS } from '../../src/lib/clock.js'
 import { type DashboardClient, loginToken, signIn } from '../support/dashboard.js'
 import { base64, face } from '../support/faces.js'
 import { startService, type TestService, type TestTenant } from '../support/service.js'

@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { ConfigError } from '../../src/config.js'
+import { ConfigError } from '../../src/config/config.js'
 import { generatePassword, hashPassword } from '../../src/crypto/password-hash.js'
 import { loadOperatorPassword, resetOperatorPassword } from '../../src/dashboard/operator-password.js'
 import { startService } from '../support/service.js'

@@ -1,7 +1,7 @@
 /** The pages of sessions, and the prompt for a fresh sign-in, in a real browser. */
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { MINUTE_MS } from '../../src/clock.js'
+import { MINUTE_MS } from '../../src/lib/clock.js'
 import { CHROMIUM, launchBrowser, loaded, openPage, violations } from '../support/browser.js'
 import { loginToken, signIn } from '../support/dashboard.js'
 import { OPERATOR_PASSWORD } from '../support/operator.js'

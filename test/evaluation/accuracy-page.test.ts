@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
-import { packageFile } from '../../src/package-root.js'
+import { packageFile } from '../../src/lib/package-root.js'
 import { accuracyTables } from '../support/accuracy-page.js'
 import { documentInDocs } from '../support/docs.js'
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { boundFor, DEFAULT_BOUNDS } from '../../src/biometrics/pipeline/quality-bounds.js'
-import { packageFile } from '../../src/package-root.js'
+import { packageFile } from '../../src/lib/package-root.js'
 import { documentInDocs } from '../support/docs.js'
 import { QUALITY_FIGURES, qualityTables } from '../support/quality-page.js'
 

@@ -2,7 +2,7 @@
 import { chmodSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
-import { SqliteStore } from '../../src/storage/sqlite-store.js'
+import { SqliteStore } from '../../src/storage/sqlite/sqlite-store.js'
 import { apiClient } from '../support/client.js'
 import { poll } from '../support/command.js'
 import { base64, face } from '../support/faces.js'

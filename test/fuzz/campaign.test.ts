@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { expect, it } from 'vitest'
-import { packageFile } from '../../src/package-root.js'
+import { packageFile } from '../../src/lib/package-root.js'
 import { readInputs } from './corpus.js'
 import { TARGETS } from './targets.js'
 

@@ -1,6 +1,6 @@
 /** `npm run test:fuzz`: so many inputs for each target; progress and crashes on stderr, the result as the last line of stdout. */
 import { Command, InvalidArgumentError } from 'commander'
-import { packageFile } from '../../src/package-root.js'
+import { packageFile } from '../../src/lib/package-root.js'
 import { keepCrash, readInputs } from './corpus.js'
 import { Coverage } from './coverage.js'
 import { fuzz } from './fuzzer.js'

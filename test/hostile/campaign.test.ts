@@ -33,7 +33,7 @@ overTransports((transport) => {
       if (transport === 'node') expect(answers.parser).toBeUndefined()
       expect(await victim.peakUnansweredBodyBytes()).toBeGreaterThan(2 ** 20)
       expect(await victim.peakUnansweredBodyBytes()).toBeLessThan(256 * 2 ** 20)
-      // How long is the machine's affair as well: test/server/json-body.test.ts holds the parser to its bound.
+      // How long is the machine's affair as well: test/http/bodies/json-body.test.ts holds the parser to its bound.
       expect(victim.longestStallMs()).toBeGreaterThan(0)
       expect(answers['201']).toBeGreaterThan(0)
       expect(answers['422']).toBeGreaterThan(0)

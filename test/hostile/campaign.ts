@@ -1,6 +1,6 @@
 /** A campaign of hostile input against one service: sends it, judges every answer, counts what must not happen. */
 import { createHmac, timingSafeEqual } from 'node:crypto'
-import { ERRORS } from '../../src/api-error.js'
+import { ERRORS } from '../../src/lib/api-error.js'
 import { openSocket, type RawResponse, rawRequest } from '../support/raw-socket.js'
 import { hostileImages, imageSeeds } from './images.js'
 import { damage, Random } from './random.js'

@@ -1,6 +1,6 @@
 /** `npm run test:hostile`: a campaign of the size asked for; the last line on stdout is its result. */
 import { Command, Option } from 'commander'
-import type { TransportName } from '../../src/server/transport.js'
+import type { TransportName } from '../../src/http/listeners/transport.js'
 import { MODELS_DIR } from '../support/models-dir.js'
 import { prepareBaseline } from '../support/prepare-baseline.js'
 import { runCampaign } from './campaign.js'

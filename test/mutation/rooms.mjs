@@ -1,18 +1,18 @@
 /** The rooms that decide: which sources are mutated, and the tests beside them that are to notice. */
 export const ROOMS = {
   decision: {
-    mutate: ['src/v1/judge.ts', 'src/v1/liveness.ts', 'src/v1/engine-recogniser.ts'],
+    mutate: ['src/verification/decision-policy.ts', 'src/verification/liveness.ts', 'src/verification/engine-provider.ts'],
     tests: [
-      'test/v1/decision.test.ts',
-      'test/v1/challenge-rules.test.ts',
-      'test/v1/liveness-requirement.test.ts',
-      'test/v1/challenges.test.ts',
-      'test/v1/verify.test.ts',
-      'test/v1/lockout.test.ts',
-      'test/v1/replays.test.ts',
-      'test/v1/acr.test.ts',
-      'test/v1/add-photos.test.ts',
-      'test/v1/several-images.test.ts',
+      'test/verification/decision.test.ts',
+      'test/verification/challenge-rules.test.ts',
+      'test/verification/liveness-requirement.test.ts',
+      'test/api/challenges.test.ts',
+      'test/api/verify.test.ts',
+      'test/verification/lockout.test.ts',
+      'test/verification/replays.test.ts',
+      'test/verification/acr.test.ts',
+      'test/api/add-photos.test.ts',
+      'test/api/several-images.test.ts',
     ],
   },
   'active-liveness': {
@@ -20,25 +20,25 @@ export const ROOMS = {
     tests: ['test/biometrics/challenge/*.test.ts', 'test/liveness/active-geometry.properties.test.ts'],
   },
   keys: {
-    mutate: ['src/tenancy/api-key.ts', 'src/tenancy/signing-secrets.ts', 'src/tenancy/rate-limiter.ts'],
+    mutate: ['src/tenants/api-key.ts', 'src/tenants/signing-secrets.ts', 'src/tenants/rate-limiter.ts'],
     tests: [
-      'test/tenancy/api-key.properties.test.ts',
-      'test/tenancy/api-keys.test.ts',
-      'test/tenancy/rate-limit*.test.ts',
-      'test/v1/rotate-signing.test.ts',
+      'test/tenants/api-key.properties.test.ts',
+      'test/tenants/api-keys.test.ts',
+      'test/tenants/rate-limit*.test.ts',
+      'test/api/rotate-signing.test.ts',
     ],
   },
   tenants: {
     mutate: [
-      'src/tenancy/tenancy.ts',
-      'src/operations/tenant-operations.ts',
-      'src/operations/tenant-lifecycle.ts',
+      'src/tenants/tenancy.ts',
+      'src/admin/tenant-operations.ts',
+      'src/admin/tenant-lifecycle.ts',
     ],
-    tests: ['test/tenancy/*.test.ts', 'test/cli/tenant.test.ts', 'test/dashboard/operators.test.ts'],
+    tests: ['test/tenants/*.test.ts', 'test/cli/tenant.test.ts', 'test/dashboard/operators.test.ts'],
   },
   audit: {
     mutate: ['src/audit/audit-log.ts'],
-    tests: ['test/audit/*.test.ts', 'test/v1/list-audit.test.ts'],
+    tests: ['test/audit/*.test.ts', 'test/api/list-audit.test.ts'],
   },
   idempotency: {
     mutate: ['src/idempotency/*.ts'],
@@ -67,11 +67,11 @@ export const ROOMS = {
     tests: ['test/client/replay-store.test.ts'],
   },
   'hosted-page': {
-    mutate: ['src/hosted/capture-flow.ts', 'src/hosted/capture-outcome.ts'],
+    mutate: ['src/capture-page/capture-flow.ts', 'src/capture-page/capture-outcome.ts'],
     tests: [
-      'test/hosted/capture-limits.test.ts',
-      'test/hosted/capture-outcome.test.ts',
-      'test/hosted/capture-page.test.ts',
+      'test/capture-page/capture-limits.test.ts',
+      'test/capture-page/capture-outcome.test.ts',
+      'test/capture-page/capture-page.test.ts',
     ],
   },
 }

@@ -170,7 +170,7 @@ function environmentOf({ bin, dataDir }: Place): NodeJS.ProcessEnv {
 
 async function start({ checkout, bin }: Place, env: NodeJS.ProcessEnv): Promise<Running> {
   // As `npm start` does it; npm itself would not pass a signal on.
-  const bootstrap = join(checkout, 'src', 'cli', 'bootstrap.mjs')
+  const bootstrap = join(checkout, 'scripts', 'bootstrap.mjs')
   const child = spawn(join(bin, 'node'), [bootstrap, 'serve', '--demo', '--json'], { cwd: checkout, env })
   process.once('exit', () => child.kill('SIGTERM'))
   child.stdout.resume()

@@ -2,10 +2,10 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { restoreDatabase } from '../../src/cli/backup.js'
-import { type Config, sqliteFile } from '../../src/config.js'
-import { openLedger } from '../../src/ledger.js'
-import { joinKeys } from '../../src/storage/sqlite-backup.js'
-import { SqliteStore } from '../../src/storage/sqlite-store.js'
+import { type Config, sqliteFile } from '../../src/config/config.js'
+import { openLedger } from '../../src/app/core.js'
+import { joinKeys } from '../../src/storage/sqlite/sqlite-backup.js'
+import { SqliteStore } from '../../src/storage/sqlite/sqlite-store.js'
 import type { Expected, Tables } from './marks.js'
 import {
   configOf,

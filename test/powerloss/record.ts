@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { packageFile } from '../../src/package-root.js'
+import { packageFile } from '../../src/lib/package-root.js'
 import { parseRecording, type RecordedEvent } from './recording.js'
 
 export interface Recording {

@@ -5,14 +5,14 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { packageFile } from '../../src/package-root.js'
-import { VERSION } from '../../src/version.js'
+import { packageFile } from '../../src/lib/package-root.js'
+import { VERSION } from '../../src/lib/version.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'countersign-release-'))
 const make = (name: string) =>
   execFileSync(
     process.execPath,
-    [packageFile('src', 'cli', 'release-notes.mjs'), '--draft', '--out', join(folder, name)],
+    [packageFile('scripts', 'release-notes.mjs'), '--draft', '--out', join(folder, name)],
     { encoding: 'utf8' },
   )
 const file = (name: string) => readFileSync(join(folder, 'once', name))

@@ -11,7 +11,7 @@ import {
 import { simulate } from '../../bench/simulation/simulation.js'
 import { measuredRun } from '../../bench/size.js'
 import { DEFAULT_TASKS_PER_WORKER } from '../../src/biometrics/engine/dispatcher.js'
-import { packageFile } from '../../src/package-root.js'
+import { packageFile } from '../../src/lib/package-root.js'
 import { ACCURACY } from '../../src/sizing/accuracy.js'
 import { ASSUMED, MEASURED, POSTGRES_MAIN_FACTOR } from '../../src/sizing/figures.js'
 import { capacityOf, predict } from '../../src/sizing/predict.js'
@@ -171,11 +171,11 @@ describe('the model', () => {
       const source = readFileSync(packageFile('src', 'storage', file), 'utf8')
       return Number(new RegExp(`^(?:export )?const ${name} = (\\d+)$`, 'm').exec(source)?.[1])
     }
-    expect(constant('postgres-writer.ts', 'MOST_AT_ONCE')).toBe(MOST_IN_GROUP)
-    expect(constant('postgres-writer.ts', 'MOST_MISSES')).toBe(MOST_MISSES)
-    expect(constant('postgres-migrations.ts', 'LANES')).toBe(LANES)
+    expect(constant('postgres/postgres-writer.ts', 'MOST_AT_ONCE')).toBe(MOST_IN_GROUP)
+    expect(constant('postgres/postgres-writer.ts', 'MOST_MISSES')).toBe(MOST_MISSES)
+    expect(constant('postgres/postgres-migrations.ts', 'LANES')).toBe(LANES)
     expect(DEFAULT_TASKS_PER_WORKER).toBe(TASKS_PER_WORKER)
-    // Of a verify that is alone in its group; test/storage/postgres-round-trips.test.ts counts them.
+    // Of a verify that is alone in its group; test/storage/postgres/postgres-round-trips.test.ts counts them.
     const page = readFileSync(packageFile('docs', 'postgresql.md'), 'utf8')
     const [, all, locked] = /^\| `POST \/v1\/verify` \| (\d+):.*\| (\d+) \|$/m.exec(page)!
     expect([all, locked].map(Number)).toEqual([READ_TRIPS + HIDDEN_TRIPS + GROUP_TRIPS, GROUP_TRIPS - 1])

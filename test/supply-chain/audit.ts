@@ -1,6 +1,6 @@
 /** `npm audit` of what runs in production, as a verdict. */
 import { execFile } from 'node:child_process'
-import { packageFile } from '../../src/package-root.js'
+import { packageFile } from '../../src/lib/package-root.js'
 
 export type Audit =
   | { answered: true; severe: string[]; counts: Record<string, number> }

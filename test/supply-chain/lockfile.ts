@@ -1,6 +1,6 @@
 /** What package.json and package-lock.json promise: exact versions, a sum for every package, and which install scripts run. */
 import { readFileSync } from 'node:fs'
-import { packageFile } from '../../src/package-root.js'
+import { packageFile } from '../../src/lib/package-root.js'
 
 export interface LockedPackage {
   version: string

@@ -5,7 +5,7 @@
 import { writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { addonDifferences, installedAddon, recordedAddon } from '../../src/cli/http-addon.js'
-import { packageFile } from '../../src/package-root.js'
+import { packageFile } from '../../src/lib/package-root.js'
 import { audit } from './audit.js'
 import { lockedPackages, lockfileIssues, manifest } from './lockfile.js'
 import { binaryOfPlatform, compareWithUpstream } from './upstream.js'

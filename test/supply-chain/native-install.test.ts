@@ -15,7 +15,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { packageFile } from '../../src/package-root.js'
+import { packageFile } from '../../src/lib/package-root.js'
 import { type FilesServer, serveFiles } from '../support/files-server.js'
 
 const BINARY = join('build', 'Release', 'better_sqlite3.node')

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import axe from 'axe-core'
 import { type Browser, chromium, type Page } from 'playwright-core'
 import { expect } from 'vitest'
-import { SECOND_MS } from '../../src/clock.js'
+import { SECOND_MS } from '../../src/lib/clock.js'
 import type { TestService } from './service.js'
 
 /** Undefined where there is none. */

@@ -1,7 +1,7 @@
 /** A server of docs/examples as a process of its own: a customer's backend, with its page where it has one. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { packageFile } from '../../src/package-root.js'
+import { packageFile } from '../../src/lib/package-root.js'
 import { leash } from './leash.js'
 import type { TestTenant } from './service.js'
 

@@ -1,6 +1,6 @@
 /** The last stage of Dockerfile, which is the image. */
 import { readFileSync } from 'node:fs'
-import { packageFile } from '../../src/package-root.js'
+import { packageFile } from '../../src/lib/package-root.js'
 
 /** Instructions in their order, lines joined, without comments. */
 export const IMAGE = readFileSync(packageFile('Dockerfile'), 'utf8')

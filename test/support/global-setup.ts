@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
 import { buildBaseline } from '../../models/baseline/build-baseline.js'
-import { isBuilt } from '../../src/cli/build-state.mjs'
+import { isBuilt } from '../../scripts/build-state.mjs'
 import { MODELS_DIR } from './models-dir.js'
 import { PostgresOnDemand } from './postgres-on-demand.js'
 

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { packageFile } from '../../src/package-root.js'
+import { packageFile } from '../../src/lib/package-root.js'
 import { poll } from './command.js'
 
 export const HAPROXY_CONFIG = packageFile('docs', 'operations', 'haproxy.cfg')

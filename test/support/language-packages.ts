@@ -4,7 +4,7 @@ import { cp, mkdir, readdir } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { packageFile } from '../../src/package-root.js'
+import { packageFile } from '../../src/lib/package-root.js'
 
 const run = promisify(execFile)
 const works = (program: string, ...args: string[]) => spawnSync(program, args).status === 0

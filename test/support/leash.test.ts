@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { rm } from 'node:fs/promises'
 import { pathToFileURL } from 'node:url'
 import { expect, it } from 'vitest'
-import { packageFile } from '../../src/package-root.js'
+import { packageFile } from '../../src/lib/package-root.js'
 import { childrenOf } from './process-tree.js'
 
 /** Starts a service as campaigns and tests do, and says which process it is; it does not end by itself. */

@@ -1,6 +1,6 @@
 /** Processes that end with the test that started them. */
 import { pathToFileURL } from 'node:url'
-import { packageFile } from '../../src/package-root.js'
+import { packageFile } from '../../src/lib/package-root.js'
 
 /**
  * Arguments of Node for such a process, before the script's path. Worker threads and Node processes that it starts with its own

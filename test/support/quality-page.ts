@@ -4,7 +4,7 @@ import { QUALITY_COMPONENTS } from '../../models/pack/quality-components.js'
 import type { QualityBound } from '../../models/pack/quality-schema.js'
 import { boundFor } from '../../src/biometrics/pipeline/quality-bounds.js'
 import type { DiscardCurve, QualityRefusals } from '../../src/evaluation/error-versus-discard.js'
-import { packageFile } from '../../src/package-root.js'
+import { packageFile } from '../../src/lib/package-root.js'
 import { tableOf } from './docs.js'
 
 interface PackFigures {

@@ -1,7 +1,7 @@
 /** Counts what a call asks PostgreSQL for, and how often it has to wait for an answer before it can go on. */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import pg from 'pg'
-import { ApiServer } from '../../src/server/api-server.js'
+import { ApiServer } from '../../src/http/api-server.js'
 
 export interface Trips {
   /** The longest chain of statements of which each was sent after the one before was answered. */

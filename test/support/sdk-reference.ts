@@ -1,6 +1,6 @@
 /** docs/sdk.md, made from the declarations that the SDK is published with: signatures and comments are those that an editor shows. */
 import { readFileSync } from 'node:fs'
-import { packageFile } from '../../src/package-root.js'
+import { packageFile } from '../../src/lib/package-root.js'
 import { tableOf } from './docs.js'
 
 export interface Member {

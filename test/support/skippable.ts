@@ -29,13 +29,13 @@ const SKIPPABLE: Record<string, string> = {
   'test/faults/clock.test.ts': 'libfaketime',
   'test/faults/disk-full.test.ts': 'a file system to fill',
   'test/faults/read-only.test.ts': 'a disk that can be made to fail, or a user that is not root',
-  'test/operations/container.test.ts': 'yamllint',
-  'test/operations/helm.test.ts': 'Helm',
-  'test/operations/monitoring.test.ts': 'promtool',
-  'test/operations/systemd.test.ts': 'systemd',
+  'test/deployment/container.test.ts': 'yamllint',
+  'test/deployment/helm.test.ts': 'Helm',
+  'test/deployment/monitoring.test.ts': 'promtool',
+  'test/deployment/systemd.test.ts': 'systemd',
   'test/powerloss/campaign.test.ts': 'Linux with glibc and a C compiler',
   'test/supply-chain/supply-chain.test.ts': 'a registry that answers audits',
-  'test/v1/rotate-signing.test.ts': 'an address beside loopback',
+  'test/api/rotate-signing.test.ts': 'an address beside loopback',
 }
 
 /** What is missing here, so that this test cannot run; undefined where it may not be skipped. */

@@ -5,9 +5,9 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import Database from 'better-sqlite3'
 import { afterAll, afterEach, beforeAll, beforeEach, describe } from 'vitest'
-import { packageFile } from '../../src/package-root.js'
-import { openPostgresStore } from '../../src/storage/postgres-store.js'
-import { SqliteStore } from '../../src/storage/sqlite-store.js'
+import { packageFile } from '../../src/lib/package-root.js'
+import { openPostgresStore } from '../../src/storage/postgres/postgres-store.js'
+import { SqliteStore } from '../../src/storage/sqlite/sqlite-store.js'
 import type { Store } from '../../src/storage/store.js'
 import { createDatabase, isOnPostgres, overPostgres } from './postgres.js'
 
@@ -104,7 +104,7 @@ async function sqlitePlace(): Promise<StorePlace> {
     execute,
     tamper: (statement) => execute(`${WITHOUT_TRIGGERS}; ${statement}`),
     openingScript: `
-      const { SqliteStore } = await import(${builtModule('sqlite-store.js')})
+      const { SqliteStore } = await import(${builtModule('sqlite/sqlite-store.js')})
       const store = SqliteStore.open(${JSON.stringify(file)})`,
     async empty() {
       for (const suffix of ['', '-wal', '-shm']) await rm(`${file}${suffix}`, { force: true })
@@ -125,7 +125,7 @@ async function postgresPlace(): Promise<StorePlace> {
     execute,
     tamper,
     openingScript: `
-      const { openPostgresStore } = await import(${builtModule('postgres-store.js')})
+      const { openPostgresStore } = await import(${builtModule('postgres/postgres-store.js')})
       const store = await openPostgresStore(${JSON.stringify(database.url)})`,
     async empty() {
       const tables = (await database.query(TABLES)).map(({ tablename }) => tablename)

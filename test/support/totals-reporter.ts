@@ -1,7 +1,7 @@
 /** Ends a run with the plain line `N passed, N failed`, which the gate reads. */
 import { relative } from 'node:path'
 import type { Reporter, TestModule } from 'vitest/node'
-import { packageFile } from '../../src/package-root.js'
+import { packageFile } from '../../src/lib/package-root.js'
 import { missingFor } from './skippable.js'
 
 export default class TotalsReporter implements Reporter {

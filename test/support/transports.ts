@@ -1,8 +1,8 @@
 /** One suite over every HTTP transport, and what is tried over uWebSockets.js alone. */
 import { describe } from 'vitest'
-import { BodyBudget } from '../../src/server/body-budget.js'
-import type { ConnectionLimits } from '../../src/server/listener.js'
-import { chooseTransport, type TransportName } from '../../src/server/transport.js'
+import { BodyBudget } from '../../src/http/bodies/body-budget.js'
+import type { ConnectionLimits } from '../../src/http/listeners/listener.js'
+import { chooseTransport, type TransportName } from '../../src/http/listeners/transport.js'
 import { OVER_UWS } from './skippable.js'
 
 export const LIMITS: ConnectionLimits = {

@@ -1,6 +1,6 @@
 /** Fields for the color and the logo of the hosted capture page. The logo is sent with the rest, when the form is saved. */
 import { useId } from 'preact/hooks'
-import { HEX_COLOR, themeColors } from '../../tenancy/accent-color.js'
+import { HEX_COLOR, themeColors } from '../../tenants/accent-color.js'
 import { Problem } from './parts.js'
 import { dataUrl } from './photo.js'
 import { useAction } from './use-action.js'

@@ -1,6 +1,6 @@
 /** The first step of the hosted capture page, as it looks with the settings that are being typed: once light, once dark. */
 import { useState } from 'preact/hooks'
-import { type Theme, themeColors } from '../../tenancy/accent-color.js'
+import { type Theme, themeColors } from '../../tenants/accent-color.js'
 import { hexOf } from './capture-brand-fields.js'
 
 /** Pixels of the stored picture are twice as dense as those of the page. */

@@ -1,7 +1,7 @@
 /** Asks what a further API key is called, what it may do and from where. */
 import { useState } from 'preact/hooks'
 import type { Static } from 'typebox'
-import { SCOPE_MEANINGS, SCOPES, type Scope } from '../../tenancy/key-scopes.js'
+import { SCOPE_MEANINGS, SCOPES, type Scope } from '../../tenants/key-scopes.js'
 import type { newKey } from '../bodies.js'
 import type { Environment } from '../contract.js'
 import { Confirm } from './parts.js'

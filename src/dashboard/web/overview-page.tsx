@@ -1,6 +1,6 @@
 /** What happens now: requests, verdicts, latencies, scores, and how much of the rate limit is left. */
 import { useMemo, useState } from 'preact/hooks'
-import { CALL_KINDS, type CallKind } from '../../v1/call-kinds.js'
+import { CALL_KINDS, type CallKind } from '../../api/call-kinds.js'
 import {
   type Environment,
   type KeyView,

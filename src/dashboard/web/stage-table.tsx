@@ -1,5 +1,5 @@
 /** p50, p95 and p99 of every stage in the chosen window; a stage can be chosen for the chart beside. */
-import { STAGES } from '../../v1/stages.js'
+import { STAGES } from '../../verification/stages.js'
 import type { Percentiles } from '../contract.js'
 import { Empty, Table } from './parts.js'
 

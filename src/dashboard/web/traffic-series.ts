@@ -1,5 +1,5 @@
 /** From the steps of a window to what the charts draw. */
-import type { CallKind } from '../../v1/call-kinds.js'
+import type { CallKind } from '../../api/call-kinds.js'
 import type { Environment, TrafficSlot, TrafficView } from '../contract.js'
 import type { Series } from './chart.js'
 

@@ -1,7 +1,7 @@
 /** A pack that asks for something around the face judges nothing where there is too little of it. */
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import type { Engine } from '../../../src/biometrics/engine/engine.js'
-import { livenessStatement } from '../../../src/v1/liveness.js'
+import { livenessStatement } from '../../../src/verification/liveness.js'
 import { face } from '../../support/faces.js'
 import { writeLivenessPack } from '../../support/liveness-pack.js'
 import { removeTemporaryDirs, startEngine, temporaryDir } from '../fixtures.js'

@@ -1,7 +1,7 @@
 /** Tasks that never end, that have lost their worker once, or that nobody waits for; and whose tasks have which places. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { Engine } from '../../../src/biometrics/engine/engine.js'
-import { MINUTE_MS } from '../../../src/clock.js'
+import { MINUTE_MS } from '../../../src/lib/clock.js'
 import { zeroPng } from '../../support/costly-pictures.js'
 import { childrenOf, processorTicks } from '../../support/process-tree.js'
 import {

@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, isAbsolute, join } from 'node:path'
 import { expect, it } from 'vitest'
-import { packageFile } from '../../../src/package-root.js'
+import { packageFile } from '../../../src/lib/package-root.js'
 
 const HEADERS = join(dirname(dirname(process.execPath)), 'include', 'node')
 /** Absolute where the compiler has them; a process that is not compiled with them must load them first. */

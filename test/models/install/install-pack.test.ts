@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest'
 import { type InstallOptions, installPack } from '../../../models/install/install-pack.js'
 import { openPackSource, type PackSource } from '../../../models/install/pack-source.js'
-import { CodedError } from '../../../src/errors.js'
+import { CodedError } from '../../../src/lib/errors.js'
 import { writeBroughtPack } from '../../support/packs.js'
 
 let folder: string

@@ -1,0 +1,71 @@
+/** What of a checkout is installed and built, and whether it still fits. Without dependencies: asked before anything is installed. */
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+export const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..')
+
+const STAMP = join(ROOT, 'dist', '.built')
+const KERNELS = join(ROOT, 'native', 'build', 'Release', 'countersign_kernels.node')
+
+/** The oldest Node that package.json's `engines` allows, as `20.15.0`. */
+export function oldestNode() {
+  const { engines } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
+  return engines.node.replace('>=', '')
+}
+
+export function isNodeTooOld() {
+  const [major, minor] = process.versions.node.split('.').map(Number)
+  const [oldestMajor, oldestMinor] = oldestNode().split('.').map(Number)
+  return major < oldestMajor || (major === oldestMajor && minor < oldestMinor)
+}
+
+/** npm writes this file at the end of an install, so its age says what was installed. */
+export function isInstalled() {
+  const marker = join(ROOT, 'node_modules', '.package-lock.json')
+  return existsSync(marker) && statSync(marker).mtimeMs >= statSync(join(ROOT, 'package-lock.json')).mtimeMs
+}
+
+/**
+ * SQLite is compiled for one version of Node alone, so that only loading it tells whether it fits this one. Kernels that are
+ * missing count as ready: where they could not be compiled, every start would try anew.
+ */
+export function areNativePartsReady() {
+  if (existsSync(KERNELS) && newestSource(join(ROOT, 'native', 'src')) > statSync(KERNELS).mtimeMs)
+    return false
+  try {
+    const Database = createRequire(import.meta.url)('better-sqlite3')
+    new Database(':memory:').close()
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Whether dist is what the sources say; tests that start the built command would else try an older one. */
+export function isBuilt() {
+  if (!existsSync(STAMP)) return false
+  const builtMs = Number(readFileSync(STAMP, 'utf8'))
+  const { include } = JSON.parse(readFileSync(join(ROOT, 'tsconfig.json'), 'utf8'))
+  const folders = include.map((path) => join(ROOT, path.endsWith('.ts') ? dirname(path) : path))
+  return (
+    folders.filter(existsSync).every((folder) => newestSource(folder) <= builtMs) &&
+    statSync(join(ROOT, 'tsconfig.json')).mtimeMs <= builtMs
+  )
+}
+
+/** @param startedMs when the build began: what was changed meanwhile is newer. */
+export function recordBuild(startedMs) {
+  writeFileSync(STAMP, String(startedMs))
+}
+
+function newestSource(folder) {
+  let newest = 0
+  for (const entry of readdirSync(folder, { withFileTypes: true })) {
+    if (['node_modules', 'results', '__pycache__'].includes(entry.name)) continue
+    const path = join(folder, entry.name)
+    newest = Math.max(newest, entry.isDirectory() ? newestSource(path) : statSync(path).mtimeMs)
+  }
+  return newest
+}

@@ -1,0 +1,116 @@
+/** What a tenant signs in and signs with: API keys revealed, reissued and revoked, the signing secret rotated. */
+import { SECOND_MS } from '../lib/clock.js'
+import type { Environment } from '../config/config.js'
+import type { ApiKeyRecord, TenantRecord } from '../storage/records.js'
+import type { StoreTransaction } from '../storage/store.js'
+import type { KeyGrants } from '../tenants/key-grants.js'
+import type { RevealedSecret, Rotation, SigningSecrets } from '../tenants/signing-secrets.js'
+import type { MadeKey, Tenancy } from '../tenants/tenancy.js'
+import type { Act, Actor, AuditedTransactions } from './operation.js'
+
+export class KeyOperations {
+  constructor(
+    private readonly audited: AuditedTransactions,
+    private readonly tenancy: Tenancy,
+    private readonly secrets: SigningSecrets,
+  ) {}
+
+  /**
+   * The production key, once.
+   * @throws TenancyError production_key_not_issued, production_key_already_revealed
+   */
+  revealProduction(tenant: TenantRecord, actor: Actor): Promise<string> {
+    return this.audited.run(tenant.id, actor, async (tx) => ({
+      result: await this.tenancy.revealProductionKey(tx, tenant),
+      facts: { event: 'key_revealed', type: 'production' },
+    }))
+  }
+
+  /**
+   * The production key, once, with a new signing secret. The secret of the sandbox days ends at once: anybody who held it could
+   * sign production's verdicts, and production has no callers yet who would need an overlap.
+   * @throws TenancyError production_key_not_issued, production_key_already_revealed
+   */
+  goLive(
+    tenant: TenantRecord,
+    actor: Actor,
+  ): Promise<{ productionKey: string; signingSecret: RevealedSecret }> {
+    return this.audited.run(tenant.id, actor, async (tx) => {
+      const productionKey = await this.tenancy.revealProductionKey(tx, tenant)
+      const signingSecret = await this.secrets.replace(tx, tenant.id)
+      return {
+        result: { productionKey, signingSecret },
+        facts: { event: 'key_revealed', type: 'production', new_signing_secret: signingSecret.id },
+      }
+    })
+  }
+
+  /** A new key; the ones before stay valid for `graceMs`. @throws TenancyError production_key_not_issued */
+  reissue(tenant: TenantRecord, actor: Actor, type: Environment, graceMs: number): Promise<string> {
+    return this.audited.run(tenant.id, actor, async (tx) => ({
+      result: await this.tenancy.reissueKey(tx, tenant, type, graceMs),
+      facts: { event: 'key_reissued', type, grace_seconds: graceMs / SECOND_MS },
+    }))
+  }
+
+  /** Ends every valid key of the type at once; says how many. @throws TenancyError no_active_key */
+  revoke(tenant: TenantRecord, actor: Actor, type: Environment): Promise<number> {
+    return this.audited.run(tenant.id, actor, async (tx) => {
+      const revoked = await this.tenancy.revokeKeys(tx, tenant, type)
+      return { result: revoked, facts: { event: 'key_revoked', type, revoked } }
+    })
+  }
+
+  /**
+   * A further key, with scopes and networks of its own.
+   * @throws TenancyError production_key_not_issued, key_exists, too_many_keys
+   * @throws KeyGrantError invalid_key_name, invalid_scope, invalid_network
+   */
+  create(tenant: TenantRecord, actor: Actor, type: Environment, grants: KeyGrants): Promise<MadeKey> {
+    return this.audited.run(tenant.id, actor, async (tx) => {
+      const made = await this.tenancy.createKey(tx, tenant, type, grants)
+      const { id, name, scopes, networks, certificate } = made.record
+      const bounds = { scopes, networks, certificate }
+      return { result: made, facts: { event: 'key_created', type, key: id, name, ...bounds } }
+    })
+  }
+
+  /** A new key with the grants of the named one. @throws TenancyError no_active_key */
+  reissueNamed(
+    tenant: TenantRecord,
+    actor: Actor,
+    { type, name }: { type: Environment; name: string },
+    graceMs: number,
+  ): Promise<string> {
+    return this.audited.run(tenant.id, actor, async (tx) => ({
+      result: await this.tenancy.reissueNamedKey(tx, tenant, type, name, graceMs),
+      facts: { event: 'key_reissued', type, name, grace_seconds: graceMs / SECOND_MS },
+    }))
+  }
+
+  /** Ends a further key at once. @throws TenancyError no_active_key */
+  revokeNamed(
+    tenant: TenantRecord,
+    actor: Actor,
+    { type, name }: { type: Environment; name: string },
+  ): Promise<ApiKeyRecord> {
+    return this.audited.run(tenant.id, actor, async (tx) => {
+      const key = await this.tenancy.revokeNamedKey(tx, tenant, type, name)
+      const { id, scopes, networks, certificate } = key
+      const previous = { scopes, networks, certificate }
+      return { result: key, facts: { event: 'key_revoked', type, name, key: id, previous } }
+    })
+  }
+
+  /** As `SigningSecrets.rotate`. @throws ApiError rotation_in_progress */
+  rotateSigning({ id }: TenantRecord, actor: Actor, force: boolean): Promise<Rotation> {
+    return this.audited.run(id, actor, (tx) => this.rotateSigningWithin(tx, id, force))
+  }
+
+  /** For a transaction that writes the audit entry itself, as that of an API call does. @throws ApiError rotation_in_progress */
+  async rotateSigningWithin(tx: StoreTransaction, tenantId: string, force: boolean): Promise<Act<Rotation>> {
+    const rotation = await this.secrets.rotate(tx, tenantId, force)
+    const facts = { current: rotation.current.id, previous: rotation.previous.id }
+    return { result: rotation, facts: { event: 'rotate_signing', ...facts } }
+  }
+}

@@ -1,0 +1,58 @@
+/** Everything that is done to tenants, their keys and their users, whoever asks for it and wherever. */
+import type { AuditLog } from '../audit/audit-log.js'
+import type { Clock } from '../lib/clock.js'
+import type { ServiceKeys } from '../crypto/service-keys.js'
+import type { Store } from '../storage/store.js'
+import type { SubjectVault } from '../users/template-vault.js'
+import type { SigningSecrets } from '../tenants/signing-secrets.js'
+import type { Tenancy } from '../tenants/tenancy.js'
+import type { Outbox } from '../webhooks/outbox.js'
+import { KeyOperations } from './key-operations.js'
+import { AuditedTransactions } from './operation.js'
+import { PeopleOperations } from './people-operations.js'
+import { SecondFactorOperations } from './second-factor-operations.js'
+import { SessionOperations } from './session-operations.js'
+import { SignInOperations } from './sign-in-operations.js'
+import { TenantLifecycle } from './tenant-lifecycle.js'
+import { TenantOperations } from './tenant-operations.js'
+import { UserOperations } from './user-operations.js'
+import { WebhookOperations } from './webhook-operations.js'
+
+export interface OperationParts {
+  store: Store
+  audit: AuditLog
+  keys: Pick<ServiceKeys, 'secrets'>
+  tenancy: Tenancy
+  secrets: SigningSecrets
+  vault: SubjectVault
+  outbox: Outbox
+  clock: Clock
+}
+
+export class Operations {
+  readonly tenants: TenantOperations
+  readonly lifecycle: TenantLifecycle
+  readonly keys: KeyOperations
+  readonly users: UserOperations
+  readonly operators: PeopleOperations
+  /** The people of one tenant. */
+  readonly peopleOf: (tenantId: string) => PeopleOperations
+  readonly signIns: SignInOperations
+  readonly sessions: SessionOperations
+  readonly secondFactors: SecondFactorOperations
+  readonly webhooks: WebhookOperations
+
+  constructor({ store, audit, keys, tenancy, secrets, vault, outbox, clock }: OperationParts) {
+    const audited = new AuditedTransactions(store, audit)
+    this.tenants = new TenantOperations(audited, tenancy, clock)
+    this.lifecycle = new TenantLifecycle(audited, store, clock)
+    this.keys = new KeyOperations(audited, tenancy, secrets)
+    this.users = new UserOperations(audited, store, vault, outbox, clock)
+    this.operators = new PeopleOperations(audited, store, clock)
+    this.peopleOf = (tenantId) => new PeopleOperations(audited, store, clock, tenantId)
+    this.signIns = new SignInOperations(audited, store, clock)
+    this.secondFactors = new SecondFactorOperations(audited, store, keys, clock)
+    this.sessions = new SessionOperations(audited, store, clock)
+    this.webhooks = new WebhookOperations(audited, store, outbox, clock)
+  }
+}

@@ -1,0 +1,170 @@
+/** The second factor of people who sign in by a password: a code by time from an app, and recovery codes for the day when it is lost. */
+import { createHash, randomBytes } from 'node:crypto'
+import type { Clock } from '../lib/clock.js'
+import { openWithAny, seal } from '../crypto/sealed-box.js'
+import type { ServiceKeys } from '../crypto/service-keys.js'
+import { base32, matchingStep, newTotpSecret, totpUri } from '../crypto/totp.js'
+import { CodedError } from '../lib/errors.js'
+import type { SecondFactorRecord } from '../storage/records.js'
+import type { Store, StoreTransaction } from '../storage/store.js'
+import type { Actor, AuditedTransactions } from './operation.js'
+import { UNNAMED_OPERATOR } from './session-operations.js'
+
+const ISSUER = 'Countersign'
+const RECOVERY_CODES = 10
+/** 80 random bits: so many need no slow hash. */
+const RECOVERY_BYTES = 10
+
+export class SecondFactorError extends CodedError<
+  | 'second_factor_enrolled'
+  | 'second_factor_missing'
+  | 'second_factor_code_wrong'
+  | 'second_factor_owner_not_found'
+> {
+  override readonly name = 'SecondFactorError'
+}
+
+/** A person; the operator without a name has the id null. */
+export interface FactorOwner {
+  id: string | null
+  /** Null for an operator. */
+  tenantId: string | null
+  name: string
+}
+
+export class SecondFactorOperations {
+  constructor(
+    private readonly audited: AuditedTransactions,
+    private readonly store: Store,
+    private readonly keys: Pick<ServiceKeys, 'secrets'>,
+    private readonly clock: Clock,
+  ) {}
+
+  /** Whether a code is asked for at this person's sign-in. */
+  async isEnrolled(owner: FactorOwner): Promise<boolean> {
+    return isInForce(await this.store.read.secondFactor(idOf(owner)))
+  }
+
+  /** @returns the ids of the people at whose sign-in a code is asked for; `operator` for the one without a name */
+  async enrolled(): Promise<Set<string>> {
+    return new Set((await this.store.read.secondFactors()).filter(isInForce).map(({ id }) => id))
+  }
+
+  /**
+   * Makes a secret, which is in force once a code of it was confirmed.
+   * @returns the secret for typing, and the address for a QR code @throws SecondFactorError second_factor_enrolled
+   */
+  async begin(owner: FactorOwner): Promise<{ secret: string; uri: string }> {
+    const id = idOf(owner)
+    const secret = newTotpSecret()
+    await this.store.transaction(async (tx) => {
+      if (isInForce(await tx.secondFactor(id)))
+        throw new SecondFactorError(
+          'second_factor_enrolled',
+          'There is a second factor already: remove it first, then add another.',
+        )
+      const sealed = seal(this.keys.secrets.current, secret, id)
+      await tx.putSecondFactor({ id, sealed, recovery: '[]', lastStep: null, enrolledAt: null })
+    })
+    return { secret: base32(secret), uri: totpUri(secret, ISSUER, owner.name) }
+  }
+
+  /**
+   * From now on a code is asked for. @returns recovery codes, shown only now, each of which stands for one code
+   * @throws SecondFactorError second_factor_missing, second_factor_enrolled, second_factor_code_wrong
+   */
+  confirm(owner: FactorOwner, code: string, actor: Actor): Promise<string[]> {
+    return this.audited.runFor(owner.tenantId, actor, async (tx) => {
+      const record = await tx.secondFactor(idOf(owner))
+      if (!record)
+        throw new SecondFactorError('second_factor_missing', 'Begin again: no second factor waits.')
+      if (isInForce(record))
+        throw new SecondFactorError('second_factor_enrolled', 'The second factor is in force already.')
+      const step = this.step(record, code)
+      if (step === null)
+        throw new SecondFactorError(
+          'second_factor_code_wrong',
+          "The code is not the app's of now: look whether the clocks of the phone and of the service are right.",
+        )
+      const codes = Array.from({ length: RECOVERY_CODES }, newRecoveryCode)
+      const recovery = JSON.stringify(codes.map(hashOf))
+      await tx.putSecondFactor({ ...record, recovery, lastStep: step, enrolledAt: this.clock.now() })
+      return { result: codes, facts: { event: 'second_factor_added', name: owner.name } }
+    })
+  }
+
+  /** From now on the password signs in by itself. @throws SecondFactorError second_factor_missing */
+  remove(owner: FactorOwner, actor: Actor): Promise<void> {
+    return this.audited.runFor(owner.tenantId, actor, (tx) => remove(tx, owner))
+  }
+
+  /**
+   * The same for a person who is named. @param name `operator` for the operator without a name
+   * @param tenantId the tenant to which the person belongs; null for an operator
+   * @throws SecondFactorError second_factor_missing, second_factor_owner_not_found
+   */
+  reset(name: string, actor: Actor, tenantId: string | null = null): Promise<void> {
+    return this.audited.runFor(tenantId, actor, async (tx) => {
+      if (tenantId === null && name === UNNAMED_OPERATOR) return remove(tx, { id: null, tenantId, name })
+      const owner = await tx.personByName(name)
+      if (!owner || owner.tenantId !== tenantId)
+        throw new SecondFactorError(
+          'second_factor_owner_not_found',
+          tenantId === null
+            ? `There is no operator named ${name}.`
+            : `Nobody named ${name} signs in for this tenant.`,
+        )
+      return remove(tx, owner)
+    })
+  }
+
+  /** Uses a code or a recovery code up, in one transaction. @returns false for a wrong one, or one that was used before */
+  use(owner: FactorOwner, code: string): Promise<boolean> {
+    const typed = code.replaceAll(/[\s-]/g, '').toUpperCase()
+    return this.store.transaction(async (tx) => {
+      const record = await tx.secondFactor(idOf(owner))
+      if (!isInForce(record)) return false
+      const step = this.step(record, typed)
+      // RFC 6238, section 5.2: a code is taken once, and none that is older than one that was taken.
+      if (step !== null && step > (record.lastStep ?? 0)) {
+        await tx.putSecondFactor({ ...record, lastStep: step })
+        return true
+      }
+      const hashes = JSON.parse(record.recovery) as string[]
+      const left = hashes.filter((hash) => hash !== hashOf(typed))
+      if (left.length === hashes.length) return false
+      await tx.putSecondFactor({ ...record, recovery: JSON.stringify(left) })
+      return true
+    })
+  }
+
+  private step({ id, sealed }: SecondFactorRecord, code: string): number | null {
+    return matchingStep(openWithAny(this.keys.secrets, sealed, id), code.trim(), this.clock.now())
+  }
+}
+
+async function remove(tx: StoreTransaction, owner: FactorOwner) {
+  if (!(await tx.secondFactor(idOf(owner))))
+    throw new SecondFactorError('second_factor_missing', `${owner.name} has no second factor.`)
+  await tx.deleteSecondFactor(idOf(owner))
+  return { result: undefined, facts: { event: 'second_factor_removed', name: owner.name } as const }
+}
+
+function isInForce(
+  record: SecondFactorRecord | undefined,
+): record is SecondFactorRecord & { enrolledAt: number } {
+  return record !== undefined && record.enrolledAt !== null
+}
+
+function idOf({ id }: FactorOwner): string {
+  return id ?? UNNAMED_OPERATOR
+}
+
+/** A new random recovery code, for example `ABCD-EFGH-IJKL-MNOP`. */
+function newRecoveryCode(): string {
+  return base32(randomBytes(RECOVERY_BYTES)).match(/.{4}/g)!.join('-')
+}
+
+function hashOf(code: string): string {
+  return createHash('sha256').update(code.replaceAll('-', '')).digest('base64url')
+}

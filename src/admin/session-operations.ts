@@ -1,0 +1,134 @@
+/** Sessions of the dashboard: the list of those who are signed in, and ending any of them. */
+import type { Clock } from '../lib/clock.js'
+import { CodedError } from '../lib/errors.js'
+import type { SessionRecord } from '../storage/records.js'
+import type { Store } from '../storage/store.js'
+import type { Actor, AuditedTransactions } from './operation.js'
+
+/** The audit log's and the command line's name for the person who has the operator's password. */
+export const UNNAMED_OPERATOR = 'operator'
+
+const ID_CHARACTERS = 32
+
+export class SessionError extends CodedError<'session_not_found'> {
+  override readonly name = 'SessionError'
+}
+
+/** A session with the names of those it belongs to. */
+export interface NamedSession extends SessionRecord {
+  id: string
+  /** Name of the operator; null for a tenant's session. */
+  operator: string | null
+  /** Name of the tenant; null for an operator's session. */
+  tenant: string | null
+  /** Name of the tenant's person; null for an operator's session, and for one that a tenant's login link began. */
+  person: string | null
+}
+
+export interface EndedSignIns {
+  sessions: number
+  /** Login links that nobody had used yet. */
+  links: number
+}
+
+export class SessionOperations {
+  constructor(
+    private readonly audited: AuditedTransactions,
+    private readonly store: Store,
+    private readonly clock: Clock,
+  ) {}
+
+  /** Every session that has not ended, the newest first. */
+  async list(): Promise<NamedSession[]> {
+    const { read } = this.store
+    const [sessions, tenants, people] = await Promise.all([
+      read.dashboardSessions(this.clock.now()),
+      read.tenants(),
+      read.everyone(),
+    ])
+    const tenantNames = new Map(tenants.map(({ id, name }) => [id, name]))
+    const names = new Map(people.map(({ id, name }) => [id, name]))
+    return sessions.map((session) => {
+      const { tenantId, personId } = session
+      const name = personId === null ? null : (names.get(personId) ?? personId)
+      return {
+        ...session,
+        id: sessionId(session.hash),
+        tenant: tenantId === null ? null : (tenantNames.get(tenantId) ?? tenantId),
+        operator: tenantId === null ? (name ?? UNNAMED_OPERATOR) : null,
+        person: tenantId === null ? null : name,
+      }
+    })
+  }
+
+  /** Ends every session of a tenant and of its people, and the links that nobody has used. */
+  endOfTenant(tenantId: string, actor: Actor): Promise<EndedSignIns> {
+    return this.audited.run(tenantId, actor, async (tx) => {
+      const ended = await tx.deleteTenantSignIns(tenantId)
+      return { result: ended, facts: { event: 'sessions_ended', ...ended } }
+    })
+  }
+
+  /**
+   * Ends every session of one person. @param name `operator` for the person who has the operator's password
+   * @param tenantId the tenant to which the person belongs; null for an operator
+   * @returns how many there were @throws SessionError session_not_found where nobody has this name
+   */
+  endOfPerson(name: string, actor: Actor, tenantId: string | null = null): Promise<number> {
+    return this.audited.runFor(tenantId, actor, async (tx) => {
+      const isUnnamed = tenantId === null && name === UNNAMED_OPERATOR
+      const person = isUnnamed ? null : await tx.personByName(name)
+      if (!isUnnamed && person?.tenantId !== tenantId)
+        throw new SessionError(
+          'session_not_found',
+          tenantId === null
+            ? `There is no operator named ${name}.`
+            : `Nobody named ${name} signs in for this tenant.`,
+        )
+      const sessions = await tx.deletePersonSessions(person?.id ?? null)
+      return { result: sessions, facts: { event: 'sessions_ended', name, sessions } }
+    })
+  }
+
+  /** Ends every session of every operator. @returns how many there were */
+  endOfOperators(actor: Actor): Promise<number> {
+    return this.audited.runForAll(actor, async (tx) => {
+      let sessions = await tx.deletePersonSessions(null)
+      for (const { id } of await tx.people(null)) sessions += await tx.deletePersonSessions(id)
+      return { result: sessions, facts: { event: 'sessions_ended', name: 'all operators', sessions } }
+    })
+  }
+
+  /**
+   * Ends one session. @param isAllowed whether the actor may end this one: another one is not found
+   * @throws SessionError session_not_found
+   */
+  async end(
+    id: string,
+    actor: Actor,
+    isAllowed: (session: NamedSession) => boolean = () => true,
+  ): Promise<NamedSession> {
+    const session = (await this.list()).find((one) => one.id === id && isAllowed(one))
+    if (!session) throw notFound()
+    const facts = { event: 'sessions_ended', name: session.operator, session: id, sessions: 1 } as const
+    const { tenantId } = session
+    if (tenantId !== null)
+      return this.audited.run(tenantId, actor, async (tx) => {
+        if (!(await tx.deleteDashboardSession(session.hash))) throw notFound()
+        return { result: session, facts: { ...facts, name: session.person ?? 'tenant' } }
+      })
+    return this.audited.runForAll(actor, async (tx) => {
+      if (!(await tx.deleteDashboardSession(session.hash))) throw notFound()
+      return { result: session, facts }
+    })
+  }
+}
+
+/** The public id of a session: half of the hash under which it is stored, from which nobody computes its cookie. */
+export function sessionId(hash: Buffer): string {
+  return `ses_${hash.toString('hex').slice(0, ID_CHARACTERS)}`
+}
+
+function notFound(): SessionError {
+  return new SessionError('session_not_found', 'There is no such session, or it has ended already.')
+}

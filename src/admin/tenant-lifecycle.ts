@@ -1,0 +1,108 @@
+/** Tenants that are to stop, for a while or for good. */
+import type { Clock } from '../lib/clock.js'
+import { prefixedId } from '../crypto/identifiers.js'
+import type { ErasureRecord, TenantRecord } from '../storage/records.js'
+import type { Store, StoreTransaction } from '../storage/store.js'
+import { assertLive, TenancyError } from '../tenants/tenancy.js'
+import { RETENTION_MS } from '../webhooks/outbox.js'
+import type { Actor, AuditedTransactions } from './operation.js'
+
+/** Few enough that other writers are not kept waiting. */
+const BATCH = 200
+
+/** What was erased with a tenant; it stands in the audit log as well. */
+export interface TenantErasure extends Pick<ErasureRecord, 'erasureId' | 'erasedAt'> {
+  users: number
+  references: number
+  captures: number
+  idempotencyRecords: number
+}
+
+type Erased = Omit<TenantErasure, 'erasureId' | 'erasedAt'>
+
+export class TenantLifecycle {
+  constructor(
+    private readonly audited: AuditedTransactions,
+    private readonly store: Store,
+    private readonly clock: Clock,
+  ) {}
+
+  /**
+   * Its keys get 403 tenant_suspended, its webhooks are held back, its sessions at the dashboard and its unused login links end, and all
+   * else is kept. @throws TenancyError tenant_suspended, tenant_deleted
+   */
+  suspend({ id }: TenantRecord, actor: Actor): Promise<TenantRecord> {
+    return this.audited.run(id, actor, async (tx) => {
+      const { name, suspendedAt } = await live(tx, id)
+      if (suspendedAt !== null)
+        throw new TenancyError('tenant_suspended', `The tenant ${name} is suspended already.`)
+      await tx.setSuspended(id, this.clock.now())
+      const ended = await tx.deleteTenantSignIns(id)
+      return { result: await live(tx, id), facts: { event: 'tenant_suspended', ...ended } }
+    })
+  }
+
+  /** What webhooks have held back goes out. @throws TenancyError tenant_not_suspended, tenant_deleted */
+  resume({ id }: TenantRecord, actor: Actor): Promise<TenantRecord> {
+    return this.audited.run(id, actor, async (tx) => {
+      const { name, suspendedAt } = await live(tx, id)
+      if (suspendedAt === null)
+        throw new TenancyError('tenant_not_suspended', `The tenant ${name} is not suspended.`)
+      await tx.setSuspended(id, null)
+      await tx.keepPendingWebhooks(id, this.clock.now() + RETENTION_MS)
+      return { result: await live(tx, id), facts: { event: 'tenant_resumed' } }
+    })
+  }
+
+  /**
+   * Erases every user, key and secret; the audit log stays. Suspends the tenant first, so that no call begins meanwhile: one
+   * that was cut off is taken up by the same call again, whose receipt counts the rest.
+   * @throws TenancyError tenant_deleted
+   */
+  async delete(tenant: TenantRecord, actor: Actor): Promise<TenantErasure> {
+    const { id } = tenant
+    if (tenant.suspendedAt === null) await this.suspend(tenant, actor)
+    const erased: Erased = { users: 0, references: 0, captures: 0, idempotencyRecords: 0 }
+    let isMore = true
+    while (isMore)
+      isMore = await this.store.transaction((tx) => eraseSome(tx, id, erased, BATCH), undefined, {
+        tenantId: id,
+      })
+    return this.audited.run(id, actor, async (tx) => {
+      await live(tx, id)
+      // What calls that were under way have brought since.
+      await eraseSome(tx, id, erased, Number.MAX_SAFE_INTEGER)
+      const erasedAt = this.clock.now()
+      const receipt = { erasureId: prefixedId('era', erasedAt), erasedAt, ...erased }
+      await tx.closeTenant(id, erasedAt)
+      const { users, references, captures } = erased
+      const facts = { users, references, captures, idempotency_records: erased.idempotencyRecords }
+      return { result: receipt, facts: { event: 'tenant_deleted', erasure_id: receipt.erasureId, ...facts } }
+    })
+  }
+}
+
+/** @returns whether there may be more */
+async function eraseSome(
+  tx: StoreTransaction,
+  tenantId: string,
+  erased: Erased,
+  limit: number,
+): Promise<boolean> {
+  const lookups = await tx.lookupsOf(tenantId, limit)
+  for (const lookup of lookups) {
+    const { references, captures, idempotencyRecords } = await tx.eraseSubject(lookup)
+    erased.users++
+    erased.references += references
+    erased.captures += captures
+    erased.idempotencyRecords += idempotencyRecords
+  }
+  return lookups.length === limit
+}
+
+/** @throws TenancyError tenant_deleted */
+async function live(tx: StoreTransaction, id: string): Promise<TenantRecord> {
+  const tenant = (await tx.tenantById(id))!
+  assertLive(tenant)
+  return tenant
+}

@@ -1,0 +1,199 @@
+/** How tenants' matters look in JSON, at the command line, in the dashboard and in the API alike. */
+import { isoTime } from '../lib/clock.js'
+import type {
+  ApiKeyRecord,
+  ErasureRecord,
+  PersonRecord,
+  ReferenceRecord,
+  TenantRecord,
+  WebhookDeliveryRecord,
+  WebhookEndpointRecord,
+} from '../storage/records.js'
+import type { LockoutReason } from '../verification/lockout.js'
+import type { ReferenceContent, Subject } from '../users/template-vault.js'
+import { type ThemeColor, themeColors } from '../tenants/accent-color.js'
+import { capturePageSettings } from '../tenants/capture-page-settings.js'
+import { scopesOf } from '../tenants/key-scopes.js'
+import type { RevealedSecret, Rotation } from '../tenants/signing-secrets.js'
+import type { TenantErasure } from './tenant-lifecycle.js'
+
+export function productionKeyState({
+  productionIssuedAt,
+  productionRevealedAt,
+}: TenantRecord): 'not issued' | 'issued, not revealed yet' | 'revealed' {
+  if (productionIssuedAt === null) return 'not issued'
+  return productionRevealedAt === null ? 'issued, not revealed yet' : 'revealed'
+}
+
+export function tenantStatus({ suspendedAt, deletedAt }: TenantRecord): 'active' | 'suspended' | 'deleted' {
+  if (deletedAt !== null) return 'deleted'
+  return suspendedAt === null ? 'active' : 'suspended'
+}
+
+export function tenantErasureView({ name, id }: TenantRecord, receipt: TenantErasure) {
+  return {
+    tenant_id: id,
+    name,
+    status: 'deleted' as const,
+    erasure_id: receipt.erasureId,
+    erased_at: isoTime(receipt.erasedAt),
+    erased: {
+      users: receipt.users,
+      references: receipt.references,
+      captures: receipt.captures,
+      idempotency_records: receipt.idempotencyRecords,
+    },
+  }
+}
+
+export function keyView(key: ApiKeyRecord) {
+  const { id, type, hint, createdAt, validUntil, revokedAt } = key
+  return {
+    id,
+    type,
+    /** Null for the first key of the environment and its successors. */
+    name: key.name,
+    hint,
+    /** Null for all. */
+    scopes: scopesOf(key),
+    /** Null for any. */
+    networks: key.networks?.split(' ') ?? null,
+    /** Null where none is needed. */
+    certificate: key.certificate,
+    created_at: isoTime(createdAt),
+    valid_until: optionalTime(validUntil),
+    revoked_at: optionalTime(revokedAt),
+  }
+}
+
+/** Of a new tenant's secret; a rotation says when it was made as well. */
+export function secretView({ id, secret }: RevealedSecret) {
+  return { id, secret }
+}
+
+export function rotationView({ current, previous }: Rotation) {
+  return {
+    signing_secret: { ...secretView(current), created_at: isoTime(current.createdAt) },
+    previous: { id: previous.id, valid_until: isoTime(previous.validUntil) },
+  }
+}
+
+/** @param userId as it was given: the database does not hold it */
+export function erasureView(receipt: ErasureRecord, userId: string) {
+  return {
+    user_id: userId,
+    status: 'erased' as const,
+    erasure_id: receipt.erasureId,
+    erased_at: isoTime(receipt.erasedAt),
+    erased: {
+      references: receipt.references,
+      captures: receipt.captures,
+      idempotency_records: receipt.idempotencyRecords,
+    },
+  }
+}
+
+/** @param userId as it was given: the database does not hold it */
+export function userView(
+  userId: string,
+  { record }: Pick<Subject, 'record'>,
+  reference: Pick<ReferenceRecord, 'id' | 'model' | 'createdAt'> &
+    Pick<ReferenceContent, 'views' | 'consent'>,
+  lockout: { reason: LockoutReason; until: number | null } | null,
+) {
+  return {
+    user_id: userId,
+    status: 'enrolled' as const,
+    enrolled_at: isoTime(record.createdAt),
+    reference: {
+      reference_id: reference.id,
+      created_at: isoTime(reference.createdAt),
+      model: reference.model,
+      views: reference.views,
+      consent: reference.consent,
+    },
+    lockout: {
+      status: lockout?.reason ?? ('none' as const),
+      until: optionalTime(lockout?.until ?? null),
+      rejections: record.failures,
+    },
+  }
+}
+
+export function webhookView(endpoint: WebhookEndpointRecord) {
+  const { id, environment, url, events, createdAt, failures, lastSuccessAt } = endpoint
+  return {
+    id,
+    environment,
+    url,
+    /** Empty: all. */
+    events: events === '' ? [] : events.split(','),
+    created_at: isoTime(createdAt),
+    /** `failing` from a try that was not taken until one that is. */
+    health:
+      failures > 0
+        ? ('failing' as const)
+        : lastSuccessAt === null
+          ? ('untried' as const)
+          : ('working' as const),
+    failures,
+    last_success_at: optionalTime(lastSuccessAt),
+    last_failure_at: optionalTime(endpoint.lastFailureAt),
+    last_failure: endpoint.lastFailure,
+  }
+}
+
+export function webhookDeliveryView(delivery: WebhookDeliveryRecord) {
+  return {
+    id: delivery.id,
+    event_id: delivery.eventId,
+    webhook: delivery.endpointId,
+    type: delivery.type,
+    status: delivery.status,
+    attempts: delivery.attempts,
+    last_outcome: delivery.lastOutcome,
+    created_at: isoTime(delivery.createdAt),
+    next_attempt_at: optionalTime(delivery.nextAttemptAt),
+    finished_at: optionalTime(delivery.finishedAt),
+    replayable: delivery.sealed !== null && delivery.status !== 'pending',
+  }
+}
+
+export function operatorView({ name, role, createdAt, lastSignInAt, lastSignInBy }: PersonRecord) {
+  return {
+    name,
+    role,
+    created_at: isoTime(createdAt),
+    last_sign_in_at: optionalTime(lastSignInAt),
+    last_sign_in_by: lastSignInBy,
+  }
+}
+
+export function personView(person: PersonRecord) {
+  const { origin, passwordHash } = person
+  const state = origin === 'provider' ? 'provider' : passwordHash === null ? 'invited' : 'active'
+  return { ...operatorView(person), state } as const
+}
+
+export function optionalTime(at: number | null): string | null {
+  return at === null ? null : isoTime(at)
+}
+
+/** The settings of a tenant's capture page, with the colors that follow for each theme. */
+export function capturePageView(tenant: TenantRecord) {
+  const { company, returnOrigins, frameAncestors, consent, color, logo } = capturePageSettings(tenant)
+  const themes = color === null ? null : themeColors(color)
+  const shown = ({ accent, onAccent }: ThemeColor) => ({ accent, on_accent: onAccent })
+  return {
+    tenant_id: tenant.id,
+    name: tenant.name,
+    company,
+    return_origins: returnOrigins,
+    frame_ancestors: frameAncestors,
+    consent_version: consent?.version ?? null,
+    consent_text: consent?.text ?? null,
+    color,
+    colors: themes && { light: shown(themes.light), dark: shown(themes.dark) },
+    logo,
+  }
+}

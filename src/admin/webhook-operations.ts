@@ -1,0 +1,143 @@
+/** A tenant's webhooks: where it wants to be told, and what became of what it was told. */
+import type { Clock } from '../lib/clock.js'
+import type { Environment } from '../config/config.js'
+import { prefixedId } from '../crypto/identifiers.js'
+import { CodedError } from '../lib/errors.js'
+import type { TenantRecord, WebhookDeliveryRecord, WebhookEndpointRecord } from '../storage/records.js'
+import type { Store, StoreReader, StoreTransaction } from '../storage/store.js'
+import type { Outbox } from '../webhooks/outbox.js'
+import { TEST_EVENT, WEBHOOK_EVENTS } from '../webhooks/webhook-events.js'
+import { assertWebhookUrl } from '../webhooks/webhook-url.js'
+import type { Actor, AuditedTransactions } from './operation.js'
+
+/** A tenant needs one, and a second one while it moves. */
+export const MOST_ENDPOINTS = 5
+
+export class WebhookOperationError extends CodedError<
+  | 'invalid_events'
+  | 'too_many_webhooks'
+  | 'webhook_not_found'
+  | 'webhook_queue_full'
+  | 'delivery_not_found'
+  | 'delivery_pending'
+  | 'body_gone'
+> {
+  override readonly name = 'WebhookOperationError'
+}
+
+export interface NewWebhook {
+  url: string
+  environment: Environment
+  /** None stands for all, those to come included. */
+  events: readonly string[]
+}
+
+export class WebhookOperations {
+  constructor(
+    private readonly audited: AuditedTransactions,
+    private readonly store: Store,
+    private readonly outbox: Outbox,
+    private readonly clock: Clock,
+  ) {}
+
+  /** @throws WebhookUrlError invalid_webhook_url; WebhookOperationError invalid_events, too_many_webhooks */
+  async add(
+    { id: tenantId }: TenantRecord,
+    actor: Actor,
+    webhook: NewWebhook,
+  ): Promise<WebhookEndpointRecord> {
+    const { host } = assertWebhookUrl(webhook.url)
+    const { url, environment } = webhook
+    const events = parseEvents(webhook.events)
+    return this.audited.run(tenantId, actor, async (tx) => {
+      if ((await tx.webhookEndpoints(tenantId)).length >= MOST_ENDPOINTS)
+        throw new WebhookOperationError(
+          'too_many_webhooks',
+          `The tenant has ${MOST_ENDPOINTS} webhooks: remove one first.`,
+        )
+      const createdAt = this.clock.now()
+      const id = prefixedId('whe', createdAt)
+      const untried = { dropped: 0, lastSuccessAt: null, lastFailureAt: null, lastFailure: null, failures: 0 }
+      const endpoint = { id, tenantId, environment, url, events, createdAt, ...untried }
+      await tx.insertWebhookEndpoint(endpoint)
+      // The rest of an address often holds a token.
+      return { result: endpoint, facts: { event: 'webhook_added', endpoint: id, host, environment, events } }
+    })
+  }
+
+  /** Ends it, with all that waits for it. @throws WebhookOperationError webhook_not_found */
+  remove(tenant: TenantRecord, actor: Actor, endpointId: string): Promise<void> {
+    return this.audited.run(tenant.id, actor, async (tx) => {
+      const { id, url, environment, events } = await this.endpoint(tx, tenant, endpointId)
+      await tx.deleteWebhookEndpoint(id)
+      const { host } = new URL(url)
+      return {
+        result: undefined,
+        facts: { event: 'webhook_removed', endpoint: id, host, environment, events },
+      }
+    })
+  }
+
+  /** Sends an event that says nothing. @returns the delivery's id @throws WebhookOperationError webhook_not_found, webhook_queue_full */
+  test(tenant: TenantRecord, endpointId: string): Promise<string> {
+    const put = async (tx: StoreTransaction) => {
+      const endpoint = await this.endpoint(tx, tenant, endpointId)
+      const { environment } = endpoint
+      const occurrence = { tenantId: tenant.id, environment, type: TEST_EVENT, data: {} } as const
+      const delivery = await this.outbox.putFor(tx, endpoint, occurrence)
+      if (!delivery)
+        throw new WebhookOperationError('webhook_queue_full', 'Too many deliveries wait for this webhook.')
+      return delivery
+    }
+    return this.store.transaction(put, undefined, { tenantId: tenant.id })
+  }
+
+  /**
+   * Sends an event once more, tries counted anew.
+   * @throws WebhookOperationError delivery_not_found, delivery_pending, body_gone
+   */
+  redeliver(tenant: TenantRecord, actor: Actor, deliveryId: string): Promise<WebhookDeliveryRecord> {
+    return this.audited.run(tenant.id, actor, async (tx) => {
+      const delivery = await tx.webhookDelivery(deliveryId)
+      if (delivery?.tenantId !== tenant.id)
+        throw new WebhookOperationError('delivery_not_found', `There is no delivery ${deliveryId}.`)
+      if (delivery.status === 'pending')
+        throw new WebhookOperationError('delivery_pending', 'The delivery is still being tried.')
+      if (!delivery.sealed) throw new WebhookOperationError('body_gone', 'What it said is kept no longer.')
+      const nextAttemptAt = this.clock.now()
+      const progress = {
+        ...delivery,
+        status: 'pending' as const,
+        attempts: 0,
+        lastOutcome: null,
+        nextAttemptAt,
+        finishedAt: null,
+      }
+      await tx.setWebhookProgress(delivery.id, progress)
+      const facts = { delivery: delivery.id, event_id: delivery.eventId }
+      return { result: { ...delivery, ...progress }, facts: { event: 'webhook_redelivered', ...facts } }
+    })
+  }
+
+  private async endpoint(
+    store: StoreReader,
+    tenant: TenantRecord,
+    endpointId: string,
+  ): Promise<WebhookEndpointRecord> {
+    const endpoint = await store.webhookEndpoint(endpointId)
+    if (endpoint?.tenantId !== tenant.id)
+      throw new WebhookOperationError('webhook_not_found', `There is no webhook ${endpointId}.`)
+    return endpoint
+  }
+}
+
+/** @throws WebhookOperationError invalid_events */
+function parseEvents(events: readonly string[]): string {
+  const unknown = events.filter((name) => !(WEBHOOK_EVENTS as readonly string[]).includes(name))
+  if (unknown.length > 0)
+    throw new WebhookOperationError(
+      'invalid_events',
+      `There is no event ${unknown.join(', ')}; there are ${WEBHOOK_EVENTS.join(', ')}.`,
+    )
+  return [...new Set(events)].join(',')
+}

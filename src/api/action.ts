@@ -1,0 +1,25 @@
+/** The action that is to be countersigned, in the one form that two sides can compare. */
+import Type from 'typebox'
+import { ApiError } from '../lib/api-error.js'
+import { canonicalJson } from '../crypto/verification-jwt.js'
+
+const MAX_ACTION_BYTES = 4096
+
+export const actionSchema = Type.Union([Type.String(), Type.Record(Type.String(), Type.Unknown())], {
+  description: `What is to be countersigned, such as the transfer's amount and payee: an object or a string, at most ${MAX_ACTION_BYTES} bytes in RFC 8785 canonical form. Integers beyond 2^53 - 1 and numbers with more digits than a double holds are refused, because different readers take them for different numbers: send them as strings.`,
+  examples: [{ type: 'wire_transfer', amount: '1250.00', currency: 'EUR', to: 'DE89370400440532013000' }],
+})
+
+/** @throws ApiError invalid_request when the action is too long or no I-JSON (RFC 7493: a number out of range) */
+export function canonicalAction(action: unknown): string {
+  const refuse = (issue: string) => new ApiError('invalid_request', { details: [{ path: 'action', issue }] })
+  let canonical: string
+  try {
+    canonical = canonicalJson(action)
+  } catch {
+    throw refuse('has no RFC 8785 canonical form: it holds a number out of range or is nested too deeply')
+  }
+  if (Buffer.byteLength(canonical) > MAX_ACTION_BYTES)
+    throw refuse(`must be at most ${MAX_ACTION_BYTES} bytes in RFC 8785 canonical form`)
+  return canonical
+}

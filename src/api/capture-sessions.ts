@@ -1,0 +1,245 @@
+/** POST /v1/capture-sessions: a link to the hosted capture page, for one user and one action. */
+import Type, { type Static } from 'typebox'
+import { ApiError } from '../lib/api-error.js'
+import { MODES } from '../biometrics/challenge/steps.js'
+import { isoTime } from '../lib/clock.js'
+import { CAPTURE_LANGUAGES } from '../config/capture-languages.js'
+import { isReadableLine, isReadableText, READABLE } from '../lib/readable-text.js'
+import type { TenantRecord } from '../storage/records.js'
+import type { Purpose } from '../verification/challenge-book.js'
+import {
+  capturePageSettings,
+  MOST_CONSENT_CHARACTERS,
+  MOST_VERSION_CHARACTERS,
+  safeOrigin,
+} from '../tenants/capture-page-settings.js'
+import { actionSchema } from './action.js'
+import { assertLivenessOffered } from '../verification/opened-challenge.js'
+import { actionFor, assertVerifiable, modesField, purposeField } from './challenges.js'
+import type { Call, Commit, Endpoint, EndpointDescription } from './endpoint.js'
+import { assertOneOf } from './key-scope.js'
+import { assertPlainUserId } from './plain-user-id.js'
+import { assertReplaceVerdict } from './replace-verdict.js'
+import { nullable, requireLiveness, time, userId } from './schemas.js'
+import type { Services } from './services.js'
+
+const NO_CONTROL_CHARACTERS = '^[^\\u0000-\\u001f\\u007f-\\u009f]*$'
+
+const body = Type.Object(
+  {
+    user_id: userId,
+    purpose: Type.Optional(purposeField),
+    action: Type.Optional(actionSchema),
+    modes: Type.Optional(modesField),
+    require_liveness: Type.Optional(requireLiveness),
+    replace: Type.Optional(
+      Type.Boolean({ default: false, description: 'Of an enrolment: as `enroll` takes it.' }),
+    ),
+    confirmation: Type.Optional(
+      Type.Union([Type.Literal('code'), Type.Literal('none')], {
+        description:
+          '`code`: the page first asks for `confirmation_code`. Tell it to the person by another channel than the link. `none`: the link is enough for anyone who opens it first. Default: `code` for an enrolment, `none` for a verify.',
+      }),
+    ),
+    verification_id: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 64,
+        description: 'Of an enrolment that replaces: as `enroll` takes it.',
+      }),
+    ),
+    return_url: Type.String({
+      minLength: 1,
+      maxLength: 1024,
+      description:
+        'Where the page leads when it is done, with `capture_session=<id>` added to the query. Its origin must be allowed for the tenant.',
+      examples: ['https://bank.example/transfers/4711'],
+    }),
+    locale: Type.Optional(
+      Type.Union(
+        CAPTURE_LANGUAGES.map((language) => Type.Literal(language)),
+        { description: 'Language of the page. Default: what the browser asks for.' },
+      ),
+    ),
+    description: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 200,
+        pattern: NO_CONTROL_CHARACTERS,
+        description:
+          'What the person confirms, in words: shown on the page. It holds no invisible characters and none that change the direction of writing.',
+        examples: ['Transfer of 1250.00 EUR to Grace Hopper'],
+      }),
+    ),
+    consent: Type.Optional(
+      Type.Object(
+        {
+          version: Type.String({
+            minLength: 1,
+            maxLength: MOST_VERSION_CHARACTERS,
+            pattern: NO_CONTROL_CHARACTERS,
+          }),
+          text: Type.String({ minLength: 1, maxLength: MOST_CONSENT_CHARACTERS }),
+        },
+        {
+          title: 'ConsentText',
+          additionalProperties: false,
+          description:
+            'The text that the person agrees to before the camera starts, instead of the tenant’s.',
+        },
+      ),
+    ),
+  },
+  { title: 'CaptureSessionRequest', additionalProperties: false },
+)
+
+const success = Type.Object(
+  {
+    session_id: Type.String(),
+    url: Type.String({
+      description: 'Where the person is sent. It opens in one browser, once, and is told only here.',
+    }),
+    confirmation_code: nullable(
+      Type.String({
+        description:
+          'Six digits, told only here. Tell them to the person by another channel than the link: after five wrong ones the session is over. Null where none is asked for.',
+        examples: ['493028'],
+      }),
+    ),
+    user_id: userId,
+    purpose: purposeField,
+    expires_in: Type.Integer({ description: 'Seconds in which the capture must be done.' }),
+    expires_at: time('When the session expires.'),
+  },
+  { title: 'CaptureSessionLink' },
+)
+
+export const createCaptureSessionDescription: EndpointDescription = {
+  id: 'create_capture_session',
+  method: 'POST',
+  path: '/v1/capture-sessions',
+  summary: 'Have a face captured on the hosted page',
+  description:
+    'Makes a link to the capture page of this installation: a code where one is asked for, consent, camera, challenge and up to three tries. What comes of it is for the backend, at `GET /v1/capture-sessions/{session_id}`; the person is led back with the id of the session alone.',
+  body,
+  success: { status: 201, description: 'The link.', schema: success },
+  errors: [
+    'capture_page_unavailable',
+    'return_url_not_allowed',
+    'replace_verdict_required',
+    'already_enrolled',
+    'reference_not_found',
+    'reference_model_mismatch',
+    'locked_out',
+    'liveness_required',
+    'liveness_unavailable',
+    'overloaded',
+  ],
+  usesEngine: false,
+  maxBodyBytes: 65_536,
+  answersWithSecret: false,
+  idempotent: true,
+  auditEvent: null,
+  answersWithoutStore: false,
+  scopes: ['verify', 'enroll'],
+}
+
+type Input = Static<typeof body>
+
+export function createCaptureSession(services: Services): Endpoint<Input> {
+  const { vault, captureSessions, recogniser, config } = services
+  return {
+    ...createCaptureSessionDescription,
+    async handle(call): Promise<Commit> {
+      const { input, tenant, environment, keyId } = call
+      const purpose: Purpose = input.purpose ?? 'verify'
+      assertOneOf(call.scopes, [purpose], 'purpose')
+      if (input.replace) assertOneOf(call.scopes, ['replace'], 'replace')
+      actionFor(purpose, input.action)
+      assertReadable(input)
+      const origin = services.capturePage()
+      if (origin === null) throw new ApiError('capture_page_unavailable')
+      assertReturnAllowed(tenant, input.return_url)
+      if (!recogniser.takesChallenges) throw new ApiError('liveness_unavailable')
+      assertLivenessOffered(services, call, input.modes ?? MODES)
+      const lookup = vault.lookup(tenant.id, environment, input.user_id)
+      call.user = { id: input.user_id, lookup }
+      if (purpose === 'verify') await assertVerifiable(services, call, lookup)
+      else await assertEnrollable(services, call, lookup)
+      return async (tx) => {
+        const { id, token, code, expiresAt } = await captureSessions.issue(
+          tx,
+          { tenantId: tenant.id, environment, keyId, lookup, purpose },
+          {
+            userId: input.user_id,
+            action: input.action,
+            modes: input.modes,
+            requireLiveness: input.require_liveness,
+            replace: input.replace,
+            verificationId: input.verification_id,
+            returnUrl: input.return_url,
+            locale: input.locale,
+            description: input.description,
+            consent: input.consent,
+          },
+          { asksForCode: (input.confirmation ?? (purpose === 'verify' ? 'none' : 'code')) === 'code' },
+        )
+        return {
+          status: 201,
+          body: {
+            session_id: id,
+            url: `${origin}/capture/${token}`,
+            confirmation_code: code,
+            user_id: input.user_id,
+            purpose,
+            expires_in: config.captureSessionTtlSeconds,
+            expires_at: isoTime(expiresAt),
+          },
+          owner: { lookup, subject: null },
+        }
+      }
+    },
+  }
+}
+
+/** Refuses texts whose characters could make the person read something else. @throws ApiError invalid_request */
+function assertReadable({ description = '', consent }: Input): void {
+  const readable: Array<[string, boolean]> = [
+    ['description', isReadableLine(description)],
+    ['consent.version', isReadableLine(consent?.version ?? '')],
+    ['consent.text', isReadableText(consent?.text ?? '')],
+  ]
+  const details = readable.filter(([, isFine]) => !isFine).map(([path]) => ({ path, issue: READABLE }))
+  if (details.length > 0) throw new ApiError('invalid_request', { details })
+}
+
+/** @throws ApiError return_url_not_allowed */
+function assertReturnAllowed(tenant: TenantRecord, returnUrl: string): void {
+  const origin = safeOrigin(returnUrl)
+  const { returnOrigins } = capturePageSettings(tenant)
+  if (origin !== null && returnOrigins.includes(origin)) return
+  if (origin === null)
+    throw new ApiError('return_url_not_allowed', {
+      message: '`return_url` must be an https URL (http only for localhost), without user name and password.',
+      remedy:
+        'Send the full address to which the person returns, such as https://bank.example/transfers/4711.',
+    })
+  const allowed = returnOrigins.length > 0 ? `allowed are ${returnOrigins.join(', ')}` : 'none is allowed yet'
+  throw new ApiError('return_url_not_allowed', {
+    message: `The capture page of this tenant may not lead back to ${origin}: ${allowed}.`,
+    remedy: `Have the operator allow it: \`countersign tenant capture-page ${tenant.name} --return-origin ${[...returnOrigins, origin].join(' ')}\`.`,
+  })
+}
+
+/** @throws ApiError invalid_request, already_enrolled, replace_verdict_required */
+async function assertEnrollable(
+  { vault, store, clock }: Services,
+  { input, tenant }: Call<Input>,
+  lookup: Buffer,
+): Promise<void> {
+  assertPlainUserId(input.user_id)
+  const existing = await vault.find(store.read, lookup, input.user_id)
+  if (!existing?.reference) return
+  if (!input.replace) throw new ApiError('already_enrolled')
+  assertReplaceVerdict(tenant, existing.record, input.verification_id, clock.now())
+}

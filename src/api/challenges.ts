@@ -1,0 +1,182 @@
+/** POST /v1/challenges: what a person is to do in front of the camera, for one user and one action, once. */
+import Type, { type Static } from 'typebox'
+import { ApiError, retryAfter } from '../lib/api-error.js'
+import { CAPTURE } from '../biometrics/challenge/capture-limits.js'
+import { MODES, STEPS } from '../biometrics/challenge/steps.js'
+import { isoTime, SECOND_MS } from '../lib/clock.js'
+import { NONCE_LENGTH, PURPOSES, type Purpose } from '../verification/challenge-book.js'
+import { actionSchema, canonicalAction } from './action.js'
+import type { Call, Commit, Endpoint, EndpointDescription } from './endpoint.js'
+import { assertOneOf } from './key-scope.js'
+import { activeMethod } from '../verification/liveness.js'
+import { assertPlainUserId } from './plain-user-id.js'
+import { nullable, time, userId } from './schemas.js'
+import type { Services } from './services.js'
+
+export const purposeField = Type.Union(
+  PURPOSES.map((name) => Type.Literal(name)),
+  { default: 'verify', description: 'The call in which the frames will be sent.' },
+)
+
+export const modesField = Type.Array(Type.Union(MODES.map((mode) => Type.Literal(mode))), {
+  maxItems: MODES.length,
+  uniqueItems: true,
+  description:
+    'How the person can move the head; default both. With one of them the statement is weaker and named so; with none, `[]`, frames alone are taken.',
+})
+
+const body = Type.Object(
+  {
+    user_id: userId,
+    purpose: Type.Optional(purposeField),
+    action: Type.Optional(actionSchema),
+    modes: Type.Optional(modesField),
+  },
+  { title: 'ChallengeRequest', additionalProperties: false },
+)
+
+const success = Type.Object(
+  {
+    challenge_id: Type.String(),
+    nonce: Type.String({
+      minLength: NONCE_LENGTH,
+      maxLength: NONCE_LENGTH,
+      description: 'To be sent back with the frames. Told this once.',
+    }),
+    user_id: userId,
+    purpose: purposeField,
+    method: nullable(
+      Type.String({
+        description: 'How the check will be called in verdicts; null where no movement is asked for.',
+      }),
+    ),
+    steps: Type.Array(Type.Union(STEPS.map((step) => Type.Literal(step))), {
+      minItems: 1,
+      description: 'In order. Left and right are the person’s own.',
+    }),
+    capture: Type.Object(
+      {
+        min_frames: Type.Integer(),
+        max_frames: Type.Integer(),
+        min_interval_ms: Type.Integer(),
+        max_interval_ms: Type.Integer(),
+        min_duration_ms: Type.Integer(),
+        max_duration_ms: Type.Integer(),
+      },
+      { description: 'What the frames must keep to.' },
+    ),
+    expires_in: Type.Integer({ description: 'Seconds in which the frames must have come.' }),
+    expires_at: time('When the challenge expires.'),
+  },
+  { title: 'Challenge' },
+)
+
+export const createChallengeDescription: EndpointDescription = {
+  id: 'create_challenge',
+  method: 'POST',
+  path: '/v1/challenges',
+  summary: 'Ask for a challenge',
+  description:
+    'Draws movements of the head that nobody can foresee. The frames of a person who does them are sent to verify or enroll as `challenge`, in the place of photos. A challenge is good for one call, for one user and one action.',
+  body,
+  success: { status: 201, description: 'The challenge.', schema: success },
+  errors: [
+    'reference_not_found',
+    'reference_model_mismatch',
+    'locked_out',
+    'liveness_unavailable',
+    'overloaded',
+  ],
+  usesEngine: false,
+  maxBodyBytes: 32_768,
+  answersWithSecret: false,
+  idempotent: true,
+  auditEvent: null,
+  answersWithoutStore: false,
+  scopes: ['verify', 'enroll'],
+}
+
+type Input = Static<typeof body>
+
+export function createChallenge(services: Services): Endpoint<Input> {
+  const { vault, challenges, recogniser, config } = services
+  return {
+    ...createChallengeDescription,
+    async handle(call): Promise<Commit> {
+      const { input, tenant, environment } = call
+      const { modes = MODES } = input
+      const purpose: Purpose = input.purpose ?? 'verify'
+      assertOneOf(call.scopes, [purpose], 'purpose')
+      const action = actionFor(purpose, input.action)
+      if (!recogniser.takesChallenges) throw new ApiError('liveness_unavailable')
+      const lookup = vault.lookup(tenant.id, environment, input.user_id)
+      call.user = { id: input.user_id, lookup }
+      if (purpose === 'verify') await assertVerifiable(services, call, lookup)
+      else assertPlainUserId(input.user_id)
+      return async (tx) => {
+        const subject = { tenantId: tenant.id, environment, lookup, purpose, action }
+        const { id, nonce, steps, expiresAt } = await challenges.issue(tx, subject, modes)
+        return {
+          status: 201,
+          body: {
+            challenge_id: id,
+            nonce,
+            user_id: input.user_id,
+            purpose,
+            method: activeMethod(steps),
+            steps,
+            capture: {
+              min_frames: CAPTURE.minFrames,
+              max_frames: CAPTURE.maxFrames,
+              min_interval_ms: CAPTURE.minIntervalMs,
+              max_interval_ms: CAPTURE.maxIntervalMs,
+              min_duration_ms: CAPTURE.minDurationMs,
+              max_duration_ms: CAPTURE.maxDurationMs,
+            },
+            expires_in: config.challengeTtlSeconds,
+            expires_at: isoTime(expiresAt),
+          },
+          owner: { lookup, subject: null },
+        }
+      }
+    },
+  }
+}
+
+/** @throws ApiError invalid_request when there is no action to verify, or one to enrol */
+export function actionFor(purpose: Purpose, action: unknown): string | null {
+  const refuse = (issue: string) => new ApiError('invalid_request', { details: [{ path: 'action', issue }] })
+  if (purpose === 'enroll') {
+    if (action !== undefined) throw refuse('an enrolment has no action')
+    return null
+  }
+  if (action === undefined) throw refuse('is required')
+  return canonicalAction(action)
+}
+
+/** Nobody is to move the head for a verify that cannot succeed. @throws ApiError reference_not_found, reference_model_mismatch, locked_out */
+export async function assertVerifiable(
+  services: Services,
+  { input }: Pick<Call<{ user_id: string }>, 'input'>,
+  lookup: Buffer,
+): Promise<void> {
+  const { vault, store, lockout, recogniser, clock } = services
+  const script = recogniser.script?.(input.user_id)
+  if (script?.lockedOutForMs !== undefined) throw lockedOut(script.lockedOutForMs)
+  const subject = await vault.find(store.read, lookup, input.user_id)
+  if (!subject?.reference) {
+    if (script?.isScripted) return
+    throw new ApiError('reference_not_found')
+  }
+  if (subject.reference.model !== recogniser.model) throw new ApiError('reference_model_mismatch')
+  const refusal = lockout.refusal(subject.record, clock.now())
+  if (refusal) throw lockedOut(refusal.waitMs)
+}
+
+/** @param waitMs undefined where only a new enrolment helps */
+function lockedOut(waitMs: number | undefined): ApiError {
+  return new ApiError('locked_out', {
+    message: 'The user is locked out after rejected verifications.',
+    ...(waitMs === undefined ? {} : { headers: retryAfter(waitMs / SECOND_MS) }),
+  })
+}

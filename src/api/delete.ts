@@ -1,0 +1,67 @@
+/** DELETE /v1/delete: erases a user completely (GDPR article 17, CCPA). */
+import Type, { type Static } from 'typebox'
+import { erasureView } from '../admin/views.js'
+import { type Endpoint, type EndpointDescription, SMALL_BODY_BYTES } from './endpoint.js'
+import { time, userId } from './schemas.js'
+import type { Services } from './services.js'
+
+const body = Type.Object({ user_id: userId }, { title: 'DeleteRequest', additionalProperties: false })
+
+const count = (description: string) => Type.Integer({ minimum: 0, description })
+
+const success = Type.Object(
+  {
+    user_id: userId,
+    status: Type.Literal('erased'),
+    erasure_id: Type.String(),
+    erased_at: time('When the user was erased.'),
+    erased: Type.Object({
+      references: count('Biometric references.'),
+      captures: count('Remembered captures, kept for telling replays.'),
+      idempotency_records: count('Kept responses.'),
+    }),
+  },
+  { title: 'DeleteResult' },
+)
+
+export const deleteDescription: EndpointDescription = {
+  id: 'delete',
+  method: 'DELETE',
+  path: '/v1/delete',
+  summary: 'Erase a user',
+  description:
+    'Erases the user: reference, remembered captures, kept responses and the data key that sealed them. A repeat within 24 hours returns the same receipt.',
+  body,
+  bodyOptional: true,
+  query: { user_id: { schema: userId, description: 'Instead of a body.' } },
+  success: { status: 200, description: 'The receipt of the erasure.', schema: success },
+  // The sandbox has it on demand, for `+unavailable`.
+  errors: ['reference_not_found', 'overloaded'],
+  usesEngine: false,
+  maxBodyBytes: SMALL_BODY_BYTES,
+  answersWithSecret: false,
+  idempotent: false,
+  auditEvent: 'delete',
+  answersWithoutStore: false,
+  scopes: ['erase'],
+}
+
+export function erase({ operations, vault }: Services): Endpoint<Static<typeof body>> {
+  return {
+    ...deleteDescription,
+    async handle(call) {
+      const { input, tenant, environment } = call
+      call.user = { id: input.user_id, lookup: vault.lookup(tenant.id, environment, input.user_id) }
+      return async (tx) => {
+        const user = { environment, userId: input.user_id }
+        const { result, facts } = await operations.users.eraseWithin(tx, tenant.id, user)
+        return {
+          status: 200,
+          body: erasureView(result.receipt, input.user_id),
+          observed: { effect: result.isRepeated ? undefined : 'erased' },
+          audit: facts,
+        }
+      }
+    },
+  }
+}

@@ -1,0 +1,189 @@
+/** POST /v1/enroll: captures a user's biometric reference. */
+import Type, { type Static } from 'typebox'
+import { ApiError } from '../lib/api-error.js'
+import { openChallenge, type OpenedChallenge } from '../verification/opened-challenge.js'
+import { usingUp } from './challenge-input.js'
+import type { Call, Commit, Endpoint, EndpointDescription, Outcome } from './endpoint.js'
+import { assessmentOf, Enrolment } from './enrolment.js'
+import { decodeImages } from '../verification/images.js'
+import { assertOneOf } from './key-scope.js'
+import { assertPlainUserId } from './plain-user-id.js'
+import {
+  consent,
+  enrolmentQuality,
+  exactlyOneImageField,
+  imageFields,
+  liveness,
+  requireLiveness,
+  time,
+  userId,
+} from './schemas.js'
+import type { Services } from './services.js'
+
+const body = Type.Object(
+  {
+    user_id: userId,
+    ...imageFields,
+    require_liveness: Type.Optional(requireLiveness),
+    replace: Type.Optional(
+      Type.Boolean({
+        default: false,
+        description: 'Replace the reference of a user who is enrolled already.',
+      }),
+    ),
+    verification_id: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 64,
+        description:
+          'With `replace`, where the contract asks for a verdict: an approved verify of this user for an action with the type `replace_reference`, of the last minutes, which is used up by it.',
+      }),
+    ),
+    add: Type.Optional(
+      Type.Boolean({
+        default: false,
+        description:
+          'Add the photos to the reference of a user who is enrolled already: each must match it. Not together with `replace`.',
+      }),
+    ),
+    dry_run: Type.Optional(
+      Type.Boolean({
+        default: false,
+        description:
+          'Assess the photos and store nothing: 200 instead of 201. Photos that an enrolment would refuse for their quality are told of in `quality.images`. Whether the user is enrolled makes no difference.',
+      }),
+    ),
+    consent: Type.Optional(consent),
+  },
+  { title: 'EnrollRequest', additionalProperties: false, ...exactlyOneImageField },
+)
+
+const assessed = {
+  user_id: userId,
+  quality: enrolmentQuality,
+  liveness,
+  model: Type.String({ description: 'The model pack the reference was made with.' }),
+}
+
+const success = Type.Object(
+  {
+    reference_id: Type.String(),
+    ...assessed,
+    status: Type.Literal('enrolled'),
+    created_at: time('When the reference was captured.'),
+  },
+  { title: 'EnrollResult' },
+)
+
+const assessment = Type.Object({ ...assessed, status: Type.Literal('assessed') }, { title: 'AssessResult' })
+
+export const enrollDescription: EndpointDescription = {
+  id: 'enroll',
+  method: 'POST',
+  path: '/v1/enroll',
+  summary: 'Enrol a user',
+  description:
+    'Captures a biometric reference at user creation. Several images, best three, are combined into one reference; every one of them must be usable and match each of the others. With `add`, photos join the reference of an enrolled user.',
+  body,
+  success: { status: 201, description: 'The user is enrolled.', schema: success },
+  alternative: { status: 200, description: 'The photos are assessed: a dry run.', schema: assessment },
+  errors: [
+    'replace_verdict_required',
+    'already_enrolled',
+    'reference_not_found',
+    'reference_model_mismatch',
+    'locked_out',
+    'challenge_not_found',
+    'challenge_used',
+    'challenge_expired',
+    'challenge_mismatch',
+    'liveness_required',
+    'liveness_unavailable',
+    'image_unreadable',
+    'image_too_large',
+    'image_too_small',
+    'face_not_found',
+    'multiple_faces',
+    'face_too_small',
+    'low_quality',
+    'liveness_failed',
+    'different_people',
+  ],
+  usesEngine: true,
+  answersWithSecret: false,
+  idempotent: true,
+  auditEvent: 'enroll',
+  answersWithoutStore: false,
+  scopes: ['enroll'],
+}
+
+type Input = Static<typeof body>
+
+export function enroll(services: Services): Endpoint<Input> {
+  const { vault, store, recogniser, captures } = services
+  const enrolment = new Enrolment(services)
+  return {
+    ...enrollDescription,
+    async handle(call): Promise<Commit | Outcome> {
+      const { input, tenant, environment } = call
+      const lookup = vault.lookup(tenant.id, environment, input.user_id)
+      call.user = { id: input.user_id, lookup }
+      // Who is known by a face is changed by both.
+      for (const field of ['replace', 'add'] as const)
+        if (input[field]) assertOneOf(call.scopes, ['replace'], field)
+      if (input.add && input.replace)
+        throw new ApiError('invalid_request', {
+          details: [{ path: 'add', issue: 'give either `add` or `replace`' }],
+        })
+      if (input.verification_id !== undefined && !input.replace)
+        throw new ApiError('invalid_request', {
+          details: [{ path: 'verification_id', issue: 'belongs to `replace`' }],
+        })
+      if (input.dry_run && input.challenge)
+        throw new ApiError('invalid_request', {
+          details: [{ path: 'dry_run', issue: 'a challenge is good for one call: assess photos' }],
+        })
+      assertPlainUserId(input.user_id)
+      const images = await decodeImages(input)
+      const opened = await openChallenge(services, call, { lookup, purpose: 'enroll', action: null })
+      return usingUp(services, opened, call, () => capture(call, lookup, images, opened))
+    },
+  }
+
+  async function capture(
+    call: Call<Input>,
+    lookup: Buffer,
+    images: Buffer[],
+    opened: OpenedChallenge | null,
+  ): Promise<Commit | Outcome> {
+    const { input } = call
+    // Asked before the engine works for nothing, and again in the transaction, which decides.
+    if (input.add && !input.dry_run) await enrolment.assertAddable(call, lookup)
+    else if (!input.dry_run) {
+      const existing = await vault.find(store.read, lookup, input.user_id)
+      if (existing?.reference) enrolment.assertReplaceable(call, existing)
+    }
+    const enrolling = recogniser.enrol({
+      userId: input.user_id,
+      images,
+      input,
+      challenge: opened?.frames ?? null,
+      assessOnly: input.dry_run ?? false,
+      deadlineMs: call.deadlineMs,
+      signal: call.signal,
+      share: call.share,
+    })
+    // Before the transaction, which holds the database's lock; and while the engine computes.
+    const [enrolled, hashes] = await Promise.all([enrolling, captures.hash(images)])
+    Object.assign(call.timings, enrolled.timingsMs)
+    if (input.dry_run)
+      return {
+        status: 200,
+        body: { ...assessmentOf(call, enrolled, enrolled.views, recogniser.model), status: 'assessed' },
+        owner: { lookup, subject: null },
+        audit: { model: recogniser.model, dry_run: true },
+      }
+    const photos = { call, lookup, hashes, views: enrolled.views, enrolled }
+    return (tx) => (input.add ? enrolment.add(tx, photos) : enrolment.store(tx, photos))
+  }
+}

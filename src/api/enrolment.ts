@@ -1,0 +1,213 @@
+/** Writes a reference: a first one, one in the place of another, or one with further photos in it. Inside the transaction. */
+import { ApiError, retryAfter } from '../lib/api-error.js'
+import { isoTime, SECOND_MS } from '../lib/clock.js'
+import type { ReferenceRecord, WebhookEndpointRecord } from '../storage/records.js'
+import type { StoreTransaction } from '../storage/store.js'
+import { CLEAR } from '../verification/lockout.js'
+import { type Consent, ownerOf, type Subject } from '../users/template-vault.js'
+import type { Call, Outcome } from './endpoint.js'
+import type { ImageInput } from '../verification/images.js'
+import { assertComparable } from '../verification/decision-policy.js'
+import { tellOfLockout } from '../verification/lockout-event.js'
+import { imageQualityView } from '../verification/quality-views.js'
+import { type Enrolled, embeddingsByImage, type FusedReference } from '../verification/biometric-provider.js'
+import { assertReplaceVerdict } from './replace-verdict.js'
+import type { Services } from './services.js'
+import { livenessView, qualityView } from './views.js'
+
+type EnrolCall = Call<
+  ImageInput & { user_id: string; replace?: boolean; verification_id?: string; consent?: Consent }
+>
+
+/** Photos that were found usable. */
+interface Photos {
+  call: EnrolCall
+  lookup: Buffer
+  /** As the memory of captures has them. */
+  hashes: Buffer[]
+  views: number
+  enrolled: Enrolled
+}
+
+export class Enrolment {
+  constructor(private readonly services: Services) {}
+
+  /** @throws ApiError reference_not_found, reference_model_mismatch, locked_out */
+  async assertAddable(call: EnrolCall, lookup: Buffer): Promise<void> {
+    const { vault, store } = this.services
+    this.extensible(await vault.find(store.read, lookup, call.input.user_id), call)
+  }
+
+  /**
+   * @param subject who has a reference
+   * @throws ApiError already_enrolled, replace_verdict_required
+   */
+  assertReplaceable({ input, tenant }: EnrolCall, { record }: Pick<Subject, 'record'>): void {
+    if (!input.replace) throw new ApiError('already_enrolled')
+    assertReplaceVerdict(tenant, record, input.verification_id, this.services.clock.now())
+  }
+
+  /** @throws ApiError already_enrolled, replace_verdict_required */
+  async store(tx: StoreTransaction, photos: Photos): Promise<Outcome> {
+    const { vault } = this.services
+    const { call, lookup, views, enrolled } = photos
+    const { input, tenant, environment } = call
+    const [found, endpoints] = await Promise.all([
+      vault.find(tx, lookup, input.user_id),
+      tx.webhookEndpoints(tenant.id),
+    ])
+    // Before anything is cleared: without its verdict a replacement ends no lockout.
+    if (found?.reference) this.assertReplaceable(call, found)
+    const subject = found ?? vault.create(tenant.id, environment, lookup, input.user_id)
+    if (found) await tx.setLockout(subject.record.id, CLEAR)
+    else await tx.insertSubject(subject.record)
+    if (found?.record.replaceVerdict) await tx.setReplaceVerdict(found.record.id, null)
+    const { sandboxUsers } = this.services
+    if (found) await sandboxUsers.noteUse(tx, subject.record)
+    else await sandboxUsers.add(tx, subject.record)
+    const { reference: embedding, weight } = enrolled
+    return this.put(tx, photos, subject, {
+      reference: { embedding, weight, views },
+      consent: input.consent ?? null,
+      audit: {
+        replaced: Boolean(found?.reference),
+        ...(input.verification_id === undefined ? {} : { verification_id: input.verification_id }),
+      },
+      endpoints,
+    })
+  }
+
+  /**
+   * Against the reference of the moment, so that of two additions at once none is lost.
+   * @throws ApiError reference_not_found, reference_model_mismatch, locked_out
+   */
+  async add(tx: StoreTransaction, photos: Photos): Promise<Outcome> {
+    const { vault, recogniser, config } = this.services
+    const { call, lookup, enrolled } = photos
+    const [found, endpoints] = await Promise.all([
+      vault.find(tx, lookup, call.input.user_id),
+      tx.webhookEndpoints(call.tenant.id),
+    ])
+    const { subject, record } = this.extensible(found, call)
+    const { consent, ...present } = vault.openReference(subject, record)
+    const { threshold } = recogniser.operatingPoint(call.tenant.fmr ?? config.fmr)
+    let reference: FusedReference
+    try {
+      reference = recogniser.extend(call, present, enrolled, threshold)
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error
+      return this.refuseAddition(tx, photos, subject, error)
+    }
+    return this.put(tx, photos, subject, {
+      reference,
+      consent: call.input.consent ?? consent,
+      audit: { added: reference.views - present.views },
+      endpoints,
+    })
+  }
+
+  /** A match at an addition is a guess at the reference like any verify: whoever is locked out may not make one. */
+  private extensible(
+    subject: Subject | null,
+    { environment }: EnrolCall,
+  ): { subject: Subject; record: ReferenceRecord } {
+    const { recogniser, lockout, clock } = this.services
+    if (!subject?.reference) throw new ApiError('reference_not_found')
+    assertComparable(subject.reference, recogniser, environment)
+    const refusal = lockout.refusal(subject.record, clock.now())
+    if (refusal)
+      throw new ApiError(
+        'locked_out',
+        refusal.waitMs === undefined ? {} : { headers: retryAfter(refusal.waitMs / SECOND_MS) },
+      )
+    return { subject, record: subject.reference }
+  }
+
+  private async refuseAddition(
+    tx: StoreTransaction,
+    { call, lookup }: Photos,
+    subject: Subject,
+    error: ApiError,
+  ): Promise<Outcome> {
+    const { lockout, clock } = this.services
+    const effect = await lockout.count(tx, subject.record, { approved: false, at: clock.now() })
+    await tellOfLockout(tx, this.services.outbox, call, { subject, begun: effect })
+    return {
+      status: error.status,
+      code: error.code,
+      body: error.toBody(call),
+      observed: { effect },
+      owner: { lookup, subject: null },
+      audit: { subject: subject.pseudonym, added: 0 },
+    }
+  }
+
+  private async put(
+    tx: StoreTransaction,
+    { call, lookup, hashes, enrolled }: Photos,
+    subject: Subject,
+    parts: {
+      reference: FusedReference
+      consent: Consent | null
+      audit: Record<string, unknown>
+      /** The tenant's. */
+      endpoints: WebhookEndpointRecord[]
+    },
+  ): Promise<Outcome> {
+    const { vault, captures, recogniser } = this.services
+    const { reference, consent, audit, endpoints } = parts
+    const { model } = recogniser
+    const record = await vault.putReference(tx, subject, model, { ...reference, consent })
+    await captures.remember(tx, subject, {
+      digests: captures.digest(subject, hashes, reference.embedding.length),
+      faces: captures.facesOf(subject, embeddingsByImage(enrolled.samples)),
+    })
+    const occurrence = {
+      tenantId: call.tenant.id,
+      environment: call.environment,
+      type: 'user.enrolled' as const,
+      data: {
+        user_id: call.input.user_id,
+        reference_id: record.id,
+        model,
+        views: reference.views,
+        ...audit,
+      },
+      subject: ownerOf(subject),
+    }
+    await this.services.outbox.put(tx, occurrence, endpoints)
+    return {
+      status: 201,
+      body: {
+        reference_id: record.id,
+        ...assessmentOf(call, enrolled, reference.views, model),
+        status: 'enrolled',
+        created_at: isoTime(record.createdAt),
+      },
+      owner: { lookup, subject: { id: subject.record.id, dataKey: subject.dataKey } },
+      audit: {
+        subject: subject.pseudonym,
+        reference_id: record.id,
+        model,
+        views: reference.views,
+        ...audit,
+        consent_recorded: call.input.consent !== undefined,
+      },
+    }
+  }
+}
+
+/** What is said of photos, whether they are stored or not. */
+export function assessmentOf(
+  { input }: EnrolCall,
+  { quality, findings, liveness }: Enrolled,
+  views: number,
+  model: string,
+): Record<string, unknown> {
+  return {
+    user_id: input.user_id,
+    quality: { ...qualityView(quality), views, images: findings.map(imageQualityView) },
+    liveness: livenessView(liveness),
+    model,
+  }
+}

@@ -1,0 +1,120 @@
+/** GET /v1/capture-sessions/{session_id}: how far a session of the hosted capture page has come, and its verdict. */
+import Type from 'typebox'
+import { ApiError } from '../lib/api-error.js'
+import { isoTime } from '../lib/clock.js'
+import type { CaptureSessionRecord } from '../storage/records.js'
+import { type Endpoint, type EndpointDescription, SMALL_BODY_BYTES } from './endpoint.js'
+import { assertOneOf } from './key-scope.js'
+import { nullable, time } from './schemas.js'
+import type { Services } from './services.js'
+
+const STATUSES = ['open', 'in_progress', 'completed', 'cancelled', 'expired'] as const
+type Status = (typeof STATUSES)[number]
+
+const sessionId = Type.String({ minLength: 1, maxLength: 64 })
+
+const success = Type.Object(
+  {
+    session_id: sessionId,
+    status: Type.Union(
+      STATUSES.map((status) => Type.Literal(status)),
+      {
+        description:
+          '`open`: nobody has opened the link. `in_progress`: somebody has. `completed`: `result` is final. `cancelled`: the person gave up. `expired`: the time was over first.',
+      },
+    ),
+    attempts: Type.Integer({ minimum: 0, description: 'Captures that were judged or are being judged.' }),
+    consent: nullable(
+      Type.Object(
+        {
+          version: Type.String(),
+          at: time('When the person agreed.'),
+        },
+        { description: 'The person’s consent; null before.' },
+      ),
+    ),
+    result: nullable(
+      Type.Object(
+        {
+          status: Type.Integer({ description: 'HTTP status of that call.' }),
+          body: Type.Record(Type.String(), Type.Unknown(), {
+            description: 'As `verify` or `enroll` answers: the verdict with its JWT, or an error.',
+          }),
+        },
+        {
+          description:
+            'The result of the last capture that was judged; null where none was. The JWT’s `nonce` is the id of the session. Whether the status is `completed` or not, nothing but the checked JWT of an approval stands for one.',
+        },
+      ),
+    ),
+    created_at: time('When the session was made.'),
+    expires_at: time('When it expires.'),
+  },
+  { title: 'CaptureSession' },
+)
+
+export const getCaptureSessionDescription: EndpointDescription = {
+  id: 'get_capture_session',
+  method: 'GET',
+  path: '/v1/capture-sessions/{session_id}',
+  summary: 'Look at a session of the hosted page',
+  description:
+    'How far the person has come, what they agreed to, and the verdict, as the call of verify or enroll would have answered. It is there until an hour after the session has expired, or until the user is erased.',
+  pathParameters: {
+    session_id: { schema: sessionId, description: 'As `POST /v1/capture-sessions` named it.' },
+  },
+  success: { status: 200, description: 'The session.', schema: success },
+  errors: ['invalid_request', 'capture_session_not_found'],
+  usesEngine: false,
+  maxBodyBytes: SMALL_BODY_BYTES,
+  answersWithSecret: false,
+  idempotent: false,
+  auditEvent: null,
+  answersWithoutStore: false,
+  scopes: ['verify', 'enroll'],
+}
+
+/** Under which the answer to a capture is kept: the same key for all who send it and ask for it. */
+export function captureAnswerKey(sessionId: string, challengeId: string): string {
+  return `capture-session/${sessionId}/${challengeId}`
+}
+
+export function getCaptureSession(services: Services): Endpoint<{ session_id: string }> {
+  const { store, clock, idempotency } = services
+  return {
+    ...getCaptureSessionDescription,
+    async handle({ input, tenant, environment, scopes }) {
+      const record = await store.read.captureSession(input.session_id)
+      if (record?.tenantId !== tenant.id || record.environment !== environment)
+        throw new ApiError('capture_session_not_found')
+      assertOneOf(scopes, [record.purpose], 'session_id')
+      const { id, attempts, consentVersion, consentedAt, createdAt, expiresAt } = record
+      return {
+        status: 200,
+        body: {
+          session_id: id,
+          status: statusOf(record, clock.now()),
+          attempts,
+          consent: consentedAt === null ? null : { version: consentVersion, at: isoTime(consentedAt) },
+          result: await resultOf(record),
+          created_at: isoTime(createdAt),
+          expires_at: isoTime(expiresAt),
+        },
+      }
+    },
+  }
+
+  async function resultOf({ id, tenantId, environment, purpose, answered }: CaptureSessionRecord) {
+    if (answered === null) return null
+    const path = `/v1/${purpose}`
+    const key = captureAnswerKey(id, answered)
+    const kept = await idempotency.kept({ tenantId, environment, method: 'POST', path, key })
+    return kept && { status: kept.status, body: JSON.parse(kept.body) as Record<string, unknown> }
+  }
+}
+
+function statusOf({ status, browser, expiresAt }: CaptureSessionRecord, now: number): Status {
+  if (status !== 'open') return status
+  if (expiresAt <= now) return 'expired'
+  return browser === null ? 'open' : 'in_progress'
+}

@@ -1,0 +1,95 @@
+/** GET /v1/users/{user_id}: what is known of an enrolled user, without anything biometric. */
+import Type, { type Static } from 'typebox'
+import { ApiError } from '../lib/api-error.js'
+import { userView } from '../admin/views.js'
+import { type Endpoint, type EndpointDescription, SMALL_BODY_BYTES } from './endpoint.js'
+import { consent, nullable, time, userId } from './schemas.js'
+import type { Services } from './services.js'
+
+const success = Type.Object(
+  {
+    user_id: userId,
+    status: Type.Literal('enrolled'),
+    enrolled_at: time('When the user was enrolled first.'),
+    reference: Type.Object({
+      reference_id: Type.String(),
+      created_at: time('When it was captured, or photos were last added to it.'),
+      model: Type.String({ description: 'The model pack it was made with.' }),
+      comparable: Type.Boolean({
+        description:
+          'Whether it was made with the model pack that serves. If not, verify answers `reference_model_mismatch` until the user is enrolled anew.',
+      }),
+      views: Type.Integer({ minimum: 1, description: 'How many photos it holds.' }),
+      consent: nullable(consent),
+    }),
+    lockout: Type.Object({
+      status: Type.Union(
+        [Type.Literal('none'), Type.Literal('locked_out'), Type.Literal('reference_disabled')],
+        { description: 'What verify would answer now. `reference_disabled` ends by a new enrolment alone.' },
+      ),
+      until: nullable(time('When `locked_out` ends by itself.')),
+      rejections: Type.Integer({ minimum: 0, description: 'Consecutive rejections so far.' }),
+    }),
+  },
+  { title: 'User' },
+)
+
+const pathParameters = {
+  user_id: { schema: userId, description: 'The user, percent-encoded.' },
+}
+
+export const getUserDescription: EndpointDescription = {
+  id: 'get_user',
+  method: 'GET',
+  path: '/v1/users/{user_id}',
+  summary: 'Look a user up',
+  description:
+    'Says whether a user is enrolled, since when, with which model pack, and whether the user is locked out. It holds nothing biometric, and writes no audit entry. A user id that is `.` or `..` has no address.',
+  pathParameters,
+  success: { status: 200, description: 'The user is enrolled.', schema: success },
+  // The sandbox has it on demand, for `+unavailable`.
+  errors: ['invalid_request', 'reference_not_found', 'overloaded'],
+  usesEngine: false,
+  maxBodyBytes: SMALL_BODY_BYTES,
+  answersWithSecret: false,
+  idempotent: false,
+  auditEvent: null,
+  answersWithoutStore: false,
+  scopes: ['read'],
+}
+
+interface Input {
+  user_id: Static<typeof userId>
+}
+
+export function getUser(services: Services): Endpoint<Input> {
+  const { vault, store, recogniser, lockout, clock } = services
+  return {
+    ...getUserDescription,
+    async handle(call) {
+      const { input, tenant, environment } = call
+      const lookup = vault.lookup(tenant.id, environment, input.user_id)
+      call.user = { id: input.user_id, lookup }
+      const subject = await vault.find(store.read, lookup, input.user_id)
+      if (!subject?.reference) throw new ApiError('reference_not_found')
+      const { record, reference } = subject
+      const now = clock.now()
+      const scripted = recogniser.script?.(input.user_id).lockedOutForMs
+      const refusal =
+        scripted === undefined
+          ? lockout.refusal(record, now)
+          : { reason: 'locked_out' as const, waitMs: scripted }
+      const view = userView(
+        input.user_id,
+        subject,
+        { ...reference, ...vault.describeReference(subject, reference) },
+        refusal && {
+          reason: refusal.reason,
+          until: refusal.waitMs === undefined ? null : now + refusal.waitMs,
+        },
+      )
+      const comparable = reference.model === recogniser.model
+      return { status: 200, body: { ...view, reference: { ...view.reference, comparable } } }
+    },
+  }
+}

@@ -1,0 +1,97 @@
+/** POST /v1/guidance: what a person before the camera can do better, by one small frame. Recognises nobody and keeps nothing. */
+import Type, { type Static } from 'typebox'
+import { ApiError } from '../lib/api-error.js'
+import { FRAME_GUIDANCE } from '../biometrics/challenge/frame-faults.js'
+import { STEPS } from '../biometrics/challenge/steps.js'
+import type { Endpoint, EndpointDescription } from './endpoint.js'
+import { decodeImage } from '../verification/images.js'
+import { image, userId } from './schemas.js'
+import type { Services } from './services.js'
+
+/** Two frames of 640 x 480 pixels at a good quality, in base64. */
+export const MAX_BODY_BYTES = 512 * 1024
+
+const stepField = Type.Union(
+  STEPS.map((step) => Type.Literal(step)),
+  {
+    default: 'frontal',
+    description:
+      'What the person is to do: of a challenge the step that is shown. Left and right are the person’s own.',
+  },
+)
+
+const body = Type.Object(
+  {
+    image: image(
+      'The frame, not mirrored: a file as for verify, of at most 307,200 pixels (640 x 480). A long side of 320 is enough.',
+    ),
+    step: Type.Optional(stepField),
+    frontal: Type.Optional(
+      image(
+        'A frame of before in which the person looks ahead, from which a movement is measured. Without it nothing is said of a nod.',
+      ),
+    ),
+    user_id: Type.Optional(
+      Type.String({
+        ...userId,
+        description: 'For the sandbox, whose answers go by its end. Production does not look at it.',
+      }),
+    ),
+  },
+  { title: 'GuidanceRequest', additionalProperties: false },
+)
+
+const success = Type.Object(
+  {
+    step: stepField,
+    guidance: Type.Array(Type.Union(FRAME_GUIDANCE.map((code) => Type.Literal(code))), {
+      description:
+        'What the person can be told, the most urgent first. Empty where nothing is left to be done: to hold still, or of a movement that it went far enough.',
+    }),
+  },
+  { title: 'Guidance' },
+)
+
+export const guideDescription: EndpointDescription = {
+  id: 'guide',
+  method: 'POST',
+  path: '/v1/guidance',
+  summary: 'Guide a person before the camera',
+  description:
+    'Says what a person can do better, by one small frame: come closer, find light, turn further. It finds and measures a face and recognises nobody; nothing is kept, counted for a lockout or written to the audit log, and no score is told. It counts towards a rate limit of its own, and is the first to be refused as `overloaded` where verdicts wait: go on without it. It changes nothing, so an idempotency key is taken and ignored.',
+  body,
+  success: { status: 200, description: 'What the person can be told.', schema: success },
+  errors: ['image_unreadable', 'image_too_large', 'image_too_small', 'liveness_unavailable'],
+  usesEngine: true,
+  maxBodyBytes: MAX_BODY_BYTES,
+  answersWithSecret: false,
+  idempotent: false,
+  ownRateLimit: true,
+  auditEvent: null,
+  answersWithoutStore: false,
+  scopes: ['verify', 'enroll'],
+}
+
+type Input = Static<typeof body>
+
+export function guide({ recogniser }: Services): Endpoint<Input> {
+  return {
+    ...guideDescription,
+    // Its stages are not told among those of verdicts, which it would hide by its number.
+    async handle({ input, deadlineMs, signal, share }) {
+      const { step = 'frontal' } = input
+      if (step !== 'frontal' && !recogniser.takesChallenges) throw new ApiError('liveness_unavailable')
+      const guidance = await recogniser.guide({
+        userId: input.user_id,
+        image: await decodeImage(input.image, 'image'),
+        frontal: input.frontal === undefined ? undefined : await decodeImage(input.frontal, 'frontal'),
+        step,
+        input: { image: input.image },
+        deadlineMs,
+        signal,
+        share,
+      })
+      return { status: 200, body: { step, guidance } }
+    },
+  }
+}

@@ -1,0 +1,107 @@
+/** GET /v1/health: can this environment serve? */
+import Type from 'typebox'
+import { retryAfter } from '../lib/api-error.js'
+import { SECOND_MS } from '../lib/clock.js'
+import { type Endpoint, type EndpointDescription, SMALL_BODY_BYTES } from './endpoint.js'
+import type { Services } from './services.js'
+
+const check = Type.Union([Type.Literal('ok'), Type.Literal('degraded')])
+
+const report = Type.Object(
+  {
+    status: check,
+    environment: Type.Union([Type.Literal('production'), Type.Literal('sandbox')]),
+    version: Type.String(),
+    checks: Type.Object({
+      engine: Type.Object({
+        status: check,
+        model: Type.String({ description: 'The model pack that serves.' }),
+        grade: Type.Union([Type.Literal('production'), Type.Literal('evaluation')], {
+          description: 'What the pack is good for at the configured false match rate.',
+        }),
+        workers: Type.Object({ ready: Type.Integer(), configured: Type.Integer() }),
+        queue: Type.Object({ waiting: Type.Integer(), running: Type.Integer(), limit: Type.Integer() }),
+        execution_provider: Type.String({ description: 'The ONNX Runtime provider that runs the models.' }),
+        fallbacks: Type.Array(Type.Object({ provider: Type.String(), reason: Type.String() }), {
+          description: 'Providers that were asked for first and could not serve, and why.',
+        }),
+      }),
+      store: Type.Object({ status: check }),
+      http: Type.Object({
+        status: check,
+        transport: Type.Union([Type.Literal('uws'), Type.Literal('node')], {
+          description: 'The HTTP server that answers: uWebSockets.js or node:http.',
+        }),
+        reason: Type.Union(
+          [Type.Literal('preferred'), Type.Literal('configured'), Type.Literal('unavailable')],
+          {
+            description:
+              'Why this one: `preferred` is the first choice, `configured` was asked for, `unavailable` serves because uWebSockets.js does not load.',
+          },
+        ),
+      }),
+    }),
+  },
+  { title: 'HealthResult' },
+)
+
+export const healthDescription: EndpointDescription = {
+  id: 'health',
+  method: 'GET',
+  path: '/v1/health',
+  summary: 'Report the status of the endpoint',
+  description: 'Says whether the engine and the database can serve.',
+  success: { status: 200, description: 'Everything works.', schema: report },
+  alternative: {
+    status: 503,
+    description: 'Something does not work, or not at full strength.',
+    schema: report,
+  },
+  errors: [],
+  usesEngine: false,
+  maxBodyBytes: SMALL_BODY_BYTES,
+  answersWithSecret: false,
+  idempotent: false,
+  auditEvent: null,
+  answersWithoutStore: true,
+  scopes: [],
+}
+
+/** What a health report is made of. */
+export type HealthServices = Pick<Services, 'config' | 'engineHealth' | 'transport' | 'version'> & {
+  recogniser: Pick<Services['recogniser'], 'operatingPoint'>
+  store: Pick<Services['store'], 'isHealthy'>
+}
+
+export function health(services: HealthServices): Endpoint<undefined> {
+  return {
+    ...healthDescription,
+    async handle({ environment }) {
+      const engine = services.engineHealth()
+      const store = (await services.store.isHealthy()) ? 'ok' : 'degraded'
+      const ok = engine.status === 'ok' && store === 'ok'
+      const body = {
+        status: ok ? 'ok' : 'degraded',
+        environment,
+        version: services.version,
+        checks: {
+          engine: {
+            status: engine.status,
+            model: engine.model,
+            grade: services.recogniser.operatingPoint(services.config.fmr).grade,
+            workers: engine.workers,
+            queue: engine.queue,
+            execution_provider: engine.provider.active,
+            fallbacks: engine.provider.fallbacks,
+          },
+          store: { status: store },
+          http: { status: 'ok', transport: services.transport.name, reason: services.transport.reason },
+        },
+      }
+      return ok ? { status: 200, body } : { status: 503, body, headers: retryAfter(RETRY_MS / SECOND_MS) }
+    },
+  }
+}
+
+/** A worker is replaced and warmed up in about this time. */
+const RETRY_MS = SECOND_MS

@@ -1,0 +1,30 @@
+/** The verdict that a contract may ask for before a reference is replaced: the user's own face agrees to the new one. */
+import { ApiError } from '../lib/api-error.js'
+import { MINUTE_MS } from '../lib/clock.js'
+import type { SubjectRecord, TenantRecord } from '../storage/records.js'
+
+/** The `type` of the action to which the user's approved verify must be bound. */
+export const REPLACE_ACTION = 'replace_reference'
+
+/** Whether an approved verify for this action agrees to another reference. */
+export function agreesToReplacement(action: unknown): boolean {
+  return typeof action === 'object' && action !== null && 'type' in action && action.type === REPLACE_ACTION
+}
+
+/**
+ * The service keeps the id of the last such verify with the user, so that nobody can make one up who holds the signing secret.
+ * @param verificationId as the request names it
+ * @param now milliseconds since the epoch
+ * @throws ApiError replace_verdict_required where the contract asks for a verdict and this one is missing, too old or used
+ */
+export function assertReplaceVerdict(
+  { replaceVerdictMinutes }: Pick<TenantRecord, 'replaceVerdictMinutes'>,
+  { replaceVerdict, replaceVerdictAt }: Pick<SubjectRecord, 'replaceVerdict' | 'replaceVerdictAt'>,
+  verificationId: string | undefined,
+  now: number,
+): void {
+  if (replaceVerdictMinutes === null) return
+  const isGiven = verificationId !== undefined && verificationId === replaceVerdict
+  const isFresh = replaceVerdictAt !== null && now - replaceVerdictAt < replaceVerdictMinutes * MINUTE_MS
+  if (!isGiven || !isFresh) throw new ApiError('replace_verdict_required')
+}

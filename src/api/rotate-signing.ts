@@ -1,0 +1,104 @@
+/** POST /v1/keys/rotate-signing: a new JWT signing secret; the old one stays valid for 30 minutes. */
+import Type, { type Static } from 'typebox'
+import { ApiError } from '../lib/api-error.js'
+import { SECOND_MS } from '../lib/clock.js'
+import { rotationView } from '../admin/views.js'
+import type { TenantRecord } from '../storage/records.js'
+import { OVERLAP_MS } from '../tenants/signing-secrets.js'
+import { type Endpoint, type EndpointDescription, SMALL_BODY_BYTES } from './endpoint.js'
+import { time } from './schemas.js'
+import type { Services } from './services.js'
+
+const body = Type.Object(
+  {
+    force: Type.Optional(
+      Type.Boolean({
+        default: false,
+        description: 'Rotate even in an overlap: ends the older secret at once.',
+      }),
+    ),
+  },
+  { title: 'RotateSigningRequest', additionalProperties: false },
+)
+
+const success = Type.Object(
+  {
+    signing_secret: Type.Object({
+      id: Type.String({ description: 'The `kid` of signatures and JWTs.' }),
+      secret: Type.String({
+        description: 'The new signing secret, shown only here: no replay and no other call gives it again.',
+      }),
+      created_at: time('When the secret was made.'),
+    }),
+    previous: Type.Object({ id: Type.String(), valid_until: time('End of the overlap.') }),
+    overlap_seconds: Type.Integer({ examples: [OVERLAP_MS / SECOND_MS] }),
+  },
+  { title: 'RotateSigningResult' },
+)
+
+export const rotateSigningDescription: EndpointDescription = {
+  id: 'rotate_signing',
+  method: 'POST',
+  path: '/v1/keys/rotate-signing',
+  summary: "Rotate the tenant's signing secret",
+  description:
+    'Makes a new signing secret. For 30 minutes both secrets validate; redeploy the backend in that time. After it only the new secret signs and validates. The new secret is told once and not kept: a repeat with the same idempotency key rotates nothing and gets 409 `secret_already_told`, which names the new secret by its id. Where the response was lost, rotate again with a new idempotency key and `force`.',
+  body,
+  bodyOptional: true,
+  success: { status: 200, description: 'The new secret.', schema: success },
+  errors: ['rotation_in_progress', 'secret_already_told', 'production_key_required', 'insecure_channel'],
+  usesEngine: false,
+  maxBodyBytes: SMALL_BODY_BYTES,
+  answersWithSecret: true,
+  idempotent: true,
+  auditEvent: 'rotate_signing',
+  answersWithoutStore: false,
+  scopes: ['rotate'],
+}
+
+export function rotateSigning({ operations, store }: Services): Endpoint<Static<typeof body>> {
+  return {
+    ...rotateSigningDescription,
+    async assertPermitted({ tenant, environment }) {
+      if (environment === 'sandbox') assertNotIssued(await store.read.tenantById(tenant.id))
+    },
+    refuseReplay,
+    async handle({ input, tenant, environment }) {
+      return async (tx) => {
+        // Asked again inside the transaction: a verify beside this call may just have issued the production key.
+        if (environment === 'sandbox') assertNotIssued(await tx.tenantById(tenant.id))
+        const { result, facts } = await operations.keys.rotateSigningWithin(
+          tx,
+          tenant.id,
+          input.force ?? false,
+        )
+        const view = rotationView(result)
+        const { secret: _told, ...kept } = view.signing_secret
+        return {
+          status: 200,
+          body: { ...view, overlap_seconds: OVERLAP_MS / SECOND_MS },
+          keptBody: { ...view, signing_secret: kept },
+          observed: { effect: 'rotated' },
+          audit: facts,
+        }
+      }
+    },
+  }
+}
+
+/** A leaked sandbox key must not yield the secret that signs production's verdicts. @throws ApiError production_key_required */
+function assertNotIssued(tenant: TenantRecord | undefined): void {
+  if (tenant?.productionIssuedAt != null) throw new ApiError('production_key_required')
+}
+
+/** Names the secret that the first response told. An earlier version kept the secret itself, which is not looked at. */
+function refuseReplay(keptBody: Record<string, unknown>): ApiError {
+  const { signing_secret, previous } = keptBody as Pick<Static<typeof success>, 'signing_secret' | 'previous'>
+  return new ApiError('secret_already_told', {
+    message: `The signing secret ${signing_secret.id} was told once, in the first response to this request, and is not kept.`,
+    details: [
+      { path: 'signing_secret.id', issue: signing_secret.id },
+      { path: 'previous.id', issue: `${previous.id}, valid until ${previous.valid_until}` },
+    ],
+  })
+}

@@ -1,0 +1,193 @@
+/** The pieces that the endpoints' schemas share. JSON Schema 2020-12, as OpenAPI 3.1 embeds it. */
+import Type from 'typebox'
+import { QUALITY_COMPONENTS } from '../../models/pack/quality-components.js'
+import { FINDINGS } from '../biometrics/challenge/active-geometry.js'
+import { CAPTURE } from '../biometrics/challenge/capture-limits.js'
+import { GUIDANCE } from '../biometrics/challenge/frame-faults.js'
+import { LIVENESS_REQUIREMENTS } from '../config/liveness-requirement.js'
+import { NONCE_LENGTH } from '../verification/challenge-book.js'
+
+/** Pattern of a whole number that is sent as text. */
+export const DIGITS = '^[0-9]{1,15}$'
+
+export const userId = Type.String({
+  minLength: 1,
+  maxLength: 128,
+  pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f]*$',
+  description:
+    "The customer's own identifier of the user: 1 to 128 characters, no control characters. Nobody is enrolled under one that holds format, invisible, private-use or unassigned characters of Unicode.",
+  examples: ['user-4711'],
+})
+
+export const image = (description: string) =>
+  Type.String({
+    minLength: 1,
+    contentEncoding: 'base64',
+    description,
+    examples: ['/9j/4AAQSkZJRgABAQAAAQABAAD…'],
+  })
+
+const MAX_IMAGES = 5
+/** Of a challenge: a look ahead, three movements, a look ahead. */
+const MAX_STEPS = 5
+
+/** Of a challenge. */
+export const framesField = Type.Array(
+  Type.Object(
+    {
+      step: Type.Integer({
+        minimum: 0,
+        maximum: MAX_STEPS - 1,
+        description: 'Index of the step that the person was shown.',
+      }),
+      t_ms: Type.Integer({
+        minimum: 0,
+        maximum: 120_000,
+        description: 'Milliseconds since the capture began.',
+      }),
+      image: image('The frame, not mirrored: a file as in `image`.'),
+    },
+    { additionalProperties: false },
+  ),
+  {
+    minItems: CAPTURE.minFrames,
+    maxItems: CAPTURE.maxFrames,
+    description: 'In the order of their capture.',
+  },
+)
+
+/** `image`, `images` or `challenge`: exactly one of them is required, which `decodeImages` checks. */
+export const imageFields = {
+  image: Type.Optional(
+    image('One photo: a JPEG, PNG or WebP file in base64, with padding, without a data: prefix.'),
+  ),
+  images: Type.Optional(
+    Type.Array(image('A photo, as in `image`.'), {
+      minItems: 1,
+      maxItems: MAX_IMAGES,
+      description: `1 to ${MAX_IMAGES} photos of the same person, instead of \`image\`.`,
+    }),
+  ),
+  challenge: Type.Optional(
+    Type.Object(
+      {
+        id: Type.String({ minLength: 1, maxLength: 64 }),
+        nonce: Type.String({ minLength: NONCE_LENGTH, maxLength: NONCE_LENGTH }),
+        frames: framesField,
+      },
+      {
+        title: 'ChallengeResponse',
+        additionalProperties: false,
+        description: 'The frames of a person who did what a challenge asked, in the place of photos.',
+      },
+    ),
+  ),
+}
+
+/** JSON Schema for "exactly one of image, images and challenge". */
+export const exactlyOneImageField = {
+  oneOf: [{ required: ['image'] }, { required: ['images'] }, { required: ['challenge'] }],
+}
+
+export const requireLiveness = Type.Union(
+  LIVENESS_REQUIREMENTS.map((name) => Type.Literal(name)),
+  {
+    default: 'none',
+    description:
+      'What must have been checked of this capture: `passive` by a network, `active` by a challenge. What the installation and the contract of the tenant require holds besides.',
+  },
+)
+
+export const time = (description: string) => Type.String({ format: 'date-time', description })
+
+export const consent = Type.Object(
+  {
+    id: Type.String({
+      minLength: 1,
+      maxLength: 256,
+      description: 'Where the customer keeps the consent.',
+    }),
+    at: time('When the consent was given.'),
+  },
+  { title: 'Consent', additionalProperties: false, description: 'Recorded with the reference.' },
+)
+
+export const nullable = <T extends Type.TSchema>(schema: T) => Type.Union([schema, Type.Null()])
+
+const qualityFields = {
+  score: Type.Number({ description: 'Overall, 0 to 1, higher is better.' }),
+  face_width_px: Type.Number({ description: 'Width of the face between its outer edges, in pixels.' }),
+  detection: Type.Number({ description: 'Confidence of the face detector, 0 to 1.' }),
+  sharpness: Type.Number({ description: 'Variance of the Laplacian of the aligned face.' }),
+  brightness: Type.Number({ description: 'Mean grey level of the aligned face, 0 to 255.' }),
+  contrast: Type.Number({ description: 'Standard deviation of the grey level of the aligned face.' }),
+}
+
+export const quality = Type.Object(qualityFields, {
+  title: 'Quality',
+  description: 'Measured on the face that was compared.',
+})
+
+const imageQuality = Type.Object({
+  passed: Type.Boolean({ description: 'Every component keeps to its bound.' }),
+  components: Type.Array(
+    Type.Object({
+      component: Type.Union(
+        QUALITY_COMPONENTS.map((name) => Type.Literal(name)),
+        { description: 'As ISO/IEC 29794-5 names it.' },
+      ),
+      value: Type.Number(),
+      bound: nullable(
+        Type.Object(
+          { min: Type.Optional(Type.Number()), max: Type.Optional(Type.Number()) },
+          { description: 'What an enrolment photo must keep to; null where every value will do.' },
+        ),
+      ),
+      passed: Type.Boolean(),
+      hint: nullable(Type.String({ description: 'What the person can do, to be shown to them.' })),
+    }),
+  ),
+})
+
+export const enrolmentQuality = Type.Object(
+  {
+    ...qualityFields,
+    views: Type.Integer({
+      minimum: 1,
+      description: 'How many photos the reference holds: three miss far fewer people than one.',
+    }),
+    images: Type.Array(imageQuality, { description: 'One an image of the request, in their order.' }),
+  },
+  { title: 'EnrolmentQuality', description: 'Measured on the best face.' },
+)
+
+export const liveness = Type.Object(
+  {
+    checked: Type.Boolean({
+      description: 'False when nothing was checked: nothing is claimed.',
+    }),
+    methods: Type.Array(Type.String(), {
+      description:
+        'What was checked: `passive:<pack>` by the liveness network of that pack, `active-geometry@1` by the movements of a challenge.',
+    }),
+    score: nullable(
+      Type.Number({
+        description:
+          'Of the liveness network: probability of a live person, 0 to 1; null where it judged nothing, also for a face that is `too_close`.',
+      }),
+    ),
+    passed: nullable(Type.Boolean({ description: 'By every method.' })),
+    guidance: Type.Optional(
+      Type.Union(
+        GUIDANCE.map((name) => Type.Literal(name)),
+        { description: 'Of a capture that failed: what the person can be told.' },
+      ),
+    ),
+    findings: Type.Optional(
+      Type.Array(Type.Union(FINDINGS.map((name) => Type.Literal(name))), {
+        description: 'What that looks like: for the backend, never for the person.',
+      }),
+    ),
+  },
+  { title: 'Liveness', description: 'Presentation attack detection.' },
+)

@@ -1,0 +1,192 @@
+/** The books: database, keys, tenants, users and audit log, and what can be done to them, without the engine and the listeners. All that most commands need. */
+import { AuditLog } from '../audit/audit-log.js'
+import { type Clock, systemClock } from '../lib/clock.js'
+import { isThere } from '../config/is-there.js'
+import { type Config, ConfigError } from '../config/config.js'
+import { EpochFolder } from '../keys/epoch-folder.js'
+import type { EpochKeys } from '../crypto/epoch-key.js'
+import { isKeyFileUsed, loadMasterKey, MalformedKeyError, masterKeyId } from '../crypto/master-key.js'
+import { deriveKeys, newKeys, openKeys, type ServiceKeys, sealKeys } from '../crypto/service-keys.js'
+import { loadEpochs } from '../keys/epochs.js'
+import { Operations } from '../admin/operations.js'
+import {
+  describeDatabase,
+  hasDatabase,
+  masterKeysOf,
+  type OpenOptions,
+  openStore,
+} from '../storage/open-store.js'
+import type { Store, StoreReader } from '../storage/store.js'
+import { SubjectVault } from '../users/template-vault.js'
+import { SigningSecrets } from '../tenants/signing-secrets.js'
+import { Tenancy } from '../tenants/tenancy.js'
+import { Outbox } from '../webhooks/outbox.js'
+
+export interface Ledger {
+  store: Store
+  /** One object, which every part works with: a change of the keys is a change of what it holds. */
+  keys: ServiceKeys
+  secrets: SigningSecrets
+  tenancy: Tenancy
+  audit: AuditLog
+  vault: SubjectVault
+  outbox: Outbox
+  operations: Operations
+  /** Under which the keyring is sealed. */
+  masterKey: Buffer
+}
+
+export interface LedgerOptions extends OpenOptions {
+  /** For what mends them: data keys of users may not open. */
+  withoutEpochs?: boolean
+}
+
+/** @throws ConfigError when the master key is not the database's, or an epoch key is missing; StoreOpenError */
+export async function openLedger(
+  config: Config,
+  clock: Clock = systemClock,
+  options: LedgerOptions = {},
+): Promise<Ledger> {
+  // A key that cannot be used is to show before a database is made. A database that is there needs its own key, not a new one.
+  const given = hasMasterKey(config) || !(await hasDatabase(config)) ? await masterKeyOf(config) : null
+  const store = await openStore(config, options)
+  try {
+    if (!given) await assertNew(store, config)
+    const masterKey = given ?? (await masterKeyOf(config))
+    const keys = (await findKeys(store.read, masterKey)) ?? (await firstKeys(store, masterKey, clock))
+    const folder = epochFolder(config)
+    await folder?.assertThere()
+    if (!options.withoutEpochs) await takeOverEpochs(store, keys, folder)
+    const secrets = new SigningSecrets(keys, clock)
+    const tenancy = new Tenancy(store, secrets, clock, config)
+    const audit = new AuditLog(keys, clock)
+    const vault = new SubjectVault(keys, clock)
+    const outbox = new Outbox(keys, vault, clock)
+    const operations = new Operations({ store, audit, keys, tenancy, secrets, vault, outbox, clock })
+    return { store, keys, secrets, tenancy, audit, vault, outbox, operations, masterKey }
+  } catch (error) {
+    await store.close()
+    throw error
+  }
+}
+
+/**
+ * The configured master key, as `loadMasterKey` reads it.
+ * @throws ConfigError, which for a malformed key beside a database names the key of the database
+ */
+export async function masterKeyOf(config: Config): Promise<Buffer> {
+  try {
+    return loadMasterKey(config)
+  } catch (error) {
+    if (!(error instanceof MalformedKeyError) || !(await hasDatabase(config).catch(() => false))) throw error
+    throw error.besideDatabase(await masterKeysOf(config).catch(() => []))
+  }
+}
+
+function hasMasterKey(config: Config): boolean {
+  return !isKeyFileUsed(config) || isThere(config.masterKeyFile)
+}
+
+/** @throws ConfigError for a database that has keys or tenants, unless another process has made their master key in this moment */
+async function assertNew(store: Store, config: Config): Promise<void> {
+  const keyrings = await store.read.keyrings()
+  const isNew = keyrings.length === 0 && (await store.read.tenants()).length === 0
+  if (!isNew && !hasMasterKey(config))
+    throw missingMasterKey(
+      config,
+      keyrings.map(({ masterKeyId: id }) => id),
+    )
+}
+
+/** @param wanted ids of the master keys that open the database; empty where they are not known */
+export function missingMasterKey(config: Config, wanted: readonly string[]): ConfigError {
+  const which = wanted.length > 0 ? ` It opens with master key ${wanted.join(' or ')} only.` : ''
+  return new ConfigError(
+    `There is no master key at ${config.masterKeyFile}: put the one of the database there first. There are data in ${describeDatabase(config)}.${which} ` +
+      'Neither COUNTERSIGN_MASTER_KEY nor COUNTERSIGN_MASTER_KEY_COMMAND is set; a new key would open nothing, so none is made.',
+  )
+}
+
+/** Null where none is configured. */
+export function epochFolder({ epochKeys }: Pick<Config, 'epochKeys'>): EpochFolder | null {
+  return epochKeys === undefined ? null : new EpochFolder(epochKeys)
+}
+
+/**
+ * Reads the epoch keys that the database names, and wraps by them from now on.
+ * @returns why the key of the next epoch could not be read yet, if any
+ * @throws ConfigError when one by which data keys may be wrapped is not there
+ */
+export async function takeOverEpochs(
+  { shared, coordinator }: Pick<Store, 'shared' | 'coordinator'>,
+  keys: Pick<ServiceKeys, 'epochs'>,
+  folder: EpochFolder | null,
+): Promise<string | null> {
+  if (!shared) return null
+  const records = await shared.epochs.all()
+  const { epochs, progress, awaited } = await loadEpochs(records, folder, Date.now()).catch((error) => {
+    // What it had come to says nothing of the epochs that the database names now, as after a failover.
+    coordinator?.showEpochs({ loaded: 0, used: 0 })
+    throw error
+  })
+  if (!areSame(keys.epochs, epochs)) keys.epochs = epochs
+  // After that: what is wrapped from now on is wrapped under it.
+  shared.requireEpoch(progress.used)
+  coordinator?.showEpochs(progress)
+  return awaited
+}
+
+function areSame(one: EpochKeys, other: EpochKeys): boolean {
+  return (
+    one.current === other.current &&
+    one.others.length === other.others.length &&
+    one.others.every((key, index) => key === other.others[index])
+  )
+}
+
+/** Null for a database that has no keyring yet. @throws ConfigError when it has none for this master key */
+export async function findKeys(
+  store: Pick<StoreReader, 'keyrings'>,
+  masterKey: Buffer,
+): Promise<ServiceKeys | null> {
+  const keyrings = await store.keyrings()
+  if (keyrings.length === 0) return null
+  const id = masterKeyId(masterKey)
+  const keyring = keyrings.find((one) => one.masterKeyId === id)
+  if (!keyring)
+    throw wrongMasterKey(
+      keyrings.map((one) => one.masterKeyId),
+      id,
+    )
+  return openKeys(keyring.sealed, masterKey, id, keyring.generation)
+}
+
+/** For a new database, or one from before there were keyrings, whose keys were derived from the master key each time. */
+async function firstKeys(store: Store, masterKey: Buffer, clock: Clock): Promise<ServiceKeys> {
+  const id = masterKeyId(masterKey)
+  return store.transaction(async (tx) => {
+    // Of two processes that start at once, the second takes what the first made.
+    const made = await findKeys(tx, masterKey)
+    if (made) return made
+    const tenants = await tx.tenants()
+    const keys = tenants[0] ? deriveKeys(masterKey) : newKeys()
+    if (tenants[0])
+      await new SigningSecrets(keys, clock).active(tx, tenants[0].id).catch(() => {
+        throw wrongKey('its secrets are sealed under another master key')
+      })
+    const audit = new AuditLog(keys, clock)
+    const sealed = sealKeys(keys, masterKey, id)
+    await tx.putKeyring({ masterKeyId: id, sealed, createdAt: clock.now(), generation: 0 })
+    for (const tenant of tenants) await audit.adopt(tx, tenant.id)
+    return keys
+  })
+}
+
+/** @param wanted ids of the master keys that open the database */
+export function wrongMasterKey(wanted: readonly string[], id: string): ConfigError {
+  return wrongKey(`it is sealed under master key ${wanted.join(' or ')}, not ${id}`)
+}
+
+function wrongKey(why: string): ConfigError {
+  return new ConfigError(`The master key does not open this database: ${why}.`)
+}

@@ -1,0 +1,98 @@
+/** What a running service takes over of a changed configuration: its log level and its certificates. The rest waits for a restart. */
+import type { Logger } from 'pino'
+import type { Clock } from '../lib/clock.js'
+import { type Config, SETTINGS, type SettingName } from '../config/config.js'
+import type { Listener } from '../http/listeners/listener.js'
+import { assertUsable, examineTls, type TlsFiles } from '../http/listeners/tls-files.js'
+
+/** Taken over without a restart. */
+const RELOADED: ReadonlySet<SettingName> = new Set([
+  'logLevel',
+  'tlsCert',
+  'tlsKey',
+  'adminTlsCert',
+  'adminTlsKey',
+  'captureTlsCert',
+  'captureTlsKey',
+])
+
+/** The listeners that show one certificate, and the one that they show. */
+interface Certificate {
+  name: 'api' | 'admin' | 'capture'
+  listeners: Listener[]
+  /** Undefined where they serve plain HTTP. */
+  files: TlsFiles | undefined
+  expiresAt: number | null
+}
+
+export class Certificates {
+  private readonly shown: Certificate[] = []
+
+  constructor(
+    private readonly clock: Clock,
+    private readonly log: Logger,
+  ) {}
+
+  /** @param files those with which the listeners began */
+  add(name: Certificate['name'], listeners: Listener[], files: TlsFiles | undefined): void {
+    const expiresAt = files ? this.expiryOf(files) : null
+    this.shown.push({ name, listeners, files, expiresAt })
+  }
+
+  /** When each that is shown expires, in milliseconds since the epoch; null where there is none. */
+  expiries(): Array<Pick<Certificate, 'name' | 'expiresAt'>> {
+    return this.shown.map(({ name, expiresAt }) => ({ name, expiresAt }))
+  }
+
+  /**
+   * Reads them anew, from where `config` says they are. Those that cannot be used stay as they were, and the log says why.
+   * @returns whether all could be used
+   */
+  async renew(config: Config): Promise<boolean> {
+    let isWhole = true
+    for (const certificate of this.shown) {
+      const { name } = certificate
+      const files = tlsFiles(config, name)
+      // Between plain HTTP and TLS only a restart changes.
+      if (!files || !certificate.files) continue
+      try {
+        assertUsable(files, this.clock.now())
+        for (const listener of certificate.listeners) await listener.renewCertificate(files)
+        Object.assign(certificate, { files, expiresAt: this.expiryOf(files) })
+        const expires = new Date(certificate.expiresAt!).toISOString()
+        this.log.info({ listeners: name, certificate: files.certFile, expires }, 'certificate renewed')
+      } catch (err) {
+        isWhole = false
+        this.log.error({ listeners: name, err }, 'the new certificate cannot be used: the old one stays')
+      }
+    }
+    return isWhole
+  }
+
+  private expiryOf(files: TlsFiles): number | null {
+    return examineTls(files, this.clock.now()).expiresAt
+  }
+}
+
+/** Of the listeners of the APIs, of those of dashboard and metrics, or of that of the capture page. */
+export function tlsFiles(config: Config, name: Certificate['name']): TlsFiles | undefined {
+  const { certFile, keyFile } = {
+    api: { certFile: config.tlsCert, keyFile: config.tlsKey },
+    admin: { certFile: config.adminTlsCert, keyFile: config.adminTlsKey },
+    capture: { certFile: config.captureTlsCert, keyFile: config.captureTlsKey },
+  }[name]
+  if (!certFile || !keyFile) return undefined
+  return name === 'api' ? { certFile, keyFile, clientCaFile: config.clientCa } : { certFile, keyFile }
+}
+
+/** Variables whose new value a running service cannot take over. */
+export function awaitingRestart(began: Config, next: Config): string[] {
+  const names = Object.keys(SETTINGS) as SettingName[]
+  const isSame = (name: SettingName) => JSON.stringify(began[name]) === JSON.stringify(next[name])
+  const turnsTls = (['api', 'admin', 'capture'] as const).some(
+    (name) => (tlsFiles(began, name) === undefined) !== (tlsFiles(next, name) === undefined),
+  )
+  return names
+    .filter((name) => !isSame(name) && (turnsTls || !RELOADED.has(name)))
+    .map((name) => SETTINGS[name].variable)
+}

@@ -1,0 +1,385 @@
+/** Steps that the hosted page asks the service for: the code, consent, a challenge, the frames, the hand-over to a phone. */
+import Type, { type Static } from 'typebox'
+import type { AuditLog } from '../audit/audit-log.js'
+import { STEPS } from '../biometrics/challenge/steps.js'
+import type { Clock } from '../lib/clock.js'
+import { isoTime } from '../lib/clock.js'
+import type { CaptureLanguage } from '../config/capture-languages.js'
+import { requestId } from '../crypto/identifiers.js'
+import type { IncomingRequest } from '../http/listeners/listener.js'
+import type { CaptureSessionRecord } from '../storage/records.js'
+import type { Store, StoreTransaction } from '../storage/store.js'
+import type { CaptureEnding, CaptureSession, CaptureSessionBook } from '../verification/capture-session-book.js'
+import { isConfirmed, tryCode } from '../verification/confirmation-code.js'
+import { lockoutReason } from '../verification/lockout.js'
+import type { SubjectVault } from '../users/template-vault.js'
+import { MOST_VERSION_CHARACTERS } from '../tenants/capture-page-settings.js'
+import { captureAnswerKey } from '../api/get-capture-session.js'
+import { framesField, image as imageField } from '../api/schemas.js'
+import {
+  type CaptureSessionEvents,
+  type CaptureSessionResult,
+  resultOf,
+} from '../webhooks/capture-session-events.js'
+import { MOST_ATTEMPTS, outcomeOf } from './capture-outcome.js'
+import { consentOf } from './consent-text.js'
+import type { OwnAnswer, OwnCalls } from './own-calls.js'
+import { PAGE_TEXTS } from './page-texts.js'
+
+export const codeBody = Type.Object(
+  { code: Type.String({ minLength: 1, maxLength: 32 }) },
+  { additionalProperties: false },
+)
+/** The page names the text that it showed. */
+export const consentBody = Type.Object(
+  {
+    agree: Type.Literal(true),
+    version: Type.String({ minLength: 1, maxLength: MOST_VERSION_CHARACTERS }),
+    sha256: Type.String({ pattern: '^[0-9a-f]{64}$' }),
+  },
+  { additionalProperties: false },
+)
+export const framesBody = Type.Object({ frames: framesField }, { additionalProperties: false })
+/** A small frame, and one of before in which the person looks ahead: the page keeps that one, the service keeps none. */
+export const guidanceBody = Type.Object(
+  {
+    image: imageField('A frame.'),
+    step: Type.Union(STEPS.map((step) => Type.Literal(step))),
+    frontal: Type.Optional(imageField('A frame in which the person looks ahead.')),
+  },
+  { additionalProperties: false },
+)
+
+export interface CaptureFlowParts {
+  store: Store
+  clock: Clock
+  audit: AuditLog
+  vault: SubjectVault
+  captureSessions: CaptureSessionBook
+  captureEvents: CaptureSessionEvents
+}
+
+/** Of a session at a time: what the page shows. */
+export type PageState =
+  /** `phone`: the link for the phone was opened there. */
+  | { state: 'open'; phone?: true }
+  /** The code was wrong, and another one can be typed. */
+  | { state: 'code'; message: string }
+  | { state: 'challenge'; challenge: Record<string, unknown> }
+  /** Another capture is to be made. */
+  | { state: 'again'; message: string }
+  /** `return_url` is null where the person goes on at another device. */
+  | { state: 'over'; return_url: string | null; ending?: CaptureEnding }
+
+/** Cameras are refused, unplugged and slow: more challenges than tries, and yet not without end. */
+const MOST_CHALLENGES = 15
+
+/** The session has gone on meanwhile, in another tab or on the phone, or the text of the consent was changed: the page loads again. */
+export class CaptureFlowError extends Error {
+  override readonly name = 'CaptureFlowError'
+
+  constructor(
+    message: string,
+    readonly code: 'conflict' | 'consent_changed' = 'conflict',
+  ) {
+    super(message)
+  }
+}
+
+export class CaptureFlow {
+  constructor(
+    private readonly parts: CaptureFlowParts,
+    private readonly calls: OwnCalls,
+  ) {}
+
+  /** Compares what the person typed with the code of the session. The fifth wrong one ends the session. */
+  async confirm(token: string, typed: string, language: CaptureLanguage): Promise<PageState> {
+    const { audit, clock } = this.parts
+    let isWrong = false
+    const state = await this.change(token, async ({ record, content }, tx) => {
+      const { code } = content
+      if (!code || code.isConfirmed) return
+      const outcome = tryCode(code, typed)
+      isWrong = outcome !== 'right'
+      if (outcome !== 'no_tries_left') return
+      record.status = 'completed'
+      content.ending = 'code'
+      if (record.environment !== 'production') return
+      await audit.append(tx, record.tenantId, {
+        event: 'capture_code_failed',
+        actor: record.keyId,
+        request_id: requestId(clock.now()),
+        capture_session: record.id,
+        purpose: record.purpose,
+      })
+    })
+    if (state.state === 'open' && isWrong) return { state: 'code', message: PAGE_TEXTS[language].code_wrong }
+    return state
+  }
+
+  state(session: CaptureSession): PageState {
+    const { record, content, side } = session
+    if (record.status === 'open')
+      return { state: 'open', ...(side === 'page' && record.phoneBrowser !== null ? { phone: true } : {}) }
+    const { ending } = content
+    return {
+      state: 'over',
+      return_url: side === 'phone' ? null : returnUrlOf(session),
+      ...(ending === undefined ? {} : { ending }),
+    }
+  }
+
+  /**
+   * Records the agreement to the text that the page showed, and keeps that text.
+   * @throws CaptureFlowError consent_changed where the page showed another text than the present one
+   */
+  async consent(
+    token: string,
+    shown: Static<typeof consentBody>,
+    language: CaptureLanguage,
+  ): Promise<PageState> {
+    const { clock, audit, vault } = this.parts
+    return this.change(token, async (session, tx) => {
+      const { record, content } = session
+      assertConfirmed(session)
+      if (record.consentedAt !== null) return
+      const user = record.purpose === 'verify' && (await vault.find(tx, record.lookup, content.errand.userId))
+      if (user && lockoutReason(user.record, clock.now()) !== null) {
+        Object.assign(record, { status: 'completed' })
+        content.ending = 'locked_out'
+        return
+      }
+      const tenant = await tx.tenantById(record.tenantId)
+      const present = consentOf(session, tenant!, language)
+      if (shown.version !== present.version || shown.sha256 !== present.sha256)
+        throw new CaptureFlowError('the text of the consent was changed', 'consent_changed')
+      const now = clock.now()
+      Object.assign(record, { consentVersion: present.version, consentedAt: now })
+      if (record.environment !== 'production') return
+      const { version, text, sha256 } = present
+      await tx.keepConsentText({
+        tenantId: record.tenantId,
+        sha256: Buffer.from(sha256, 'hex'),
+        version,
+        language,
+        text,
+        firstAgreedAt: now,
+      })
+      const subject = await vault.find(tx, record.lookup, content.errand.userId)
+      await audit.append(tx, record.tenantId, {
+        event: 'capture_consented',
+        actor: record.keyId,
+        request_id: requestId(now),
+        capture_session: record.id,
+        purpose: record.purpose,
+        consent_version: version,
+        consent_sha256: sha256,
+        // Who is yet to be enrolled has no pseudonym: the entry of the enrolment names the same session.
+        ...(subject ? { subject: subject.pseudonym } : {}),
+      })
+    })
+  }
+
+  async challenge(
+    session: CaptureSession,
+    token: string,
+    request: IncomingRequest,
+    language: CaptureLanguage,
+  ): Promise<PageState> {
+    const { record, content } = session
+    const { errand } = content
+    assertConfirmed(session)
+    if (record.consentedAt === null) throw new CaptureFlowError('nobody has agreed yet')
+    // Every try is taken: what is being judged decides.
+    if (record.attempts >= MOST_ATTEMPTS) return { state: 'again', message: PAGE_TEXTS[language].busy }
+    if (content.challenges >= MOST_CHALLENGES) return this.end(token, 'refused')
+    const { purpose } = record
+    const { status, body } = await this.calls.post(
+      session,
+      request,
+      '/v1/challenges',
+      { user_id: errand.userId, purpose, ...given({ action: errand.action, modes: errand.modes }) },
+      null,
+    )
+    if (outcomeOf({ status, body }).advice === 'busy')
+      return { state: 'again', message: PAGE_TEXTS[language].busy }
+    // The user was locked out or erased meanwhile.
+    if (status !== 201) return this.end(token, body.code === 'locked_out' ? 'locked_out' : 'refused')
+    const { challenge_id: id, nonce, steps, capture, expires_in } = body
+    await this.change(token, async ({ content }) => {
+      content.challenge = { id: String(id), nonce: String(nonce) }
+      content.challenges++
+    })
+    return { state: 'challenge', challenge: { steps, capture, expires_in } }
+  }
+
+  /**
+   * Takes one of the three tries before the capture is judged: captures that come at the same time are judged three times together.
+   * The try is given back where nothing was judged. One that a crash cut off stays taken.
+   */
+  async frames(
+    session: CaptureSession,
+    token: string,
+    request: IncomingRequest,
+    { frames }: Static<typeof framesBody>,
+    language: CaptureLanguage,
+  ): Promise<PageState> {
+    const { record, content } = session
+    const { errand, challenge } = content
+    if (!challenge) throw new CaptureFlowError('nothing was asked for')
+    const before = await this.takeTry(token, challenge.id)
+    if (before.state === 'over') return before
+    const answer = await this.calls.post(
+      session,
+      request,
+      `/v1/${record.purpose}`,
+      {
+        user_id: errand.userId,
+        challenge: {
+          ...challenge,
+          frames: frames.map((frame) => ({ ...frame, image: String(frame.image) })),
+        },
+        ...given({ require_liveness: errand.requireLiveness }),
+        ...(record.purpose === 'verify'
+          ? { action: errand.action, nonce: record.id }
+          : {
+              ...given({ replace: errand.replace, verification_id: errand.verificationId }),
+              consent: { id: record.id, at: isoTime(record.consentedAt!) },
+            }),
+      },
+      captureAnswerKey(record.id, challenge.id),
+    )
+    const { isJudged, isFinal, ending, advice } = outcomeOf(answer)
+    let triesLeft = 0
+    const state = await this.change(token, async ({ record, content }) => {
+      content.judging = (content.judging ?? []).filter((id) => id !== challenge.id)
+      if (isJudged) record.answered = challenge.id
+      else record.attempts--
+      const isLast = record.attempts >= MOST_ATTEMPTS && content.judging.length === 0
+      triesLeft = MOST_ATTEMPTS - record.attempts
+      if (isFinal || isLast) record.status = 'completed'
+      if (isFinal ? ending !== undefined : isLast) content.ending = ending ?? 'refused'
+      return isJudged ? resultOf(answer) : null
+    })
+    if (state.state === 'over') return state
+    const texts = PAGE_TEXTS[language]
+    // A capture that was not judged has cost no try.
+    const left = !isJudged || triesLeft === 0 ? '' : texts[triesLeft === 1 ? 'tries_left_1' : 'tries_left_2']
+    // Japanese has no blanks between sentences.
+    const message = [texts[advice], left].join(language === 'ja' ? '' : ' ').trim()
+    return { state: 'again', message }
+  }
+
+  /** Takes a try for a challenge. Where several requests name the same challenge, only one of them succeeds. @throws CaptureFlowError */
+  private takeTry(token: string, challengeId: string): Promise<PageState> {
+    return this.change(token, async (session) => {
+      const { record, content } = session
+      assertConfirmed(session)
+      if (record.consentedAt === null || content.challenge?.id !== challengeId)
+        throw new CaptureFlowError('nothing was asked for')
+      if (record.attempts >= MOST_ATTEMPTS) throw new CaptureFlowError('every try is taken')
+      record.attempts++
+      content.challenge = null
+      content.judging = [...(content.judging ?? []), challengeId]
+    })
+  }
+
+  /** Ends a session without another capture. @param ending what the person is told */
+  end(token: string, ending: CaptureEnding): Promise<PageState> {
+    return this.change(token, async ({ record, content }) => {
+      record.status = 'completed'
+      content.ending = ending
+    })
+  }
+
+  /** Whether no verify of the user would be evaluated now: nobody is to be filmed for nothing. */
+  async isLockedOut({ record, content }: CaptureSession): Promise<boolean> {
+    const { store, vault, clock } = this.parts
+    if (record.purpose === 'enroll') return false
+    const user = await vault.find(store.read, record.lookup, content.errand.userId)
+    return user !== null && lockoutReason(user.record, clock.now()) !== null
+  }
+
+  /**
+   * Asks the service what the person can do better, by one small frame, which nobody keeps.
+   * @returns the status and body of `POST /v1/guidance`
+   */
+  async guide(
+    session: CaptureSession,
+    request: IncomingRequest,
+    { image, step, frontal }: Static<typeof guidanceBody>,
+  ): Promise<OwnAnswer> {
+    assertConfirmed(session)
+    if (session.record.consentedAt === null) throw new CaptureFlowError('nobody has agreed yet')
+    const fields = {
+      image: String(image),
+      step,
+      user_id: session.content.errand.userId,
+      ...(frontal === undefined ? {} : { frontal: String(frontal) }),
+    }
+    return this.calls.post(session, request, '/v1/guidance', fields, null)
+  }
+
+  cancel(token: string): Promise<PageState> {
+    return this.change(token, async ({ record }) => {
+      record.status = 'cancelled'
+    })
+  }
+
+  /** @returns the token of the phone's link */
+  async handOver(token: string): Promise<string> {
+    let phone = ''
+    await this.change(token, async (session) => {
+      assertConfirmed(session)
+      if (session.side !== 'page') throw new CaptureFlowError('a phone has nothing to hand over')
+      phone = this.parts.captureSessions.handOver(session)
+    })
+    return phone
+  }
+
+  /**
+   * Changes a session that is not over, and tells webhooks of its end where `work` ends it.
+   * @param work may await nothing but `tx`; returns what came of a capture, where one was judged
+   * @returns the state after it
+   */
+  private async change(
+    token: string,
+    // biome-ignore lint/suspicious/noConfusingVoidType: most changes have no result to return
+    work: (session: CaptureSession, tx: StoreTransaction) => Promise<CaptureSessionResult | null | void>,
+  ): Promise<PageState> {
+    const { store, captureSessions, captureEvents } = this.parts
+    const known = await captureSessions.find(store.read, token)
+    if (!known) throw new CaptureFlowError('the session is gone')
+    const changed = async (tx: StoreTransaction) => {
+      const session = await captureSessions.find(tx, token)
+      if (!session) throw new CaptureFlowError('the session is gone')
+      const { record } = session
+      if (record.status === 'open') {
+        if (record.expiryToldAt !== null) throw new CaptureFlowError('the session has expired')
+        const result = await work(session, tx)
+        await captureSessions.put(tx, session)
+        if ((record.status as CaptureSessionRecord['status']) !== 'open')
+          await captureEvents.tellOfEnd(tx, record, result ?? null)
+      }
+      return this.state(session)
+    }
+    return store.transaction(changed, undefined, { tenantId: known.record.tenantId })
+  }
+}
+
+/** @throws CaptureFlowError where the code is yet to be typed */
+function assertConfirmed({ content }: CaptureSession): void {
+  if (!isConfirmed(content.code)) throw new CaptureFlowError('the code was not typed yet')
+}
+
+/** Where the person came from, with the id of the session and nothing else. */
+export function returnUrlOf({ record, content }: CaptureSession): string {
+  const url = new URL(content.errand.returnUrl)
+  url.searchParams.set('capture_session', record.id)
+  return url.href
+}
+
+/** Without what is undefined. */
+function given(fields: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
+}

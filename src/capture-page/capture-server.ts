@@ -1,0 +1,301 @@
+/** The capture listener: the hosted page behind its single-use links, and what that page asks for. Nothing else is there. */
+import type { Logger } from 'pino'
+import Type, { type Static } from 'typebox'
+import { ApiError } from '../lib/api-error.js'
+import { SECOND_MS } from '../lib/clock.js'
+import { inputParser } from '../http/bodies/json-body.js'
+import type { IncomingRequest, Reply } from '../http/listeners/listener.js'
+import { toApiError } from '../http/to-api-error.js'
+import type { TenantRecord } from '../storage/records.js'
+import type { StoreTransaction } from '../storage/store.js'
+import type { CaptureSession } from '../verification/capture-session-book.js'
+import { isConfirmed } from '../verification/confirmation-code.js'
+import { capturePageSettings } from '../tenants/capture-page-settings.js'
+import { SMALL_BODY_BYTES } from '../api/endpoint.js'
+import { MAX_BODY_BYTES as GUIDANCE_BODY_BYTES } from '../api/guidance.js'
+import { brandFile, brandOf } from './brand.js'
+import {
+  CaptureFlow,
+  CaptureFlowError,
+  type CaptureFlowParts,
+  codeBody,
+  consentBody,
+  framesBody,
+  guidanceBody,
+  type PageState,
+  returnUrlOf,
+} from './capture-flow.js'
+import { companyOf, consentOf } from './consent-text.js'
+import { GuidanceAllowance } from './guidance-allowance.js'
+import { type Notice, noticePage } from './notice-page.js'
+import { type OwnCallParts, OwnCalls } from './own-calls.js'
+import { pageFiles } from './page-files.js'
+import { PageReplies } from './page-replies.js'
+import { languageOf } from './page-texts.js'
+import { loopbackHost, phoneCode } from './phone-code.js'
+import { sessionPage } from './session-page.js'
+
+export interface CaptureServerParts extends CaptureFlowParts, OwnCallParts {
+  /** Of the page, as browsers reach it. */
+  origin: () => string
+  log: Logger
+}
+
+/** Phones send what they captured over slow lines, and the challenge has its own end. */
+export const UPLOAD_MS = 60_000
+/** The component waits 3 seconds for advice. */
+const GUIDANCE_UPLOAD_MS = 5000
+const PATH = /^\/capture\/([\w.-]{1,128})(?:\/(code|consent|challenge|guidance|frames|cancel|phone|status))?$/
+
+const nothing = Type.Object({}, { additionalProperties: false })
+const parseNothing = inputParser({ body: nothing, bodyOptional: true })
+const parseCode = inputParser({ body: codeBody })
+const parseConsent = inputParser({ body: consentBody })
+const parseFrames = inputParser({ body: framesBody })
+const parseGuidance = inputParser({ body: guidanceBody })
+
+/** What a request to an address of a session meets. */
+interface Visit {
+  request: IncomingRequest
+  token: string
+  session: CaptureSession
+}
+
+export class CaptureServer {
+  private readonly flow: CaptureFlow
+  private readonly guidance: GuidanceAllowance
+  private readonly isSecure: boolean
+  private readonly replies: PageReplies
+  private readonly files: ReadonlyMap<string, Reply>
+
+  constructor(private readonly parts: CaptureServerParts) {
+    this.flow = new CaptureFlow(parts, new OwnCalls(parts))
+    this.guidance = new GuidanceAllowance(parts.clock)
+    this.isSecure = parts.origin().startsWith('https:')
+    this.replies = new PageReplies(this.isSecure)
+    this.files = pageFiles(this.replies)
+  }
+
+  readonly handle = async (request: IncomingRequest): Promise<Reply> => {
+    const { replies } = this
+    if (request.malformed) return replies.plain(request.malformed.status, `${request.malformed.message}\n`)
+    try {
+      const [, token, step] = PATH.exec(request.path) ?? []
+      if (token !== undefined)
+        return step === undefined ? await this.open(request, token) : await this.step(request, token, step)
+      const file =
+        this.files.get(request.path) ?? (await brandFile(request.path, this.parts.store.read, replies))
+      if (!file) return replies.plain(404, 'There is no such page.\n')
+      return isRead(request) ? file : this.notAllowed('GET, HEAD')
+    } catch (error) {
+      return this.refuse(error)
+    }
+  }
+
+  /** The page. The first browser that asks for it has the link from then on. */
+  private async open(request: IncomingRequest, token: string): Promise<Reply> {
+    const { store, captureSessions } = this.parts
+    // A HEAD, or a look ahead that nobody sees, must not use the link up.
+    if (request.method !== 'GET') return this.notAllowed('GET')
+    if (/prefetch|prerender|preview/.test(request.headers['sec-purpose'] ?? request.headers.purpose ?? ''))
+      return this.replies.plain(503, 'Not ahead of time.\n')
+    const known = await captureSessions.find(store.read, token)
+    const opened = async (tx: StoreTransaction) => {
+      const session = await captureSessions.find(tx, token)
+      if (!session) return null
+      const tenant = await tx.tenantById(session.record.tenantId)
+      const bound = captureSessions.isBoundTo(session, this.cookie(request, session))
+      const isOpen = session.record.status === 'open' && !captureSessions.hasExpired(session.record)
+      if (bound !== null || !isOpen) return { session, tenant: tenant!, bound, secret: null }
+      const secret = captureSessions.bind(session)
+      await captureSessions.put(tx, session)
+      return { session, tenant: tenant!, bound: true, secret }
+    }
+    const found = known && (await store.transaction(opened, undefined, { tenantId: known.record.tenantId }))
+    const asked = languageOf(request.headers['accept-language'])
+    if (!found)
+      return this.replies.page(404, noticePage(asked, { text: 'not_found', company: null, back: null }), [])
+    const { session, tenant, bound, secret } = found
+    return this.show(session, tenant, { token, bound, secret, asked })
+  }
+
+  private async show(
+    session: CaptureSession,
+    tenant: TenantRecord,
+    {
+      token,
+      bound,
+      secret,
+      asked,
+    }: {
+      token: string
+      bound: boolean | null
+      secret: string | null
+      asked: ReturnType<typeof languageOf>
+    },
+  ): Promise<Reply> {
+    const { record, content, side } = session
+    const { errand } = content
+    const language = errand.locale ?? asked
+    const settings = capturePageSettings(tenant)
+    const { frameAncestors } = settings
+    const brand = brandOf(tenant.id, settings)
+    const company = companyOf(tenant)
+    const returnUrl = returnUrlOf(session)
+    const backTo = side === 'page' ? returnUrl : null
+    const notice = (status: number, text: Notice['text'], back = backTo) =>
+      this.replies.page(status, noticePage(language, { text, company, brand, back }), frameAncestors)
+    const over = (ending = content.ending) =>
+      notice(200, ending ? `ended_${ending}` : side === 'page' ? 'over' : 'over_phone')
+    // Somebody who is not the person learns the customer's site and not the session.
+    if (bound === false) return notice(403, 'elsewhere', `${new URL(returnUrl).origin}/`)
+    if (record.status !== 'open') return over()
+    if (this.parts.captureSessions.hasExpired(record) || !(await this.isInForce(session)))
+      return notice(410, 'expired')
+    if (isConfirmed(content.code) && (await this.flow.isLockedOut(session))) {
+      await this.flow.end(token, 'locked_out')
+      return over('locked_out')
+    }
+    const page = sessionPage({
+      language,
+      environment: record.environment,
+      purpose: record.purpose,
+      company,
+      brand,
+      description: errand.description,
+      needsCode: !isConfirmed(content.code),
+      consent: consentOf(session, tenant, language),
+      hasConsented: record.consentedAt !== null,
+      canHandOver: side === 'page',
+      loopbackHost: loopbackHost(this.parts.origin()),
+    })
+    const cookie =
+      secret === null ? {} : { 'Set-Cookie': this.newCookie(session, secret, frameAncestors.length > 0) }
+    return this.replies.page(200, page, frameAncestors, cookie)
+  }
+
+  /** What the page asks for. */
+  private async step(request: IncomingRequest, token: string, step: string): Promise<Reply> {
+    const { store, captureSessions, origin } = this.parts
+    const method = step === 'status' ? 'GET' : 'POST'
+    if (request.method !== method) return this.notAllowed(method)
+    // Browsers name the page's origin with every POST. Another page that knows the link is none of ours.
+    if (method === 'POST' && request.headers.origin !== origin())
+      return this.replies.json(403, { code: 'wrong_origin' })
+    const session = await captureSessions.find(store.read, token)
+    if (!session) return this.replies.json(404, { code: 'not_found' })
+    if (captureSessions.isBoundTo(session, this.cookie(request, session)) !== true)
+      return this.replies.json(403, { code: 'opened_elsewhere' })
+    const visit = { request, token, session }
+    if (session.record.status !== 'open') return this.replies.json(200, this.flow.state(session))
+    if (captureSessions.hasExpired(session.record)) return this.replies.json(410, { code: 'expired' })
+    if (step === 'guidance') return this.guide(visit)
+    return this.replies.json(200, await this.take(visit, step))
+  }
+
+  private async take(visit: Visit, step: string): Promise<PageState | { url: string; code: string }> {
+    const { flow } = this
+    const { request, token, session } = visit
+    if (step === 'status') return flow.state(session)
+    const language = session.content.errand.locale ?? languageOf(request.headers['accept-language'])
+    const contentType = request.headers['content-type']
+    const body = (limitBytes?: number) =>
+      request.body(performance.now() + UPLOAD_MS, limitBytes, session.record.tenantId)
+    if (step === 'frames') {
+      const input = parseFrames(await body(), contentType, '') as Parameters<CaptureFlow['frames']>[3]
+      return flow.frames(session, token, request, input, language)
+    }
+    if (step === 'code') {
+      const input = parseCode(await body(SMALL_BODY_BYTES), contentType, '') as Static<typeof codeBody>
+      return flow.confirm(token, input.code, language)
+    }
+    const parse = step === 'consent' ? parseConsent : parseNothing
+    const input = parse(await body(SMALL_BODY_BYTES), contentType, '')
+    switch (step) {
+      case 'consent':
+        return flow.consent(token, input as Parameters<CaptureFlow['consent']>[1], language)
+      case 'challenge':
+        return flow.challenge(session, token, request, language)
+      case 'phone': {
+        const url = `${this.parts.origin()}/capture/${await flow.handOver(token)}`
+        return { url, code: phoneCode(url) }
+      }
+      default:
+        return flow.cancel(token)
+    }
+  }
+
+  /** Advice for the person before the camera. An error of the service is passed on by its code: the person goes on without advice. */
+  private async guide({ request, session }: Visit): Promise<Reply> {
+    const input = parseGuidance(
+      await request.body(
+        performance.now() + GUIDANCE_UPLOAD_MS,
+        GUIDANCE_BODY_BYTES,
+        session.record.tenantId,
+      ),
+      request.headers['content-type'],
+      '',
+    ) as Parameters<CaptureFlow['guide']>[2]
+    const end = this.guidance.take(session.record.id)
+    if (!end) return this.replies.json(429, { code: 'rate_limited' }, { 'Retry-After': '1' })
+    try {
+      const { status, body } = await this.flow.guide(session, request, input)
+      return status === 200
+        ? this.replies.json(200, { guidance: body.guidance })
+        : this.replies.json(status, { code: body.code })
+    } finally {
+      end()
+    }
+  }
+
+  /** The key that asked for the session is in force. */
+  private async isInForce({ record }: CaptureSession): Promise<boolean> {
+    try {
+      await this.parts.tenancy.callerAgain(record.tenantId, record.keyId)
+      return true
+    } catch (error) {
+      if (error instanceof ApiError) return false
+      throw error
+    }
+  }
+
+  private cookieName({ record, side }: CaptureSession): string {
+    return `${this.isSecure ? '__Host-' : ''}${record.id}_${side}`
+  }
+
+  private cookie({ headers }: IncomingRequest, session: CaptureSession): string | undefined {
+    const prefix = `${this.cookieName(session)}=`
+    const pairs = (headers.cookie ?? '').split(';').map((pair) => pair.trim())
+    return pairs.find((pair) => pair.startsWith(prefix))?.slice(prefix.length)
+  }
+
+  private newCookie(session: CaptureSession, secret: string, isFramed: boolean): string {
+    const { expiresAt } = session.record
+    const seconds = Math.ceil((expiresAt - this.parts.clock.now()) / SECOND_MS)
+    const attributes = [`${this.cookieName(session)}=${secret}`, 'Path=/', `Max-Age=${seconds}`, 'HttpOnly']
+    // In a frame of another site a cookie is only kept apart for that site, and then it must say so.
+    if (this.isSecure)
+      attributes.push('Secure', ...(isFramed ? ['SameSite=None', 'Partitioned'] : ['SameSite=Lax']))
+    else attributes.push('SameSite=Lax')
+    return attributes.join('; ')
+  }
+
+  private notAllowed(allow: string): Reply {
+    return this.replies.plain(405, `Only ${allow} is supported.\n`, { Allow: allow })
+  }
+
+  private refuse(error: unknown): Reply {
+    if (error instanceof CaptureFlowError) return this.replies.json(409, { code: error.code })
+    const refusal = toApiError(error)
+    if (refusal.status >= 500)
+      this.parts.log.error({ err: refusal.cause ?? refusal }, 'the capture page failed')
+    return {
+      ...this.replies.json(refusal.status, { code: refusal.code }, refusal.headers),
+      close: refusal.code === 'body_too_large',
+    }
+  }
+}
+
+function isRead({ method }: IncomingRequest): boolean {
+  return method === 'GET' || method === 'HEAD'
+}

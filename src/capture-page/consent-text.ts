@@ -1,0 +1,35 @@
+/** The text that a person agrees to on the hosted page, and by which it is known. */
+import { createHash } from 'node:crypto'
+import type { CaptureLanguage } from '../config/capture-languages.js'
+import type { TenantRecord } from '../storage/records.js'
+import type { CaptureSession } from '../verification/capture-session-book.js'
+import { type ConsentText, capturePageSettings } from '../tenants/capture-page-settings.js'
+import { ownConsent } from './session-page.js'
+
+const OWN_VERSION = 'countersign-1'
+
+export interface ShownConsent extends ConsentText {
+  /** SHA-256 of the text, in hex. */
+  sha256: string
+  /** Language of the page around the text; a text of the tenant's own may be in another one. */
+  language: CaptureLanguage
+}
+
+/** The text for this session as of now: the session's own, else the tenant's, else the page's. */
+export function consentOf(
+  { record, content }: CaptureSession,
+  tenant: TenantRecord,
+  language: CaptureLanguage,
+): ShownConsent {
+  const given = content.errand.consent ?? capturePageSettings(tenant).consent
+  const { version, text } = given ?? {
+    version: `${OWN_VERSION}.${record.purpose}.${language}`,
+    text: ownConsent(language, record.purpose, companyOf(tenant)),
+  }
+  return { version, text, language, sha256: createHash('sha256').update(text).digest('hex') }
+}
+
+/** The name that people read. */
+export function companyOf(tenant: TenantRecord): string {
+  return capturePageSettings(tenant).company ?? tenant.name
+}

@@ -1,0 +1,41 @@
+/** How often one session of the hosted page may ask for guidance, so that a page that was changed costs no more computing than a real one. */
+import { type Clock, SECOND_MS } from '../lib/clock.js'
+
+/** The component asks every 0.7 seconds at most. */
+const QUESTIONS_PER_SECOND = 2
+/** Questions that may come at once, after a quiet moment. */
+const BURST = 4
+/** Sessions that are remembered; the one that asked longest ago is forgotten first. */
+const MOST_SESSIONS = 10_000
+
+interface Allowance {
+  tokens: number
+  at: number
+  isAsking: boolean
+}
+
+export class GuidanceAllowance {
+  private readonly sessions = new Map<string, Allowance>()
+
+  constructor(private readonly clock: Clock) {}
+
+  /** Takes one question of a session, one at a time. @returns ends the question; null where it must not be asked */
+  take(sessionId: string): (() => void) | null {
+    const now = this.clock.now()
+    const known = this.sessions.get(sessionId)
+    const before = known ?? { tokens: BURST, at: now, isAsking: false }
+    const earned = (Math.max(0, now - before.at) / SECOND_MS) * QUESTIONS_PER_SECOND
+    const allowance = { ...before, tokens: Math.min(BURST, before.tokens + earned), at: now }
+    // The order of a map is that of insertion.
+    this.sessions.delete(sessionId)
+    this.sessions.set(sessionId, allowance)
+    if (this.sessions.size > MOST_SESSIONS) this.sessions.delete(this.sessions.keys().next().value!)
+    if (allowance.isAsking || allowance.tokens < 1) return null
+    allowance.tokens--
+    allowance.isAsking = true
+    return () => {
+      const present = this.sessions.get(sessionId)
+      if (present) present.isAsking = false
+    }
+  }
+}

@@ -1,0 +1,43 @@
+/** Pages that say why there is no capture: the link leads nowhere, its time is over, or everything is done. */
+import type { CaptureLanguage } from '../config/capture-languages.js'
+import type { CaptureEnding } from '../verification/capture-session-book.js'
+import { type Brand, brandHead } from './brand.js'
+import { escapeHtml, htmlDocument, sayer } from './html.js'
+import { PAGE_TEXTS, type PageTexts } from './page-texts.js'
+
+export interface Notice {
+  text: 'not_found' | 'expired' | 'elsewhere' | 'over' | 'over_phone' | `ended_${CaptureEnding}`
+  /** Null where nobody knows who asked. */
+  company: string | null
+  brand?: Brand
+  /** Where the person can go on; null where that is not known, or at another device. */
+  back: string | null
+}
+
+const HEADINGS: Record<Notice['text'], keyof PageTexts> = {
+  not_found: 'heading_not_found',
+  expired: 'heading_expired',
+  elsewhere: 'heading_elsewhere',
+  over: 'heading_over',
+  over_phone: 'heading_over',
+  ended_refused: 'heading_ended',
+  ended_locked_out: 'heading_ended',
+  ended_code: 'heading_ended',
+}
+
+export function noticePage(language: CaptureLanguage, { text, company, brand, back }: Notice): string {
+  const say = sayer(PAGE_TEXTS[language], { company: company ?? '' })
+  const heading = say(HEADINGS[text])
+  return htmlDocument({
+    language,
+    title: heading,
+    styles: brand?.styles ?? [],
+    main: [
+      company === null ? '' : brandHead(brand, company),
+      `<h1>${heading}</h1>`,
+      // Nobody is taken back from here but by the button.
+      text === 'over' ? '' : `<p>${say(text)}</p>`,
+      back === null ? '' : `<p><a class="button primary" href="${escapeHtml(back)}">${say('back')}</a></p>`,
+    ].join('\n'),
+  })
+}

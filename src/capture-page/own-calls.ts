@@ -1,0 +1,62 @@
+/** Calls of the API from the hosted page, in the name of the key that asked for the session: the same way as any other. */
+import type { Environment } from '../config/config.js'
+import type { ApiServer } from '../http/api-server.js'
+import type { IncomingRequest } from '../http/listeners/listener.js'
+import type { Store } from '../storage/store.js'
+import type { CaptureSession } from '../verification/capture-session-book.js'
+import type { SigningSecrets } from '../tenants/signing-secrets.js'
+import type { Tenancy } from '../tenants/tenancy.js'
+
+export interface OwnCallParts {
+  store: Store
+  tenancy: Tenancy
+  secrets: SigningSecrets
+  apis: Record<Environment, ApiServer['handle']>
+}
+
+export interface OwnAnswer {
+  status: number
+  body: Record<string, unknown>
+}
+
+export class OwnCalls {
+  constructor(private readonly parts: OwnCallParts) {}
+
+  /**
+   * @param request the browser's, which is answered with what comes of it
+   * @param idempotencyKey under which the answer is kept; null for one that is not
+   * @throws ApiError where the key that asked for the session is not in force any more
+   */
+  async post(
+    { record }: CaptureSession,
+    request: IncomingRequest,
+    path: string,
+    fields: Record<string, unknown>,
+    idempotencyKey: string | null,
+  ): Promise<OwnAnswer> {
+    const { store, tenancy, secrets, apis } = this.parts
+    const caller = await tenancy.callerAgain(record.tenantId, record.keyId)
+    const identity = { caller, secrets: await secrets.active(store.read, caller.tenant.id) }
+    const body = Buffer.from(JSON.stringify(fields))
+    const { remoteAddress, encrypted, signal } = request
+    const answer = await apis[record.environment](
+      {
+        method: 'POST',
+        path,
+        query: '',
+        headers: {
+          'content-type': 'application/json',
+          ...(idempotencyKey === null ? {} : { 'x-svc-idempotency-key': idempotencyKey }),
+        },
+        remoteAddress,
+        encrypted,
+        signal,
+        body: async () => body,
+      },
+      { identity, captureSession: record.id },
+    )
+    answer.afterwards?.()
+    const text = answer.body.toString()
+    return { status: answer.status, body: text === '' ? {} : JSON.parse(text) }
+  }
+}

@@ -1,0 +1,110 @@
+/** The page of a session, as HTML: what the person reads stands in it, so that the script has no texts of its own. */
+import type { CaptureLanguage } from '../config/capture-languages.js'
+import type { Environment } from '../config/config.js'
+import type { CaptureEnding } from '../verification/capture-session-book.js'
+import { type Brand, brandHead } from './brand.js'
+import { escapeHtml, htmlDocument, isolated, paragraphs, sayer } from './html.js'
+import { PAGE_TEXTS, type PageTexts } from './page-texts.js'
+
+export interface PageContent {
+  language: CaptureLanguage
+  environment: Environment
+  purpose: 'verify' | 'enroll'
+  company: string
+  /** Picture and style sheet of the tenant. */
+  brand: Brand
+  description: string | undefined
+  /** The consent that the person is asked for. The script sends its version and hash along with the agreement. */
+  consent: { version: string; sha256: string; text: string }
+  hasConsented: boolean
+  /** The code is yet to be typed: until then the page does not say what is confirmed. */
+  needsCode: boolean
+  /** Whether this is the first device, which may hand the capture to a phone. */
+  canHandOver: boolean
+  /** The page's own host where a phone cannot reach it; else null. */
+  loopbackHost: string | null
+}
+
+const ENDINGS: readonly CaptureEnding[] = ['refused', 'locked_out', 'code']
+
+export function sessionPage(content: PageContent): string {
+  const { language, environment, purpose, company, consent, canHandOver } = content
+  const say = sayer(PAGE_TEXTS[language], { company, host: content.loopbackHost })
+  const button = (id: string, text: keyof PageTexts, kind = '', hidden = '') =>
+    `<button type="button" id="${id}" class="${kind}"${hidden}>${say(text)}</button>`
+  const title = say(`title_${purpose}`)
+  const isTold = content.description !== undefined && !content.needsCode
+  const main = `${brandHead(content.brand, company)}
+${environment === 'sandbox' ? `<p class="sandbox">${say('sandbox')}</p>` : ''}
+<h1>${title}</h1>
+${isTold ? `<p class="description"><span class="asks">${say(`asks_${purpose}`)}</span> ${isolated(content.description!)}</p>` : ''}
+<noscript><p class="message">${say('no_script')}</p></noscript>
+<p class="message" role="alert" id="message"></p>
+<section id="confirm" hidden>
+<form id="code-form" autocomplete="off">
+<p><label for="typed">${say('code_asks')}</label></p>
+<input id="typed" name="code" inputmode="numeric" autocomplete="one-time-code" maxlength="16" required>
+<div class="actions"><button class="primary">${say('code_button')}</button></div>
+</form>
+</section>
+<section id="consent" data-version="${escapeHtml(consent.version)}" data-sha256="${consent.sha256}" hidden>
+${isTold ? '' : `<p>${say(`asks_${purpose}`)}</p>`}
+<div class="consent">${paragraphs(consent.text)}</div>
+<div class="actions">${button('agree', 'agree', 'primary')}</div>
+</section>
+<section id="capture" hidden>
+<countersign-capture mode="challenge"><span slot="done"></span></countersign-capture>
+<div class="actions">${button('again', 'try_again_button', 'primary', ' hidden')}</div>
+</section>
+<section id="checking" hidden><p class="busy" role="status" tabindex="-1">${say('checking')}</p></section>
+${canHandOver ? phoneSection(content, say, button) : ''}
+<section id="over" hidden>
+<p role="status" tabindex="-1" id="outcome"></p>
+${canHandOver ? `<p><a class="button primary" id="back" href="">${say('back')}</a></p>` : ''}
+</section>
+<div class="actions" id="leave" hidden>
+${canHandOver ? button('hand-over', 'use_phone') : ''}${button('cancel', 'back')}
+</div>
+<template id="texts" data-busy="${say('busy')}"></template>
+<template id="outcomes">
+<span data-ending="done">${say(canHandOver ? 'over' : 'over_phone')}</span>
+${ENDINGS.map((ending) => `<span data-ending="${ending}">${say(`ended_${ending}`)}</span>`).join('\n')}
+</template>`
+  return htmlDocument({
+    language,
+    title,
+    main,
+    styles: content.brand.styles,
+    attributes: `data-consented="${content.hasConsented}" data-needs-code="${content.needsCode}"`,
+  })
+}
+
+function phoneSection(
+  { loopbackHost }: PageContent,
+  say: ReturnType<typeof sayer>,
+  button: (id: string, text: keyof PageTexts) => string,
+): string {
+  const stay = `<div class="actions">${button('stay', 'stay_here')}</div>`
+  if (loopbackHost !== null)
+    return `<section id="phone" data-unreachable hidden>
+<p role="status" tabindex="-1">${say('phone_unreachable')}</p>
+${stay}
+</section>`
+  return `<section id="phone" hidden>
+<div id="offer">
+<p>${say('phone_hint')}</p>
+<img class="code" id="code" alt="${say('phone_code_alt')}">
+<p>${say('phone_link')}</p>
+<p class="link"><a id="link" href=""></a></p>
+<div class="actions">${button('copy', 'copy')}</div>
+<p role="status" id="copied" data-text="${say('copied')}"></p>
+</div>
+<p role="status" tabindex="-1" id="waiting" data-taken="${say('phone_taken')}">${say('phone_waiting')}</p>
+${stay}
+</section>`
+}
+
+/** The consent of the page itself, where the tenant has none. */
+export function ownConsent(language: CaptureLanguage, purpose: 'verify' | 'enroll', company: string): string {
+  return PAGE_TEXTS[language][`consent_${purpose}`].replaceAll('{company}', () => company)
+}

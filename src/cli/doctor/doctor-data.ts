@@ -1,0 +1,275 @@
+/** What `doctor` finds out about model pack and database. */
+import { findCataloguePack } from '../../../models/install/catalogue.js'
+import {
+  loadModelPack,
+  ModelPackError,
+  thresholdForFmr,
+  verifyModelPack,
+} from '../../../models/pack/model-pack.js'
+import { gradeOf } from '../../../models/pack/pack-grade.js'
+import { auditWalkStatus, describeWalk } from '../../jobs/audit-verification.js'
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../lib/clock.js'
+import { type Config, isPostgres, modelPackDir, sqliteFile } from '../../config/config.js'
+import { differingSettings } from '../../cluster/membership.js'
+import { isUnderWay } from '../../storage/epoch-book.js'
+import { describeDatabase, hasDatabase, masterKeysOf, schemas } from '../../storage/open-store.js'
+import { SchemaOutdatedError } from '../../storage/store.js'
+import { foreignReferences } from '../../users/foreign-references.js'
+import type { Finding } from './doctor-finding.js'
+import { assertNotEmpty, using } from '../with-core.js'
+import { counted } from '../style.js'
+import { modelToServe, packObstacle } from './trials.js'
+
+export async function checkModels(config: Config): Promise<Finding> {
+  const dir = modelPackDir(config)
+  const check = 'model pack'
+  try {
+    const pack = await loadModelPack(dir)
+    await verifyModelPack(pack)
+    const { threshold, fmr, basis } = thresholdForFmr(pack, config.fmr)
+    const detail = `${pack.modelId} is whole; threshold ${threshold.toFixed(4)} for a ${basis} FMR of ${fmr}`
+    const { grade, reasons } = gradeOf(pack, config.fmr)
+    if (grade === 'production' && packObstacle(pack, config) === null) return { check, status: 'ok', detail }
+    const obstacle = packObstacle(pack, config)
+    if (obstacle !== null)
+      return {
+        check,
+        status: 'problem',
+        detail: `countersign serve refuses it: ${obstacle}`,
+        remedy: 'only serve --demo takes it as it is',
+      }
+    return {
+      check,
+      status: 'warning',
+      detail: `${detail}; of evaluation grade: ${reasons.join('; ')}`,
+      remedy: 'calibrate it on photos of your own',
+    }
+  } catch (error) {
+    const remedy = packRemedy(config.modelPack, dir)
+    const isAbsent =
+      error instanceof ModelPackError && error.code === 'pack_not_found' && isAbsentCause(error.cause)
+    if (isAbsent && findCataloguePack(config.modelPack)?.kind === 'built')
+      return {
+        check,
+        status: 'warning',
+        detail: `${dir} is not there yet; the first countersign serve builds it`,
+        remedy: `to have it now, ${remedy}`,
+      }
+    return { check, status: 'problem', detail: (error as Error).message, remedy }
+  }
+}
+
+/** A pack that this user may not read is there all the same. */
+function isAbsentCause(cause: unknown): boolean {
+  const code = (cause as NodeJS.ErrnoException | undefined)?.code
+  return code === 'ENOENT' || code === 'ENOTDIR'
+}
+
+function packRemedy(pack: string, dir: string): string {
+  const kind = findCataloguePack(pack)?.kind
+  if (kind === 'built') return `run countersign models build ${pack}`
+  return kind ? `run countersign models pull ${pack}` : `install the pack into ${dir}`
+}
+
+/** Those that serve from a database that several may serve from. */
+export async function checkNodes(config: Config): Promise<Finding[]> {
+  const check = 'nodes'
+  if (!isPostgres(config) || !(await hasDatabase(config).catch(() => false))) return []
+  try {
+    const nodes = await using(config, async ({ store }) => store.services())
+    const detail =
+      nodes.length === 0
+        ? 'none serves now'
+        : nodes.map(({ name, version }) => `${name} (${version})`).join(', ')
+    const unready = nodes.filter(({ notReady }) => notReady.length > 0)
+    if (unready.length > 0)
+      return [
+        {
+          check,
+          status: 'problem',
+          detail: `not ready: ${unready.map(({ name, notReady }) => `${name} (${notReady.join(', ')})`).join(', ')}; all: ${detail}`,
+          remedy: `see docs/operations/runbooks.md#${unready[0]!.notReady[0]}`,
+        },
+      ]
+    const differing = differingSettings(nodes)
+    return differing.length === 0
+      ? [{ check, status: 'ok', detail }]
+      : [
+          {
+            check,
+            status: 'warning',
+            detail: `${detail}; they have not all alike: ${differing.join(', ')}`,
+            remedy: 'configure and restart them alike; see docs/postgresql.md',
+          },
+        ]
+  } catch {
+    // What keeps the database from being used is told of it.
+    return []
+  }
+}
+
+export async function checkDatabase(config: Config): Promise<Finding> {
+  const check = 'database'
+  try {
+    assertNotEmpty(config)
+    const { found, own } = await schemas(config)
+    if (found === 0)
+      return {
+        check,
+        status: 'warning',
+        detail: `${describeDatabase(config)} is not there yet; the first countersign serve or tenant create makes it`,
+      }
+    if (found < own)
+      return {
+        check,
+        status: 'warning',
+        detail: `${describeDatabase(config)} has schema ${found}, made by an earlier version; countersign serve of this version brings it to schema ${own}, and its content is not examined before`,
+        remedy: 'make a backup with the version that serves it now, then restart',
+      }
+    const served = await modelToServe(config)
+    const { issues, tenants, references, foreign } = await using(config, async ({ store }) => ({
+      issues: await store.check(),
+      ...(await store.read.counts()),
+      foreign: served === null ? null : await foreignReferences(store.read, served),
+    }))
+    if (issues.length > 0) return damaged(issues)
+    const detail = `whole; ${counted(tenants, 'tenant')}, ${counted(references.production, 'production reference')}`
+    return foreign === null
+      ? { check, status: 'ok', detail }
+      : { check, status: 'warning', detail: `${detail}. ${foreign}` }
+  } catch (error) {
+    const issues = await findDamage(config, error)
+    if (issues.length > 0) return damaged(issues)
+    const remedy = `see docs/${isPostgres(config) ? 'postgresql' : 'operations'}.md`
+    return { check, status: 'problem', detail: (error as Error).message, remedy }
+  }
+}
+
+/** Enough to see which tables and indexes are meant. */
+const MOST_ISSUES = 10
+
+function damaged(issues: string[]): Finding {
+  const more = issues.length - MOST_ISSUES
+  return {
+    check: 'database',
+    status: 'problem',
+    detail: `damaged: ${issues.slice(0, MOST_ISSUES).join('; ')}${more > 0 ? `; and ${more} more` : ''}`,
+    remedy: 'see docs/operations/runbooks.md#database_corrupt',
+  }
+}
+
+/** A SQLite file may be too damaged for its own keys to be read, and the integrity check still names what is damaged. */
+async function findDamage(config: Config, error: unknown): Promise<string[]> {
+  if (isPostgres(config)) return []
+  const { integrityIssuesOf, isDamage } = await import('../../storage/sqlite/sqlite-integrity.js')
+  const cause = (error as Error).cause ?? error
+  if (!isDamage(cause)) return []
+  try {
+    const issues = integrityIssuesOf(sqliteFile(config))
+    return issues.length > 0 ? issues : [(cause as Error).message]
+  } catch {
+    return [(cause as Error).message]
+  }
+}
+
+/** Compares the end of every audit log with its seal: one statement a tenant, where `audit verify` reads all entries. */
+export async function checkAuditLogs(config: Config): Promise<Finding[]> {
+  const check = 'audit logs'
+  if (!(await hasDatabase(config).catch(() => false))) return []
+  try {
+    const { count, broken, walk } = await using(config, async ({ store, audit }) => {
+      const tenants = await store.read.tenants()
+      const broken: string[] = []
+      for (const { id, name } of tenants) if (!(await audit.endsAsSealed(store.read, id))) broken.push(name)
+      const walk = await auditWalkStatus(store, audit)
+      for (const { tenantId } of walk.broken) {
+        const name = tenants.find(({ id }) => id === tenantId)?.name
+        if (name && !broken.includes(name)) broken.push(name)
+      }
+      return { count: tenants.length, broken, walk }
+    })
+    if (broken.length === 0)
+      return [
+        {
+          check,
+          status: 'ok',
+          detail: `the ends of ${counted(count, 'log')} are as they were sealed; ${describeWalk(walk)}`,
+        },
+      ]
+    return [
+      {
+        check,
+        status: 'problem',
+        detail: `changed in the database: ${broken.join(', ')}`,
+        remedy: 'countersign audit verify says where they break; see docs/operations.md',
+      },
+    ]
+  } catch {
+    // The finding about the database says why it cannot be used.
+    return []
+  }
+}
+
+/** A change of the master key that was begun and not finished: until then both keys open the database. */
+export async function checkMasterKeyChange(config: Config): Promise<Finding[]> {
+  const ids = await masterKeysOf(config).catch(() => [])
+  if (ids.length < 2) return []
+  return [
+    {
+      check: 'master key',
+      status: 'warning',
+      detail: `its change is under way: both ${ids.join(' and ')} open the database`,
+      remedy:
+        'finish it with countersign keys rotate-master --finish once every service has the new key, or give it up with --cancel',
+    },
+  ]
+}
+
+/** More than services need to read a key. That rows are wrapped anew may take hours. */
+const EPOCH_LOADED_MS = 10 * MINUTE_MS
+
+/** Of a PostgreSQL database that can be opened. */
+export async function checkEpochs(config: Config): Promise<Finding> {
+  const check = 'epoch keys'
+  if (config.epochKeys === undefined)
+    return {
+      check,
+      status: 'warning',
+      detail: 'none: archives and base backups, with the master key, open users who were erased since',
+      remedy: 'name a folder with COUNTERSIGN_EPOCH_KEYS, see docs/postgresql.md',
+    }
+  try {
+    const now = Date.now()
+    const { records, late, behind } = await using(config, async ({ store }) => {
+      const { epochs } = store.shared!
+      const records = await epochs.all()
+      const late = records.find(
+        (one) => isUnderWay(one) && one.activatedAt === null && one.announcedAt < now - EPOCH_LOADED_MS,
+      )
+      return { records, late, behind: late ? await epochs.behind('loaded', late.number) : [] }
+    })
+    if (late)
+      return {
+        check,
+        status: 'problem',
+        detail:
+          `epoch ${late.number} was announced, and has not begun` +
+          (behind.length > 0 ? `: ${behind.join(', ')} cannot read its key` : ''),
+        remedy: 'countersign keys rotate-epoch says what holds it up',
+      }
+    const present = records.findLast(({ settledAt }) => settledAt !== null)
+    if (!present)
+      return { check, status: 'warning', detail: 'the first epoch has not begun: the service begins it' }
+    const detail = `epoch ${present.number}, since ${new Date(present.announcedAt).toISOString()}`
+    const isOverdue =
+      config.epochHours > 0 && present.announcedAt + config.epochHours * HOUR_MS < now - DAY_MS
+    return isOverdue
+      ? { check, status: 'problem', detail: `${detail}: overdue`, remedy: "the service's log says why" }
+      : { check, status: 'ok', detail }
+  } catch (error) {
+    // The finding about the database says so already.
+    if (error instanceof SchemaOutdatedError)
+      return { check, status: 'warning', detail: 'not examined before the schema is brought up to date' }
+    return { check, status: 'problem', detail: (error as Error).message, remedy: 'see docs/postgresql.md' }
+  }
+}

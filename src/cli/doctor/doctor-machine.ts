@@ -1,0 +1,164 @@
+/** What `doctor` finds out about the machine and what is installed on it. */
+import { createRequire } from 'node:module'
+import { availableParallelism } from 'node:os'
+import { hasByteDotProducts } from '../../../models/pack/cpu-features.js'
+import { nativeKernels } from '../../biometrics/kernels/kernels.js'
+import type { Config } from '../../config/config.js'
+import { chooseTransport, uwsObstacleIn } from '../../http/listeners/transport.js'
+import { OLDEST_NODE } from '../../lib/version.js'
+import type { Finding } from './doctor-finding.js'
+import {
+  type AddonRecord,
+  addonDifferences,
+  installedAddon,
+  OWN_BINARY,
+  recordedAddon,
+} from '../http-addon.js'
+
+/** Before this the clock cannot be right: JWTs and signatures would be refused. */
+const EARLIEST_PLAUSIBLE = Date.parse('2026-01-01T00:00:00Z')
+
+export function checkNode(): Finding {
+  const [major, minor] = process.versions.node.split('.').map(Number) as [number, number]
+  const [oldestMajor, oldestMinor] = OLDEST_NODE.split('.').map(Number) as [number, number]
+  const check = 'Node.js'
+  if (major > oldestMajor || (major === oldestMajor && minor >= oldestMinor))
+    return { check, status: 'ok', detail: process.version }
+  return { check, status: 'problem', detail: process.version, remedy: `use Node ${OLDEST_NODE} or later` }
+}
+
+/** @param failure null where there is none */
+export function checkAddon(check: string, failure: string | null): Finding {
+  if (failure === null) return { check, status: 'ok', detail: 'loads' }
+  return {
+    check,
+    status: 'problem',
+    detail: failure.trim().split('\n')[0]!,
+    remedy: 'run npm ci && npm run install with this Node, where g++, make and python3 are',
+  }
+}
+
+/** Which HTTP server would serve; the addon's binary is looked at where it is the one that does. */
+export async function checkHttp(config: Config, addonFailure: string | null): Promise<Finding[]> {
+  const check = 'HTTP server'
+  if (addonFailure !== null && config.http === 'auto')
+    return [
+      {
+        check,
+        status: 'warning',
+        detail: `node:http of ${process.version} (uWebSockets.js does not load: ${uwsObstacleIn(addonFailure)})`,
+        remedy: 'see docs/http-edge.md, "Which one serves"',
+      },
+    ]
+  try {
+    const { name, description } = await chooseTransport(config.http)
+    const server: Finding = { check, status: 'ok', detail: description }
+    return name === 'uws' ? [server, checkHttpAddon()] : [server]
+  } catch (error) {
+    const remedy = 'leave COUNTERSIGN_HTTP at auto, or install a release for this Node'
+    return [{ check, status: 'problem', detail: (error as Error).message, remedy }]
+  }
+}
+
+/** npm holds a package to its sum when it installs it; this one came by way of a repacker, and may have been changed since. */
+function checkHttpAddon(): Finding {
+  const check = 'HTTP addon'
+  const remedy =
+    'remove node_modules and run npm ci; after a change of release on purpose: npm run supply-chain -- --record'
+  try {
+    const recorded = ownBinary(recordedAddon())
+    const installed = ownBinary(installedAddon(undefined, (name) => name === OWN_BINARY))
+    if (installed.package !== recorded.package || installed.version !== recorded.version)
+      return {
+        check,
+        status: 'warning',
+        detail: `${installed.package} ${installed.version} is installed in the place of ${recorded.package} ${recorded.version}`,
+        remedy: `nothing on record holds its binary to a sum: compare SHA-256 ${installed.sha256[OWN_BINARY]} with its publisher's`,
+      }
+    const differences = addonDifferences(recorded, installed)
+    if (differences.length > 0) return { check, status: 'problem', detail: differences.join(', '), remedy }
+    return { check, status: 'ok', detail: `${OWN_BINARY} of ${recorded.package} ${recorded.version}` }
+  } catch (error) {
+    return { check, status: 'problem', detail: (error as Error).message, remedy }
+  }
+}
+
+/** An image may have left out what other platforms need. */
+function ownBinary(addon: AddonRecord): AddonRecord {
+  return { ...addon, sha256: { [OWN_BINARY]: addon.sha256[OWN_BINARY] ?? 'none' } }
+}
+
+export function checkKernels(): Finding {
+  const check = 'native kernels'
+  if (nativeKernels.kernels) return { check, status: 'ok', detail: 'built' }
+  return {
+    check,
+    status: 'warning',
+    detail: `not built (${nativeKernels.reason})`,
+    remedy:
+      'their TypeScript twins serve, at about 2 ms more for each image; with g++ and make: npm run install',
+  }
+}
+
+/** Only worth a word where the pack has such networks; what it costs is their speed. */
+export function checkByteNetworks(): Finding {
+  const check = 'networks in 8 bits'
+  if (hasByteDotProducts) return { check, status: 'ok', detail: 'the processor multiplies bytes' }
+  return {
+    check,
+    status: 'ok',
+    detail:
+      'not on this processor: it lacks VNNI or dot products of bytes, so float32 serves, at about 7 ms more',
+  }
+}
+
+export function checkProviders(config: Config): Finding[] {
+  const { listSupportedBackends } = createRequire(import.meta.url)('onnxruntime-node') as {
+    listSupportedBackends(): Array<{ name: string; bundled: boolean }>
+  }
+  const backends = listSupportedBackends()
+  return config.executionProviders.map((provider): Finding => {
+    const backend = backends.find(({ name }) => name === provider)
+    const check = `provider ${provider}`
+    if (!backend)
+      return {
+        check,
+        status: 'warning',
+        detail: 'not part of this ONNX Runtime',
+        remedy: `the engine falls back to cpu; known here: ${backends.map(({ name }) => name).join(', ')}`,
+      }
+    if (!backend.bundled)
+      return {
+        check,
+        status: 'warning',
+        detail: 'its libraries are not bundled',
+        remedy: 'install them as onnxruntime-node documents; /v1/health tells whether it loaded',
+      }
+    return { check, status: 'ok', detail: 'bundled' }
+  })
+}
+
+export function checkClock(): Finding {
+  const now = Date.now()
+  return now < EARLIEST_PLAUSIBLE
+    ? {
+        check: 'clock',
+        status: 'problem',
+        detail: new Date(now).toISOString(),
+        remedy: 'set the clock; run an NTP client',
+      }
+    : { check: 'clock', status: 'ok', detail: new Date(now).toISOString() }
+}
+
+export function checkTopology(config: Config): Finding {
+  const cores = availableParallelism()
+  const detail = `${config.workers} workers on ${cores} cores, one inference thread each`
+  return config.workers > cores
+    ? {
+        check: 'topology',
+        status: 'warning',
+        detail,
+        remedy: 'more workers than cores only wait for each other',
+      }
+    : { check: 'topology', status: 'ok', detail }
+}

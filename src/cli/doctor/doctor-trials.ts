@@ -1,0 +1,98 @@
+/** What `doctor` finds by trying the configuration as `serve` would use it. */
+import { statfs } from 'node:fs/promises'
+import { type Config, isPostgres } from '../../config/config.js'
+import { nearestFolder } from '../../lib/nearest-folder.js'
+import { tlsReports } from '../config-warnings.js'
+import type { Finding } from './doctor-finding.js'
+import { askReadiness, tryAddresses, tryBackups, tryWriting } from './trials.js'
+
+const LEAST_FREE_BYTES = 1 << 30
+
+export async function checkKeyCommand(config: Config): Promise<Finding> {
+  const check = 'key command'
+  try {
+    const { masterKeyOf } = await import('../../app/core.js')
+    await masterKeyOf(config)
+    return { check, status: 'ok', detail: 'prints a master key' }
+  } catch (error) {
+    const remedy = 'run it in a shell, as the user who runs the service'
+    return { check, status: 'problem', detail: (error as Error).message, remedy }
+  }
+}
+
+export async function checkBackups(config: Config): Promise<Finding> {
+  if (isPostgres(config))
+    return { check: 'backups', status: 'ok', detail: "made by PostgreSQL's own tools, and not watched here" }
+  const { warnings } = await tryBackups(config, Date.now())
+  return {
+    check: 'backups',
+    ...(warnings[0]
+      ? { status: 'warning', detail: warnings[0], remedy: 'let countersign backup run by a timer' }
+      : { status: 'ok', detail: 'none is overdue' }),
+  }
+}
+
+export async function checkAddresses(config: Config): Promise<Finding> {
+  const check = 'addresses'
+  const { problems, isServing } = await tryAddresses(config)
+  if (problems.length > 0)
+    return {
+      check,
+      status: 'problem',
+      detail: problems.join(' '),
+      remedy: 'stop what listens there, or choose others (COUNTERSIGN_*_LISTEN)',
+    }
+  return { check, status: 'ok', detail: isServing ? 'a Countersign listens there' : 'free' }
+}
+
+/** Findings about the service that listens at the admin address, if one does. */
+export async function checkReadiness(config: Config): Promise<Finding[]> {
+  const check = 'readiness'
+  const reasons = await askReadiness(config)
+  if (reasons === null) return []
+  if (reasons.length === 0) return [{ check, status: 'ok', detail: 'the running service is ready' }]
+  return [
+    {
+      check,
+      status: 'problem',
+      detail: `the running service is not ready: ${reasons.join(', ')}`,
+      remedy: `see docs/operations/runbooks.md#${reasons[0]}`,
+    },
+  ]
+}
+
+export async function checkDisk(config: Config): Promise<Finding> {
+  const check = 'disk'
+  const { problems } = tryWriting(config)
+  if (problems.length > 0)
+    return {
+      check,
+      status: 'problem',
+      detail: problems.join(' '),
+      remedy: 'set COUNTERSIGN_DATA_DIR or its owner',
+    }
+  const folder = nearestFolder(config.dataDir)
+  const { bavail, bsize } = await statfs(folder)
+  const free = bavail * bsize
+  const detail = `${(free / 2 ** 30).toFixed(1)} GiB free for ${config.dataDir}`
+  return free < LEAST_FREE_BYTES
+    ? { check, status: 'warning', detail, remedy: 'make room before the database cannot grow' }
+    : { check, status: 'ok', detail }
+}
+
+export function checkTls(config: Config): Finding[] {
+  const check = 'TLS'
+  const remedy = 'have the certificate and its key made anew; see docs/operations.md'
+  return tlsReports(config).flatMap(({ problems, warnings, expiresAt }): Finding[] => {
+    const told = [...problems, ...warnings]
+    if (told.length > 0)
+      return told.map((detail, i) => ({
+        check,
+        status: i < problems.length ? 'problem' : 'warning',
+        detail,
+        remedy,
+      }))
+    const expiry = new Date(expiresAt!).toISOString().slice(0, 10)
+    return [{ check, status: 'ok', detail: `certificate and key belong together, until ${expiry}` }]
+  })
+}

@@ -1,0 +1,284 @@
+/** What `config check` and `doctor` try of a configuration, as `serve` would use it: addresses, writing, the age of backups. */
+import { randomBytes } from 'node:crypto'
+import { accessSync, closeSync, constants, existsSync, openSync, unlinkSync, writeSync } from 'node:fs'
+import { request } from 'node:http'
+import { request as secureRequest } from 'node:https'
+import { createServer, type Server } from 'node:net'
+import { dirname, join } from 'node:path'
+import { findCataloguePack } from '../../../models/install/catalogue.js'
+import { loadModelPack, type ModelPack } from '../../../models/pack/model-pack.js'
+import { assertLivenessServed, assertServable } from '../../../models/pack/pack-grade.js'
+import { DAY_MS } from '../../lib/clock.js'
+import { isThere } from '../../config/is-there.js'
+import {
+  type Config,
+  ConfigError,
+  type ListenAddress,
+  modelPackDir,
+  SETTINGS,
+  sqliteFile,
+} from '../../config/config.js'
+import { isKeyFileUsed, masterKeyId } from '../../crypto/master-key.js'
+import { CodedError } from '../../lib/errors.js'
+import { nearestFolder } from '../../lib/nearest-folder.js'
+import { hasDatabase, masterKeysOf } from '../../storage/open-store.js'
+import type { ServedModel } from '../../users/foreign-references.js'
+
+/** A sentence each. */
+export interface Trial {
+  problems: string[]
+  warnings: string[]
+}
+
+const ANSWER_MS = 2000
+/** A backup older than that is warned of; alerts.yml has the same limit. */
+const BACKUP_LIMIT_MS = 2 * DAY_MS
+
+/** @returns besides, whether a Countersign listens there already */
+export async function tryAddresses(config: Config): Promise<Trial & { isServing: boolean }> {
+  const trial = { problems: [] as string[], warnings: [], isServing: false }
+  const opened: Server[] = []
+  const taken: Array<{ variable: string; address: ListenAddress; place: string }> = []
+  try {
+    for (const { name, address, isEncrypted } of addressesOf(config)) {
+      const { variable } = SETTINGS[name]
+      const place = `${address.host}:${address.port}`
+      const other = taken.find((one) => areOneSocket(one.address, address))
+      if (other) {
+        trial.problems.push(
+          other.place === place
+            ? `${variable} and ${other.variable} are both ${place}.`
+            : `${variable} (${place}) and ${other.variable} (${other.place}) overlap: a wildcard address takes the port at every address. Give each a port of its own.`,
+        )
+        continue
+      }
+      taken.push({ variable, address, place })
+      try {
+        opened.push(await open(address))
+      } catch (error) {
+        const { code, message } = error as NodeJS.ErrnoException
+        if (code !== 'EADDRINUSE') trial.problems.push(`Cannot listen on ${place} (${variable}): ${message}.`)
+        else if (await isCountersign(address, isEncrypted)) trial.isServing = true
+        else trial.problems.push(`${place} (${variable}) is in use by another program.`)
+      }
+    }
+  } finally {
+    await Promise.all(opened.map((server) => new Promise((resolve) => server.close(resolve))))
+  }
+  return trial
+}
+
+/** Checks that the master key opens the database, as far as it can be read. Nothing is made. */
+export async function tryMasterKey(config: Config): Promise<Trial> {
+  const trial: Trial = { problems: [], warnings: [] }
+  try {
+    const wanted = await masterKeysOf(config)
+    if (wanted.length === 0) return trial
+    const { masterKeyOf, missingMasterKey, wrongMasterKey } = await import('../../app/core.js')
+    if (isKeyFileUsed(config) && !isThere(config.masterKeyFile)) throw missingMasterKey(config, wanted)
+    const id = masterKeyId(await masterKeyOf(config))
+    if (!wanted.includes(id)) throw wrongMasterKey(wanted, id)
+  } catch (error) {
+    trial.problems.push(...problemsOf(error))
+  }
+  return trial
+}
+
+/** Checks that `serve` would take the model pack. Other commands build a missing pack or report it. */
+export async function tryPack(config: Config): Promise<Trial> {
+  const dir = modelPackDir(config)
+  try {
+    if (!isThere(join(dir, 'pack.json'))) return { problems: [], warnings: [] }
+    const pack = await loadModelPack(dir)
+    const obstacle = packObstacle(pack, config)
+    return { problems: obstacle === null ? [] : [obstacle], warnings: [] }
+  } catch (error) {
+    return { problems: [...problemsOf(error)], warnings: [] }
+  }
+}
+
+/** The model pack that `serve` would serve; null where it cannot be told, as for a pack that cannot be read. */
+export async function modelToServe(config: Config): Promise<ServedModel | null> {
+  const dir = modelPackDir(config)
+  try {
+    // A pack that is not built yet is told from others by its name.
+    if (!isThere(join(dir, 'pack.json')))
+      return findCataloguePack(config.modelPack)?.kind === 'built' ? config.modelPack : null
+    return (await loadModelPack(dir)).modelId
+  } catch {
+    return null
+  }
+}
+
+/** Why `serve` would refuse the pack, sentences; null where it takes it. */
+export function packObstacle(pack: ModelPack, config: Config): string | null {
+  try {
+    assertServable(pack, config.fmr, config.acceptPack)
+    assertLivenessServed(pack, config.requireLiveness, SETTINGS.requireLiveness.variable)
+    return null
+  } catch (error) {
+    if (error instanceof CodedError) return error.message
+    throw error
+  }
+}
+
+function problemsOf(error: unknown): readonly string[] {
+  return error instanceof ConfigError ? error.problems : [(error as Error).message]
+}
+
+/**
+ * Asks the service that listens at the admin address of the configuration for its readiness.
+ * @returns why it is not ready, as /readyz names it; empty for one that is ready; null where no Countersign answers
+ */
+export function askReadiness({ adminListen, adminTlsCert }: Config): Promise<string[] | null> {
+  const { host, port } = adminListen
+  const options = {
+    ...{ host: reachable(host), port, path: '/readyz', timeout: ANSWER_MS, rejectUnauthorized: false },
+    // Its certificate is for another name than the address.
+    headers: { Host: 'localhost' },
+  }
+  return new Promise((resolve) => {
+    const asked = (adminTlsCert === undefined ? request : secureRequest)(options, (response) => {
+      let text = ''
+      response.setEncoding('utf8').on('data', (chunk: string) => {
+        text += chunk
+      })
+      response.on('close', () => resolve(readinessOf(text)))
+    })
+    asked.on('timeout', () => asked.destroy())
+    asked.on('error', () => resolve(null))
+    asked.end()
+  })
+}
+
+function readinessOf(text: string): string[] | null {
+  try {
+    const { status, reasons = [] } = JSON.parse(text) as { status?: string; reasons?: string[] }
+    return status === 'ready' || status === 'not_ready' ? reasons : null
+  } catch {
+    return null
+  }
+}
+
+/** Folders that `serve` writes to, and the database. */
+export function tryWriting(config: Config): Trial {
+  const problems: string[] = []
+  const attempt = (path: string, work: () => void) => {
+    try {
+      work()
+    } catch (error) {
+      problems.push(`${path} is not writable: ${(error as Error).message}.`)
+    }
+  }
+  attempt(config.dataDir, () => writeIn(nearestFolder(config.dataDir)))
+  const database = config.database.startsWith('sqlite:') ? sqliteFile(config) : null
+  if (database) {
+    const folder = nearestFolder(dirname(database))
+    // SQLite keeps its log beside the database.
+    if (folder !== nearestFolder(config.dataDir)) attempt(dirname(database), () => writeIn(folder))
+    if (existsSync(database)) attempt(database, () => accessSync(database, constants.W_OK))
+  }
+  return { problems, warnings: [] }
+}
+
+/** PostgreSQL has to be there to be asked; a SQLite file is made. */
+export async function tryDatabase(config: Config): Promise<Trial> {
+  const trial: Trial = { problems: [], warnings: [] }
+  try {
+    await hasDatabase(config)
+  } catch (error) {
+    trial.problems.push(...problemsOf(error))
+  }
+  return trial
+}
+
+/** Reads the database alone: neither its keys nor the schema of this version are needed. @param now milliseconds since the epoch */
+export async function tryBackups(config: Config, now: number): Promise<Trial> {
+  const warnings: string[] = []
+  const database = config.database.startsWith('sqlite:') ? sqliteFile(config) : null
+  if (database && existsSync(database)) {
+    const { peekBackups } = await import('../../storage/sqlite/sqlite-peek.js')
+    const seen = peekBackups(database)
+    const since = seen ? (seen.lastBackupAt ?? seen.oldestTenantAt) : null
+    if (seen && since !== null && now - since > BACKUP_LIMIT_MS)
+      warnings.push(
+        seen.lastBackupAt === null
+          ? `No backup of ${database} was made yet: countersign backup <file>.`
+          : `The last backup of ${database} is ${Math.floor((now - since) / DAY_MS)} days old.`,
+      )
+  }
+  return { problems: [], warnings }
+}
+
+function addressesOf(config: Config) {
+  const [api, admin] = [config.tlsCert !== undefined, config.adminTlsCert !== undefined]
+  return [
+    { name: 'productionListen', address: config.productionListen, isEncrypted: api },
+    { name: 'sandboxListen', address: config.sandboxListen, isEncrypted: api },
+    { name: 'adminListen', address: config.adminListen, isEncrypted: admin },
+    ...(config.metricsListen
+      ? [{ name: 'metricsListen', address: config.metricsListen, isEncrypted: admin } as const]
+      : []),
+    ...(config.captureListen
+      ? [
+          {
+            name: 'captureListen',
+            address: config.captureListen,
+            isEncrypted: config.captureTlsCert !== undefined,
+          } as const,
+        ]
+      : []),
+  ] as const
+}
+
+/** Whether the second of the two could not be listened to. `::` takes the port for IPv4 as well, as Node opens it. */
+function areOneSocket(one: ListenAddress, other: ListenAddress): boolean {
+  if (one.port !== other.port || one.port === 0) return false
+  const hosts = [one.host, other.host]
+  if (one.host === other.host || hosts.includes('::')) return true
+  return hosts.includes('0.0.0.0') && hosts.every((host) => !host.includes(':'))
+}
+
+function open(address: ListenAddress): Promise<Server> {
+  return new Promise((resolve, reject) => {
+    // Nobody is answered here: a connection that were kept would keep the server from closing.
+    const server = createServer((socket) => socket.destroy())
+    server.once('error', reject)
+    server.listen({ ...address, exclusive: true }, () => resolve(server))
+  })
+}
+
+/** By what all of its listeners answer to an address that is none of theirs: in the API's words, or in those of dashboard, metrics and capture page. */
+function isCountersign({ host, port }: ListenAddress, isEncrypted: boolean): Promise<boolean> {
+  const options = { host: reachable(host), port, path: '/v1', timeout: ANSWER_MS, rejectUnauthorized: false }
+  return new Promise((resolve) => {
+    const asked = (isEncrypted ? secureRequest : request)(options, (response) => {
+      let text = ''
+      response.setEncoding('utf8').on('data', (chunk: string) => {
+        text += chunk.slice(0, 200)
+      })
+      response.on('close', () =>
+        resolve(response.headers['x-svc-signature'] !== undefined || text === 'There is no such page.\n'),
+      )
+    })
+    asked.on('timeout', () => asked.destroy())
+    asked.on('error', () => resolve(false))
+    asked.end()
+  })
+}
+
+function reachable(host: string): string {
+  return host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host
+}
+
+/** A full disk and a read-only file system show only here. */
+function writeIn(folder: string): void {
+  const probe = join(folder, `.countersign-${randomBytes(8).toString('hex')}`)
+  const descriptor = openSync(probe, 'wx', 0o600)
+  try {
+    writeSync(descriptor, '.')
+  } finally {
+    closeSync(descriptor)
+    unlinkSync(probe)
+  }
+}

@@ -1,0 +1,300 @@
+/**
+ * One environment's API: listener → authenticate → rate limit → body → idempotency → endpoint → commit → sign → respond.
+ * Reading `handle` and `answer` from top to bottom is reading the way of a request.
+ */
+import { ApiError, type ErrorCode, retryAfter } from '../lib/api-error.js'
+import type { AuditLog } from '../audit/audit-log.js'
+import { BiometricError, type FlowShare } from '../biometrics/types.js'
+import type { Config } from '../config/config.js'
+import { requestId as newRequestId } from '../crypto/identifiers.js'
+import type { Execution, Idempotency, KeptResponse } from '../idempotency/idempotency.js'
+import { AlreadyExecutedError, type Store, StoreUnavailableError } from '../storage/store.js'
+import type { SubjectVault } from '../users/template-vault.js'
+import { scopesOf } from '../tenants/key-scopes.js'
+import { assertAllowed, type RateLimiter, rateLimitHeaders } from '../tenants/rate-limiter.js'
+import type { TenantContract } from '../tenants/tenancy.js'
+import type { Call, Endpoint, EndpointDescription } from '../api/endpoint.js'
+import { engineShare } from '../api/engine-share.js'
+import { assertScope } from '../api/key-scope.js'
+import type { Answer } from './answer.js'
+import { isConfidential } from './confidential.js'
+import { EndpointRunner } from './endpoint-runner.js'
+import { ERRORS_PAGE, ERRORS_PAGE_HEADERS } from './openapi/errors-page.js'
+import type { IncomingRequest, WholeReply } from './listeners/listener.js'
+import type { Identity, KnownCaller } from './recent-callers.js'
+import { ReplySigner, type SignerParts } from './reply-signer.js'
+import { type AuthenticatorParts, RequestAuthenticator } from './request-authenticator.js'
+import type { RequestContext } from './request-context.js'
+import { type RecorderParts, RequestRecorder } from './request-recorder.js'
+import { type Route, Router } from './router.js'
+import { ERRORS_PATH, OPENAPI_PATH } from './routes.js'
+import type { SandboxLimits } from './sandbox-limits.js'
+import { toApiError } from './to-api-error.js'
+import type { Tracing } from './tracing.js'
+
+export interface ApiServerParts extends AuthenticatorParts, SignerParts, RecorderParts {
+  endpoints: Array<Endpoint<unknown>>
+  /** The OpenAPI document, as JSON text. */
+  openApi: () => string
+  config: Pick<Config, 'deadlineMs' | 'tlsTerminatedUpstream'>
+  rateLimiter: RateLimiter
+  store: Store
+  idempotency: Idempotency
+  audit: AuditLog
+  vault: SubjectVault
+  /** Null where traces are not asked for. */
+  tracing: Tracing | null
+  /** The engine has no place for one more request of this share. */
+  isSaturated: (share: FlowShare) => boolean
+  /** The database's keys and schema are those that are worked with. */
+  isInStep: () => boolean
+  /** Null in production, which has no such limits. */
+  sandboxLimits: SandboxLimits | null
+}
+
+/** An admitted request, read whole. */
+interface Admitted {
+  route: Route
+  identity: Identity
+  share: FlowShare
+  body: Buffer
+  deadlineMs: number
+}
+
+/** The caller hung up; nobody reads the answer. The status is nginx's. */
+const CLIENT_CLOSED_REQUEST = 499
+const OVERLOAD_RETRY_SECONDS = 1
+/** Our own failures, logged with their cause. A full queue or a passed deadline is not one: its request line says enough. */
+const FAILURES = new Set<ErrorCode>(['internal_error', 'store_unavailable', 'engine_unavailable'])
+
+export class ApiServer {
+  /** Set when the process is on its way out. */
+  draining = false
+  private readonly router: Router
+  private readonly authenticator: RequestAuthenticator
+  private readonly runner: EndpointRunner
+  private readonly signer: ReplySigner
+  private readonly recorder: RequestRecorder
+
+  constructor(private readonly parts: ApiServerParts) {
+    this.router = new Router(parts.endpoints)
+    this.authenticator = new RequestAuthenticator(parts)
+    this.runner = new EndpointRunner(parts)
+    this.signer = new ReplySigner(parts)
+    this.recorder = new RequestRecorder(parts)
+  }
+
+  /** @param known in the place of an API key */
+  readonly handle = async (request: IncomingRequest, known?: KnownCaller): Promise<WholeReply> => {
+    const destination = this.router.find(request)
+    const context: RequestContext = {
+      requestId: newRequestId(this.parts.clock.now()),
+      startedMs: performance.now(),
+      timings: {},
+      destination,
+      trace: this.parts.tracing?.begin(request, destination?.template),
+      headers: {},
+      identity: null,
+      keyId: null,
+      keyTenantId: undefined,
+      user: undefined,
+      isChallenge: false,
+      // A visitor of the hosted page is a person, whose address is written down nowhere.
+      address: known ? null : this.parts.addresses.of(request),
+      known,
+    }
+    const answer = await this.answer(request, context).catch((error) => this.refuse(error, context))
+    const reply = this.signer.sign(request, context, answer)
+    const durationMs = performance.now() - context.startedMs
+    const afterwards = () => this.recorder.record(request, context, answer, durationMs)
+    return { ...reply, afterwards }
+  }
+
+  private async answer(request: IncomingRequest, context: RequestContext): Promise<Answer> {
+    if (request.malformed) throw request.malformed
+    if (this.draining) throw new ApiError('shutting_down', { headers: retryAfter(1) })
+    // By other keys nobody's secrets open, and what is written could be opened by nobody.
+    if (!this.parts.isInStep()) throw new StoreUnavailableError('working keys or schema were changed')
+    if (request.path === OPENAPI_PATH && request.method === 'GET')
+      return { status: 200, body: this.parts.openApi() }
+    if (request.path === ERRORS_PATH && request.method === 'GET') {
+      Object.assign(context.headers, ERRORS_PAGE_HEADERS)
+      return { status: 200, body: ERRORS_PAGE }
+    }
+    const identified = await this.authenticate(request, context)
+    // An unknown address is told as such whoever asks; the caller, where known, only decides who signs.
+    const route = context.destination?.route ?? this.router.refuse(request, context.destination)
+    if ('refusal' in identified) throw identified.refusal
+    const contract = await this.limitRate(identified, route.endpoint, context)
+    assertScope(identified.caller.key, route.endpoint.scopes)
+    // Before the body is read: a secret must not be made that cannot be handed out.
+    if (route.endpoint.answersWithSecret && !isConfidential(request, this.parts.config))
+      throw new ApiError('insecure_channel')
+    // Before the body is read: what is refused must cost as little as can be, or refusals would starve the admitted.
+    const share = engineShare(contract, this.parts.environment)
+    if (route.endpoint.usesEngine && this.parts.isSaturated(share))
+      throw new ApiError('overloaded', { headers: retryAfter(OVERLOAD_RETRY_SECONDS) })
+    const deadlineMs = context.startedMs + this.parts.config.deadlineMs
+    const { id: holder } = identified.caller.tenant
+    const body = await request.body(deadlineMs, route.endpoint.maxBodyBytes, holder)
+    return this.execute(request, context, { route, identity: identified, share, body, deadlineMs })
+  }
+
+  private get errorsUrl(): string {
+    return new URL(ERRORS_PATH, this.parts.urlOf(this.parts.environment)).href
+  }
+
+  /** Whose request it is, and whose secrets sign its reply; or why that is not known. */
+  private async authenticate(
+    request: IncomingRequest,
+    context: RequestContext,
+  ): Promise<Identity | { refusal: unknown }> {
+    const started = performance.now()
+    try {
+      context.identity = context.known?.identity ?? (await this.authenticator.authenticate(request, context))
+      context.keyId = context.identity.caller.key.id
+      return context.identity
+    } catch (refusal) {
+      return { refusal }
+    } finally {
+      context.timings.auth = performance.now() - started
+    }
+  }
+
+  private async limitRate(
+    { caller }: Identity,
+    endpoint: EndpointDescription,
+    context: RequestContext,
+  ): Promise<TenantContract> {
+    const { tenancy, rateLimiter, environment } = this.parts
+    const contract = tenancy.rateContract(caller.tenant, environment)
+    const decision = await rateLimiter.take(bucketOf(contract, endpoint), contract)
+    Object.assign(context.headers, rateLimitHeaders(contract, decision))
+    assertAllowed(decision)
+    return contract
+  }
+
+  /** How much it was shows only when the work is done. */
+  private charge({ caller }: Identity, endpoint: EndpointDescription, tokens: number): void {
+    const contract = this.parts.tenancy.rateContract(caller.tenant, this.parts.environment)
+    this.parts.rateLimiter.charge(bucketOf(contract, endpoint), contract, tokens)
+  }
+
+  /** Once for an idempotency key: a repeat gets the kept response. */
+  private async execute(
+    request: IncomingRequest,
+    context: RequestContext,
+    admitted: Admitted,
+  ): Promise<Answer> {
+    const { endpoint } = admitted.route
+    const { tenant } = admitted.identity.caller
+    await endpoint.assertPermitted?.({ tenant, environment: this.parts.environment })
+    const begun = await this.beginExecution(request, admitted)
+    if (begun && 'replay' in begun) return replay(endpoint, begun, context)
+    try {
+      const isKept = begun !== null
+      await this.parts.sandboxLimits?.admit(endpoint, { tenantId: tenant.id, isKept })
+      return await this.executeOnce(request, context, admitted, begun?.execution)
+    } catch (error) {
+      if (!(error instanceof AlreadyExecutedError)) throw error
+    } finally {
+      begun?.execution.release()
+    }
+    // Another service took ours for gone, and was first: nothing of ours has happened.
+    const again = await this.beginExecution(request, admitted)
+    if (again && 'replay' in again) return replay(endpoint, again, context)
+    again?.execution.release()
+    throw new ApiError('idempotency_in_progress', { headers: retryAfter(1) })
+  }
+
+  private async executeOnce(
+    request: IncomingRequest,
+    context: RequestContext,
+    { route, identity, share, body, deadlineMs }: Admitted,
+    execution: Execution | undefined,
+  ): Promise<Answer> {
+    const call: Call<unknown> = {
+      input: route.parse(
+        body,
+        request.headers['content-type'],
+        request.query,
+        context.destination?.pathParameters,
+      ),
+      environment: this.parts.environment,
+      tenant: identity.caller.tenant,
+      keyId: identity.caller.key.id,
+      scopes: scopesOf(identity.caller.key),
+      address: context.address,
+      secrets: identity.secrets,
+      signingKeyId: request.headers['x-svc-signing-key-id'],
+      requestId: context.requestId,
+      errorsUrl: this.errorsUrl,
+      deadlineMs,
+      signal: request.signal,
+      share,
+      timings: context.timings,
+      captureSession: context.known?.captureSession,
+    }
+    context.isChallenge = isRecord(call.input) && call.input.challenge !== undefined
+    const answer = await this.runner.run(route.endpoint, call, execution).finally(() => {
+      context.user = call.user
+    })
+    if (answer.furtherTokens) this.charge(identity, route.endpoint, answer.furtherTokens)
+    Object.assign(context.headers, answer.headers)
+    return answer
+  }
+
+  private async beginExecution(request: IncomingRequest, { route, identity, body }: Admitted) {
+    const key = request.headers['x-svc-idempotency-key']
+    if (key === undefined) return null
+    this.parts.idempotency.assertKey(key)
+    const { idempotent, method, path } = route.endpoint
+    if (!idempotent) return null
+    const { environment } = this.parts
+    const tenantId = identity.caller.tenant.id
+    return this.parts.idempotency.begin({ tenantId, environment, method, path, key }, body)
+  }
+
+  private refuse(error: unknown, context: RequestContext): Answer {
+    if (error instanceof BiometricError && error.code === 'cancelled')
+      return { status: CLIENT_CLOSED_REQUEST, body: '' }
+    const refusal = this.blame(toApiError(error), context)
+    Object.assign(context.headers, refusal.headers)
+    if (FAILURES.has(refusal.code))
+      this.parts.log.error({ request_id: context.requestId, err: refusal.cause ?? refusal }, refusal.message)
+    return {
+      status: refusal.status,
+      body: JSON.stringify(refusal.toBody({ requestId: context.requestId, errorsUrl: this.errorsUrl })),
+      code: refusal.code,
+      close: refusal.code === 'body_too_large' || refusal.code === 'shutting_down',
+    }
+  }
+
+  /** Wherever the time ended that the database has taken: it will pass, and the caller is to come again. */
+  private blame(refusal: ApiError, { startedMs }: RequestContext): ApiError {
+    if (refusal.code !== 'deadline_exceeded' || !this.parts.store.hasBeenSilentSince(startedMs))
+      return refusal
+    return toApiError(
+      new StoreUnavailableError('the database took the time of the request', { cause: refusal }),
+    )
+  }
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null
+}
+
+/** @throws ApiError where the kept response must not be given again */
+function bucketOf({ holder }: TenantContract, { ownRateLimit, id }: EndpointDescription): string {
+  return ownRateLimit ? `${holder} ${id}` : holder
+}
+
+function replay(
+  endpoint: Endpoint<unknown>,
+  { replay: kept }: { replay: KeptResponse },
+  context: RequestContext,
+): Answer {
+  context.headers['X-Svc-Idempotent-Replay'] = 'true'
+  if (endpoint.refuseReplay && kept.status < 300) throw endpoint.refuseReplay(JSON.parse(kept.body))
+  return kept
+}

@@ -1,0 +1,122 @@
+/** Says in plain sentences what a value lacks of its schema: one for each field, with what the field may be. */
+import type { TSchema } from 'typebox'
+import type { Validator } from 'typebox/compile'
+import type { ErrorDetail } from '../../lib/api-error.js'
+import { ONE_OF_THEM } from '../../verification/images.js'
+import { DIGITS } from '../../api/schemas.js'
+
+const MOST_DETAILS = 20
+
+const TYPES: Readonly<Record<string, string>> = {
+  string: 'a string',
+  object: 'an object',
+  array: 'a list',
+  integer: 'a whole number',
+  number: 'a number',
+  boolean: 'true or false',
+  null: 'null',
+}
+
+type SchemaError = ReturnType<Validator['Errors']>[number]
+
+/** @param schema of the validator, in which the branches of a union are looked up */
+export function describeErrors(validator: Validator, schema: TSchema, input: unknown): ErrorDetail[] {
+  const details = new Map<string, ErrorDetail>()
+  const add = (path: string, issue: string) => {
+    const key = `${path}\0${issue}`
+    if (details.size < MOST_DETAILS) details.set(key, { path: path || 'body', issue })
+  }
+  for (const error of validator.Errors(input)) {
+    const path = error.instancePath.split('/').slice(1).join('.')
+    const member = (name: string) => (path ? `${path}.${name}` : name)
+    switch (error.keyword) {
+      case 'required':
+        // The oneOf of image, images and challenge reports each branch; one clear sentence says more.
+        for (const name of error.params.requiredProperties)
+          if (error.schemaPath.includes('oneOf')) add('image', ONE_OF_THEM)
+          else add(member(name), 'is required')
+        break
+      case 'oneOf':
+        add('image', ONE_OF_THEM)
+        break
+      case 'additionalProperties':
+        for (const name of error.params.additionalProperties) add(member(name), 'is not a known field')
+        break
+      // The schema `false` of an unknown field. The validator stops at eight errors, so that `additionalProperties`,
+      // which names them all, may not come.
+      case 'boolean':
+        add(path, 'is not a known field')
+        break
+      default:
+        add(path, unionIssue(error, schema) ?? issueOf(error))
+    }
+  }
+  return [...details.values()]
+}
+
+function issueOf({ keyword, params }: SchemaError): string {
+  const { limit, type, allowedValue, allowedValues, pattern } = params as Record<string, unknown>
+  switch (keyword) {
+    case 'type':
+      return `must be ${nameOfType(type)}`
+    case 'const':
+      return `must be ${allowedValue}`
+    case 'enum':
+      return oneOf((allowedValues as unknown[]).map(String))
+    case 'minLength':
+      return limit === 1 ? 'must not be empty' : `must have at least ${limit} characters`
+    case 'maxLength':
+      return `must have at most ${limit} characters`
+    case 'minItems':
+      return `must hold at least ${items(limit)}`
+    case 'maxItems':
+      return `must hold at most ${items(limit)}`
+    case 'uniqueItems':
+      return 'must not hold an item twice'
+    case 'minimum':
+      return `must be at least ${limit}`
+    case 'maximum':
+      return `must be at most ${limit}`
+    case 'pattern':
+      return pattern === DIGITS
+        ? 'must be a whole number of at most 15 digits'
+        : 'must not hold control characters'
+    case 'format':
+      return 'must be a date-time in RFC 3339, such as 2026-01-31T12:00:00Z'
+    default:
+      return 'is not as the API reference describes it'
+  }
+}
+
+/** Undefined for an error that no union reports: of the branches' own errors, one sentence says more. */
+function unionIssue({ keyword, schemaPath }: SchemaError, schema: TSchema): string | undefined {
+  const inside = schemaPath.lastIndexOf('/anyOf/')
+  const isOfBranch = inside >= 0 && (keyword === 'const' || keyword === 'type')
+  if (!isOfBranch && keyword !== 'anyOf') return undefined
+  const { anyOf } = nodeAt(schema, isOfBranch ? schemaPath.slice(0, inside) : schemaPath)
+  const branches = anyOf as Array<Record<string, unknown>>
+  if (branches.every((branch) => 'const' in branch))
+    return oneOf(branches.map((branch) => String(branch.const)))
+  return `must be ${branches.map(({ type, const: value }) => (value === undefined ? nameOfType(type) : String(value))).join(' or ')}`
+}
+
+/** @param path as the validator tells it, such as `#/properties/locale` */
+function nodeAt(schema: TSchema, path: string): Record<string, unknown> {
+  const names = path.split('/').slice(1)
+  return names.reduce<Record<string, unknown>>(
+    (node, name) => node[name] as Record<string, unknown>,
+    schema as Record<string, unknown>,
+  )
+}
+
+function oneOf(values: string[]): string {
+  return values.length === 1 ? `must be ${values[0]}` : `must be one of ${values.join(', ')}`
+}
+
+function nameOfType(type: unknown): string {
+  return TYPES[String(type)] ?? String(type)
+}
+
+function items(limit: unknown): string {
+  return limit === 1 ? '1 item' : `${limit} items`
+}

@@ -1,0 +1,164 @@
+/** One request and its answer over uWebSockets.js. */
+
+import type { HttpResponse } from 'uWebSockets.js'
+import { STATUS_CODES } from 'node:http'
+import { oneLine } from './framing.js'
+import type { Linger, LingerEnd, LingerRoom } from './lingering.js'
+import { isWhole, type Reply } from './listener.js'
+import type { RequestBody } from '../bodies/request-body.js'
+
+/** The life of one response: written once, or aborted by the caller. */
+export class UwsExchange {
+  onDone: () => void = () => {}
+  body: RequestBody | null = null
+  private state: 'open' | 'replied' | 'aborted' = 'open'
+  private controller: AbortController | null = null
+  /** Ends the wait of a stream for its caller. */
+  private drained: () => void = () => {}
+  /** The rest of a body that nobody wants is read and dropped. */
+  private linger: Linger | null = null
+  private receivedBytes = 0
+  private onBodyEnd: () => void = () => {}
+  private isPaused = false
+
+  constructor(
+    private readonly res: HttpResponse,
+    private readonly lingerRoom: LingerRoom,
+  ) {}
+
+  /** Made on demand: most requests never look. */
+  get signal(): AbortSignal {
+    this.controller ??= new AbortController()
+    if (this.state === 'aborted') this.controller.abort()
+    return this.controller.signal
+  }
+
+  abort(): void {
+    if (this.state !== 'open') return
+    this.state = 'aborted'
+    this.controller?.abort()
+    this.drained()
+    this.linger?.end()
+    this.body?.abort()
+    this.onDone()
+  }
+
+  /** Leaves the rest of the body in the socket. */
+  pause(): void {
+    if (this.state !== 'open' || this.isPaused) return
+    this.isPaused = true
+    this.res.pause()
+  }
+
+  resume(): void {
+    if (this.state !== 'open' || !this.isPaused) return
+    this.isPaused = false
+    this.res.resume()
+  }
+
+  /** The rest of the body is read although nobody wants it. */
+  get isLingering(): boolean {
+    return this.linger !== null
+  }
+
+  /** A part of the body has come, wanted or not. */
+  received(bytes: number, isLast: boolean): void {
+    this.receivedBytes += bytes
+    if (isLast) this.onBodyEnd()
+    else this.linger?.noteBytes()
+  }
+
+  reply(reply: Reply, headOnly: boolean): void {
+    if (this.state !== 'open') return
+    this.resume()
+    if (this.body?.isUnderWay) this.replyAfterBody(reply, headOnly)
+    else if (reply.close) this.closeWith(reply, headOnly)
+    else this.write(reply, headOnly)
+  }
+
+  /** Closing inside the handler would let a second request of the same packet run; a turn later, the socket is gone with it. */
+  private closeWith(reply: Reply, headOnly: boolean): void {
+    setImmediate(() => this.write({ ...reply, close: true }, headOnly))
+  }
+
+  /**
+   * The sender of a body that is refused unread sends it in vain and reads the answer afterwards. The answer waits until then,
+   * because after it the socket can no longer be closed from here.
+   */
+  private replyAfterBody(reply: Reply, headOnly: boolean): void {
+    const over = (why: LingerEnd) => {
+      if (why === 'slow') return this.closeWith(reply, headOnly)
+      // The rest stays in the socket, so no request runs after this one. A client that reads while it sends has its answer;
+      // uWebSockets.js closes the connection 12 seconds later, as it does where nothing comes.
+      this.pause()
+      const headers = { ...reply.headers, Connection: 'close' }
+      this.write({ ...reply, headers, close: false }, headOnly)
+    }
+    const linger = this.lingerRoom.begin(() => this.receivedBytes, over)
+    this.linger = linger
+    this.onBodyEnd = () => {
+      linger.end()
+      this.reply(reply, headOnly)
+    }
+  }
+
+  private write(reply: Reply, headOnly: boolean): void {
+    if (this.state !== 'open') return
+    const { body, close } = reply
+    const whole = isWhole(body) ? body : null
+    if (!isWhole(body) && !headOnly) return void this.stream(reply, body)
+    this.state = 'replied'
+    this.res.cork(() => {
+      this.writeHead(reply)
+      if (!headOnly && whole !== null) this.res.end(whole, close)
+      else if (close && whole !== null) this.res.endWithoutBody(Buffer.byteLength(whole), true)
+      else {
+        // Given any argument, it waits for a body that never comes and cuts the connection at the next request.
+        if (whole !== null) this.res.writeHeader('Content-Length', String(Buffer.byteLength(whole)))
+        this.res.endWithoutBody()
+      }
+    })
+    this.onDone()
+  }
+
+  private writeHead({ status, headers }: Reply): void {
+    this.res.writeStatus(`${status} ${STATUS_CODES[status] ?? ''}`)
+    for (const name in headers) this.res.writeHeader(name, oneLine(headers[name]!))
+  }
+
+  private async stream(reply: Reply, chunks: AsyncIterable<string>): Promise<void> {
+    const { res } = this
+    res.onWritable(() => {
+      this.drained()
+      return true
+    })
+    res.cork(() => this.writeHead(reply))
+    try {
+      for await (const chunk of chunks) {
+        if (!this.isOpen) return
+        // An empty one would end the body.
+        if (chunk === '') continue
+        const drained = new Promise<void>((resume) => {
+          this.drained = resume
+        })
+        let flows = true
+        res.cork(() => {
+          flows = res.write(chunk)
+        })
+        if (!flows) await drained
+      }
+    } catch {
+      // Aborts the exchange.
+      if (this.isOpen) res.close()
+    }
+    if (!this.isOpen) return
+    this.state = 'replied'
+    res.cork(() => res.end())
+    this.onDone()
+  }
+
+  /** Asked anew after every wait. */
+  private get isOpen(): boolean {
+    return this.state === 'open'
+  }
+}

@@ -1,0 +1,241 @@
+/** Prometheus metrics, by prom-client: requests, verdicts, stages and what became of users and secrets; and the process itself. */
+import {
+  AggregatorRegistry,
+  Counter,
+  collectDefaultMetrics,
+  Gauge,
+  Histogram,
+  type MetricObjectWithValues,
+  type MetricValue,
+  Registry,
+} from 'prom-client'
+import { SECOND_MS } from '../../lib/clock.js'
+import type { Environment } from '../../config/config.js'
+import { NOT_READY_REASONS, type NotReadyReason } from '../readiness.js'
+import type { Store } from '../../storage/store.js'
+import type { Effect } from '../../api/endpoint.js'
+import { STAGES } from '../../verification/stages.js'
+import { COMMIT, VERSION } from '../../lib/version.js'
+import { DELIVERY_OUTCOMES, type DeliveryOutcome } from '../../webhooks/webhook-sender.js'
+import type { BodyBudget } from '../bodies/body-budget.js'
+import { type ClockSources, watchClock } from './clock-metrics.js'
+import { engineMetrics } from './engine-metrics.js'
+import type { Observation } from '../observation.js'
+import { watchStore } from './store-metrics.js'
+import { TenantMetrics } from './tenant-metrics.js'
+import type { Transport } from '../listeners/transport.js'
+import { type Upkeep, watchUpkeep } from './upkeep-metrics.js'
+
+const REQUEST_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.04, 0.1, 0.2, 0.3, 0.5, 1, 2.5, 10]
+const STAGE_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1]
+
+/** Every figure of one process, as it goes to another. */
+export type MetricsSnapshot = Array<MetricObjectWithValues<MetricValue<string>>>
+
+/** One of several processes that listen at one address: whichever is asked tells of all. */
+export interface MetricsPlace {
+  /** In the label `process`. */
+  name: string
+  others(): Promise<MetricsSnapshot[]>
+}
+
+export class Metrics {
+  private readonly registry = new Registry()
+  private readonly registers = [this.registry]
+  readonly engine = engineMetrics(this.registry)
+  private readonly requests = new Counter({
+    name: 'countersign_requests_total',
+    help: 'Requests answered; code is the error code of a refusal, else empty.',
+    labelNames: ['environment', 'endpoint', 'status', 'code'],
+    registers: this.registers,
+  })
+  private readonly durations = new Histogram({
+    name: 'countersign_request_duration_seconds',
+    help: 'From the last header byte to the reply.',
+    labelNames: ['environment', 'endpoint'],
+    buckets: REQUEST_BUCKETS,
+    registers: this.registers,
+  })
+  private readonly stages = new Histogram({
+    name: 'countersign_stage_duration_seconds',
+    help: 'Time spent in one stage of a request.',
+    labelNames: ['environment', 'stage'],
+    buckets: STAGE_BUCKETS,
+    registers: this.registers,
+  })
+  private readonly verdicts = new Counter({
+    name: 'countersign_verdicts_total',
+    help: 'Verdicts given; reason is empty for an approval.',
+    labelNames: ['environment', 'verdict', 'reason'],
+    registers: this.registers,
+  })
+  private readonly effects = {
+    locked_out: this.effect('lockouts', 'Times that a user has to wait after too many rejections.'),
+    reference_disabled: this.effect('references_disabled', 'References disabled after too many rejections.'),
+    rotated: this.effect('signing_secret_rotations', 'Rotations of signing secrets, by API and dashboard.'),
+    erased: this.effect('erasures', 'Users erased, by API and dashboard.'),
+  } satisfies Record<Effect, Counter>
+  private readonly tenants: TenantMetrics
+  private readonly webhooks = new Counter({
+    name: 'countersign_webhook_attempts_total',
+    help: 'Tries to deliver a webhook: delivered, retried later, or given up.',
+    labelNames: ['outcome'],
+    registers: this.registers,
+  })
+  private readonly dashboardRefusals = new Counter({
+    name: 'countersign_dashboard_refusals_total',
+    help: "Requests that the dashboard's API refused, by error code; failed sign-ins are sign_in_failed.",
+    labelNames: ['code'],
+    registers: this.registers,
+  })
+
+  private readonly auditBreaks = new Counter({
+    name: 'countersign_audit_breaks_total',
+    help: 'Times that an audit log did not end as it was sealed when an entry was appended: somebody changed it in the database.',
+    registers: this.registers,
+  })
+
+  /**
+   * @param tenantLimit how many tenants have series of their own
+   * @param place undefined for a process that is by itself
+   */
+  constructor(
+    tenantLimit: number,
+    private readonly place?: MetricsPlace,
+  ) {
+    if (place) this.registry.setDefaultLabels({ process: place.name })
+    this.tenants = new TenantMetrics(this.registry, tenantLimit)
+    collectDefaultMetrics({ register: this.registry })
+    for (const outcome of DELIVERY_OUTCOMES) this.webhooks.inc({ outcome }, 0)
+  }
+
+  /** @param schema of the database, that this version works with */
+  showBuild(schema: number): void {
+    new Gauge({
+      name: 'countersign_build_info',
+      help: 'The version that runs, the commit that it was built from, and the schema that it works with; always 1.',
+      labelNames: ['version', 'commit', 'schema'],
+      registers: this.registers,
+    }).set({ version: VERSION, commit: COMMIT, schema }, 1)
+  }
+
+  showTransport({ name, version, reason }: Transport): void {
+    new Gauge({
+      name: 'countersign_http_transport_info',
+      help: 'The HTTP server that serves, and why: preferred, configured, or unavailable where uWebSockets.js does not load; always 1.',
+      labelNames: ['transport', 'version', 'reason'],
+      registers: this.registers,
+    }).set({ transport: name, version, reason }, 1)
+  }
+
+  watchBodies(bodies: BodyBudget): void {
+    const gauge = (name: string, help: string, read: () => number) =>
+      new Gauge({
+        name,
+        help,
+        registers: this.registers,
+        collect() {
+          this.set(read())
+        },
+      })
+    gauge(
+      'countersign_unanswered_body_bytes',
+      'Memory that the bodies of requests without an answer hold.',
+      () => bodies.heldBytes,
+    )
+    gauge(
+      'countersign_unanswered_body_peak_bytes',
+      'The most that it has been since the start.',
+      () => bodies.peakBytes,
+    )
+  }
+
+  watchStore(store: Store): void {
+    watchStore(this.registry, store)
+  }
+
+  watchReadiness(readiness: { readonly reasons: readonly NotReadyReason[] }): void {
+    new Gauge({
+      name: 'countersign_ready',
+      help: '1 when /readyz says that calls are welcome, else 0.',
+      registers: this.registers,
+      collect() {
+        this.set(readiness.reasons.length === 0 ? 1 : 0)
+      },
+    })
+    new Gauge({
+      name: 'countersign_not_ready',
+      help: '1 for each reason that keeps the service from being ready, 0 for all others.',
+      labelNames: ['reason'],
+      registers: this.registers,
+      collect() {
+        const { reasons } = readiness
+        for (const reason of NOT_READY_REASONS) this.set({ reason }, reasons.includes(reason) ? 1 : 0)
+      },
+    })
+  }
+
+  watchClock(sources: ClockSources): void {
+    watchClock(this.registry, sources)
+  }
+
+  watchUpkeep(upkeep: Upkeep): void {
+    watchUpkeep(this.registry, upkeep)
+  }
+
+  readonly observe = (request: Observation): void => {
+    const { environment, endpoint, status, code, durationMs, timings, verdict, reason, effect } = request
+    this.requests.inc({ environment, endpoint, status, code: code ?? '' })
+    this.durations.observe({ environment, endpoint }, durationMs / SECOND_MS)
+    for (const stage of STAGES) {
+      const stageMs = timings[stage]
+      if (stageMs !== undefined) this.stages.observe({ environment, stage }, stageMs / SECOND_MS)
+    }
+    if (verdict) this.verdicts.inc({ environment, verdict, reason: reason ?? '' })
+    if (effect) this.countEffect(environment, effect)
+    this.tenants.observe(request)
+  }
+
+  readonly countEffect = (environment: Environment, effect: Effect): void => {
+    this.effects[effect].inc({ environment })
+  }
+
+  readonly countWebhookAttempt = (outcome: DeliveryOutcome): void => {
+    this.webhooks.inc({ outcome })
+  }
+
+  readonly countAuditBreak = (): void => {
+    this.auditBreaks.inc()
+  }
+
+  readonly countDashboardRefusal = (code: string): void => {
+    this.dashboardRefusals.inc({ code })
+  }
+
+  async render(): Promise<string> {
+    if (!this.place) return this.registry.metrics()
+    const [own, others] = await Promise.all([this.snapshot(), this.place.others()])
+    // Told apart by their label, none of them is added to another, nor left out.
+    const all = [own, ...others].map((some) => some.map((one) => ({ ...one, aggregator: 'first' as const })))
+    return AggregatorRegistry.aggregate(all).metrics()
+  }
+
+  async snapshot(): Promise<MetricsSnapshot> {
+    return (await this.registry.getMetricsAsJSON()) as MetricsSnapshot
+  }
+
+  get contentType(): string {
+    return this.registry.contentType
+  }
+
+  private effect(name: string, help: string): Counter<'environment'> {
+    const counter = new Counter({
+      name: `countersign_${name}_total`,
+      help,
+      labelNames: ['environment'],
+      registers: this.registers,
+    })
+    for (const environment of ['production', 'sandbox']) counter.inc({ environment }, 0)
+    return counter
+  }
+}

@@ -1,0 +1,44 @@
+/** Prometheus metrics by tenant. How many tenants have series of their own is bounded: memory and queries must not grow with customers. */
+import { Counter, type Registry } from 'prom-client'
+import type { Observation } from '../observation.js'
+
+/** Whoever came after the bound was reached. No tenant has the name: theirs begin with a letter or digit. */
+const OTHERS = '_others'
+
+export class TenantMetrics {
+  private readonly names = new Set<string>()
+  private readonly requests: Counter<'tenant' | 'environment' | 'status'>
+  private readonly verdicts: Counter<'tenant' | 'environment' | 'verdict'>
+
+  /** @param limit tenants with series of their own, the first that call since the start; 0 for no such metrics */
+  constructor(
+    registry: Registry,
+    private readonly limit: number,
+  ) {
+    const registers = [registry]
+    this.requests = new Counter({
+      name: 'countersign_tenant_requests_total',
+      help: 'Requests of a tenant answered, by class of status; those of tenants beyond COUNTERSIGN_METRICS_TENANTS are _others.',
+      labelNames: ['tenant', 'environment', 'status'],
+      registers,
+    })
+    this.verdicts = new Counter({
+      name: 'countersign_tenant_verdicts_total',
+      help: 'Verdicts given to a tenant.',
+      labelNames: ['tenant', 'environment', 'verdict'],
+      registers,
+    })
+  }
+
+  observe({ tenantName, environment, status, verdict }: Observation): void {
+    if (tenantName === undefined || this.limit === 0) return
+    const tenant = this.labelOf(tenantName)
+    this.requests.inc({ tenant, environment, status: `${Math.floor(status / 100)}xx` })
+    if (verdict) this.verdicts.inc({ tenant, environment, verdict })
+  }
+
+  private labelOf(name: string): string {
+    if (this.names.size < this.limit) this.names.add(name)
+    return this.names.has(name) ? name : OTHERS
+  }
+}

@@ -1,0 +1,392 @@
+/** The OpenAPI 3.1 document, made from the endpoints' own schemas and the error registry. */
+import { QUALITY_COMPONENTS } from '../../../models/pack/quality-components.js'
+import { ERRORS, type ErrorCode } from '../../lib/api-error.js'
+import { PHOTO_GUIDANCE } from '../../biometrics/photo-guidance.js'
+import { SCOPES } from '../../tenants/key-scopes.js'
+import type { EndpointDescription } from '../../api/endpoint.js'
+import { SANDBOX_OUTCOMES } from '../../verification/sandbox-outcomes.js'
+import { WEBHOOK_SCHEMAS } from '../../webhooks/webhook-schemas.js'
+import { withReferences } from './openapi-schemas.js'
+
+type Json = Record<string, unknown>
+
+/** Codes that any authenticated endpoint may answer with. */
+const SHARED_ERRORS: ErrorCode[] = [
+  'malformed_request',
+  'request_timeout',
+  'headers_too_large',
+  'invalid_idempotency_key',
+  'missing_api_key',
+  'malformed_api_key',
+  'invalid_api_key',
+  'revoked_api_key',
+  'wrong_environment',
+  'tenant_suspended',
+  'network_not_allowed',
+  'client_certificate_required',
+  'rate_limited',
+  'internal_error',
+  'store_unavailable',
+  'shutting_down',
+]
+/** Codes of calls that keep something in the sandbox. */
+const SANDBOX_ERRORS: ErrorCode[] = ['sandbox_quota_reached', 'sandbox_storage_low']
+const BODY_ERRORS: ErrorCode[] = [
+  'malformed_json',
+  'invalid_request',
+  'body_too_large',
+  'unsupported_media_type',
+  'deadline_exceeded',
+]
+const IDEMPOTENCY_ERRORS: ErrorCode[] = ['idempotency_in_progress', 'idempotency_key_reused']
+const ABOUT_USERS = new Set<EndpointDescription['id']>([
+  'enroll',
+  'verify',
+  'delete',
+  'get_user',
+  'guide',
+  'create_capture_session',
+  'get_capture_session',
+])
+const ENGINE_ERRORS: ErrorCode[] = ['overloaded', 'engine_unavailable']
+
+/** Where the APIs are, ending in /v1. */
+export type ServedAt = Record<'production' | 'sandbox', string>
+
+/** As the document in the documentation says it, which is of no installation. */
+const USUAL: ServedAt = { production: 'http://127.0.0.1:8080/v1', sandbox: 'http://127.0.0.1:8081/v1' }
+
+/** A grey square of 64 pixels. No model looks for a face in the sandbox, so it takes the examples as they stand. */
+const EXAMPLE_IMAGE = 'UklGRiQAAABXRUJQVlA4TBcAAAAvP8APAAdQxCIWsf8BICH8f69F9D/1AwA='
+const EXAMPLES: Partial<Record<EndpointDescription['id'], Json>> = {
+  enroll: { user_id: 'ada+match', images: [EXAMPLE_IMAGE, EXAMPLE_IMAGE, EXAMPLE_IMAGE], replace: true },
+  verify: {
+    user_id: 'ada+match',
+    image: EXAMPLE_IMAGE,
+    action: { type: 'wire_transfer', amount: '1250.00', currency: 'EUR', to: 'DE89370400440532013000' },
+    nonce: 'session-1',
+  },
+  delete: { user_id: 'ada+match' },
+  create_challenge: {
+    user_id: 'ada+match',
+    action: { type: 'wire_transfer', amount: '1250.00', currency: 'EUR' },
+  },
+  guide: { image: EXAMPLE_IMAGE, step: 'turn_left', user_id: 'ada+turn_more' },
+  create_capture_session: {
+    user_id: 'ada+match',
+    action: { type: 'wire_transfer', amount: '1250.00', currency: 'EUR' },
+    description: 'Transfer of 1250.00 EUR to Grace Hopper',
+    return_url: 'https://bank.example/transfers/4711',
+  },
+}
+
+export function buildOpenApi(descriptions: EndpointDescription[], version: string, at = USUAL): Json {
+  const paths: Record<string, Json> = {}
+  for (const description of descriptions)
+    paths[description.path] = {
+      ...paths[description.path],
+      [description.method.toLowerCase()]: operation(description, at),
+    }
+  const schemas: Json = {}
+  // A round trip through JSON leaves the schemas' internal symbols behind.
+  const parts = { paths, webhooks: webhooks(), Error: errorSchema() }
+  const made = withReferences(JSON.parse(JSON.stringify(parts)), schemas) as Json
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Countersign',
+      version,
+      summary: 'Biometric step-up verification.',
+      description: introduction(),
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [
+      // The paths say the version.
+      { url: at.production.replace(/\/v1$/, ''), description: 'Production.' },
+      { url: at.sandbox.replace(/\/v1$/, ''), description: 'Sandbox.' },
+    ],
+    security: [{ apiKey: [] }],
+    tags: [
+      { name: 'biometrics', description: 'Enrol, verify, look up and erase users.' },
+      { name: 'service', description: 'Keys and status.' },
+    ],
+    paths: made.paths,
+    webhooks: made.webhooks,
+    components: {
+      securitySchemes: {
+        apiKey: {
+          type: 'http',
+          scheme: 'bearer',
+          description: `A sandbox key (\`svc-sbx-…\`) or a production key (\`svc-prod-…\`), each at its own base URL. A key may have scopes, and do nothing else: ${SCOPES.map((scope) => `\`${scope}\``).join(', ')}.`,
+        },
+      },
+      schemas: { Error: made.Error, ...schemas },
+      headers: commonHeaders(),
+      parameters: commonParameters(),
+    },
+  }
+}
+
+/** The requests that the service sends to the webhooks of a tenant. */
+function webhooks(): Json {
+  const described = WEBHOOK_SCHEMAS.map(({ type, summary, body }) => [
+    type,
+    {
+      post: {
+        operationId: `webhook_${type.replaceAll('.', '_')}`,
+        tags: ['service'],
+        summary: summary.replace(/\.$/, ''),
+        security: [],
+        parameters: [
+          { name: 'X-Svc-Webhook-Id', in: 'header', required: true, schema: { type: 'string' } },
+          { name: 'X-Svc-Signature', in: 'header', required: true, schema: { type: 'string' } },
+        ],
+        requestBody: { required: true, content: { 'application/json': { schema: body } } },
+        responses: {
+          '2XX': { description: 'It arrived. Every other answer has it sent again later.' },
+          '4XX': { description: 'The signature does not hold.' },
+        },
+      },
+    },
+  ])
+  return Object.fromEntries(described) as Json
+}
+
+function introduction(): string {
+  return [
+    'Enrol a user’s face at sign-up; at a risky action, ask whether it is really that person.',
+    'The answer is a JWT bound to the action, and every response is signed.',
+    '',
+    'In the sandbox no model runs: the end of `user_id` chooses the outcome, for users who are not enrolled too. A user whose id ends otherwise is approved once enrolled, and reference_not_found before. Users whose end refuses every photo (+no_face, +multiple_faces, +different_people, +low_quality, +spoof) cannot be enrolled.',
+    '',
+    ...Object.entries(SANDBOX_OUTCOMES).map(([suffix, outcome]) => `- \`${suffix}\`: ${outcome}`),
+  ].join('\n')
+}
+
+function withScopes({ description, scopes }: EndpointDescription): string {
+  if (scopes.length === 0) return description
+  const names = scopes.map((scope) => `\`${scope}\``).join(' or ')
+  return `${description}\n\nA key with scopes needs ${names}.`
+}
+
+/** The example as a request to paste. */
+function withCommand({ id, method, path, description }: EndpointDescription, at: ServedAt): string {
+  const example = EXAMPLES[id]
+  if (!example) return description
+  const command = [
+    `curl -s ${method === 'POST' ? '' : `-X ${method} `}${at.sandbox.replace(/\/v1$/, path)} \\`,
+    "  -H 'Authorization: Bearer svc-sbx-…' -H 'Content-Type: application/json' \\",
+    `  --data '${JSON.stringify(example)}'`,
+  ]
+  return `${description}\n\nIn the sandbox:\n\n\`\`\`sh\n${command.join('\n')}\n\`\`\``
+}
+
+function operation(endpoint: EndpointDescription, at: ServedAt): Json {
+  const codes = [
+    ...SHARED_ERRORS,
+    ...(endpoint.scopes.length > 0 ? (['insufficient_scope'] as const) : []),
+    ...(endpoint.body ? BODY_ERRORS : []),
+    ...(endpoint.idempotent ? IDEMPOTENCY_ERRORS : []),
+    ...(endpoint.idempotent && endpoint.method === 'POST' ? SANDBOX_ERRORS : []),
+    ...(endpoint.usesEngine ? ENGINE_ERRORS : []),
+    ...endpoint.errors,
+  ]
+  const responses: Record<string, Json> = {
+    [endpoint.success.status]: answer(endpoint.success),
+    ...errorResponses(codes),
+  }
+  if (endpoint.alternative) {
+    const { status, schema, description } = endpoint.alternative
+    const errors = responses[status]
+    responses[status] = errors
+      ? {
+          ...errors,
+          description: `${description} ${errors.description as string}`,
+          content: {
+            'application/json': { schema: { anyOf: [schema, { $ref: '#/components/schemas/Error' }] } },
+          },
+        }
+      : answer(endpoint.alternative)
+  }
+  return {
+    operationId: endpoint.id,
+    tags: [ABOUT_USERS.has(endpoint.id) ? 'biometrics' : 'service'],
+    summary: endpoint.summary,
+    description: withCommand({ ...endpoint, description: withScopes(endpoint) }, at),
+    parameters: [
+      ...parameters('path', endpoint.pathParameters),
+      ...parameters('query', endpoint.query),
+      ...(endpoint.idempotent ? [{ $ref: '#/components/parameters/IdempotencyKey' }] : []),
+      ...(endpoint.id === 'verify' ? [{ $ref: '#/components/parameters/SigningKeyId' }] : []),
+      { $ref: '#/components/parameters/ClientRequestId' },
+    ],
+    ...(endpoint.body
+      ? {
+          requestBody: {
+            required: !endpoint.bodyOptional,
+            content: {
+              'application/json': {
+                schema: endpoint.body,
+                ...(EXAMPLES[endpoint.id] ? { example: EXAMPLES[endpoint.id] } : {}),
+              },
+            },
+          },
+        }
+      : {}),
+    responses,
+  }
+}
+
+function parameters(place: 'path' | 'query', described: EndpointDescription['query'] = {}): Json[] {
+  return Object.entries(described).map(([name, { schema, description }]) => ({
+    name,
+    in: place,
+    required: place === 'path',
+    description,
+    schema,
+  }))
+}
+
+function answer({ description, schema }: EndpointDescription['success']): Json {
+  return { description, headers: headerRefs(), content: { 'application/json': { schema } } }
+}
+
+function errorResponses(codes: ErrorCode[]): Record<string, Json> {
+  const byStatus = new Map<number, ErrorCode[]>()
+  for (const code of new Set(codes)) {
+    const { status } = ERRORS[code]
+    byStatus.set(status, [...(byStatus.get(status) ?? []), code])
+  }
+  return Object.fromEntries(
+    [...byStatus]
+      .sort(([a], [b]) => a - b)
+      .map(([status, group]) => [
+        String(status),
+        {
+          description: group.map((code) => `\`${code}\`: ${ERRORS[code].message}`).join(' '),
+          headers: headerRefs(),
+          content: {
+            'application/json': {
+              schema: {
+                allOf: [
+                  { $ref: '#/components/schemas/Error' },
+                  { type: 'object', properties: { code: { enum: group } } },
+                ],
+              },
+            },
+          },
+        },
+      ]),
+  )
+}
+
+function errorSchema(): Json {
+  const categories = [...new Set(Object.values(ERRORS).map(({ category }) => category))]
+  return {
+    type: 'object',
+    required: ['error', 'code', 'message', 'remedy', 'doc_url', 'request_id'],
+    properties: {
+      error: { type: 'string', enum: categories, description: 'Stable category.' },
+      code: { type: 'string', enum: Object.keys(ERRORS), description: 'Stable code.' },
+      message: {
+        type: 'string',
+        description: 'What is wrong: a sentence for a developer or operator. It may change.',
+      },
+      remedy: { type: 'string', description: 'What to do next: a sentence that may change.' },
+      doc_url: {
+        type: 'string',
+        format: 'uri',
+        description: 'Address of the page, served by this installation, that explains the code.',
+      },
+      request_id: { type: 'string', description: 'The request in which the error arose.' },
+      details: {
+        type: 'array',
+        items: {
+          type: 'object',
+          required: ['path', 'issue'],
+          properties: {
+            path: { type: 'string', description: 'The field.' },
+            issue: { type: 'string', description: 'What is wrong with it.' },
+            component: {
+              type: 'string',
+              enum: [...QUALITY_COMPONENTS],
+              description: 'Of `low_quality`: the quality component that is beyond its bound.',
+            },
+            value: { type: 'number', description: 'What was measured.' },
+            bound: {
+              type: 'object',
+              properties: { min: { type: 'number' }, max: { type: 'number' } },
+              description: 'What it had to keep to.',
+            },
+            guidance: {
+              type: 'string',
+              enum: [...PHOTO_GUIDANCE],
+              description:
+                'What the person can do about a photo. Each detail of a `biometric_rejected` has one; the capture component has a text for it in five languages.',
+            },
+            hint: {
+              type: 'string',
+              description: 'What the person can do about a photo, as a sentence to be shown to them.',
+            },
+            scope: {
+              type: 'string',
+              enum: [...SCOPES],
+              description: 'Of `insufficient_scope`: a scope that is missing.',
+            },
+          },
+        },
+      },
+    },
+  }
+}
+
+const HEADERS: Record<string, string> = {
+  'X-Request-Id': 'UUIDv7 that names this response.',
+  'X-Svc-Signature':
+    '`t=<unix seconds>,kid=<secret id>,v2=<hex>`: HMAC-SHA256 over `v2:<production|sandbox>:<t>:<request id>:<status>:<METHOD>:<path with query>:` and the body. During a rotation overlap a second `kid=…,v2=…` pair follows. A response for which no tenant could be authenticated is signed with the instance secret (`kid=instance`) and names the environment of the listener that answered.',
+  'X-Svc-Idempotent-Replay': '`true` when this is the kept response of an earlier request.',
+  'X-Client-Request-Id': "The caller's own X-Request-Id.",
+  'Server-Timing': 'Milliseconds by stage.',
+  RateLimit: 'What is left of the rate limit.',
+  'RateLimit-Policy': 'The rate limit of this key.',
+  'Retry-After': 'Seconds after which a retry makes sense.',
+}
+
+function commonHeaders(): Json {
+  return Object.fromEntries(
+    Object.entries(HEADERS).map(([name, description]) => [name, { description, schema: { type: 'string' } }]),
+  )
+}
+
+function headerRefs(): Json {
+  return Object.fromEntries(
+    Object.keys(HEADERS).map((name) => [name, { $ref: `#/components/headers/${name}` }]),
+  )
+}
+
+function commonParameters(): Json {
+  const header = (name: string, description: string, maxLength: number) => ({
+    name,
+    in: 'header',
+    required: false,
+    description,
+    schema: { type: 'string', minLength: 1, maxLength },
+  })
+  return {
+    IdempotencyKey: header(
+      'X-Svc-Idempotency-Key',
+      'Makes a retry safe for 24 hours: the request is executed once, and its response given again.',
+      255,
+    ),
+    SigningKeyId: header(
+      'X-Svc-Signing-Key-Id',
+      'Id of the signing secret that the caller holds. During a rotation overlap, `jwt` is signed with it.',
+      255,
+    ),
+    ClientRequestId: header(
+      'X-Request-Id',
+      "The caller's own id of the request; echoed in X-Client-Request-Id.",
+      128,
+    ),
+  }
+}

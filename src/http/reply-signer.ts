@@ -1,0 +1,73 @@
+/** Makes the reply of an answer: the headers that every reply has, and the signature over it and the request that it answers. */
+import { type Clock, SECOND_MS } from '../lib/clock.js'
+import type { Environment } from '../config/config.js'
+import { SIGNATURE_HEADER, type SigningSecret, signResponse } from '../crypto/response-signature.js'
+import { STAGES, type Timings } from '../verification/stages.js'
+import type { Answer } from './answer.js'
+import { clientRequestIdOf } from './client-request-id.js'
+import type { IncomingRequest, WholeReply } from './listeners/listener.js'
+import { roundMs } from './milliseconds.js'
+import type { RequestContext } from './request-context.js'
+
+export interface SignerParts {
+  /** The environment that the listener serves. Responses signed with the instance secret name it too. */
+  environment: Environment
+  clock: Clock
+  /** Signs what no tenant is known for. */
+  instanceSecret: SigningSecret
+}
+
+const COMMON_HEADERS = {
+  'Content-Type': 'application/json; charset=utf-8',
+  'Cache-Control': 'no-store',
+  'X-Content-Type-Options': 'nosniff',
+}
+
+export class ReplySigner {
+  constructor(private readonly parts: SignerParts) {}
+
+  sign(request: IncomingRequest, context: RequestContext, { status, body, close }: Answer): WholeReply {
+    const { requestId, timings, trace } = context
+    const started = performance.now()
+    const signature = signResponse(
+      {
+        environment: this.parts.environment,
+        timestamp: Math.floor(this.parts.clock.now() / SECOND_MS),
+        requestId,
+        status,
+        method: request.method,
+        target: request.query ? `${request.path}?${request.query}` : request.path,
+        body,
+      },
+      this.keys(context),
+    )
+    timings.sign = (timings.sign ?? 0) + performance.now() - started
+    const clientRequestId = clientRequestIdOf(request.headers)
+    return {
+      status,
+      body,
+      close: close ?? false,
+      headers: {
+        ...COMMON_HEADERS,
+        ...context.headers,
+        'X-Request-Id': requestId,
+        ...(clientRequestId ? { 'X-Client-Request-Id': clientRequestId } : {}),
+        [SIGNATURE_HEADER]: signature,
+        ...(trace ? { traceresponse: trace.response } : {}),
+        'Server-Timing': serverTiming(timings),
+      },
+    }
+  }
+
+  private keys({ identity }: RequestContext): SigningSecret[] {
+    if (!identity) return [this.parts.instanceSecret]
+    const { outgoing, incoming } = identity.secrets
+    return incoming ? [outgoing, incoming] : [outgoing]
+  }
+}
+
+function serverTiming(timings: Timings): string {
+  return STAGES.filter((stage) => timings[stage] !== undefined)
+    .map((stage) => `${stage};dur=${roundMs(timings[stage]!)}`)
+    .join(', ')
+}

@@ -1,0 +1,66 @@
+/**
+ * Limits of what the sandbox writes, so that it cannot fill the disk that production writes to: a number of records a day for each
+ * tenant, and nothing while the disk has less free space than its reserve. Each call counts as one record, whatever it stores.
+ */
+import { statfs } from 'node:fs/promises'
+import { ApiError, retryAfter } from '../lib/api-error.js'
+import { type Clock, DAY_MS, SECOND_MS } from '../lib/clock.js'
+import type { RateLimiter } from '../tenants/rate-limiter.js'
+import type { EndpointDescription } from '../api/endpoint.js'
+
+/** How long one look at the disk is believed: at 20 calls a second a tenant writes well below a megabyte meanwhile. */
+const BELIEVED_MS = SECOND_MS
+const RETRY_SECONDS = 60
+/** These keep something whether an idempotency key is given or not. */
+const ALWAYS_KEEPS = new Set<EndpointDescription['id']>([
+  'enroll',
+  'create_challenge',
+  'create_capture_session',
+])
+
+export interface SandboxLimitParts {
+  clock: Clock
+  rateLimiter: RateLimiter
+  config: { sandboxRecordsPerDay: number; sandboxDiskReserveBytes: number }
+  /** The folder of the database file; null where the database is on a server of its own. */
+  folder: string | null
+}
+
+export class SandboxLimits {
+  private freeBytes: Promise<number> | null = null
+  private lookedAt = Number.NEGATIVE_INFINITY
+
+  constructor(private readonly parts: SandboxLimitParts) {}
+
+  /**
+   * Asked before a call is executed that may write; erasure is never refused.
+   * @throws ApiError sandbox_quota_reached, sandbox_storage_low
+   */
+  async admit(
+    { id, method }: Pick<EndpointDescription, 'id' | 'method'>,
+    { tenantId, isKept }: { tenantId: string; isKept: boolean },
+  ): Promise<void> {
+    if (method !== 'POST' || !(isKept || ALWAYS_KEEPS.has(id))) return
+    await this.assertDiskHasRoom()
+    const { sandboxRecordsPerDay: burst } = this.parts.config
+    const contract = { ratePerSecond: (burst * SECOND_MS) / DAY_MS, burst }
+    const decision = await this.parts.rateLimiter.take(`${tenantId} sandbox-records`, contract)
+    if (!decision.allowed)
+      throw new ApiError('sandbox_quota_reached', {
+        message: `The sandbox of this tenant has kept ${burst} records within a day, which is its limit.`,
+        headers: retryAfter(decision.retryAfterSeconds),
+      })
+  }
+
+  private async assertDiskHasRoom(): Promise<void> {
+    const { folder, config } = this.parts
+    if (folder === null || config.sandboxDiskReserveBytes === 0) return
+    const now = performance.now()
+    if (now - this.lookedAt >= BELIEVED_MS) {
+      this.lookedAt = now
+      this.freeBytes = statfs(folder).then(({ bavail, bsize }) => bavail * bsize)
+    }
+    if ((await this.freeBytes!) < config.sandboxDiskReserveBytes)
+      throw new ApiError('sandbox_storage_low', { headers: retryAfter(RETRY_SECONDS) })
+  }
+}

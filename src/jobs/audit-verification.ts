@@ -1,0 +1,199 @@
+/**
+ * Verifies all audit logs from their starts once a day, in the background and at a pace that callers do not feel. How far it has come is
+ * kept in the database under a chain key, so that it goes on where another node, or this service before its restart, stopped.
+ */
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Logger } from 'pino'
+import type { AuditLog, AuditPoint } from '../audit/audit-log.js'
+import { Beat } from '../lib/periodic-task.js'
+import { type Clock, DAY_MS, isoTime, MINUTE_MS, SECOND_MS } from '../lib/clock.js'
+import type { Duty } from '../cluster/leader-lease.js'
+import type { Store } from '../storage/store.js'
+
+/** From the start of one walk to the start of the next. */
+const EVERY_MS = DAY_MS
+/** Milliseconds between two saves of a walk: a restart repeats at most this much. */
+const SAVE_EVERY_MS = 30 * SECOND_MS
+/** SQLite reads on the main thread: so many entries take it about a millisecond. */
+const PAGE = 100
+/** Nine tenths of the time are for others. */
+const PAUSES_PER_WORK = 9
+const SHORTEST_PAUSE_MS = 20
+
+interface BrokenLog {
+  tenant_id: string
+  /** The first entry that does not fit. */
+  broken_at: number
+}
+
+interface WalkState {
+  /** In milliseconds since the Unix epoch, of the walk that is under way, or was last. */
+  began_at: number
+  /** End of the last complete walk, in milliseconds since the Unix epoch; null before the first one. */
+  completed_at: number | null
+  /** Tenants are verified in the order of their ids; null between two walks. */
+  at: { tenant_id: string; sequence: number; hash: string; key_index: number } | null
+  /** Broken logs that this walk has found; `broken_before` has those of the walk before. */
+  broken: BrokenLog[]
+  broken_before: BrokenLog[]
+}
+
+export interface AuditWalkStatus {
+  /** When the last complete walk ended, in milliseconds since the Unix epoch; null for never. */
+  completedAt: number | null
+  broken: Array<{ tenantId: string; brokenAt: number }>
+}
+
+type WalkStore = Pick<Store, 'read' | 'transaction'>
+
+export interface AuditWalkParts {
+  store: WalkStore
+  audit: AuditLog
+  clock: Clock
+  log: Logger
+  duty: Pick<Duty, 'current'>
+}
+
+export class AuditWalk {
+  private readonly stopping = new AbortController()
+  private readonly beat = new Beat(
+    MINUTE_MS,
+    () => this.walk(),
+    (err) => {
+      if (!this.stopping.signal.aborted) this.parts.log.warn({ err }, 'the audit logs could not be verified')
+    },
+  )
+
+  /** @param pauseMs the shortest pause between two pages */
+  constructor(
+    private readonly parts: AuditWalkParts,
+    private readonly pauseMs = SHORTEST_PAUSE_MS,
+  ) {}
+
+  /** The first look comes after a minute, when a start is over. */
+  start(): void {
+    this.beat.start()
+  }
+
+  /** Resolves when no page is being read any more. */
+  stop(): Promise<void> {
+    this.stopping.abort()
+    return this.beat.stop()
+  }
+
+  /** Begins a walk that is due, or goes on with the one that was begun. Never rejects. */
+  run(): Promise<void> {
+    return this.beat.now()
+  }
+
+  private async walk(): Promise<void> {
+    const { store, audit, clock, duty } = this.parts
+    if (!duty.current()) return
+    const known = await readState(store, audit)
+    const state = known?.at ? known : begin(known, clock.now())
+    if (!state) return
+    let savedAtMs = performance.now()
+    const tenants = (await store.read.tenants()).map(({ id }) => id).sort()
+    for (const id of tenants.filter((one) => one >= state.at!.tenant_id)) {
+      if (state.at!.tenant_id !== id) state.at = placeOf(id)
+      let pageBeganMs = performance.now()
+      const onPage = async (point: AuditPoint) => {
+        state.at = placeOf(id, point)
+        const now = performance.now()
+        if (now - savedAtMs >= SAVE_EVERY_MS) {
+          savedAtMs = now
+          await this.save(state)
+        }
+        await sleep(Math.max(this.pauseMs, PAUSES_PER_WORK * (now - pageBeganMs)), undefined, this.stopping)
+        if (!duty.current()) throw new Error('another service keeps house now, and goes on')
+        pageBeganMs = performance.now()
+      }
+      const from = pointOf(state.at!)
+      try {
+        const { brokenAt } = await audit.verify(store.read, id, { page: PAGE, onPage, ...(from && { from }) })
+        if (brokenAt !== null) this.report(state, { tenant_id: id, broken_at: brokenAt })
+      } catch (error) {
+        await this.save(state).catch(() => {})
+        throw error
+      }
+    }
+    state.at = null
+    state.completed_at = clock.now()
+    await this.save(state)
+    this.parts.log.info({ logs: tenants.length, broken: state.broken.length }, 'verified all audit logs')
+  }
+
+  private report(state: WalkState, found: BrokenLog): void {
+    state.broken.push(found)
+    const isKnown = state.broken_before.some(
+      ({ tenant_id, broken_at }) => tenant_id === found.tenant_id && broken_at === found.broken_at,
+    )
+    if (!isKnown)
+      this.parts.log.error(found, 'an audit log was changed in the database; run countersign audit verify')
+  }
+
+  private save(state: WalkState): Promise<void> {
+    const text = JSON.stringify(state)
+    const mac = this.parts.audit.macOf(text)
+    return this.parts.store.transaction((tx) => tx.putAuditWalk({ state: text, mac }))
+  }
+}
+
+/** The findings of the walks, for metrics and `doctor`. @throws StoreUnavailableError */
+export async function auditWalkStatus(store: Pick<Store, 'read'>, audit: AuditLog): Promise<AuditWalkStatus> {
+  const state = await readState(store, audit)
+  if (!state) return { completedAt: null, broken: [] }
+  const all = new Map(
+    // A log that was found broken counts until a later walk has verified it.
+    [...(state.at ? state.broken_before : []), ...state.broken].map((one) => [one.tenant_id, one.broken_at]),
+  )
+  return {
+    completedAt: state.completed_at,
+    broken: [...all].map(([tenantId, brokenAt]) => ({ tenantId, brokenAt })),
+  }
+}
+
+/** The first entry of a tenant's log that does not fit, as the walks have found; null for none. @throws StoreUnavailableError */
+export async function auditBreak(
+  { store, audit }: { store: Pick<Store, 'read'>; audit: AuditLog },
+  tenantId: string,
+): Promise<number | null> {
+  const { broken } = await auditWalkStatus(store, audit)
+  return broken.find((one) => one.tenantId === tenantId)?.brokenAt ?? null
+}
+
+/** One sentence for `doctor`. */
+export function describeWalk({ completedAt }: AuditWalkStatus): string {
+  return completedAt === null
+    ? 'the service has not verified them from their starts yet'
+    : `verified from their starts until ${isoTime(completedAt)}`
+}
+
+/** Null where there is none, and for one that was changed in the database or made under an older key. */
+async function readState({ read }: Pick<Store, 'read'>, audit: AuditLog): Promise<WalkState | null> {
+  const record = await read.auditWalk()
+  if (!record || !audit.vouchesFor(record.state, record.mac)) return null
+  return JSON.parse(record.state) as WalkState
+}
+
+/** @returns null where none is due */
+function begin(known: WalkState | null, now: number): WalkState | null {
+  // A clock that was set back must not put the next walk off for as long.
+  if (known && now >= known.began_at && now - known.began_at < EVERY_MS) return null
+  return {
+    began_at: now,
+    completed_at: known?.completed_at ?? null,
+    at: placeOf(''),
+    broken: [],
+    broken_before: known?.broken ?? [],
+  }
+}
+
+function placeOf(tenantId: string, point?: AuditPoint): NonNullable<WalkState['at']> {
+  const { sequence = 0, hash, keyIndex = 0 } = point ?? {}
+  return { tenant_id: tenantId, sequence, hash: hash?.toString('hex') ?? '', key_index: keyIndex }
+}
+
+function pointOf({ sequence, hash, key_index }: NonNullable<WalkState['at']>): AuditPoint | undefined {
+  return sequence === 0 ? undefined : { sequence, hash: Buffer.from(hash, 'hex'), keyIndex: key_index }
+}

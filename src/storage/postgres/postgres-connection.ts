@@ -1,0 +1,69 @@
+/** The statements of a Store over PostgreSQL: prepared under a name on each connection that meets them. */
+import { createHash } from 'node:crypto'
+import type { QueryResult } from 'pg'
+import type { Connection, Statement, StatementKind } from '../connection.js'
+import type { PostgresQuery } from './postgres-pool.js'
+
+/** Sends one statement. @throws as translatePostgres makes it */
+export type Send = (query: PostgresQuery, isWrite: boolean) => Promise<QueryResult>
+
+interface Compiled {
+  name: string
+  /** With $1, $2, … */
+  text: string
+  /** In their order; null where the parameters have no names. */
+  parameters: string[] | null
+  isBrief: boolean
+}
+
+/** Where a write stands alone nobody may wait for it: who sends it has to keep its failure. */
+export function postgresConnection(send: Send): Connection {
+  return { prepare: (sql, kind) => statement(compile(sql, kind), send, false) }
+}
+
+function statement<Parameters extends unknown[], Row>(
+  compiled: Compiled,
+  send: Send,
+  isPlucked: boolean,
+): Statement<Parameters, Row> {
+  const { name, text, parameters, isBrief } = compiled
+  const query = (given: Parameters, isWrite = false) => {
+    const named = parameters && (given[0] as Record<string, unknown>)
+    const values = named ? parameters.map((field) => named[field]) : given
+    return send({ name, text, values, isBrief }, isWrite)
+  }
+  const rowsOf = ({ rows }: QueryResult): Row[] =>
+    isPlucked ? rows.map((row: object) => Object.values(row)[0] as Row) : (rows as Row[])
+  return {
+    get: async (...given) => rowsOf(await query(given))[0],
+    all: async (...given) => rowsOf(await query(given)),
+    run: (...given) => {
+      const done = query(given, true).then(({ rowCount }) => ({ changes: rowCount ?? 0 }))
+      done.catch(() => {})
+      return done
+    },
+    pluck: () => statement(compiled, send, true),
+  }
+}
+
+/** Each connection of many has the same statements. */
+const known = new Map<string, Compiled>()
+
+function compile(sql: string, kind: StatementKind | undefined): Compiled {
+  const compiled = known.get(sql) ?? { ...translate(sql), isBrief: kind === 'brief' }
+  known.set(sql, compiled)
+  return compiled
+}
+
+function translate(sql: string): Omit<Compiled, 'isBrief'> {
+  const names: string[] = []
+  let count = 0
+  const text = sql.replace(/\?|@(\w+)/g, (_, name?: string) => {
+    if (name === undefined) return `$${++count}`
+    if (!names.includes(name)) names.push(name)
+    return `$${names.indexOf(name) + 1}`
+  })
+  // A name stands for one text on a connection, whichever statement of ours it is.
+  const name = createHash('sha256').update(text).digest('base64url').slice(0, 16)
+  return { name, text, parameters: names.length > 0 ? names : null }
+}

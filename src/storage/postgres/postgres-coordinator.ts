@@ -1,0 +1,233 @@
+/**
+ * What services agree on through PostgreSQL. Each has a lease of its own that it renews; what a service holds is free once its lease
+ * has ended. All times are the database's.
+ */
+import { randomUUID } from 'node:crypto'
+import { hostname } from 'node:os'
+import { Beat } from '../../lib/periodic-task.js'
+import { COMMIT, VERSION } from '../../lib/version.js'
+import type { Claim, Coordinator, TokenBucket, TokenLease } from '../coordinator.js'
+import type { EpochProgress } from '../epoch-book.js'
+import { SCHEMA } from './postgres-migrations.js'
+import { type PostgresAccess, PostgresPool } from './postgres-pool.js'
+import type { SilenceWatch } from './postgres-silence.js'
+import { StoreUnavailableError } from '../store.js'
+
+const LEASE_MS = 2000
+const BEAT_MS = 500
+/** Without a beat for so long, what others may soon take over is used no more. */
+const SILENT_MS = 1500
+/** Rows of services that have ended without a word. */
+const FORGOTTEN_MS = 3_600_000
+const CONNECTIONS = 4
+/** Two processes of one machine differ by the second part, two containers by the first. */
+const NAME = `${hostname()}/${process.pid}`
+
+export class PostgresCoordinator implements Coordinator {
+  readonly id = randomUUID()
+  isOutdated = false
+  private readonly startedAt = Date.now()
+  private settings: string | null = null
+  private masterKeys: string | null = null
+  private readonly pool: PostgresPool
+  private readonly beat = new Beat(
+    BEAT_MS,
+    async () => {
+      await this.renew()
+      await this.sweep()
+    },
+    // Shows in `renewedAtMs`.
+    () => {},
+  )
+  private renewedAtMs = Number.NEGATIVE_INFINITY
+  private epochs: EpochProgress | null = null
+  private notReady: readonly string[] = []
+  /** Tokens of claims that are held, or asked for. */
+  private readonly held = new Set<string>()
+
+  constructor(
+    access: PostgresAccess,
+    private readonly silence?: SilenceWatch,
+  ) {
+    this.pool = new PostgresPool(access, {
+      size: CONNECTIONS,
+      silence,
+      // What a crash of the server loses of this, it may lose.
+      settings: { synchronous_commit: 'off' },
+    })
+  }
+
+  /** @throws as a query does; Error when the schema was changed beyond this version while it started */
+  async start(): Promise<void> {
+    await this.renew()
+    // A migration that did not count with us was before: what is read from here on is what it left.
+    await this.renew()
+    if (this.isOutdated) throw new Error('its schema was changed by a newer Countersign meanwhile.')
+    this.beat.start()
+  }
+
+  announce(settings: Record<string, string>): Promise<void> {
+    this.settings = JSON.stringify(settings)
+    return this.renew()
+  }
+
+  /** The others know with the next beat. */
+  showMasterKeys(ids: readonly string[]): void {
+    this.masterKeys = JSON.stringify(ids)
+  }
+
+  async claim(scope: Buffer, payloadHash: Buffer): Promise<Claim> {
+    if (performance.now() - this.renewedAtMs > SILENT_MS)
+      throw new StoreUnavailableError('PostgreSQL has not been heard of for too long')
+    const token = randomUUID()
+    this.held.add(token)
+    try {
+      const held = await this.take(scope, payloadHash, token)
+      if (held) this.held.delete(token)
+      return held ?? { release: () => void this.release(token) }
+    } catch (error) {
+      this.held.delete(token)
+      throw error
+    }
+  }
+
+  /** @returns null where the claim is ours, else for what it is held */
+  private async take(
+    scope: Buffer,
+    payloadHash: Buffer,
+    token: string,
+  ): Promise<{ heldFor: Buffer; leaseSeconds: number } | null> {
+    for (;;) {
+      const taken = await this.pool.query({
+        name: 'claim',
+        isBrief: true,
+        text: `INSERT INTO claim (scope, payload_hash, node, token) VALUES ($1, $2, $3, $4)
+          ON CONFLICT (scope) DO UPDATE SET payload_hash = excluded.payload_hash, node = excluded.node, token = excluded.token
+          WHERE claim.token = excluded.token
+            OR NOT EXISTS (SELECT 1 FROM node WHERE id = claim.node AND lease_until > clock_timestamp())`,
+        values: [scope, payloadHash, this.id, token],
+      })
+      if (taken.rowCount === 1) return null
+      const held = await this.pool.query({
+        name: 'claim-of',
+        text: `SELECT payload_hash AS "heldFor", coalesce(extract(epoch FROM
+            (SELECT lease_until FROM node WHERE id = claim.node) - clock_timestamp()), 0)::float8 AS "leaseSeconds"
+          FROM claim WHERE scope = $1`,
+        values: [scope],
+      })
+      // Given back in between: it is free.
+      if (held.rows[0]) return held.rows[0] as { heldFor: Buffer; leaseSeconds: number }
+    }
+  }
+
+  async leaseTokens(
+    holder: string,
+    { ratePerSecond, burst }: TokenBucket,
+    most: number,
+  ): Promise<TokenLease> {
+    const { rows } = await this.pool.query({
+      name: 'lease-tokens',
+      isBrief: true,
+      // Whoever waited for the row may come with an earlier time than the one before: a bucket never runs backwards.
+      text: `INSERT INTO bucket AS b (holder, granted, tokens, at)
+        VALUES ($1, least($4, floor($3::float8)), $3::float8 - least($4, floor($3::float8)), statement_timestamp())
+        ON CONFLICT (holder) DO UPDATE SET (granted, tokens, at) = (
+          SELECT least($4, floor(filled)), filled - least($4, floor(filled)), greatest(b.at, statement_timestamp())
+          FROM (SELECT least($3::float8, b.tokens
+            + greatest(0, extract(epoch FROM statement_timestamp() - b.at)) * $2::float8) AS filled) AS now)
+        RETURNING granted, tokens AS left`,
+      values: [holder, ratePerSecond, burst, most],
+    })
+    return rows[0] as TokenLease
+  }
+
+  async takeDuty(forMs: number): Promise<{ isTaken: boolean; nowMs: number }> {
+    const { rows } = await this.pool.query({
+      name: 'take-duty',
+      text: `WITH taken AS (
+          UPDATE duty SET holder = $1, ends_at = clock_timestamp() + $2 * interval '1 ms'
+          WHERE holder = $1 OR ends_at <= clock_timestamp() RETURNING 1)
+        SELECT EXISTS (SELECT FROM taken) AS "isTaken",
+          (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS "nowMs"`,
+      values: [this.id, forMs],
+    })
+    return rows[0] as { isTaken: boolean; nowMs: number }
+  }
+
+  showReadiness(notReady: readonly string[]): void {
+    this.notReady = notReady
+  }
+
+  showEpochs(progress: EpochProgress): void {
+    this.epochs = progress
+  }
+
+  leave(): void {
+    this.silence?.leave()
+  }
+
+  async stop(): Promise<void> {
+    // Not waited for: of a server that hangs.
+    void this.beat.stop()
+    try {
+      await this.pool.query({ text: 'DELETE FROM claim WHERE node = $1', values: [this.id] })
+      await this.pool.query({ text: 'DELETE FROM node WHERE id = $1', values: [this.id] })
+    } catch {
+      // The lease ends by itself.
+    }
+    await this.pool.end()
+  }
+
+  private async renew(): Promise<void> {
+    // Before the question: the lease is counted from when the server hears it.
+    const askedAtMs = performance.now()
+    const { rows } = await this.pool.query({
+      name: 'renew',
+      // All of it each time: a crash of the server empties the table. Of the lanes one alone, by its index: beside a transaction that lasts
+      // for hours, as a dump does, the table has as many rows as there were commits.
+      text: `WITH forgotten AS (DELETE FROM node WHERE lease_until < clock_timestamp() - $3 * interval '1 ms')
+        INSERT INTO node (id, lease_until, name, version, schema, started_at, settings, epoch_loaded, epoch_used, master_keys, not_ready,
+          build_commit)
+        VALUES ($1, clock_timestamp() + $2 * interval '1 ms', $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
+        ON CONFLICT (id) DO UPDATE SET lease_until = excluded.lease_until, settings = excluded.settings,
+          epoch_loaded = excluded.epoch_loaded, epoch_used = excluded.epoch_used, master_keys = excluded.master_keys,
+          not_ready = excluded.not_ready
+        RETURNING (SELECT compatible_from FROM lane WHERE id = 1) AS "compatibleFrom"`,
+      values: [
+        ...[this.id, LEASE_MS, FORGOTTEN_MS, NAME, VERSION, SCHEMA, this.startedAt, this.settings],
+        ...[this.epochs?.loaded, this.epochs?.used, this.masterKeys, JSON.stringify(this.notReady), COMMIT],
+      ],
+    })
+    this.renewedAtMs = askedAtMs
+    this.isOutdated = rows[0].compatibleFrom > SCHEMA
+  }
+
+  /** What cannot be given back now is found by the next beat. */
+  private async release(token: string): Promise<void> {
+    this.held.delete(token)
+    await this.giveBack([token]).catch(() => {})
+  }
+
+  /** Claims of ours that nobody holds: given back in vain, or taken by a statement whose answer was lost. */
+  private async sweep(): Promise<void> {
+    const { rows } = await this.pool.query({
+      name: 'claims-of',
+      text: 'SELECT token FROM claim WHERE node = $1',
+      values: [this.id],
+    })
+    // Looked at afterwards: a token is held before the database knows it.
+    const lost = (rows as Array<{ token: string }>)
+      .map(({ token }) => token)
+      .filter((token) => !this.held.has(token))
+    if (lost.length > 0) await this.giveBack(lost)
+  }
+
+  private async giveBack(tokens: string[]): Promise<void> {
+    await this.pool.query({
+      name: 'release',
+      isBrief: true,
+      text: 'DELETE FROM claim WHERE token = ANY ($1::text[])',
+      values: [tokens],
+    })
+  }
+}

@@ -1,0 +1,241 @@
+/**
+ * Backups in two files: a copy of the database without the users' data keys, and a file of those keys. Copies may be kept as
+ * long as one likes; of the keys only the latest file is kept, and it replaces the one before. So a user who is erased is lost in
+ * every copy, older ones included, as soon as the next backup is made. Keys from before a change of the working keys open the
+ * copies of their time alone, which no later file does: they are moved aside, and deleted by the operator.
+ */
+import { copyFileSync, existsSync, renameSync, rmSync } from 'node:fs'
+import Database from 'better-sqlite3'
+import { moveIntoPlace } from '../../lib/durable-file.js'
+import { CodedError } from '../../lib/errors.js'
+import { integrityIssues, isDamage } from './sqlite-integrity.js'
+import { APPLICATION_ID, BACKUP_APPLICATION_ID, migrate } from './sqlite-migrations.js'
+import { StoreCorruptError, StoreUnavailableError } from '../store.js'
+
+/** The files cannot be put together; the message says why. */
+export class RestoreError extends CodedError<
+  'not_a_backup' | 'damaged_backup' | 'keys_required' | 'wrong_keys' | 'keys_too_old'
+> {
+  override readonly name = 'RestoreError'
+}
+
+/** "CSGK": a file of data keys. */
+const KEYS_APPLICATION_ID = 0x4353474b
+
+/**
+ * What a copy and a file of keys are recognised by: the first tenant, which no database ever loses, and how far the audit logs
+ * had come, which only grows, whatever the clock does.
+ */
+const ORIGIN =
+  'SELECT (SELECT id FROM tenant ORDER BY created_at, id LIMIT 1) AS tenant, (SELECT total(sequence) FROM audit_seal) AS progress'
+/** Which working keys wrap the users' keys. */
+const GENERATION = 'SELECT coalesce(max(generation), 0) FROM keyring'
+
+interface Origin {
+  tenant: string | null
+  progress: number
+  /** Absent from what was made before the working keys could change. */
+  generation?: number
+}
+
+/** With its journals: SQLite would write what an interrupted attempt left in them into the next file of that name. */
+export function removeDatabase(file: string): void {
+  for (const suffix of ['-journal', '-wal', '-shm', '']) rmSync(`${file}${suffix}`, { force: true })
+}
+
+/**
+ * Moves the data keys out of a copy of the database into a file of their own, which replaces the one there.
+ * @returns how many, and where the keys there went, if another generation's
+ * @throws StoreCorruptError where the copy is damaged, with the keys there unchanged
+ */
+export function separateKeys(
+  copy: string,
+  keysFile: string,
+): { subjects: number; keptKeysFile: string | null } {
+  const partial = `${keysFile}.partial`
+  removeDatabase(partial)
+  const database = new Database(copy)
+  try {
+    const [damage] = integrityIssues(database)
+    if (damage)
+      throw new StoreCorruptError(
+        `No backup was made, and the copies and keys from before stay as they are (${damage})`,
+      )
+    database.pragma('journal_mode = DELETE')
+    database.pragma('secure_delete = ON')
+    attachNew(database, partial, keysFile)
+    database.pragma(`keys.application_id = ${KEYS_APPLICATION_ID}`)
+    const separate = database.transaction(() => {
+      database.exec(`
+        CREATE TABLE keys.origin AS ${ORIGIN}, (${GENERATION}) AS generation;
+        CREATE TABLE keys.subject_key (subject_id TEXT PRIMARY KEY, wrapped BLOB NOT NULL) STRICT, WITHOUT ROWID;`)
+      const { changes } = database
+        .prepare(
+          'INSERT INTO keys.subject_key (subject_id, wrapped) SELECT id, wrapped_key FROM subject ORDER BY id',
+        )
+        .run()
+      // Responses kept for a user without a data key are sealed under the service's: erasure would not reach them here.
+      database.exec(`
+        UPDATE subject SET wrapped_key = x'';
+        DELETE FROM idempotency WHERE subject_id IS NULL AND lookup IS NOT NULL;`)
+      database.pragma(`application_id = ${BACKUP_APPLICATION_ID}`)
+      return changes
+    })
+    const subjects = separate()
+    const generation = generationOf(database)
+    database.close()
+    const keptKeysFile = keepOtherGeneration(keysFile, generation)
+    moveIntoPlace(partial, keysFile)
+    return { subjects, keptKeysFile }
+  } finally {
+    database.close()
+    removeDatabase(partial)
+  }
+}
+
+/** @throws StoreUnavailableError where the file cannot be made */
+function attachNew(database: Database.Database, partial: string, keysFile: string): void {
+  try {
+    database.prepare('ATTACH ? AS keys').run(partial)
+  } catch (cause) {
+    throw new StoreUnavailableError(`Cannot write ${keysFile}: ${(cause as Error).message}`, { cause })
+  }
+}
+
+/** @returns null where the keys there are of `generation`, or there are none */
+function keepOtherGeneration(keysFile: string, generation: number): string | null {
+  const held = generationOfKeys(keysFile)
+  if (held === null || held === generation) return null
+  const name = keptKeysFile(keysFile, held)
+  let kept = name
+  for (let i = 2; existsSync(kept); i++) kept = `${name}-${i}`
+  renameSync(keysFile, kept)
+  return kept
+}
+
+function keptKeysFile(keysFile: string, generation: number): string {
+  return `${keysFile}.${generation}`
+}
+
+/** Null where there is no file of keys. */
+function generationOfKeys(keysFile: string): number | null {
+  if (!existsSync(keysFile)) return null
+  const keys = new Database(keysFile, { readonly: true, fileMustExist: true })
+  try {
+    if (applicationOf(keys) !== KEYS_APPLICATION_ID) return null
+    return (keys.prepare('SELECT * FROM origin').get() as Origin).generation ?? 0
+  } catch {
+    // No database: whatever it is, it opens no copy.
+    return null
+  } finally {
+    keys.close()
+  }
+}
+
+/**
+ * Puts a copy and the keys together in a new file; users whose key is not among them were erased since, and are erased here.
+ * @returns the users there are, and those that were erased
+ * @throws RestoreError, with nothing left behind
+ */
+export function joinKeys(
+  copy: string,
+  keysFile: string | null,
+  target: string,
+): { subjects: number; erased: number } {
+  removeDatabase(target)
+  copyFileSync(copy, target)
+  let database: Database.Database | undefined
+  try {
+    database = new Database(target)
+    const application = applicationOf(database)
+    if (application !== APPLICATION_ID && application !== BACKUP_APPLICATION_ID)
+      throw new RestoreError('not_a_backup', `${copy} is no backup of Countersign.`)
+    assertWhole(database, copy)
+    if (application === APPLICATION_ID) {
+      // A plain copy of the file, keys included.
+      migrate(database)
+      return { subjects: count(database), erased: 0 }
+    }
+    if (!keysFile)
+      throw new RestoreError('keys_required', `${copy} holds no keys of users; name the file that does.`)
+    database.pragma('secure_delete = ON')
+    database.pragma('foreign_keys = ON')
+    assertFits(database, keysFile)
+    database.prepare('ATTACH ? AS keys').run(keysFile)
+    const connection = database
+    const join = connection.transaction(() => {
+      connection.exec(`
+        UPDATE subject SET wrapped_key = coalesce((SELECT wrapped FROM keys.subject_key WHERE subject_id = id), x'');
+        DELETE FROM idempotency WHERE lookup IN (SELECT lookup FROM subject WHERE wrapped_key = x'');`)
+      const erased = connection.prepare(`DELETE FROM subject WHERE wrapped_key = x''`).run().changes
+      connection.pragma(`application_id = ${APPLICATION_ID}`)
+      return { subjects: count(connection), erased }
+    })
+    const joined = join()
+    connection.exec('DETACH keys')
+    migrate(connection)
+    return joined
+  } catch (error) {
+    database?.close()
+    removeDatabase(target)
+    throw isDamage(error) ? damagedBackup(copy, (error as Error).message) : error
+  } finally {
+    database?.close()
+  }
+}
+
+/** @throws RestoreError damaged_backup */
+function assertWhole(database: Database.Database, copy: string): void {
+  const [damage] = integrityIssues(database)
+  if (damage) throw damagedBackup(copy, damage)
+}
+
+function damagedBackup(copy: string, damage: string): RestoreError {
+  return new RestoreError(
+    'damaged_backup',
+    `${copy} is damaged (${damage}): restore another backup; see docs/operations/runbooks.md#database_corrupt`,
+  )
+}
+
+/** @throws RestoreError wrong_keys, keys_too_old */
+function assertFits(copy: Database.Database, keysFile: string): void {
+  const keys = new Database(keysFile, { readonly: true, fileMustExist: true })
+  try {
+    if (applicationOf(keys) !== KEYS_APPLICATION_ID)
+      throw new RestoreError('wrong_keys', `${keysFile} is no file of keys.`)
+    const held = keys.prepare('SELECT * FROM origin').get() as Origin
+    const wanted = copy.prepare(ORIGIN).get() as Origin
+    if (held.tenant !== wanted.tenant)
+      throw new RestoreError('wrong_keys', `${keysFile} holds the keys of another database.`)
+    const generation = generationOf(copy)
+    if ((held.generation ?? 0) !== generation) {
+      const kept = keptKeysFile(keysFile, generation)
+      throw new RestoreError(
+        'wrong_keys',
+        `${keysFile} and the backup lie on two sides of a change of the master key: name the keys of the backup's time with --keys` +
+          (existsSync(kept) ? ` ${kept}.` : '.'),
+      )
+    }
+    if (held.progress < wanted.progress)
+      throw new RestoreError(
+        'keys_too_old',
+        `${keysFile} is older than the backup: users enrolled in between would be lost. Use the latest.`,
+      )
+  } finally {
+    keys.close()
+  }
+}
+
+function generationOf(database: Database.Database): number {
+  const columns = database.pragma('table_info(keyring)') as Array<{ name: string }>
+  if (!columns.some(({ name }) => name === 'generation')) return 0
+  return database.prepare(GENERATION).pluck().get() as number
+}
+
+function applicationOf(database: Database.Database): number {
+  return database.pragma('application_id', { simple: true }) as number
+}
+
+function count(database: Database.Database): number {
+  return database.prepare('SELECT count(*) FROM subject').pluck().get() as number
+}

@@ -1,0 +1,109 @@
+/** A SQLite service's report about itself to commands: a file beside the database, for as long as it serves. */
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { hostname } from 'node:os'
+import Database from 'better-sqlite3'
+import { COMMIT, VERSION } from '../../lib/version.js'
+import type { Presence, ServiceNode } from '../coordinator.js'
+import { SCHEMA_VERSION } from './sqlite-migrations.js'
+
+const presenceFile = (database: string) => `${database}-service`
+
+export class SqlitePresence implements Presence {
+  private readonly file: string
+  private readonly node: ServiceNode = {
+    id: 'service',
+    name: `${hostname()}/${process.pid}`,
+    version: VERSION,
+    commit: COMMIT,
+    schema: SCHEMA_VERSION,
+    startedAt: Date.now(),
+    leaseMs: 0,
+    settings: null,
+    masterKeys: null,
+    notReady: ['starting'],
+  }
+
+  constructor(database: string) {
+    this.file = presenceFile(database)
+    this.write()
+  }
+
+  async announce(settings: Record<string, string>): Promise<void> {
+    this.node.settings = settings
+    this.write()
+  }
+
+  showMasterKeys(ids: readonly string[]): void {
+    if (this.node.masterKeys?.join() === ids.join()) return
+    this.node.masterKeys = [...ids]
+    this.write()
+  }
+
+  showReadiness(notReady: readonly string[]): void {
+    if (this.node.notReady.join() === notReady.join()) return
+    this.node.notReady = [...notReady]
+    this.write()
+  }
+
+  /** A file that a broken disk keeps is believed only while a service holds its lock. */
+  close(): void {
+    remove(this.file)
+  }
+
+  /** A full disk must not end the service: commands then know less of it, and refuse what could harm it. */
+  private write(): void {
+    const partial = `${this.file}.${process.pid}.tmp`
+    try {
+      writeFileSync(partial, JSON.stringify(this.node), { mode: 0o600 })
+      renameSync(partial, this.file)
+    } catch {
+      remove(partial)
+    }
+  }
+}
+
+function remove(file: string): void {
+  try {
+    rmSync(file, { force: true })
+  } catch {
+    // A disk that cannot be written must not keep the service from ending well.
+  }
+}
+
+/** The service that serves from the database now, if any. One that says nothing of itself, as an earlier version, is there without settings and keys. */
+export function sqliteServices(database: string): ServiceNode[] {
+  if (!isServed(database)) return []
+  try {
+    const node = JSON.parse(readFileSync(presenceFile(database), 'utf8')) as ServiceNode
+    return [{ ...{ commit: 'unknown', schema: null, notReady: [] }, ...node }]
+  } catch {
+    return [
+      {
+        id: 'service',
+        name: 'the service',
+        version: 'unknown',
+        commit: 'unknown',
+        schema: null,
+        startedAt: 0,
+        leaseMs: 0,
+        settings: null,
+        masterKeys: null,
+        notReady: [],
+      },
+    ]
+  }
+}
+
+/** Whether a service holds the lock of `claimDatabase`. Reads only: the lock is not taken. */
+function isServed(database: string): boolean {
+  let claim: Database.Database | undefined
+  try {
+    claim = new Database(`${database}-serving`, { readonly: true, fileMustExist: true, timeout: 0 })
+    claim.prepare('SELECT count(*) FROM sqlite_schema').get()
+    return false
+  } catch (error) {
+    return error instanceof Database.SqliteError && error.code.startsWith('SQLITE_BUSY')
+  } finally {
+    claim?.close()
+  }
+}

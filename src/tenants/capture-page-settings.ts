@@ -1,0 +1,134 @@
+/** A tenant's settings of the hosted capture page: who asks there, where it leads back to, and what the person agrees to. */
+import { CodedError } from '../lib/errors.js'
+import { isReadableLine, isReadableText } from '../lib/readable-text.js'
+import type { TenantRecord } from '../storage/records.js'
+import { HEX_COLOR } from './accent-color.js'
+
+export interface ConsentText {
+  /** Recorded in the audit log with the agreement. */
+  version: string
+  text: string
+}
+
+export interface CapturePageSettings {
+  /** Shown to the person; null for the tenant's name. */
+  company: string | null
+  /** To which the page may lead back. */
+  returnOrigins: string[]
+  /** Whose pages may show it in a frame. */
+  frameAncestors: string[]
+  /** Null for the page's own. */
+  consent: ConsentText | null
+  /** #rrggbb, from which each theme's colors follow (`themeColors`); null for the page's own. */
+  color: string | null
+  /** The picture that `captureLogo` of the store has; null for none. Set with it, by `setCaptureLogo`. */
+  logo: LogoFacts | null
+}
+
+export interface LogoFacts {
+  /** SHA-256 of the PNG, in hex. */
+  sha256: string
+  /** In pixels. */
+  width: number
+  height: number
+}
+
+export class CapturePageError extends CodedError<
+  'invalid_origin' | 'invalid_company' | 'invalid_consent' | 'invalid_color' | 'invalid_logo'
+> {
+  override readonly name = 'CapturePageError'
+}
+
+export const MOST_COMPANY_CHARACTERS = 80
+export const MOST_VERSION_CHARACTERS = 64
+export const MOST_CONSENT_CHARACTERS = 4000
+const MOST_ORIGINS = 20
+
+const NOTHING_SET: CapturePageSettings = {
+  company: null,
+  returnOrigins: [],
+  frameAncestors: [],
+  consent: null,
+  color: null,
+  logo: null,
+}
+
+export function capturePageSettings({ capturePage }: Pick<TenantRecord, 'capturePage'>): CapturePageSettings {
+  return capturePage === null
+    ? NOTHING_SET
+    : { ...NOTHING_SET, ...(JSON.parse(capturePage) as Partial<CapturePageSettings>) }
+}
+
+/** As it is stored. @throws CapturePageError invalid_origin, invalid_company, invalid_consent, invalid_color */
+export function checkedCapturePage(settings: CapturePageSettings): string {
+  const { company, consent, color, logo } = settings
+  if (company !== null && !(isText(company, MOST_COMPANY_CHARACTERS) && isReadableLine(company)))
+    throw new CapturePageError(
+      'invalid_company',
+      `The company's name must have 1 to ${MOST_COMPANY_CHARACTERS} characters, none of them invisible or changing the direction of writing.`,
+    )
+  if (
+    consent &&
+    !(
+      isText(consent.version, MOST_VERSION_CHARACTERS) &&
+      isReadableLine(consent.version) &&
+      isText(consent.text, MOST_CONSENT_CHARACTERS) &&
+      isReadableText(consent.text)
+    )
+  )
+    throw new CapturePageError(
+      'invalid_consent',
+      `A consent has a version of 1 to ${MOST_VERSION_CHARACTERS} characters and a text of 1 to ${MOST_CONSENT_CHARACTERS}, none of them invisible or changing the direction of writing.`,
+    )
+  if (color !== null && !HEX_COLOR.test(color))
+    throw new CapturePageError(
+      'invalid_color',
+      `${JSON.stringify(color)} is not a color: expected # and six digits from 0 to f, such as #0b57d0.`,
+    )
+  const returnOrigins = origins(settings.returnOrigins)
+  const frameAncestors = origins(settings.frameAncestors)
+  return JSON.stringify({
+    company,
+    returnOrigins,
+    frameAncestors,
+    consent,
+    color,
+    logo,
+  } satisfies CapturePageSettings)
+}
+
+/**
+ * What an address belongs to; null for none that the page may lead to. In the clear only to this computer: else anybody on the way
+ * would learn the session, and could answer in its place.
+ */
+export function safeOrigin(address: string): string | null {
+  let url: URL
+  try {
+    url = new URL(address)
+  } catch {
+    return null
+  }
+  // A star would be a wildcard in a content security policy.
+  if (url.username || url.password || !/^[\w.:[\]-]+$/.test(url.hostname)) return null
+  const isLocal = ['localhost', '127.0.0.1', '[::1]'].includes(url.hostname)
+  return url.protocol === 'https:' || (url.protocol === 'http:' && isLocal) ? url.origin : null
+}
+
+function origins(given: readonly string[]): string[] {
+  if (given.length > MOST_ORIGINS)
+    throw new CapturePageError('invalid_origin', `There can be ${MOST_ORIGINS} origins at most.`)
+  return [...new Set(given)].map((text) => {
+    const origin = safeOrigin(text)
+    // A path would promise more than is checked.
+    if (origin === null || ![origin, `${origin}/`].includes(text.toLowerCase()))
+      throw new CapturePageError(
+        'invalid_origin',
+        `${JSON.stringify(text)} is not an origin: expected https://host or https://host:port; http of this computer alone.`,
+      )
+    return origin
+  })
+}
+
+function isText(text: string, mostCharacters: number): boolean {
+  return text.trim().length > 0 && text.length <= mostCharacters
+}

@@ -1,0 +1,94 @@
+/** Token buckets, one a tenant and environment or an address: `ratePerSecond` sustained, `burst` at once. */
+import { ApiError, retryAfter } from '../lib/api-error.js'
+import { type Clock, SECOND_MS } from '../lib/clock.js'
+
+export interface RateContract {
+  ratePerSecond: number
+  burst: number
+}
+
+export interface RateDecision {
+  allowed: boolean
+  /** Whole requests left now. */
+  remaining: number
+  /** Seconds until one more request is allowed; 0 when one is. */
+  retryAfterSeconds: number
+  /** Seconds until the bucket is full again. */
+  resetSeconds: number
+}
+
+export interface RateLimiter {
+  take(holder: string, contract: RateContract): Promise<RateDecision>
+  /** Takes further tokens for a request that turned out to cost more than one. The holder may owe some afterwards, and waits for as long. */
+  charge(holder: string, contract: RateContract, tokens: number): void
+  /** Whole requests left now, as far as it is known here; takes none. */
+  remaining(holder: string, contract: RateContract): number
+}
+
+/** Where buckets are of addresses, strangers decide how many there are. */
+const MOST_BUCKETS = 100_000
+
+interface Bucket {
+  tokens: number
+  updatedAt: number
+}
+
+/** Of a service that is alone: buckets are in memory and refill by the clock. */
+export class LocalRateLimiter implements RateLimiter {
+  private readonly buckets = new Map<string, Bucket>()
+
+  constructor(private readonly clock: Clock) {}
+
+  remaining(holder: string, { ratePerSecond, burst }: RateContract): number {
+    const bucket = this.buckets.get(holder)
+    if (!bucket) return burst
+    const elapsedSeconds = Math.max(0, this.clock.now() - bucket.updatedAt) / SECOND_MS
+    return Math.max(0, Math.floor(Math.min(burst, bucket.tokens + elapsedSeconds * ratePerSecond)))
+  }
+
+  charge(holder: string, contract: RateContract, tokens: number): void {
+    this.filled(holder, contract).tokens -= tokens
+  }
+
+  async take(holder: string, contract: RateContract): Promise<RateDecision> {
+    const { ratePerSecond, burst } = contract
+    const bucket = this.filled(holder, contract)
+    const allowed = bucket.tokens >= 1
+    if (allowed) bucket.tokens -= 1
+    return {
+      allowed,
+      remaining: Math.max(0, Math.floor(bucket.tokens)),
+      retryAfterSeconds: allowed ? 0 : (1 - bucket.tokens) / ratePerSecond,
+      resetSeconds: (burst - bucket.tokens) / ratePerSecond,
+    }
+  }
+
+  /** The holder's bucket as of now. */
+  private filled(holder: string, { ratePerSecond, burst }: RateContract): Bucket {
+    const now = this.clock.now()
+    const bucket = this.buckets.get(holder) ?? { tokens: burst, updatedAt: now }
+    // Moved to the end: the first is the one not used for longest.
+    this.buckets.delete(holder)
+    this.buckets.set(holder, bucket)
+    if (this.buckets.size > MOST_BUCKETS) this.buckets.delete(this.buckets.keys().next().value!)
+    // A clock set back must not drain the bucket.
+    const elapsedSeconds = Math.max(0, now - bucket.updatedAt) / SECOND_MS
+    bucket.tokens = Math.min(burst, bucket.tokens + elapsedSeconds * ratePerSecond)
+    bucket.updatedAt = now
+    return bucket
+  }
+}
+
+/** @throws ApiError rate_limited */
+export function assertAllowed({ allowed, retryAfterSeconds }: RateDecision): void {
+  if (!allowed) throw new ApiError('rate_limited', { headers: retryAfter(retryAfterSeconds) })
+}
+
+/** `RateLimit` and `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers): quota, window, what is left and when it is whole. */
+export function rateLimitHeaders(contract: RateContract, decision: RateDecision): Record<string, string> {
+  const windowSeconds = Math.max(1, Math.ceil(contract.burst / contract.ratePerSecond))
+  return {
+    'RateLimit-Policy': `"requests";q=${contract.burst};w=${windowSeconds}`,
+    RateLimit: `"requests";r=${decision.remaining};t=${Math.ceil(decision.resetSeconds)}`,
+  }
+}

@@ -1,0 +1,112 @@
+/** The tenant's signing secret: made, sealed, rotated with an overlap in which old and new both validate. */
+
+import { ApiError, retryAfter } from '../lib/api-error.js'
+import { type Clock, isoTime, MINUTE_MS, SECOND_MS } from '../lib/clock.js'
+import { prefixedId, randomBase62 } from '../crypto/identifiers.js'
+import type { SigningSecret } from '../crypto/response-signature.js'
+import { openWithAny, seal } from '../crypto/sealed-box.js'
+import type { ServiceKeys } from '../crypto/service-keys.js'
+import type { SigningSecretRecord } from '../storage/records.js'
+import type { StoreReader, StoreTransaction } from '../storage/store.js'
+
+export const OVERLAP_MS = 30 * MINUTE_MS
+
+/** A signing secret as it is told to the customer, once. */
+export interface RevealedSecret {
+  id: string
+  secret: string
+  createdAt: number
+}
+
+export interface Rotation {
+  current: RevealedSecret
+  previous: { id: string; validUntil: number }
+}
+
+/**
+ * The secrets valid now. Outside an overlap `outgoing` is the only one; in it, `outgoing` is the old one, which backends
+ * that were not redeployed still hold, and `incoming` the new one.
+ */
+export interface ActiveSecrets {
+  outgoing: SigningSecret
+  incoming: SigningSecret | null
+}
+
+/** So many unsealed secrets are kept at hand, those that were asked for first making room. */
+const MOST_AT_HAND = 1024
+
+export class SigningSecrets {
+  /** By id, with the box that each was in: every call reads that from the store, and a rekeyed one is another. */
+  private readonly atHand = new Map<string, { box: Buffer; secret: SigningSecret }>()
+
+  constructor(
+    private readonly keys: Pick<ServiceKeys, 'secrets'>,
+    private readonly clock: Clock,
+  ) {}
+
+  async active(store: StoreReader, tenantId: string): Promise<ActiveSecrets> {
+    return this.activeOf(tenantId, await store.signingSecrets(tenantId, this.clock.now()))
+  }
+
+  /** @param records valid now, the current one first */
+  activeOf(tenantId: string, [current, previous]: SigningSecretRecord[]): ActiveSecrets {
+    if (!current || current.validUntil !== null) throw new Error(`tenant ${tenantId} has no signing secret`)
+    return previous
+      ? { outgoing: this.unseal(previous), incoming: this.unseal(current) }
+      : { outgoing: this.unseal(current), incoming: null }
+  }
+
+  async create(tx: StoreTransaction, tenantId: string): Promise<RevealedSecret> {
+    const createdAt = this.clock.now()
+    const revealed = { id: prefixedId('sec', createdAt), secret: `svc-sec-${randomBase62()}`, createdAt }
+    await tx.insertSigningSecret({
+      id: revealed.id,
+      tenantId,
+      sealed: seal(this.keys.secrets.current, Buffer.from(revealed.secret), revealed.id),
+      createdAt,
+      validUntil: null,
+    })
+    return revealed
+  }
+
+  /**
+   * Makes a new current secret; the one before stays valid for the overlap. In an overlap only `force` rotates again: it
+   * ends the older secret at once.
+   * @throws ApiError rotation_in_progress
+   */
+  async rotate(tx: StoreTransaction, tenantId: string, force: boolean): Promise<Rotation> {
+    const now = this.clock.now()
+    const [current, outgoing] = await tx.signingSecrets(tenantId, now)
+    if (!current) throw new Error(`tenant ${tenantId} has no signing secret`)
+    if (outgoing && !force)
+      throw new ApiError('rotation_in_progress', {
+        message: `A rotation is in progress: the older secret is valid until ${isoTime(outgoing.validUntil!)}.`,
+        headers: retryAfter((outgoing.validUntil! - now) / SECOND_MS),
+      })
+    // Not ended but gone: a clock that is set back must not bring an older one back into use.
+    await tx.deleteEndedSigningSecrets(tenantId)
+    const validUntil = now + OVERLAP_MS
+    await tx.setSigningSecretEnd(current.id, validUntil)
+    return { current: await this.create(tx, tenantId), previous: { id: current.id, validUntil } }
+  }
+
+  /**
+   * Makes a new secret and ends every other one at once, without an overlap: for when the ones before may be in the hands of
+   * somebody who must not sign any more.
+   */
+  async replace(tx: StoreTransaction, tenantId: string): Promise<RevealedSecret> {
+    const now = this.clock.now()
+    for (const { id } of await tx.signingSecrets(tenantId, now)) await tx.setSigningSecretEnd(id, now)
+    await tx.deleteEndedSigningSecrets(tenantId)
+    return this.create(tx, tenantId)
+  }
+
+  private unseal({ id, sealed }: SigningSecretRecord): SigningSecret {
+    const known = this.atHand.get(id)
+    if (known?.box.equals(sealed)) return known.secret
+    const secret = { id, secret: openWithAny(this.keys.secrets, sealed, id) }
+    if (this.atHand.size >= MOST_AT_HAND) this.atHand.delete(this.atHand.keys().next().value!)
+    this.atHand.set(id, { box: sealed, secret })
+    return secret
+  }
+}

@@ -1,0 +1,142 @@
+/** Replayed captures: the same image, or a nearly identical embedding, seen before for the user within 24 hours. */
+import { type Clock, DAY_MS } from '../lib/clock.js'
+import { sha256 } from '../crypto/sha256.js'
+import type { Store, StoreTransaction } from '../storage/store.js'
+import type { Subject, SubjectVault } from '../users/template-vault.js'
+
+const REPLAY_WINDOW_MS = DAY_MS
+/** Bounds the embeddings that one verify opens: the newest. An identical file is told among all. */
+const MOST_CAPTURES = 64
+
+/** What is compared of a request's images. */
+export interface Capture {
+  /** One an image, keyed by the user's data key. */
+  digests: Buffer[]
+  /** Of the usable images, by their place among all, as `CaptureMemory.facesOf` makes them. */
+  faces: ReadonlyMap<number, Float32Array>
+}
+
+/** One of the files themselves, or a face that is nearly identical. */
+export type Replay = 'file' | 'face'
+
+/** What was remembered of a user's captures when it was asked for. */
+export interface Recollection {
+  /** One an image that is to be held against it. */
+  digests: Buffer[]
+  /** One of the images is among what is remembered. */
+  hasFile: boolean
+  faces: Float32Array[]
+  /** The place of the last capture that was looked at. */
+  last: number
+}
+
+export const NOTHING_RECALLED: Recollection = { digests: [], hasFile: false, faces: [], last: 0 }
+
+export interface CaptureMemory {
+  /** What is to be known of the images; large ones are hashed elsewhere than on this thread. */
+  hash(images: Buffer[]): Promise<Buffer[]>
+  /** Of images with these hashes, whose embeddings will have this many dimensions. */
+  digest(subject: Subject, hashes: Buffer[], dimensions: number): Buffer[]
+  /** Embeddings, by the place of their image, as they are remembered of this user: in the space of the user's captures. */
+  facesOf(subject: Subject, embeddings: ReadonlyMap<number, Float32Array>): ReadonlyMap<number, Float32Array>
+  /** Everything that can be done before the images' embeddings, of this many dimensions, are there. */
+  recall(subject: Subject, images: Buffer[], dimensions: number): Promise<Recollection>
+  /** Whether a capture like this one was seen before; null for no. */
+  findReplay(capture: Capture, recollection: Recollection): Replay | null
+  /** The same of what was remembered since: of parallel requests with one capture, all but the first to commit are replays. */
+  findReplaySince(
+    tx: StoreTransaction,
+    subject: Subject,
+    capture: Capture,
+    recollection: Recollection,
+  ): Promise<Replay | null>
+  /** Remembers each image. */
+  remember(tx: StoreTransaction, subject: Subject, capture: Capture): Promise<void>
+}
+
+interface StoredCapturesParts {
+  store: Store
+  vault: SubjectVault
+  clock: Clock
+  /** Whether two embeddings of one length are so alike that they are of one capture. */
+  isSameCapture: (a: Float32Array, b: Float32Array) => boolean
+}
+
+export class StoredCaptures implements CaptureMemory {
+  constructor(private readonly parts: StoredCapturesParts) {}
+
+  hash(images: Buffer[]): Promise<Buffer[]> {
+    return Promise.all(images.map(sha256))
+  }
+
+  digest(subject: Subject, hashes: Buffer[], dimensions: number): Buffer[] {
+    subject.captureTransform(dimensions)
+    return hashes.map((hash) => this.parts.vault.captureDigest(subject, hash))
+  }
+
+  facesOf(subject: Subject, embeddings: ReadonlyMap<number, Float32Array>): Map<number, Float32Array> {
+    const { vault } = this.parts
+    return new Map([...embeddings].map(([index, embedding]) => [index, vault.captureOf(subject, embedding)]))
+  }
+
+  async recall(subject: Subject, images: Buffer[], dimensions: number): Promise<Recollection> {
+    const { store, vault, clock } = this.parts
+    const digests = this.digest(subject, await this.hash(images), dimensions)
+    const since = clock.now() - REPLAY_WINDOW_MS
+    const { id } = subject.record
+    const { hasDigest, newest, last } = await store.read.captureHistory(id, digests, since, MOST_CAPTURES)
+    const faces = newest.map((sealed) => vault.openCapture(subject, sealed))
+    return { digests, hasFile: hasDigest, faces, last }
+  }
+
+  findReplay(capture: Capture, { hasFile, faces }: Recollection): Replay | null {
+    if (hasFile) return 'file'
+    return this.holdsFace(faces, capture) ? 'face' : null
+  }
+
+  async findReplaySince(
+    tx: StoreTransaction,
+    subject: Subject,
+    capture: Capture,
+    { last }: Recollection,
+  ): Promise<Replay | null> {
+    const later = await tx.capturesAfter(subject.record.id, last)
+    if (later.some(({ digest }) => capture.digests.some((own) => own.equals(digest)))) return 'file'
+    const faces = later
+      .filter(({ sealed }) => sealed.length > 0)
+      .map(({ sealed }) => this.parts.vault.openCapture(subject, sealed))
+    return this.holdsFace(faces, capture) ? 'face' : null
+  }
+
+  async remember(tx: StoreTransaction, subject: Subject, { digests, faces }: Capture): Promise<void> {
+    const { vault, clock } = this.parts
+    for (const [index, digest] of digests.entries()) {
+      const face = faces.get(index)
+      await tx.insertCapture({
+        subjectId: subject.record.id,
+        digest,
+        // An unusable image, and most frames of a challenge, are known by their digest alone.
+        sealed: face ? vault.sealCapture(subject, face) : Buffer.alloc(0),
+        seenAt: clock.now(),
+      })
+    }
+  }
+
+  private holdsFace(remembered: Float32Array[], { faces }: Capture): boolean {
+    const { isSameCapture } = this.parts
+    return remembered.some((seen) =>
+      [...faces.values()].some((face) => seen.length === face.length && isSameCapture(seen, face)),
+    )
+  }
+}
+
+/** Where no model looks at an image, nothing is remembered and nothing is a replay. */
+export const NO_CAPTURES: CaptureMemory = {
+  hash: async () => [],
+  digest: () => [],
+  facesOf: () => new Map(),
+  recall: async () => NOTHING_RECALLED,
+  findReplay: () => null,
+  findReplaySince: async () => null,
+  remember: async () => {},
+}

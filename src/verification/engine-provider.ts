@@ -1,0 +1,191 @@
+/** Production's recogniser: the biometric engine, its errors translated where they enter. */
+
+import { replayScore, thresholdForFmr } from '../../models/pack/model-pack.js'
+import { gradeOf } from '../../models/pack/pack-grade.js'
+import { ApiError, ERRORS, type ErrorCode, retryAfter } from '../lib/api-error.js'
+import type { FrameGuidance } from '../biometrics/challenge/frame-faults.js'
+import type { Engine } from '../biometrics/engine/engine.js'
+import type { PhotoGuidance } from '../biometrics/photo-guidance.js'
+import { fuseEmbeddings, scoreOf, viewOf } from '../biometrics/pipeline/match.js'
+import { adviceOn, assessQuality, faultsOf } from '../biometrics/pipeline/quality-bounds.js'
+import { guidanceOfRefusal } from '../biometrics/refusal-guidance.js'
+import {
+  BiometricError,
+  type ChallengeFrames,
+  type ChallengeResult,
+  type Liveness,
+} from '../biometrics/types.js'
+import { type ImageInput, imagePath } from './images.js'
+import { livenessStatement } from './liveness.js'
+import { photoDetail } from './photo-detail.js'
+import { faultDetail } from './quality-views.js'
+import type {
+  Comparison,
+  EnrolCall,
+  Enrolled,
+  FusedReference,
+  GuideCall,
+  OperatingPoint,
+  Recogniser,
+  RecogniserCall,
+} from './biometric-provider.js'
+
+export class EngineRecogniser implements Recogniser {
+  readonly model: string
+  readonly passiveLiveness: string | null
+  readonly takesChallenges: boolean
+  /** By the rate asked for: the few that the installation and its tenants have, each worked out from the whole calibration. */
+  private readonly operatingPoints = new Map<number, OperatingPoint>()
+
+  constructor(private readonly engine: Engine) {
+    this.model = engine.pack.modelId
+    const { liveness, activeLiveness } = engine.pack.manifest
+    this.passiveLiveness = liveness ? this.model : null
+    this.takesChallenges = activeLiveness !== undefined
+  }
+
+  operatingPoint(asked: number): OperatingPoint {
+    let point = this.operatingPoints.get(asked)
+    if (!point) {
+      const { pack } = this.engine
+      const { threshold, fmr, basis } = thresholdForFmr(pack, asked)
+      point = { threshold, fmr, basis, grade: gradeOf(pack, asked).grade }
+      this.operatingPoints.set(asked, point)
+    }
+    return point
+  }
+
+  /** How alike two embeddings are, on the scale of thresholds. */
+  readonly similarity = (a: Float32Array, b: Float32Array): number => scoreOf(this.engine.pack, a, b)
+
+  /** Whether two captures of one user are alike enough to be one, sent twice. */
+  readonly isSameCapture = (a: Float32Array, b: Float32Array): boolean =>
+    this.similarity(a, b) >= replayScore(this.engine.pack)
+
+  async enrol(call: EnrolCall): Promise<Enrolled> {
+    const { images, input, challenge } = call
+    if (challenge) return this.enrolByChallenge(call, challenge)
+    const enrolled = await this.engine.enrol(images, call).catch((error) => translate(error, input))
+    return { ...enrolled, liveness: this.statement(enrolled.liveness), views: enrolled.samples.length }
+  }
+
+  /** The looks straight ahead at the beginning and at the end make the reference. */
+  private async enrolByChallenge(call: EnrolCall, frames: ChallengeFrames): Promise<Enrolled> {
+    const { input } = call
+    const result = await this.challenge(call, frames, null)
+    const { fault, timingsMs } = result
+    const liveness = this.statement(result.liveness, { steps: frames.steps, fault })
+    if (!liveness.passed) throw livenessFailed(liveness)
+    const { embedder, quality: bounds } = this.engine.pack.manifest
+    const [first] = result.samples
+    const last = result.samples.at(-1)!
+    const samples = first === last ? [first!] : [first!, last]
+    const findings = samples.map(({ quality }) => assessQuality(quality.components, 'enrol', bounds))
+    const faults = findings.flatMap((found, i) => faultsOf(found, samples[i]!.imageIndex))
+    if (faults.length > 0)
+      translate(new BiometricError('low_quality', adviceOn(faults), faults[0]!.imageIndex, { faults }), input)
+    const { embedding: reference, weight } = fuseEmbeddings(samples.map(viewOf), embedder)
+    const { quality } = first!
+    return { reference, weight, quality, findings, liveness, samples, views: samples.length, timingsMs }
+  }
+
+  private challenge(
+    { images, input, ...call }: RecogniserCall,
+    frames: ChallengeFrames,
+    reference: Float32Array | null,
+  ): Promise<ChallengeResult> {
+    return this.engine.challenge(images, frames, reference, call).catch((error) => translate(error, input))
+  }
+
+  private statement(liveness: Liveness, challenge?: Parameters<typeof livenessStatement>[2]) {
+    return livenessStatement(liveness, this.model, challenge)
+  }
+
+  extend(
+    { input }: Pick<RecogniserCall, 'input'>,
+    reference: FusedReference,
+    { samples }: Enrolled,
+    threshold: number,
+  ): FusedReference {
+    const stranger = samples.find(
+      ({ embedding }) => this.similarity(embedding, reference.embedding) < threshold,
+    )
+    if (stranger)
+      throw new ApiError('different_people', {
+        message: 'The photo does not match the reference that it was to be added to.',
+        details: [
+          photoDetail(
+            imagePath(input, stranger.imageIndex),
+            'does not show the person who is enrolled',
+            'different_people',
+          ),
+        ],
+      })
+    const { embedder } = this.engine.pack.manifest
+    const fused = fuseEmbeddings([reference, ...samples.map(viewOf)], embedder)
+    return { ...fused, views: reference.views + samples.length }
+  }
+
+  async verify(
+    call: RecogniserCall,
+    reference: (() => Float32Array) | null,
+    threshold: number,
+  ): Promise<Comparison> {
+    if (reference === null) throw new ApiError('reference_not_found')
+    const { images, input, challenge } = call
+    if (challenge) return this.verifyByChallenge(call, challenge, reference(), threshold)
+    const result = await this.engine.verify(images, reference, call).catch((error) => translate(error, input))
+    const { quality, liveness } = result.sample
+    const sample = { quality, liveness: this.statement(liveness) }
+    return { ...result, sample, matches: result.score >= threshold }
+  }
+
+  async guide({ image, step, frontal, input, ...call }: GuideCall): Promise<FrameGuidance[]> {
+    return this.engine.guide({ image, step, frontal }, call).catch((error) => translate(error, input))
+  }
+
+  private async verifyByChallenge(
+    call: RecogniserCall,
+    frames: ChallengeFrames,
+    reference: Float32Array,
+    threshold: number,
+  ): Promise<Comparison> {
+    const { fault, liveness, samples, score, timingsMs } = await this.challenge(call, frames, reference)
+    const sample = {
+      quality: samples[0]?.quality ?? null,
+      liveness: this.statement(liveness, { steps: frames.steps, fault }),
+    }
+    return { score, matches: score !== null && score >= threshold, sample, samples, timingsMs }
+  }
+}
+
+function detailsOf({ code, message, imageIndex, faults, guidance }: BiometricError, input: ImageInput) {
+  if (faults.length > 0)
+    return { details: faults.map((fault) => faultDetail(imagePath(input, fault.imageIndex), fault)) }
+  const told = guidance ?? guidanceOfRefusal(code)
+  if (imageIndex === undefined || !told) return {}
+  return { details: [photoDetail(imagePath(input, imageIndex), message, told)] }
+}
+
+/** Says what the person can do, and not what the capture looks like: at enrolment that stands nowhere. */
+export function livenessFailed({ guidance = 'not_live' }: { guidance?: PhotoGuidance }): ApiError {
+  const { message } = ERRORS.liveness_failed
+  return new ApiError('liveness_failed', { details: [photoDetail('challenge.frames', message, guidance)] })
+}
+
+/** Seconds after which a caller that met a full queue may try again. */
+const OVERLOAD_RETRY_SECONDS = 1
+
+/** @throws ApiError always */
+export function translate(error: unknown, input: ImageInput): never {
+  if (!(error instanceof BiometricError)) throw error
+  const { code, message } = error
+  if (code === 'cancelled') throw error
+  const busy = code === 'overloaded' || code === 'engine_unavailable'
+  throw new ApiError(code satisfies ErrorCode, {
+    message,
+    ...detailsOf(error, input),
+    ...(busy ? { headers: retryAfter(OVERLOAD_RETRY_SECONDS) } : {}),
+    cause: error,
+  })
+}

@@ -1,0 +1,61 @@
+/** A challenge as a request brings it: opened, with its frames described, and refused where the policy wants more liveness. */
+import { type Mode, modesOf } from '../biometrics/challenge/steps.js'
+import type { ChallengeFrames } from '../biometrics/types.js'
+import type { Config } from '../config/config.js'
+import type { LivenessRequirement } from '../config/liveness-requirement.js'
+import { ApiError } from '../lib/api-error.js'
+import type { Store } from '../storage/store.js'
+import type { Recogniser } from './biometric-provider.js'
+import type { Challenge, ChallengeBook, ChallengeSubject } from './challenge-book.js'
+import { missingLiveness, strictest } from './liveness.js'
+import type { CaptureCall, VerificationCall } from './verification-call.js'
+
+export interface OpenedChallenge {
+  challenge: Challenge
+  frames: ChallengeFrames
+}
+
+interface ChallengeParts {
+  challenges: ChallengeBook
+  store: Store
+  config: Pick<Config, 'requireLiveness'>
+  recogniser: Recogniser
+}
+
+/**
+ * Null for a request with photos.
+ * @throws ApiError challenge_not_found, challenge_used, challenge_expired, challenge_mismatch, liveness_required, liveness_unavailable
+ */
+export async function openChallenge(
+  { challenges, store, config, recogniser }: ChallengeParts,
+  { input, tenant, environment }: CaptureCall,
+  subject: Pick<ChallengeSubject, 'lookup' | 'purpose' | 'action'>,
+): Promise<OpenedChallenge | null> {
+  const given = input.challenge
+  const challenge =
+    given && (await challenges.open(store.read, given, { tenantId: tenant.id, environment, ...subject }))
+  const modes = challenge ? modesOf(challenge.steps) : []
+  assertLivenessOffered({ config, recogniser }, { input, tenant }, modes)
+  if (!challenge) return null
+  const notes = given!.frames.map(({ step, t_ms: tMs }) => ({ step, tMs }))
+  return { challenge, frames: { notes, steps: challenge.steps } }
+}
+
+/**
+ * @param modes of the challenge; none where there is none
+ * @throws ApiError liveness_required, liveness_unavailable
+ */
+export function assertLivenessOffered(
+  { config, recogniser }: Pick<ChallengeParts, 'config' | 'recogniser'>,
+  { input, tenant }: Pick<VerificationCall<{ require_liveness?: LivenessRequirement }>, 'input' | 'tenant'>,
+  modes: readonly Mode[],
+): void {
+  const requirement = strictest(
+    config.requireLiveness,
+    tenant.requireLiveness ?? 'none',
+    input.require_liveness ?? 'none',
+  )
+  const missing = missingLiveness(requirement, { passive: recogniser.passiveLiveness !== null, modes })
+  if (missing === 'passive') throw new ApiError('liveness_unavailable')
+  if (missing === 'active') throw new ApiError('liveness_required')
+}

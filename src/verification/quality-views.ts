@@ -1,0 +1,32 @@
+/** How the quality components of a photo look in a response and in an error. */
+import type { ErrorDetail } from '../lib/api-error.js'
+import type { QualityFault } from '../biometrics/measurements.js'
+import type { ComponentFinding } from '../biometrics/pipeline/quality-bounds.js'
+import { guidanceOfFault } from '../biometrics/refusal-guidance.js'
+
+/** Three digits after the point are more than landmarks and luminance carry. */
+const DECIMALS = 3
+
+/** Never rounded onto a bound that the value is beyond: it would read as if it had passed. */
+function valueView(value: number, { min, max }: { min?: number; max?: number }): number {
+  const factor = 10 ** DECIMALS
+  if (min !== undefined && value < min) return Math.floor(value * factor) / factor
+  if (max !== undefined && value > max) return Math.ceil(value * factor) / factor
+  return Number(value.toFixed(DECIMALS))
+}
+
+export function findingView({ component, value, bound, passed, hint }: ComponentFinding) {
+  return { component, value: valueView(value, bound ?? {}), bound, passed, hint }
+}
+
+export function imageQualityView(findings: readonly ComponentFinding[]) {
+  return { passed: findings.every(({ passed }) => passed), components: findings.map(findingView) }
+}
+
+export function faultDetail(path: string, fault: QualityFault): ErrorDetail {
+  const { component, value, bound, hint } = fault
+  const shown = valueView(value, bound)
+  const isLow = bound.min !== undefined && value < bound.min
+  const issue = `${component} is ${shown}, must be at ${isLow ? `least ${bound.min}` : `most ${bound.max}`}`
+  return { path, issue, component, value: shown, bound, guidance: guidanceOfFault(fault), hint }
+}

@@ -1,0 +1,216 @@
+/** The sandbox's recogniser: deterministic outcomes that the caller chooses by the end of the user id. No model runs. */
+import { createHash } from 'node:crypto'
+import { ApiError, ERRORS } from '../lib/api-error.js'
+import type { FrameGuidance } from '../biometrics/challenge/frame-faults.js'
+import { FRAME_LIMITS } from '../biometrics/challenge/frame-guidance.js'
+import type { Engine } from '../biometrics/engine/engine.js'
+import type { QualityComponents } from '../biometrics/measurements.js'
+import { adviceOn, assessQuality, faultsOf, type Purpose } from '../biometrics/pipeline/quality-bounds.js'
+import {
+  BiometricError,
+  type BiometricErrorCode,
+  type Liveness,
+  type Quality,
+  type StageTimings,
+} from '../biometrics/types.js'
+import type { Clock } from '../lib/clock.js'
+import { type EngineRecogniser, livenessFailed, translate } from './engine-provider.js'
+import { type ImageInput, imageCount } from './images.js'
+import { type LivenessStatement, livenessStatement } from './liveness.js'
+import type {
+  Comparison,
+  EnrolCall,
+  Enrolled,
+  FusedReference,
+  GuideCall,
+  OperatingPoint,
+  Recogniser,
+  RecogniserCall,
+  VerifyScript,
+} from './biometric-provider.js'
+import {
+  refuseScripted,
+  sandboxScript,
+  sandboxSuffix,
+  scriptedFault,
+  scriptedGuidance,
+  waitAsScripted,
+} from './sandbox-outcomes.js'
+
+/** No model ran. */
+const NO_EMBEDDING = new Float32Array(0)
+
+const LIVE: Liveness = { checked: true, score: 0.99, passed: true }
+const UNCHECKED: Liveness = { checked: false, score: null, passed: null }
+/** Asked for by its name, so it is said whatever the production pack could find. */
+const SPOOF: Liveness = { checked: true, score: 0.02, passed: false }
+
+/** Of an enrolment by a challenge: the looks straight ahead at its beginning and end. */
+const CHALLENGE_VIEWS = 2
+
+const IMAGE_ERRORS = {
+  '+no_face': 'face_not_found',
+  '+multiple_faces': 'multiple_faces',
+  '+different_people': 'different_people',
+} as const
+
+export class SandboxRecogniser implements Recogniser {
+  /** References of the sandbox outlive a change of the model pack. */
+  readonly model = 'sandbox@1'
+  readonly takesChallenges = true
+
+  constructor(
+    private readonly engine: Pick<Engine, 'inspect'>,
+    private readonly production: Pick<EngineRecogniser, 'operatingPoint' | 'passiveLiveness'>,
+    private readonly clock: Clock,
+  ) {}
+
+  get passiveLiveness(): string | null {
+    return this.production.passiveLiveness
+  }
+
+  operatingPoint(fmr: number): OperatingPoint {
+    return this.production.operatingPoint(fmr)
+  }
+
+  script(userId: string): VerifyScript {
+    return sandboxScript(userId)
+  }
+
+  async enrol(call: EnrolCall): Promise<Enrolled> {
+    const timingsMs = await this.screen(call)
+    const { userId, images, input, assessOnly } = call
+    if (!assessOnly && !input.challenge) refusePoorImage(userId, 'enrol', input)
+    const liveness = this.liveness(call)
+    if (liveness.passed === false) {
+      if (input.challenge) throw livenessFailed(liveness)
+      blame('liveness_failed', input)
+    }
+    const views = input.challenge ? CHALLENGE_VIEWS : images.length
+    return {
+      reference: NO_EMBEDDING,
+      weight: views,
+      views,
+      samples: [],
+      quality: syntheticQuality(userId),
+      findings: Array.from({ length: views }, (_, index) =>
+        assessQuality(syntheticComponents(userId, index), 'enrol'),
+      ),
+      liveness,
+      timingsMs,
+    }
+  }
+
+  extend(_call: Pick<RecogniserCall, 'input'>, reference: FusedReference, added: Enrolled): FusedReference {
+    return { ...reference, views: reference.views + added.views }
+  }
+
+  async verify(
+    call: RecogniserCall,
+    reference: (() => Float32Array) | null,
+    threshold: number,
+  ): Promise<Comparison> {
+    const { userId } = call
+    const suffix = sandboxSuffix(userId)
+    // A scripted outcome does not depend on an enrolment.
+    if (reference === null && suffix === null) throw new ApiError('reference_not_found')
+    const timingsMs = await this.screen(call)
+    if (!call.challenge) refusePoorImage(userId, 'verify', call.input)
+    const liveness = this.liveness(call)
+    const matches = suffix !== '+no_match'
+    // Half-way between the threshold and the end of the scale, moved a little so that users differ.
+    const margin = (1 - threshold) * (0.4 + 0.2 * fraction(userId, 'score'))
+    return {
+      matches,
+      score: liveness.guidance ? null : matches ? threshold + margin : threshold - margin,
+      sample: { quality: syntheticQuality(userId), liveness },
+      samples: [],
+      timingsMs,
+    }
+  }
+
+  async guide({ userId = '', image, step, frontal, input, ...call }: GuideCall): Promise<FrameGuidance[]> {
+    refuseScripted(userId)
+    const images = frontal ? [image, frontal] : [image]
+    const { maxPixels } = FRAME_LIMITS
+    await this.engine.inspect(images, { ...call, maxPixels }).catch((error) => translate(error, input))
+    return scriptedGuidance(userId, step)
+  }
+
+  /** As the production pack of this installation would say of a live face. */
+  private liveness({ userId, challenge }: RecogniserCall): LivenessStatement {
+    const isSpoof = sandboxSuffix(userId) === '+spoof'
+    const passive = isSpoof ? SPOOF : this.passiveLiveness === null ? UNCHECKED : LIVE
+    const fault = (challenge && scriptedFault(userId)) ?? null
+    return livenessStatement(
+      passive,
+      this.passiveLiveness ?? this.model,
+      challenge ? { steps: challenge.steps, fault } : undefined,
+    )
+  }
+
+  /** Refuses what the caller asked to have refused, then what production would refuse without looking for a face. */
+  private async screen(call: RecogniserCall): Promise<StageTimings> {
+    const { userId, images, input, challenge } = call
+    refuseScripted(userId)
+    if (challenge && sandboxSuffix(userId) === '+challenge_expired') throw new ApiError('challenge_expired')
+    await waitAsScripted(userId, this.clock, call.signal)
+    const { timingsMs } = await this.engine
+      .inspect(images, { ...call, areFrames: challenge !== null })
+      .catch((error) => translate(error, input))
+    const suffix = sandboxSuffix(userId)
+    if (suffix !== null && suffix in IMAGE_ERRORS && !challenge)
+      blame(IMAGE_ERRORS[suffix as keyof typeof IMAGE_ERRORS], input)
+    return timingsMs
+  }
+}
+
+/** The first image, where the caller asked for it. @throws ApiError low_quality */
+function refusePoorImage(userId: string, purpose: Purpose, input: ImageInput): void {
+  const faults = faultsOf(assessQuality(syntheticComponents(userId, 0), purpose), 0)
+  if (faults.length > 0) translate(new BiometricError('low_quality', adviceOn(faults), 0, { faults }), input)
+}
+
+/** As production does: the first image is to blame, of people who differ the last. */
+function blame(code: keyof typeof ERRORS & BiometricErrorCode, input: ImageInput): never {
+  const index = code === 'different_people' ? imageCount(input) - 1 : 0
+  translate(new BiometricError(code, ERRORS[code].message, index), input)
+}
+
+function syntheticQuality(userId: string): Quality {
+  const vary = (low: number, high: number, what: string) => low + (high - low) * fraction(userId, what)
+  return {
+    score: vary(0.8, 0.95, 'quality'),
+    faceWidthPx: Math.round(vary(180, 320, 'width')),
+    detection: vary(0.9, 0.99, 'detection'),
+    sharpness: vary(200, 800, 'sharpness'),
+    brightness: vary(100, 150, 'brightness'),
+    contrast: vary(40, 60, 'contrast'),
+    components: syntheticComponents(userId, 0),
+  }
+}
+
+/** Good enough for everything, but for the first image of a user whose photos are to be poor: that one is blurred. */
+function syntheticComponents(userId: string, image: number): QualityComponents {
+  const vary = (low: number, high: number, what: string) =>
+    low + (high - low) * fraction(userId, String(image), what)
+  const isPoor = image === 0 && sandboxSuffix(userId) === '+low_quality'
+  return {
+    inter_eye_distance: vary(80, 140, 'eyes'),
+    sharpness: isPoor ? 1.5 : vary(200, 800, 'sharpness'),
+    luminance_mean: vary(110, 150, 'luminance'),
+    luminance_variance: vary(1_200, 2_000, 'variance'),
+    under_exposure_prevention: vary(0.97, 1, 'dark'),
+    over_exposure_prevention: vary(0.98, 1, 'bright'),
+    illumination_uniformity: vary(0.85, 1, 'evenness'),
+    head_pose_yaw: vary(-8, 8, 'yaw'),
+    head_pose_pitch: vary(-8, 8, 'pitch'),
+    head_pose_roll: vary(-4, 4, 'roll'),
+    eyes_open: vary(0.26, 0.32, 'eyelids'),
+  }
+}
+
+/** 0..1, the same for the same words every time. */
+function fraction(...words: string[]): number {
+  return createHash('sha256').update(words.join('\0')).digest().readUInt16BE() / 0xffff
+}

@@ -1,0 +1,78 @@
+/** The verdict as JWTs: what it claims, and under which of the tenant's secrets it is signed. */
+import { actionHash, signVerification, type VerificationClaims } from '../crypto/verification-jwt.js'
+import type { VerificationCall } from './verification-call.js'
+import { acrOf, type LivenessStatement } from './liveness.js'
+import type { Reason } from './reasons.js'
+
+/** `acr` of a verdict that authenticates nobody (OpenID Connect Core, section 2). */
+const NO_ACR = '0'
+
+interface VerdictFacts {
+  call: VerificationCall<{ user_id: string; action: unknown; nonce?: string }>
+  issuer: string
+  verificationId: string
+  /** Unix seconds. */
+  issuedAt: number
+  expiresAt: number
+  verdict: 'approved' | 'rejected'
+  /** Null for an approval. */
+  reason: Reason | null
+  score: number | null
+  fmr: number
+  fmr_basis: VerificationClaims['fmr_basis']
+  model_grade: VerificationClaims['model_grade']
+  /** RFC 8785 canonical form. */
+  action: string
+  liveness: LivenessStatement
+  /** Of the challenge whose frames were judged. */
+  challengeId: string | undefined
+  model: string
+  replaySuspected: boolean
+}
+
+export function verdictClaims(facts: VerdictFacts): VerificationClaims {
+  const { call, reason, issuedAt } = facts
+  const { input, tenant, environment, requestId } = call
+  const { checked, passed, methods } = facts.liveness
+  return {
+    iss: facts.issuer,
+    aud: tenant.id,
+    sub: input.user_id,
+    iat: issuedAt,
+    nbf: issuedAt,
+    exp: facts.expiresAt,
+    jti: facts.verificationId,
+    txn: requestId,
+    env: environment,
+    verdict: facts.verdict,
+    ...(reason ? { reason } : {}),
+    score: facts.score,
+    fmr: facts.fmr,
+    fmr_basis: facts.fmr_basis,
+    action: input.action,
+    action_hash: actionHash(facts.action),
+    ...(input.nonce === undefined ? {} : { nonce: input.nonce }),
+    amr: ['face'],
+    acr: reason ? NO_ACR : acrOf(facts.liveness, facts.challengeId !== undefined),
+    liveness: { checked, passed, methods, score: facts.liveness.score },
+    ...(facts.challengeId === undefined ? {} : { challenge: facts.challengeId }),
+    auth_time: issuedAt,
+    model: facts.model,
+    model_grade: facts.model_grade,
+    replay: { suspected: facts.replaySuspected },
+  }
+}
+
+/**
+ * One token outside an overlap. In it, `jwt` is for backends that were not redeployed and `jwt_next` the same under the
+ * new secret; a caller that names the new secret gets that one in `jwt`.
+ */
+export function signVerdict(
+  { secrets, signingKeyId }: Pick<VerificationCall<unknown>, 'secrets' | 'signingKeyId'>,
+  claims: VerificationClaims,
+): { jwt: string; jwt_next?: string } {
+  const { outgoing, incoming } = secrets
+  if (!incoming) return { jwt: signVerification(claims, outgoing) }
+  if (signingKeyId === incoming.id) return { jwt: signVerification(claims, incoming) }
+  return { jwt: signVerification(claims, outgoing), jwt_next: signVerification(claims, incoming) }
+}

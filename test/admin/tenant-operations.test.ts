@@ -1,0 +1,257 @@
+import { createHash } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { AUDIT_EVENTS } from '../../src/audit/audit-events.js'
+import { DAY_MS, ManualClock } from '../../src/lib/clock.js'
+import { type Environment, loadConfig } from '../../src/config/config.js'
+import { type Ledger, openLedger } from '../../src/app/core.js'
+import { COMMAND_LINE } from '../../src/admin/operation.js'
+import type { TenantRecord } from '../../src/storage/records.js'
+
+const actor = { name: 'dashboard:operator', requestId: 'req_1' }
+const clock = new ManualClock()
+let dataDir: string
+let ledger: Ledger
+let tenant: TenantRecord
+let count = 0
+
+beforeAll(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), 'countersign-test-'))
+  ledger = await openLedger(loadConfig({ COUNTERSIGN_DATA_DIR: dataDir }), clock)
+})
+afterAll(async () => {
+  await ledger?.store.close()
+  await rm(dataDir, { recursive: true, force: true })
+})
+beforeEach(async () => {
+  ;({ tenant } = await ledger.tenancy.create(`tenant-${++count}`))
+})
+
+const log = async () =>
+  (await ledger.store.read.auditEntries(tenant.id, 0, 100)).map(({ entry }) => JSON.parse(entry))
+const issue = () => ledger.store.transaction((tx) => tx.setProductionIssued(tenant.id, clock.now()))
+const enrol = (userId: string, environment: Environment) =>
+  ledger.store.transaction((tx) => {
+    const lookup = ledger.vault.lookup(tenant.id, environment, userId)
+    return tx.insertSubject(ledger.vault.create(tenant.id, environment, lookup, userId).record)
+  })
+
+describe('an operation', () => {
+  it('writes one entry that names who did it, by which request, and what', async () => {
+    const { keys, tenants } = ledger.operations
+    await issue()
+    await keys.revealProduction(tenant, actor)
+    await keys.reissue(tenant, actor, 'sandbox', 1000)
+    await keys.revoke(tenant, COMMAND_LINE, 'production')
+    const { current, previous } = await keys.rotateSigning(tenant, actor, false)
+    await tenants.setContract(tenant, actor, {
+      ratePerSecond: 7,
+      fmr: 1e-5,
+      requireLiveness: 'active',
+      replaceVerdictMinutes: 10,
+    })
+    await tenants.setCapturePage(tenant, actor, {
+      company: 'Bank of Ada',
+      returnOrigins: ['https://bank.example'],
+      frameAncestors: [],
+      consent: { version: '1', text: 'We compare your face.' },
+      color: '#0b57d0',
+    })
+    const by = { actor: actor.name, request_id: actor.requestId }
+    const times = { at: expect.any(String), sequence: expect.any(Number) }
+    expect(await log()).toEqual([
+      { ...by, ...times, event: 'key_revealed', type: 'production' },
+      { ...by, ...times, event: 'key_reissued', type: 'sandbox', grace_seconds: 1 },
+      { actor: 'operator', request_id: null, ...times, event: 'key_revoked', type: 'production', revoked: 1 },
+      { ...by, ...times, event: 'rotate_signing', current: current.id, previous: previous.id },
+      {
+        ...by,
+        ...times,
+        event: 'contract_changed',
+        rate_per_second: 7,
+        fmr: 1e-5,
+        require_liveness: 'active',
+        replace_verdict_minutes: 10,
+        previous: {
+          rate_per_second: tenant.ratePerSecond,
+          fmr: null,
+          require_liveness: null,
+          replace_verdict_minutes: null,
+        },
+      },
+      {
+        ...by,
+        ...times,
+        event: 'capture_page_changed',
+        company: 'Bank of Ada',
+        return_origins: ['https://bank.example'],
+        frame_ancestors: [],
+        consent_version: '1',
+        color: '#0b57d0',
+        logo_sha256: null,
+        consent_sha256: createHash('sha256').update('We compare your face.').digest('hex'),
+        previous: {
+          company: null,
+          return_origins: [],
+          frame_ancestors: [],
+          consent_version: null,
+          consent_sha256: null,
+          color: null,
+          logo_sha256: null,
+        },
+      },
+    ])
+    for (const { event } of await log()) expect(AUDIT_EVENTS).toContain(event)
+    expect(await ledger.audit.verify(ledger.store.read, tenant.id)).toEqual({ entries: 6, brokenAt: null })
+  })
+
+  it('that is refused changes nothing and leaves no entry', async () => {
+    const { keys } = ledger.operations
+    await keys.rotateSigning(tenant, actor, false)
+    const before = await ledger.store.read.signingSecrets(tenant.id, clock.now())
+    await expect(keys.rotateSigning(tenant, actor, false)).rejects.toMatchObject({
+      code: 'rotation_in_progress',
+    })
+    await expect(keys.revealProduction(tenant, actor)).rejects.toMatchObject({
+      code: 'production_key_not_issued',
+    })
+    await expect(keys.revoke(tenant, actor, 'production')).rejects.toMatchObject({ code: 'no_active_key' })
+    expect(await ledger.store.read.signingSecrets(tenant.id, clock.now())).toEqual(before)
+    expect(await log()).toHaveLength(1)
+  })
+
+  it('hands its facts to a transaction that writes the entry itself, and writes none', async () => {
+    const { result, facts } = await ledger.store.transaction((tx) =>
+      ledger.operations.keys.rotateSigningWithin(tx, tenant.id, false),
+    )
+    expect(facts).toEqual({
+      event: 'rotate_signing',
+      current: result.current.id,
+      previous: result.previous.id,
+    })
+    expect(await log()).toEqual([])
+  })
+})
+
+describe('a new tenant', () => {
+  it('comes with a login link, or not at all', async () => {
+    const { tenants } = ledger.operations
+    const { loginLink } = await tenants.create('welcomed', actor, {}, 'http://admin')
+    expect(loginLink).toMatch(/^http:\/\/admin\/#\/login\/[0-9A-Za-z]+$/)
+    const refused = tenants.create('welcomed', actor, {}, 'http://admin')
+    await expect(refused).rejects.toMatchObject({ code: 'tenant_exists' })
+  })
+
+  it('begins its audit log with who made it, and with which contract', async () => {
+    const { tenants } = ledger.operations
+    const contract = { ratePerSecond: 7, fmr: 1e-5 }
+    ;({ tenant } = await tenants.create('founded', actor, contract, 'http://admin'))
+    expect(await log()).toEqual([
+      {
+        event: 'tenant_created',
+        actor: actor.name,
+        request_id: actor.requestId,
+        name: 'founded',
+        rate_per_second: 7,
+        fmr: 1e-5,
+        require_liveness: null,
+        replace_verdict_minutes: null,
+        at: expect.any(String),
+        sequence: 1,
+      },
+    ])
+  })
+})
+
+describe('an erasure', () => {
+  const erase = (environment: Environment, userId = 'ada') =>
+    ledger.operations.users.erase(tenant, actor, { environment, userId })
+
+  it('is in the log once as done and again as repeated, with one receipt for a day', async () => {
+    await enrol('ada', 'production')
+    const { receipt, isRepeated } = await erase('production')
+    expect(isRepeated).toBe(false)
+    expect(await erase('production')).toMatchObject({
+      receipt: { erasureId: receipt.erasureId },
+      isRepeated: true,
+    })
+    clock.advance(DAY_MS)
+    await expect(erase('production')).rejects.toMatchObject({ code: 'reference_not_found' })
+    const by = { event: 'delete', actor: actor.name, request_id: actor.requestId }
+    expect(await log()).toMatchObject([
+      { ...by, status: 200, subject: expect.any(String), erasure_id: receipt.erasureId, captures: 0 },
+      { ...by, status: 200, erasure_id: receipt.erasureId, repeated: true },
+      { ...by, status: 404, code: 'reference_not_found' },
+    ])
+  })
+
+  it('in the sandbox leaves no entry', async () => {
+    await enrol('ada', 'sandbox')
+    expect((await erase('sandbox')).isRepeated).toBe(false)
+    await expect(erase('sandbox', 'nobody')).rejects.toMatchObject({ code: 'reference_not_found' })
+    expect(await log()).toEqual([])
+  })
+})
+
+describe('a tenant', () => {
+  const authenticate = (key: string) => ledger.tenancy.authenticate(`Bearer ${key}`, 'sandbox')
+
+  it('that is suspended is refused until it is resumed, and nothing of it is lost', async () => {
+    const { lifecycle } = ledger.operations
+    const created = await ledger.tenancy.create('paused')
+    tenant = created.tenant
+    await enrol('ada', 'production')
+    await lifecycle.suspend(tenant, actor)
+    await expect(authenticate(created.sandboxKey)).rejects.toMatchObject({
+      code: 'tenant_suspended',
+      status: 403,
+    })
+    await expect(lifecycle.suspend(tenant, actor)).rejects.toMatchObject({ code: 'tenant_suspended' })
+    await lifecycle.resume(tenant, actor)
+    expect((await authenticate(created.sandboxKey)).tenant.id).toBe(tenant.id)
+    await expect(lifecycle.resume(tenant, actor)).rejects.toMatchObject({ code: 'tenant_not_suspended' })
+    expect(await ledger.store.read.lookupsOf(tenant.id, 10)).toHaveLength(1)
+    expect(await log()).toMatchObject([
+      { event: 'tenant_suspended', actor: actor.name },
+      { event: 'tenant_resumed', actor: actor.name },
+    ])
+  })
+
+  it('that is deleted keeps its audit log alone; every user, key, secret, link and session is gone', async () => {
+    const { lifecycle, tenants } = ledger.operations
+    const created = await ledger.tenancy.create('closing')
+    const neighbour = tenant
+    await enrol('neighbour', 'production')
+    tenant = created.tenant
+    // More than a batch.
+    for (let i = 0; i < 201; i++) await enrol(`user-${i}`, i % 2 === 0 ? 'production' : 'sandbox')
+    await tenants.createLoginLink(tenant, actor, 'http://admin')
+    const { store } = ledger
+    const receipt = await lifecycle.delete(tenant, actor)
+    expect(receipt).toMatchObject({ users: 201, references: 0, erasureId: expect.stringMatching(/^era_/) })
+    expect(await store.read.lookupsOf(tenant.id, 10)).toEqual([])
+    expect(await store.read.signingSecrets(tenant.id, clock.now())).toEqual([])
+    await expect(authenticate(created.sandboxKey)).rejects.toMatchObject({ code: 'revoked_api_key' })
+    expect((await log()).at(-1)).toMatchObject({
+      event: 'tenant_deleted',
+      actor: actor.name,
+      erasure_id: receipt.erasureId,
+      users: 201,
+    })
+    expect((await ledger.audit.verify(store.read, tenant.id)).brokenAt).toBeNull()
+    expect(await store.read.lookupsOf(neighbour.id, 10)).toHaveLength(1)
+
+    const deleted = { code: 'tenant_deleted' }
+    for (const again of [
+      () => lifecycle.delete(tenant, actor),
+      () => lifecycle.resume(tenant, actor),
+      () => ledger.tenancy.findLive(tenant.name),
+    ])
+      await expect(again()).rejects.toMatchObject(deleted)
+    await expect(ledger.tenancy.create('closing')).rejects.toMatchObject({ code: 'tenant_exists' })
+    // A call that was under way brings nobody back.
+    await expect(enrol('late', 'production')).rejects.toThrow('the tenant is deleted')
+  })
+})

@@ -1,0 +1,160 @@
+/** Photos that are added to an enrolled user, and photos that are only assessed. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { ApiClient } from '../support/client.js'
+import { countRows } from '../support/database.js'
+import { base64, face, landscape } from '../support/faces.js'
+import { startService, type TestService, type TestTenant } from '../support/service.js'
+
+let running: TestService
+let tenant: TestTenant
+let production: ApiClient
+let ada: string
+let adaToday: string
+let grace: string
+
+beforeAll(async () => {
+  running = await startService({ COUNTERSIGN_LOCKOUT_ATTEMPTS: '2' })
+  tenant = await running.tenant()
+  production = await running.production(tenant)
+  ada = base64(await face('ada'))
+  adaToday = base64(await face('adaToday'))
+  grace = base64(await face('grace'))
+})
+afterAll(() => running?.stop())
+
+const score = async (user_id: string, image: string) =>
+  (await production.verify({ user_id, image, action: 'x' })).body.score as number
+
+async function lastEntry() {
+  const head = await running.service.ledger.store.read.auditHead(tenant.id)
+  return JSON.parse(head!.entry)
+}
+
+describe('a photo that is added', () => {
+  it('joins the reference as if it had been there from the start', async () => {
+    await production.enroll({ user_id: 'at-once', images: [ada, adaToday] })
+    const first = await production.enroll({ user_id: 'later', image: ada })
+    const before = await score('later', adaToday)
+    const { status, body } = await production.enroll({ user_id: 'later', image: adaToday, add: true })
+    expect(status).toBe(201)
+    expect(body).toMatchObject({ status: 'enrolled', user_id: 'later', quality: { views: 2 } })
+    expect(body.reference_id).not.toBe(first.body.reference_id)
+    expect(await score('later', adaToday)).toBeGreaterThan(before)
+    expect(await score('later', adaToday)).toBeCloseTo(await score('at-once', adaToday), 4)
+  })
+
+  it('is audited', async () => {
+    await production.enroll({ user_id: 'audited', image: ada })
+    const { body } = await production.enroll({ user_id: 'audited', image: adaToday, add: true })
+    expect(await lastEntry()).toMatchObject({
+      event: 'enroll',
+      status: 201,
+      reference_id: body.reference_id,
+      added: 1,
+      views: 2,
+    })
+  })
+
+  it('keeps the consent of before, unless it brings its own', async () => {
+    const { store } = running.service.ledger
+    const consent = { id: 'c-1', at: '2026-01-31T12:00:00Z' }
+    await production.enroll({ user_id: 'consenting', image: ada, consent })
+    await production.enroll({ user_id: 'consenting', image: adaToday, add: true })
+    const { SubjectVault } = await import('../../src/users/template-vault.js')
+    const vault = new SubjectVault(running.service.ledger.keys, running.clock)
+    const lookup = vault.lookup(tenant.id, 'production', 'consenting')
+    const subject = await vault.find(store.read, lookup, 'consenting')
+    expect(vault.openReference(subject!, subject!.reference!)).toMatchObject({ consent, views: 2 })
+  })
+
+  it('of somebody else is refused, counted and audited, and changes nothing', async () => {
+    await production.enroll({ user_id: 'guarded', image: ada })
+    const before = await score('guarded', ada)
+    const { status, body } = await production.enroll({ user_id: 'guarded', image: grace, add: true })
+    expect(status).toBe(422)
+    expect(body).toMatchObject({ code: 'different_people', details: [{ path: 'image' }] })
+    expect(await lastEntry()).toMatchObject({
+      event: 'enroll',
+      status: 422,
+      code: 'different_people',
+      added: 0,
+    })
+    expect(await score('guarded', ada)).toBe(before)
+  })
+
+  it('is no way to guess past the lockout', async () => {
+    await production.enroll({ user_id: 'locked', image: ada })
+    const guess = () => production.enroll({ user_id: 'locked', image: grace, add: true })
+    expect((await guess()).body.code).toBe('different_people')
+    expect((await guess()).body.code).toBe('different_people')
+    const refused = await production.enroll({ user_id: 'locked', image: adaToday, add: true })
+    expect([refused.status, refused.body.code]).toEqual([409, 'locked_out'])
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
+    const verified = await production.verify({ user_id: 'locked', image: adaToday, action: 'x' })
+    expect(verified.body.reason).toBe('locked_out')
+  })
+
+  it('needs somebody who is enrolled', async () => {
+    const { status, body } = await production.enroll({ user_id: 'nobody', image: ada, add: true })
+    expect([status, body.code]).toEqual([404, 'reference_not_found'])
+  })
+
+  it('does not go with replace', async () => {
+    const { status, body } = await production.enroll({ user_id: 'x', image: ada, add: true, replace: true })
+    expect([status, body.details[0].path]).toEqual([400, 'add'])
+  })
+
+  it('is not lost when two are added at once', async () => {
+    await production.enroll({ user_id: 'busy', image: ada })
+    await Promise.all([
+      production.enroll({ user_id: 'busy', image: adaToday, add: true }),
+      production.enroll({ user_id: 'busy', image: ada, add: true }),
+    ])
+    const third = await production.enroll({ user_id: 'busy', image: adaToday, add: true })
+    expect(third.body.quality.views).toBe(4)
+  })
+
+  it('is counted in the sandbox as well', async () => {
+    const { sandbox } = tenant
+    await sandbox.enroll({ user_id: 'plays', images: [ada, ada] })
+    const { body } = await sandbox.enroll({ user_id: 'plays', image: ada, add: true })
+    expect(body.quality.views).toBe(3)
+    const differs = await sandbox.enroll({ user_id: 'plays+different_people', images: [ada, ada] })
+    expect(differs.body).toMatchObject({ code: 'different_people', details: [{ path: 'images.1' }] })
+  })
+})
+
+describe('a dry run', () => {
+  it('says what an enrolment would, and stores nothing', async () => {
+    const rows = () => Promise.all([countRows(running, 'subject'), countRows(running, 'reference')])
+    const before = await rows()
+    const { status, body } = await production.enroll({
+      user_id: 'dry',
+      images: [ada, adaToday],
+      dry_run: true,
+    })
+    expect(status).toBe(200)
+    expect(body).toEqual({
+      user_id: 'dry',
+      status: 'assessed',
+      quality: expect.objectContaining({ views: 2, score: expect.any(Number) }),
+      liveness: { checked: false, score: null, passed: null, methods: [] },
+      model: expect.any(String),
+    })
+    expect(await rows()).toEqual(before)
+    expect(await lastEntry()).toMatchObject({ event: 'enroll', status: 200, dry_run: true })
+  })
+
+  it('refuses what an enrolment would', async () => {
+    const run = (...images: string[]) => production.enroll({ user_id: 'dry', images, dry_run: true })
+    expect((await run(base64(await landscape()))).body.code).toBe('face_not_found')
+    expect((await run(ada, grace)).body.code).toBe('different_people')
+  })
+
+  it('does not tell who is enrolled, nor whether a photo is theirs', async () => {
+    await production.enroll({ user_id: 'known', image: ada })
+    for (const add of [false, true])
+      for (const user_id of ['known', 'unknown'])
+        expect((await production.enroll({ user_id, image: grace, add, dry_run: true })).status).toBe(200)
+  })
+})

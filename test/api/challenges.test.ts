@@ -1,0 +1,321 @@
+import sharp from 'sharp'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { COMMAND_LINE } from '../../src/admin/operation.js'
+import { answerTo } from '../support/challenges.js'
+import type { ApiClient } from '../support/client.js'
+import { countRows } from '../support/database.js'
+import { base64, face } from '../support/faces.js'
+import { plain } from '../support/images.js'
+import { startService, type TestService, type TestTenant } from '../support/service.js'
+import { decodeJwt } from '../support/trust.js'
+
+let running: TestService
+let tenant: TestTenant
+let production: ApiClient
+let blank: string
+
+beforeAll(async () => {
+  running = await startService({ COUNTERSIGN_SANDBOX_RATE_LIMIT: '1000/s' })
+  tenant = await running.tenant({ ratePerSecond: 1000 })
+  production = await running.production(tenant)
+  blank = base64(await plain())
+})
+afterAll(() => running?.stop())
+
+const action = { type: 'wire_transfer', amount: '1250.00' }
+let users = 0
+const newUser = (suffix = '') => `challenged-${++users}${suffix}`
+const ask = (fields: Record<string, unknown>, client = tenant.sandbox) =>
+  client.call('POST', '/v1/challenges', fields)
+
+/** Enrolled in the sandbox and challenged. */
+async function challenged(suffix = '', fields: Record<string, unknown> = {}) {
+  const user_id = newUser(suffix)
+  await tenant.sandbox.enroll({ user_id, image: blank })
+  const { body } = await ask({ user_id, action, ...fields })
+  return { user_id, asked: body }
+}
+
+describe('a challenge', () => {
+  it('asks for both movements between two looks straight ahead, in an order that varies', async () => {
+    const user_id = newUser('+match')
+    const seen = new Set<string>()
+    for (let i = 0; i < 40; i++) {
+      const { status, body } = await ask({ user_id, action })
+      expect(status).toBe(201)
+      expect([body.steps[0], body.steps.at(-1)]).toEqual(['frontal', 'frontal'])
+      const movements = body.steps.slice(1, -1).join(' ')
+      expect(movements).toMatch(/turn_(left|right)/)
+      expect(movements).toMatch(/nod_(up|down)/)
+      expect(movements.split(' ').length).toBeLessThanOrEqual(3)
+      seen.add(movements)
+    }
+    expect(seen.size).toBeGreaterThan(8)
+  })
+
+  it('says what its frames must keep to, until when, and how its check will be called', async () => {
+    const { body } = await ask({ user_id: newUser('+match'), action })
+    expect(body).toEqual({
+      challenge_id: expect.stringMatching(/^chl_[0-9a-f]{32}$/),
+      nonce: expect.stringMatching(/^[A-Za-z0-9_-]{43}$/),
+      user_id: `challenged-${users}+match`,
+      purpose: 'verify',
+      method: 'active-geometry@1',
+      steps: expect.any(Array),
+      capture: {
+        min_frames: 16,
+        max_frames: 40,
+        min_interval_ms: 60,
+        max_interval_ms: 600,
+        min_duration_ms: 2000,
+        max_duration_ms: 20_000,
+      },
+      expires_in: 90,
+      expires_at: new Date(running.clock.now() + 90_000).toISOString(),
+    })
+  })
+
+  it.each([
+    [['turn'], 'active-turn@1', /^frontal( turn_(left|right)){2,3} frontal$/],
+    [['nod'], 'active-nod@1', /^frontal( nod_(up|down)){2,3} frontal$/],
+    [[], null, /^frontal$/],
+  ])('for a person who can move by %j alone is weaker, and named so', async (modes, method, steps) => {
+    const { body } = await ask({ user_id: newUser('+match'), action, modes })
+    expect(body.method).toBe(method)
+    expect(body.steps.join(' ')).toMatch(steps)
+  })
+
+  it.each([
+    [{ action: undefined }, 'action'],
+    [{ purpose: 'enroll' }, 'action'],
+    [{ modes: ['smile'] }, 'modes.0'],
+    [{ purpose: 'login' }, 'purpose'],
+  ])('is refused for %j', async (fields, path) => {
+    const { status, body } = await ask({ user_id: newUser('+match'), action, ...fields })
+    expect([status, body.code, body.details[0].path]).toEqual([400, 'invalid_request', path])
+  })
+
+  it('is not made for a user who could not be verified', async () => {
+    expect((await ask({ user_id: newUser(), action })).body.code).toBe('reference_not_found')
+  })
+
+  it('keeps neither its nonce nor a hash of the action that could be guessed at', async () => {
+    const { asked } = await challenged()
+    const [row] = await running.database.query('SELECT * FROM challenge WHERE id = $1', [asked.challenge_id])
+    const text = Object.values(row!)
+      .map((value) => (Buffer.isBuffer(value) ? value.toString('hex') : String(value)))
+      .join(' ')
+    expect(text).not.toContain(asked.nonce)
+    expect(text).not.toContain(Buffer.from(asked.nonce, 'base64url').toString('hex'))
+  })
+
+  it('goes with the erasure of its user', async () => {
+    const { user_id, asked } = await challenged()
+    await tenant.sandbox.erase(user_id)
+    expect(await countRows(running, 'challenge', 'id = $1', [asked.challenge_id])).toBe(0)
+  })
+})
+
+describe('the frames of a challenge', () => {
+  it('stand in the place of photos, and the verdict names the method', async () => {
+    const { user_id, asked } = await challenged()
+    const { status, body } = await tenant.sandbox.verify({
+      user_id,
+      action,
+      challenge: answerTo(asked, blank),
+    })
+    expect([status, body.verdict]).toEqual([200, 'approved'])
+    expect(body.liveness).toEqual({
+      checked: true,
+      passed: true,
+      score: null,
+      methods: ['active-geometry@1'],
+    })
+    const { claims } = decodeJwt(body.jwt, tenant.secret.secret)
+    expect(claims).toMatchObject({
+      acr: 'urn:countersign:acr:face-active',
+      challenge: asked.challenge_id,
+      liveness: { checked: true, passed: true, methods: ['active-geometry@1'] },
+    })
+  })
+
+  it.each([
+    [['turn'], ['active-turn@1'], 'face-active-turn'],
+    [['nod'], ['active-nod@1'], 'face-active-nod'],
+    [[], [], 'face-no-motion'],
+  ])(
+    'of a person who can move by %j alone have a weaker statement and name',
+    async (modes, methods, name) => {
+      const { user_id, asked } = await challenged('', { modes })
+      const { body } = await tenant.sandbox.verify({ user_id, action, challenge: answerTo(asked, blank) })
+      expect(body.liveness).toMatchObject({ checked: methods.length > 0, methods })
+      expect(decodeJwt(body.jwt, tenant.secret.secret).claims.acr).toBe(`urn:countersign:acr:${name}`)
+    },
+  )
+
+  it('enrol a user too', async () => {
+    const user_id = newUser()
+    const { body: asked } = await ask({ user_id, purpose: 'enroll' })
+    const { status, body } = await tenant.sandbox.enroll({ user_id, challenge: answerTo(asked, blank) })
+    expect([status, body.quality.views, body.liveness.methods]).toEqual([201, 2, ['active-geometry@1']])
+  })
+
+  it.each([
+    ['+turn_more', { guidance: 'turn_more' }],
+    ['+multiple_faces', { guidance: 'several_faces' }],
+    ['+flat', { guidance: 'try_again', findings: ['flat'] }],
+    ['+discontinuous', { guidance: 'slower', findings: ['discontinuous'] }],
+  ])('of a sandbox user %s fail for that', async (suffix, told) => {
+    const { user_id, asked } = await challenged(suffix)
+    const { body } = await tenant.sandbox.verify({ user_id, action, challenge: answerTo(asked, blank) })
+    expect([body.verdict, body.reason, body.score]).toEqual(['rejected', 'liveness_failed', null])
+    expect(body.liveness).toMatchObject({ checked: true, passed: false, ...told })
+  })
+
+  it('count once: a second call is refused, whatever the first one came to', async () => {
+    for (const suffix of ['', '+flat']) {
+      const { user_id, asked } = await challenged(suffix)
+      const challenge = answerTo(asked, blank)
+      expect((await tenant.sandbox.verify({ user_id, action, challenge })).status).toBe(200)
+      const again = await tenant.sandbox.verify({ user_id, action, challenge })
+      expect([again.status, again.body.code]).toEqual([409, 'challenge_used'])
+    }
+  })
+
+  it('count once among calls at the same time', async () => {
+    const { user_id, asked } = await challenged()
+    const challenge = answerTo(asked, blank)
+    const answers = await Promise.all(
+      Array.from({ length: 5 }, () => tenant.sandbox.verify({ user_id, action, challenge })),
+    )
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1)
+    expect(new Set(answers.filter(({ status }) => status !== 200).map(({ body }) => body.code))).toEqual(
+      new Set(['challenge_used']),
+    )
+  })
+
+  it('are refused for another user, another action, another purpose, another tenant', async () => {
+    const { user_id, asked } = await challenged()
+    const challenge = answerTo(asked, blank)
+    const other = newUser('+match')
+    const stranger = await running.tenant()
+    const codes = [
+      await tenant.sandbox.verify({ user_id: other, action, challenge }),
+      await tenant.sandbox.verify({ user_id, action: { ...action, amount: '9999.00' }, challenge }),
+      await tenant.sandbox.enroll({ user_id, replace: true, challenge }),
+      await stranger.sandbox.verify({ user_id: other, action, challenge }),
+    ].map(({ body }) => body.code)
+    expect(codes).toEqual([
+      'challenge_mismatch',
+      'challenge_mismatch',
+      'challenge_mismatch',
+      'challenge_not_found',
+    ])
+    // None of that has used it up.
+    expect((await tenant.sandbox.verify({ user_id, action, challenge })).body.verdict).toBe('approved')
+  })
+
+  it('come in time, or not at all', async () => {
+    const { user_id, asked } = await challenged()
+    running.clock.advance(90_000)
+    const { status, body } = await tenant.sandbox.verify({
+      user_id,
+      action,
+      challenge: answerTo(asked, blank),
+    })
+    expect([status, body.code]).toEqual([422, 'challenge_expired'])
+  })
+
+  it('are 16 to 40, each a readable image', async () => {
+    const { user_id, asked } = await challenged()
+    const few = await tenant.sandbox.verify({ user_id, action, challenge: answerTo(asked, blank, 15) })
+    const many = await tenant.sandbox.verify({ user_id, action, challenge: answerTo(asked, blank, 41) })
+    expect([few.body.code, many.body.code]).toEqual(['invalid_request', 'invalid_request'])
+    const frames = Array.from({ length: 20 }, (_, i) => (i === 7 ? btoa('no picture') : blank))
+    const broken = await tenant.sandbox.verify({ user_id, action, challenge: answerTo(asked, frames) })
+    expect([broken.body.code, broken.body.details[0].path]).toEqual([
+      'image_unreadable',
+      'challenge.frames.7.image',
+    ])
+  })
+
+  it('do not come with photos beside them', async () => {
+    const { user_id, asked } = await challenged()
+    const challenge = answerTo(asked, blank)
+    const { body } = await tenant.sandbox.verify({ user_id, action, challenge, image: blank })
+    expect([body.code, body.details[0].issue]).toEqual([
+      'invalid_request',
+      'give one of `image`, `images` and `challenge`',
+    ])
+  })
+})
+
+describe('in production', () => {
+  it('a photo held still in front of the camera is refused, and counts for the lockout', async () => {
+    const user_id = newUser()
+    const photo = await face('grace')
+    await production.enroll({ user_id, image: base64(photo) })
+    const frames = await Promise.all(
+      Array.from({ length: 16 }, async (_, i) =>
+        base64(
+          await sharp(photo)
+            .resize(400 + i)
+            .jpeg({ quality: 80 + (i % 5) })
+            .toBuffer(),
+        ),
+      ),
+    )
+    const { body: asked } = await ask({ user_id, action, modes: ['turn'] }, production)
+    const { body } = await production.verify({ user_id, action, challenge: answerTo(asked, frames) })
+    expect([body.verdict, body.reason]).toEqual(['rejected', 'liveness_failed'])
+    expect(body.liveness).toMatchObject({ passed: false, guidance: 'turn_more' })
+    const user = await production.call('GET', `/v1/users/${user_id}`)
+    expect(user.body.lockout.rejections).toBe(1)
+  })
+
+  it('a frame that is sent twice is told as replayed', async () => {
+    const user_id = newUser()
+    const photo = base64(await face('ada'))
+    await production.enroll({ user_id, image: photo })
+    const { body: asked } = await ask({ user_id, action, modes: [] }, production)
+    const { body } = await production.verify({ user_id, action, challenge: answerTo(asked, photo, 16) })
+    expect(body.liveness).toMatchObject({ passed: false, findings: ['replayed'] })
+    expect(body.reason).toBe('liveness_failed')
+  })
+})
+
+describe('a call that must carry a check of liveness', () => {
+  it('is refused without one, and taken with one', async () => {
+    const { user_id, asked } = await challenged()
+    const required = { user_id, action, require_liveness: 'active' }
+    const without = await tenant.sandbox.verify({ ...required, image: blank })
+    expect([without.status, without.body.code]).toEqual([422, 'liveness_required'])
+    const with_ = await tenant.sandbox.verify({ ...required, challenge: answerTo(asked, blank) })
+    expect(with_.body.verdict).toBe('approved')
+  })
+
+  it('is so by the contract of its tenant, never weaker by what the call says', async () => {
+    const strict = await running.tenant()
+    const { operations, tenancy } = running.service.ledger
+    await operations.tenants.setContract(await tenancy.find(strict.id), COMMAND_LINE, {
+      ratePerSecond: 50,
+      fmr: null,
+      requireLiveness: 'active',
+      replaceVerdictMinutes: null,
+    })
+    const { body } = await strict.sandbox.verify({
+      user_id: newUser('+match'),
+      action,
+      image: blank,
+      require_liveness: 'none',
+    })
+    expect(body.code).toBe('liveness_required')
+  })
+
+  it('is not satisfied by frames without a movement', async () => {
+    const { user_id, asked } = await challenged('', { modes: [] })
+    const challenge = answerTo(asked, blank)
+    const { body } = await tenant.sandbox.verify({ user_id, action, require_liveness: 'active', challenge })
+    expect(body.code).toBe('liveness_required')
+  })
+})

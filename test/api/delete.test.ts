@@ -1,0 +1,216 @@
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { DAY_MS, MINUTE_MS } from '../../src/lib/clock.js'
+import type { ApiClient } from '../support/client.js'
+import { countRows } from '../support/database.js'
+import { base64, face } from '../support/faces.js'
+import { startService, type TestService, type TestTenant } from '../support/service.js'
+
+let running: TestService
+let tenant: TestTenant
+let production: ApiClient
+let ada: string
+let adaToday: string
+const action = 'sign in'
+
+beforeAll(async () => {
+  running = await startService()
+  tenant = await running.tenant()
+  production = await running.production(tenant)
+  ada = base64(await face('ada'))
+  adaToday = base64(await face('adaElsewhere'))
+})
+afterAll(() => running?.stop())
+
+const keyed = () => ({ headers: { 'X-Svc-Idempotency-Key': randomUUID() } })
+const enrol = (user_id: string, options = {}) => production.enroll({ user_id, image: ada }, options)
+
+describe('an erasure', () => {
+  it('answers 200 with a receipt that counts what is gone', async () => {
+    await enrol('counted', keyed())
+    await production.verify({ user_id: 'counted', image: adaToday, action }, keyed())
+    const response = await production.erase('counted')
+    expect(response.status).toBe(200)
+    expect(response.body).toEqual({
+      user_id: 'counted',
+      status: 'erased',
+      erasure_id: expect.stringMatching(/^era_[0-9a-f]{32}$/),
+      erased_at: new Date(running.clock.now()).toISOString(),
+      erased: { references: 1, captures: 2, idempotency_records: 2 },
+    })
+  })
+
+  it('takes the user from the query as well', async () => {
+    await enrol('user+with &signs')
+    const response = await production.call(
+      'DELETE',
+      `/v1/delete?user_id=${encodeURIComponent('user+with &signs')}`,
+    )
+    expect(response.status).toBe(200)
+    expect(response.body).toMatchObject({ user_id: 'user+with &signs', erased: { references: 1 } })
+  })
+
+  it('takes the user from body and query when both agree, and refuses when they differ', async () => {
+    await enrol('twice-named')
+    const differing = await production.call('DELETE', '/v1/delete?user_id=other', { user_id: 'twice-named' })
+    expect(differing.status).toBe(400)
+    expect(differing.body).toMatchObject({ code: 'invalid_request', details: [{ path: 'user_id' }] })
+    const agreeing = await production.call('DELETE', '/v1/delete?user_id=twice-named', {
+      user_id: 'twice-named',
+    })
+    expect(agreeing.status).toBe(200)
+  })
+
+  it('needs a user', async () => {
+    for (const path of ['/v1/delete', '/v1/delete?user_id=']) {
+      const response = await production.call('DELETE', path)
+      expect(response.status).toBe(400)
+      expect(response.body).toMatchObject({ code: 'invalid_request', details: [{ path: 'user_id' }] })
+    }
+  })
+
+  it('leaves nobody to verify, and no row behind', async () => {
+    await enrol('gone', keyed())
+    await production.erase('gone')
+    const verified = await production.verify({ user_id: 'gone', image: adaToday, action })
+    expect(verified.status).toBe(404)
+    expect(verified.body.code).toBe('reference_not_found')
+    for (const table of ['reference', 'capture'])
+      expect(await countRows(running, table, 'subject_id NOT IN (SELECT id FROM subject)')).toBe(0)
+  })
+
+  it('lets the user be enrolled anew', async () => {
+    await enrol('returning')
+    await production.erase('returning')
+    expect((await enrol('returning')).status).toBe(201)
+    const verified = await production.verify({ user_id: 'returning', image: adaToday, action })
+    expect(verified.body).toMatchObject({ verdict: 'approved', replay: { suspected: false } })
+  })
+
+  it('forgets remembered captures with the user', async () => {
+    await enrol('captured')
+    await production.verify({ user_id: 'captured', image: adaToday, action })
+    await production.erase('captured')
+    await enrol('captured')
+    const again = await production.verify({ user_id: 'captured', image: adaToday, action })
+    expect(again.body.replay).toEqual({ suspected: false })
+  })
+
+  it('erases kept responses: the same idempotency key executes again', async () => {
+    const once = keyed()
+    const first = await enrol('replayed', once)
+    await production.erase('replayed')
+    const second = await enrol('replayed', once)
+    expect(second.status).toBe(201)
+    expect(second.headers.get('x-svc-idempotent-replay')).toBeNull()
+    expect(second.body.reference_id).not.toBe(first.body.reference_id)
+  })
+
+  it('erases kept refusals about the user too', async () => {
+    await enrol('refused')
+    const once = keyed()
+    expect((await enrol('refused', once)).status).toBe(409)
+    const erased = await production.erase('refused')
+    expect(erased.body.erased.idempotency_records).toBe(1)
+    const again = await enrol('refused', once)
+    expect(again.status).toBe(201)
+  })
+
+  it('leaves other users alone', async () => {
+    await enrol('stays')
+    await enrol('leaves')
+    await production.erase('leaves')
+    const verified = await production.verify({ user_id: 'stays', image: adaToday, action })
+    expect(verified.body.verdict).toBe('approved')
+  })
+
+  it('is written to the audit log under a pseudonym that changes with re-enrolment', async () => {
+    const before = await countRows(running, 'audit')
+    await enrol('pseudonymous')
+    const first = await production.erase('pseudonymous')
+    await enrol('pseudonymous')
+    await production.erase('pseudonymous')
+    const entries = (await running.service.ledger.store.read.auditEntries(tenant.id, before, 10)).map(
+      ({ entry }) => JSON.parse(entry),
+    )
+    expect(entries.map(({ event }) => event)).toEqual(['enroll', 'delete', 'enroll', 'delete'])
+    expect(entries[1]).toMatchObject({
+      subject: entries[0].subject,
+      erasure_id: first.body.erasure_id,
+      references: 1,
+      status: 200,
+    })
+    expect(entries[2].subject).not.toBe(entries[0].subject)
+    expect(JSON.stringify(entries)).not.toContain('"pseudonymous"')
+  })
+})
+
+describe('a user never seen', () => {
+  it('gets 404', async () => {
+    const response = await production.erase('stranger')
+    expect(response.status).toBe(404)
+    expect(response.body).toMatchObject({ error: 'not_found', code: 'reference_not_found' })
+  })
+
+  it('is not told apart by having been refused before', async () => {
+    await production.verify({ user_id: 'asked-for', image: ada, action }, keyed())
+    expect((await production.erase('asked-for')).status).toBe(404)
+  })
+})
+
+describe('a repeated erasure', () => {
+  it('gets the same receipt for 24 hours, and 404 after them', async () => {
+    await enrol('repeated')
+    const first = await production.erase('repeated')
+    const soon = await production.erase('repeated')
+    expect(soon.status).toBe(200)
+    expect(soon.body).toEqual(first.body)
+    running.clock.advance(DAY_MS - 1)
+    const late = await production.erase('repeated')
+    expect(late.body).toEqual(first.body)
+    running.clock.advance(1)
+    const tooLate = await production.erase('repeated')
+    expect(tooLate.status).toBe(404)
+    expect(tooLate.body.code).toBe('reference_not_found')
+  })
+
+  it('gets a new receipt when the user was enrolled in between', async () => {
+    await enrol('in-between')
+    const first = await production.erase('in-between')
+    running.clock.advance(MINUTE_MS)
+    await enrol('in-between')
+    const second = await production.erase('in-between')
+    expect(second.body.erasure_id).not.toBe(first.body.erasure_id)
+    expect((await production.erase('in-between')).body).toEqual(second.body)
+  })
+
+  it('erases once when requests come in parallel', async () => {
+    await enrol('parallel')
+    const receipts = await Promise.all(Array.from({ length: 5 }, () => production.erase('parallel')))
+    for (const { status, body } of receipts) {
+      expect(status).toBe(200)
+      expect(body).toEqual(receipts[0]!.body)
+    }
+  })
+})
+
+describe('an erasure while other requests about the user are under way', () => {
+  it('leaves no kept response behind that cannot be opened', async () => {
+    const { sandbox } = tenant
+    const photo = base64(await face('ada', 500))
+    await sandbox.enroll({ user_id: 'racing', image: photo })
+    const keys = Array.from({ length: 8 }, keyed)
+    // Eight verifies wait for one worker; the erasure needs none and overtakes them.
+    const verifies = keys.map((key) =>
+      sandbox.verify({ user_id: 'racing', images: Array(5).fill(photo), action }, key),
+    )
+    await verifies[0]
+    await sandbox.erase('racing')
+    const first = await Promise.all(verifies)
+    for (const { status } of first) expect([200, 404]).toContain(status)
+    for (const key of keys) {
+      const again = await sandbox.verify({ user_id: 'racing', images: Array(5).fill(photo), action }, key)
+      expect(again.status).toBe(404)
+    }
+  })
+})

@@ -1,0 +1,359 @@
+import sharp from 'sharp'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { SubjectVault } from '../../src/users/template-vault.js'
+import type { ApiClient } from '../support/client.js'
+import { countRows, keptBytes } from '../support/database.js'
+import { base64, face, groupPhoto, landscape } from '../support/faces.js'
+import { blurredFace, distantFace, plain, pngBomb, unreadableFiles } from '../support/images.js'
+import { startService, type TestService, type TestTenant } from '../support/service.js'
+
+let running: TestService
+let tenant: TestTenant
+let production: ApiClient
+let ada: string
+let adaToday: string
+let grace: string
+const action = 'sign in'
+
+beforeAll(async () => {
+  running = await startService({ COUNTERSIGN_LOCKOUT_ATTEMPTS: '0' })
+  tenant = await running.tenant()
+  production = await running.production(tenant)
+  ada = base64(await face('ada'))
+  adaToday = base64(await face('adaToday'))
+  grace = base64(await face('grace'))
+})
+afterAll(() => running?.stop())
+
+describe('a first enrolment', () => {
+  it('answers 201 with the reference and its quality', async () => {
+    const response = await production.enroll({ user_id: 'ada', image: ada })
+    expect(response.status).toBe(201)
+    expect(response.body).toEqual({
+      reference_id: expect.stringMatching(/^ref_[0-9a-f]{32}$/),
+      user_id: 'ada',
+      status: 'enrolled',
+      quality: {
+        score: expect.any(Number),
+        face_width_px: expect.any(Number),
+        detection: expect.any(Number),
+        sharpness: expect.any(Number),
+        brightness: expect.any(Number),
+        contrast: expect.any(Number),
+        views: 1,
+        images: [{ passed: true, components: expect.any(Array) }],
+      },
+      liveness: { checked: false, score: null, passed: null, methods: [] },
+      model: expect.stringMatching(/^.+@.+$/),
+      created_at: new Date(running.clock.now()).toISOString(),
+    })
+    expect(response.body.quality.score).toBeGreaterThan(0)
+    expect(response.body.quality.score).toBeLessThanOrEqual(1)
+    expect(response.body.quality.face_width_px).toBeGreaterThanOrEqual(80)
+  })
+
+  it.each([
+    ['a zero-width space', 'ada\u200b'],
+    ['a right-to-left override', 'ada\u202egpj'],
+    ['a joiner', 'a\u200dda'],
+    ['a private-use character', 'ada\ue000'],
+  ])('is refused under a user id with %s, and so is its challenge', async (_, user_id) => {
+    const details = [
+      {
+        path: 'user_id',
+        issue: 'must not hold control, format, invisible, private-use or unassigned characters',
+      },
+    ]
+    for (const call of [
+      production.enroll({ user_id, image: ada }),
+      production.enroll({ user_id, image: ada, dry_run: true }),
+      production.call('POST', '/v1/challenges', { user_id, purpose: 'enroll' }),
+    ])
+      expect(await call).toMatchObject({ status: 400, body: { code: 'invalid_request', details } })
+  })
+
+  it('leaves users of an earlier version, whose id has such characters, to be verified and erased', async () => {
+    const user_id = 'early\u200b'
+    const { vault, store } = running.service.ledger
+    await production.enroll({ user_id: 'early', image: ada })
+    const [known, odd] = ['early', user_id].map((id) => vault.lookup(tenant.id, 'production', id))
+    const { reference, ...other } = (await vault.find(store.read, known!, 'early'))!
+    const early = vault.create(tenant.id, 'production', odd!, user_id)
+    await store.transaction(async (tx) => {
+      await tx.insertSubject(early.record)
+      const content = vault.openReference({ ...other, reference }, reference!)
+      await vault.putReference(tx, early, reference!.model, content)
+    })
+    const verified = await production.verify({ user_id, image: adaToday, action })
+    expect(verified.body).toMatchObject({ user_id, verdict: 'approved' })
+    expect((await production.erase(user_id)).status).toBe(200)
+  })
+
+  it('times its stages', async () => {
+    const response = await production.enroll({ user_id: 'timed', image: ada })
+    const timing = response.headers.get('server-timing') ?? ''
+    for (const stage of ['auth', 'queue', 'decode', 'detect', 'align', 'embed', 'store', 'sign'])
+      expect(timing).toMatch(new RegExp(`(^|, )${stage};dur=\\d+(\\.\\d+)?(,|$)`))
+  })
+
+  it('accepts WebP and PNG', async () => {
+    const image = await face('ada')
+    const webp = await production.enroll({
+      user_id: 'webp',
+      image: base64(await sharp(image).webp().toBuffer()),
+    })
+    expect(webp.status).toBe(201)
+    const png = await production.enroll({
+      user_id: 'png',
+      image: base64(await sharp(image).png().toBuffer()),
+    })
+    expect(png.status).toBe(201)
+  })
+
+  it('turns a photo upright by its EXIF orientation', async () => {
+    const sideways = await sharp(await face('ada'))
+      .rotate(90)
+      .withMetadata({ orientation: 8 })
+      .jpeg()
+      .toBuffer()
+    const response = await production.enroll({ user_id: 'sideways', image: base64(sideways) })
+    expect(response.status).toBe(201)
+  })
+
+  it('keeps no image and no embedding in the clear', async () => {
+    const digits = (await face('mary')).subarray(500, 532)
+    await production.enroll({ user_id: 'mary-private', image: base64(await face('mary')) })
+    for (const [name, bytes] of await keptBytes(running)) {
+      expect(bytes.includes(digits), name).toBe(false)
+      expect(bytes.includes('mary-private'), name).toBe(false)
+    }
+  })
+
+  it('writes one audit entry that names the user only by a pseudonym', async () => {
+    const before = await countRows(running, 'audit')
+    const response = await production.enroll({ user_id: 'audited-user', image: ada })
+    const entries = await running.service.ledger.store.read.auditEntries(tenant.id, before, 10)
+    expect(entries).toHaveLength(1)
+    const entry = JSON.parse(entries[0]!.entry)
+    expect(entry).toMatchObject({
+      event: 'enroll',
+      status: 201,
+      request_id: response.headers.get('x-request-id'),
+      reference_id: response.body.reference_id,
+      subject: expect.stringMatching(/^[0-9a-f]{32}$/),
+    })
+    expect(entries[0]!.entry).not.toContain('audited-user')
+  })
+})
+
+describe('several images', () => {
+  it('are combined into one reference that matches each of them', async () => {
+    const enrolled = await production.enroll({ user_id: 'fused', images: [ada, adaToday] })
+    expect(enrolled.status).toBe(201)
+    const alone = await production.enroll({ user_id: 'alone', image: ada })
+    expect(alone.status).toBe(201)
+    const score = async (user_id: string, image: string) =>
+      (await production.verify({ user_id, image, action })).body.score as number
+    expect(await score('fused', adaToday)).toBeGreaterThan(await score('alone', adaToday))
+    expect(await score('fused', ada)).toBeLessThan(await score('alone', ada))
+  })
+
+  it('may be five', async () => {
+    const response = await production.enroll({ user_id: 'five', images: [ada, adaToday, ada, adaToday, ada] })
+    expect(response.status).toBe(201)
+  })
+
+  it('may not be six, nor none', async () => {
+    for (const images of [Array(6).fill(ada), []]) {
+      const response = await production.enroll({ user_id: 'too-many', images })
+      expect(response.status).toBe(400)
+      expect(response.body.code).toBe('invalid_request')
+      expect(response.body.details[0].path).toBe('images')
+    }
+  })
+
+  it('are all refused when one of them is unusable, which details name', async () => {
+    const response = await production.enroll({ user_id: 'half', images: [ada, base64(await landscape())] })
+    expect(response.status).toBe(422)
+    expect(response.body).toMatchObject({ code: 'face_not_found', details: [{ path: 'images.1' }] })
+    const verified = await production.verify({ user_id: 'half', image: ada, action })
+    expect(verified.body.code).toBe('reference_not_found')
+  })
+
+  it('are not combined with `image`', async () => {
+    for (const images of [{ image: ada, images: [ada] }, {}]) {
+      const response = await production.enroll({ user_id: 'both', ...images })
+      expect(response.status).toBe(400)
+      expect(response.body).toMatchObject({
+        code: 'invalid_request',
+        details: [{ path: 'image', issue: 'give one of `image`, `images` and `challenge`' }],
+      })
+    }
+  })
+})
+
+describe('a user who is enrolled already', () => {
+  beforeAll(() => production.enroll({ user_id: 'taken', image: ada }))
+
+  it('is refused with 409', async () => {
+    const response = await production.enroll({ user_id: 'taken', image: grace })
+    expect(response.status).toBe(409)
+    expect(response.body).toMatchObject({ error: 'conflict', code: 'already_enrolled' })
+    const explicit = await production.enroll({ user_id: 'taken', image: grace, replace: false })
+    expect(explicit.body.code).toBe('already_enrolled')
+    const verified = await production.verify({ user_id: 'taken', image: adaToday, action })
+    expect(verified.body.verdict).toBe('approved')
+  })
+
+  it('is replaced on demand: the old face no longer matches, the new one does', async () => {
+    const replaced = await production.enroll({ user_id: 'taken', image: grace, replace: true })
+    expect(replaced.status).toBe(201)
+    const old = await production.verify({ user_id: 'taken', image: adaToday, action })
+    expect(old.body).toMatchObject({ verdict: 'rejected', reason: 'no_match' })
+    const verified = await production.verify({ user_id: 'taken', image: grace, action })
+    expect(verified.body.verdict).toBe('approved')
+  })
+
+  it('keeps its reference when the replacement is unusable', async () => {
+    await production.enroll({ user_id: 'kept', image: ada })
+    const response = await production.enroll({
+      user_id: 'kept',
+      image: base64(await landscape()),
+      replace: true,
+    })
+    expect(response.body.code).toBe('face_not_found')
+    const verified = await production.verify({ user_id: 'kept', image: adaToday, action })
+    expect(verified.body.verdict).toBe('approved')
+  })
+
+  it('is enrolled once by a storm of parallel requests', async () => {
+    const responses = await Promise.all(
+      Array.from({ length: 6 }, () => production.enroll({ user_id: 'storm', image: ada })),
+    )
+    const statuses = responses.map(({ status }) => status).sort()
+    expect(statuses).toEqual([201, 409, 409, 409, 409, 409])
+  })
+
+  it('may be replaced though nobody is enrolled yet', async () => {
+    const response = await production.enroll({ user_id: 'fresh', image: ada, replace: true })
+    expect(response.status).toBe(201)
+  })
+})
+
+describe('consent', () => {
+  it('is recorded with the reference; the audit log says only that it was', async () => {
+    const consent = { id: 'consent-42', at: '2026-01-31T12:00:00Z' }
+    const response = await production.enroll({ user_id: 'consenting', image: ada, consent })
+    expect(response.status).toBe(201)
+    const { store, keys } = running.service.ledger
+    const vault = new SubjectVault(keys, running.clock)
+    const lookup = vault.lookup(tenant.id, 'production', 'consenting')
+    const subject = await vault.find(store.read, lookup, 'consenting')
+    expect(vault.openReference(subject!, subject!.reference!).consent).toEqual(consent)
+    const head = await store.read.auditHead(tenant.id)
+    expect(JSON.parse(head!.entry)).toMatchObject({ consent_recorded: true })
+    expect(head!.entry).not.toContain('consent-42')
+  })
+
+  const WRONG: Record<string, [unknown, string]> = {
+    'without a time': [{ id: 'c' }, 'consent.at'],
+    'without an id': [{ at: '2026-01-31T12:00:00Z' }, 'consent.id'],
+    'with an empty id': [{ id: '', at: '2026-01-31T12:00:00Z' }, 'consent.id'],
+    'with a time that is none': [{ id: 'c', at: 'yesterday' }, 'consent.at'],
+    'with a field too many': [{ id: 'c', at: '2026-01-31T12:00:00Z', by: 'me' }, 'consent.by'],
+    'as a string': ['yes', 'consent'],
+  }
+  for (const [how, [consent, path]] of Object.entries(WRONG))
+    it(`is refused ${how}`, async () => {
+      const response = await production.enroll({ user_id: 'refused', image: ada, consent })
+      expect(response.status).toBe(400)
+      expect(response.body.code).toBe('invalid_request')
+      expect(response.body.details.map((detail: { path: string }) => detail.path)).toContain(path)
+    })
+})
+
+describe('an unusable image', () => {
+  const refusal = async (image: Uint8Array) =>
+    production.enroll({ user_id: 'unusable', image: base64(image) })
+
+  it('is unreadable when it is no complete JPEG, PNG or WebP', async () => {
+    for (const [what, file] of Object.entries(await unreadableFiles())) {
+      const response = await refusal(file)
+      expect(response.status, what).toBe(422)
+      expect(response.body, what).toMatchObject({ error: 'biometric_rejected', code: 'image_unreadable' })
+    }
+  })
+
+  it('is too large when its header announces over 24 megapixels, whatever its size in bytes', async () => {
+    const response = await refusal(pngBomb(30_000, 30_000))
+    expect(response.status).toBe(422)
+    expect(response.body).toMatchObject({ error: 'biometric_rejected', code: 'image_too_large' })
+    const justOver = await refusal(pngBomb(24_000_001, 1))
+    expect(justOver.body.code).toBe('image_too_large')
+  })
+
+  const CASES: Record<string, () => Buffer | Promise<Buffer>> = {
+    image_too_small: () => plain(63, 200),
+    face_not_found: landscape,
+    multiple_faces: groupPhoto,
+    face_too_small: distantFace,
+    low_quality: blurredFace,
+  }
+  for (const [code, make] of Object.entries(CASES))
+    it(`is refused as ${code}`, async () => {
+      const response = await refusal(await make())
+      expect(response.status).toBe(422)
+      expect(response.body).toMatchObject({ error: 'biometric_rejected', code })
+    })
+
+  it('is named `image` in details when it was sent as `image`', async () => {
+    const response = await refusal(await landscape())
+    expect(response.body.details).toMatchObject([{ path: 'image', issue: expect.any(String) }])
+  })
+
+  it('enrols nobody', async () => {
+    await refusal(await landscape())
+    const verified = await production.verify({ user_id: 'unusable', image: ada, action })
+    expect(verified.status).toBe(404)
+  })
+})
+
+describe('user_id', () => {
+  const attempt = (user_id: unknown) =>
+    production.enroll({ user_id, image: base64(Buffer.from('not an image')) })
+
+  for (const [what, id] of Object.entries({
+    'one character': 'a',
+    '128 characters': 'x'.repeat(128),
+    '128 characters outside the basic plane': '😀'.repeat(128),
+    'spaces, slashes and quotes': ' a/b?c=d&"\'<e> ',
+  }))
+    it(`may be ${what}`, async () => {
+      // Past validation, the image is what is wrong.
+      expect((await attempt(id)).body.code).toBe('image_unreadable')
+    })
+
+  for (const [what, id] of Object.entries({
+    empty: '',
+    '129 characters': 'x'.repeat(129),
+    'one letter with a thousand accents': `a${'\u0301'.repeat(1000)}`,
+    'with a line break': 'a\nb',
+    'with a NUL': 'a\0b',
+    'with a C1 control character': 'a\u0085b',
+    'a number': 17,
+    null: null,
+    'an object': {},
+  }))
+    it(`may not be ${what}`, async () => {
+      const response = await attempt(id)
+      expect(response.status).toBe(400)
+      expect(response.body).toMatchObject({ code: 'invalid_request', details: [{ path: 'user_id' }] })
+    })
+
+  it('may not hold a lone surrogate', async () => {
+    const raw = `{"user_id":"a\\ud800","image":${JSON.stringify(ada)}}`
+    const response = await production.call('POST', '/v1/enroll', undefined, { raw })
+    expect(response.status).toBe(400)
+    expect(response.body).toMatchObject({ code: 'invalid_request', details: [{ path: 'user_id' }] })
+  })
+})

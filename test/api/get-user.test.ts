@@ -1,0 +1,228 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { ApiError, Countersign, type ResponseEvent } from '../../src/client/index.js'
+import { isoTime, SECOND_MS } from '../../src/lib/clock.js'
+import { COMMAND_LINE } from '../../src/admin/operation.js'
+import type { ApiClient } from '../support/client.js'
+import { base64, face } from '../support/faces.js'
+import { startService, type TestService, type TestTenant } from '../support/service.js'
+import { validSignatures } from '../support/trust.js'
+
+const ATTEMPTS = 2
+let running: TestService
+let tenant: TestTenant
+let production: ApiClient & { key: string }
+let ada: string
+let joan: string
+
+beforeAll(async () => {
+  running = await startService({ COUNTERSIGN_LOCKOUT_ATTEMPTS: String(ATTEMPTS) })
+  tenant = await running.tenant()
+  production = await running.production(tenant)
+  ada = base64(await face('ada'))
+  joan = base64(await face('joan'))
+})
+afterAll(() => running?.stop())
+
+const look = (user: string, client: ApiClient = production) =>
+  client.call('GET', `/v1/users/${encodeURIComponent(user)}`)
+const sdk = (changes = {}) =>
+  new Countersign({
+    apiKey: production.key,
+    baseUrl: running.service.url('production'),
+    signingSecret: tenant.secret,
+    maxRetries: 0,
+    now: () => running.clock.now(),
+    ...changes,
+  })
+async function guess(user: string, times: number): Promise<void> {
+  for (let i = 0; i < times; i++) await production.verify({ user_id: user, image: joan, action: 'x' })
+}
+
+describe('a user who is looked up', () => {
+  it('is told with enrolment, model, number of photos, consent and lockout, and with nothing else', async () => {
+    const at = isoTime(running.clock.now())
+    const consent = { id: 'c-1', at: '2026-01-31T12:00:00Z' }
+    const { body: enrolled } = await production.enroll({ user_id: 'u1', images: [ada, ada], consent })
+    const response = await look('u1')
+    expect(response.status).toBe(200)
+    expect(response.body).toEqual({
+      user_id: 'u1',
+      status: 'enrolled',
+      enrolled_at: at,
+      reference: {
+        reference_id: enrolled.reference_id,
+        created_at: at,
+        model: enrolled.model,
+        comparable: true,
+        views: 2,
+        consent,
+      },
+      lockout: { status: 'none', until: null, rejections: 0 },
+    })
+    expect(validSignatures(response, { [tenant.secret.id]: tenant.secret.secret })).toEqual([
+      tenant.secret.id,
+    ])
+  })
+
+  it('keeps the day of the first enrolment over a second one', async () => {
+    const first = isoTime(running.clock.now())
+    await production.enroll({ user_id: 'u2', image: ada })
+    running.clock.advance(SECOND_MS)
+    await production.enroll({ user_id: 'u2', image: ada, replace: true })
+    const { body } = await look('u2')
+    expect(body).toMatchObject({
+      enrolled_at: first,
+      reference: { created_at: isoTime(running.clock.now()), views: 1, consent: null },
+    })
+  })
+
+  it('is another one in each environment and of each tenant', async () => {
+    await production.enroll({ user_id: 'u3', image: ada })
+    const other = await running.production(await running.tenant())
+    for (const client of [tenant.sandbox, other])
+      expect(await look('u3', client)).toMatchObject({ status: 404, body: { code: 'reference_not_found' } })
+  })
+
+  it('is nobody before the enrolment and after the erasure', async () => {
+    expect((await look('u4')).status).toBe(404)
+    await production.enroll({ user_id: 'u4', image: ada })
+    expect((await look('u4')).status).toBe(200)
+    await production.erase('u4')
+    expect((await look('u4')).status).toBe(404)
+  })
+
+  it('shows a lockout, when it ends, and when it became a disabled reference', async () => {
+    await production.enroll({ user_id: 'u5', image: ada })
+    await guess('u5', 1)
+    expect((await look('u5')).body.lockout).toEqual({ status: 'none', until: null, rejections: 1 })
+    await guess('u5', 1)
+    const until = isoTime(running.clock.now() + 30 * SECOND_MS)
+    expect((await look('u5')).body.lockout).toEqual({ status: 'locked_out', until, rejections: ATTEMPTS })
+    for (let failures = ATTEMPTS; failures < 10 * ATTEMPTS; failures++) {
+      running.clock.advance(3600 * SECOND_MS)
+      await guess('u5', 1)
+    }
+    expect((await look('u5')).body.lockout).toEqual({
+      status: 'reference_disabled',
+      until: null,
+      rejections: 10 * ATTEMPTS,
+    })
+  })
+
+  it('leaves no trace in audit log and log, whatever the address', async () => {
+    const { read } = running.service.ledger.store
+    const before = await read.auditHead(tenant.id)
+    await look('secret-user')
+    await production.call('GET', '/v1/users/secret-user/more')
+    await production.call('POST', '/v1/users/secret-user', {})
+    await production.call('GET', '/v1/users/secret%FFuser')
+    expect(await read.auditHead(tenant.id)).toEqual(before)
+    expect(running.logText()).toContain('"path":"/v1/users/{user_id}"')
+    expect(running.logText()).not.toContain('secret')
+  })
+})
+
+describe('the user in the path', () => {
+  it.each(['a/b', 'ada@example.com', 'ädä ☃ 🙂', 'a+b c%20', '?#&=;', 'x'.repeat(128), '%2F', '..x'])(
+    'may be %s',
+    async (user) => {
+      expect((await production.enroll({ user_id: user, image: ada })).status).toBe(201)
+      const response = await look(user)
+      expect(response.body.user_id).toBe(user)
+      expect(validSignatures(response, { [tenant.secret.id]: tenant.secret.secret })).toEqual([
+        tenant.secret.id,
+      ])
+      expect((await sdk().getUser(user)).user_id).toBe(user)
+    },
+  )
+
+  it.each([
+    ['x'.repeat(129), 400, 'invalid_request'],
+    ['%00', 400, 'invalid_request'],
+    ['%FF', 400, 'invalid_request'],
+    ['%', 400, 'invalid_request'],
+    ['a/b', 404, 'unknown_endpoint'],
+    ['', 404, 'unknown_endpoint'],
+    ['u?x=1', 400, 'invalid_request'],
+  ])('as %s is refused', async (segment, status, code) => {
+    const response = await production.call('GET', `/v1/users/${segment}`)
+    expect(response).toMatchObject({ status, body: { code } })
+    expect(validSignatures(response, { [tenant.secret.id]: tenant.secret.secret })).toEqual([
+      tenant.secret.id,
+    ])
+  })
+
+  it('is refused to another method', async () => {
+    const response = await production.call('DELETE', '/v1/users/u1')
+    expect(response).toMatchObject({ status: 405, body: { code: 'method_not_allowed' } })
+    expect(response.headers.get('allow')).toBe('GET')
+  })
+
+  it.each(['', '.', '..'])('that no address names is refused by the SDK: %j', async (user) => {
+    await expect(sdk().getUser(user)).rejects.toThrow(TypeError)
+  })
+
+  it('is told to hooks of the SDK as little as to the log', async () => {
+    const events: ResponseEvent[] = []
+    await production.enroll({ user_id: 'hooked', image: ada })
+    await sdk({ onResponse: (event: ResponseEvent) => events.push(event) }).getUser('hooked')
+    expect(events.map(({ path }) => path)).toEqual(['/users/{user_id}'])
+    const nowhere = sdk({ baseUrl: 'http://127.0.0.1:1/v1' })
+    const error = await nowhere.getUser('hooked').catch((reason: Error) => reason.message)
+    expect(error).toContain('/users/{user_id}')
+    expect(error).not.toContain('hooked')
+  })
+
+  it('who is unknown is an ApiError in the SDK', async () => {
+    const error = await sdk()
+      .getUser('stranger')
+      .catch((reason) => reason)
+    expect(error).toBeInstanceOf(ApiError)
+    expect(error.code).toBe('reference_not_found')
+  })
+})
+
+describe('a user who is unlocked', () => {
+  const unlock = async (user: string) => {
+    const { tenancy, operations } = running.service.ledger
+    return operations.users.unlock(await tenancy.find(tenant.id), COMMAND_LINE, user)
+  }
+
+  it('may verify at once, with every attempt anew, and the audit log says who did it', async () => {
+    await production.enroll({ user_id: 'l1', image: ada })
+    await guess('l1', ATTEMPTS)
+    const verify = () => production.verify({ user_id: 'l1', image: ada, action: 'x' })
+    expect((await verify()).body.reason).toBe('locked_out')
+    expect(await unlock('l1')).toBe(ATTEMPTS)
+    await guess('l1', ATTEMPTS - 1)
+    expect((await verify()).body.verdict).toBe('approved')
+    const entries = await running.service.ledger.store.read.auditEntries(tenant.id, 0, 1000)
+    expect(
+      entries.map(({ entry }) => JSON.parse(entry)).filter(({ event }) => event === 'user_unlocked'),
+    ).toEqual([
+      expect.objectContaining({
+        actor: 'operator',
+        request_id: null,
+        subject: expect.stringMatching(/^[0-9a-f]{32}$/),
+        rejections: ATTEMPTS,
+      }),
+    ])
+  })
+
+  it('is not one whose reference is disabled: that ends by a new enrolment alone', async () => {
+    await production.enroll({ user_id: 'l2', image: ada })
+    await guess('l2', ATTEMPTS)
+    for (let failures = ATTEMPTS; failures < 10 * ATTEMPTS; failures++) {
+      running.clock.advance(3600 * SECOND_MS)
+      await guess('l2', 1)
+    }
+    await expect(unlock('l2')).rejects.toMatchObject({ code: 'reference_disabled' })
+    expect((await look('l2')).body.lockout.status).toBe('reference_disabled')
+    await production.enroll({ user_id: 'l2', image: ada, replace: true })
+    expect((await look('l2')).body.lockout).toEqual({ status: 'none', until: null, rejections: 0 })
+  })
+
+  it('is not a stranger', async () => {
+    await expect(unlock('nobody')).rejects.toMatchObject({ code: 'reference_not_found' })
+  })
+})

@@ -1,0 +1,128 @@
+import Database from 'better-sqlite3'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { sqliteFile } from '../../src/config/config.js'
+import { StoreUnavailableError } from '../../src/storage/store.js'
+import { VERSION } from '../../src/lib/version.js'
+import { base64, face } from '../support/faces.js'
+import { startService, type TestService, type TestTenant } from '../support/service.js'
+
+let running: TestService
+let tenant: TestTenant
+
+beforeAll(async () => {
+  running = await startService()
+  tenant = await running.tenant()
+})
+afterAll(() => running?.stop())
+
+describe('health', () => {
+  it('is 200 ok in both environments, with its checks', async () => {
+    const production = await running.production(tenant)
+    for (const [environment, client] of [
+      ['sandbox', tenant.sandbox],
+      ['production', production],
+    ] as const) {
+      const response = await client.health()
+      const { transport } = running.service
+      expect(response.status).toBe(200)
+      expect(response.body).toEqual({
+        status: 'ok',
+        environment,
+        version: VERSION,
+        checks: {
+          engine: {
+            status: 'ok',
+            model: running.service.engine.pack.modelId,
+            grade: 'evaluation',
+            workers: { ready: 1, configured: 1 },
+            queue: { waiting: 0, running: 0, limit: 32 },
+            execution_provider: 'cpu',
+            fallbacks: [],
+          },
+          store: { status: 'ok' },
+          http: { status: 'ok', transport: transport.name, reason: transport.reason },
+        },
+      })
+    }
+  })
+
+  it('writes no audit entry', async () => {
+    const production = await running.production(await running.tenant())
+    const before = await running.service.ledger.store.read.counts()
+    await production.health()
+    expect((await running.service.ledger.store.read.counts()).auditEntries).toBe(before.auditEntries)
+  })
+
+  it('tells which provider could not serve', async () => {
+    const fallen = await startService({ COUNTERSIGN_EXECUTION_PROVIDERS: 'cuda,cpu' })
+    try {
+      const { body } = await (await fallen.tenant()).sandbox.health()
+      const { execution_provider, fallbacks } = body.checks.engine
+      const isCuda = execution_provider === 'cuda'
+      expect(fallbacks.map(({ provider }: { provider: string }) => provider)).toEqual(isCuda ? [] : ['cuda'])
+    } finally {
+      await fallen.stop()
+    }
+  })
+
+  // The last in this file: the engine does not come back.
+  it('is 503 degraded, with Retry-After, when the engine cannot serve', async () => {
+    await running.service.engine.drain()
+    const response = await tenant.sandbox.health()
+    expect(response.status).toBe(503)
+    expect(response.body).toMatchObject({
+      status: 'degraded',
+      checks: { engine: { status: 'degraded' }, store: { status: 'ok' } },
+    })
+    expect(response.body).not.toHaveProperty('error')
+    expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0)
+  })
+})
+
+describe('a database that another process keeps locked', () => {
+  it('costs writes a coded 503 by their deadline, shows in health, and heals when it is let go', async () => {
+    const locked = await startService({ COUNTERSIGN_DEADLINE_MS: '1500' })
+    try {
+      const { sandbox } = await locked.tenant()
+      const image = base64(await face('ada', 120))
+      const other = new Database(sqliteFile(locked.service.config), { timeout: 0 })
+      // The service runs on this thread: waiting in SQLite for a commit of its own would keep it from committing.
+      await expect.poll(() => other.exec('BEGIN IMMEDIATE').inTransaction).toBe(true)
+      const refused = await sandbox.enroll({ user_id: 'ada', image })
+      expect(refused.status).toBe(503)
+      expect(refused.body.code).toBe('store_unavailable')
+      expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
+      const degraded = await sandbox.health()
+      expect(degraded.status).toBe(503)
+      expect(degraded.body).toMatchObject({ status: 'degraded', checks: { store: { status: 'degraded' } } })
+      other.exec('COMMIT')
+      other.close()
+      await expect.poll(async () => (await sandbox.health()).status).toBe(200)
+      expect((await sandbox.enroll({ user_id: 'ada', image })).status).toBe(201)
+    } finally {
+      await locked.stop()
+    }
+  })
+})
+
+describe('a database that cannot be read', () => {
+  it('is reported to whom health was told before; nobody else is let in', async () => {
+    const lost = await startService()
+    try {
+      const [known, stranger] = [await lost.tenant(), await lost.tenant()]
+      expect((await known.sandbox.health()).status).toBe(200)
+      const { read } = lost.service.ledger.store
+      const gone = async () => {
+        throw new StoreUnavailableError('the disk is gone')
+      }
+      Object.assign(read, { apiKeyByHash: gone, tenantById: gone })
+      const degraded = await known.sandbox.health()
+      expect(degraded.status).toBe(503)
+      expect(degraded.body).toMatchObject({ status: 'degraded', checks: { store: { status: 'degraded' } } })
+      expect((await stranger.sandbox.health()).body.code).toBe('store_unavailable')
+      expect((await known.sandbox.erase('ada')).body.code).toBe('store_unavailable')
+    } finally {
+      await lost.stop()
+    }
+  })
+})

@@ -1,0 +1,159 @@
+/** A contract that asks for a verdict before a reference is replaced: whose it must be, for what, how old, and how often it is good. */
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { MINUTE_MS } from '../../src/lib/clock.js'
+import { COMMAND_LINE } from '../../src/admin/operation.js'
+import { allowReturn, askForSession } from '../support/capture-page.js'
+import type { ApiClient } from '../support/client.js'
+import { base64, face } from '../support/faces.js'
+import { startService, type TestService, type TestTenant } from '../support/service.js'
+
+const MINUTES = 10
+const AGREED = { type: 'replace_reference', ticket: '4711' }
+
+let running: TestService
+let tenant: TestTenant
+let production: ApiClient
+let ada: string
+let adaToday: string
+let grace: string
+let users = 0
+let user: string
+
+beforeAll(async () => {
+  running = await startService({
+    COUNTERSIGN_LOCKOUT_ATTEMPTS: '2',
+    COUNTERSIGN_CAPTURE_LISTEN: '127.0.0.1:0',
+  })
+  ada = base64(await face('ada'))
+  adaToday = base64(await face('adaToday'))
+  grace = base64(await face('grace'))
+  tenant = await running.tenant({ ratePerSecond: 1000, replaceVerdictMinutes: MINUTES })
+  production = await running.production(tenant)
+  await allowReturn(running, tenant)
+})
+afterAll(() => running?.stop())
+
+beforeEach(async () => {
+  user = `replaced-${++users}`
+  expect((await production.enroll({ user_id: user, image: ada })).status).toBe(201)
+})
+
+const replace = (fields: Record<string, unknown> = {}) =>
+  production.enroll({ user_id: user, image: grace, replace: true, ...fields })
+/** The id of an approved verify. */
+async function agree(fields: Record<string, unknown> = {}): Promise<string> {
+  const { body } = await production.verify({ user_id: user, image: adaToday, action: AGREED, ...fields })
+  expect(body.verdict).toBe('approved')
+  return body.verification_id
+}
+const isStillAda = async () =>
+  (await production.verify({ user_id: user, image: adaToday, action: 'look' })).body.verdict === 'approved'
+async function expectRefused(answer: Awaited<ReturnType<typeof replace>>) {
+  expect([answer.status, answer.body.error, answer.body.code]).toEqual([
+    ...[403, 'permission_denied', 'replace_verdict_required'],
+  ])
+  expect(await isStillAda()).toBe(true)
+}
+
+describe('replacing a reference where the contract asks for a verdict', () => {
+  it('is refused without one, and with an id that nobody was given', async () => {
+    await expectRefused(await replace())
+    await expectRefused(await replace({ verification_id: 'ver_00000000000000000000000000000000' }))
+  })
+
+  it('is done with an approved verify of the user for it, once', async () => {
+    const verification_id = await agree()
+    expect((await replace({ verification_id })).status).toBe(201)
+    expect(await isStillAda()).toBe(false)
+    const again = await replace({ verification_id, image: ada })
+    expect(again.body.code).toBe('replace_verdict_required')
+  })
+
+  it('is done once, however many ask with the same verdict at the same time', async () => {
+    const verification_id = await agree()
+    const answers = await Promise.all(Array.from({ length: 4 }, () => replace({ verification_id })))
+    expect(answers.filter(({ status }) => status === 201)).toHaveLength(1)
+    expect(answers.filter(({ body }) => body.code === 'replace_verdict_required')).toHaveLength(3)
+  })
+
+  it('is refused when the verdict is too old', async () => {
+    const verification_id = await agree()
+    running.clock.advance(MINUTES * MINUTE_MS)
+    await expectRefused(await replace({ verification_id }))
+  })
+
+  it('is refused with a verdict for another action, or of another user', async () => {
+    for (const action of ['replace_reference', { type: 'wire_transfer' }, { note: AGREED }])
+      await expectRefused(await replace({ verification_id: await agree({ action }) }))
+    const verification_id = await agree()
+    const victim = `replaced-${++users}`
+    await production.enroll({ user_id: victim, image: ada })
+    expect((await replace({ verification_id, user_id: victim })).body.code).toBe('replace_verdict_required')
+  })
+
+  it('is refused with a rejected verify, and with a capture that was seen before', async () => {
+    const rejected = await production.verify({ user_id: user, image: grace, action: AGREED })
+    expect(rejected.body.verdict).toBe('rejected')
+    await expectRefused(await replace({ verification_id: rejected.body.verification_id }))
+    const { body } = await production.verify({ user_id: user, image: ada, action: AGREED })
+    expect([body.verdict, body.replay.suspected]).toEqual(['approved', true])
+    await expectRefused(await replace({ verification_id: body.verification_id }))
+  })
+
+  it('clears no lockout without one', async () => {
+    for (let i = 0; i < 2; i++) await production.verify({ user_id: user, image: grace, action: 'x' })
+    const locked = async () => (await production.call('GET', `/v1/users/${user}`)).body.lockout
+    expect((await locked()).status).not.toBe('none')
+    expect((await replace()).body.code).toBe('replace_verdict_required')
+    expect((await locked()).status).not.toBe('none')
+  })
+
+  it('is asked for at a capture session as well', async () => {
+    const ask = (fields: object) =>
+      askForSession(production, {
+        ...{ user_id: user, purpose: 'enroll', action: undefined, replace: true, modes: [] },
+        ...fields,
+      })
+    expect((await ask({})).body.code).toBe('replace_verdict_required')
+    const verification_id = await agree()
+    expect((await ask({ verification_id })).status).toBe(201)
+  })
+
+  it('leaves the verdict in the audit log', async () => {
+    const verification_id = await agree()
+    await replace({ verification_id })
+    const { body } = await production.call('GET', '/v1/audit?event=enroll&limit=200')
+    expect(body.data.at(-1).facts).toMatchObject({ replaced: true, verification_id })
+  })
+
+  it('holds in the sandbox, too', async () => {
+    const { sandbox } = tenant
+    await sandbox.enroll({ user_id: user, image: ada })
+    const attempt = { user_id: user, image: ada, replace: true }
+    expect((await sandbox.enroll(attempt)).body.code).toBe('replace_verdict_required')
+    const { body } = await sandbox.verify({ user_id: user, image: ada, action: AGREED })
+    const { verification_id } = body
+    expect((await sandbox.enroll({ ...attempt, verification_id })).status).toBe(201)
+  })
+})
+
+it('enrols a new user without one, also with `replace`', async () => {
+  expect((await production.enroll({ user_id: 'nobody-yet', image: ada, replace: true })).status).toBe(201)
+})
+
+it('asks for none where the contract does not', async () => {
+  const { operations, tenancy } = running.service.ledger
+  const record = await tenancy.find(tenant.id)
+  const contract = { ratePerSecond: record.ratePerSecond, fmr: record.fmr, requireLiveness: null }
+  const set = (replaceVerdictMinutes: number | null) =>
+    operations.tenants.setContract(record, COMMAND_LINE, { ...contract, replaceVerdictMinutes })
+  await set(null)
+  expect((await replace()).status).toBe(201)
+  await set(MINUTES)
+  expect((await replace()).body.code).toBe('replace_verdict_required')
+})
+
+it('refuses a verdict beside anything but `replace`', async () => {
+  const { body } = await production.enroll({ user_id: user, image: ada, add: true, verification_id: 'ver_1' })
+  expect([body.code, body.details[0].path]).toEqual(['invalid_request', 'verification_id'])
+})

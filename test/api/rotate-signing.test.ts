@@ -1,0 +1,263 @@
+import { networkInterfaces } from 'node:os'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { MINUTE_MS } from '../../src/lib/clock.js'
+import { type ApiClient, apiClient } from '../support/client.js'
+import { keptBytes } from '../support/database.js'
+import { base64 } from '../support/faces.js'
+import { plain } from '../support/images.js'
+import { startService, type TestService, type TestTenant } from '../support/service.js'
+import { decodeJwt, validSignatures } from '../support/trust.js'
+
+let running: TestService
+let tenant: TestTenant
+let image: string
+const OVERLAP_MS = 30 * MINUTE_MS
+
+beforeAll(async () => {
+  running = await startService()
+  image = base64(await plain())
+})
+afterAll(() => running?.stop())
+beforeEach(async () => {
+  tenant = await running.tenant()
+})
+
+/** A sandbox verify that never clears, so that rotation stays open to the sandbox key. */
+const verify = (client: ApiClient, kid?: string) =>
+  client.verify(
+    { user_id: 'someone+no_match', image, action: 'x' },
+    kid ? { headers: { 'X-Svc-Signing-Key-Id': kid } } : {},
+  )
+const kidOf = (jwt: string) => decodeJwt(jwt, '').header.kid
+
+describe('a rotation', () => {
+  it('answers with the new secret, the old id and the end of the overlap', async () => {
+    const response = await tenant.sandbox.rotate()
+    expect(response.status).toBe(200)
+    expect(response.body).toEqual({
+      signing_secret: {
+        id: expect.stringMatching(/^sec_[0-9a-f]{32}$/),
+        secret: expect.stringMatching(/^svc-sec-[0-9A-Za-z]{43}$/),
+        created_at: new Date(running.clock.now()).toISOString(),
+      },
+      previous: {
+        id: tenant.secret.id,
+        valid_until: new Date(running.clock.now() + OVERLAP_MS).toISOString(),
+      },
+      overlap_seconds: 1800,
+    })
+    expect(response.body.signing_secret.secret).not.toBe(tenant.secret.secret)
+  })
+
+  it('accepts no body, an empty object, and force', async () => {
+    expect((await tenant.sandbox.rotate()).status).toBe(200)
+    running.clock.advance(OVERLAP_MS)
+    expect((await tenant.sandbox.rotate({})).status).toBe(200)
+    running.clock.advance(OVERLAP_MS)
+    expect((await tenant.sandbox.rotate({ force: true })).status).toBe(200)
+    running.clock.advance(OVERLAP_MS)
+    expect((await tenant.sandbox.rotate({ force: false })).status).toBe(200)
+  })
+
+  it('refuses other fields and types', async () => {
+    for (const [body, path] of [
+      [{ force: 'yes' }, 'force'],
+      [{ forced: true }, 'forced'],
+    ] as const) {
+      const response = await tenant.sandbox.rotate(body)
+      expect(response.status).toBe(400)
+      expect(response.body).toMatchObject({ code: 'invalid_request', details: [{ path }] })
+    }
+  })
+
+  it('is signed in a way that a holder of the old secret can check', async () => {
+    const response = await tenant.sandbox.rotate()
+    expect(validSignatures(response, { [tenant.secret.id]: tenant.secret.secret })).toEqual([
+      tenant.secret.id,
+    ])
+  })
+
+  it('happens once when requests come in parallel', async () => {
+    const responses = await Promise.all(Array.from({ length: 5 }, () => tenant.sandbox.rotate()))
+    expect(responses.map(({ status }) => status).sort()).toEqual([200, 409, 409, 409, 409])
+  })
+
+  it('leaves other tenants alone', async () => {
+    const other = await running.tenant()
+    await tenant.sandbox.rotate()
+    const response = await verify(other.sandbox)
+    expect(response.body).not.toHaveProperty('jwt_next')
+    expect(kidOf(response.body.jwt)).toBe(other.secret.id)
+  })
+
+  it('stores no secret in the clear and logs none', async () => {
+    const { secret } = (await tenant.sandbox.rotate()).body.signing_secret
+    for (const [name, bytes] of await keptBytes(running)) expect(bytes.includes(secret), name).toBe(false)
+    expect(running.logText()).not.toContain(secret)
+  })
+})
+
+describe('during the overlap', () => {
+  let incoming: { id: string; secret: string }
+  beforeEach(async () => {
+    incoming = (await tenant.sandbox.rotate()).body.signing_secret
+  })
+
+  it('`jwt` is under the old secret and `jwt_next` carries the same claims under the new', async () => {
+    const { body } = await verify(tenant.sandbox)
+    const old = decodeJwt(body.jwt, tenant.secret.secret)
+    const next = decodeJwt(body.jwt_next, incoming.secret)
+    expect([old.valid, old.header.kid]).toEqual([true, tenant.secret.id])
+    expect([next.valid, next.header.kid]).toEqual([true, incoming.id])
+    expect(next.claims).toEqual(old.claims)
+  })
+
+  it('a caller that names the new secret gets that one in `jwt`, and no other', async () => {
+    const { body } = await verify(tenant.sandbox, incoming.id)
+    const { valid, header } = decodeJwt(body.jwt, incoming.secret)
+    expect([valid, header.kid]).toEqual([true, incoming.id])
+    expect(body).not.toHaveProperty('jwt_next')
+  })
+
+  it('a caller that names the old secret or an unknown one gets both', async () => {
+    for (const kid of [tenant.secret.id, 'sec_unknown']) {
+      const { body } = await verify(tenant.sandbox, kid)
+      expect(kidOf(body.jwt)).toBe(tenant.secret.id)
+      expect(kidOf(body.jwt_next)).toBe(incoming.id)
+    }
+  })
+
+  it('every response is signed with both secrets, errors included', async () => {
+    const both = { [tenant.secret.id]: tenant.secret.secret, [incoming.id]: incoming.secret }
+    const responses = [
+      await verify(tenant.sandbox),
+      await tenant.sandbox.health(),
+      await tenant.sandbox.enroll({}),
+      await tenant.sandbox.call('GET', '/v1/nothing'),
+    ]
+    for (const response of responses)
+      expect(validSignatures(response, both)).toEqual([tenant.secret.id, incoming.id])
+  })
+
+  it('another rotation is 409 until force ends the older secret at once', async () => {
+    running.clock.advance(10 * MINUTE_MS)
+    const refused = await tenant.sandbox.rotate()
+    expect(refused.status).toBe(409)
+    expect(refused.body).toMatchObject({ error: 'conflict', code: 'rotation_in_progress' })
+    expect(refused.headers.get('retry-after')).toBe(String(20 * 60))
+    expect((await tenant.sandbox.rotate({ force: false })).status).toBe(409)
+
+    const forced = await tenant.sandbox.rotate({ force: true })
+    expect(forced.status).toBe(200)
+    expect(forced.body.previous).toEqual({
+      id: incoming.id,
+      valid_until: new Date(running.clock.now() + OVERLAP_MS).toISOString(),
+    })
+    const newest = forced.body.signing_secret
+    const { body } = await verify(tenant.sandbox)
+    expect([kidOf(body.jwt), kidOf(body.jwt_next)]).toEqual([incoming.id, newest.id])
+    const response = await tenant.sandbox.health()
+    const all = {
+      [tenant.secret.id]: tenant.secret.secret,
+      [incoming.id]: incoming.secret,
+      [newest.id]: newest.secret,
+    }
+    expect(validSignatures(response, all)).toEqual([incoming.id, newest.id])
+  })
+})
+
+describe('the end of the overlap', () => {
+  it('comes after 30 minutes to the millisecond; then only the new secret signs', async () => {
+    const incoming = (await tenant.sandbox.rotate()).body.signing_secret
+    const both = { [tenant.secret.id]: tenant.secret.secret, [incoming.id]: incoming.secret }
+    running.clock.advance(OVERLAP_MS - 1)
+    expect((await verify(tenant.sandbox)).body).toHaveProperty('jwt_next')
+    running.clock.advance(1)
+    const after = await verify(tenant.sandbox)
+    expect(after.body).not.toHaveProperty('jwt_next')
+    expect(decodeJwt(after.body.jwt, incoming.secret).valid).toBe(true)
+    expect(validSignatures(after, both)).toEqual([incoming.id])
+    expect(after.headers.get('x-svc-signature')).not.toContain(tenant.secret.id)
+  })
+
+  it('lets the next rotation start', async () => {
+    const first = (await tenant.sandbox.rotate()).body.signing_secret
+    running.clock.advance(OVERLAP_MS)
+    const second = await tenant.sandbox.rotate()
+    expect(second.status).toBe(200)
+    expect(second.body.previous.id).toBe(first.id)
+  })
+})
+
+describe('the right to rotate', () => {
+  it('leaves the sandbox key once the production key is issued', async () => {
+    const cleared = await tenant.sandbox.verify({ user_id: 'a+match', image, action: 'x' })
+    expect(cleared.body.production_key).toBe('issued')
+    for (const body of [undefined, { force: true }]) {
+      const response = await tenant.sandbox.rotate(body)
+      expect(response.status).toBe(403)
+      expect(response.body).toMatchObject({ error: 'permission_denied', code: 'production_key_required' })
+    }
+    expect((await verify(tenant.sandbox)).body).not.toHaveProperty('jwt_next')
+  })
+
+  it('is the production key’s from then on', async () => {
+    const production = await running.production(tenant)
+    const response = await production.rotate()
+    expect(response.status).toBe(200)
+    const { body } = await verify(tenant.sandbox)
+    expect(kidOf(body.jwt_next)).toBe(response.body.signing_secret.id)
+  })
+
+  it('is audited in production, without the secret', async () => {
+    const production = await running.production(tenant)
+    const { body } = await production.rotate()
+    const head = await running.service.ledger.store.read.auditHead(tenant.id)
+    expect(JSON.parse(head!.entry)).toMatchObject({
+      event: 'rotate_signing',
+      status: 200,
+      current: body.signing_secret.id,
+      previous: tenant.secret.id,
+    })
+    expect(head!.entry).not.toContain(body.signing_secret.secret)
+  })
+})
+
+describe('a channel in the clear', () => {
+  /** An address of this machine that is not loopback, as another host would use it. */
+  const outside = () => {
+    const addresses = Object.values(networkInterfaces()).flatMap((list) => list ?? [])
+    return addresses.find(({ internal, family }) => !internal && family === 'IPv4')?.address
+  }
+
+  it('never carries a secret to another host, unless TLS ends in front', async ({ skip }) => {
+    const host = outside()
+    if (!host) return skip('this machine has no address but loopback')
+    for (const [upstream, status] of [
+      ['false', 403],
+      ['true', 200],
+    ] as const) {
+      const exposed = await startService({
+        COUNTERSIGN_SANDBOX_LISTEN: '0.0.0.0:0',
+        COUNTERSIGN_TLS_TERMINATED_UPSTREAM: upstream,
+      })
+      try {
+        const customer = await exposed.tenant()
+        const { port } = new URL(exposed.service.url('sandbox'))
+        const far = apiClient(`http://${host}:${port}/v1`, customer.sandboxKey)
+        const response = await far.rotate()
+        expect(response.status).toBe(status)
+        if (status === 403)
+          expect(response.body).toMatchObject({ error: 'permission_denied', code: 'insecure_channel' })
+        const near = apiClient(`http://127.0.0.1:${port}/v1`, customer.sandboxKey)
+        const headers = { 'X-Svc-Idempotency-Key': 'rotate-once' }
+        expect((await near.rotate({ force: true }, { headers })).status).toBe(200)
+        const replay = await far.rotate({ force: true }, { headers })
+        expect(replay.status).toBe(status === 200 ? 409 : status)
+        expect(replay.text).not.toContain('svc-sec-')
+      } finally {
+        await exposed.stop()
+      }
+    }
+  })
+})

@@ -1,0 +1,104 @@
+/** Tests of the sandbox's limits: its users are counted and expire, its records are counted, and the disk keeps room for production. */
+import { pino } from 'pino'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { DAY_MS } from '../../src/lib/clock.js'
+import { Housekeeping } from '../../src/jobs/retention.js'
+import type { ApiClient } from '../support/client.js'
+import { base64, face } from '../support/faces.js'
+import { plain } from '../support/images.js'
+import { startService, type TestService } from '../support/service.js'
+
+const action = 'sign in'
+let running: TestService
+let image: string
+
+beforeAll(async () => {
+  running = await startService({
+    COUNTERSIGN_SANDBOX_RATE_LIMIT: '1000/s',
+    COUNTERSIGN_SANDBOX_USERS: '3',
+    COUNTERSIGN_SANDBOX_RECORDS_PER_DAY: '20',
+  })
+  image = base64(await plain())
+})
+afterAll(() => running?.stop())
+
+describe('users of the sandbox', () => {
+  it('are so many a tenant and no more, until one is erased', async () => {
+    const { sandbox } = await running.tenant()
+    const enroll = async (user_id: string) => {
+      const { status, body } = await sandbox.enroll({ user_id, image, replace: true })
+      return [status, body.code]
+    }
+    for (const user_id of ['a', 'b', 'c']) expect(await enroll(user_id)).toEqual([201, undefined])
+    expect(await enroll('d')).toEqual([403, 'sandbox_quota_reached'])
+    expect(await enroll('c')).toEqual([201, undefined])
+    await sandbox.erase('a')
+    expect(await enroll('d')).toEqual([201, undefined])
+    const other = await running.tenant()
+    expect((await other.sandbox.enroll({ user_id: 'a', image })).status).toBe(201)
+  })
+
+  it('are erased after thirty days without use, and those of production never', async () => {
+    const tenant = await running.tenant()
+    const production = await running.production(tenant)
+    await production.enroll({ user_id: 'kept', image: base64(await face('ada')) })
+    await tenant.sandbox.enroll({ user_id: 'used', image, replace: true })
+    await tenant.sandbox.enroll({ user_id: 'unused', image, replace: true })
+    const { store } = running.service.ledger
+    const duty = { current: () => ({ id: 'ours', signal: new AbortController().signal }) }
+    const keepHouse = () =>
+      new Housekeeping(store, running.clock, pino({ level: 'silent' }), duty, {
+        sandboxRetentionMs: 30 * DAY_MS,
+        requestLogMs: 7 * DAY_MS,
+      }).run()
+    running.clock.advance(29 * DAY_MS)
+    await keepHouse()
+    expect((await tenant.sandbox.verify({ user_id: 'used', image, action })).status).toBe(200)
+    running.clock.advance(2 * DAY_MS)
+    await keepHouse()
+    const known = async (client: ApiClient, user_id: string) =>
+      (await client.call('GET', `/v1/users/${user_id}`)).status
+    expect(await known(tenant.sandbox, 'used')).toBe(200)
+    expect(await known(tenant.sandbox, 'unused')).toBe(404)
+    expect(await known(production, 'kept')).toBe(200)
+  })
+})
+
+describe('records of the sandbox', () => {
+  it('are so many a day and tenant, and neither replays nor erasures count', async () => {
+    const { sandbox } = await running.tenant()
+    await sandbox.enroll({ user_id: 'ada+match', image })
+    const once = (key: string) =>
+      sandbox.verify({ user_id: 'ada+match', image, action }, { headers: { 'X-Svc-Idempotency-Key': key } })
+    let last = await once('0')
+    for (let each = 1; last.status === 200; each++) last = await once(`${each}`)
+    expect(last.body.code).toBe('sandbox_quota_reached')
+    expect(Number(last.headers.get('retry-after'))).toBeGreaterThan(0)
+    expect((await once('0')).status).toBe(200)
+    expect((await sandbox.verify({ user_id: 'ada+match', image, action })).status).toBe(200)
+    const asked = await sandbox.call('POST', '/v1/challenges', { user_id: 'ada+match', action })
+    expect(asked.body.code).toBe('sandbox_quota_reached')
+    expect((await sandbox.erase('ada+match')).status).toBe(200)
+    running.clock.advance(DAY_MS)
+    expect((await sandbox.enroll({ user_id: 'ada+match', image })).status).toBe(201)
+  })
+})
+
+describe('a disk with less free space than the reserve', () => {
+  it('takes nothing from the sandbox and everything from production', async () => {
+    const full = await startService({
+      COUNTERSIGN_SANDBOX_DISK_RESERVE_BYTES: String(Number.MAX_SAFE_INTEGER),
+    })
+    try {
+      const tenant = await full.tenant()
+      const { status, body, headers } = await tenant.sandbox.enroll({ user_id: 'ada', image })
+      expect([status, body.code, headers.get('retry-after')]).toEqual([503, 'sandbox_storage_low', '60'])
+      expect((await tenant.sandbox.erase('ada')).body.code).toBe('reference_not_found')
+      const production = await full.production(tenant)
+      const enrolled = await production.enroll({ user_id: 'ada', image: base64(await face('ada')) })
+      expect(enrolled.status).toBe(201)
+    } finally {
+      await full.stop()
+    }
+  })
+})

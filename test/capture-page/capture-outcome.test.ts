@@ -1,0 +1,77 @@
+/** What each answer of the API means on the hosted page. */
+import { describe, expect, it } from 'vitest'
+import { ERRORS, type ErrorCode } from '../../src/lib/api-error.js'
+import { outcomeOf } from '../../src/capture-page/capture-outcome.js'
+import { enrollDescription } from '../../src/api/enroll.js'
+import { verifyDescription } from '../../src/api/verify.js'
+
+const refusal = (code: ErrorCode) =>
+  outcomeOf({ status: ERRORS[code].status, body: { error: ERRORS[code].category, code } })
+const ofBoth = [...new Set([...verifyDescription.errors, ...enrollDescription.errors])]
+
+describe('an answer', () => {
+  it.each([
+    [{ verdict: 'approved', reason: null }, true],
+    [{ verdict: 'rejected', reason: 'locked_out' }, true],
+    [{ verdict: 'rejected', reason: 'reference_disabled' }, true],
+    [{ verdict: 'rejected', reason: 'no_match' }, false],
+    [{ verdict: 'rejected', reason: 'liveness_failed' }, false],
+    [{ verdict: 'rejected', reason: 'replayed_capture' }, false],
+  ])('of verify, %j, is a try; final: %s', (body, isFinal) => {
+    expect(outcomeOf({ status: 200, body })).toMatchObject({ isJudged: true, isFinal })
+  })
+
+  it('has the words for the person when it is final and no approval', () => {
+    const ended = (body: Record<string, unknown>, status = 200) => outcomeOf({ status, body }).ending
+    expect(ended({ verdict: 'approved', reason: null })).toBeUndefined()
+    expect(ended({ verdict: 'rejected', reason: 'locked_out' })).toBe('locked_out')
+    expect(ended({ error: 'conflict', code: 'locked_out' }, 409)).toBe('locked_out')
+    expect(ended({ error: 'not_found', code: 'reference_not_found' }, 404)).toBe('refused')
+    expect(ended({}, 201)).toBeUndefined()
+  })
+
+  it('of enroll, 201, ends the session', () => {
+    expect(outcomeOf({ status: 201, body: {} })).toMatchObject({ isJudged: true, isFinal: true })
+  })
+
+  it('gives guidance that is made for people, and no other word of the service', () => {
+    const said = (guidance: string) => outcomeOf({ status: 200, body: { liveness: { guidance } } }).advice
+    expect(said('turn_more')).toBe('turn_more')
+    expect(said('flat')).toBe('again')
+    expect(said('<b>')).toBe('again')
+  })
+
+  it('that says nothing of the person is no try', () => {
+    for (const code of ['overloaded', 'engine_unavailable', 'deadline_exceeded', 'rate_limited'] as const)
+      expect(refusal(code)).toEqual({ isJudged: false, isFinal: false, advice: 'busy' })
+    for (const code of [
+      'invalid_request',
+      'body_too_large',
+      'idempotency_in_progress',
+      'request_timeout',
+    ] as const)
+      expect(refusal(code)).toMatchObject({ isJudged: false, isFinal: false })
+    expect(outcomeOf({ status: 499, body: {} })).toMatchObject({ isJudged: false, isFinal: false })
+  })
+
+  it('of every documented code ends the session, is a try, or asks for a new challenge', () => {
+    const kinds: Record<string, ErrorCode[]> = { final: [], none: [], try: [] }
+    for (const code of ofBoth) {
+      const { isJudged, isFinal } = refusal(code)
+      kinds[isFinal ? 'final' : isJudged ? 'try' : 'none']!.push(code)
+    }
+    expect(kinds).toEqual({
+      final: [
+        'reference_not_found',
+        'reference_model_mismatch',
+        'liveness_required',
+        'liveness_unavailable',
+        'replace_verdict_required',
+        'already_enrolled',
+        'locked_out',
+      ],
+      none: ['challenge_not_found', 'challenge_used', 'challenge_expired', 'challenge_mismatch'],
+      try: expect.arrayContaining(['face_not_found', 'low_quality', 'liveness_failed', 'different_people']),
+    })
+  })
+})

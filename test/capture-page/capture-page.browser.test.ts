@@ -1,0 +1,329 @@
+/** The hosted capture page in a real browser, where one is installed (`apt install chromium`), before a camera that shows a film. */
+import { mkdtemp, rm } from 'node:fs/promises'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { COMMAND_LINE } from '../../src/admin/operation.js'
+import { freePorts } from '../../src/http/listeners/free-port.js'
+import { CHROMIUM, violations } from '../support/browser.js'
+import { launchWithCamera, REACHABLE_HOST } from '../support/camera-page.js'
+import { allowReturn, askForSession } from '../support/capture-page.js'
+import { writeFaceFilm } from '../support/film.js'
+import { startService, type TestService, type TestTenant } from '../support/service.js'
+
+/** A busy machine takes its time. */
+const POLL = { timeout: 60_000 }
+
+/** Lets frames of a challenge come as late as they like. In the page: outside it the name of the host leads nowhere. */
+const PATIENT = `{
+  const ask = globalThis.fetch
+  globalThis.fetch = async (address, options) => {
+    const response = await ask(address, options)
+    if (!String(address).endsWith('/challenge') || !response.ok) return response
+    const body = await response.json()
+    if (body.challenge) body.challenge.capture.max_interval_ms = 5000
+    return Response.json(body)
+  }
+}`
+
+describe.skipIf(!CHROMIUM)('the hosted capture page in Chromium', { timeout: 180_000 }, () => {
+  let running: TestService
+  let tenant: TestTenant
+  let folder: string
+  let browser: Browser
+  /** Of the customer: where the page leads back to. */
+  let customer: Server
+  let back: string
+  let page: Page
+  let complaints: string[]
+  let users = 0
+
+  let origin: string
+
+  beforeAll(async () => {
+    const [port] = await freePorts([{ host: '127.0.0.1', port: 0 }])
+    origin = `http://${REACHABLE_HOST}:${port}`
+    running = await startService({
+      COUNTERSIGN_CAPTURE_LISTEN: `127.0.0.1:${port}`,
+      COUNTERSIGN_CAPTURE_URL: origin,
+      COUNTERSIGN_CHALLENGE_TTL_SECONDS: '300',
+      COUNTERSIGN_SANDBOX_RATE_LIMIT: '1000/s',
+    })
+    // The limit of guidance goes by the service's clock, and the component by the browser's.
+    running.clock.now = Date.now
+    customer = createServer((_request, response) =>
+      response.writeHead(200, { 'Content-Type': 'text/html' }).end('<title>Bank</title><h1>Transfer</h1>'),
+    )
+    customer.listen(0, '127.0.0.1')
+    await new Promise((resolve) => customer.once('listening', resolve))
+    back = `http://127.0.0.1:${(customer.address() as AddressInfo).port}`
+    tenant = await running.tenant()
+    const { tenancy, operations } = running.service.ledger
+    await operations.tenants.setCapturePage(await tenancy.find(tenant.id), COMMAND_LINE, {
+      company: 'Bank of Ada',
+      returnOrigins: [back],
+      frameAncestors: [],
+      consent: null,
+      color: null,
+    })
+    folder = await mkdtemp(join(tmpdir(), 'countersign-hosted-'))
+    const film = join(folder, 'film.y4m')
+    await writeFaceFilm(film)
+    browser = await launchWithCamera(film, origin)
+  })
+  afterAll(async () => {
+    await browser?.close()
+    customer?.closeAllConnections()
+    customer?.close()
+    await running?.stop()
+    if (folder) await rm(folder, { recursive: true, force: true })
+  })
+  afterEach(async () => {
+    for (const context of browser.contexts()) {
+      // A test may end while a challenge is on its way.
+      for (const open of context.pages()) await open.unrouteAll({ behavior: 'ignoreErrors' })
+      await context.close()
+    }
+  })
+
+  async function session(fields: Record<string, unknown> = {}) {
+    const { body } = await askForSession(tenant.sandbox, {
+      user_id: `person-${++users}+match`,
+      return_url: `${back}/transfers/7`,
+      description: 'Transfer of 1250.00 EUR to Grace Hopper',
+      ...fields,
+    })
+    const { session_id: id, url, confirmation_code: code } = body
+    return { id: id as string, url: url as string, code: code as string | null }
+  }
+
+  async function visit(url: string, options: BrowserContextOptions = {}): Promise<Page> {
+    const context = await browser.newContext({
+      permissions: ['camera', 'clipboard-read', 'clipboard-write'],
+      ...options,
+    })
+    // The test's own time limits it.
+    context.setDefaultTimeout(0)
+    page = await context.newPage()
+    complaints = []
+    page.on('pageerror', (error) => complaints.push(error.message))
+    page.on('console', (message) => {
+      if (['error', 'warning'].includes(message.type()) && !message.text().includes('favicon'))
+        complaints.push(message.text())
+    })
+    // A busy machine is slow to encode, and the sandbox judges no frames.
+    await page.addInitScript(PATIENT)
+    await page.goto(url)
+    return page
+  }
+
+  const click = (name: string, on = page) => on.getByRole('button', { name, exact: true }).click()
+  /** The order over the picture. */
+  const order = () => page.locator('countersign-capture [part=hint]')
+  const look = async (id: string) => (await tenant.sandbox.call('GET', `/v1/capture-sessions/${id}`)).body
+
+  /** As often as a busy machine needs it: too few frames are no answer to a challenge. */
+  async function capture(until: (page: Page) => Promise<boolean>, on = page): Promise<void> {
+    for (;;) {
+      if (await until(on)) return
+      const begin = on.getByRole('button', { name: 'Begin', exact: true })
+      const again = on.locator('countersign-capture').getByRole('button', { name: 'Try again', exact: true })
+      if ((await begin.isVisible()) && (await begin.isEnabled()))
+        await begin.click({ timeout: 5000 }).catch(() => {})
+      else if (await again.isVisible()) await again.click()
+      await new Promise((resolve) => setTimeout(resolve, 100))
+    }
+  }
+
+  it('asks for the code of the link before it says what is confirmed', async () => {
+    const { url, code } = await session({ confirmation: 'code' })
+    await visit(url)
+    expect(await page.getByText('Transfer of 1250.00 EUR').count()).toBe(0)
+    const typed = page.getByLabel('Please type the code')
+    await typed.fill(code === '000000' ? '111111' : '000000')
+    await click('Continue')
+    await expect.poll(() => page.getByRole('alert').textContent()).toContain('That is not the code.')
+    await typed.fill(code!)
+    await click('Continue')
+    await page.getByText('Transfer of 1250.00 EUR').waitFor()
+    expect(await page.getByRole('button', { name: 'Agree and continue' }).isVisible()).toBe(true)
+  })
+
+  it('leads from consent over the camera back to where the person came from', async () => {
+    const { id, url } = await session()
+    await visit(url)
+    expect(await page.getByRole('heading').textContent()).toBe('Confirm that it is you')
+    expect(await page.locator('countersign-capture').isVisible()).toBe(false)
+    await click('Agree and continue')
+    await capture(async (on) => on.url().startsWith(back))
+    expect(page.url()).toBe(`${back}/transfers/7?capture_session=${id}`)
+    const { status, result } = await look(id)
+    expect([status, result.body.verdict]).toEqual(['completed', 'approved'])
+    expect(complaints).toEqual([])
+  })
+
+  it('gives advice after a failure, and the camera again', async () => {
+    const { id, url } = await session({ user_id: 'dim+too_dark' })
+    await visit(url)
+    await click('Agree and continue')
+    const advice = (left: string) =>
+      page.getByRole('alert').filter({ hasText: `It is too dark. Please find more light. ${left}` })
+    await capture(() => advice('You have two more tries.').isVisible())
+    expect(await look(id)).toMatchObject({ status: 'in_progress', attempts: 1 })
+    await click('Try again')
+    await page.getByRole('button', { name: 'Begin', exact: true }).waitFor()
+    await capture(() => advice('You have one more try.').isVisible())
+    await click('Try again')
+    // After the last try the person reads a word before they go back.
+    const last = page.getByRole('status').filter({ hasText: 'there is no further try' })
+    await capture(() => last.isVisible())
+    expect(await violations(page)).toEqual([])
+    expect(complaints).toEqual([])
+    await page.getByRole('link', { name: 'Back to Bank of Ada' }).click()
+    await page.waitForURL(`${back}/transfers/7?capture_session=${id}`)
+  })
+
+  it('guides the person before the camera, in sight and for a screen reader', async () => {
+    const { url } = await session({ user_id: 'dim+too_dark' })
+    await visit(url)
+    await click('Agree and continue')
+    await expect.poll(() => order().textContent(), POLL).toBe('Too dark. Turn to the light.')
+    const heard = page.locator('countersign-capture .heard')
+    expect(await heard.getAttribute('aria-live')).toBe('polite')
+    await expect.poll(() => heard.textContent(), POLL).toBe('Too dark. Turn to the light.')
+    // The session's own limit is not met by the component's own pace.
+    const statuses: number[] = []
+    page.on('response', (response) => {
+      if (response.url().endsWith('/guidance')) statuses.push(response.status())
+    })
+    await expect.poll(() => statuses.length, POLL).toBeGreaterThan(4)
+    expect(new Set(statuses)).toEqual(new Set([200]))
+    expect(complaints).toEqual([])
+  })
+
+  it('says that it is being checked while the answer is awaited, and nothing of an end', async () => {
+    const { url } = await session()
+    await visit(url)
+    let answer = () => {}
+    const asked = new Promise<void>((resolve) =>
+      page.route('**/frames', (route) => {
+        answer = () => void route.continue()
+        resolve()
+      }),
+    )
+    await click('Agree and continue')
+    const checking = page.getByRole('status').filter({ hasText: 'Checking. Please wait.' })
+    await capture(() => checking.isVisible())
+    await asked
+    expect(
+      await page
+        .getByText(/^Done|Captured/)
+        .filter({ visible: true })
+        .count(),
+    ).toBe(0)
+    answer()
+    await page.waitForURL(`${back}/**`)
+  })
+
+  it('goes on after it is loaded anew, without asking for consent twice', async () => {
+    const { url } = await session()
+    await visit(url)
+    await click('Agree and continue')
+    await page.getByRole('button', { name: 'Begin', exact: true }).waitFor()
+    await page.reload()
+    await click('Turn on camera')
+    await page.getByRole('button', { name: 'Begin', exact: true }).waitFor()
+    expect(await page.getByRole('button', { name: 'Agree and continue' }).isVisible()).toBe(false)
+  })
+
+  it('waits for the phone that it was handed to', async () => {
+    const { id, url } = await session()
+    await visit(url)
+    const desk = page
+    await click('Continue on your phone')
+    const code = desk.locator('#code')
+    await code.waitFor()
+    expect(await page.evaluate("document.getElementById('code').naturalWidth")).toBeGreaterThan(0)
+    expect(await code.getAttribute('alt')).toBe('QR code that opens this page on your phone')
+    expect(await desk.getByText('Transfer of 1250.00 EUR').isVisible()).toBe(true)
+    expect(await violations(desk)).toEqual([])
+    const link = await desk.locator('#link').getAttribute('href')
+    await click('Copy link')
+    await desk.getByText('The link was copied.').waitFor()
+    expect(await desk.evaluate('navigator.clipboard.readText()')).toBe(link)
+    await visit(link!, { viewport: { width: 390, height: 800 }, hasTouch: true, isMobile: true })
+    // The code is used up: it is not shown any more.
+    await desk.getByText('Your phone has taken over. Please go on there.').waitFor()
+    expect([await code.isVisible(), await desk.locator('#link').isVisible()]).toEqual([false, false])
+    expect(await page.getByRole('button', { name: 'Continue on your phone' }).count()).toBe(0)
+    await click('Agree and continue')
+    await capture((on) => on.getByText('Done. Please go on where you began').isVisible())
+    await desk.waitForURL(`${back}/transfers/7?capture_session=${id}`)
+    expect((await look(id)).status).toBe('completed')
+  })
+
+  it('makes no code for an address that a phone cannot reach, and says why', async () => {
+    const alone = await startService({
+      COUNTERSIGN_CAPTURE_LISTEN: '127.0.0.1:0',
+      COUNTERSIGN_SANDBOX_RATE_LIMIT: '1000/s',
+    })
+    try {
+      const other = await alone.tenant()
+      await allowReturn(alone, other)
+      const { body } = await askForSession(other.sandbox, { user_id: 'alone+match' })
+      await visit(body.url)
+      await click('Continue on your phone')
+      const { host } = new URL(body.url)
+      await page.getByText(`its address, ${host}, works on this computer only`).waitFor()
+      expect(await page.locator('#code').count()).toBe(0)
+      await click('Use this device instead')
+      expect(await page.getByRole('button', { name: 'Agree and continue' }).isVisible()).toBe(true)
+    } finally {
+      await alone.stop()
+    }
+  })
+
+  it('leads back when the person does not want to', async () => {
+    const { id, url } = await session()
+    await visit(url)
+    await click('Back to Bank of Ada')
+    await page.waitForURL(`${back}/transfers/7?capture_session=${id}`)
+    expect((await look(id)).status).toBe('cancelled')
+  })
+
+  it('says in another browser that the link is used', async () => {
+    const { url } = await session()
+    await visit(url)
+    await visit(url)
+    expect(await page.getByRole('heading').textContent()).toBe('Open in another browser')
+    expect(await page.getByRole('link', { name: 'Back to Bank of Ada' }).getAttribute('href')).toBe(
+      `${back}/`,
+    )
+    expect(await violations(page)).toEqual([])
+  })
+
+  it.each(['light', 'dark'] as const)(
+    'is whole and without barriers on a small screen, %s',
+    async (colorScheme) => {
+      const { url } = await session()
+      await visit(url, { colorScheme, viewport: { width: 320, height: 640 } })
+      const width = () => page.evaluate('document.documentElement.scrollWidth')
+      expect([await violations(page), await width()]).toEqual([[], 320])
+      await click('Agree and continue')
+      await page.getByRole('button', { name: 'Begin', exact: true }).waitFor()
+      expect([await violations(page), await width()]).toEqual([[], 320])
+      // The description stays in sight while the person looks at the picture, wherever the page was scrolled to.
+      for (const end of ['0', 'document.body.scrollHeight']) {
+        await page.evaluate(`scrollTo(0, ${end})`)
+        const confirmed = page.getByText('Transfer of 1250.00 EUR to Grace Hopper')
+        const { y, height } = (await confirmed.boundingBox())!
+        expect(y).toBeGreaterThanOrEqual(0)
+        expect(y + height).toBeLessThanOrEqual(640)
+        expect(await page.locator('countersign-capture [part=hint]').isVisible()).toBe(true)
+      }
+    },
+  )
+})

@@ -1,0 +1,39 @@
+import { pino } from 'pino'
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { Fleet } from '../../src/cluster/membership.js'
+import type { Coordinator, ServiceNode } from '../../src/storage/coordinator.js'
+import { StoreUnavailableError } from '../../src/storage/store.js'
+
+beforeEach(() => void vi.useFakeTimers())
+afterEach(() => void vi.useRealTimers())
+
+it('names no service while the database cannot be asked: what it said before may be so no more', async () => {
+  const node: ServiceNode = {
+    id: 'one',
+    name: 'web1/1',
+    version: '1.0.0',
+    commit: 'unknown',
+    schema: null,
+    notReady: [],
+    startedAt: 0,
+    leaseMs: 2000,
+    settings: {},
+    masterKeys: null,
+  }
+  let isThere = true
+  const services = async () => {
+    if (!isThere) throw new StoreUnavailableError('away')
+    return [node]
+  }
+  const coordinator = { id: 'one', isOutdated: false, announce: async () => {} } as unknown as Coordinator
+  const fleet = new Fleet({ coordinator, presence: coordinator, services }, pino({ level: 'silent' }))
+  await fleet.start({})
+  expect(fleet.nodes).toEqual([node])
+  isThere = false
+  await vi.advanceTimersByTimeAsync(2000)
+  expect(fleet.nodes).toEqual([])
+  isThere = true
+  await vi.advanceTimersByTimeAsync(2000)
+  expect(fleet.nodes).toEqual([node])
+  await fleet.stop()
+})

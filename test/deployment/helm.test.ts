@@ -1,0 +1,179 @@
+/** The chart, by Helm itself: linted, rendered as docs/operations/kubernetes.yaml, and with what else may be set. */
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { parse } from 'yaml'
+import { SETTINGS } from '../../src/config/config.js'
+import { packageFile } from '../../src/lib/package-root.js'
+import { findHelm, runHelm } from '../support/helm.js'
+import { type Manifest, readManifests, typeErrors } from '../support/kubernetes.js'
+
+const CHART = packageFile('docs', 'operations', 'helm', 'countersign')
+const ALERTS = packageFile('docs', 'operations', 'alerts.yml')
+const RENDERED = packageFile('docs', 'operations', 'kubernetes.yaml')
+const HEAD = `# What the chart beside this file renders with its default values, for those who do without Helm. Change the addresses, the
+# certificate's authorities and the image to yours; docs/operations.md, "Kubernetes", has the commands.
+`
+
+const helm = await findHelm()
+
+describe.skipIf(!helm)('Helm', () => {
+  const render = (...settings: string[]) =>
+    runHelm(
+      helm!,
+      ...['template', 'countersign', CHART, '--namespace', 'countersign'],
+      ...settings.flatMap((setting) => ['--set', setting]),
+    )
+  const manifests = (...settings: string[]): Manifest[] => readManifests(render(...settings).stdout)
+
+  it('finds nothing to complain of', () => {
+    const { status, stdout } = runHelm(helm!, 'lint', '--strict', CHART)
+    expect(stdout).toContain('0 chart(s) failed')
+    expect(status).toBe(0)
+  })
+
+  it('renders the plain manifests (UPDATE_DOCS=1 writes them)', () => {
+    const { stdout, stderr } = render()
+    expect(stderr).toBe('')
+    const expected = HEAD + stdout
+    if (process.env.UPDATE_DOCS === '1') writeFileSync(RENDERED, expected)
+    expect(readFileSync(RENDERED, 'utf8')).toBe(expected)
+  })
+
+  it('renders what Kubernetes takes, whatever is set', () => {
+    const rendered = manifests(
+      'autoscaling.enabled=false',
+      'database.caConfigMap=',
+      'epochKeys.existingClaim=epochs',
+      'image.tag=next',
+      'imagePullSecrets[0].name=registry',
+      'model.existingClaim=packs',
+      'networkPolicy.databaseTo[0].ipBlock.cidr=10.0.0.0/8',
+      'nodeSelector.disk=fast',
+      'operatorPasswordKey=operator.password',
+      'podAnnotations.team=identity',
+      'priorityClassName=high',
+      'prometheusRule.enabled=true',
+      'serviceMonitor.enabled=true',
+      'settings.COUNTERSIGN_REPLAY_POLICY=reject',
+      'tolerations[0].key=faces',
+      'urls.capture=https://capture.bank.example',
+      'tolerations[0].operator=Exists',
+      'volumes[0].name=more',
+      'volumes[0].emptyDir.medium=Memory',
+      'volumeMounts[0].name=more',
+      'volumeMounts[0].mountPath=/more',
+    )
+    expect(typeErrors(rendered)).toEqual([])
+    const { spec } = rendered.find(({ kind }) => kind === 'Deployment')!
+    expect(spec.replicas).toBe(2)
+    expect(spec.template.spec.containers[0].env).toEqual(
+      expect.arrayContaining([
+        { name: 'COUNTERSIGN_REPLAY_POLICY', value: 'reject' },
+        { name: 'COUNTERSIGN_EPOCH_KEYS', value: '/epochs' },
+        { name: 'COUNTERSIGN_MODELS_DIR', value: '/models' },
+        { name: 'COUNTERSIGN_OPERATOR_PASSWORD_FILE', value: '/run/secrets/countersign/operator.password' },
+      ]),
+    )
+    const ports: Array<{ name: string }> = spec.template.spec.containers[0].ports
+    expect(ports.at(-1)).toEqual({ name: 'capture', containerPort: 8084 })
+    const kinds = rendered.map(({ kind }) => kind)
+    expect(kinds).toContain('ServiceMonitor')
+    expect(kinds).toContain('PrometheusRule')
+    expect(kinds).not.toContain('HorizontalPodAutoscaler')
+  })
+
+  it('gives the Prometheus operator the alert rules, and the job that they ask for', () => {
+    const rendered = manifests(
+      'prometheusRule.enabled=true',
+      'prometheusRule.labels.release=prometheus',
+      'serviceMonitor.enabled=true',
+    )
+    const rule = rendered.find(({ kind }) => kind === 'PrometheusRule')!
+    expect(rule.spec).toEqual(parse(readFileSync(ALERTS, 'utf8')))
+    expect(rule.metadata.labels.release).toBe('prometheus')
+    const [down] = rule.spec.groups[0].rules
+    const { jobLabel } = rendered.find(({ kind }) => kind === 'ServiceMonitor')!.spec
+    const metrics = rendered.find(
+      ({ kind, metadata }) => kind === 'Service' && metadata.name.endsWith('-metrics'),
+    )!
+    expect(down.expr).toContain(`job="${metrics.metadata.labels[jobLabel]}"`)
+  })
+
+  it('has the alert rules of docs/operations/alerts.yml in the chart (UPDATE_DOCS=1 copies them)', () => {
+    if (process.env.UPDATE_DOCS === '1') writeFileSync(join(CHART, 'alerts.yml'), readFileSync(ALERTS))
+    expect(readFileSync(join(CHART, 'alerts.yml'), 'utf8')).toBe(readFileSync(ALERTS, 'utf8'))
+  })
+
+  it('probes the admin listener by HTTPS where it has a certificate', () => {
+    const rendered = manifests('adminTls=true', 'serviceMonitor.enabled=true')
+    const [container] = rendered.find(({ kind }) => kind === 'Deployment')!.spec.template.spec.containers
+    for (const probe of ['startupProbe', 'readinessProbe', 'livenessProbe'])
+      expect(container[probe].httpGet.scheme).toBe('HTTPS')
+    expect(rendered.find(({ kind }) => kind === 'ServiceMonitor')!.spec.endpoints[0].scheme).toBe('https')
+  })
+
+  it('gives a pod the time that a longer deadline needs', () => {
+    const { spec } = manifests('deadlineMs=60000', 'preStopSeconds=8').find(
+      ({ kind }) => kind === 'Deployment',
+    )!
+    expect(spec.template.spec.terminationGracePeriodSeconds).toBe(73)
+  })
+
+  it('scales by the queue as well where an adapter for metrics is there, and leaves the policy out where it is not wanted', () => {
+    const rendered = manifests('autoscaling.queue.enabled=true', 'networkPolicy.enabled=false')
+    const { spec } = rendered.find(({ kind }) => kind === 'HorizontalPodAutoscaler')!
+    expect(spec.metrics.map(({ type }: Manifest) => type)).toEqual(['Pods', 'Resource'])
+    // The table of metrics is held against the service.
+    expect(readFileSync(packageFile('docs', 'operations.md'), 'utf8')).toContain(
+      `| \`${spec.metrics[0].pods.metric.name}\` | gauge |`,
+    )
+    expect(rendered.map(({ kind }) => kind)).not.toContain('NetworkPolicy')
+  })
+
+  it('takes an image by its digest', () => {
+    const digest = `sha256:${'0a'.repeat(32)}`
+    const { spec } = manifests(
+      'image.repository=registry.bank.example/countersign',
+      `image.digest=${digest}`,
+    ).find(({ kind }) => kind === 'Deployment')!
+    expect(spec.template.spec.containers[0].image).toBe(`registry.bank.example/countersign@${digest}`)
+  })
+
+  it('lets pods out to receivers of webhooks and to a collector of traces where they are named', () => {
+    const { spec } = manifests(
+      'networkPolicy.httpsTo[0].ipBlock.cidr=203.0.113.0/24',
+      'networkPolicy.egress[0].ports[0].port=4318',
+    ).find(({ kind }) => kind === 'NetworkPolicy')!
+    expect(spec.egress.slice(2)).toEqual([
+      { ports: [{ port: 443 }], to: [{ ipBlock: { cidr: '203.0.113.0/24' } }] },
+      { ports: [{ port: 4318 }] },
+    ])
+  })
+
+  it('refuses every secret among the settings', () => {
+    for (const { variable } of Object.values(SETTINGS).filter(({ isSecret }) => isSecret)) {
+      const { status, stderr } = render(`settings.${variable}=x`)
+      expect(status).not.toBe(0)
+      expect(stderr).toContain(variable)
+    }
+  })
+
+  for (const [what, setting, said] of [
+    ['a tag that means another image tomorrow', 'image.tag=latest', 'image/tag'],
+    ['a policy that lets everybody in', 'networkPolicy.apiFrom=null', "missing property 'apiFrom'"],
+    [
+      'a password in the address of the database',
+      'database.url=postgres://u:secret@db/c',
+      'does not match pattern',
+    ],
+    ['a name that means nothing', 'replica=3', "'replica' not allowed"],
+    ['an address of an API without /v1', 'urls.production=https://bank.example', 'does not match pattern'],
+    ['a setting of another program', 'settings.PATH=/bin', "'PATH' not allowed"],
+  ] as const)
+    it(`refuses ${what}`, () => {
+      const { status, stderr } = render(setting)
+      expect(status).not.toBe(0)
+      expect(stderr).toContain(said)
+    })
+})

@@ -1,0 +1,526 @@
+import fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { ApiError } from '../../../src/lib/api-error.js'
+import { inputParser } from '../../../src/http/bodies/json-body.js'
+import { memberIssue } from '../../../src/http/bodies/json-members.js'
+import { decodeImages } from '../../../src/verification/images.js'
+import { verifyDescription } from '../../../src/api/verify.js'
+import type { ApiClient } from '../../support/client.js'
+import { base64 } from '../../support/faces.js'
+import { plain } from '../../support/images.js'
+import { check } from '../../support/properties.js'
+import { exchange, rawRequest } from '../../support/raw-socket.js'
+import { startService, type TestService, type TestTenant } from '../../support/service.js'
+
+let running: TestService
+let tenant: TestTenant
+let sandbox: ApiClient
+let image: string
+
+beforeAll(async () => {
+  running = await startService({ COUNTERSIGN_SANDBOX_RATE_LIMIT: '10000/s' })
+  tenant = await running.tenant()
+  sandbox = tenant.sandbox
+  image = base64(await plain())
+})
+afterAll(() => running?.stop())
+
+const send = (raw: string | Uint8Array, headers: Record<string, string> = {}, path = '/v1/enroll') =>
+  sandbox.call('POST', path, undefined, { raw, headers })
+const paths = (response: { body: { details: Array<{ path: string }> } }) =>
+  response.body.details.map(({ path }) => path)
+
+describe('a body that is no JSON in UTF-8', () => {
+  const CASES: Record<string, string | Uint8Array> = {
+    'a broken object': '{"user_id":',
+    'two objects': '{}{}',
+    'a trailing comma': '{"user_id":"a",}',
+    'single quotes': "{'user_id':'a'}",
+    'a comment': '{/* */}',
+    NaN: '{"user_id":NaN}',
+    'white space alone': '   ',
+    'a byte order mark': '\ufeff{}',
+    'invalid UTF-8': Buffer.from([0x7b, 0x22, 0x61, 0x22, 0x3a, 0x22, 0xff, 0xfe, 0x22, 0x7d]),
+    'an overlong encoding': Buffer.concat([
+      Buffer.from('{"user_id":"'),
+      Buffer.from([0xc0, 0xaf]),
+      Buffer.from('"}'),
+    ]),
+    'UTF-16': Buffer.from('{"user_id":"a"}', 'utf16le'),
+    'a NUL byte': '{"user_id":"a"}\0',
+  }
+  for (const [what, raw] of Object.entries(CASES))
+    it(`is 400 malformed_json: ${what}`, async () => {
+      const response = await send(raw)
+      expect(response.status).toBe(400)
+      expect(response.body).toMatchObject({ error: 'invalid_request', code: 'malformed_json' })
+    })
+
+  it('is not quoted back', async () => {
+    const response = await send('{"user_id": secret-value')
+    expect(response.text).not.toContain('secret-value')
+  })
+
+  it('is 400 malformed_json when it is empty and needed', async () => {
+    for (const path of ['/v1/enroll', '/v1/verify']) {
+      const response = await sandbox.call('POST', path)
+      expect([response.status, response.body.code]).toEqual([400, 'malformed_json'])
+    }
+  })
+})
+
+describe('a body that is no object', () => {
+  for (const raw of ['[]', '"text"', '5', 'true', 'null', '[{"user_id":"a"}]'])
+    it(`is 400 invalid_request: ${raw}`, async () => {
+      for (const path of ['/v1/enroll', '/v1/verify', '/v1/keys/rotate-signing']) {
+        const response = await send(raw, {}, path)
+        expect(response.status, path).toBe(400)
+        expect(response.body).toMatchObject({ error: 'invalid_request', code: 'invalid_request' })
+        expect(response.body.details.length).toBeGreaterThan(0)
+      }
+      const erased = await sandbox.call('DELETE', '/v1/delete', undefined, { raw })
+      expect([erased.status, erased.body.code]).toEqual([400, 'invalid_request'])
+    })
+})
+
+describe('Content-Type', () => {
+  for (const type of [
+    'application/json',
+    'application/json; charset=utf-8',
+    'application/json;charset="UTF-8"',
+    'APPLICATION/JSON',
+  ])
+    it(`may be ${type}`, async () => {
+      const response = await send(JSON.stringify({ user_id: 'u', image, replace: true }), {
+        'Content-Type': type,
+      })
+      expect(response.status).toBe(201)
+    })
+
+  for (const type of [
+    'text/plain',
+    'text/json',
+    'application/jsonp',
+    'application/problem+json',
+    'application/x-www-form-urlencoded',
+    'multipart/form-data; boundary=x',
+    'application/json; charset=iso-8859-1',
+    'application/json; charset=utf-16',
+    'application/json, text/plain',
+  ])
+    it(`is 415 when it is ${type}`, async () => {
+      const response = await send(JSON.stringify({ user_id: 'u', image }), { 'Content-Type': type })
+      expect(response.status).toBe(415)
+      expect(response.body).toMatchObject({ error: 'invalid_request', code: 'unsupported_media_type' })
+    })
+
+  it('is 415 when it is missing beside a body', async () => {
+    for (const start of ['POST /v1/enroll', 'DELETE /v1/delete', 'POST /v1/keys/rotate-signing']) {
+      const response = await exchange(
+        running.service.url('sandbox'),
+        rawRequest(start, [`Authorization: Bearer ${tenant.sandboxKey}`, 'Content-Length: 2'], '{}'),
+      )
+      expect([response?.status, response?.body.code]).toEqual([415, 'unsupported_media_type'])
+    }
+  })
+
+  it('does not matter where there is no body', async () => {
+    const response = await sandbox.call('DELETE', '/v1/delete?user_id=nobody', undefined, {
+      headers: { 'Content-Type': 'text/plain' },
+    })
+    expect(response.status).toBe(404)
+  })
+})
+
+describe('a field', () => {
+  it('that is unknown is refused by its name, at every endpoint', async () => {
+    const responses = [
+      await sandbox.enroll({ user_id: 'u', image, foo: 1 }),
+      await sandbox.verify({ user_id: 'u', image, action: 'x', foo: 1 }),
+      await sandbox.call('DELETE', '/v1/delete', { user_id: 'u', foo: 1 }),
+      await sandbox.rotate({ foo: 1 }),
+    ]
+    for (const response of responses) {
+      expect(response.status).toBe(400)
+      expect(response.body).toMatchObject({ error: 'invalid_request', code: 'invalid_request' })
+      expect(paths(response)).toEqual(['foo'])
+    }
+  })
+
+  it('that belongs to another endpoint is unknown', async () => {
+    expect(paths(await sandbox.enroll({ user_id: 'u', image, action: 'x' }))).toEqual(['action'])
+    expect(paths(await sandbox.verify({ user_id: 'u', image, action: 'x', replace: true }))).toEqual([
+      'replace',
+    ])
+  })
+
+  it('that is missing is named', async () => {
+    expect(paths(await sandbox.enroll({ image }))).toContain('user_id')
+    expect(paths(await sandbox.verify({ user_id: 'u', image }))).toContain('action')
+    expect(paths(await sandbox.verify({ user_id: 'u', action: 'x' }))).toContain('image')
+  })
+
+  it('of the wrong type is named with its path', async () => {
+    const cases: Array<[Record<string, unknown>, string]> = [
+      [{ user_id: 5, image }, 'user_id'],
+      [{ user_id: 'u', image: 5 }, 'image'],
+      [{ user_id: 'u', image: null }, 'image'],
+      [{ user_id: 'u', image: [image] }, 'image'],
+      [{ user_id: 'u', images: image }, 'images'],
+      [{ user_id: 'u', images: [image, 5] }, 'images.1'],
+      [{ user_id: 'u', image, replace: 'true' }, 'replace'],
+      [{ user_id: 'u', image, replace: 1 }, 'replace'],
+      [{ user_id: 'u', image, consent: { id: 1, at: '2026-01-31T12:00:00Z' } }, 'consent.id'],
+    ]
+    for (const [body, path] of cases) {
+      const response = await sandbox.enroll(body)
+      expect(response.status, path).toBe(400)
+      expect(paths(response), path).toContain(path)
+      for (const { issue } of response.body.details) expect(issue).toMatch(/\S/)
+    }
+  })
+
+  it('named __proto__, constructor or prototype is unknown and harms nothing', async () => {
+    for (const name of ['__proto__', 'constructor', 'prototype', 'toString']) {
+      const response = await send(
+        `{"user_id":"u","image":${JSON.stringify(image)},"${name}":{"replace":true}}`,
+      )
+      expect(response.status, name).toBe(400)
+      expect(paths(response)).toEqual([name])
+    }
+    const query = await sandbox.call('DELETE', '/v1/delete?__proto__=x')
+    expect(query.status).toBe(400)
+    expect(({} as Record<string, unknown>).replace).toBeUndefined()
+  })
+
+  it('cannot come from a prototype: __proto__ gives no user', async () => {
+    const response = await send(`{"__proto__":{"user_id":"u"},"image":${JSON.stringify(image)}}`)
+    expect(response.status).toBe(400)
+    expect(paths(response)).toContain('user_id')
+  })
+
+  it('that is wrong many times over is told in a bounded list', async () => {
+    const many = Object.fromEntries(Array.from({ length: 5000 }, (_, i) => [`field${i}`, i]))
+    const response = await sandbox.enroll({ user_id: 'u', image, ...many })
+    expect(response.status).toBe(400)
+    expect(response.body.details.length).toBeLessThanOrEqual(20)
+  })
+
+  it('of the wrong type is refused in whatever company', async () => {
+    for (let count = 1; count <= 12; count++) {
+      const many = Object.fromEntries(Array.from({ length: count }, (_, i) => [`field${i}`, i]))
+      const response = await sandbox.enroll({ user_id: 5, image, ...many })
+      expect([response.status, response.body.code], `${count}`).toEqual([400, 'invalid_request'])
+    }
+  })
+
+  it('that is given twice is refused, however it is spelt', async () => {
+    const large = JSON.stringify(image.repeat(20).slice(0, 4096))
+    for (const raw of [
+      '{"user_id":"a","user_id":"b","image":"YQ=="}',
+      '{"user_id":"a","user\\u005fid":"b","image":"YQ=="}',
+      `{"user_id":"a","image":${large},"user_id":"b"}`,
+    ]) {
+      const response = await send(raw)
+      expect([response.status, response.body.code, response.body.details]).toEqual([
+        400,
+        'invalid_request',
+        [{ path: 'user_id', issue: 'is given more than once' }],
+      ])
+    }
+    const photos = await send(`{"user_id":"a","image":${large},"image":${large}}`)
+    expect([photos.status, paths(photos)]).toEqual([400, ['image']])
+    const action = '{"user_id":"a","image":"YQ==","action":{"pay":[{"to":"x","amount":1,"to":"y"}]}}'
+    const inside = await send(action, {}, '/v1/verify')
+    expect([inside.status, inside.body.details]).toEqual([
+      400,
+      [{ path: 'action', issue: 'holds a field more than once' }],
+    ])
+  })
+
+  it('may have the same name in different objects', async () => {
+    const response = await send(
+      '{"user_id":"a","image":"YQ==","action":{"a":{"a":1},"b":[{"a":1},{"a":2}]}}',
+      {},
+      '/v1/verify',
+    )
+    expect(response.body.code).not.toBe('invalid_request')
+  })
+
+  for (const [levels, path] of [
+    [10_000, 'foo'],
+    [100_000, 'body'],
+  ] as const)
+    it(`nested ${levels} deep is refused like any other`, async () => {
+      const deep = `${'['.repeat(levels)}${']'.repeat(levels)}`
+      const response = await send(`{"user_id":"u","image":${JSON.stringify(image)},"foo":${deep}}`)
+      expect([response.status, paths(response)]).toEqual([400, [path]])
+    })
+})
+
+describe('a body that is large without images', () => {
+  const parse = inputParser(verifyDescription)
+  const around = (action: string) => Buffer.from(`{"user_id":"u","image":"QUJD","action":${action}}`)
+  const members = (count: number) =>
+    JSON.stringify(Object.fromEntries(Array.from({ length: count }, (_, i) => [`n${i}`, 1])))
+  const refusalOf = (body: Buffer) => {
+    try {
+      parse(body, 'application/json', '')
+    } catch (error) {
+      return (error as ApiError).details?.map(({ path, issue }) => `${path} ${issue}`)
+    }
+    return null
+  }
+
+  const CROWDS: Record<string, [Buffer, string]> = {
+    'small members': [around(members(600_000)), 'body holds more than 32 KiB beside its images'],
+    'small lists': [
+      around(`{"a":[${'[],'.repeat(1_400_000)}1]}`),
+      'body holds more than 32 KiB beside its images',
+    ],
+    'empty strings': [
+      around(`{"a":["${'","'.repeat(2_000_000)}"]}`),
+      'body holds more than 32 KiB beside its images',
+    ],
+    'escaped quotes': [
+      around(`"${'\\"'.repeat(4_000_000)}"`),
+      'body holds more than 32 KiB beside its images',
+    ],
+    'white space': [around(`"x"${' '.repeat(8_000_000)}`), 'body holds more than 32 KiB beside its images'],
+    'long strings': [
+      around(`["${`${'Q'.repeat(3000)}","`.repeat(2500)}"]`),
+      'body holds more than 32 KiB beside its images',
+    ],
+    'few bytes and many values': [around(members(3000)), 'action holds too many values'],
+  }
+  for (const [what, [body, issue]] of Object.entries(CROWDS))
+    it(`is refused before it can hold up the others: ${what}`, () => {
+      refusalOf(body)
+      // Of several the shortest, in time of the processor: what else this machine does is not the parser's.
+      const timesUs = Array.from({ length: 5 }, () => {
+        const started = process.cpuUsage()
+        expect(refusalOf(body)).toEqual([issue])
+        const { user, system } = process.cpuUsage(started)
+        return user + system
+      })
+      expect(Math.min(...timesUs)).toBeLessThan(10_000)
+    })
+
+  it('is no action of 4096 bytes, every character escaped, beside a photo that writes its slashes with a backslash', async () => {
+    const photo = Buffer.from('?'.repeat(30_000)).toString('base64').replaceAll('P', '/')
+    const action = '\\u0041'.repeat(4096)
+    const body = `{"user_id":"u","image":"${photo.replaceAll('/', '\\/')}","action":"${action}"}`
+    const input = parse(Buffer.from(body), 'application/json', '') as { image: Buffer; action: string }
+    expect((await decodeImages(input))[0]).toEqual(Buffer.from(photo, 'base64'))
+    expect(input.action).toBe('A'.repeat(4096))
+  })
+
+  it('is refused by its announcement where there are no images at all', async () => {
+    for (const [method, path] of [
+      ['DELETE', '/v1/delete'],
+      ['POST', '/v1/keys/rotate-signing'],
+      ['GET', '/v1/health'],
+    ]) {
+      const response = await exchange(
+        running.service.url('sandbox'),
+        rawRequest(`${method} ${path}`, [
+          `Authorization: Bearer ${tenant.sandboxKey}`,
+          'Content-Type: application/json',
+          'Content-Length: 16385',
+        ]),
+      )
+      expect([path, response?.status, response?.body.code]).toEqual([path, 413, 'body_too_large'])
+    }
+  })
+})
+
+describe('an image in base64', () => {
+  const ISSUE: Record<string, (good: string) => string> = {
+    'a data: prefix': (good) => `data:image/png;base64,${good}`,
+    'line breaks': (good) => `${good.slice(0, 76)}\n${good.slice(76)}`,
+    spaces: (good) => ` ${good}`,
+    'the URL alphabet': (good) => `${good.slice(0, 8)}-_-_${good.slice(12)}`,
+    'a foreign character': (good) => `${good.slice(0, 8)}!${good.slice(9)}`,
+    'no padding': () => 'YQ',
+    'padding in the middle': () => 'YQ==YQ==',
+    'padding alone': () => '====',
+    'one character': () => 'Y',
+    'letters outside ASCII': (good) => `é${good.slice(1)}`,
+  }
+  for (const [what, make] of Object.entries(ISSUE))
+    it(`may not have ${what}`, async () => {
+      const response = await sandbox.enroll({ user_id: 'u', image: make(image) })
+      expect(response.status).toBe(400)
+      expect(response.body).toMatchObject({ code: 'invalid_request', details: [{ path: 'image' }] })
+      const second = await sandbox.enroll({ user_id: 'u', images: [image, make(image)] })
+      expect(second.status).toBe(400)
+      expect(paths(second)).toEqual(['images.1'])
+    })
+
+  it('may not be empty', async () => {
+    const response = await sandbox.enroll({ user_id: 'u', image: '' })
+    expect([response.status, paths(response)]).toEqual([400, ['image']])
+  })
+})
+
+describe('the query of a delete', () => {
+  it('is refused when a parameter is unknown or comes twice', async () => {
+    for (const [query, path] of [
+      ['user_id=a&foo=1', 'foo'],
+      ['user_id=a&user_id=a', 'user_id'],
+      ['user_id=a&user_id=b', 'user_id'],
+      ['USER_ID=a', 'USER_ID'],
+    ]) {
+      const response = await sandbox.call('DELETE', `/v1/delete?${query}`)
+      expect(response.status, query).toBe(400)
+      expect(response.body.code).toBe('invalid_request')
+      expect(paths(response)).toContain(path)
+    }
+  })
+
+  it('is decoded as a form: plus is a space, percent escapes are UTF-8', async () => {
+    await sandbox.enroll({ user_id: 'é b+', image, replace: true })
+    const response = await sandbox.call('DELETE', '/v1/delete?user_id=%C3%A9+b%2B')
+    expect([response.status, response.body.user_id]).toEqual([200, 'é b+'])
+  })
+
+  it('is checked like the body', async () => {
+    for (const query of ['user_id=', `user_id=${'x'.repeat(129)}`, 'user_id=a%00b', 'user_id=a%0Ab']) {
+      const response = await sandbox.call('DELETE', `/v1/delete?${query}`)
+      expect(response.status, query).toBe(400)
+      expect(paths(response)).toEqual(['user_id'])
+    }
+  })
+})
+
+describe('a query', () => {
+  it('that no endpoint knows is refused by its name, at every endpoint', async () => {
+    const body = { user_id: 'u', image }
+    for (const [method, path, json] of [
+      ['POST', '/v1/enroll', body],
+      ['POST', '/v1/verify', { ...body, action: 'x' }],
+      ['DELETE', '/v1/delete', { user_id: 'u' }],
+      ['POST', '/v1/keys/rotate-signing', undefined],
+      ['GET', '/v1/health', undefined],
+    ] as const) {
+      const response = await sandbox.call(method, `${path}?force=true`, json)
+      expect([response.status, response.body.code, paths(response)], path).toEqual([
+        400,
+        'invalid_request',
+        ['force'],
+      ])
+    }
+  })
+
+  for (const query of ['user_id=%ff', 'user_id=%zz', 'user_id=%', 'user_id=%ed%a0%80', 'user_id=%c0%af'])
+    it(`that is no UTF-8 in percent-encoding is refused: ${query}`, async () => {
+      const response = await exchange(
+        running.service.url('sandbox'),
+        rawRequest(`DELETE /v1/delete?${query}`, [`Authorization: Bearer ${tenant.sandboxKey}`]),
+      )
+      expect([response?.status, response?.body.details?.[0]?.path]).toEqual([400, 'query'])
+    })
+})
+
+describe('a path', () => {
+  for (const path of [
+    '/v1/../v1/health',
+    '/v1/./health',
+    '//v1/health',
+    '/v1//health',
+    '/v1/health/',
+    '/v1/%68ealth',
+    '/v1%2fhealth',
+    '/V1/health',
+    '/v1/health;x=1',
+    '/v1/health%00',
+  ])
+    it(`is compared as it is sent: ${JSON.stringify(path)} is unknown`, async () => {
+      const response = await exchange(
+        running.service.url('sandbox'),
+        rawRequest(`GET ${path}`, [`Authorization: Bearer ${tenant.sandboxKey}`]),
+      )
+      expect([response?.status, response?.body.code]).toEqual([404, 'unknown_endpoint'])
+    })
+})
+
+describe('a number inside an action', () => {
+  const verify = (action: string) =>
+    send(`{"user_id":"u+match","image":"${image}","action":${action}}`, {}, '/v1/verify')
+
+  it('is refused, with its path and advice, when readers could take it for different numbers', async () => {
+    const cases: Array<[action: string, path: string]> = [
+      ['{"to":123456789012345678}', 'action.to'],
+      ['{"to":123456789012345680}', 'action.to'],
+      ['{"to":9007199254740992}', 'action.to'],
+      ['{"to":-9007199254740992}', 'action.to'],
+      ['{"a":[{"b":0},{"b":[1,12345678901234567890]}]}', 'action.a.1.b.1'],
+      ['{"a":{"c":1},"amount":0.12345678901234567890}', 'action.amount'],
+      ['{"amount":333333333.33333329}', 'action.amount'],
+      ['{"amount":1e20}', 'action.amount'],
+      ['{"amount":1e-400}', 'action.amount'],
+      ['{"amount":1e400}', 'action.amount'],
+      ['{"x":"1e999","amount":1.0000000000000000001}', 'action.amount'],
+    ]
+    for (const [action, path] of cases) {
+      const { status, body } = await verify(action)
+      expect([status, body.code, body.details?.[0].path], action).toEqual([400, 'invalid_request', path])
+      expect(body.details[0].issue, action).toContain('send it as a string')
+    }
+    const challenge = await send('{"user_id":"u","action":{"to":123456789012345678}}', {}, '/v1/challenges')
+    expect([challenge.status, paths(challenge)]).toEqual([400, ['action.to']])
+  })
+
+  it('is accepted in any notation when a double can hold it', async () => {
+    for (const number of [
+      '0.1',
+      '1.00',
+      '-0',
+      '0.0e5',
+      '1e3',
+      '9007199254740991',
+      '100e-2',
+      '0.30000000000000004',
+      '5e-324',
+    ])
+      expect((await verify(`{"amount":${number},"to":"123456789012345678"}`)).status, number).toBe(200)
+  })
+
+  it('is looked at in time that grows with its length alone', () => {
+    const zeros = `0.${'0'.repeat(30_000)}1${'0'.repeat(1000)}1`
+    expect(memberIssue(`{"action":{"a":${zeros}}}`)).toMatchObject({ path: 'action.a' })
+  })
+
+  it('has a path of bounded length, and numbers of other fields are the schema’s', () => {
+    const long = memberIssue(`{"action":{"${'n'.repeat(5000)}":1e99}}`)
+    expect(long!.path.length).toBeLessThanOrEqual(201)
+    expect(memberIssue('{"other":1e99}')).toBeNull()
+  })
+
+  it('is taken exactly when its text and its double are one number', () => {
+    check(
+      fc.property(fc.double({ noNaN: true, noDefaultInfinity: true }), (value) => {
+        const isSafe = !Number.isInteger(value) || Number.isSafeInteger(value)
+        expect(memberIssue(`{"action":{"a":${JSON.stringify(value)}}}`) === null).toBe(isSafe)
+      }),
+      1000,
+    )
+    check(
+      fc.property(
+        fc.bigInt({ min: -(10n ** 18n), max: 10n ** 18n }),
+        fc.nat({ max: 30 }),
+        (digits, places) => {
+          const text = `${digits < 0n ? '-' : ''}${String(digits < 0n ? -digits : digits).padStart(places + 1, '0')}`
+          const number = places === 0 ? text : `${text.slice(0, -places)}.${text.slice(-places)}`
+          if (memberIssue(`{"action":{"a":${number}}}`) !== null) return
+          // A number that is accepted must be read and written again as exactly the decimal that was sent.
+          const [whole = '', fraction = ''] = String(Number(number)).split('.')
+          if (fraction.includes('e') || whole.includes('e')) return
+          expect(fraction.length).toBeLessThanOrEqual(places)
+          expect(BigInt(whole + fraction.padEnd(places, '0'))).toBe(digits)
+        },
+      ),
+      1000,
+    )
+  })
+})

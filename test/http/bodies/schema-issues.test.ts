@@ -1,0 +1,134 @@
+/** The answer to a wrong field: a sentence that says what the field may be. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { DESCRIPTIONS } from '../../../src/http/routes.js'
+import type { ApiClient } from '../../support/client.js'
+import { base64 } from '../../support/faces.js'
+import { boxedFile, heicHeader } from '../../support/images.js'
+import { startService, type TestService, type TestTenant } from '../../support/service.js'
+
+let running: TestService
+let tenant: TestTenant
+let production: ApiClient
+beforeAll(async () => {
+  running = await startService({ COUNTERSIGN_CAPTURE_LISTEN: '127.0.0.1:0' })
+  tenant = await running.tenant()
+  production = await running.production(tenant)
+})
+afterAll(() => running?.stop())
+
+const session = { user_id: 'ada+match', action: 'x', return_url: 'https://bank.example/' }
+
+describe('a wrong field is told what it may be', () => {
+  const CASES: Array<[string, object, string, string]> = [
+    ['/v1/capture-sessions', { ...session, locale: 'it' }, 'locale', 'must be one of en, de, fr, es, ja'],
+    ['/v1/capture-sessions', { ...session, confirmation: 'x' }, 'confirmation', 'must be one of code, none'],
+    ['/v1/capture-sessions', { ...session, description: '' }, 'description', 'must not be empty'],
+    [
+      '/v1/capture-sessions',
+      { ...session, description: 'x'.repeat(201) },
+      'description',
+      'must have at most 200 characters',
+    ],
+    ['/v1/challenges', { user_id: 'a', modes: ['wink'] }, 'modes.0', 'must be one of turn, nod'],
+    ['/v1/challenges', { user_id: 'a', modes: 'turn' }, 'modes', 'must be a list'],
+    ['/v1/challenges', { user_id: 'a', modes: ['turn', 'turn'] }, 'modes', 'must not hold an item twice'],
+    ['/v1/challenges', { user_id: 'a', action: 7 }, 'action', 'must be a string or an object'],
+    ['/v1/verify', { user_id: 7, image: 'AAAA', action: 'x' }, 'user_id', 'must be a string'],
+    ['/v1/enroll', { user_id: 'a', image: 'AAAA', replace: 'yes' }, 'replace', 'must be true or false'],
+    ['/v1/enroll', { user_id: 'a', images: [] }, 'images', 'must hold at least 1 item'],
+    ['/v1/enroll', { user_id: 'a', images: Array(6).fill('AAAA') }, 'images', 'must hold at most 5 items'],
+    ['/v1/challenges', [], 'body', 'must be an object'],
+  ]
+  it.each(CASES)('at %s, %j: %s %s', async (path, body, field, issue) => {
+    const response = await tenant.sandbox.call('POST', path, body)
+    expect([response.status, response.body.code]).toEqual([400, 'invalid_request'])
+    expect(response.body.details).toEqual([{ path: field, issue }])
+  })
+
+  it('in the query as well', async () => {
+    const { body } = await production.call('GET', '/v1/audit?after=x&limit=0')
+    expect(body.details).toContainEqual({ path: 'limit', issue: 'must be at least 1' })
+    expect(body.details).toContainEqual({
+      path: 'after',
+      issue: 'must be a whole number of at most 15 digits',
+    })
+  })
+
+  it('by a sentence of its own for each keyword that the schemas use', () => {
+    const DESCRIBED = [
+      ...['type', 'const', 'anyOf', 'oneOf', 'required', 'properties', 'items', 'additionalProperties'],
+      ...['minLength', 'maxLength', 'minItems', 'maxItems', 'uniqueItems', 'minimum', 'maximum'],
+      ...['pattern', 'format', 'patternProperties'],
+    ]
+    const NOTES = ['description', 'title', 'default', 'examples', 'contentEncoding']
+    const used = new Set<string>()
+    const walk = (schema: Record<string, unknown>) => {
+      for (const [keyword, value] of Object.entries(schema)) {
+        used.add(keyword)
+        if (keyword === 'properties' || keyword === 'patternProperties')
+          for (const field of Object.values(value as object)) walk(field)
+        if (keyword === 'items') walk(value as Record<string, unknown>)
+        if (keyword === 'anyOf' || keyword === 'oneOf')
+          for (const branch of value as object[]) walk({ ...branch })
+      }
+    }
+    for (const { body, query = {} } of DESCRIPTIONS) {
+      if (body) walk({ ...body })
+      for (const { schema } of Object.values(query)) walk({ ...schema })
+    }
+    expect([...used].filter((keyword) => ![...DESCRIBED, ...NOTES].includes(keyword))).toEqual([])
+  })
+})
+
+describe('the message about a body that is too large', () => {
+  it('gives the limit of a body with photos in MiB, with a size of photo that is plenty', async () => {
+    const { body } = await tenant.sandbox.call('POST', '/v1/enroll', undefined, {
+      raw: ' '.repeat(9_000_000),
+    })
+    expect(body.message).toBe(
+      'The body is larger than 8 MiB; a photo of 1280 pixels on its longer side is plenty.',
+    )
+  })
+
+  it('gives the limit of other bodies in KiB', async () => {
+    const { body } = await tenant.sandbox.call('DELETE', '/v1/delete', undefined, { raw: ' '.repeat(20_000) })
+    expect(body.message).toBe('The body is larger than 16 KiB.')
+  })
+})
+
+describe('a file that is no JPEG, PNG or WebP is named, with the way out', () => {
+  const FILES: Array<[string, Buffer]> = [
+    ['a HEIC', heicHeader()],
+    ['an AVIF', boxedFile('avif', 'mif1', 'miaf')],
+    ['an AVIF', boxedFile('mif1', 'avif')],
+    ['a video', boxedFile('qt  ', 'qt  ')],
+    ['a GIF', Buffer.from('GIF89a'.padEnd(64))],
+    ['a PDF', Buffer.from('%PDF-1.7'.padEnd(64))],
+    ['a TIFF', Buffer.from('II*\0'.padEnd(64), 'latin1')],
+    ['a BMP', Buffer.from('BM'.padEnd(64))],
+    ['a JPEG XL', Buffer.from('\xff\x0a'.padEnd(64), 'latin1')],
+    ['a text file', Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>'.padEnd(64))],
+  ]
+  it.each(FILES)('%s', async (name, file) => {
+    for (const client of [tenant.sandbox, production]) {
+      const { status, body } = await client.enroll({ user_id: 'heic', image: base64(file) })
+      expect([status, body.code]).toEqual([422, 'image_unreadable'])
+      expect(body.message).toContain(`The image is ${name}`)
+      expect(body.message).toContain('Convert it to JPEG')
+      expect(body.details).toMatchObject([{ path: 'image', guidance: 'wrong_format' }])
+      expect(body.details[0].hint).toContain('Most Compatible')
+      if (name === 'a HEIC') expect(body.message).toContain('Settings > Camera > Formats')
+      // The remedy can be read without the message, and does not say the same again.
+      expect(body.remedy).toMatch(/^Send a complete JPEG, PNG or WebP/)
+      expect(body.remedy).not.toContain('iPhone')
+    }
+  })
+
+  it('and bytes of no known format are only unreadable', async () => {
+    const { body } = await tenant.sandbox.enroll({
+      user_id: 'x',
+      image: base64(Buffer.from('nothing known')),
+    })
+    expect(body.details).toMatchObject([{ guidance: 'file_unreadable' }])
+  })
+})

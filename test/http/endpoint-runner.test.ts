@@ -1,0 +1,110 @@
+/** When the effect of a call must not come about: its time is over, or its caller is gone. */
+
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import Database from 'better-sqlite3'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { EndpointRunner } from '../../src/http/endpoint-runner.js'
+import type { TenantRecord } from '../../src/storage/records.js'
+import type { Call, Endpoint } from '../../src/api/endpoint.js'
+import { verifyDescription } from '../../src/api/verify.js'
+import { startService, type TestService } from '../support/service.js'
+
+let running: TestService
+let tenant: TenantRecord
+let runner: EndpointRunner
+/** How often the effect came about. */
+let effects: number
+
+beforeAll(async () => {
+  running = await startService()
+  const { store, audit, tenancy, vault } = running.service.ledger
+  tenant = await tenancy.find((await running.tenant()).id)
+  runner = new EndpointRunner({ environment: 'production', store, audit, vault })
+})
+afterAll(() => running?.stop())
+beforeEach(() => {
+  effects = 0
+})
+
+const entries = async () => (await running.service.ledger.store.read.auditEntries(tenant.id, 0, 1000)).length
+
+function callWith(changes: Partial<Call<unknown>>): Call<unknown> {
+  return {
+    input: {},
+    environment: 'production',
+    tenant,
+    keyId: 'key_1',
+    requestId: 'req_1',
+    deadlineMs: performance.now() + 60_000,
+    signal: new AbortController().signal,
+    timings: {},
+    ...changes,
+  } as Call<unknown>
+}
+
+/** Does its slow work, then has an effect inside the transaction, as every endpoint does. */
+function endpoint(work: () => Promise<void> = async () => {}): Endpoint<unknown> {
+  return {
+    ...verifyDescription,
+    async handle() {
+      await work()
+      return async () => {
+        effects++
+        return { status: 200, body: {} }
+      }
+    },
+  }
+}
+
+const until = async (ms: number) => {
+  while (performance.now() <= ms) await sleep(5)
+}
+
+describe('the effect of a call', () => {
+  it('comes about, with its audit entry, while there is time', async () => {
+    const before = await entries()
+    expect((await runner.run(endpoint(), callWith({}), undefined)).status).toBe(200)
+    expect([effects, await entries()]).toEqual([1, before + 1])
+  })
+
+  it('does not come about after its deadline, for which a database that is locked is not blamed', async () => {
+    const before = await entries()
+    const holder = new Database(join(running.dataDir, 'countersign.db'))
+    holder.exec('BEGIN IMMEDIATE')
+    try {
+      const deadlineMs = performance.now() + 20
+      const late = runner.run(
+        endpoint(() => until(deadlineMs)),
+        callWith({ deadlineMs }),
+        undefined,
+      )
+      await expect(late).rejects.toMatchObject({ code: 'deadline_exceeded' })
+    } finally {
+      holder.close()
+    }
+    expect([effects, await entries()]).toEqual([0, before])
+  })
+
+  it('does not come about where the deadline passes while other transactions are waited for', async () => {
+    const before = await entries()
+    const deadlineMs = performance.now() + 100
+    const other = running.service.ledger.store.transaction(() => until(deadlineMs))
+    const late = runner.run(endpoint(), callWith({ deadlineMs }), undefined)
+    await expect(late).rejects.toMatchObject({ code: 'deadline_exceeded' })
+    await other
+    expect([effects, await entries()]).toEqual([0, before])
+  })
+
+  it('does not come about once the caller has hung up', async () => {
+    const before = await entries()
+    const caller = new AbortController()
+    const cancelled = runner.run(
+      endpoint(async () => caller.abort()),
+      callWith({ signal: caller.signal }),
+      undefined,
+    )
+    await expect(cancelled).rejects.toMatchObject({ code: 'cancelled' })
+    expect([effects, await entries()]).toEqual([0, before])
+  })
+})

@@ -1,0 +1,578 @@
+/** Every code of the registry, provoked for real: a code that no request can bring about does not belong there. */
+
+import { networkInterfaces } from 'node:os'
+import Database from 'better-sqlite3'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { ERRORS, type ErrorCode } from '../../src/lib/api-error.js'
+import { PHOTO_GUIDANCE } from '../../src/biometrics/photo-guidance.js'
+import { COMMAND_LINE } from '../../src/admin/operation.js'
+import type { KeyGrants } from '../../src/tenants/key-grants.js'
+import { askForSession } from '../support/capture-page.js'
+import { answerTo } from '../support/challenges.js'
+import { type ApiClient, type ApiResponse, apiClient } from '../support/client.js'
+import { withDatabase } from '../support/database.js'
+import { base64, face, groupPhoto, landscape } from '../support/faces.js'
+import { blurredFace, distantFace, plain, pngBomb } from '../support/images.js'
+import { exchange, openSocket, type RawResponse, rawRequest } from '../support/raw-socket.js'
+import { startService, type TestService, type TestTenant } from '../support/service.js'
+import { validSignatures } from '../support/trust.js'
+
+interface World {
+  running: TestService
+  tenant: TestTenant
+  sandbox: ApiClient
+  production: ApiClient & { key: string }
+  /** A usable image without a face. */
+  image: string
+}
+
+const IMPATIENT = { COUNTERSIGN_DEADLINE_MS: '150', COUNTERSIGN_QUEUE_LIMIT: '1000' }
+
+type Answer = ApiResponse | (RawResponse & { request: { method: string; target: string } })
+type Provocation = (world: World) => Promise<Answer>
+
+let world: World
+const action = 'x'
+let users = 0
+const newUser = () => `user-${++users}`
+
+beforeAll(async () => {
+  // Reached from outside, so that the channel in the clear can be tried.
+  world = await createWorld({ COUNTERSIGN_LOCKOUT_ATTEMPTS: '0', COUNTERSIGN_SANDBOX_LISTEN: '0.0.0.0:0' })
+})
+afterAll(async () => {
+  for (const started of beside.values()) await (await started).running.stop()
+  await world?.running.stop()
+})
+
+async function createWorld(env: Record<string, string>): Promise<World> {
+  const running = await startService(env)
+  const tenant = await running.tenant()
+  return {
+    running,
+    tenant,
+    sandbox: tenant.sandbox,
+    production: await running.production(tenant),
+    image: base64(await plain()),
+  }
+}
+
+/** A service of its own, for what harms it. */
+async function apart<T>(env: Record<string, string>, provoke: (world: World) => Promise<T>): Promise<T> {
+  const own = await createWorld(env)
+  try {
+    return await provoke(own)
+  } finally {
+    await own.running.stop()
+  }
+}
+
+/** Services with other settings that are not harmed by what is asked of them: one for each, started when first asked for. */
+const beside = new Map<string, Promise<World>>()
+async function besides<T>(env: Record<string, string>, provoke: (world: World) => Promise<T>): Promise<T> {
+  const key = JSON.stringify(env)
+  if (!beside.has(key)) beside.set(key, createWorld(env))
+  return provoke(await beside.get(key)!)
+}
+
+async function raw(baseUrl: string, method: string, target: string, bytes: string): Promise<Answer> {
+  const response = await exchange(baseUrl, bytes)
+  if (!response) throw new Error('no response')
+  return { ...response, request: { method, target } }
+}
+
+let furtherKeys = 0
+async function furtherKey({ running, tenant }: World, grants: Partial<KeyGrants>) {
+  const { operations, tenancy } = running.service.ledger
+  const { key } = await operations.keys.create(await tenancy.find(tenant.id), COMMAND_LINE, 'sandbox', {
+    ...{ name: `further-${++furtherKeys}`, scopes: null, networks: null, ...grants },
+  })
+  return apiClient(running.service.url('sandbox'), key)
+}
+
+const enrolWith =
+  (make: () => Buffer | Promise<Buffer>): Provocation =>
+  async ({ production }) =>
+    production.enroll({ user_id: newUser(), image: base64(await make()) })
+
+/** A call with a challenge of its own, which `change` may spoil. */
+const answerChallenge =
+  (change: (world: World, challenge: ReturnType<typeof answerTo>) => object | Promise<object>): Provocation =>
+  async (world) => {
+    const user_id = `${newUser()}+match`
+    const { body } = await world.sandbox.call('POST', '/v1/challenges', { user_id, action })
+    const challenge = answerTo(body, world.image)
+    return world.sandbox.verify({
+      user_id,
+      action,
+      challenge: { ...challenge, ...(await change(world, challenge)) },
+    })
+  }
+
+const PROVOCATIONS: Record<ErrorCode, Provocation> = {
+  challenge_not_found: answerChallenge(() => ({ id: 'chl_0' })),
+  challenge_used: answerChallenge(async ({ sandbox }, challenge) => {
+    await sandbox.verify({ user_id: `user-${users}+match`, action, challenge })
+    return {}
+  }),
+  challenge_expired: answerChallenge(({ running }) => {
+    running.clock.advance(90_000)
+    return {}
+  }),
+  challenge_mismatch: answerChallenge(() => ({ nonce: 'A'.repeat(43) })),
+  liveness_required: ({ sandbox, image }) =>
+    sandbox.verify({ user_id: newUser(), image, action, require_liveness: 'active' }),
+  liveness_unavailable: ({ sandbox, image }) =>
+    sandbox.verify({ user_id: newUser(), image, action, require_liveness: 'passive' }),
+  capture_page_unavailable: ({ sandbox }) => askForSession(sandbox, { user_id: `${newUser()}+match` }),
+  return_url_not_allowed: () =>
+    besides({ COUNTERSIGN_CAPTURE_LISTEN: '127.0.0.1:0' }, ({ sandbox }) =>
+      askForSession(sandbox, { user_id: `${newUser()}+match` }),
+    ),
+  capture_session_not_found: ({ sandbox }) => sandbox.call('GET', '/v1/capture-sessions/cap_0'),
+  malformed_json: ({ sandbox }) => sandbox.call('POST', '/v1/enroll', undefined, { raw: '{' }),
+  invalid_request: ({ sandbox }) => sandbox.enroll({ user_id: newUser() }),
+  invalid_idempotency_key: ({ sandbox, image }) =>
+    sandbox.enroll({ user_id: newUser(), image }, { headers: { 'X-Svc-Idempotency-Key': 'x'.repeat(256) } }),
+  malformed_request: () =>
+    besides({ COUNTERSIGN_HTTP: 'node' }, ({ running }) =>
+      raw(running.service.url('sandbox'), 'GET', '/v1/health', 'GET /v1/health HTTP/1.0\r\n\r\n'),
+    ),
+  request_timeout: () =>
+    apart({ COUNTERSIGN_HTTP: 'node', COUNTERSIGN_HTTP_HEAD_MS: '100' }, ({ running }) =>
+      raw(running.service.url('sandbox'), 'GET', '/v1/health', 'GET /v1/health HTTP/1.1\r\nHost: '),
+    ),
+  headers_too_large: () =>
+    besides({ COUNTERSIGN_HTTP: 'node' }, ({ running }) =>
+      raw(
+        running.service.url('sandbox'),
+        'GET',
+        '/v1/health',
+        rawRequest('GET /v1/health', [`X-Large: ${'x'.repeat(4096)}`]),
+      ),
+    ),
+  missing_api_key: ({ running }) => running.anonymous('sandbox').health(),
+  malformed_api_key: ({ running, tenant }) =>
+    apiClient(running.service.url('sandbox'), `${tenant.sandboxKey}x`).health(),
+  invalid_api_key: ({ running }) =>
+    besides({ COUNTERSIGN_HTTP: 'node' }, (elsewhere) =>
+      apiClient(running.service.url('sandbox'), elsewhere.tenant.sandboxKey).health(),
+    ),
+  revoked_api_key: async ({ running }) => {
+    const tenant = await running.tenant()
+    const { store, tenancy } = running.service.ledger
+    const record = await tenancy.find(tenant.id)
+    await store.transaction((tx) => tenancy.revokeKeys(tx, record, 'sandbox'))
+    return tenant.sandbox.health()
+  },
+  wrong_environment: ({ running, production }) =>
+    apiClient(running.service.url('sandbox'), production.key).health(),
+  tenant_suspended: async ({ running }) => {
+    const tenant = await running.tenant()
+    const { operations, tenancy } = running.service.ledger
+    await operations.lifecycle.suspend(await tenancy.find(tenant.id), COMMAND_LINE)
+    return tenant.sandbox.health()
+  },
+  insufficient_scope: async (world) => (await furtherKey(world, { scopes: ['audit'] })).erase('anybody'),
+  network_not_allowed: async (world) => (await furtherKey(world, { networks: ['192.0.2.0/24'] })).health(),
+  client_certificate_required: async (world) => (await furtherKey(world, { certificate: 'CN=x' })).health(),
+  replace_verdict_required: async ({ running, image }) => {
+    const strict = await running.tenant({ replaceVerdictMinutes: 10 })
+    await strict.sandbox.enroll({ user_id: 'strict', image })
+    return strict.sandbox.enroll({ user_id: 'strict', image, replace: true })
+  },
+  production_key_required: ({ sandbox }) => sandbox.rotate(),
+  insecure_channel: async ({ running }) => {
+    const customer = await running.tenant()
+    const outside = Object.values(networkInterfaces())
+      .flatMap((list) => list ?? [])
+      .find(({ internal, family }) => !internal && family === 'IPv4')
+    if (!outside) throw new Error('this machine has no address but loopback')
+    const { port } = new URL(running.service.url('sandbox'))
+    return apiClient(`http://${outside.address}:${port}/v1`, customer.sandboxKey).rotate()
+  },
+  unknown_endpoint: ({ sandbox }) => sandbox.call('GET', '/v2/health'),
+  reference_not_found: ({ sandbox, image }) => sandbox.verify({ user_id: newUser(), image, action }),
+  method_not_allowed: ({ sandbox }) => sandbox.call('GET', '/v1/enroll'),
+  already_enrolled: async ({ sandbox, image }) => {
+    const user_id = newUser()
+    await sandbox.enroll({ user_id, image })
+    return sandbox.enroll({ user_id, image })
+  },
+  locked_out: () =>
+    apart({ COUNTERSIGN_LOCKOUT_ATTEMPTS: '1' }, async ({ production }) => {
+      const [image, other] = [base64(await face('ada')), base64(await face('grace'))]
+      const user_id = newUser()
+      await production.enroll({ user_id, image })
+      await production.verify({ user_id, image: other, action })
+      return production.enroll({ user_id, image, add: true })
+    }),
+  rotation_in_progress: async ({ running }) => {
+    const tenant = await running.tenant()
+    await tenant.sandbox.rotate()
+    return tenant.sandbox.rotate()
+  },
+  secret_already_told: async ({ running }) => {
+    const tenant = await running.tenant()
+    const once = { headers: { 'X-Svc-Idempotency-Key': newUser() } }
+    await tenant.sandbox.rotate({}, once)
+    return tenant.sandbox.rotate({}, once)
+  },
+  idempotency_in_progress: async ({ production }) => {
+    const image = base64(await face('ada'))
+    const request = { user_id: newUser(), images: [image, image, image] }
+    const once = { headers: { 'X-Svc-Idempotency-Key': newUser() } }
+    const responses = await Promise.all(Array.from({ length: 4 }, () => production.enroll(request, once)))
+    return responses.find(({ status }) => status === 409)!
+  },
+  reference_model_mismatch: async ({ running, sandbox, image }) => {
+    const user_id = newUser()
+    await sandbox.enroll({ user_id, image })
+    withDatabase(running, (database) =>
+      database.exec(
+        "UPDATE reference SET model = 'other@7' WHERE rowid = (SELECT max(rowid) FROM reference)",
+      ),
+    )
+    return sandbox.verify({ user_id, image, action })
+  },
+  body_too_large: ({ running, tenant }) =>
+    raw(
+      running.service.url('sandbox'),
+      'POST',
+      '/v1/enroll',
+      rawRequest('POST /v1/enroll', [
+        `Authorization: Bearer ${tenant.sandboxKey}`,
+        'Content-Type: application/json',
+        'Content-Length: 9000000',
+      ]),
+    ),
+  unsupported_media_type: ({ sandbox }) =>
+    sandbox.call('POST', '/v1/enroll', undefined, { raw: '{}', headers: { 'Content-Type': 'text/xml' } }),
+  idempotency_key_reused: async ({ sandbox, image }) => {
+    const once = { headers: { 'X-Svc-Idempotency-Key': newUser() } }
+    await sandbox.enroll({ user_id: newUser(), image }, once)
+    return sandbox.enroll({ user_id: newUser(), image }, once)
+  },
+  image_unreadable: enrolWith(() => Buffer.from('not an image')),
+  image_too_large: enrolWith(() => pngBomb(30_000, 30_000)),
+  image_too_small: enrolWith(() => plain(63, 63)),
+  face_not_found: enrolWith(landscape),
+  multiple_faces: enrolWith(groupPhoto),
+  face_too_small: enrolWith(distantFace),
+  low_quality: enrolWith(blurredFace),
+  // The pack of the tests checks no liveness, so the sandbox stands in.
+  liveness_failed: ({ sandbox, image }) => sandbox.enroll({ user_id: `${newUser()}+spoof`, image }),
+  different_people: async ({ production }) =>
+    production.enroll({
+      user_id: newUser(),
+      images: [base64(await face('ada')), base64(await face('grace'))],
+    }),
+  rate_limited: async ({ running }) => {
+    const client = await running.production(await running.tenant({ ratePerSecond: 1 }))
+    await client.health()
+    await client.health()
+    return client.health()
+  },
+  internal_error: () =>
+    besides({ COUNTERSIGN_CAPTURE_LISTEN: '127.0.0.1:0' }, async ({ running, sandbox }) => {
+      withDatabase(running, (database) => database.exec("UPDATE tenant SET capture_page = '{'"))
+      return askForSession(sandbox, { user_id: `${newUser()}+match` })
+    }),
+  sandbox_quota_reached: () =>
+    besides({ COUNTERSIGN_SANDBOX_USERS: '1' }, async ({ sandbox, image }) => {
+      await sandbox.enroll({ user_id: newUser(), image })
+      return sandbox.enroll({ user_id: newUser(), image })
+    }),
+  sandbox_storage_low: () =>
+    besides(
+      { COUNTERSIGN_SANDBOX_DISK_RESERVE_BYTES: String(Number.MAX_SAFE_INTEGER) },
+      ({ sandbox, image }) => sandbox.enroll({ user_id: newUser(), image }),
+    ),
+  overloaded: () =>
+    besides({ COUNTERSIGN_QUEUE_LIMIT: '2' }, async ({ production }) => {
+      const image = base64(await face('ada'))
+      const responses = await Promise.all(
+        Array.from({ length: 12 }, () => production.enroll({ user_id: newUser(), image })),
+      )
+      expect(responses.filter(({ status }) => status === 201).length).toBeGreaterThan(0)
+      expect(responses.every(({ status }) => status === 201 || status === 503)).toBe(true)
+      return responses.find(({ status }) => status === 503)!
+    }),
+  engine_unavailable: () =>
+    apart({}, async ({ running, production }) => {
+      // What a process on its way out does first; here it stays, as when every worker is lost.
+      await running.service.engine.drain()
+      return production.enroll({ user_id: newUser(), image: base64(await face('ada')) })
+    }),
+  store_unavailable: ({ running, sandbox, image }) =>
+    withLock(running, () => sandbox.enroll({ user_id: newUser(), image })),
+  shutting_down: () =>
+    apart({}, async ({ running, tenant }) => {
+      const url = running.service.url('sandbox')
+      const head = [`Authorization: Bearer ${tenant.sandboxKey}`, 'Content-Type: application/json']
+      const [held, idle] = [await openSocket(url), await openSocket(url)]
+      held.send(rawRequest('POST /v1/enroll', [...head, 'Content-Length: 2'], '{'))
+      idle.send(rawRequest('GET /v1/health', head))
+      await idle.response()
+      const stopped = running.service.stop()
+      idle.send(rawRequest('GET /v1/health', head))
+      const response = (await idle.response())!
+      held.send('}')
+      await stopped
+      return { ...response, request: { method: 'GET', target: '/v1/health' } }
+    }),
+  deadline_exceeded: () =>
+    besides(IMPATIENT, async ({ running, tenant }) =>
+      raw(
+        running.service.url('sandbox'),
+        'POST',
+        '/v1/enroll',
+        rawRequest(
+          'POST /v1/enroll',
+          [
+            `Authorization: Bearer ${tenant.sandboxKey}`,
+            'Content-Type: application/json',
+            'Content-Length: 10',
+          ],
+          '{',
+        ),
+      ),
+    ),
+}
+
+/** Another process holds SQLite's write lock for as long as the store has patience, and longer. */
+async function withLock<T>({ dataDir }: TestService, work: () => Promise<T>): Promise<T> {
+  const other = new Database(`${dataDir}/countersign.db`)
+  other.exec('BEGIN IMMEDIATE')
+  try {
+    return await work()
+  } finally {
+    other.exec('ROLLBACK')
+    other.close()
+  }
+}
+
+const RETRIED = new Set<ErrorCode>([
+  'rotation_in_progress',
+  'idempotency_in_progress',
+  'rate_limited',
+  'overloaded',
+  'sandbox_storage_low',
+  'engine_unavailable',
+  'store_unavailable',
+  'shutting_down',
+])
+const header = ({ headers }: Answer, name: string): string | null =>
+  headers instanceof Headers ? headers.get(name) : (headers[name] ?? null)
+
+describe('the error registry', () => {
+  it('has no code that is not provoked here', () => {
+    expect(Object.keys(PROVOCATIONS).sort()).toEqual(Object.keys(ERRORS).sort())
+  })
+
+  it('uses the statuses and categories of the contract', () => {
+    const byCategory = Object.entries(ERRORS).map(([code, { category, status }]) => [code, category, status])
+    for (const [code, category, status] of byCategory) {
+      expect(code).toMatch(/^[a-z][a-z_]*$/)
+      if (category === 'biometric_rejected') expect(status).toBe(422)
+      if (category === 'unavailable') expect([503, 504]).toContain(status)
+      if (category === 'internal') expect(status).toBe(500)
+      if (category === 'rate_limited') expect(status).toBe(429)
+      if (category === 'authentication_failed') expect(status).toBe(401)
+      if (category === 'permission_denied') expect(status).toBe(403)
+      if (category === 'not_found') expect(status).toBe(404)
+    }
+  })
+
+  for (const [code, provoke] of Object.entries(PROVOCATIONS) as Array<[ErrorCode, Provocation]>)
+    it(`answers ${ERRORS[code].status} ${code} in the one error shape`, async () => {
+      const response = await provoke(world)
+      const { status, category } = ERRORS[code]
+      expect(response.status).toBe(status)
+      expect(response.body).toEqual({
+        error: category,
+        code,
+        message: expect.stringMatching(/^\S.+[.!?`]$/s),
+        remedy: expect.stringMatching(/^\S.+[.!?`]$/s),
+        doc_url: expect.stringMatching(new RegExp(`^http://[^/]+/errors#${code}$`)),
+        request_id: header(response, 'x-request-id'),
+        ...(response.body.details || category === 'biometric_rejected'
+          ? {
+              details: response.body.details.map(() => ({
+                path: expect.any(String),
+                issue: expect.any(String),
+                ...(code === 'insufficient_scope' ? { scope: 'erase' } : {}),
+                ...(code === 'low_quality'
+                  ? {
+                      component: 'sharpness',
+                      value: expect.any(Number),
+                      bound: { min: expect.any(Number) },
+                    }
+                  : {}),
+                ...(category === 'biometric_rejected'
+                  ? {
+                      guidance: expect.toBeOneOf([...PHOTO_GUIDANCE]),
+                      hint: expect.stringMatching(/^\S.+\.$/),
+                    }
+                  : {}),
+              })),
+            }
+          : {}),
+      })
+      expect(header(response, 'content-type')).toBe('application/json; charset=utf-8')
+      expect(header(response, 'x-svc-signature')).toMatch(/^t=\d+(,kid=[^,]+,v2=[0-9a-f]{64})+$/)
+      const isRetried = RETRIED.has(code)
+      if (isRetried) expect(Number(header(response, 'retry-after'))).toBeGreaterThan(0)
+      if (status === 401) expect(header(response, 'www-authenticate')).toMatch(/^Bearer/)
+      // Nothing of the inside shows.
+      expect(response.text).not.toMatch(/node_modules|\.ts:|SQLITE|svc-(sbx|prod|sec)-|\/tmp\//)
+    })
+})
+
+describe('what to do', () => {
+  const GUIDANCE = {
+    image_unreadable: 'file_unreadable',
+    image_too_large: 'image_too_large',
+    image_too_small: 'image_too_small',
+    face_not_found: 'no_face',
+    multiple_faces: 'several_faces',
+    face_too_small: 'too_far',
+    low_quality: 'blurred',
+    liveness_failed: 'not_live',
+    different_people: 'different_people',
+  } as const
+  for (const [code, guidance] of Object.entries(GUIDANCE) as Array<[keyof typeof GUIDANCE, string]>)
+    it(`is said of a photo that is refused as ${code}, in the words of guidance`, async () => {
+      const { body } = await PROVOCATIONS[code](world)
+      expect(body.details.map((detail: { guidance: string }) => detail.guidance)).toContain(guidance)
+    })
+
+  it('stands on a page that doc_url leads to, without an API key and in either environment', async () => {
+    for (const environment of ['production', 'sandbox'] as const) {
+      const { running } = world
+      const refused = await apiClient(running.service.url(environment), 'nonsense').call('GET', '/v1/health')
+      const { origin, pathname, hash } = new URL(refused.body.doc_url)
+      expect(origin).toBe(new URL(running.service.url(environment)).origin)
+      const response = await fetch(`${origin}${pathname}`)
+      expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8')
+      expect(response.headers.get('content-security-policy')).toContain("default-src 'none'")
+      const page = await response.text()
+      expect(page).toContain(`<section id="${hash.slice(1)}">`)
+      for (const code of Object.keys(ERRORS)) expect(page).toContain(`<section id="${code}">`)
+    }
+  })
+
+  it('names the base URL that a key of the other environment belongs to', async () => {
+    const { running, production, tenant } = world
+    const { service } = running
+    for (const [at, other, key] of [
+      ['sandbox', 'production', production.key],
+      ['production', 'sandbox', tenant.sandboxKey],
+    ] as const) {
+      const { body } = await apiClient(service.url(at), key).call('GET', '/v1/health')
+      expect(body.message).toBe(`This is the ${at} base URL; the API key is a ${other} key.`)
+      expect(body.remedy).toContain(service.url(other))
+    }
+  })
+
+  it('names the checksum of a key that was copied in part', async () => {
+    const { running, tenant } = world
+    const client = apiClient(running.service.url('sandbox'), tenant.sandboxKey.slice(0, -1))
+    const { body } = await client.call('GET', '/v1/health')
+    expect(body.code).toBe('malformed_api_key')
+    expect(body.remedy).toMatch(/checksum.*truncated/)
+  })
+
+  it('names the allowed origins of the capture page, and the command that allows one more', async () => {
+    await apart({ COUNTERSIGN_CAPTURE_LISTEN: '127.0.0.1:0' }, async ({ running, tenant, sandbox }) => {
+      const ask = (return_url: string) => askForSession(sandbox, { user_id: 'ada+match', return_url })
+      const before = await ask('https://shop.example/done')
+      expect(before.body.message).toContain('https://shop.example: none is allowed yet')
+      const { operations, tenancy } = running.service.ledger
+      const found = await tenancy.find(tenant.id)
+      await operations.tenants.setCapturePage(found, COMMAND_LINE, {
+        ...{
+          company: null,
+          frameAncestors: [],
+          consent: null,
+          color: null,
+          returnOrigins: ['https://bank.example'],
+        },
+      })
+      const after = await ask('https://shop.example/done')
+      expect(after.body.message).toContain('allowed are https://bank.example.')
+      expect(after.body.remedy).toContain(
+        `countersign tenant capture-page ${found.name} --return-origin https://bank.example https://shop.example`,
+      )
+      const { body } = await ask('not a url')
+      expect(body.message).toContain('must be an https URL')
+    })
+  })
+})
+
+describe('a failing store', () => {
+  it('leaves nothing half done, and serves again when it is back', async () => {
+    const { running, sandbox, image } = world
+    const user_id = newUser()
+    const once = { headers: { 'X-Svc-Idempotency-Key': user_id } }
+    const refused = await withLock(running, () => sandbox.enroll({ user_id, image }, once))
+    expect(refused.status).toBe(503)
+    const { tenant } = world
+    expect(validSignatures(refused, { [tenant.secret.id]: tenant.secret.secret })).toHaveLength(1)
+    const again = await sandbox.enroll({ user_id, image }, once)
+    expect([again.status, again.headers.get('x-svc-idempotent-replay')]).toEqual([201, null])
+    expect((await sandbox.health()).status).toBe(200)
+  })
+
+  it('is waited for while the lock is short', async () => {
+    const { running, sandbox, image } = world
+    const other = new Database(`${running.dataDir}/countersign.db`)
+    other.exec('BEGIN IMMEDIATE')
+    const pending = sandbox.enroll({ user_id: newUser(), image })
+    expect((await sandbox.health()).status).toBe(200)
+    other.exec('ROLLBACK')
+    other.close()
+    expect((await pending).status).toBe(201)
+  })
+})
+
+describe('a store that stays locked', () => {
+  it('is told of at the deadline, and nothing has happened', () =>
+    apart({ COUNTERSIGN_DEADLINE_MS: '1500' }, async ({ running, sandbox, image }) => {
+      const user_id = newUser()
+      const other = new Database(`${running.dataDir}/countersign.db`)
+      other.exec('BEGIN IMMEDIATE')
+      const response = await sandbox.enroll({ user_id, image })
+      other.exec('ROLLBACK')
+      other.close()
+      expect([response.status, response.body.code]).toEqual([503, 'store_unavailable'])
+      expect((await sandbox.erase(user_id)).status).toBe(404)
+    }))
+})
+
+describe('an overloaded service', () => {
+  it('refuses at once what cannot wait, and still answers health', () =>
+    besides({ COUNTERSIGN_QUEUE_LIMIT: '2' }, async ({ production }) => {
+      const image = base64(await face('ada'))
+      const flood = Array.from({ length: 20 }, () => production.enroll({ user_id: newUser(), image }))
+      const health = await production.health()
+      expect(health.status).toBe(200)
+      expect(health.body.checks.engine.queue.limit).toBe(2)
+      expect(health.body.checks.engine.queue.waiting).toBeLessThanOrEqual(2)
+      const statuses = (await Promise.all(flood)).map(({ status }) => status)
+      expect(statuses.filter((status) => status === 201).length).toBeGreaterThanOrEqual(3)
+      expect(statuses.filter((status) => status === 503).length).toBeGreaterThan(0)
+      expect(statuses.every((status) => status === 201 || status === 503)).toBe(true)
+    }))
+
+  it('answers 504 to what waited longer than its deadline', () =>
+    besides(IMPATIENT, async ({ production }) => {
+      const image = base64(await face('ada'))
+      const request = () => production.enroll({ user_id: newUser(), images: Array(5).fill(image) })
+      const responses = await Promise.all(Array.from({ length: 25 }, request))
+      const late = responses.filter(({ status }) => status === 504)
+      expect(late.length).toBeGreaterThan(0)
+      for (const { body } of late) expect(body.code).toBe('deadline_exceeded')
+      expect(responses.every(({ status }) => status === 504 || status === 201)).toBe(true)
+    }))
+})

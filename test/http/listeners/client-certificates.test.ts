@@ -1,0 +1,128 @@
+/** Client certificates where TLS ends at the service: what a listener asks for, and keys that are bound to one. */
+import { X509Certificate } from 'node:crypto'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { request } from 'node:https'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { COMMAND_LINE } from '../../../src/admin/operation.js'
+import { CertificateMaker } from '../../support/certificates.js'
+import { startService, type TestService, type TestTenant } from '../../support/service.js'
+
+const dir = mkdtempSync(join(tmpdir(), 'countersign-clients-'))
+const maker = new CertificateMaker(dir)
+let running: TestService
+let tenant: TestTenant
+let settings: Record<string, string>
+
+beforeAll(async () => {
+  for (const authority of ['authority', 'stranger']) maker.authority(authority)
+  maker.issue('server', 'authority', { names: 'IP:127.0.0.1' })
+  maker.issue('payments', 'authority')
+  maker.issue('payments-next', 'authority', { subject: 'payments' })
+  maker.issue('other', 'authority')
+  maker.issue('forged', 'stranger', { subject: 'payments' })
+  settings = {
+    COUNTERSIGN_HTTP: 'node',
+    COUNTERSIGN_TLS_CERT: maker.at('server.pem'),
+    COUNTERSIGN_TLS_KEY: maker.at('server.key'),
+    COUNTERSIGN_CLIENT_CA: maker.at('authority.pem'),
+  }
+  running = await startService({ ...settings, COUNTERSIGN_PRODUCTION_CLIENT_CERTIFICATES: 'require' })
+  tenant = await running.tenant()
+  await running.production(tenant)
+})
+afterAll(async () => {
+  await running?.stop()
+  rmSync(dir, { recursive: true, force: true })
+})
+
+interface Answer {
+  status: number
+  body: { code?: string }
+}
+
+/** @param certificate that the caller shows; null for none */
+function health(key: string, certificate: string | null, environment: 'production' | 'sandbox' = 'sandbox') {
+  const { hostname, port } = new URL(running.service.url(environment))
+  const shown = certificate
+    ? {
+        cert: readFileSync(maker.at(`${certificate}.pem`)),
+        key: readFileSync(maker.at(`${certificate}.key`)),
+      }
+    : {}
+  return new Promise<Answer>((resolve, reject) => {
+    const headers = { Authorization: `Bearer ${key}` }
+    const options = { hostname, port, path: '/v1/health', headers, agent: false, rejectUnauthorized: false }
+    request({ ...options, ...shown }, (response) => {
+      let text = ''
+      response.setEncoding('utf8')
+      response.on('data', (chunk) => {
+        text += chunk
+      })
+      response.on('end', () => resolve({ status: response.statusCode!, body: JSON.parse(text) }))
+    })
+      .on('error', reject)
+      .end()
+  })
+}
+
+let made = 0
+async function boundKey(certificate: string, environment: 'production' | 'sandbox' = 'sandbox') {
+  const { operations, tenancy } = running.service.ledger
+  const grants = { name: `bound-${++made}`, scopes: null, networks: null, certificate }
+  const record = await tenancy.find(tenant.id)
+  return (await operations.keys.create(record, COMMAND_LINE, environment, grants)).key
+}
+const fingerprintOf = (name: string) =>
+  new X509Certificate(readFileSync(maker.at(`${name}.pem`))).fingerprint256
+
+describe('a listener that requests client certificates', () => {
+  it('hears keys that need none, with a certificate, without one and with one of a stranger', async () => {
+    for (const certificate of [null, 'payments', 'forged'])
+      expect((await health(tenant.sandboxKey, certificate)).status).toBe(200)
+  })
+})
+
+describe('a listener that requires client certificates', () => {
+  it('ends the handshake of a caller who shows no certificate, or one of an unknown authority', async () => {
+    const key = await boundKey('CN=payments', 'production')
+    for (const certificate of [null, 'forged'])
+      await expect(health(key, certificate, 'production')).rejects.toThrow()
+    expect((await health(key, 'payments', 'production')).status).toBe(200)
+  })
+})
+
+describe('a key that is bound to a certificate', () => {
+  const refused = { status: 403, body: { code: 'client_certificate_required' } }
+
+  it('by its fingerprint is heard with this one alone', async () => {
+    const key = await boundKey(fingerprintOf('payments'))
+    expect((await health(key, 'payments')).status).toBe(200)
+    for (const certificate of [null, 'payments-next', 'other', 'forged'])
+      expect(await health(key, certificate)).toMatchObject(refused)
+  })
+
+  it('by its common name is heard with every one of that name that an authority issued', async () => {
+    const key = await boundKey('CN=payments')
+    for (const certificate of ['payments', 'payments-next'])
+      expect((await health(key, certificate)).status).toBe(200)
+    for (const certificate of [null, 'other', 'forged'])
+      expect(await health(key, certificate)).toMatchObject(refused)
+  })
+
+  it('is made only with a fingerprint or a common name', async () => {
+    for (const text of ['payments', 'CN=', 'sha256:12', 'O=payments'])
+      await expect(boundKey(text)).rejects.toMatchObject({ code: 'invalid_certificate' })
+  })
+})
+
+describe('the setting', () => {
+  it('keeps the service from starting over uWebSockets.js, and without TLS', async () => {
+    await expect(startService({ ...settings, COUNTERSIGN_HTTP: 'auto' })).rejects.toThrow(
+      /COUNTERSIGN_CLIENT_CA needs COUNTERSIGN_HTTP=node/,
+    )
+    const { COUNTERSIGN_TLS_CERT: _, COUNTERSIGN_TLS_KEY: __, ...withoutTls } = settings
+    await expect(startService(withoutTls)).rejects.toThrow(/COUNTERSIGN_CLIENT_CA needs COUNTERSIGN_TLS_CERT/)
+  })
+})

@@ -1,0 +1,546 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { ApiError, type ErrorCode } from '../../../src/lib/api-error.js'
+import { loadConfig } from '../../../src/config/config.js'
+import { Service } from '../../../src/app/service.js'
+import type { ApiClient } from '../../support/client.js'
+import { poll } from '../../support/command.js'
+import { base64, face } from '../../support/faces.js'
+import { plain } from '../../support/images.js'
+import { exchange, openSocket, rawRequest } from '../../support/raw-socket.js'
+import { startService, type TestService, type TestTenant } from '../../support/service.js'
+import { overTransports } from '../../support/transports.js'
+import { validSignatures } from '../../support/trust.js'
+
+overTransports((transport) => {
+  let running: TestService
+  let tenant: TestTenant
+  let production: ApiClient & { key: string }
+  let url: string
+  let authorization: string
+  const JSON_TYPE = 'Content-Type: application/json'
+
+  beforeAll(async () => {
+    running = await startService({
+      COUNTERSIGN_HTTP: transport,
+      COUNTERSIGN_DEADLINE_MS: '1000',
+      COUNTERSIGN_LOCKOUT_ATTEMPTS: '0',
+    })
+    tenant = await running.tenant()
+    production = await running.production(tenant)
+    url = running.service.url('sandbox')
+    authorization = `Authorization: Bearer ${tenant.sandboxKey}`
+  })
+  afterAll(() => running?.stop())
+
+  /** Whatever was sent, the process must be there for the next caller. */
+  afterEach(async () => {
+    expect((await tenant.sandbox.health()).status).toBe(200)
+  })
+
+  const health = () => rawRequest('GET /v1/health', [authorization])
+  const rotations = async () => {
+    const { secrets, store } = running.service.ledger
+    const { incoming } = await secrets.active(store.read, tenant.id)
+    return incoming === null ? 0 : 1
+  }
+  /** A request that would show if it were executed. */
+  const smuggled = () => rawRequest('POST /v1/keys/rotate-signing', [authorization, 'Content-Length: 0'])
+
+  describe('ambiguous framing', () => {
+    const erase = '{"user_id":"x"}'
+    const CASES: Record<string, (body: string) => string> = {
+      'two Content-Length headers': (body) =>
+        rawRequest(
+          'DELETE /v1/delete',
+          [
+            authorization,
+            JSON_TYPE,
+            `Content-Length: ${erase.length}`,
+            `Content-Length: ${erase.length + body.length}`,
+          ],
+          erase + body,
+        ),
+      'two Content-Length headers of which the first is zero': (body) =>
+        rawRequest(
+          'DELETE /v1/delete',
+          [authorization, JSON_TYPE, 'Content-Length: 0', `Content-Length: ${body.length}`],
+          body,
+        ),
+      'Content-Length beside Transfer-Encoding': (body) =>
+        rawRequest(
+          'DELETE /v1/delete',
+          [authorization, JSON_TYPE, 'Content-Length: 4', 'Transfer-Encoding: chunked'],
+          `0\r\n\r\n${body}`,
+        ),
+      'an empty Transfer-Encoding before another and Content-Length': (body) =>
+        rawRequest(
+          'DELETE /v1/delete',
+          [
+            authorization,
+            JSON_TYPE,
+            'Transfer-Encoding:',
+            'Transfer-Encoding: chunked',
+            `Content-Length: ${erase.length}`,
+          ],
+          erase + body,
+        ),
+      'an empty Transfer-Encoding': (body) =>
+        rawRequest(
+          'DELETE /v1/delete',
+          [authorization, JSON_TYPE, 'Transfer-Encoding:', `Content-Length: ${erase.length}`],
+          erase + body,
+        ),
+      'Transfer-Encoding twice': (body) =>
+        rawRequest(
+          'DELETE /v1/delete',
+          [authorization, JSON_TYPE, 'Transfer-Encoding: chunked', 'Transfer-Encoding: chunked'],
+          `0\r\n\r\n${body}`,
+        ),
+      'Transfer-Encoding: gzip, chunked': (body) =>
+        rawRequest(
+          'DELETE /v1/delete',
+          [authorization, JSON_TYPE, 'Transfer-Encoding: gzip, chunked'],
+          `0\r\n\r\n${body}`,
+        ),
+      'a list as Content-Length': (body) =>
+        rawRequest('DELETE /v1/delete', [authorization, JSON_TYPE, 'Content-Length: 5, 5'], `12345${body}`),
+      'a negative Content-Length': (body) =>
+        rawRequest('DELETE /v1/delete', [authorization, JSON_TYPE, 'Content-Length: -1'], body),
+      'a Content-Length with a sign': (body) =>
+        rawRequest('DELETE /v1/delete', [authorization, JSON_TYPE, 'Content-Length: +5'], `12345${body}`),
+      'a hexadecimal Content-Length': (body) =>
+        rawRequest('DELETE /v1/delete', [authorization, JSON_TYPE, 'Content-Length: 0x5'], `12345${body}`),
+      'an empty Content-Length': (body) =>
+        rawRequest('DELETE /v1/delete', [authorization, JSON_TYPE, 'Content-Length:'], body),
+      'two Host headers': (body) =>
+        rawRequest(
+          'DELETE /v1/delete',
+          [authorization, JSON_TYPE, 'Host: elsewhere', 'Content-Length: 0'],
+          body,
+        ),
+    }
+    for (const [what, make] of Object.entries(CASES))
+      it(`cuts the connection, and nothing after it runs: ${what}`, async () => {
+        const connection = await openSocket(url)
+        connection.send(make(smuggled()))
+        await connection.closed()
+        expect(connection.received()).not.toMatch(/^HTTP\/1\.1 [23]/m)
+        expect(connection.received()).not.toContain('signing_secret')
+        expect(await rotations()).toBe(0)
+      })
+  })
+
+  describe('a chunked body', () => {
+    it('is read whole, however it is cut', async () => {
+      const connection = await openSocket(url)
+      connection.send(
+        rawRequest('DELETE /v1/delete', [authorization, JSON_TYPE, 'Transfer-Encoding: chunked']),
+      )
+      const body = '{"user_id":"chunked"}'
+      for (const piece of [body.slice(0, 3), body.slice(3, 4), body.slice(4)])
+        connection.send(`${piece.length.toString(16)}\r\n${piece}\r\n`)
+      connection.send('0\r\n\r\n')
+      const response = await connection.response()
+      expect([response?.status, response?.body.code]).toEqual([404, 'reference_not_found'])
+    })
+
+    for (const [what, body] of Object.entries({
+      'a well-formed body': `5\r\nhello\r\n0\r\n\r\n`,
+      'a chunk size that is no hexadecimal number': `g\r\n0123456789abcdef\r\n0\r\n\r\n`,
+      'line feeds alone': '5\nhello\n0\n\n',
+      'foreign bytes after a chunk': '5\r\nhelloXX0\r\n\r\n',
+      'a trailer': '5\r\nhello\r\n0\r\nX: y\r\n\r\n',
+    }))
+      it(`is the last of its connection, and nothing after it runs: ${what}`, async () => {
+        const connection = await openSocket(url)
+        connection.send(
+          rawRequest('DELETE /v1/delete', [authorization, JSON_TYPE, 'Transfer-Encoding: chunked'], body) +
+            smuggled(),
+        )
+        await connection.closed()
+        expect(connection.received()).not.toMatch(/^HTTP\/1\.1 [23]/m)
+        expect(await rotations()).toBe(0)
+      })
+
+    it('over the limit is 413 while it is still arriving', async () => {
+      const small = await startService({ COUNTERSIGN_HTTP: transport, COUNTERSIGN_MAX_BODY_BYTES: '2048' })
+      try {
+        const customer = await small.tenant()
+        const connection = await openSocket(small.service.url('sandbox'))
+        connection.send(
+          rawRequest('POST /v1/enroll', [
+            `Authorization: Bearer ${customer.sandboxKey}`,
+            JSON_TYPE,
+            'Transfer-Encoding: chunked',
+          ]),
+        )
+        connection.send(`800\r\n${'x'.repeat(2048)}\r\n`)
+        connection.send('1\r\nx\r\n')
+        const response = await connection.response()
+        expect([response?.status, response?.body.code]).toEqual([413, 'body_too_large'])
+        await connection.closed()
+      } finally {
+        await small.stop()
+      }
+    })
+  })
+
+  describe('a body over the limit', () => {
+    it('is refused by its announcement, before it arrives, and the connection closes', async () => {
+      const connection = await openSocket(url)
+      connection.send(
+        rawRequest('POST /v1/enroll', [authorization, JSON_TYPE, `Content-Length: ${9 * 1024 * 1024}`]),
+      )
+      const response = await connection.response()
+      expect([response?.status, response?.body.code]).toEqual([413, 'body_too_large'])
+      expect(response?.body.error).toBe('invalid_request')
+      await connection.closed()
+    })
+
+    it('is refused when it comes at once, and what follows it never runs', async () => {
+      const connection = await openSocket(url)
+      connection.send(
+        rawRequest('POST /v1/enroll', [authorization, JSON_TYPE, `Content-Length: ${9 * 1024 * 1024}`]) +
+          'x'.repeat(100_000),
+      )
+      expect((await connection.response())?.status).toBe(413)
+      connection.send('x'.repeat(9 * 1024 * 1024 - 100_000) + smuggled())
+      await connection.closed()
+      expect(await rotations()).toBe(0)
+    })
+
+    it('may have exactly the limit', async () => {
+      const json = '{"user_id":"exact","image":""}'
+      const body = json.padEnd(8 * 1024 * 1024, ' ')
+      const response = await tenant.sandbox.call('POST', '/v1/enroll', undefined, { raw: body })
+      expect([response.status, response.body.code]).toEqual([400, 'invalid_request'])
+      const over = await exchange(
+        url,
+        rawRequest('POST /v1/enroll', [authorization, JSON_TYPE, `Content-Length: ${body.length + 1}`]),
+      )
+      expect(over?.status).toBe(413)
+    })
+  })
+
+  describe('a slow body', () => {
+    it('meets the deadline: 504', async () => {
+      const connection = await openSocket(url)
+      connection.send(
+        rawRequest('POST /v1/enroll', [authorization, JSON_TYPE, 'Content-Length: 100'], '{"us'),
+      )
+      const response = await connection.response()
+      expect(response?.status).toBe(504)
+      expect(response?.body).toMatchObject({ error: 'unavailable', code: 'deadline_exceeded' })
+      connection.end()
+    })
+  })
+
+  describe('pipelined requests', () => {
+    it('are answered in order, or the connection is cut: never out of order', async () => {
+      const connection = await openSocket(url)
+      const unknown = (path: string) => rawRequest(`GET ${path}`, [authorization])
+      connection.send(unknown('/v1/one') + unknown('/v1/two') + health())
+      const statuses: number[] = []
+      for (let response = await connection.response(); response; response = await connection.response()) {
+        statuses.push(response.status)
+        if (statuses.length === 3) break
+      }
+      connection.end()
+      expect([404, 404, 200].slice(0, statuses.length)).toEqual(statuses)
+    })
+
+    it('one after the other share a connection', async () => {
+      const connection = await openSocket(url)
+      for (let i = 0; i < 3; i++) {
+        connection.send(health())
+        expect((await connection.response())?.status).toBe(200)
+      }
+      connection.end()
+    })
+  })
+
+  it('a path with a byte beyond ASCII is no endpoint', async () => {
+    const bytes = rawRequest('GET /v1/h\u00e9alth', [authorization])
+    const response = await exchange(url, Buffer.from(bytes, 'latin1'))
+    expect([response?.status, response?.body.code]).toEqual(
+      transport === 'uws' ? [404, 'unknown_endpoint'] : [400, 'malformed_request'],
+    )
+  })
+
+  describe('headers', () => {
+    it('cannot be injected through X-Request-Id', async () => {
+      for (const value of ['a\r\nX-Evil: 1', 'a\rX-Evil: 1', 'a\nX-Evil: 1', 'a\0b', 'a\tb', 'caf\u00e9s']) {
+        const bytes = Buffer.from(
+          rawRequest('GET /v1/health', [authorization, `X-Request-Id: ${value}`]),
+          'latin1',
+        )
+        const connection = await openSocket(url)
+        connection.send(bytes)
+        const response = await Promise.race([
+          connection.response(),
+          // A bare control character may leave the parser waiting for more.
+          new Promise<null>((resolve) => setTimeout(() => resolve(null), 200)),
+        ])
+        connection.end()
+        const headers = response?.headers ?? {}
+        // Where the line break is a real one, the second line is a request header of its own.
+        expect(headers, JSON.stringify(value)).not.toHaveProperty('x-evil')
+        expect(headers['x-client-request-id'] ?? 'a', JSON.stringify(value)).toBe('a')
+      }
+    })
+
+    it('that come twice are no credential', async () => {
+      const response = await exchange(url, rawRequest('GET /v1/health', [authorization, authorization]))
+      expect([response?.status, response?.body.code]).toEqual([401, 'malformed_api_key'])
+    })
+
+    it('of the framing are required: no Host, no answer from an endpoint', async () => {
+      const response = await exchange(url, `GET /v1/health HTTP/1.1\r\n${authorization}\r\n\r\n`)
+      expect(response?.status ?? 400).toBe(400)
+    })
+
+    it('too large are refused', async () => {
+      const response = await exchange(
+        url,
+        rawRequest('GET /v1/health', [authorization, `X-Large: ${'x'.repeat(100_000)}`]),
+      )
+      expect(response?.status ?? 431).toBe(431)
+    })
+  })
+
+  describe('what is not HTTP', () => {
+    for (const [what, bytes] of Object.entries({
+      garbage: Buffer.from('\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03 not http at all\r\n\r\n', 'latin1'),
+      'HTTP/1.0': 'GET /v1/health HTTP/1.0\r\n\r\n',
+      'an absolute URL': 'GET http://localhost/v1/health HTTP/1.1\r\nHost: localhost\r\n\r\n',
+      'an unknown method': 'BREW /v1/health HTTP/1.1\r\nHost: localhost\r\n\r\n',
+      'a lower-case method': 'get /v1/health HTTP/1.1\r\nHost: localhost\r\n\r\n',
+      'OPTIONS *': 'OPTIONS * HTTP/1.1\r\nHost: localhost\r\n\r\n',
+    }))
+      it(`is never a success: ${what}`, async () => {
+        const response = await exchange(url, bytes)
+        if (response) expect(response.status).toBeGreaterThanOrEqual(400)
+      })
+  })
+
+  describe('what is not HTTP/1.1 as it must be', () => {
+    const large = rawRequest('GET /v1/health', [`X-Large: ${'x'.repeat(4096)}`])
+    /** What each parser makes of it: uWebSockets.js answers by itself, node:http leaves it to the service. */
+    const CASES: Array<[string, string, { uws: number | 'cut'; node: string }]> = [
+      ['HTTP/1.0', 'GET /v1/health HTTP/1.0\r\nHost: x\r\n\r\n', { uws: 505, node: 'malformed_request' }],
+      [
+        'an absolute URL',
+        'GET http://x/v1/health HTTP/1.1\r\nHost: x\r\n\r\n',
+        { uws: 505, node: 'malformed_request' },
+      ],
+      ['OPTIONS *', 'OPTIONS * HTTP/1.1\r\nHost: x\r\n\r\n', { uws: 505, node: 'malformed_request' }],
+      ['CONNECT', 'CONNECT x:443 HTTP/1.1\r\nHost: x\r\n\r\n', { uws: 505, node: 'malformed_request' }],
+      ['no Host', 'GET /v1/health HTTP/1.1\r\nAccept: */*\r\n\r\n', { uws: 400, node: 'malformed_request' }],
+      [
+        'two Host headers',
+        rawRequest('GET /v1/health', ['Host: y']),
+        { uws: 'cut', node: 'malformed_request' },
+      ],
+      [
+        'two lengths',
+        rawRequest('POST /v1/verify', ['Content-Length: 1', 'Content-Length: 1'], 'x'),
+        { uws: 'cut', node: 'malformed_request' },
+      ],
+      [
+        'a length that is none',
+        rawRequest('POST /v1/verify', ['Content-Length: 0x1'], 'x'),
+        { uws: 400, node: 'malformed_request' },
+      ],
+      [
+        'bytes of TLS',
+        '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03',
+        { uws: 505, node: 'malformed_request' },
+      ],
+      ['4096 bytes of headers', large, { uws: 431, node: 'headers_too_large' }],
+    ]
+    it.each(CASES)('is refused: %s', async (_what, bytes, expected) => {
+      const connection = await openSocket(url)
+      connection.send(Buffer.from(bytes, 'latin1'))
+      const response = await connection.response()
+      await connection.closed()
+      if (transport === 'uws') expect(response?.status ?? 'cut').toBe(expected.uws)
+      else {
+        const { code, status } = new ApiError(expected.node as ErrorCode)
+        expect([response?.status, response?.body.code]).toEqual([status, code])
+        // Legible, it is what the signature says was asked.
+        const [, method = '', target = ''] = /^(\w+) (\S+) HTTP\/1\.1\r\n/.exec(bytes) ?? []
+        const signed = { ...response!, headers: new Headers(response!.headers), request: { method, target } }
+        const instance = running.service.ledger.keys.instance.toString('hex')
+        expect(validSignatures(signed, { instance })).toEqual(['instance'])
+      }
+    })
+
+    if (transport === 'node')
+      it('shows in the log and the metrics, as any refusal does', async () => {
+        const logged = running.logText().length
+        await exchange(url, 'BREW /v1/health HTTP/1.1\r\n\r\n')
+        expect(running.logText().slice(logged)).toContain('"code":"malformed_request"')
+        const metrics = await (await fetch(`${running.service.adminUrl}/metrics`)).text()
+        expect(metrics).toMatch(
+          /^countersign_requests_total\{environment="sandbox",endpoint="unknown",status="400",code="malformed_request"\} \d+$/m,
+        )
+      })
+  })
+
+  describe('a chunked body that breaks', () => {
+    it(
+      transport === 'uws' ? 'is read laxly, or the connection is cut' : 'is told to its caller, signed',
+      async () => {
+        const connection = await openSocket(url)
+        connection.send(
+          rawRequest('DELETE /v1/delete', [authorization, JSON_TYPE, 'Transfer-Encoding: chunked'], 'z\r\n'),
+        )
+        const response = await connection.response()
+        await connection.closed()
+        if (transport === 'uws') expect(response?.status ?? 400).toBe(400)
+        else {
+          expect([response?.status, response?.body.code]).toEqual([400, 'malformed_request'])
+          const signed = {
+            ...response!,
+            headers: new Headers(response!.headers),
+            request: { method: 'DELETE', target: '/v1/delete' },
+          }
+          const { id, secret } = tenant.secret
+          expect(validSignatures(signed, { [id]: secret })).toEqual([id])
+        }
+      },
+    )
+  })
+
+  describe('the service', () => {
+    it('says which HTTP server serves: in health and metrics', async () => {
+      const reason = 'configured'
+      const { body } = await tenant.sandbox.health()
+      expect(body.checks.http).toEqual({ status: 'ok', transport, reason })
+      const metrics = await (await fetch(`${running.service.adminUrl}/metrics`)).text()
+      const { version } = running.service.transport
+      expect(metrics).toContain(
+        `countersign_http_transport_info{transport="${transport}",version="${version}",reason="${reason}"} 1`,
+      )
+    })
+  })
+
+  describe('HEAD', () => {
+    it('sends no body and leaves the connection usable', async () => {
+      const connection = await openSocket(url)
+      connection.send(rawRequest('HEAD /v1/health', [authorization]))
+      await poll(
+        async () => connection.received(),
+        (text) => text.includes('\r\n\r\n'),
+      )
+      const [head, rest] = connection.received().split('\r\n\r\n')
+      expect(head).toMatch(/^HTTP\/1\.1 405 /)
+      expect(head).toMatch(/\r\nAllow: GET(\r\n|$)/i)
+      expect(rest).toBe('')
+      const before = connection.received().length
+      connection.send(health())
+      await poll(
+        async () => connection.received().slice(before),
+        (text) => text.includes('\r\n\r\n') && text.endsWith('}'),
+      )
+      expect(connection.received().slice(before)).toMatch(/^HTTP\/1\.1 200 /)
+      connection.end()
+    })
+  })
+
+  describe('a caller that hangs up', () => {
+    it('cancels its work: nothing is enrolled, nothing audited', async () => {
+      const body = JSON.stringify({ user_id: 'left', image: base64(await face('ada')) })
+      const logged = running.logText().length
+      const busy = Array.from({ length: 6 }, async (_, i) =>
+        production.enroll({ user_id: `stays-${i}`, image: base64(await face('ada')) }),
+      )
+      await Promise.resolve()
+      const connection = await openSocket(running.service.url('production'))
+      connection.socket.end(
+        rawRequest(
+          'POST /v1/enroll',
+          [`Authorization: Bearer ${production.key}`, JSON_TYPE, `Content-Length: ${body.length}`],
+          body,
+        ),
+      )
+      await connection.closed()
+      expect(connection.received()).toBe('')
+      await poll(
+        async () => running.logText().slice(logged),
+        (log) => log.includes('"status":499'),
+      )
+      await Promise.all(busy)
+      expect((await production.erase('left')).status).toBe(404)
+    })
+
+    it('in the middle of its body is forgotten', async () => {
+      for (let i = 0; i < 20; i++) {
+        const connection = await openSocket(url)
+        connection.send(
+          rawRequest('POST /v1/enroll', [authorization, JSON_TYPE, 'Content-Length: 5000'], '{"a":'),
+        )
+        connection.socket.resetAndDestroy()
+      }
+      const metrics = await fetch(`${running.service.adminUrl}/metrics`)
+      expect(metrics.status).toBe(200)
+    })
+  })
+
+  describe('an address in use', () => {
+    it('is refused to a second service, whose message names it', async () => {
+      const { port } = new URL(url)
+      const config = loadConfig({
+        COUNTERSIGN_HTTP: transport,
+        COUNTERSIGN_DATA_DIR: `${running.dataDir}/second`,
+        COUNTERSIGN_MODELS_DIR: running.service.config.modelsDir,
+        COUNTERSIGN_PRODUCTION_LISTEN: '127.0.0.1:0',
+        COUNTERSIGN_SANDBOX_LISTEN: `127.0.0.1:${port}`,
+        COUNTERSIGN_ADMIN_LISTEN: '127.0.0.1:0',
+        COUNTERSIGN_WORKERS: '1',
+        COUNTERSIGN_ACCEPT_PACK: 'baseline',
+        COUNTERSIGN_LOG_LEVEL: 'silent',
+      })
+      await expect(Service.start(config)).rejects.toThrow(`127.0.0.1:${port} is in use`)
+    })
+  })
+
+  describe('a stop', () => {
+    it('answers what is under way, refuses what comes after with shutting_down, and ends', async () => {
+      const leaving = await startService({ COUNTERSIGN_HTTP: transport })
+      const customer = await leaving.tenant()
+      const bearer = `Authorization: Bearer ${customer.sandboxKey}`
+      const sandbox = leaving.service.url('sandbox')
+      const body = JSON.stringify({ user_id: 'last', image: base64(await plain()) })
+      const first = await openSocket(sandbox)
+      const second = await openSocket(sandbox)
+      second.send(rawRequest('GET /v1/health', [bearer]))
+      expect((await second.response())?.status).toBe(200)
+      first.send(
+        rawRequest(
+          'POST /v1/enroll',
+          [bearer, JSON_TYPE, `Content-Length: ${body.length}`],
+          body.slice(0, 10),
+        ),
+      )
+      // Answered on the same event loop after the first one's head, which has therefore arrived.
+      second.send(rawRequest('GET /v1/health', [bearer]))
+      await second.response()
+
+      const stopped = leaving.stop()
+      second.send(rawRequest('GET /v1/health', [bearer]))
+      const refused = await second.response()
+      expect(refused?.status).toBe(503)
+      expect(refused?.body).toMatchObject({ error: 'unavailable', code: 'shutting_down' })
+      expect(Number(refused?.headers['retry-after'])).toBeGreaterThan(0)
+      await second.closed()
+
+      first.send(body.slice(10))
+      const answered = await first.response()
+      expect([answered?.status, answered?.body.status]).toEqual([201, 'enrolled'])
+      await stopped
+      await first.closed()
+      await expect(openSocket(sandbox)).rejects.toThrow(/ECONNREFUSED/)
+    })
+  })
+})

@@ -1,0 +1,89 @@
+/** Replies in a stream, over a listener of their own. */
+import { createConnection } from 'node:net'
+import { afterEach, describe, expect, it } from 'vitest'
+import type { Listener } from '../../../src/http/listeners/listener.js'
+import { listen } from '../../../src/http/listeners/transport.js'
+import { poll } from '../../support/command.js'
+import { BODIES, LIMITS, overTransports } from '../../support/transports.js'
+
+const MEBIBYTE = 'x'.repeat(1_048_576)
+overTransports((name) => {
+  let listener: Listener | undefined
+  afterEach(async () => {
+    await listener?.close(1000)
+    listener = undefined
+  })
+
+  async function serve(chunks: () => AsyncIterable<string>): Promise<number> {
+    listener = await listen(
+      {
+        address: { host: '127.0.0.1', port: 0 },
+        maxBodyBytes: 1000,
+        bodies: BODIES,
+        limits: LIMITS,
+        handler: async () => ({ status: 200, headers: { 'X-Kind': 'stream' }, body: chunks() }),
+      },
+      { name },
+    )
+    return listener.address.port
+  }
+
+  describe('a stream', () => {
+    it('arrives whole, whatever its parts', async () => {
+      const port = await serve(async function* () {
+        for (const part of ['first,', '', MEBIBYTE, MEBIBYTE, ',last']) {
+          yield part
+          await new Promise((resolve) => setImmediate(resolve))
+        }
+      })
+      const response = await fetch(`http://127.0.0.1:${port}/`)
+      expect(response.headers.get('x-kind')).toBe('stream')
+      expect(await response.text()).toBe(`first,${MEBIBYTE}${MEBIBYTE},last`)
+    })
+
+    it('is not begun for HEAD', async () => {
+      let begun = false
+      const port = await serve(async function* () {
+        begun = true
+        yield 'x'
+      })
+      const response = await fetch(`http://127.0.0.1:${port}/`, { method: 'HEAD' })
+      expect([response.status, await response.text(), begun]).toEqual([200, '', false])
+    })
+
+    it('that fails is cut off, so that a part is never taken for the whole', async () => {
+      const port = await serve(async function* () {
+        yield 'a part'
+        throw new Error('the rest is gone')
+      })
+      const response = fetch(`http://127.0.0.1:${port}/`).then((answer) => answer.text())
+      await expect(response).rejects.toThrow()
+    })
+
+    it('waits for a caller who does not read, and ends when that caller goes', async () => {
+      const MOST = 1000
+      let made = 0
+      let ended = false
+      const port = await serve(async function* () {
+        try {
+          while (made < MOST) {
+            made++
+            yield MEBIBYTE
+          }
+        } finally {
+          ended = true
+        }
+      })
+      const socket = createConnection(port, '127.0.0.1')
+      socket.pause()
+      socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n')
+      await poll(
+        async () => made,
+        (count) => count > 0,
+      )
+      socket.destroy()
+      await poll(async () => ended, Boolean)
+      expect(made).toBeLessThan(MOST)
+    })
+  })
+})

@@ -1,0 +1,69 @@
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { DAY_MS } from '../../../src/lib/clock.js'
+import { examineTls } from '../../../src/http/listeners/tls-files.js'
+
+let dir: string
+const at = (name: string) => join(dir, name)
+const openssl = (...args: string[]) => execFileSync('openssl', args, { cwd: dir, stdio: 'ignore' })
+const KEY = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes']
+
+beforeAll(() => {
+  dir = mkdtempSync(join(tmpdir(), 'countersign-tls-files-'))
+  openssl('req', '-x509', ...KEY, '-days', '90', '-keyout', 'ca.key', '-out', 'ca.pem', '-subj', '/CN=ca')
+  openssl('req', ...KEY, '-keyout', 'server.key', '-out', 'server.csr', '-subj', '/CN=localhost')
+  const issuer = ['-CA', 'ca.pem', '-CAkey', 'ca.key', '-CAcreateserial']
+  openssl('x509', '-req', '-in', 'server.csr', ...issuer, '-days', '60', '-out', 'server.pem')
+  const [server, ca] = ['server.pem', 'ca.pem'].map((name) => readFileSync(at(name), 'utf8'))
+  writeFileSync(at('chain.pem'), `${server}${ca}`)
+  writeFileSync(at('reversed.pem'), `${ca}${server}`)
+  writeFileSync(at('junk.pem'), 'junk')
+})
+afterAll(() => rmSync(dir, { recursive: true, force: true }))
+
+const examine = (cert: string, key: string, days = 0) =>
+  examineTls({ certFile: at(cert), keyFile: at(key) }, Date.now() + days * DAY_MS)
+
+describe('a certificate and its key', () => {
+  it('are sound where they belong together, alone or with the chain above', () => {
+    for (const cert of ['server.pem', 'chain.pem'])
+      expect(examine(cert, 'server.key')).toEqual({
+        expiresAt: expect.any(Number),
+        problems: [],
+        warnings: [],
+      })
+    const { expiresAt } = examine('chain.pem', 'server.key')
+    expect(Math.round((expiresAt! - Date.now()) / DAY_MS)).toBe(60)
+  })
+
+  it('of two pairs are told apart', () => {
+    expect(examine('server.pem', 'ca.key').problems).toEqual([
+      `The TLS key ${at('ca.key')} does not belong to the certificate ${at('server.pem')}.`,
+    ])
+  })
+
+  it('are warned of three weeks before the end, and refused after it', () => {
+    expect(examine('server.pem', 'server.key', 38)).toMatchObject({ problems: [], warnings: [] })
+    expect(examine('server.pem', 'server.key', 40).warnings).toEqual([expect.stringContaining('expires on')])
+    expect(examine('server.pem', 'server.key', 61).problems).toEqual([expect.stringContaining('expired on')])
+    expect(examine('server.pem', 'server.key', -1).problems).toEqual([
+      expect.stringContaining('is not valid yet'),
+    ])
+  })
+
+  it('in the wrong order are no chain', () => {
+    expect(examine('reversed.pem', 'ca.key').problems).toEqual([
+      expect.stringContaining('did not issue the one before it'),
+    ])
+  })
+
+  it('that cannot be read are named, each', () => {
+    const { problems } = examine('junk.pem', 'absent.key')
+    expect(problems).toHaveLength(2)
+    expect(problems[0]).toContain(at('junk.pem'))
+    expect(problems[1]).toContain(at('absent.key'))
+  })
+})

@@ -1,0 +1,175 @@
+/** /metrics as an operator's Prometheus reads it: what docs/operations.md lists is there, and tells what happened. */
+import { readFileSync, statfsSync } from 'node:fs'
+import { join } from 'node:path'
+import { Registry } from 'prom-client'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { packageFile } from '../../../src/lib/package-root.js'
+import { watchUpkeep } from '../../../src/http/metrics/upkeep-metrics.js'
+import { poll } from '../../support/command.js'
+import { base64, face } from '../../support/faces.js'
+import { labelsOf, metricTypes, sampleOf, scrape } from '../../support/metrics.js'
+import { startService, type TestService, type TestTenant } from '../../support/service.js'
+
+let running: TestService
+let tenant: TestTenant
+const value = async (series: string) => sampleOf(await scrape(running), series)
+
+beforeAll(async () => {
+  running = await startService({ COUNTERSIGN_LOCKOUT_ATTEMPTS: '1' }, { ownEngine: true })
+  tenant = await running.tenant()
+})
+afterAll(() => running?.stop())
+
+describe('docs/operations.md', () => {
+  const rows = readFileSync(packageFile('docs', 'operations.md'), 'utf8')
+    .split('\n')
+    .filter((line) => line.startsWith('| `countersign_'))
+    .map((line) => line.slice(2, -2).split(' | '))
+  const documented = Object.fromEntries(
+    rows.map(([name, type, labels, help]) => [
+      name!.replaceAll('`', ''),
+      { type, help, labels: labels === '–' ? [] : labels!.replaceAll('`', '').split(', ').sort() },
+    ]),
+  )
+
+  it('lists every metric of the service with its type and meaning, and no other', async () => {
+    const served = metricTypes(await scrape(running))
+    const ours = Object.entries(served).filter(([name]) => name.startsWith('countersign_'))
+    const listed = Object.entries(documented).map(([name, { type, help }]) => [name, { type, help }])
+    expect(Object.fromEntries(listed)).toEqual(Object.fromEntries(ours))
+  })
+
+  it('lists their labels', async () => {
+    await tenant.sandbox.verify({ user_id: 'u+match', image: base64(await face('ada')), action: 'x' })
+    await fetch(`${running.service.adminUrl}/api/session`)
+    const text = await scrape(running)
+    for (const [name, { labels }] of Object.entries(documented)) expect(labelsOf(text, name)).toEqual(labels)
+  })
+})
+
+describe('what happens is counted', () => {
+  it('a rejection with its reason, the lockout that it begins, and the erasure', async () => {
+    const production = await running.production(tenant)
+    const [ada, grace] = [base64(await face('ada')), base64(await face('grace'))]
+    expect((await production.enroll({ user_id: 'ada', image: ada })).status).toBe(201)
+    for (const reason of ['no_match', 'locked_out'])
+      expect((await production.verify({ user_id: 'ada', image: grace, action: 'x' })).body.reason).toBe(
+        reason,
+      )
+    for (const reason of ['no_match', 'locked_out'])
+      expect(
+        await value(
+          `countersign_verdicts_total{environment="production",verdict="rejected",reason="${reason}"}`,
+        ),
+      ).toBe(1)
+    expect(await value('countersign_lockouts_total{environment="production"}')).toBe(1)
+    // The receipt, given again, is no second erasure.
+    for (const status of [200, 200]) expect((await production.erase('ada')).status).toBe(status)
+    expect(await value('countersign_erasures_total{environment="production"}')).toBe(1)
+    expect(await value('countersign_erasures_total{environment="sandbox"}')).toBe(0)
+  })
+
+  it('a rotation once, also when it is asked for again under its idempotency key', async () => {
+    const other = await running.tenant()
+    const headers = { 'X-Svc-Idempotency-Key': 'rotation-1' }
+    for (const status of [200, 409]) expect((await other.sandbox.rotate({}, { headers })).status).toBe(status)
+    expect(await value('countersign_signing_secret_rotations_total{environment="sandbox"}')).toBe(1)
+  })
+
+  it('a failed sign-in at the dashboard', async () => {
+    const { adminUrl } = running.service
+    const response = await fetch(`${adminUrl}/api/session`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json', Origin: adminUrl },
+      body: JSON.stringify({ password: 'wrong' }),
+    })
+    expect(response.status).toBe(401)
+    expect(await value('countersign_dashboard_refusals_total{code="sign_in_failed"}')).toBe(1)
+  })
+
+  it('commits, and the transactions that shared them', async () => {
+    const { store } = running.service.ledger
+    const commits = 'countersign_store_commit_duration_seconds_count'
+    const transactions = 'countersign_store_transactions_total'
+    const before = [await value(commits), await value(transactions)]
+    await Promise.all([1, 2, 3].map(() => store.transaction(async () => {})))
+    await expect(
+      store.transaction(async () => {
+        throw new Error('no')
+      }),
+    ).rejects.toThrow('no')
+    expect([await value(commits), await value(transactions)]).toEqual([before[0]! + 1, before[1]! + 3])
+    expect(await value('countersign_store_healthy')).toBe(1)
+    expect(await value('countersign_store_size_bytes{file="database"}')).toBeGreaterThan(0)
+  })
+
+  it('an engine process that is lost, and that workers are there again', async () => {
+    const lost = 'countersign_engine_incidents_total{kind="engine_process_lost"}'
+    expect(await value(lost)).toBe(0)
+    process.kill(running.service.engine.health().processId!, 'SIGKILL')
+    await poll(
+      () => scrape(running),
+      (text) => sampleOf(text, lost) === 1 && sampleOf(text, 'countersign_engine_workers_ready') === 1,
+    )
+  })
+})
+
+describe('what an operator has to see to', () => {
+  it('is told: the last backup, and free disk', async () => {
+    expect(await value('countersign_last_backup_timestamp_seconds')).toBe(0)
+    await running.service.ledger.store.transaction((tx) => tx.setLastBackup(1_700_000_000_000))
+    expect(await value('countersign_last_backup_timestamp_seconds')).toBe(1_700_000_000)
+    const free = statfsSync(running.dataDir)
+    expect(await value('countersign_disk_free_bytes')).toBeGreaterThan(0)
+    expect(await value('countersign_disk_free_bytes')).toBeLessThanOrEqual(free.blocks * free.bsize)
+  })
+
+  it('is told of the disk before the data folder is made', async () => {
+    const registry = new Registry()
+    const { store } = running.service.ledger
+    watchUpkeep(registry, {
+      expiries: () => [],
+      auditWalk: async () => ({ completedAt: null, broken: [] }),
+      store,
+      dataDir: join(running.dataDir, 'not', 'made'),
+    })
+    expect(sampleOf(await registry.metrics(), 'countersign_disk_free_bytes')).toBeGreaterThan(0)
+  })
+})
+
+describe('tenants', () => {
+  it('are counted each by name, up to the limit, and together beyond it', async () => {
+    const bounded = await startService({ COUNTERSIGN_METRICS_TENANTS: '2' })
+    try {
+      const tenants = [
+        await bounded.tenant(),
+        await bounded.tenant(),
+        await bounded.tenant(),
+        await bounded.tenant(),
+      ]
+      for (const one of tenants) await one.sandbox.health()
+      const image = base64(await face('ada'))
+      await tenants[0]!.sandbox.verify({ user_id: 'u+no_match', image, action: 'x' })
+      await tenants[3]!.sandbox.verify({ user_id: 'u+match', image, action: 'x' })
+      await tenants[0]!.sandbox.verify({ user_id: 'nobody', image, action: 'x' })
+      const text = await scrape(bounded)
+      const requests = (tenant: string, status: string) =>
+        sampleOf(
+          text,
+          `countersign_tenant_requests_total{tenant="${tenant}",environment="sandbox",status="${status}"}`,
+        )
+      const verdicts = (tenant: string, verdict: string) =>
+        sampleOf(
+          text,
+          `countersign_tenant_verdicts_total{tenant="${tenant}",environment="sandbox",verdict="${verdict}"}`,
+        )
+      expect([requests('tenant-1', '2xx'), requests('tenant-1', '4xx'), requests('tenant-2', '2xx')]).toEqual(
+        [2, 1, 1],
+      )
+      expect([requests('_others', '2xx'), requests('tenant-3', '2xx')]).toEqual([3, undefined])
+      expect([verdicts('tenant-1', 'rejected'), verdicts('_others', 'approved')]).toEqual([1, 1])
+    } finally {
+      await bounded.stop()
+    }
+  })
+})

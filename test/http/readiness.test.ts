@@ -1,0 +1,201 @@
+/** A service that cannot serve: /readyz, /livez, the metrics and the log. */
+import { cpSync, mkdtempSync, readdirSync, rmSync, statSync, truncateSync } from 'node:fs'
+import { open } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
+import { pino } from 'pino'
+import { afterEach, describe, expect, inject, it } from 'vitest'
+import {
+  DATABASE_LOST_MS,
+  ENGINE_GIVEN_UP_MS,
+  NOT_READY_REASONS,
+  Readiness,
+  type ReadinessSources,
+} from '../../src/http/readiness.js'
+import { poll } from '../support/command.js'
+import { base64, face } from '../support/faces.js'
+import { sampleOf, scrape } from '../support/metrics.js'
+import { isOnPostgres } from '../support/postgres.js'
+import { startService, type TestService } from '../support/service.js'
+
+const LIMIT_MS = 120_000
+
+let running: TestService | null = null
+const folders: string[] = []
+afterEach(async () => {
+  await running?.stop()
+  running = null
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true })
+})
+
+const probe = async (path: string) => {
+  const response = await fetch(`${running!.service.adminUrl}${path}`)
+  return { status: response.status, body: (await response.json()) as { status: string; reasons?: string[] } }
+}
+const notReady = (reason: string) => ({
+  status: 503,
+  body: expect.objectContaining({ status: 'not_ready', reasons: [reason] }),
+})
+const untilNotReady = () =>
+  poll(
+    () => probe('/readyz'),
+    ({ status }) => status === 503,
+  )
+
+describe('the engine', () => {
+  it(
+    'makes the service not ready as soon as its process was lost and its networks do not load, and ready once they do',
+    async () => {
+      const models = mkdtempSync(join(tmpdir(), 'countersign-models-'))
+      folders.push(models)
+      cpSync(inject('modelsDir'), models, { recursive: true })
+      running = await startService({ COUNTERSIGN_MODELS_DIR: models }, { ownEngine: true })
+      expect((await probe('/readyz')).status).toBe(200)
+      const networks = readdirSync(models, { recursive: true, encoding: 'utf8' }).filter((name) =>
+        name.endsWith('.onnx'),
+      )
+      for (const name of networks) truncateSync(join(models, name), 100)
+      process.kill(running.service.engine.health().processId!, 'SIGKILL')
+      expect(await untilNotReady()).toEqual(notReady('engine_down'))
+      expect((await probe('/livez')).status).toBe(200)
+      const metrics = await scrape(running)
+      expect(sampleOf(metrics, 'countersign_ready')).toBe(0)
+      expect(sampleOf(metrics, 'countersign_not_ready{reason="engine_down"}')).toBe(1)
+      expect(sampleOf(metrics, 'countersign_not_ready{reason="engine_hung"}')).toBe(0)
+      cpSync(inject('modelsDir'), models, { recursive: true })
+      await poll(
+        () => probe('/readyz'),
+        ({ status }) => status === 200,
+      )
+      expect(sampleOf(await scrape(running), 'countersign_ready')).toBe(1)
+    },
+    LIMIT_MS,
+  )
+
+  it(
+    'makes the service not ready while its process stands still',
+    async () => {
+      running = await startService({}, { ownEngine: true })
+      const { processId } = running.service.engine.health()
+      process.kill(processId!, 'SIGSTOP')
+      expect(await untilNotReady()).toEqual(notReady('engine_hung'))
+      await poll(
+        () => probe('/readyz'),
+        ({ status }) => status === 200,
+      )
+    },
+    LIMIT_MS,
+  )
+})
+
+describe.skipIf(isOnPostgres())('a damaged SQLite database', () => {
+  it('is answered with 503, makes the service not ready, and is a metric', async () => {
+    running = await startService()
+    const tenant = await running.tenant()
+    const production = await running.production(tenant)
+    const image = base64(await face('ada'))
+    expect((await production.enroll({ user_id: 'ada', image })).status).toBe(201)
+    await damage(join(running.dataDir, 'countersign.db'), 'audit')
+    expect(sampleOf(await scrape(running), 'countersign_store_corrupt')).toBe(0)
+    const { status, body } = await production.call('GET', '/v1/audit')
+    expect({ status, code: body.code }).toEqual({ status: 503, code: 'store_unavailable' })
+    expect(await probe('/readyz')).toEqual(notReady('database_corrupt'))
+    const metrics = await scrape(running)
+    expect(sampleOf(metrics, 'countersign_store_corrupt')).toBe(1)
+    expect(sampleOf(metrics, 'countersign_store_healthy')).toBe(0)
+  })
+})
+
+/** Overwrites the first page of a table in a database that is served. */
+async function damage(file: string, table: string): Promise<void> {
+  const database = new Database(file)
+  database.pragma('wal_checkpoint(TRUNCATE)')
+  const page = database
+    .prepare('SELECT rootpage FROM sqlite_schema WHERE name = ?')
+    .pluck()
+    .get(table) as number
+  const size = database.pragma('page_size', { simple: true }) as number
+  const handle = await open(file, 'r+')
+  await handle.write(Buffer.alloc(size, 0xff), 0, size, (page - 1) * size)
+  await handle.close()
+  // A change of another connection has everybody read the pages again.
+  database.exec('CREATE TABLE IF NOT EXISTS elsewhere (x); DROP TABLE elsewhere')
+  database.close()
+  expect(statSync(file).size).toBeGreaterThan(0)
+}
+
+describe('reasons', () => {
+  const sources = (changed: Partial<ReadinessSources> = {}): ReadinessSources => ({
+    isStarted: () => true,
+    isStopping: () => false,
+    engine: () => ({ workers: { ready: 1 }, isSilent: false }),
+    isClockRight: () => true,
+    areKeysCurrent: () => true,
+    isSchemaCurrent: () => true,
+    store: {
+      coordinator: {},
+      presence: { showReadiness: () => {} },
+      isCorrupt: false,
+      isHealthy: async () => true,
+    },
+    ...changed,
+  })
+  const log = pino({ level: 'silent' })
+
+  it('names everything that is wrong at once', () => {
+    const wrong = new Readiness(
+      sources({ isClockRight: () => false, areKeysCurrent: () => false, isSchemaCurrent: () => false }),
+      log,
+    )
+    expect(wrong.reasons).toEqual(['newer_schema', 'wrong_keys', 'wrong_clock'])
+    expect(new Readiness(sources({ isStarted: () => false }), log).reasons).toEqual(['starting'])
+    expect(new Readiness(sources({ isStopping: () => true }), log).reasons).toEqual(['stopping'])
+    expect(new Readiness(sources(), log).reasons).toEqual([])
+  })
+
+  it('gives a database up that did not answer for ten seconds, and not during a failover', async () => {
+    let [now, isHealthy] = [0, false]
+    const shown: string[][] = []
+    const store = {
+      coordinator: {},
+      presence: { showReadiness: (reasons: readonly string[]) => void shown.push([...reasons]) },
+      isCorrupt: false,
+      isHealthy: async () => isHealthy,
+    }
+    const readiness = new Readiness(sources({ store }), log, () => now)
+    await readiness.look()
+    now += DATABASE_LOST_MS - 1
+    await readiness.look()
+    expect(readiness.reasons).toEqual([])
+    now += 1
+    await readiness.look()
+    expect(readiness.reasons).toEqual(['database_lost'])
+    isHealthy = true
+    await readiness.look()
+    expect(readiness.reasons).toEqual([])
+    expect(shown).toEqual([[], [], ['database_lost'], []])
+  })
+
+  it('fails liveness once no worker was ready for five minutes', async () => {
+    let [now, ready] = [0, 0]
+    const engine = () => ({ workers: { ready }, isSilent: false })
+    const readiness = new Readiness(sources({ engine }), log, () => now)
+    await readiness.look()
+    now += ENGINE_GIVEN_UP_MS - 1
+    expect(readiness.isEngineGivenUp).toBe(false)
+    now += 1
+    expect(readiness.isEngineGivenUp).toBe(true)
+    ready = 1
+    await readiness.look()
+    expect(readiness.isEngineGivenUp).toBe(false)
+  })
+
+  it('are each there as a metric from the start, at 0', async () => {
+    running = await startService()
+    const metrics = await scrape(running)
+    expect(sampleOf(metrics, 'countersign_ready')).toBe(1)
+    for (const reason of NOT_READY_REASONS)
+      expect(sampleOf(metrics, `countersign_not_ready{reason="${reason}"}`)).toBe(0)
+  })
+})

@@ -1,0 +1,54 @@
+/** The token buckets that services share through PostgreSQL: never more than a burst at once, never less for a clock set back. */
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { parsePostgresUrl } from '../../../src/config/postgres-url.js'
+import { PostgresCoordinator } from '../../../src/storage/postgres/postgres-coordinator.js'
+import { Hosts } from '../../../src/storage/postgres/postgres-pool.js'
+import { openPostgresStore } from '../../../src/storage/postgres/postgres-store.js'
+import { createDatabase, overPostgres, type TestDatabase } from '../../support/postgres.js'
+
+const BUCKET = { ratePerSecond: 5, burst: 10 }
+const MOST = 100
+
+overPostgres(() => {
+  let database: TestDatabase
+  let coordinator: PostgresCoordinator
+
+  beforeAll(async () => {
+    database = await createDatabase()
+    await (await openPostgresStore(database.url)).close()
+    const target = parsePostgresUrl(database.url)
+    coordinator = new PostgresCoordinator({ target, hosts: new Hosts(target.hosts), passwordFile: undefined })
+    await coordinator.start()
+  })
+  afterEach(() => database.query('DELETE FROM bucket'))
+  afterAll(async () => {
+    await coordinator?.stop()
+    await database?.drop()
+  })
+
+  const shift = (interval: string) => database.query(`UPDATE bucket SET at = at + interval '${interval}'`)
+  const lease = () => coordinator.leaseTokens('holder', BUCKET, MOST)
+
+  describe('a bucket', () => {
+    it('gives its burst at first, and no more than that after any rest', async () => {
+      expect((await lease()).granted).toBe(BUCKET.burst)
+      await shift('-1 hour')
+      const { granted, left } = await lease()
+      expect([granted, left]).toEqual([BUCKET.burst, 0])
+    })
+
+    it('fills at its rate', async () => {
+      await lease()
+      await shift('-1 second')
+      const { granted } = await lease()
+      expect(granted).toBeGreaterThanOrEqual(BUCKET.ratePerSecond)
+      expect(granted).toBeLessThanOrEqual(BUCKET.burst)
+    })
+
+    it('loses nothing where its last time lies in the future', async () => {
+      await coordinator.leaseTokens('holder', BUCKET, 4)
+      await shift('1 hour')
+      expect((await lease()).granted).toBe(BUCKET.burst - 4)
+    })
+  })
+})

@@ -1,0 +1,181 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { systemClock } from '../../../src/lib/clock.js'
+import { parsePostgresUrl } from '../../../src/config/postgres-url.js'
+import { PostgresCoordinator } from '../../../src/storage/postgres/postgres-coordinator.js'
+import { Hosts } from '../../../src/storage/postgres/postgres-pool.js'
+import { openPostgresStore } from '../../../src/storage/postgres/postgres-store.js'
+import { StoreUnavailableError } from '../../../src/storage/store.js'
+import { SharedRateLimiter } from '../../../src/tenants/shared-rate-limiter.js'
+import { createDatabase, overPostgres, type TestDatabase } from '../../support/postgres.js'
+
+const SCOPE = Buffer.from('scope')
+const PAYLOAD = Buffer.from('payload')
+
+overPostgres(() => {
+  let database: TestDatabase
+  const coordinators: PostgresCoordinator[] = []
+  /** As a service of its own has it. */
+  const coordinator = async () => {
+    const target = parsePostgresUrl(database.url)
+    const made = new PostgresCoordinator({ target, hosts: new Hosts(target.hosts), passwordFile: undefined })
+    coordinators.push(made)
+    await made.start()
+    return made
+  }
+  beforeAll(async () => {
+    database = await createDatabase()
+    await (await openPostgresStore(database.url)).close()
+  })
+  afterEach(async () => {
+    for (const one of coordinators.splice(0)) await one.stop()
+    await database.query('DELETE FROM claim')
+    await database.query('DELETE FROM bucket')
+  })
+  afterAll(() => database?.drop())
+
+  const held = async () => (await database.query('SELECT node FROM claim')).map(({ node }) => node)
+
+  it('a lease is renewed without looking through the lanes, of which there are many versions beside a dump', async () => {
+    const reads = async () =>
+      (
+        await database.query(
+          `SELECT idx_scan::int AS one, seq_scan::int AS all FROM pg_stat_user_tables WHERE relname = 'lane'`,
+        )
+      )[0] as { one: number; all: number }
+    const others = () =>
+      database.query(
+        `SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()
+         AND backend_type = 'client backend'`,
+      )
+    // Of what they read, they tell last.
+    await expect.poll(others).toEqual([])
+    const before = await reads()
+    await coordinator()
+    await expect.poll(async () => (await reads()).one).toBeGreaterThan(before.one)
+    expect((await reads()).all).toBe(before.all)
+  })
+
+  describe('a claim', () => {
+    it('is held by one service at a time, whichever asks, and tells the others for which payload', async () => {
+      const services = await Promise.all([coordinator(), coordinator(), coordinator()])
+      const asked = Array.from({ length: 30 }, (_, i) => services[i % 3]!.claim(SCOPE, PAYLOAD))
+      const claims = await Promise.all(asked)
+      expect(claims.filter((claim) => 'release' in claim)).toHaveLength(1)
+      for (const claim of claims)
+        if ('heldFor' in claim) expect(Buffer.compare(claim.heldFor, PAYLOAD)).toBe(0)
+    })
+
+    it('is free again once it is given back', async () => {
+      const [one, other] = await Promise.all([coordinator(), coordinator()])
+      const claim = await one.claim(SCOPE, PAYLOAD)
+      if ('release' in claim) claim.release()
+      await expect.poll(held).toEqual([])
+      expect(await other.claim(SCOPE, PAYLOAD)).toHaveProperty('release')
+    })
+
+    it('is kept while its service lives, and taken over once its lease has ended without a word', async () => {
+      const [living, other] = await Promise.all([coordinator(), coordinator()])
+      await living.claim(SCOPE, PAYLOAD)
+      await database.query("INSERT INTO node VALUES ('killed', clock_timestamp() + interval '1 s')")
+      await database.query("INSERT INTO claim VALUES ($1, $2, 'killed', 'token')", [
+        Buffer.from('of the killed'),
+        PAYLOAD,
+      ])
+      expect(await other.claim(Buffer.from('of the killed'), PAYLOAD)).toHaveProperty('heldFor')
+      await expect.poll(() => other.claim(Buffer.from('of the killed'), PAYLOAD)).toHaveProperty('release')
+      expect(await other.claim(SCOPE, PAYLOAD)).toHaveProperty('heldFor')
+    })
+
+    it('that the database has given and its service does not know of is free with the next beat', async () => {
+      const [living, other] = await Promise.all([coordinator(), coordinator()])
+      await living.claim(SCOPE, PAYLOAD)
+      const [id] = await held()
+      // As after a statement whose answer was lost.
+      const lost = Buffer.from('lost')
+      await database.query("INSERT INTO claim VALUES ($1, $2, $3, 'of nobody')", [lost, PAYLOAD, id])
+      await expect.poll(() => other.claim(lost, PAYLOAD)).toHaveProperty('release')
+      expect(await other.claim(SCOPE, PAYLOAD)).toHaveProperty('heldFor')
+    })
+
+    it('says when it is free if its service has died', async () => {
+      const other = await coordinator()
+      await database.query("INSERT INTO node VALUES ('busy', clock_timestamp() + interval '1 h')")
+      await database.query("INSERT INTO claim VALUES ($1, $2, 'busy', 'token')", [SCOPE, PAYLOAD])
+      const claim = await other.claim(SCOPE, PAYLOAD)
+      await database.query("DELETE FROM node WHERE id = 'busy'")
+      const { leaseSeconds } = claim as { leaseSeconds: number }
+      expect(leaseSeconds).toBeGreaterThan(3000)
+      expect(leaseSeconds).toBeLessThanOrEqual(3600)
+    })
+
+    it('of a service that stops is free at once', async () => {
+      const [one, other] = await Promise.all([coordinator(), coordinator()])
+      await one.claim(SCOPE, PAYLOAD)
+      coordinators.splice(coordinators.indexOf(one), 1)
+      await one.stop()
+      expect(await other.claim(SCOPE, PAYLOAD)).toHaveProperty('release')
+    })
+
+    it('is not to be had while the database has not heard of the service for too long', async () => {
+      const one = await coordinator()
+      await database.query('ALTER TABLE node RENAME TO node_away')
+      try {
+        await expect
+          .poll(() => one.claim(SCOPE, PAYLOAD).catch((error) => error), { interval: 200 })
+          .toBeInstanceOf(StoreUnavailableError)
+      } finally {
+        await database.query('ALTER TABLE node_away RENAME TO node')
+      }
+      const anew = () => one.claim(Buffer.from('anew'), PAYLOAD).catch((error) => error)
+      await expect.poll(anew).toHaveProperty('release')
+    })
+  })
+
+  describe('a rate limit over three services', () => {
+    it('admits no more than the contract together, and all of it', async () => {
+      const services = await Promise.all([coordinator(), coordinator(), coordinator()])
+      const limiters = services.map((one) => new SharedRateLimiter(one, systemClock))
+      // So slow that nothing of note fills up meanwhile.
+      const contract = { ratePerSecond: 0.001, burst: 50 }
+      const asked = Array.from({ length: 200 }, (_, i) => limiters[i % 3]!.take('tenant', contract))
+      const decisions = await Promise.all(asked)
+      expect(decisions.filter(({ allowed }) => allowed)).toHaveLength(50)
+      const refused = decisions.find(({ allowed }) => !allowed)!
+      expect(refused.remaining).toBe(0)
+      expect(refused.retryAfterSeconds).toBeGreaterThan(900)
+    })
+
+    it('leaves at most a lot a service idle', async () => {
+      const services = await Promise.all([coordinator(), coordinator(), coordinator()])
+      const limiters = services.map((one) => new SharedRateLimiter(one, systemClock))
+      // A lot is five.
+      const contract = { ratePerSecond: 100, burst: 50 }
+      const slow = { ...contract, ratePerSecond: 100 }
+      for (const limiter of limiters)
+        expect(await limiter.take('other', slow)).toMatchObject({ allowed: true })
+      const [{ tokens }] = (await database.query("SELECT tokens FROM bucket WHERE holder = 'other'")) as [
+        { tokens: number },
+      ]
+      expect(tokens).toBeGreaterThanOrEqual(50 - 3 * 5)
+    })
+
+    it('has less by what one service was charged: all services together admit so many fewer', async () => {
+      const services = await Promise.all([coordinator(), coordinator()])
+      const limiters = services.map((one) => new SharedRateLimiter(one, systemClock))
+      const contract = { ratePerSecond: 0.001, burst: 50 }
+      expect(await limiters[0]!.take('charged', contract)).toMatchObject({ allowed: true })
+      limiters[0]!.charge('charged', contract, 30)
+      let admitted = 1
+      for (let i = 0; i < 40; i++) if ((await limiters[i % 2]!.take('charged', contract)).allowed) admitted++
+      expect(admitted).toBe(20)
+    })
+
+    it('fills up by the clock of the database', async () => {
+      const one = new SharedRateLimiter(await coordinator(), systemClock)
+      const contract = { ratePerSecond: 10, burst: 1 }
+      expect(await one.take('tenant', contract)).toMatchObject({ allowed: true, remaining: 0 })
+      await database.query("UPDATE bucket SET at = at - interval '1 s'")
+      expect(await one.take('tenant', contract)).toMatchObject({ allowed: true })
+    })
+  })
+})

@@ -1,0 +1,507 @@
+/** `countersign migrate-store`: whole databases moved from SQLite to PostgreSQL and back, with services before and after. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import Database from 'better-sqlite3'
+import pg from 'pg'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { packageFile } from '../../../src/lib/package-root.js'
+import { COPIED_TABLES, TABLES_OF_POSTGRES } from '../../../src/storage/copied-tables.js'
+import { openPostgresSource, openPostgresTarget } from '../../../src/storage/postgres/postgres-copy.js'
+import { openPostgresStore } from '../../../src/storage/postgres/postgres-store.js'
+import { openSqliteSource } from '../../../src/storage/sqlite/sqlite-copy.js'
+import { SqliteStore } from '../../../src/storage/sqlite/sqlite-store.js'
+import { StoreUnavailableError } from '../../../src/storage/store.js'
+import { apiClient } from '../../support/client.js'
+import { poll, type Workplace, workplace } from '../../support/command.js'
+import {
+  changeSqlite,
+  dumpPostgres,
+  dumpSqlite,
+  ENTRIES,
+  filesBeside,
+  lengthenLog,
+  type Populated,
+  populate,
+  schemaOf,
+  stop,
+  unfinish,
+} from '../../support/full-database.js'
+import { leash } from '../../support/leash.js'
+import { OPERATOR_HASH } from '../../support/operator.js'
+import { createDatabase, overPostgres, type TestDatabase } from '../../support/postgres.js'
+import { insertUser, tenant } from '../../support/records.js'
+
+/** Services that start on a busy machine. */
+const LIMIT_MS = 240_000
+
+overPostgres(() => {
+  let place: Workplace
+  let source: string
+  let populated: Populated
+  let database: TestDatabase
+  let number = 0
+
+  beforeAll(async () => {
+    place = await workplace()
+    source = place.path('countersign.db')
+    populated = await populate(place)
+  }, LIMIT_MS)
+  beforeEach(async () => {
+    database = await createDatabase()
+  })
+  afterEach(() => database?.drop())
+  afterAll(() => place?.dispose())
+
+  const sqlite = (file: string) => `sqlite:${file}`
+  const newFile = () => place.path(`other-${++number}.db`)
+  /** Of the source, to be changed. */
+  const copyOfSource = () => {
+    const file = newFile()
+    copyFileSync(source, file)
+    return file
+  }
+  const shown = ({ url }: TestDatabase) => url.replace(/:[^:@]+@/, '@')
+  const move = (from: string, to: string, env: Record<string, string> = {}) =>
+    place.run(['migrate-store', '--from', from, '--to', to, '--json'], env)
+  const moved = async (from: string, to: string) => {
+    const { code, stderr, json } = await move(from, to)
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    return json
+  }
+  const refusal = async (from: string, to: string, env?: Record<string, string>) => {
+    const { code, stdout, stderr } = await move(from, to, env)
+    expect({ code: code === 0, stdout }).toEqual({ code: false, stdout: '' })
+    return JSON.parse(stderr).error as { code: string; message: string }
+  }
+  /** What a service, or any other command, says to a database. */
+  const served = (url: string) => place.run(['tenant', 'list', '--json'], { COUNTERSIGN_DATABASE: url })
+
+  it(
+    'every row of SQLite is in PostgreSQL afterwards, and is served there by the same keys; SQLite stays as it was',
+    async () => {
+      const before = filesBeside(source)
+      const json = await moved(sqlite(source), database.url)
+      expect(filesBeside(source)).toEqual(before)
+      const held = dumpSqlite(source)
+      expect(await dumpPostgres(database)).toEqual(held)
+      const rows = Object.fromEntries(Object.entries(held).map(([name, { length }]) => [name, length]))
+      expect(Object.entries(rows).filter(([, count]) => count === 0)).toEqual([])
+      const total = Object.values(rows).reduce((sum, count) => sum + count, 0)
+      expect(json).toEqual({
+        from: sqlite(source),
+        to: shown(database),
+        rows: total,
+        copied: total,
+        was_finished: false,
+        tables: rows,
+        chains: [
+          { tenant_id: 'ten_a', name: 'a', entries: 0, broken_at: null },
+          { tenant_id: expect.stringMatching(/^ten_/), name: 'acme', entries: rows.audit, broken_at: null },
+        ],
+        seconds: expect.any(Number),
+      })
+
+      await useServed({ COUNTERSIGN_DATABASE: database.url })
+    },
+    LIMIT_MS,
+  )
+
+  it(
+    'back in SQLite is all that was there, and the password of the operator as it was last',
+    async () => {
+      const passwordFile = place.path('operator.password')
+      writeFileSync(passwordFile, `${OPERATOR_HASH}\n`)
+      const back = newFile()
+      try {
+        await moved(sqlite(source), database.url)
+        expect(await database.query('SELECT hash FROM operator_password')).toEqual([{ hash: OPERATOR_HASH }])
+        const reset = `${OPERATOR_HASH.slice(0, -1)}Q`
+        await database.query('UPDATE operator_password SET hash = $1', [reset])
+        const held = await dumpPostgres(database)
+        await moved(database.url, sqlite(back))
+        expect(await dumpPostgres(database)).toEqual(held)
+        expect(readFileSync(passwordFile, 'utf8')).toBe(`${reset}\n`)
+      } finally {
+        rmSync(passwordFile, { force: true })
+      }
+      expect(dumpSqlite(back)).toEqual(dumpSqlite(source))
+      expect(schemaOf(back)).toEqual(schemaOf(source))
+      await useServed({ COUNTERSIGN_DATABASE: sqlite(back) })
+    },
+    LIMIT_MS,
+  )
+
+  it(
+    'what epochs have wrapped is wrapped without them in SQLite, and goes on after a kill',
+    async () => {
+      const folder = place.path('epochs')
+      mkdirSync(folder)
+      const env = { COUNTERSIGN_DATABASE: database.url, COUNTERSIGN_EPOCH_KEYS: folder }
+      await moved(sqlite(source), database.url)
+      // Whose data key is none.
+      await database.query("DELETE FROM subject WHERE id = 'sub_eve'")
+      for (let i = 0; i < 2; i++)
+        expect((await place.run(['keys', 'rotate-epoch', '--json'], env)).code).toBe(0)
+      const back = newFile()
+      const without = await refusal(database.url, sqlite(back))
+      expect(without.message).toContain('COUNTERSIGN_EPOCH_KEYS')
+      expect((await move(database.url, sqlite(back), env)).code).toBe(0)
+      const [held, copied] = [await dumpPostgres(database), dumpSqlite(back)]
+      expect({ ...copied, subject: [] }).toEqual({ ...held, subject: [] })
+      expect(copied.subject).toHaveLength(held.subject!.length)
+      // Wrapped with another nonce, it is the same all the same.
+      await unfinish(back)
+      const again = await move(database.url, sqlite(back), env)
+      expect(again).toMatchObject({ code: 0, stderr: '' })
+      expect(again.json).toMatchObject({ copied: 0, was_finished: false })
+      expect(dumpSqlite(back)).toEqual(copied)
+      await useServed({ COUNTERSIGN_DATABASE: sqlite(back) })
+    },
+    LIMIT_MS,
+  )
+
+  it('what a service that was killed has only in its log is copied too, and both files stay as they were', async () => {
+    const file = copyOfSource()
+    const killed = newFile()
+    const store = SqliteStore.open(file)
+    await store.transaction((tx) => tx.insertTenant(tenant('late')))
+    for (const suffix of ['', '-wal']) copyFileSync(file + suffix, killed + suffix)
+    await store.close()
+    const before = filesBeside(killed)
+    await moved(sqlite(killed), database.url)
+    expect(await database.query("SELECT name FROM tenant WHERE id = 'ten_late'")).toEqual([{ name: 'late' }])
+    expect(filesBeside(killed)).toMatchObject(before)
+    expect(before).toHaveProperty('-wal')
+  })
+
+  it('what is seen after a move is numbered behind what was seen before', async () => {
+    await moved(sqlite(source), database.url)
+    const store = await openPostgresStore(database.url)
+    await store.transaction((tx) => insertUser(tx, 'mary'))
+    await store.close()
+    const rows = await database.query('SELECT subject_id FROM capture ORDER BY rowid')
+    expect(rows.at(-1)).toEqual({ subject_id: 'sub_mary' })
+  })
+
+  it('a finished copy is compared when it is asked for again, and nothing is written', async () => {
+    const { rows } = await moved(sqlite(source), database.url)
+    expect(await moved(sqlite(source), database.url)).toMatchObject({ rows, copied: 0, was_finished: true })
+  })
+
+  it('people are told what was copied, which chains are whole, and what to do now', async () => {
+    const { code, stdout, stderr } = await place.run([
+      ...['migrate-store', '--from', sqlite(source), '--to', database.url],
+    ])
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    expect(stdout).toMatch(/^Copied \d+ rows\. All \d+ were read again on both sides/)
+    expect(stdout).toMatch(/^audit +\d+$/m)
+    expect(stdout).toMatch(/^acme +\d+ +intact$/m)
+    expect(stdout).toContain(`Set COUNTERSIGN_DATABASE=${shown(database)} with the same master key`)
+  })
+
+  it('every table of both schemas is copied, or known to be PostgreSQL’s own', async () => {
+    const store = await openPostgresStore(database.url)
+    await store.close()
+    const tables = await database.query(`SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public'`)
+    const copied = COPIED_TABLES.map(({ name }) => name)
+    expect(tables.map(({ name }) => name).sort()).toEqual([...copied, ...TABLES_OF_POSTGRES].sort())
+    expect(Object.keys(dumpSqlite(source))).toEqual([...copied].sort())
+  })
+
+  it('a log that was tampered with is copied as it is, and told', async () => {
+    const file = copyOfSource()
+    const tampered = new Database(file)
+    tampered.exec("DROP TRIGGER audit_no_update; UPDATE audit SET entry = '{}' WHERE sequence = 3")
+    tampered.close()
+    const { code, json } = await move(sqlite(file), database.url)
+    expect(code).toBe(1)
+    expect(json.chains).toMatchObject([{ broken_at: null }, { name: 'acme', broken_at: 3 }])
+    expect((await served(database.url)).code).toBe(0)
+  })
+
+  describe('interrupted', () => {
+    let long: string
+    beforeAll(async () => {
+      long = copyOfSource()
+      await lengthenLog(place, long)
+    }, LIMIT_MS)
+
+    /** The command as a process, to be killed. */
+    const begin = (from: string, to: string) => {
+      const child = spawn(
+        process.execPath,
+        [
+          ...leash(),
+          packageFile('dist', 'src', 'cli', 'main.js'),
+          'migrate-store',
+          '--from',
+          from,
+          '--to',
+          to,
+        ],
+        {
+          env: { PATH: process.env.PATH, COUNTERSIGN_DATA_DIR: place.dataDir },
+          stdio: ['ignore', 'ignore', 'inherit'],
+        },
+      )
+      const exited = once(child, 'close')
+      return {
+        isOver: () => child.exitCode !== null,
+        async kill() {
+          child.kill('SIGKILL')
+          return (await exited)[1] === 'SIGKILL'
+        },
+      }
+    }
+
+    it(
+      'by a kill, wherever it was, it goes on into PostgreSQL; until it is done nobody is served',
+      async () => {
+        const count = async (text: string) => {
+          const [row] = await database.query(text).catch(() => [])
+          return Number(row?.count ?? 0)
+        }
+        // The mark of what is unfinished cannot be taken away as long as somebody reads it: so none of them comes to its end.
+        const held = 'SELECT count(*) AS count FROM unfinished_copy'
+        const waits = `SELECT count(*) AS count FROM pg_locks WHERE relation = 'unfinished_copy'::regclass AND NOT granted`
+        const until = [held, 'SELECT count(*) AS count FROM audit', waits]
+        const reader = new pg.Client(database.url)
+        await reader.connect()
+        try {
+          for (const text of until) {
+            const child = begin(sqlite(long), database.url)
+            await poll(
+              () => count(text),
+              (found) => found > 0,
+            )
+            if (text === held) await reader.query('BEGIN; SELECT FROM unfinished_copy')
+            expect(await child.kill()).toBe(true)
+            // What waits for the mark keeps all others from looking at it.
+            if (text === waits) await reader.query('COMMIT')
+            const { error } = await served(database.url)
+            expect(error.code).toBe('database_unusable')
+            expect(error.message).toContain(
+              `it is a copy that was not finished: \`countersign migrate-store --from ${sqlite(long)} --to ${shown(database)}\` finishes it.`,
+            )
+          }
+        } finally {
+          await reader.end()
+        }
+        const json = await moved(sqlite(long), database.url)
+        expect(json).toMatchObject({ copied: 0, was_finished: false, tables: { audit: ENTRIES } })
+        expect(await dumpPostgres(database)).toEqual(dumpSqlite(long))
+        expect((await served(database.url)).json).toHaveLength(2)
+      },
+      LIMIT_MS,
+    )
+
+    it(
+      'by a kill it goes on into SQLite; until it is done nobody is served',
+      async () => {
+        await moved(sqlite(long), database.url)
+        const target = newFile()
+        const entries = () => {
+          if (!existsSync(target)) return 0
+          const database = new Database(target, { readonly: true })
+          try {
+            return database.prepare<[], number>('SELECT count(*) FROM audit').pluck().get()!
+          } catch {
+            return 0
+          } finally {
+            database.close()
+          }
+        }
+        // On a fast machine one may come to its end first.
+        for (let isKilled = false; !isKilled; ) {
+          for (const suffix of ['', '-wal', '-shm', '-serving']) rmSync(target + suffix, { force: true })
+          const child = begin(database.url, sqlite(target))
+          await poll(
+            async () => entries() > 0 || child.isOver(),
+            (isSo) => isSo,
+          )
+          isKilled = (await child.kill()) && entries() < ENTRIES
+        }
+        const { error } = await served(sqlite(target))
+        expect(error.code).toBe('database_unusable')
+        expect(error.message).toContain(`--from ${shown(database)} --to ${sqlite(target)}\` finishes it.`)
+        const json = await moved(database.url, sqlite(target))
+        expect(json.copied).toBeLessThan(json.rows)
+        expect(dumpSqlite(target)).toEqual(dumpSqlite(long))
+        expect((await served(sqlite(target))).json).toHaveLength(2)
+      },
+      LIMIT_MS,
+    )
+
+    it('and the source changed meanwhile, it is copied anew', async () => {
+      for (const [from, to] of [
+        [copyOfSource(), 'postgres'],
+        [copyOfSource(), 'sqlite'],
+      ] as const) {
+        const file = newFile()
+        const other = await createDatabase()
+        try {
+          // Whatever its kind, it holds a copy that was made whole but for its end.
+          await moved(sqlite(from), other.url)
+          if (to === 'sqlite') await moved(other.url, sqlite(file))
+          await unfinish(to === 'sqlite' ? file : other)
+          const origin = to === 'sqlite' ? await createDatabase() : null
+          if (origin) await moved(sqlite(from), origin.url)
+          const change = `DELETE FROM reference; UPDATE subject SET failures = 3`
+          if (origin) await origin.query(change)
+          else changeSqlite(from, change)
+          const { code, stderr } =
+            to === 'sqlite' ? await move(origin!.url, sqlite(file)) : await move(sqlite(from), other.url)
+          expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringContaining('copying anew') })
+          if (origin) expect(dumpSqlite(file)).toEqual(await dumpPostgres(origin))
+          else expect(await dumpPostgres(other)).toEqual(dumpSqlite(from))
+          await origin?.drop()
+        } finally {
+          await other.drop()
+        }
+      }
+    })
+  })
+
+  describe('is refused', () => {
+    it(
+      'while a service serves from the source',
+      async () => {
+        const file = copyOfSource()
+        await moved(sqlite(source), database.url)
+        const places: Array<[string, string]> = [
+          [sqlite(file), database.url],
+          [database.url, sqlite(newFile())],
+        ]
+        for (const [from, to] of places) {
+          const server = await place.serve([], { COUNTERSIGN_DATABASE: from })
+          expect((await refusal(from, to)).code).toBe('source_in_use')
+          await stop(server)
+        }
+      },
+      LIMIT_MS,
+    )
+
+    it(
+      'while a service serves from the target, or has only begun to',
+      async () => {
+        const file = copyOfSource()
+        const server = await place.serve([], { COUNTERSIGN_DATABASE: sqlite(file) })
+        await moved(sqlite(source), database.url)
+        expect((await refusal(database.url, sqlite(file))).code).toBe('target_in_use')
+        await stop(server)
+
+        const begun = await createDatabase()
+        await (await openPostgresStore(begun.url)).close()
+        await begun.query("INSERT INTO node (id, lease_until) VALUES ('other', now() + interval '1 hour')")
+        expect((await refusal(sqlite(source), begun.url)).code).toBe('target_in_use')
+        await begun.drop()
+      },
+      LIMIT_MS,
+    )
+
+    it('where the target holds data of its own, which stay as they are', async () => {
+      const other = copyOfSource()
+      changeSqlite(other, "UPDATE tenant SET name = 'somebody' WHERE id = 'ten_a'")
+      await moved(sqlite(other), database.url)
+      const held = await dumpPostgres(database)
+      const refused = await refusal(sqlite(source), database.url)
+      expect(refused).toMatchObject({ code: 'target_not_empty' })
+      expect(await dumpPostgres(database)).toEqual(held)
+      expect((await served(database.url)).code).toBe(0)
+
+      const before = dumpSqlite(source)
+      expect((await refusal(database.url, sqlite(source))).code).toBe('target_not_empty')
+      expect(dumpSqlite(source)).toEqual(before)
+    })
+
+    it('where the target is an unfinished copy of another database', async () => {
+      const target = await openPostgresTarget(database.url, {})
+      await target.begin({ mark: 'ten_of_another', command: 'countersign migrate-store' })
+      await target.close()
+      expect((await refusal(sqlite(source), database.url)).message).toContain('unfinished copy of another')
+    })
+
+    it('where source or target have another schema', async () => {
+      const old = copyOfSource()
+      changeSqlite(old, 'PRAGMA user_version = 3')
+      expect((await refusal(sqlite(old), database.url)).code).toBe('source_outdated')
+      await moved(sqlite(source), database.url)
+      await database.query('UPDATE schema_version SET version = version + 1')
+      expect((await refusal(sqlite(source), database.url)).code).toBe('target_outdated')
+      expect((await refusal(database.url, sqlite(newFile()))).code).toBe('source_outdated')
+    })
+
+    it('with another master key, and where there is nothing to copy', async () => {
+      const env = { COUNTERSIGN_MASTER_KEY: Buffer.alloc(32, 7).toString('base64') }
+      const wrong = await refusal(sqlite(source), database.url, env)
+      expect(wrong.message).toContain('The master key does not open this database')
+      expect((await refusal(sqlite(newFile()), database.url)).code).toBe('source_missing')
+      expect((await refusal(database.url, sqlite(newFile()))).code).toBe('source_missing')
+    })
+
+    it('between two of one kind, and never tells a password', async () => {
+      for (const [from, to] of [
+        [sqlite(source), sqlite(newFile())],
+        [database.url, database.url],
+        [source, database.url],
+      ] as const)
+        expect((await refusal(from, to)).code).toBe('invalid_option')
+      const { stderr } = await move(sqlite(source), 'postgres://me:s3cret@127.0.0.1:1/nowhere')
+      expect(JSON.parse(stderr).error.code).toBe('database_unusable')
+      const bad = await move(sqlite(source), 'postgres://me:s3cret@127.0.0.1/x?nonsense=1')
+      expect(JSON.parse(bad.stderr).error).toMatchObject({
+        code: 'invalid_option',
+        message: expect.stringMatching(/^--to cannot be used: nonsense/),
+      })
+      expect(stderr + bad.stderr).not.toContain('s3cret')
+    })
+  })
+
+  it('takes the password for PostgreSQL from its file', async () => {
+    const url = new URL(database.url)
+    const file = place.path('database.password')
+    writeFileSync(file, `${decodeURIComponent(url.password)}\n`, { mode: 0o600 })
+    url.password = ''
+    const { code } = await move(sqlite(source), url.href, { COUNTERSIGN_DATABASE_PASSWORD_FILE: file })
+    expect(code).toBe(0)
+  })
+
+  it('what a command writes to SQLite meanwhile is not lost: the copy is not finished', async () => {
+    const file = copyOfSource()
+    const opened = await openSqliteSource(file)
+    changeSqlite(file, 'UPDATE subject SET failures = 5')
+    await expect(opened.assertStill()).rejects.toMatchObject({ code: 'source_changed' })
+    await opened.close()
+  })
+
+  it('PostgreSQL is written by nobody while it is copied', async () => {
+    await moved(sqlite(source), database.url)
+    const opened = await openPostgresSource(database.url, {})
+    const store = await openPostgresStore(database.url)
+    const change = () => store.transaction((tx) => tx.insertTenant(tenant('late')), performance.now() + 500)
+    await expect(change()).rejects.toThrow(StoreUnavailableError)
+    await opened.close()
+    await change()
+    await store.close()
+  })
+
+  /** A service in front of what was moved: what was enrolled is recognised, what was answered is answered again, the logs are whole. */
+  async function useServed(env: Record<string, string>): Promise<void> {
+    const server = await place.serve([], env)
+    const sandbox = apiClient(`${server.sandbox}/v1`, populated.sandboxKey)
+    const production = apiClient(`${server.production}/v1`, populated.productionKey)
+    const { image, kept } = populated
+    for (const client of [sandbox, production]) {
+      const { status, body } = await client.verify({ user_id: 'ada', image, action: 'login' })
+      expect({ status, verdict: body.verdict }).toEqual({ status: 200, verdict: 'approved' })
+    }
+    const again = await production.enroll(kept.request, { headers: { 'X-Svc-Idempotency-Key': kept.key } })
+    expect(again.text).toBe(kept.text)
+    expect((await place.run(['audit', 'verify', '--json'], env)).json).toMatchObject([
+      { name: 'a', broken_at: null },
+      { name: 'acme', broken_at: null, entries: expect.any(Number) },
+    ])
+    await stop(server)
+  }
+})

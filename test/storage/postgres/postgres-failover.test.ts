@@ -1,0 +1,104 @@
+/** A primary and its hot standby, of which one is written at a time: a store finds it, and a service goes on when it changes. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { openPostgresStore } from '../../../src/storage/postgres/postgres-store.js'
+import { base64, face } from '../../support/faces.js'
+import { overPostgres } from '../../support/postgres.js'
+import { PostgresServer } from '../../support/postgres-server.js'
+import { tenant } from '../../support/records.js'
+import { startService, type TestService } from '../../support/service.js'
+import { startStandby } from '../../support/standby.js'
+
+const LIMIT_MS = 180_000
+/** What has run into the server that is gone is told so; what comes after it is served. */
+const MOST_REFUSED = 3
+
+overPostgres(() => {
+  const folder = mkdtempSync(join(tmpdir(), 'countersign-failover-'))
+  let primary: PostgresServer
+  let standby: PostgresServer
+
+  const ask = async (server: PostgresServer, statement: string) => {
+    const client = new pg.Client(`${server.url}/postgres`)
+    await client.connect()
+    try {
+      return (await client.query(statement)).rows
+    } finally {
+      await client.end()
+    }
+  }
+  const hostOf = ({ url }: PostgresServer) => new URL(url).host
+  /** Of these servers, in this order. */
+  const urlOf = (database: string, ...servers: PostgresServer[]) =>
+    `${primary.url.replace(hostOf(primary), servers.map(hostOf).join(','))}/${database}`
+  const replicated = () =>
+    expect
+      .poll(() =>
+        ask(
+          primary,
+          'SELECT count(*)::int AS behind FROM pg_stat_replication WHERE replay_lsn >= pg_current_wal_lsn()',
+        ),
+      )
+      .toEqual([{ behind: 1 }])
+
+  beforeAll(async () => {
+    primary = await PostgresServer.start()
+    standby = await startStandby(primary, folder)
+  }, LIMIT_MS)
+  afterAll(async () => {
+    await primary?.stop()
+    await standby?.stop()
+    rmSync(folder, { recursive: true, force: true })
+  })
+
+  it('a standby is passed over for the primary behind it, and refused where it is alone', async () => {
+    const store = await openPostgresStore(urlOf('postgres', standby, primary))
+    try {
+      await store.transaction((tx) => tx.insertTenant(tenant('a')))
+      expect((await store.read.tenants()).map(({ name }) => name)).toEqual(['a'])
+    } finally {
+      await store.close()
+    }
+    await expect(openPostgresStore(urlOf('postgres', standby))).rejects.toThrow(
+      'it can only be read: it is a standby',
+    )
+  })
+
+  it(
+    'a service whose primary is gone refuses until the standby is promoted, and then goes on by itself',
+    async () => {
+      const ada = base64(await face('ada'))
+      await ask(primary, 'CREATE DATABASE service')
+      const running: TestService = await startService({
+        COUNTERSIGN_DATABASE: urlOf('service', primary, standby),
+      })
+      try {
+        const { sandbox } = await running.tenant()
+        const enrol = (user: string) => sandbox.enroll({ user_id: user, image: ada })
+        expect((await enrol('before')).status).toBe(201)
+        await replicated()
+        await primary.stop()
+        const refused = await enrol('meanwhile')
+        expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1'])
+        await ask(standby, 'SELECT pg_promote()')
+        const statuses: number[] = []
+        do {
+          statuses.push((await enrol('after')).status)
+          if (statuses.at(-1) === 503) await sleep(100)
+        } while (statuses.at(-1) === 503 && statuses.length <= MOST_REFUSED)
+        expect(statuses.at(-1)).toBe(201)
+        const verify = (user: string) => sandbox.verify({ user_id: user, image: ada, action: 'x' })
+        for (const user of ['before', 'after']) expect((await verify(user)).body.verdict).toBe('approved')
+        // What was refused has not happened.
+        expect((await verify('meanwhile')).status).toBe(404)
+      } finally {
+        await running.stop()
+      }
+    },
+    LIMIT_MS,
+  )
+})

@@ -1,0 +1,144 @@
+import pg from 'pg'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { openPostgresStore } from '../../../src/storage/postgres/postgres-store.js'
+import type { Store } from '../../../src/storage/store.js'
+import { poll } from '../../support/command.js'
+import { createDatabase, overPostgres, type TestDatabase } from '../../support/postgres.js'
+import { tenant } from '../../support/records.js'
+
+/** Enough that some share a lane, and some do not. */
+const NAMES = Array.from({ length: 24 }, (_, i) => `tenant-${i}`)
+const TIMES = 12
+
+let database: TestDatabase
+let nodes: Store[]
+
+/** As one that reads, and decides by that what it writes. */
+const count = (store: Store, name: string) =>
+  store.transaction(
+    async (tx) => {
+      const { ratePerSecond, burst, fmr, requireLiveness, replaceVerdictMinutes } = (await tx.tenantById(
+        `ten_${name}`,
+      ))!
+      await tx.setContract(`ten_${name}`, {
+        ratePerSecond: ratePerSecond + 1,
+        burst,
+        fmr,
+        requireLiveness,
+        replaceVerdictMinutes,
+      })
+    },
+    undefined,
+    { tenantId: `ten_${name}` },
+  )
+
+overPostgres(() => {
+  beforeEach(async () => {
+    database = await createDatabase()
+    nodes = [await openPostgresStore(database.url), await openPostgresStore(database.url)]
+    await nodes[0]!.transaction(async (tx) => {
+      for (const name of NAMES) await tx.insertTenant(tenant(name, { ratePerSecond: 0 }))
+    })
+  })
+  afterEach(async () => {
+    for (const node of nodes) await node.close()
+    await database.drop()
+  })
+  const rates = async () => (await nodes[0]!.read.tenants()).map(({ ratePerSecond }) => ratePerSecond)
+
+  it('what is of a tenant, and what is of all, is done one after the other on all nodes', async () => {
+    const ofAll = (store: Store) =>
+      store.transaction(async (tx) => {
+        for (const {
+          id,
+          ratePerSecond,
+          burst,
+          fmr,
+          requireLiveness,
+          replaceVerdictMinutes,
+        } of await tx.tenants())
+          await tx.setContract(id, {
+            ratePerSecond: ratePerSecond + 1,
+            burst,
+            fmr,
+            requireLiveness,
+            replaceVerdictMinutes,
+          })
+      })
+    await Promise.all(
+      nodes.flatMap((node) =>
+        Array.from({ length: TIMES }, async (_, i) => {
+          if (i % 4 === 1) await ofAll(node)
+          await Promise.all(NAMES.map((name) => count(node, name)))
+        }),
+      ),
+    )
+    const once = TIMES * nodes.length
+    expect(await rates()).toEqual(NAMES.map(() => once + once / 4))
+  })
+
+  it('a group goes on without the tenants whose lanes another node has, and what is of all waits for every lane', async () => {
+    const [node, other] = nodes as [Store, Store]
+    const holder = new pg.Client(database.url)
+    await holder.connect()
+    await holder.query('BEGIN')
+    await holder.query('SELECT FROM lane WHERE id % 2 = 0 FOR UPDATE')
+    const done = new Set<string>()
+    const counting = NAMES.map((name) => count(node, name).then(() => done.add(name)))
+    await poll(rates, (all) => all.includes(1))
+    const ofAll = other.transaction((tx) => tx.insertTenant(tenant('late'))).then(() => done.add('late'))
+    const waiting = () =>
+      database.query(
+        "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'",
+      )
+    await poll(waiting, (rows) => rows.length === 2)
+    expect(done.has('late')).toBe(false)
+    expect(done.size).toBeGreaterThan(0)
+    expect(done.size).toBeLessThan(NAMES.length)
+    await holder.end()
+    await Promise.all([...counting, ofAll])
+    expect(await rates()).toEqual([...NAMES, 'late'].map(() => 1))
+  })
+
+  it('nodes that want the same tenants all the time lock none of each other out, and let work of all come to its turn', async () => {
+    let isOver = false
+    let counted = 0
+    const countOn = async (node: Store, name: string) => {
+      while (!isOver) {
+        await count(node, name)
+        counted++
+      }
+    }
+    const counting = nodes.flatMap((node) => NAMES.map((name) => countOn(node, name)))
+    for (let i = 0; i < TIMES; i++)
+      await nodes[i % nodes.length]!.transaction((tx) =>
+        tx.insertTenant(tenant(`late-${i}`, { ratePerSecond: 0 })),
+      )
+    isOver = true
+    await Promise.all(counting)
+    expect((await rates()).reduce((sum, rate) => sum + rate, 0)).toBe(counted)
+    expect(counted).toBeGreaterThan(counting.length)
+    const deadlocks = 'SELECT deadlocks::int FROM pg_stat_database WHERE datname = current_database()'
+    expect(await database.query(deadlocks)).toEqual([{ deadlocks: 0 }])
+  })
+
+  it('nobody writes who wraps under an epoch that the database knows nothing of, as after a failover', async () => {
+    const shared = nodes[0]!.shared!
+    const { epochs } = shared
+    await epochs.announce('key', 1)
+    const { number } = (await epochs.all())[0]!
+    shared.requireEpoch(number)
+    await expect(count(nodes[0]!, NAMES[0]!)).rejects.toThrow('the working keys were changed')
+    await expect(nodes[0]!.assertWritable()).rejects.toThrow('the working keys were changed')
+    await epochs.activate(number, 2)
+    await count(nodes[0]!, NAMES[0]!)
+    await nodes[0]!.assertWritable()
+  })
+
+  it('a table of lanes that lacks rows is told of, and nobody waits for them for ever', async () => {
+    await database.query('DELETE FROM lane WHERE id > 1')
+    await expect(Promise.all(NAMES.map((name) => count(nodes[0]!, name)))).rejects.toThrow(
+      'lacks rows of lane',
+    )
+  })
+})

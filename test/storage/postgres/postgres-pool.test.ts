@@ -1,0 +1,164 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { parsePostgresUrl } from '../../../src/config/postgres-url.js'
+import { Hosts, PostgresPool } from '../../../src/storage/postgres/postgres-pool.js'
+import { SilenceWatch } from '../../../src/storage/postgres/postgres-silence.js'
+import { createDatabase, overPostgres, type TestDatabase } from '../../support/postgres.js'
+
+const SIZE = 4
+const LOCKED = 'SELECT 0 AS i, pg_advisory_xact_lock_shared(1)'
+const PID = { name: 'pid', text: 'SELECT pg_backend_pid() AS pid' }
+
+overPostgres(() => {
+  let database: TestDatabase
+  let silence: SilenceWatch
+  let pool: PostgresPool
+  beforeAll(async () => {
+    database = await createDatabase()
+    const target = parsePostgresUrl(database.url)
+    silence = new SilenceWatch((query, timeoutMs) => pool.queryApart(query, timeoutMs))
+    const access = { target, hosts: new Hosts(target.hosts), passwordFile: undefined }
+    pool = new PostgresPool(access, { size: SIZE, silence })
+  })
+  afterAll(async () => {
+    await pool?.end()
+    silence?.stop()
+    await database?.drop()
+  })
+  const brief = async (text: string, values?: unknown[]) =>
+    (await pool.query({ text, isBrief: true, ...(values ? { values } : {}) })).rows[0]
+  const pids = (count: number, isBrief: boolean) =>
+    Promise.all(
+      Array.from(
+        { length: count },
+        async () => (await pool.query({ ...PID, isBrief })).rows[0].pid as number,
+      ),
+    )
+
+  const atWork = async (statement: string) => {
+    const rows = await database.query(
+      `SELECT pid FROM pg_stat_activity WHERE query = $1 AND state = 'active'`,
+      [statement],
+    )
+    return rows.map(({ pid }) => pid as number)
+  }
+
+  /** What LOCKED waits for. @returns what gives it back */
+  const lock = async () => {
+    const client = await pool.acquire()
+    await client.query('SELECT pg_advisory_lock(1)')
+    return async () => {
+      await client.query('SELECT pg_advisory_unlock(1)')
+      client.release()
+    }
+  }
+
+  describe('what is brief', () => {
+    it('shares a connection with all that is asked for at the time', async () => {
+      expect(new Set(await pids(20, true)).size).toBe(1)
+      expect(new Set(await pids(20, false)).size).toBe(SIZE)
+    })
+
+    it('is answered each with its own, and fails alone', async () => {
+      const asked = Array.from({ length: 20 }, (_, i) => brief('SELECT 12 / $1::int AS quotient', [i % 4]))
+      const answers = await Promise.allSettled(asked)
+      for (const [i, answer] of answers.entries())
+        if (i % 4 === 0) expect(answer).toMatchObject({ reason: { code: '22012' } })
+        else expect(answer).toEqual({ status: 'fulfilled', value: { quotient: 12 / (i % 4) } })
+    })
+
+    it('does not wait behind what takes long', async () => {
+      const unlock = await lock()
+      const slow = brief(LOCKED)
+      let others = 0
+      const asking = setInterval(() => void brief('SELECT 1').then(() => others++), 20)
+      await expect.poll(() => others).toBeGreaterThan(0)
+      clearInterval(asking)
+      await unlock()
+      await slow
+    })
+
+    it('is asked for once more when the connection is lost that many wait on', async () => {
+      const unlock = await lock()
+      const asked = [brief(LOCKED), ...[1, 2, 3].map((i) => brief(`SELECT ${i} AS i`))]
+      let pid = 0
+      await expect.poll(async () => ([pid = 0] = await atWork(LOCKED))).toHaveLength(1)
+      await database.query('SELECT pg_terminate_backend($1)', [pid])
+      await unlock()
+      expect((await Promise.all(asked)).map(({ i }) => i)).toEqual([0, 1, 2, 3])
+      expect(await pids(1, true)).not.toContain(pid)
+    })
+
+    it('is waited for when the pool ends', async () => {
+      const target = parsePostgresUrl(database.url)
+      const ending = new PostgresPool(
+        { target, hosts: new Hosts(target.hosts), passwordFile: undefined },
+        { size: 1 },
+      )
+      let answered = 0
+      for (let i = 0; i < 3; i++)
+        void ending.query({ text: 'SELECT pg_sleep(0.3), 3', isBrief: true }).then(() => answered++)
+      await expect.poll(() => atWork('SELECT pg_sleep(0.3), 3')).toHaveLength(1)
+      await ending.end()
+      expect(answered).toBe(3)
+    })
+  })
+
+  it('a row is the same whenever its statement is asked for, however often it was before', async () => {
+    const columns = {
+      bytes: [`'\\x00ff5c78'::bytea`, Buffer.from([0, 255, 0x5c, 0x78])],
+      noBytes: [`''::bytea`, Buffer.alloc(0)],
+      time: ['1764000000000::bigint', 1_764_000_000_000],
+      before: ['(-9007199254740991)::bigint', Number.MIN_SAFE_INTEGER],
+      number: ['(-2147483648)::int', -2_147_483_648],
+      real: ['0.1::float8', 0.1],
+      yes: ['true', true],
+      no: ['false', false],
+      text: [`'ä👩🏽‍💻'::text`, 'ä👩🏽‍💻'],
+      noText: [`''::text`, ''],
+      json: [`'{"a":[1]}'::json`, { a: [1] }],
+      list: [`ARRAY['a', 'b']`, ['a', 'b']],
+      nothing: ['NULL::bytea', null],
+    } as const
+    const names = Object.keys(columns)
+    const row = Object.fromEntries(Object.entries(columns).map(([name, [, value]]) => [name, value]))
+    const text = `SELECT ${Object.entries(columns).map(([name, [sql]]) => `${sql} AS "${name}"`)}, $1::text AS given`
+    for (let i = 0; i < 3; i++) {
+      const [one] = (await pool.query({ name: 'columns', text, values: [`${i}`], isBrief: true })).rows
+      expect(one).toEqual({ ...row, given: `${i}` })
+      expect(Object.keys(one)).toEqual([...names, 'given'])
+    }
+  })
+
+  it('a statement is asked for anew once its columns were changed', async () => {
+    await database.query(`CREATE TABLE changing AS SELECT 1::int AS n`)
+    const statement = { name: 'changing', text: 'SELECT n FROM changing', isBrief: true }
+    for (let i = 0; i < 2; i++) expect((await pool.query(statement)).rows).toEqual([{ n: 1 }])
+    await database.query('ALTER TABLE changing ALTER n TYPE text')
+    expect((await pool.query(statement)).rows).toEqual([{ n: '1' }])
+  })
+
+  it('statements that could not be parsed with the first of their name fail as that does', async () => {
+    const target = parsePostgresUrl(database.url)
+    const access = { target, hosts: new Hosts(target.hosts), passwordFile: undefined }
+    const impatient = new PostgresPool(access, { size: 1, settings: { lock_timeout: '100ms' } })
+    await database.query('CREATE TABLE altered (n int)')
+    const client = await pool.acquire()
+    await client.query('BEGIN; LOCK TABLE altered')
+    const statement = { name: 'altered', text: 'SELECT n FROM altered', isBrief: true }
+    const answers = await Promise.allSettled([1, 2, 3].map(() => impatient.query(statement)))
+    await client.query('COMMIT')
+    client.release()
+    for (const answer of answers) expect(answer).toMatchObject({ reason: { code: 'store_unavailable' } })
+    expect((await impatient.query(statement)).rows).toEqual([])
+    await impatient.end()
+  })
+
+  it('rows larger than what arrives at once are put together', async () => {
+    const text = `SELECT n, repeat(n::text, $1::int) AS long FROM generate_series(1, 9) AS n`
+    for (let i = 0; i < 3; i++) {
+      const { rows } = await pool.query({ name: 'long', text, values: [300_000] })
+      expect(rows.map(({ long }) => long.length)).toEqual(Array(9).fill(300_000))
+      expect(rows.every(({ n, long }) => long.startsWith(`${n}${n}`))).toBe(true)
+    }
+  })
+})

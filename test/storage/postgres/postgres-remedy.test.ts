@@ -1,0 +1,86 @@
+/** Whoever reads that PostgreSQL cannot be used reads what to do about it: against a real server, by what `serve` and `config check` call. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { hasDatabase, openStore } from '../../../src/storage/open-store.js'
+import { StoreOpenError } from '../../../src/storage/store.js'
+import { createDatabase, overPostgres, type TestDatabase } from '../../support/postgres.js'
+
+overPostgres(() => {
+  const folder = mkdtempSync(join(tmpdir(), 'countersign-remedy-'))
+  const wrong = join(folder, 'wrong.password')
+  const empty = join(folder, 'empty.password')
+  const absent = join(folder, 'absent.password')
+  let made: TestDatabase
+  beforeAll(async () => {
+    made = await createDatabase()
+    writeFileSync(wrong, 'wrong\n')
+    writeFileSync(empty, '\n')
+  })
+  afterAll(async () => {
+    await made?.drop()
+    rmSync(folder, { recursive: true, force: true })
+  })
+
+  const cases: Array<[string, Partial<URL>, string | undefined, RegExp]> = [
+    [
+      'a wrong password',
+      {},
+      wrong,
+      /password authentication failed .*wrong\.password\. ALTER ROLE "postgres" PASSWORD/,
+    ],
+    [
+      'a wrong password in the URL',
+      { password: 'hush' },
+      undefined,
+      /failed .* that of COUNTERSIGN_DATABASE\. ALTER ROLE/,
+    ],
+    ['an empty password file', {}, empty, /asks for a password, and .*empty\.password is empty\.$/],
+    [
+      'a password file that is not there',
+      {},
+      absent,
+      /ENOENT.*COUNTERSIGN_DATABASE_PASSWORD_FILE names that file\.$/,
+    ],
+    [
+      'no password',
+      { password: '' },
+      undefined,
+      /name a file with it in COUNTERSIGN_DATABASE_PASSWORD_FILE\.$/,
+    ],
+    [
+      'no such database',
+      { pathname: '/absent' },
+      undefined,
+      /"absent" does not exist\. CREATE DATABASE "absent" OWNER "postgres"/,
+    ],
+    [
+      'nobody who listens',
+      { port: '1' },
+      undefined,
+      /ECONNREFUSED 127\.0\.0\.1:1\. Is PostgreSQL running there/,
+    ],
+    [
+      'a host that has no address',
+      { hostname: 'absent.invalid' },
+      undefined,
+      /absent\.invalid.* Is the host in COUNTERSIGN_DATABASE spelt right\?$/,
+    ],
+  ]
+  it.each(cases)('%s', async (_, change, databasePasswordFile, message) => {
+    const url = new URL(made.url)
+    Object.assign(url, change)
+    url.searchParams.set('sslmode', 'disable')
+    const config = { database: url.href, databasePasswordFile }
+    for (const work of [openStore, hasDatabase]) {
+      const error = await work(config).then(
+        () => null,
+        (reason: unknown) => reason,
+      )
+      expect(error).toBeInstanceOf(StoreOpenError)
+      expect((error as Error).message).toMatch(message)
+      expect((error as Error).message).not.toContain('hush')
+    }
+  })
+})

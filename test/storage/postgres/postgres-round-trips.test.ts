@@ -1,0 +1,112 @@
+/** How often a call waits for PostgreSQL: each time costs the way there and back, and in a transaction keeps all others waiting. */
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import type { StoreTransaction } from '../../../src/storage/store.js'
+import type { ApiClient } from '../../support/client.js'
+import { base64, face } from '../../support/faces.js'
+import { overPostgres } from '../../support/postgres.js'
+import { RoundTripCounter, type Trips } from '../../support/round-trips.js'
+import { startService, type TestService } from '../../support/service.js'
+
+/** One that waits for a new lot of its rate counts more than others; one that shares the lane with what runs beside, less or more. */
+const TRIES = 5
+const JOBS = 10
+
+overPostgres(() => {
+  let running: TestService
+  let production: ApiClient
+  let counter: RoundTripCounter
+  const photos: Record<string, string> = {}
+  let user: string
+  beforeAll(async () => {
+    for (const name of ['ada', 'joan'] as const) photos[name] = base64(await face(name))
+    counter = new RoundTripCounter()
+    running = await startService({ COUNTERSIGN_LOCKOUT_ATTEMPTS: '0' })
+    production = await running.production(await running.tenant())
+  })
+  afterAll(async () => {
+    counter?.stop()
+    await running?.stop()
+  })
+  const usual = async (call: () => Promise<{ status: number }>, prepare = async () => {}): Promise<Trips> => {
+    const all: Trips[] = []
+    for (let i = 0; i < TRIES; i++) {
+      await prepare()
+      all.push(await counter.count(async () => expect((await call()).status).toBeLessThan(300)))
+    }
+    return {
+      inSequence: median(all.map(({ inSequence }) => inSequence)),
+      statements: median(all.map(({ statements }) => statements)),
+    }
+  }
+  const anew = async () => {
+    user = randomUUID()
+  }
+  const enrolled = async () => {
+    await anew()
+    await production.enroll({ user_id: user, image: photos.ada })
+  }
+  const withKey = () => ({ headers: { 'X-Svc-Idempotency-Key': randomUUID() } })
+
+  /** Who calls; the claim of the key and what is kept for it; the user; captures, twice; the lane; reads; writes and commit. */
+  it.each([
+    ['approved', 'ada'],
+    ['rejected', 'joan'],
+  ])('a verify that is %s waits eight times, two of them while the engine computes', async (_, image) => {
+    const verify = () => production.verify({ user_id: user, image: photos[image], action: 'x' }, withKey())
+    expect(await usual(verify, enrolled)).toMatchObject({ inSequence: 8 })
+  })
+
+  it('a verify that is told from its idempotency key waits three times', async () => {
+    await enrolled()
+    const key = withKey()
+    const once = () => production.verify({ user_id: user, image: photos.ada, action: 'x' }, key)
+    await once()
+    expect(await usual(once)).toEqual({ inSequence: 3, statements: 4 })
+  })
+
+  it('an enrolment waits six times', async () => {
+    const enrol = () => production.enroll({ user_id: user, image: photos.ada }, withKey())
+    expect(await usual(enrol, anew)).toMatchObject({ inSequence: 6 })
+  })
+
+  it('an erasure waits five times', async () => {
+    expect(await usual(() => production.erase(user), enrolled)).toMatchObject({ inSequence: 5 })
+  })
+
+  it('a health report waits twice', async () => {
+    expect(await usual(() => production.health())).toEqual({ inSequence: 2, statements: 2 })
+  })
+
+  /** Of one user each, or of who knows what. */
+  const sharing = (concernOf: (job: number) => string | undefined) => {
+    const { store } = running.service.ledger
+    const job = async (tx: StoreTransaction) => {
+      await Promise.all([tx.subject(Buffer.from('nobody')), tx.webhookEndpoints('ten_nobody')])
+      await tx.setSuspended('ten_nobody', null)
+      await tx.setSuspended('ten_nobody', null)
+    }
+    return usual(async () => {
+      await Promise.all(
+        Array.from({ length: JOBS }, (_, i) =>
+          store.transaction(job, undefined, { tenantId: 'ten_nobody', concerns: concernOf(i) }),
+        ),
+      )
+      return { status: 200 }
+    })
+  }
+
+  it('transactions of different users that share a commit wait no longer than one: lane, reads, writes and commit', async () => {
+    const { inSequence } = await sharing((i) => `user ${i}`)
+    // Whoever is answered first may have written before the last has read.
+    expect([3, 4]).toContain(inSequence)
+  })
+
+  it('others that share a commit wait twice each, and for the lane and the commit', async () => {
+    expect(await sharing(() => undefined)).toMatchObject({ inSequence: 2 * JOBS + 2 })
+  })
+})
+
+function median(values: number[]): number {
+  return values.toSorted((a, b) => a - b)[values.length >> 1]!
+}

@@ -1,0 +1,431 @@
+import { rmSync, writeFileSync } from 'node:fs'
+import { connect, createServer, type Server, type Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import pg from 'pg'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { openPostgresStore, type PostgresOptions, postgresSchemas } from '../../../src/storage/postgres/postgres-store.js'
+import type { TenantRecord } from '../../../src/storage/records.js'
+import {
+  SchemaOutdatedError,
+  StoreOpenError,
+  type StoreTransaction,
+  StoreUnavailableError,
+} from '../../../src/storage/store.js'
+import { poll } from '../../support/command.js'
+import { createDatabase, overPostgres, type TestDatabase } from '../../support/postgres.js'
+
+const opened: Array<{ close(): unknown }> = []
+let database: TestDatabase
+
+async function openStore(url: string, options?: PostgresOptions) {
+  const store = await openPostgresStore(url, options)
+  opened.push(store)
+  return store
+}
+
+function tenant(name: string): TenantRecord {
+  return {
+    id: `ten_${name}`,
+    name,
+    createdAt: 1,
+    ratePerSecond: 1,
+    burst: 1,
+    fmr: null,
+    requireLiveness: null,
+    replaceVerdictMinutes: null,
+    capturePage: null,
+    productionIssuedAt: null,
+    productionRevealedAt: null,
+    suspendedAt: null,
+    deletedAt: null,
+  }
+}
+/** As it crosses the wire: BEGIN says COMMITTED. */
+const COMMIT = 'COMMIT\0'
+const adding = (name: string) => (tx: StoreTransaction) => tx.insertTenant(tenant(name))
+
+/** The same URL by another way; `host:port` pairs with commas between. */
+const by = (hosts: string) => database.url.replace(/@[^/]+/, `@${hosts}`)
+const hostOf = (url: string) => /@([^/]+)/.exec(url)![1]!
+const refusal = async (opening: Promise<unknown>) => {
+  const error = await opening.then(
+    () => null,
+    (reason: unknown) => reason,
+  )
+  expect([StoreOpenError.name, SchemaOutdatedError.name]).toContain((error as Error).name)
+  return (error as Error).message
+}
+
+/** Between store and server. */
+class Wire {
+  /** Sees what the store sends, before it goes on; false where it must not. */
+  sees: (data: Buffer, connection: { cut(): void; mute(): void }) => boolean = () => true
+  /** What the server answers is lost. */
+  isDeaf = false
+  private readonly sockets = new Set<Socket>()
+
+  private constructor(private readonly server: Server) {}
+
+  static async start(target: string): Promise<Wire> {
+    const [host, port] = target.split(':')
+    const server = createServer()
+    const proxy = new Wire(server)
+    server.on('connection', (near) => {
+      const far = connect(Number(port), host)
+      const cut = () => {
+        near.destroy()
+        far.destroy()
+      }
+      for (const socket of [near, far]) {
+        proxy.sockets.add(socket)
+        socket.on('error', cut).on('close', cut)
+      }
+      let isMute = false
+      const mute = () => {
+        isMute = true
+      }
+      near.on('data', (data) => {
+        if (!isMute && proxy.sees(data, { cut, mute })) far.write(data)
+      })
+      far.on('data', (data) => {
+        if (!isMute && !proxy.isDeaf) near.write(data)
+      })
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    opened.push(proxy)
+    return proxy
+  }
+
+  get address(): string {
+    return `127.0.0.1:${(this.server.address() as { port: number }).port}`
+  }
+
+  cutAll(): void {
+    for (const socket of this.sockets) socket.destroy()
+  }
+
+  close(): void {
+    this.cutAll()
+    this.server.close()
+  }
+}
+
+beforeEach(async () => {
+  database = await createDatabase()
+})
+afterEach(async () => {
+  for (const one of opened.splice(0).reverse()) await one.close()
+  await database.drop()
+})
+
+overPostgres(() => {
+  it('is made by one of many that start at once, and is there for all', async () => {
+    expect((await postgresSchemas(database.url)).found).toBe(0)
+    const stores = await Promise.all(Array.from({ length: 6 }, () => openStore(database.url)))
+    await stores[0]!.transaction(adding('a'))
+    expect((await stores[5]!.read.tenants()).map(({ name }) => name)).toEqual(['a'])
+    const { found, own } = await postgresSchemas(database.url)
+    expect(found).toBe(own)
+  })
+
+  it('is written by several services and commands, also after all have lost their connections', async () => {
+    const writers = [
+      await openStore(database.url, { serving: true }),
+      await openStore(database.url, { serving: true }),
+      await openStore(database.url),
+    ]
+    const write = (round: string) =>
+      Promise.all(writers.map((store, i) => store.transaction(adding(`${round}${i}`))))
+    await write('a')
+    await database.query(
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'countersign' AND datname = current_database()`,
+    )
+    await write('b')
+    for (const { read } of writers) expect(await read.tenants()).toHaveLength(6)
+  })
+
+  it('answers as if nothing had been when only the answer to a commit is lost', async () => {
+    const proxy = await Wire.start(hostOf(database.url))
+    const store = await openStore(by(proxy.address), { serving: true })
+    let lost = 0
+    proxy.sees = (data, { cut }) => {
+      if (!data.includes(COMMIT)) return true
+      lost++
+      proxy.sees = () => true
+      proxy.isDeaf = true
+      // It is on its way to the server when the store loses the connection.
+      setTimeout(() => {
+        proxy.isDeaf = false
+        cut()
+      }, 200)
+      return true
+    }
+    await store.transaction(adding('a'))
+    expect(lost).toBe(1)
+    expect((await store.read.tenants()).map(({ name }) => name)).toEqual(['a'])
+  })
+
+  it('refuses, and has done nothing, when the commit itself is lost', async () => {
+    const proxy = await Wire.start(hostOf(database.url))
+    const store = await openStore(by(proxy.address), { serving: true })
+    proxy.sees = (data, { cut }) => {
+      if (!data.includes(COMMIT)) return true
+      proxy.sees = () => true
+      cut()
+      return false
+    }
+    await expect(store.transaction(adding('a'))).rejects.toBeInstanceOf(StoreUnavailableError)
+    expect(await store.read.tenants()).toEqual([])
+    await store.transaction(adding('a'))
+    expect((await store.read.tenants()).length).toBe(1)
+  })
+
+  /** Lets nothing through any more of the connection that a COMMIT goes by; others work. */
+  const silenceCommits = (proxy: Wire, then: 'server hears' | 'nobody hears') => {
+    proxy.sees = (data, { mute }) => {
+      if (!data.includes(COMMIT)) return true
+      proxy.sees = () => true
+      mute()
+      return then === 'server hears'
+    }
+  }
+  /** Less than a statement may take: by then a connection that says nothing is found out. */
+  const FOUND_OUT_MS = 7500
+
+  it('finds out that a commit has happened whose connection has fallen silent', async () => {
+    const proxy = await Wire.start(hostOf(database.url))
+    const store = await openStore(by(proxy.address))
+    silenceCommits(proxy, 'server hears')
+    await store.transaction(adding('a'), performance.now() + FOUND_OUT_MS)
+    expect((await store.read.tenants()).length).toBe(1)
+  })
+
+  it('takes the lane back from a commit that the server never heard of', async () => {
+    const proxy = await Wire.start(hostOf(database.url))
+    const store = await openStore(by(proxy.address))
+    silenceCommits(proxy, 'nobody hears')
+    const lost = store.transaction(adding('a'))
+    await expect(lost).rejects.toBeInstanceOf(StoreUnavailableError)
+    await store.transaction(adding('b'), performance.now() + FOUND_OUT_MS)
+    expect((await store.read.tenants()).map(({ name }) => name)).toEqual(['b'])
+  })
+
+  it('leaves a connection alone that is silent because the server is at work', async () => {
+    const store = await openStore(database.url)
+    const other = new pg.Client(database.url)
+    await other.connect()
+    await other.query('BEGIN')
+    await other.query('SELECT FROM lane FOR UPDATE')
+    const waiter = async () => {
+      const waitsForLock = () =>
+        database.query(
+          "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'",
+        )
+      return (await poll(waitsForLock, (rows) => rows.length > 0))[0]!.pid
+    }
+    const waiting = store.transaction(adding('a'), performance.now() + 60_000)
+    const before = await waiter()
+    await other.query('SELECT pg_sleep(3)')
+    expect(await waiter()).toBe(before)
+    await other.end()
+    await waiting
+  })
+
+  it('tells whoever waits behind a silent server when the time is over, and does nothing of it', async () => {
+    const proxy = await Wire.start(hostOf(database.url))
+    const store = await openStore(by(proxy.address))
+    proxy.isDeaf = true
+    const first = store.transaction(adding('a'), performance.now() + FOUND_OUT_MS).catch(() => 'first')
+    await new Promise(setImmediate)
+    let hasRun = false
+    const second = store
+      .transaction(async () => {
+        hasRun = true
+      }, performance.now() + 300)
+      .catch(() => 'second')
+    expect(await Promise.race([first, second])).toBe('second')
+    proxy.isDeaf = false
+    proxy.cutAll()
+    await first
+    await store.assertWritable(performance.now() + FOUND_OUT_MS)
+    expect(hasRun).toBe(false)
+  })
+
+  it('loses the whole group, and nothing else, with a connection in the middle of it', async () => {
+    const proxy = await Wire.start(hostOf(database.url))
+    const store = await openStore(by(proxy.address))
+    const group = [
+      store.transaction(adding('a')),
+      store.transaction(async (tx) => {
+        await tx.tenants()
+        proxy.cutAll()
+        await tx.insertTenant(tenant('b'))
+      }),
+      store.transaction(adding('c')),
+    ]
+    for (const one of await Promise.allSettled(group))
+      expect((one as PromiseRejectedResult).reason).toBeInstanceOf(StoreUnavailableError)
+    expect(await store.isHealthy()).toBe(true)
+    expect(await store.read.tenants()).toEqual([])
+  })
+
+  it('is unhealthy while the server cannot be reached, and well again by itself', async () => {
+    const proxy = await Wire.start(hostOf(database.url))
+    const store = await openStore(by(proxy.address))
+    const { sees } = proxy
+    proxy.sees = (_, { cut }) => {
+      cut()
+      return false
+    }
+    expect(await store.isHealthy()).toBe(false)
+    await expect(store.transaction(adding('a'))).rejects.toBeInstanceOf(StoreUnavailableError)
+    await expect(store.read.tenants()).rejects.toBeInstanceOf(StoreUnavailableError)
+    proxy.sees = sees
+    expect(await store.isHealthy()).toBe(true)
+    await store.transaction(adding('a'))
+  })
+
+  it('tries one host after the other until it finds one that can be written', async () => {
+    const gone = await Wire.start(hostOf(database.url))
+    const dead = gone.address
+    gone.close()
+    const store = await openStore(by(`${dead},${hostOf(database.url)}`))
+    await store.transaction(adding('a'))
+    expect(await refusal(openPostgresStore(by(dead)))).toMatch(/ECONNREFUSED/)
+  })
+
+  it('changes hosts when the one it has is gone', async () => {
+    const first = await Wire.start(hostOf(database.url))
+    const second = await Wire.start(hostOf(database.url))
+    const store = await openStore(by(`${first.address},${second.address}`))
+    first.close()
+    await store.transaction(adding('a'))
+    expect((await store.read.tenants()).length).toBe(1)
+  })
+
+  it('stays with a host all of whose connections are at work', async () => {
+    const first = await Wire.start(hostOf(database.url))
+    const second = await Wire.start(hostOf(database.url))
+    let isLeft = false
+    const store = await openStore(`${by(`${first.address},${second.address}`)}?connect_timeout=1`)
+    // Every host is asked once, at the start, for its timeline.
+    second.sees = () => {
+      isLeft = true
+      return true
+    }
+    const other = new pg.Client(database.url)
+    await other.connect()
+    await other.query('BEGIN')
+    await other.query('LOCK TABLE tenant IN ACCESS EXCLUSIVE MODE')
+    const reads = Array.from({ length: 9 }, () => store.read.tenants())
+    // One more than there are connections.
+    await expect(reads.at(-1)).rejects.toBeInstanceOf(StoreUnavailableError)
+    await other.end()
+    await Promise.all(reads.slice(0, -1))
+    await store.read.tenants()
+    expect(isLeft).toBe(false)
+  })
+
+  it('takes the password from a file, anew for every connection', async () => {
+    const file = join(tmpdir(), `countersign-password-${process.pid}`)
+    const [, password = ''] = /:([^:@/]*)@/.exec(database.url)!
+    const url = database.url.replace(`:${password}@`, '@')
+    try {
+      writeFileSync(file, 'another one')
+      expect(await refusal(openPostgresStore(url, { passwordFile: file }))).toMatch(/password/)
+      writeFileSync(file, `${password}\n`)
+      await openStore(url, { passwordFile: file })
+    } finally {
+      rmSync(file)
+    }
+    expect(await refusal(openPostgresStore(url, { passwordFile: file }))).toMatch(/ENOENT/)
+    expect(await refusal(openPostgresStore(url))).toMatch(/password/)
+  })
+
+  it('commits to disk whatever role and database say', async () => {
+    const name = new URL(database.url).pathname.slice(1)
+    await database.query(`ALTER DATABASE "${name}" SET synchronous_commit = off`)
+    const store = await openStore(database.url)
+    await database.query(
+      `CREATE FUNCTION told() RETURNS trigger LANGUAGE plpgsql AS $$
+       BEGIN NEW.name := current_setting('synchronous_commit'); RETURN NEW; END $$`,
+    )
+    await database.query('CREATE TRIGGER told BEFORE INSERT ON tenant FOR EACH ROW EXECUTE FUNCTION told()')
+    await store.transaction(adding('a'))
+    expect((await store.read.tenants()).map((one) => one.name)).toEqual(['on'])
+  })
+
+  const unusable: Array<{ what: string; statements: string[]; message: RegExp }> = [
+    {
+      what: 'of CockroachDB',
+      statements: [
+        `CREATE FUNCTION public.version() RETURNS text LANGUAGE sql AS $$ SELECT 'CockroachDB CCL v24.1.0 (x86_64-pc-linux-gnu)' $$`,
+        'ALTER DATABASE "%" SET search_path = public, pg_catalog',
+      ],
+      message: /it is CockroachDB CCL v24\.1\.0 .*only PostgreSQL itself/,
+    },
+    {
+      what: 'of YugabyteDB',
+      statements: [
+        `CREATE FUNCTION public.version() RETURNS text LANGUAGE sql AS $$ SELECT 'PostgreSQL 15.2-YB-2.25.2.0-b0 on x86_64' $$`,
+        'ALTER DATABASE "%" SET search_path = public, pg_catalog',
+      ],
+      message: /it is PostgreSQL 15\.2-YB.*only PostgreSQL itself/,
+    },
+    {
+      what: 'behind a pooler that gives several connections one session',
+      statements: [`ALTER DATABASE "%" SET countersign.session = 'ours'`],
+      message: /PgBouncer: pool_mode = session/,
+    },
+    {
+      what: 'that can only be read',
+      statements: ['ALTER DATABASE "%" SET default_transaction_read_only = on'],
+      message: /can only be read/,
+    },
+    {
+      what: 'with tables of somebody else',
+      statements: ['CREATE TABLE theirs (id int)'],
+      message: /belongs to another application/,
+    },
+    {
+      what: "with a schema_version of somebody else's",
+      statements: ['CREATE TABLE schema_version (version_rank int)', 'INSERT INTO schema_version VALUES (3)'],
+      message: /belongs to another application/,
+    },
+  ]
+  for (const { what, statements, message } of unusable)
+    it(`refuses a database ${what}`, async () => {
+      const name = new URL(database.url).pathname.slice(1)
+      for (const statement of statements) await database.query(statement.replace('%', name))
+      expect(await refusal(openPostgresStore(database.url))).toMatch(message)
+    })
+
+  it('refuses the schema of a newer version, and leaves it as it is', async () => {
+    const store = await openStore(database.url)
+    await store.close()
+    await database.query('UPDATE schema_version SET version = 999')
+    await database.query('UPDATE lane SET compatible_from = 998')
+    expect(await refusal(openPostgresStore(database.url))).toMatch(/schema 999, made by a newer Countersign/)
+    expect(await database.query('SELECT version FROM schema_version')).toEqual([{ version: '999' }])
+  })
+
+  it('leaves the schema of an earlier version to services and to the command that migrates', async () => {
+    await openStore(database.url)
+    const { own } = await postgresSchemas(database.url)
+    await database.query(`UPDATE schema_version SET version = ${own - 1}`)
+    expect(await refusal(openPostgresStore(database.url))).toMatch(
+      new RegExp(
+        `has schema ${own - 1}, made by an earlier Countersign; the schema of this one is ${own}\\.`,
+      ),
+    )
+    expect((await postgresSchemas(database.url)).found).toBe(own - 1)
+  })
+
+  it('is backed up by the tools of PostgreSQL', async () => {
+    const store = await openStore(database.url)
+    await expect(store.backup()).rejects.toMatchObject({ code: 'backup_unsupported' })
+    expect(store.size().database).toBeGreaterThan(1_000_000)
+    expect(await store.check()).toEqual([])
+  })
+})

@@ -1,0 +1,111 @@
+/** Two primaries after a failover that nobody fenced: the newer one is used, and the older one is refused. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { openPostgresStore } from '../../../src/storage/postgres/postgres-store.js'
+import { OlderPrimaryError, Timelines } from '../../../src/storage/postgres/postgres-timeline.js'
+import { overPostgres } from '../../support/postgres.js'
+import { PostgresServer } from '../../support/postgres-server.js'
+import { tenant } from '../../support/records.js'
+import { startStandby } from '../../support/standby.js'
+
+const LIMIT_MS = 180_000
+const PATIENCE = { timeout: 60_000, interval: 50 }
+
+describe('the memory of timelines', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'countersign-timelines-'))
+  afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+  it('refuses a lower timeline of the same cluster, from one start to the next, and none of another cluster', () => {
+    const file = join(folder, 'made', 'timelines.json')
+    new Timelines({ file, isWriting: true }).admit({ system: 'a', timeline: 3 })
+    const next = new Timelines({ file, isWriting: false })
+    expect(() => next.admit({ system: 'a', timeline: 2 })).toThrow(OlderPrimaryError)
+    expect(() => next.admit({ system: 'a', timeline: 3 })).not.toThrow()
+    expect(() => next.admit({ system: 'b', timeline: 1 })).not.toThrow()
+    next.admit({ system: 'a', timeline: 9 })
+    const third = new Timelines({ file, isWriting: false })
+    expect(() => third.admit({ system: 'a', timeline: 3 })).not.toThrow()
+  })
+})
+
+overPostgres(() => {
+  const folder = mkdtempSync(join(tmpdir(), 'countersign-two-primaries-'))
+  let old: PostgresServer
+  let promoted: PostgresServer
+
+  beforeAll(async () => {
+    old = await PostgresServer.start()
+    promoted = await startStandby(old, folder)
+  }, LIMIT_MS)
+  afterAll(async () => {
+    await old?.stop()
+    await promoted?.stop()
+    rmSync(folder, { recursive: true, force: true })
+  })
+
+  const ask = async (server: PostgresServer, statement: string) => {
+    const client = new pg.Client(`${server.url}/postgres`)
+    await client.connect()
+    try {
+      return (await client.query(statement)).rows
+    } finally {
+      await client.end()
+    }
+  }
+  const hostOf = ({ url }: PostgresServer) => new URL(url).host
+  const urlOf = (...servers: PostgresServer[]) =>
+    `${old.url.replace(hostOf(old), servers.map(hostOf).join(','))}/postgres`
+  const tenantsOf = async (server: PostgresServer) =>
+    (await ask(server, 'SELECT name FROM tenant ORDER BY name')).map(({ name }) => name)
+  const insert = (store: Awaited<ReturnType<typeof openPostgresStore>>, name: string) =>
+    store.transaction((tx) => tx.insertTenant(tenant(name)))
+
+  it(
+    'a service goes over to the promoted one while the old one still answers, and never back',
+    async () => {
+      const timelineFile = join(folder, 'timelines.json')
+      const store = await openPostgresStore(urlOf(old, promoted), { serving: true, timelineFile })
+      try {
+        await insert(store, 'before')
+        await expect
+          .poll(
+            () => ask(old, 'SELECT FROM pg_stat_replication WHERE replay_lsn >= pg_current_wal_lsn()'),
+            PATIENCE,
+          )
+          .toHaveLength(1)
+        await ask(promoted, 'SELECT pg_promote()')
+        let count = 0
+        const lands = async () => {
+          const name = `during-${++count}`
+          await insert(store, name)
+          return (await tenantsOf(promoted)).includes(name)
+        }
+        await expect.poll(lands, PATIENCE).toBe(true)
+        const left = await tenantsOf(old)
+        await insert(store, 'later')
+        expect(await tenantsOf(promoted)).toContain('later')
+        expect(await tenantsOf(old)).toEqual(left)
+        expect((await store.read.tenants()).map(({ name }) => name)).toContain('later')
+      } finally {
+        await store.close()
+      }
+      // The old one stands first, and answers.
+      const restarted = await openPostgresStore(urlOf(old, promoted), { serving: true })
+      try {
+        await insert(restarted, 'restarted')
+      } finally {
+        await restarted.close()
+      }
+      expect(await tenantsOf(promoted)).toContain('restarted')
+      expect(await tenantsOf(old)).not.toContain('restarted')
+      // The new one cannot be reached: what was seen before the start is remembered.
+      await expect(openPostgresStore(urlOf(old), { serving: true, timelineFile })).rejects.toThrow(
+        /it is an older primary.*its timeline is 1, and 2 was seen.*Fence it off/,
+      )
+    },
+    LIMIT_MS,
+  )
+})

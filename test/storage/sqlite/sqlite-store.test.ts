@@ -1,0 +1,426 @@
+/** What is of the SQLite store alone; what every store does is in `conformance`. */
+import { spawnSync } from 'node:child_process'
+import {
+  copyFileSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import Database from 'better-sqlite3'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { packageFile } from '../../../src/lib/package-root.js'
+import { joinKeys, type RestoreError } from '../../../src/storage/sqlite/sqlite-backup.js'
+import { SqliteStore } from '../../../src/storage/sqlite/sqlite-store.js'
+import { StoreOpenError, StoreUnavailableError } from '../../../src/storage/store.js'
+import { bytes, insertUser as insertUserRows, tenant } from '../../support/records.js'
+
+let dir: string
+let file: string
+const opened: Array<{ close(): unknown }> = []
+
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), 'countersign-store-'))
+  file = join(dir, 'countersign.db')
+})
+afterEach(async () => {
+  for (const resource of opened.splice(0)) await resource.close()
+  rmSync(dir, { recursive: true, force: true })
+})
+
+function openStore(path = file, options = {}): SqliteStore {
+  const store = SqliteStore.open(path, options)
+  opened.push(store)
+  return store
+}
+
+/** A plain connection, as another program would open it. */
+function connect(path = file): Database.Database {
+  const database = new Database(path, { timeout: 5000 })
+  opened.push(database)
+  return database
+}
+
+const names = async (store: SqliteStore) => (await store.read.tenants()).map(({ name }) => name)
+/** A user with a reference, a capture and a kept response. */
+const insertUser = (store: SqliteStore, name: string) => store.transaction((tx) => insertUserRows(tx, name))
+
+describe('opening', () => {
+  it('makes a fresh file with schema and mark', async () => {
+    const store = openStore(join(dir, 'made', 'on', 'the', 'way.db'))
+    expect(await store.read.counts()).toEqual({
+      tenants: 0,
+      references: { production: 0, sandbox: 0 },
+      auditEntries: 0,
+    })
+    expect(await store.check()).toEqual([])
+    const plain = connect(join(dir, 'made', 'on', 'the', 'way.db'))
+    expect(plain.pragma('application_id', { simple: true })).toBe(0x4353474e)
+    expect(plain.pragma('user_version', { simple: true })).toBeGreaterThan(0)
+  })
+
+  it("refuses another application's database and leaves it as it was", () => {
+    const theirs = new Database(file)
+    theirs.exec("CREATE TABLE theirs (x); INSERT INTO theirs VALUES ('precious')")
+    theirs.close()
+    const before = readFileSync(file)
+    expect(() => openStore()).toThrow(StoreOpenError)
+    expect(() => openStore()).toThrow(/another application/)
+    expect(readFileSync(file)).toEqual(before)
+  })
+
+  it('refuses the database of a newer version and leaves it as it was', async () => {
+    await openStore().close()
+    const newer = new Database(file)
+    newer.pragma('user_version = 999')
+    newer.pragma('wal_checkpoint(TRUNCATE)')
+    newer.close()
+    const before = readFileSync(file)
+    expect(() => openStore()).toThrow(/schema 999.*newer Countersign/)
+    expect(readFileSync(file)).toEqual(before)
+  })
+
+  it('refuses a file that is no database', () => {
+    writeFileSync(file, 'not a database, but long enough to look like one '.repeat(100))
+    expect(() => openStore()).toThrow(StoreOpenError)
+  })
+})
+
+describe('durability', () => {
+  it('is as the contract needs it: WAL, synchronous FULL, foreign keys, secure delete', async () => {
+    const store = openStore()
+    // Pragmas of a connection show on that connection alone, so the store's own is asked.
+    const writer = Reflect.get(store, 'writer') as Database.Database
+    const pragma = (name: string) => writer.pragma(name, { simple: true })
+    expect(pragma('journal_mode')).toBe('wal')
+    expect(pragma('synchronous')).toBe(2)
+    expect(pragma('foreign_keys')).toBe(1)
+    expect(pragma('secure_delete')).toBe(1)
+  })
+})
+
+describe('a transaction that fails', () => {
+  it('takes its whole group along when the disk is full, and the store recovers', async () => {
+    const store = openStore()
+    await store.transaction((tx) => tx.insertTenant(tenant('a')))
+    const writer = Reflect.get(store, 'writer') as Database.Database
+    const pages = writer.pragma('page_count', { simple: true }) as number
+    const largest = writer.pragma('max_page_count', { simple: true })
+    writer.pragma(`max_page_count = ${pages}`)
+    const results = await Promise.allSettled(
+      Array.from({ length: 200 }, (_, i) =>
+        store.transaction((tx) => tx.insertTenant(tenant(`${'long-'.repeat(20)}${i}`))),
+      ),
+    )
+    const failed = results.filter((result) => result.status === 'rejected')
+    expect(failed.length).toBeGreaterThan(0)
+    for (const { reason } of failed) expect(reason).toBeInstanceOf(StoreUnavailableError)
+    const kept = await names(store)
+    expect(kept).toHaveLength(1 + results.length - failed.length)
+    writer.pragma(`max_page_count = ${largest}`)
+    await store.transaction((tx) => tx.insertTenant(tenant('b')))
+    expect(await names(store)).toContain('b')
+    expect(await store.check()).toEqual([])
+  })
+})
+
+describe('a lock that another connection holds', () => {
+  it('ends in StoreUnavailableError when it is never let go, and then the store works again', async () => {
+    const store = openStore()
+    const other = connect()
+    other.exec('BEGIN IMMEDIATE')
+    const writings = ['a', 'b'].map((name) => store.transaction((tx) => tx.insertTenant(tenant(name))))
+    for (const result of await Promise.allSettled(writings))
+      expect(result).toMatchObject({ status: 'rejected', reason: expect.any(StoreUnavailableError) })
+    other.exec('COMMIT')
+    await store.transaction((tx) => tx.insertTenant(tenant('c')))
+    expect(await names(store)).toEqual(['c'])
+  })
+
+  it('is waited for until the deadline of each transaction, queued ones included', async () => {
+    const store = openStore()
+    const other = connect()
+    other.exec('BEGIN IMMEDIATE')
+    const soon = performance.now() + 100
+    const patient = store.transaction((tx) => tx.insertTenant(tenant('patient')), soon + 60_000)
+    const hurried = store.transaction((tx) => tx.insertTenant(tenant('hurried')), soon)
+    await new Promise((resolve) => setTimeout(resolve, 30))
+    const queued = store.transaction((tx) => tx.insertTenant(tenant('queued')), soon)
+    for (const late of [hurried, queued]) await expect(late).rejects.toThrow(StoreUnavailableError)
+    other.exec('COMMIT')
+    await patient
+    expect(await names(store)).toEqual(['patient'])
+  })
+
+  it('does not stop a command from working beside a busy service', async () => {
+    const [service, command] = [openStore(), openStore()]
+    const load = Promise.all(
+      Array.from({ length: 200 }, (_, i) =>
+        service.transaction((tx) => tx.insertTenant(tenant(`load-${i}`))).then(() => names(service)),
+      ),
+    )
+    for (let i = 0; i < 20; i++) await command.transaction((tx) => tx.insertTenant(tenant(`command-${i}`)))
+    await load
+    expect(await names(service)).toHaveLength(220)
+  })
+})
+
+describe('the write-ahead log of a service', () => {
+  const MIB = 2 ** 20
+  const serve = () => openStore(file, { serving: true })
+  const write = (store: SqliteStore, name: string, size: number) =>
+    store.transaction((tx) => tx.insertTenant(tenant(name, { capturePage: 'x'.repeat(size) })))
+  /** Fewer pages than those at which a commit copies them back by itself. */
+  const fill = async (store: SqliteStore, name: string) => {
+    for (let i = 0; i < 40; i++) {
+      await write(store, `${name} ${i}`, MIB / 4)
+      await new Promise(setImmediate)
+    }
+  }
+  /** In pages. */
+  const log = () => {
+    const database = new Database(file)
+    try {
+      return (database.pragma('wal_checkpoint(NOOP)') as [{ log: number; checkpointed: number }])[0]
+    } finally {
+      database.close()
+    }
+  }
+
+  it('is copied back beside the commits, and then begins anew', async () => {
+    const store = serve()
+    await fill(store, 'much')
+    const uncopied = () => {
+      const { log: all, checkpointed } = log()
+      return all - checkpointed
+    }
+    await expect.poll(uncopied).toBeLessThan(2000)
+    let next = 0
+    const goOn = async () => {
+      await write(store, `next ${next++}`, 1)
+      return log().log
+    }
+    await expect.poll(goOn, { interval: 1 }).toBeLessThan(1000)
+    expect(await names(store)).toHaveLength(40 + next)
+    await store.close()
+    expect(readdirSync(dir).sort()).toEqual(['countersign.db', 'countersign.db-serving'])
+  })
+
+  it('is copied back by commits where the thread fails', async () => {
+    const store = serve()
+    // A thread opens the database by its name.
+    renameSync(file, `${file}.moved`)
+    for (const name of 'abcdef') await fill(store, name)
+    expect(store.size().log).toBeLessThan(20 * MIB)
+    renameSync(`${file}.moved`, file)
+    expect(await names(store)).toHaveLength(6 * 40)
+    expect(await store.check()).toEqual([])
+  })
+
+  it('holds nobody who was erased while it was copied back', async () => {
+    const store = serve()
+    const isCopying = () => Reflect.get(Reflect.get(store, 'checkpointer'), 'round') !== null
+    await store.transaction((tx) => tx.insertTenant(tenant('a')))
+    for (const name of ['ada', 'eve', 'joan', 'mary']) {
+      await insertUser(store, name)
+      await write(store, `${name} `, 15 * MIB)
+      for (let i = 0; !isCopying(); i++) await write(store, `${name} ${i}`, 1)
+      await new Promise((resolve) => setTimeout(resolve, 1))
+      await store.transaction((tx) => tx.eraseSubject(bytes(name)))
+      expect(store.size().log).toBe(0)
+    }
+  })
+
+  it('keeps no process from ending', () => {
+    const module = pathToFileURL(packageFile('dist', 'src', 'storage', 'sqlite', 'sqlite-store.js')).href
+    const script = `
+      const { SqliteStore } = await import(${JSON.stringify(module)})
+      const store = SqliteStore.open(${JSON.stringify(file)}, { serving: true })
+      await store.transaction((tx) => tx.insertTenant(${JSON.stringify(tenant('a'))}))
+      for (let i = 0; i < 40; i++) {
+        await store.transaction((tx) => tx.setCapturePage('ten_a', String(i).repeat(${MIB / 4})))
+        await new Promise(setImmediate)
+      }
+      console.log(store.checkpointer.worker !== null)`
+    const { status, stdout, stderr } = spawnSync(
+      process.execPath,
+      ['--input-type=module', '--eval', script],
+      { encoding: 'utf8', timeout: 60_000 },
+    )
+    expect({ status, stdout, stderr }).toEqual({ status: 0, stdout: 'true\n', stderr: '' })
+  })
+})
+
+describe('erasure', () => {
+  it('leaves none in the write-ahead log once whoever held it has read', async () => {
+    const store = openStore()
+    await store.transaction((tx) => tx.insertTenant(tenant('a')))
+    await insertUser(store, 'ada')
+    const other = connect()
+    other.exec('BEGIN')
+    other.prepare('SELECT * FROM sqlite_schema').all()
+    await store.transaction((tx) => tx.eraseSubject(bytes('ada')))
+    other.exec('COMMIT')
+    await store.transaction((tx) => tx.insertTenant(tenant('b')))
+    expect(readFileSync(`${file}-wal`).toString('latin1')).not.toContain('wrapped key of ada')
+  })
+
+  it('leaves none in the write-ahead log after a crash that came before it was cut', async () => {
+    const store = openStore()
+    await store.transaction((tx) => tx.insertTenant(tenant('a')))
+    await insertUser(store, 'ada')
+    const other = connect()
+    other.exec('BEGIN')
+    other.prepare('SELECT * FROM sqlite_schema').all()
+    await store.transaction((tx) => tx.eraseSubject(bytes('ada')))
+    // What a killed process leaves behind.
+    const left = join(dir, 'left.db')
+    for (const suffix of ['', '-wal']) copyFileSync(`${file}${suffix}`, `${left}${suffix}`)
+    expect(readFileSync(`${left}-wal`).toString('latin1')).toContain('wrapped key of ada')
+    const again = openStore(left)
+    for (const suffix of ['', '-wal'])
+      expect(readFileSync(`${left}${suffix}`).toString('latin1')).not.toContain('wrapped key of ada')
+    expect(await again.read.subject(bytes('ada'))).toBeUndefined()
+  })
+
+  it('leaves no byte of the user in the file', async () => {
+    const store = openStore()
+    await store.transaction((tx) => tx.insertTenant(tenant('a')))
+    await insertUser(store, 'ada')
+    await store.transaction((tx) => tx.eraseSubject(bytes('ada')))
+    await store.close()
+    const text = readFileSync(file).toString('latin1')
+    for (const trace of ['wrapped key of ada', 'sealed reference of ada', 'sealed capture of ada', 'sub_ada'])
+      expect(text.includes(trace)).toBe(false)
+  })
+})
+
+describe('backup', () => {
+  const [copy, keys, joined] = ['copy.db', 'copy.keys', 'joined.db'] as const
+  const at = (name: string) => join(dir, name)
+
+  it('is a whole database as it was at one moment, without the keys of users', async () => {
+    const store = openStore()
+    await store.transaction((tx) => tx.insertTenant(tenant('a')))
+    await insertUser(store, 'ada')
+    const writing = Promise.all(
+      Array.from({ length: 50 }, (_, i) => store.transaction((tx) => tx.insertTenant(tenant(`late-${i}`)))),
+    )
+    expect(await store.backup(at(copy), at(keys))).toEqual({ subjects: 1, keptKeysFile: null })
+    await writing
+    await store.transaction((tx) => tx.insertTenant(tenant('later')))
+    expect(readFileSync(at(copy)).includes('wrapped key of ada')).toBe(false)
+    expect(readFileSync(at(keys)).includes('wrapped key of ada')).toBe(true)
+    expect(() => openStore(at(copy))).toThrow('countersign restore')
+    expect(() => openStore(at(keys))).toThrow('another application')
+
+    expect(joinKeys(at(copy), at(keys), at(joined))).toEqual({ subjects: 1, erased: 0 })
+    const restored = openStore(at(joined))
+    expect(await restored.check()).toEqual([])
+    expect(await names(restored)).toContain('a')
+    expect(await names(restored)).not.toContain('later')
+    expect(await restored.read.subject(bytes('ada'))).toMatchObject({
+      subject: { wrappedKey: bytes('wrapped key of ada') },
+      reference: { model: 'm@1' },
+    })
+  })
+
+  it('has lost whoever was erased before the keys were written', async () => {
+    const store = openStore()
+    await store.transaction((tx) => tx.insertTenant(tenant('a')))
+    await insertUser(store, 'ada')
+    await insertUser(store, 'eve')
+    await store.backup(at(copy), at(keys))
+    await store.transaction((tx) => tx.eraseSubject(bytes('ada')))
+    await insertUser(store, 'new')
+    await store.backup(at('later.db'), at(keys))
+    expect(readFileSync(at(keys)).includes('wrapped key of ada')).toBe(false)
+
+    expect(joinKeys(at(copy), at(keys), at(joined))).toEqual({ subjects: 1, erased: 1 })
+    expect(readFileSync(at(joined)).includes('sealed reference of ada')).toBe(false)
+    const restored = openStore(at(joined))
+    expect(await restored.read.subject(bytes('ada'))).toBeUndefined()
+    expect(await restored.read.subject(bytes('eve'))).toMatchObject({ reference: { model: 'm@1' } })
+    expect(await restored.check()).toEqual([])
+  })
+
+  it('keeps the keys from before the working keys changed, which alone open the copies of then', async () => {
+    const store = openStore()
+    await store.transaction((tx) => tx.insertTenant(tenant('a')))
+    await insertUser(store, 'ada')
+    const putGeneration = (generation: number) =>
+      store.transaction((tx) =>
+        tx.putKeyring({ masterKeyId: 'id', sealed: bytes('sealed'), createdAt: 0, generation }),
+      )
+    await putGeneration(0)
+    await store.backup(at(copy), at(keys))
+    const before = readFileSync(at(keys))
+    await putGeneration(1)
+    copyFileSync(at(keys), at(`${keys}.0`))
+    const kept = at(`${keys}.0-2`)
+    expect(await store.backup(at('later.db'), at(keys))).toEqual({ subjects: 1, keptKeysFile: kept })
+    expect(readFileSync(kept)).toEqual(before)
+    expect(await store.backup(at('last.db'), at(keys))).toEqual({ subjects: 1, keptKeysFile: null })
+
+    expect(() => joinKeys(at(copy), at(keys), at(joined))).toThrow(`--keys ${at(`${keys}.0`)}.`)
+    expect(joinKeys(at(copy), kept, at(joined))).toEqual({ subjects: 1, erased: 0 })
+    expect(joinKeys(at('later.db'), at(keys), at(joined))).toEqual({ subjects: 1, erased: 0 })
+  })
+
+  it('takes nothing over from an attempt that a power cut ended', async () => {
+    const store = openStore()
+    await store.transaction((tx) => tx.insertTenant(tenant('a')))
+    await insertUser(store, 'ada')
+    await store.backup(at(copy), at(keys))
+    joinKeys(at(copy), at(keys), at(joined))
+    const ended = connect(at(joined))
+    ended.pragma('journal_mode = WAL')
+    ended.exec(`UPDATE tenant SET name = 'of the ended attempt'`)
+    copyFileSync(at(`${joined}-wal`), at('left'))
+    ended.close()
+    copyFileSync(at('left'), at(`${joined}-wal`))
+
+    joinKeys(at(copy), at(keys), at(joined))
+    const restored = openStore(at(joined))
+    expect(await names(restored)).toEqual(['a'])
+    expect(await restored.check()).toEqual([])
+  })
+
+  it('leaves nothing behind when it cannot be put together', async () => {
+    const store = openStore()
+    await store.transaction((tx) => tx.insertTenant(tenant('a')))
+    await insertUser(store, 'ada')
+    await store.backup(at(copy), at(keys))
+    const codeOf = (keysFile: string | null, file = at(copy)) => {
+      try {
+        joinKeys(file, keysFile, at(joined))
+        return 'joined'
+      } catch (error) {
+        expect(existsSync(at(joined))).toBe(false)
+        return (error as RestoreError).code
+      }
+    }
+    const old = at('old.keys')
+    copyFileSync(at(keys), old)
+    await store.transaction((tx) => tx.putAuditSeal({ tenantId: 'ten_a', sequence: 7, mac: bytes('mac') }))
+    await store.backup(at('later.db'), at(keys))
+    const other = SqliteStore.open(at('other.db'))
+    await other.transaction((tx) => tx.insertTenant(tenant('b')))
+    await other.backup(at('other-copy.db'), at('other.keys'))
+    await other.close()
+    expect([
+      codeOf(null),
+      codeOf(at(copy)),
+      codeOf(at('other.keys')),
+      codeOf(old, at('later.db')),
+      codeOf(at(keys), at(keys)),
+      codeOf(at(keys)),
+    ]).toEqual(['keys_required', 'wrong_keys', 'wrong_keys', 'keys_too_old', 'not_a_backup', 'joined'])
+  })
+})

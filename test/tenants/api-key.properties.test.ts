@@ -1,0 +1,62 @@
+import fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { ApiError } from '../../src/lib/api-error.js'
+import { generateApiKey, parseApiKey } from '../../src/tenants/api-key.js'
+import { check, checkAsync, damaged } from '../support/properties.js'
+import { startService, type TestService, type TestTenant } from '../support/service.js'
+
+const key = fc.constantFrom('sandbox', 'production').map((type) => generateApiKey(type))
+
+describe('text that comes as an API key', () => {
+  it('is one, or is not: whatever is damaged in a key is told without a look-up', () => {
+    check(
+      fc.property(key, damaged(key), fc.string({ unit: 'binary' }), (good, bad, other) => {
+        expect(parseApiKey(good)).toBe(good.startsWith('svc-sbx-') ? 'sandbox' : 'production')
+        // Four billion to one that a damaged key has a checksum that fits; a key is then a key.
+        for (const text of [bad, other, `${good}${other}`, `${other}${good}`])
+          if (parseApiKey(text) !== null) expect(text).toMatch(/^svc-(sbx|prod)-[0-9A-Za-z]{49}$/)
+      }),
+    )
+  })
+})
+
+describe('the Authorization header', () => {
+  let running: TestService
+  let tenant: TestTenant
+  beforeAll(async () => {
+    running = await startService()
+    tenant = await running.tenant()
+  })
+  afterAll(() => running?.stop())
+
+  it('gives the tenant for `Bearer` and its key, and a coded refusal for anything else', async () => {
+    const whole = fc
+      .tuple(fc.constantFrom('Bearer', 'bearer', 'BEARER', 'Basic', ''), fc.integer({ min: 0, max: 3 }))
+      .map(([scheme, spaces]) => scheme + ' '.repeat(spaces))
+    const header = fc.oneof(
+      whole.map((prefix) => prefix + tenant.sandboxKey),
+      damaged(whole.map((prefix) => prefix + tenant.sandboxKey)),
+      fc.tuple(whole, key).map(([prefix, unknown]) => prefix + unknown),
+      fc.string({ unit: 'binary' }),
+      fc.constant(undefined),
+    )
+    await checkAsync(
+      fc.asyncProperty(header, async (authorization) => {
+        const isRight = new RegExp(`^bearer +${tenant.sandboxKey}$`, 'i').test(authorization ?? '')
+        // The scheme's case is free, the key's is not.
+        const expected = isRight && authorization!.endsWith(tenant.sandboxKey)
+        try {
+          const caller = await running.service.ledger.tenancy.authenticate(authorization, 'sandbox')
+          expect(expected && caller.tenant.id).toBe(tenant.id)
+        } catch (error) {
+          expect(error).toBeInstanceOf(ApiError)
+          expect(['missing_api_key', 'malformed_api_key', 'invalid_api_key']).toContain(
+            (error as ApiError).code,
+          )
+          expect(expected).toBe(false)
+        }
+      }),
+      1000,
+    )
+  })
+})

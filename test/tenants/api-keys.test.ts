@@ -1,0 +1,188 @@
+import { createHash } from 'node:crypto'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { HOUR_MS } from '../../src/lib/clock.js'
+import { apiClient } from '../support/client.js'
+import { countRows, keptBytes } from '../support/database.js'
+import { startService, type TestService, type TestTenant } from '../support/service.js'
+
+let running: TestService
+let tenant: TestTenant
+
+beforeAll(async () => {
+  running = await startService()
+})
+afterAll(() => running?.stop())
+beforeEach(async () => {
+  tenant = await running.tenant()
+})
+
+const at = (environment: 'production' | 'sandbox', key: string) =>
+  apiClient(running.service.url(environment), key)
+const authorized = (authorization: string) =>
+  running
+    .anonymous('sandbox')
+    .call('GET', '/v1/health', undefined, { headers: { Authorization: authorization } })
+const reissue = async (type: 'production' | 'sandbox', graceMs: number) => {
+  const { store, tenancy } = running.service.ledger
+  const record = await tenancy.find(tenant.id)
+  return store.transaction((tx) => tenancy.reissueKey(tx, record, type, graceMs))
+}
+
+describe('a key', () => {
+  it('is a prefix, 32 random bytes in base62 and a checksum', async () => {
+    expect(tenant.sandboxKey).toMatch(/^svc-sbx-[0-9A-Za-z]{49}$/)
+    const production = await running.production(tenant)
+    expect(production.key).toMatch(/^svc-prod-[0-9A-Za-z]{49}$/)
+    expect((await running.tenant()).sandboxKey).not.toBe(tenant.sandboxKey)
+  })
+
+  it('is told from a typo without a look-up: any changed character is malformed', async () => {
+    const key = tenant.sandboxKey
+    for (const position of [8, 20, key.length - 7, key.length - 1]) {
+      const other = key[position] === 'x' ? 'y' : 'x'
+      const response = await at('sandbox', key.slice(0, position) + other + key.slice(position + 1)).health()
+      expect([response.status, response.body.code]).toEqual([401, 'malformed_api_key'])
+    }
+  })
+
+  it('is malformed when it is cut, prolonged, in another case or under another prefix', async () => {
+    const key = tenant.sandboxKey
+    for (const wrong of [
+      key.slice(0, -1),
+      `${key}0`,
+      key.toUpperCase(),
+      key.replace('svc-sbx-', 'svc-prod-'),
+      key.slice(8),
+      'x'.repeat(3000),
+    ]) {
+      const response = await at('sandbox', wrong).health()
+      expect([response.status, response.body.code], wrong).toEqual([401, 'malformed_api_key'])
+    }
+  })
+
+  it('is stored only as SHA-256', async () => {
+    const production = await running.production(tenant)
+    for (const key of [tenant.sandboxKey, production.key]) {
+      for (const [name, bytes] of await keptBytes(running)) expect(bytes.includes(key), name).toBe(false)
+      const hash = createHash('sha256').update(key).digest()
+      expect(await countRows(running, 'api_key', 'hash = $1', [hash])).toBe(1)
+    }
+    expect(running.logText()).not.toContain(tenant.sandboxKey)
+  })
+})
+
+describe('the Authorization header', () => {
+  it('names the scheme in any case, with spaces before the key', async () => {
+    for (const authorization of [
+      `Bearer ${tenant.sandboxKey}`,
+      `bearer ${tenant.sandboxKey}`,
+      `Bearer   ${tenant.sandboxKey}`,
+    ])
+      expect((await authorized(authorization)).status).toBe(200)
+  })
+
+  it('of another scheme or form is malformed', async () => {
+    for (const authorization of [
+      tenant.sandboxKey,
+      'Bearer',
+      `Basic ${tenant.sandboxKey}`,
+      `Bearer ${tenant.sandboxKey} extra`,
+      `Bearer "${tenant.sandboxKey}"`,
+      `Bearer ${tenant.sandboxKey},Bearer ${tenant.sandboxKey}`,
+    ]) {
+      const response = await authorized(authorization)
+      expect([response.status, response.body.code], authorization).toEqual([401, 'malformed_api_key'])
+      expect(response.body.error).toBe('authentication_failed')
+      expect(response.text).not.toContain(tenant.sandboxKey)
+    }
+  })
+
+  it('that is missing or empty is told as missing', async () => {
+    for (const response of [await running.anonymous('sandbox').health(), await authorized('')])
+      expect([response.status, response.body.code]).toEqual([401, 'missing_api_key'])
+  })
+})
+
+describe('a revoked key', () => {
+  it('ends at once, and the tenant’s other key lives on', async () => {
+    const production = await running.production(tenant)
+    const { store, tenancy } = running.service.ledger
+    const record = await tenancy.find(tenant.id)
+    expect((await production.health()).status).toBe(200)
+    await store.transaction((tx) => tenancy.revokeKeys(tx, record, 'production'))
+    const response = await production.health()
+    expect([response.status, response.body.code]).toEqual([401, 'revoked_api_key'])
+    expect((await tenant.sandbox.health()).status).toBe(200)
+    await expect(
+      store.transaction((tx) => tenancy.revokeKeys(tx, record, 'production')),
+    ).rejects.toMatchObject({ code: 'no_active_key' })
+  })
+
+  it('is told as revoked even at the other environment', async () => {
+    const { store, tenancy } = running.service.ledger
+    const record = await tenancy.find(tenant.id)
+    await store.transaction((tx) => tenancy.revokeKeys(tx, record, 'sandbox'))
+    const response = await at('production', tenant.sandboxKey).health()
+    expect([response.status, response.body.code]).toEqual([401, 'revoked_api_key'])
+  })
+})
+
+describe('a reissue', () => {
+  it('without grace ends the old key at once', async () => {
+    const key = await reissue('sandbox', 0)
+    expect((await at('sandbox', key).health()).status).toBe(200)
+    const old = await tenant.sandbox.health()
+    expect([old.status, old.body.code]).toEqual([401, 'revoked_api_key'])
+  })
+
+  it('with grace lets both work until it is over, to the millisecond', async () => {
+    const key = await reissue('sandbox', HOUR_MS)
+    running.clock.advance(HOUR_MS - 1)
+    expect((await tenant.sandbox.health()).status).toBe(200)
+    expect((await at('sandbox', key).health()).status).toBe(200)
+    running.clock.advance(1)
+    const old = await tenant.sandbox.health()
+    expect([old.status, old.body.code]).toEqual([401, 'revoked_api_key'])
+    expect((await at('sandbox', key).health()).status).toBe(200)
+  })
+
+  it('never prolongs the grace of an older key', async () => {
+    await reissue('sandbox', HOUR_MS)
+    await reissue('sandbox', 10 * HOUR_MS)
+    running.clock.advance(HOUR_MS)
+    expect((await tenant.sandbox.health()).body.code).toBe('revoked_api_key')
+  })
+
+  it('ends a key that is in its grace already: two are valid at most', async () => {
+    const keys = [tenant.sandboxKey]
+    for (let times = 0; times < 10; times++) keys.push(await reissue('sandbox', HOUR_MS))
+    const statuses: number[] = []
+    for (const key of keys) statuses.push((await at('sandbox', key).health()).status)
+    expect(statuses).toEqual([...Array(9).fill(401), 200, 200])
+  })
+
+  it('of the production key needs one that was issued', async () => {
+    await expect(reissue('production', 0)).rejects.toMatchObject({ code: 'production_key_not_issued' })
+  })
+})
+
+describe('a key at the other environment', () => {
+  it('gets 403 wrong_environment, both ways', async () => {
+    const production = await running.production(tenant)
+    for (const client of [at('production', tenant.sandboxKey), at('sandbox', production.key)]) {
+      const response = await client.health()
+      expect(response.status).toBe(403)
+      expect(response.body).toMatchObject({ error: 'permission_denied', code: 'wrong_environment' })
+    }
+  })
+})
+
+describe('a tenant', () => {
+  it('has a name of its own', async () => {
+    const { tenancy } = running.service.ledger
+    await expect(tenancy.create(tenant.name)).rejects.toMatchObject({ code: 'tenant_exists' })
+    for (const name of ['', ' ', '-x', 'a b', 'x'.repeat(65), '../x', 'é'])
+      await expect(tenancy.create(name)).rejects.toMatchObject({ code: 'invalid_tenant_name' })
+    await expect(tenancy.find('nobody')).rejects.toMatchObject({ code: 'tenant_not_found' })
+  })
+})

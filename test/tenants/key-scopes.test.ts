@@ -1,0 +1,362 @@
+/** Further API keys: what each scope allows and refuses at every endpoint, from which networks a key is taken, and how it ends. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { HOUR_MS, MINUTE_MS } from '../../src/lib/clock.js'
+import { COMMAND_LINE } from '../../src/admin/operation.js'
+import { DESCRIPTIONS } from '../../src/http/routes.js'
+import type { KeyGrants } from '../../src/tenants/key-grants.js'
+import { SCOPES, type Scope } from '../../src/tenants/key-scopes.js'
+import { allowReturn, askForSession } from '../support/capture-page.js'
+import { type ApiClient, apiClient, type CallOptions } from '../support/client.js'
+import { base64, face } from '../support/faces.js'
+import { startService, type TestService, type TestTenant } from '../support/service.js'
+
+type Environment = 'production' | 'sandbox'
+
+let running: TestService
+let tenant: TestTenant
+let full: ApiClient & { key: string }
+let image: string
+let made = 0
+
+beforeAll(async () => {
+  running = await startService({
+    COUNTERSIGN_SANDBOX_RATE_LIMIT: '1000/s',
+    COUNTERSIGN_CAPTURE_LISTEN: '127.0.0.1:0',
+    COUNTERSIGN_TRUSTED_PROXIES: '127.0.0.0/8',
+  })
+  image = base64(await face('ada'))
+  tenant = await running.tenant()
+  full = await running.production(tenant)
+  await allowReturn(running, tenant)
+})
+afterAll(() => running?.stop())
+
+async function create(
+  grants: Partial<KeyGrants>,
+  environment: Environment = 'sandbox',
+): Promise<ApiClient & { key: string; id: string; name: string }> {
+  const { operations, tenancy } = running.service.ledger
+  const name = grants.name ?? `key-${++made}`
+  const record = await tenancy.find(tenant.id)
+  const { key, record: row } = await operations.keys.create(record, COMMAND_LINE, environment, {
+    scopes: null,
+    networks: null,
+    ...grants,
+    name,
+  })
+  return { ...apiClient(running.service.url(environment), key), key, id: row.id, name }
+}
+
+const keys = async () => {
+  const { operations, tenancy } = running.service.ledger
+  return { operations: operations.keys, record: await tenancy.find(tenant.id) }
+}
+
+let users = 0
+const newUser = () => `scoped-${++users}`
+const action = 'x'
+
+/** Every call of the API, with the scopes that it needs: all of them. */
+const CALLS: Array<{
+  what: string
+  endpoint: string
+  needs: Scope[]
+  call: (client: ApiClient) => Promise<unknown>
+}> = [
+  {
+    what: 'enrolling a new user',
+    endpoint: 'enroll',
+    needs: ['enroll'],
+    call: (client) => client.enroll({ user_id: newUser(), image }),
+  },
+  {
+    what: 'assessing photos',
+    endpoint: 'enroll',
+    needs: ['enroll'],
+    call: (client) => client.enroll({ user_id: newUser(), image, dry_run: true }),
+  },
+  {
+    what: 'replacing a reference',
+    endpoint: 'enroll',
+    needs: ['enroll', 'replace'],
+    call: (client) => client.enroll({ user_id: 'enrolled', image, replace: true }),
+  },
+  {
+    what: 'adding photos to a reference',
+    endpoint: 'enroll',
+    needs: ['enroll', 'replace'],
+    call: (client) => client.enroll({ user_id: 'enrolled', image, add: true }),
+  },
+  {
+    what: 'verifying a user',
+    endpoint: 'verify',
+    needs: ['verify'],
+    call: (client) => client.verify({ user_id: 'enrolled', image, action }),
+  },
+  {
+    what: 'a challenge for a verify',
+    endpoint: 'create_challenge',
+    needs: ['verify'],
+    call: (client) => client.call('POST', '/v1/challenges', { user_id: 'enrolled', action }),
+  },
+  {
+    what: 'a challenge for an enrolment',
+    endpoint: 'create_challenge',
+    needs: ['enroll'],
+    call: (client) => client.call('POST', '/v1/challenges', { user_id: newUser(), purpose: 'enroll' }),
+  },
+  {
+    what: 'a capture session for a verify',
+    endpoint: 'create_capture_session',
+    needs: ['verify'],
+    call: (client) => askForSession(client, { user_id: 'enrolled' }),
+  },
+  {
+    what: 'a capture session for an enrolment',
+    endpoint: 'create_capture_session',
+    needs: ['enroll'],
+    call: (client) => askForSession(client, { user_id: newUser(), purpose: 'enroll', action: undefined }),
+  },
+  {
+    what: 'a capture session that replaces a reference',
+    endpoint: 'create_capture_session',
+    needs: ['enroll', 'replace'],
+    call: (client) =>
+      askForSession(client, { user_id: 'enrolled', purpose: 'enroll', action: undefined, replace: true }),
+  },
+  {
+    what: 'what came of a capture session for an enrolment',
+    endpoint: 'get_capture_session',
+    needs: ['enroll'],
+    call: async (client) => {
+      const asked = await askForSession(tenant.sandbox, {
+        ...{ user_id: newUser(), purpose: 'enroll', action: undefined },
+      })
+      return client.call('GET', `/v1/capture-sessions/${asked.body.session_id}`)
+    },
+  },
+  {
+    what: 'looking a user up',
+    endpoint: 'get_user',
+    needs: ['read'],
+    call: (client) => client.call('GET', '/v1/users/enrolled'),
+  },
+  {
+    what: 'the audit log',
+    endpoint: 'list_audit',
+    needs: ['audit'],
+    call: (client) => client.call('GET', '/v1/audit'),
+  },
+  {
+    what: 'erasing a user',
+    endpoint: 'delete',
+    needs: ['erase'],
+    call: async (client) => {
+      const user = newUser()
+      await tenant.sandbox.enroll({ user_id: user, image })
+      return client.erase(user)
+    },
+  },
+  {
+    what: 'rotating the signing secret',
+    endpoint: 'rotate_signing',
+    needs: ['rotate'],
+    call: (client) => client.rotate({ force: true }),
+  },
+  {
+    what: 'a report of health',
+    endpoint: 'health',
+    needs: [],
+    call: (client) => client.health(),
+  },
+]
+
+describe('a key with scopes', () => {
+  beforeAll(async () => {
+    await tenant.sandbox.enroll({ user_id: 'enrolled', image })
+  })
+
+  for (const { what, needs, call } of CALLS) {
+    it(`with ${needs.join(' and ') || 'any scope'} is heard: ${what}`, async () => {
+      const scopes = needs.length > 0 ? needs : ['audit']
+      const answer = (await call(await create({ scopes }))) as { status: number; body: { code?: string } }
+      // The tenant holds a production key, after which no sandbox key rotates: that refusal comes after the scope.
+      expect([undefined, 'production_key_required']).toContain(answer.body.code)
+    })
+
+    for (const missing of needs)
+      it(`with every scope but ${missing} is refused: ${what}`, async () => {
+        const scopes = SCOPES.filter(
+          (scope) => scope !== missing && !(missing === 'enroll' && scope === 'replace'),
+        )
+        const answer = (await call(await create({ scopes }))) as Awaited<ReturnType<ApiClient['health']>>
+        expect([answer.status, answer.body.code]).toEqual([403, 'insufficient_scope'])
+        expect(answer.body.error).toBe('permission_denied')
+        expect(answer.body.details.map(({ scope }: { scope: string }) => scope)).toContain(missing)
+        expect(answer.headers.get('www-authenticate')).toContain(missing)
+      })
+  }
+
+  it('gets guidance with verify or with enroll, and with nothing else', async () => {
+    const ask = async (scopes: Scope[]) =>
+      (await create({ scopes })).call('POST', '/v1/guidance', { image, step: 'turn_left' })
+    expect((await ask(['verify'])).status).toBe(200)
+    expect((await ask(['enroll'])).status).toBe(200)
+    const { body } = await ask(['read', 'audit', 'erase', 'rotate'])
+    expect(body.code).toBe('insufficient_scope')
+    expect(body.details.map(({ scope }: { scope: string }) => scope)).toEqual(['verify', 'enroll'])
+  })
+
+  it('is tried at every endpoint there is', () => {
+    const tried = new Set([...CALLS.map(({ endpoint }) => endpoint), 'guide'])
+    expect(tried).toEqual(new Set(DESCRIPTIONS.map(({ id }) => id)))
+  })
+
+  it('cannot make anybody’s face another one: the attack of a stolen key of the payments backend', async () => {
+    const payments = await create({ scopes: ['verify', 'enroll'] }, 'production')
+    await full.enroll({ user_id: 'victim', image })
+    const before = (await full.call('GET', '/v1/users/victim')).body
+    const thief = base64(await face('grace'))
+    const attempt = { user_id: 'victim', image: thief, replace: true }
+    const headers = { 'X-Svc-Idempotency-Key': 'attempt' }
+    for (let i = 0; i < 2; i++)
+      expect((await payments.enroll(attempt, { headers })).body.code).toBe('insufficient_scope')
+    expect((await full.call('GET', '/v1/users/victim')).body).toEqual(before)
+    const verdict = await payments.verify({ user_id: 'victim', image: thief, action })
+    expect(verdict.body.verdict).toBe('rejected')
+  })
+
+  it('is no way around the scope of a replay that another key’s call left', async () => {
+    const headers = { 'X-Svc-Idempotency-Key': 'kept' }
+    const request = { user_id: 'enrolled', image, action }
+    expect((await tenant.sandbox.verify(request, { headers })).status).toBe(200)
+    const auditor = await create({ scopes: ['audit'] })
+    expect((await auditor.verify(request, { headers })).body.code).toBe('insufficient_scope')
+  })
+})
+
+describe('a key with networks', () => {
+  const from = (address: string): CallOptions => ({ headers: { 'X-Forwarded-For': address } })
+
+  it('is taken from them, of both families, and from nowhere else', async () => {
+    const key = await create({ networks: ['10.1.0.0/16', '192.0.2.7', '2001:db8::/32'] })
+    for (const inside of ['10.1.255.1', '192.0.2.7', '2001:db8:1::9'])
+      expect((await key.health(from(inside))).status).toBe(200)
+    for (const outside of ['10.2.0.1', '192.0.2.8', '2001:db9::1', '127.0.0.1']) {
+      const { status, body } = await key.health(from(outside))
+      expect([status, body.code]).toEqual([403, 'network_not_allowed'])
+    }
+  })
+
+  it('is not taken from an address that the caller merely writes into the header', async () => {
+    const key = await create({ networks: ['10.1.0.0/16'] })
+    // The proxy appends the address it sees.
+    expect((await key.health(from('10.1.0.1, 203.0.113.5'))).body.code).toBe('network_not_allowed')
+  })
+
+  it('is named in the log when it is refused', async () => {
+    const key = await create({ networks: ['10.1.0.0/16'] })
+    const { headers } = await key.health(from('203.0.113.5'))
+    const line = () =>
+      running
+        .logText()
+        .split('\n')
+        .find((text) => text.includes(headers.get('x-request-id')!))
+    await expect.poll(line).toBeDefined()
+    expect(JSON.parse(line()!)).toMatchObject({ key: key.id, address: '203.0.113.5' })
+  })
+})
+
+describe('a further key', () => {
+  it('is one of several in production, which the first key outlives', async () => {
+    const [one, other] = [await create({}, 'production'), await create({}, 'production')]
+    for (const client of [one, other, full]) expect((await client.health()).status).toBe(200)
+    const { operations, record } = await keys()
+    await operations.revokeNamed(record, COMMAND_LINE, { type: 'production', name: one.name })
+    expect((await one.health()).body.code).toBe('revoked_api_key')
+    for (const client of [other, full]) expect((await client.health()).status).toBe(200)
+  })
+
+  it('keeps its name, scopes and networks when it is reissued, with a grace', async () => {
+    const old = await create({ scopes: ['audit'], networks: ['127.0.0.1'] })
+    const { operations, record } = await keys()
+    const again = { type: 'sandbox' as const, name: old.name }
+    const key = await operations.reissueNamed(record, COMMAND_LINE, again, HOUR_MS)
+    const next = apiClient(running.service.url('sandbox'), key)
+    for (const client of [old, next]) {
+      expect((await client.call('GET', '/v1/audit')).status).toBe(200)
+      expect((await client.erase('anybody')).body.code).toBe('insufficient_scope')
+      const abroad = await client.health({ headers: { 'X-Forwarded-For': '203.0.113.5' } })
+      expect(abroad.body.code).toBe('network_not_allowed')
+    }
+    running.clock.advance(HOUR_MS + MINUTE_MS)
+    expect((await old.health()).status).toBe(401)
+    expect((await next.health()).status).toBe(200)
+    expect((await tenant.sandbox.health()).status).toBe(200)
+  })
+
+  it('stays when the first key of its environment is reissued, and ends when all are revoked', async () => {
+    const other = await running.tenant()
+    const { operations, tenancy } = running.service.ledger
+    const record = await tenancy.find(other.id)
+    const { key } = await operations.keys.create(record, COMMAND_LINE, 'sandbox', {
+      ...{ name: 'ci', scopes: ['verify'], networks: null },
+    })
+    const client = apiClient(running.service.url('sandbox'), key)
+    await operations.keys.reissue(record, COMMAND_LINE, 'sandbox', 0)
+    expect((await client.health()).status).toBe(200)
+    expect(await operations.keys.revoke(record, COMMAND_LINE, 'sandbox')).toBe(2)
+    expect((await client.health()).status).toBe(401)
+  })
+
+  it('has a name that no other valid key of the environment has', async () => {
+    await create({ name: 'twice' })
+    await expect(create({ name: 'twice' })).rejects.toMatchObject({ code: 'key_exists' })
+    await create({ name: 'twice' }, 'production')
+  })
+
+  it('is refused with a grant that means nothing', async () => {
+    for (const [grants, code] of [
+      [{ name: 'two words' }, 'invalid_key_name'],
+      [{ scopes: ['admin'] }, 'invalid_scope'],
+      [{ scopes: [] }, 'invalid_scope'],
+      [{ scopes: ['replace'] }, 'invalid_scope'],
+      [{ networks: ['10.0.0.0/33'] }, 'invalid_network'],
+      [{ networks: ['example.com'] }, 'invalid_network'],
+      [{ networks: [] }, 'invalid_network'],
+    ] as Array<[Partial<KeyGrants>, string]>)
+      await expect(create(grants)).rejects.toMatchObject({ code })
+  })
+
+  it('for production can be made only after the production key was issued', async () => {
+    const { operations, tenancy } = running.service.ledger
+    const record = await tenancy.find((await running.tenant()).id)
+    const grants = { name: 'early', scopes: ['verify'], networks: null }
+    await expect(operations.keys.create(record, COMMAND_LINE, 'production', grants)).rejects.toMatchObject({
+      code: 'production_key_not_issued',
+    })
+  })
+
+  it('leaves its grants in the audit log, and never its text', async () => {
+    const key = await create({ scopes: ['verify'], networks: ['10.0.0.0/8'] }, 'production')
+    const { body } = await full.call('GET', '/v1/audit?event=key_created&limit=200')
+    expect(body.data.at(-1).facts).toEqual({
+      ...{
+        type: 'production',
+        key: key.id,
+        name: key.name,
+        scopes: 'verify',
+        networks: '10.0.0.0/8',
+        certificate: null,
+      },
+    })
+    expect(JSON.stringify(body)).not.toContain(key.key)
+  })
+})
+
+it('keys of before have every scope, those that are new included', async () => {
+  expect((await full.call('GET', '/v1/users/nobody')).body.code).toBe('reference_not_found')
+  const { store } = running.service.ledger
+  const [first] = (await store.read.apiKeys(tenant.id)).filter(({ name }) => name === null)
+  expect(first).toMatchObject({ scopes: null, networks: null })
+})

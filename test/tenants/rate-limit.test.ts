@@ -1,0 +1,180 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { HOUR_MS, SECOND_MS } from '../../src/lib/clock.js'
+import { type ApiClient, type ApiResponse, apiClient } from '../support/client.js'
+import { startService, type TestService } from '../support/service.js'
+
+let running: TestService
+
+beforeAll(async () => {
+  running = await startService()
+})
+afterAll(() => running?.stop())
+
+const productionOf = async (ratePerSecond?: number) =>
+  running.production(await running.tenant(ratePerSecond === undefined ? {} : { ratePerSecond }))
+/** Statuses of this many requests, one after the other; the clock stands still. */
+const ask = async (client: ApiClient, times: number) => {
+  const responses: ApiResponse[] = []
+  for (let i = 0; i < times; i++) responses.push(await client.health())
+  return responses
+}
+const allowed = async (client: ApiClient, times: number) =>
+  (await ask(client, times)).filter(({ status }) => status === 200).length
+const policy = (response: ApiResponse) => ({
+  limit: response.headers.get('ratelimit'),
+  policy: response.headers.get('ratelimit-policy'),
+})
+
+describe('the contract of a production key', () => {
+  it('allows a burst of two seconds’ worth, then 429 with Retry-After', async () => {
+    const client = await productionOf(3)
+    const responses = await ask(client, 7)
+    expect(responses.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200, 200, 429])
+    const refused = responses[6]!
+    expect(refused.body).toMatchObject({ error: 'rate_limited', code: 'rate_limited' })
+    expect(refused.headers.get('retry-after')).toBe('1')
+  })
+
+  it('sustains its rate: tokens come back by the clock', async () => {
+    const client = await productionOf(3)
+    expect(await allowed(client, 10)).toBe(6)
+    running.clock.advance(SECOND_MS)
+    expect(await allowed(client, 10)).toBe(3)
+    running.clock.advance(334)
+    expect(await allowed(client, 10)).toBe(1)
+    running.clock.advance(3600 * SECOND_MS)
+    expect(await allowed(client, 10)).toBe(6)
+  })
+
+  it('may be less than one request a second', async () => {
+    const client = await productionOf(0.1)
+    const [first, second] = await ask(client, 2)
+    expect([first!.status, second!.status]).toEqual([200, 429])
+    expect(second!.headers.get('retry-after')).toBe('10')
+    running.clock.advance(10 * SECOND_MS)
+    expect(await allowed(client, 2)).toBe(1)
+  })
+
+  it('is 50 a second where none is named', async () => {
+    const client = await productionOf()
+    const [response] = await ask(client, 1)
+    expect(policy(response!).policy).toBe('"requests";q=100;w=2')
+  })
+
+  it('is counted down in RateLimit, beside RateLimit-Policy', async () => {
+    const client = await productionOf(2)
+    const seen = (await ask(client, 5)).map(policy)
+    expect(seen.map(({ policy }) => policy)).toEqual(Array(5).fill('"requests";q=4;w=2'))
+    expect(seen.map(({ limit }) => limit)).toEqual([
+      '"requests";r=3;t=1',
+      '"requests";r=2;t=1',
+      '"requests";r=1;t=2',
+      '"requests";r=0;t=2',
+      '"requests";r=0;t=2',
+    ])
+  })
+
+  it('is one tenant’s alone', async () => {
+    const [one, two] = [await productionOf(1), await productionOf(1)]
+    expect(await allowed(one, 5)).toBe(2)
+    expect(await allowed(two, 5)).toBe(2)
+  })
+
+  it('is the tenant’s, whatever the number of its keys', async () => {
+    const tenant = await running.tenant({ ratePerSecond: 2 })
+    const first = await running.production(tenant)
+    const { store, tenancy } = running.service.ledger
+    const record = await tenancy.find(tenant.id)
+    const reissue = async () => {
+      const key = await store.transaction((tx) => tenancy.reissueKey(tx, record, 'production', HOUR_MS))
+      return apiClient(running.service.url('production'), key)
+    }
+    let newest: ApiClient = first
+    let sum = await allowed(first, 10)
+    for (let times = 0; times < 5; times++) {
+      const next = await reissue()
+      sum += (await allowed(newest, 10)) + (await allowed(next, 10))
+      newest = next
+    }
+    expect(sum).toBe(4)
+  })
+
+  it('is held against parallel requests', async () => {
+    const client = await productionOf(2)
+    const responses = await Promise.all(Array.from({ length: 20 }, () => client.health()))
+    expect(responses.filter(({ status }) => status === 200)).toHaveLength(4)
+  })
+
+  it('counts refused requests no further, and says nothing of them in the audit log', async () => {
+    const client = await productionOf(1)
+    await ask(client, 2)
+    const responses = await Promise.all([
+      client.enroll({}),
+      client.verify({}),
+      client.erase('x'),
+      client.rotate(),
+    ])
+    expect(responses.map(({ status }) => status)).toEqual([429, 429, 429, 429])
+    running.clock.advance(SECOND_MS)
+    expect(await allowed(client, 3)).toBe(1)
+  })
+
+  it('is met before the body is looked at', async () => {
+    const client = await productionOf(1)
+    await ask(client, 2)
+    const response = await client.call('POST', '/v1/enroll', undefined, { raw: '{broken' })
+    expect(response.body.code).toBe('rate_limited')
+  })
+
+  it('does not hold for strangers: a wrong key is 401, without a limit’s headers', async () => {
+    const response = await apiClient(running.service.url('production'), 'svc-prod-x').health()
+    expect(response.status).toBe(401)
+    expect(policy(response)).toEqual({ limit: null, policy: null })
+  })
+})
+
+describe('a sandbox key', () => {
+  it('has a default of its own, whatever the contract', async () => {
+    const tenant = await running.tenant({ ratePerSecond: 1000 })
+    const responses = await Promise.all(Array.from({ length: 120 }, () => tenant.sandbox.health()))
+    expect(responses.filter(({ status }) => status === 200)).toHaveLength(100)
+    expect(policy(responses[0]!).policy).toBe('"requests";q=100;w=5')
+    running.clock.advance(SECOND_MS)
+    expect(await allowed(tenant.sandbox, 25)).toBe(20)
+  })
+
+  it('does not use up the production key’s', async () => {
+    const tenant = await running.tenant({ ratePerSecond: 1 })
+    const production = await running.production(tenant)
+    await ask(tenant.sandbox, 10)
+    expect(await allowed(production, 5)).toBe(2)
+  })
+})
+
+it('a listing of the audit log costs a token for each hundred entries that were read, and no other tenant any', async () => {
+  const { store, audit } = running.service.ledger
+  const small = await running.tenant({ ratePerSecond: 10 })
+  const key = await running.production(small)
+  const list = (query: string) => key.call('GET', `/v1/audit?${query}`)
+  await store.transaction(async (tx) => {
+    for (let i = 0; i < 1000; i++)
+      await audit.append(tx, small.id, { event: 'verify', actor: 'operator', request_id: null })
+  })
+  running.clock.advance(60_000)
+  // Twenty tokens at once: a page of fifty costs one, and a page of two hundred, with the entry behind it, three.
+  expect((await list('limit=50')).headers.get('ratelimit')).toContain('r=19;')
+  expect((await list('event=delete')).headers.get('ratelimit')).toContain('r=18;')
+  expect((await list('limit=200')).body.data).toHaveLength(200)
+  expect((await list('limit=1')).headers.get('ratelimit')).toContain('r=14;')
+  for (let page = 0; page < 4; page++) expect((await list('limit=200')).status).toBe(200)
+  expect((await list('limit=1')).headers.get('ratelimit')).toContain('r=1;')
+  expect((await list('limit=200')).status).toBe(200)
+  const refused = await list('limit=1')
+  expect([refused.status, refused.body.code]).toEqual([429, 'rate_limited'])
+  // Two were owed: they come back before anything is allowed.
+  running.clock.advance(200)
+  expect((await list('limit=1')).status).toBe(429)
+  expect((await (await productionOf(10)).call('GET', '/v1/audit')).status).toBe(200)
+  running.clock.advance(200)
+  expect((await list('limit=1')).status).toBe(200)
+})

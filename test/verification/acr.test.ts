@@ -1,0 +1,56 @@
+/** What an approval is called for what was checked: a name for each way, told to the SDK and in the guide. */
+import { readFileSync } from 'node:fs'
+import { expect, it } from 'vitest'
+import { drawSteps, type Mode } from '../../src/biometrics/challenge/steps.js'
+import { ACR_VALUES, ACTIVE_ACR } from '../../src/client/index.js'
+import { packageFile } from '../../src/lib/package-root.js'
+import { acrOf, livenessStatement } from '../../src/verification/liveness.js'
+
+/** Null: photos, without a challenge. */
+const WAYS: Record<string, readonly Mode[] | null> = {
+  photos: null,
+  '[]': [],
+  "['nod']": ['nod'],
+  "['turn']": ['turn'],
+  "['turn', 'nod']": ['turn', 'nod'],
+}
+const PASSIVE = { checked: true, score: 0.99, passed: true }
+const NO_PASSIVE = { checked: false, score: null, passed: null }
+
+function nameOf(modes: readonly Mode[] | null, hasPassive: boolean) {
+  const challenge = modes ? { steps: drawSteps(modes, () => 0), fault: null } : undefined
+  const statement = livenessStatement(hasPassive ? PASSIVE : NO_PASSIVE, 'pack@1', challenge)
+  return { methods: statement.methods, acr: acrOf(statement, modes !== null) }
+}
+
+it('each way of capture has a name of its own, with and without a network, and the SDK lists exactly these', () => {
+  const names = Object.values(WAYS).flatMap((modes) => [false, true].map((has) => nameOf(modes, has).acr))
+  expect(new Set(names).size).toBe(names.length)
+  expect([...names].sort()).toEqual([...ACR_VALUES].sort())
+})
+
+it('active liveness is called so by both movements alone', () => {
+  const active = [false, true].map((has) => nameOf(['turn', 'nod'], has).acr)
+  expect([...ACTIVE_ACR].sort()).toEqual(active.sort())
+})
+
+it('a challenge without a movement claims no liveness', () => {
+  expect(nameOf([], false)).toEqual({ methods: [], acr: 'urn:countersign:acr:face-no-motion' })
+})
+
+it('the guide has a row for each way, with its methods and its name', () => {
+  const guide = readFileSync(packageFile('docs', 'guides', 'liveness.md'), 'utf8')
+  const rows = guide
+    .split('\n')
+    .filter((line) => line.startsWith('| ') && line.includes('`…:face'))
+    .map((line) => line.split(' | ').map((cell) => cell.replace(/^\| /, '')))
+  const expected = Object.entries(WAYS).map(([way, modes]) => {
+    const { methods, acr } = nameOf(modes, false)
+    return [
+      way === 'photos' ? 'photos, no challenge' : `\`modes: ${way}\``,
+      methods.map((method) => `\`${method}\``).join() || 'none',
+      `\`${acr.replace('urn:countersign:acr', '…')}\``,
+    ]
+  })
+  expect(rows.map((cells) => cells.slice(0, 3))).toEqual(expected)
+})

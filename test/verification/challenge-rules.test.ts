@@ -1,0 +1,152 @@
+/**
+ * Tests of the rules for a challenge: what it is bound to, when it is used up, and what its frames must be. Each rule is broken by one
+ * thing only.
+ */
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import sharp from 'sharp'
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { MINUTE_MS } from '../../src/lib/clock.js'
+import { ChallengeBook, type ChallengeSubject, type Purpose } from '../../src/verification/challenge-book.js'
+import { temporaryDir } from '../biometrics/fixtures.js'
+import { answerTo } from '../support/challenges.js'
+import type { ApiClient } from '../support/client.js'
+import { base64, type FaceName, face } from '../support/faces.js'
+import { plain } from '../support/images.js'
+import { writeBroughtPack } from '../support/packs.js'
+import { startService, type TestService, type TestTenant } from '../support/service.js'
+
+const FRAMES = 16
+const action = { type: 'wire_transfer', amount: '1250.00' }
+
+/** Files of one look that are all different. */
+function takes(photo: Buffer, count: number): Promise<string[]> {
+  return Promise.all(
+    Array.from({ length: count }, async (_, index) =>
+      base64(
+        await sharp(photo)
+          .modulate({ brightness: 1 + index / 200 })
+          .jpeg({ quality: 90 })
+          .toBuffer(),
+      ),
+    ),
+  )
+}
+
+let running: TestService
+let tenant: TestTenant
+let production: ApiClient
+let blank: string
+let modelsDir: string
+
+beforeAll(async () => {
+  modelsDir = temporaryDir()
+  const dir = join(modelsDir, 'brought')
+  // No bound on where the head looks and how far it moves between two frames: only the faces can tell two people apart.
+  const anywhere = { frontalDegrees: 60, returnDegrees: 60 }
+  const anyMovement = { yaw: 60, pitch: 60, centre: 1, size: 1 }
+  await writeBroughtPack(dir, inject('modelsDir'), ({ activeLiveness }) => ({
+    activeLiveness: { ...(activeLiveness as object), ...anywhere, mostPerStride: anyMovement },
+  }))
+  running = await startService({
+    COUNTERSIGN_MODELS_DIR: modelsDir,
+    COUNTERSIGN_MODEL_PACK: 'brought',
+    COUNTERSIGN_ACCEPT_PACK: 'brought',
+    COUNTERSIGN_LOCKOUT_ATTEMPTS: '0',
+  })
+  tenant = await running.tenant()
+  production = await running.production(tenant)
+  blank = base64(await plain())
+})
+afterAll(async () => {
+  await running?.stop()
+  await rm(modelsDir, { recursive: true, force: true })
+})
+
+let users = 0
+
+/** A user of the sandbox with a challenge. */
+async function challenged(suffix = '', fields: Record<string, unknown> = { action }) {
+  const user_id = `ruled-${++users}${suffix}`
+  if (!('purpose' in fields)) await tenant.sandbox.enroll({ user_id: user_id, image: blank })
+  const { status, body } = await tenant.sandbox.call('POST', '/v1/challenges', { user_id, ...fields })
+  expect(status).toBe(201)
+  return { user_id, asked: body }
+}
+
+describe('a challenge', () => {
+  it.each([
+    ['enroll', 'verify'],
+    ['verify', 'enroll'],
+  ] as Array<[Purpose, Purpose]>)(
+    'that was given for %s is no challenge for %s, whatever else is the same',
+    async (given, used) => {
+      const { store } = running.service.ledger
+      const book = new ChallengeBook(running.clock, MINUTE_MS)
+      const of = (purpose: Purpose): ChallengeSubject => ({
+        tenantId: tenant.id,
+        environment: 'production',
+        lookup: Buffer.alloc(32, 7),
+        purpose,
+        action: null,
+      })
+      const challenge = await store.transaction((tx) => book.issue(tx, of(given), ['turn']))
+      await expect(book.open(store.read, challenge, of(used))).rejects.toMatchObject({
+        code: 'challenge_mismatch',
+      })
+      expect((await book.open(store.read, challenge, of(given))).id).toBe(challenge.id)
+    },
+  )
+
+  it('is refused after its use, before anything looks at the frames', async () => {
+    const { user_id, asked } = await challenged()
+    const verify = (image: string) =>
+      tenant.sandbox.verify({ user_id, action, challenge: answerTo(asked, image) })
+    expect((await verify(blank)).body.verdict).toBe('approved')
+    const { status, body } = await verify(btoa('no picture'))
+    expect([status, body.code]).toEqual([409, 'challenge_used'])
+  })
+
+  it('is used up by a capture that was refused', async () => {
+    const { user_id, asked } = await challenged('+flat', { purpose: 'enroll' })
+    const enroll = () => tenant.sandbox.enroll({ user_id, challenge: answerTo(asked, blank) })
+    const refused = await enroll()
+    expect([refused.status, refused.body.code]).toEqual([422, 'liveness_failed'])
+    const again = await enroll()
+    expect([again.status, again.body.code]).toEqual([409, 'challenge_used'])
+  })
+})
+
+describe('frames in production', () => {
+  let people: Record<'ada' | 'grace', string[]>
+  beforeAll(async () => {
+    const of = async (name: FaceName) => takes(await face(name), FRAMES)
+    people = { ada: await of('adaElsewhere'), grace: await of('grace') }
+  })
+
+  /** The answer to a challenge without a movement, by a user who was enrolled with another file. */
+  async function verified(frames: string[], enrolled = face('ada')) {
+    const user_id = `ruled-${++users}`
+    await production.enroll({ user_id, image: base64(await enrolled) })
+    const { body } = await production.call('POST', '/v1/challenges', { user_id, action, modes: [] })
+    return (await production.verify({ user_id, action, challenge: answerTo(body, frames) })).body
+  }
+
+  it('are approved when they all differ and show the enrolled person', async () => {
+    expect(await verified(people.ada)).toMatchObject({ verdict: 'approved' })
+  })
+
+  it('are refused as replayed where only one of them was sent twice', async () => {
+    const body = await verified(people.ada.map((frame, index) => (index === 9 ? people.ada[4]! : frame)))
+    expect(body).toMatchObject({ verdict: 'rejected', reason: 'liveness_failed' })
+    expect(body.liveness).toMatchObject({ passed: false, findings: ['replayed'] })
+  })
+
+  it('are refused where another person took over between the first look ahead and the last', async () => {
+    // Grace's photo is the better one, so it is hers that is compared with the reference.
+    const frames = people.grace.map((frame, index) => (index < 10 ? frame : people.ada[index]!))
+    const body = await verified(frames, face('grace', 420))
+    expect(body).toMatchObject({ verdict: 'rejected', reason: 'liveness_failed' })
+    expect(body.liveness).toMatchObject({ passed: false, findings: ['face_changed'] })
+  })
+})

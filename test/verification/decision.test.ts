@@ -1,0 +1,166 @@
+/** The decision itself: which verdict real scores get on either side of a threshold. */
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import sharp from 'sharp'
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import type { Engine } from '../../src/biometrics/engine/engine.js'
+import { EngineRecogniser } from '../../src/verification/engine-provider.js'
+import type { RecogniserCall } from '../../src/verification/biometric-provider.js'
+import { startEngine, temporaryDir } from '../biometrics/fixtures.js'
+import { answerTo } from '../support/challenges.js'
+import type { ApiClient } from '../support/client.js'
+import { base64, face } from '../support/faces.js'
+import { writeBroughtPack } from '../support/packs.js'
+import { startService, type TestService } from '../support/service.js'
+
+/** Distance of the two thresholds from the score: well below the 0.05 of a threshold that somebody lowered "a little". */
+const MARGIN = 0.01
+/** Tenants of the first rate have the lower threshold, tenants of the second one the higher. */
+const [LOWER_FMR, HIGHER_FMR] = [1e-3, 1e-4]
+const FRAMES = 16
+const ANY_PHOTO = {
+  head_pose_yaw: { min: -90, max: 90 },
+  head_pose_pitch: { min: -90, max: 90 },
+  head_pose_roll: { min: -90, max: 90 },
+  luminance_mean: { min: 0 },
+  sharpness: { min: 0 },
+  under_exposure_prevention: { min: 0 },
+  illumination_uniformity: { min: 0 },
+  eyes_open: { min: 0 },
+}
+
+let engine: Engine
+let modelsDir: string
+let enrolled: Buffer
+let presented: Buffer
+/** The photo first, then blurred copies: the photo has the best quality, so it is the frame that is compared. */
+let frames: Buffer[]
+
+beforeAll(async () => {
+  enrolled = await face('ada')
+  presented = await face('adaElsewhere')
+  frames = await Promise.all(
+    Array.from({ length: FRAMES }, (_, index) =>
+      sharp(presented)
+        .blur(1 + index / 10)
+        .jpeg({ quality: 95 })
+        .toBuffer(),
+    ),
+  )
+  frames[0] = presented
+  modelsDir = temporaryDir()
+  engine = await startEngine(join(inject('modelsDir'), 'baseline'))
+})
+afterAll(async () => {
+  await engine?.close()
+  await rm(modelsDir, { recursive: true, force: true })
+})
+
+describe('a verdict', () => {
+  let running: TestService
+  const clients: ApiClient[] = []
+
+  /** A service whose pack has thresholds just below and just above the score of this photo. */
+  async function serve(photo: Buffer): Promise<void> {
+    const { reference } = await engine.enrol([enrolled])
+    const { score } = await engine.verify([photo], reference)
+    await rm(join(modelsDir, 'brought'), { recursive: true, force: true })
+    await writeBroughtPack(join(modelsDir, 'brought'), inject('modelsDir'), () => ({
+      // Any photo may be enrolled with: only the threshold decides here.
+      quality: { enrol: ANY_PHOTO },
+      calibration: {
+        source: 'the score of one pair of photos',
+        points: [
+          { fmr: LOWER_FMR, threshold: score - MARGIN },
+          { fmr: HIGHER_FMR, threshold: score + MARGIN },
+        ],
+      },
+    }))
+    // Points in the pack's calibration.json, which were measured with the pack, would take precedence over these points.
+    await rm(join(modelsDir, 'brought', 'calibration.json'))
+    running = await startService({
+      COUNTERSIGN_MODELS_DIR: modelsDir,
+      COUNTERSIGN_MODEL_PACK: 'brought',
+      COUNTERSIGN_ACCEPT_PACK: 'brought',
+    })
+    for (const fmr of [LOWER_FMR, HIGHER_FMR]) {
+      const client = await running.production(await running.tenant({ ratePerSecond: 1000, fmr }))
+      // A user for each test: a photo that was seen before counts as replayed.
+      for (const user_id of ['by-photo', 'by-challenge', 'by-addition'])
+        expect((await client.enroll({ user_id, image: base64(enrolled) })).status).toBe(201)
+      clients.push(client)
+    }
+  }
+
+  beforeAll(() => serve(presented))
+  afterAll(() => running?.stop())
+
+  it('approves a score just above the threshold and rejects one just below, and shows both numbers', async () => {
+    const [lower, higher] = await Promise.all(
+      clients.map((client) =>
+        client.verify({ user_id: 'by-photo', image: base64(presented), action: 'pay' }),
+      ),
+    )
+    expect(lower!.body).toMatchObject({ verdict: 'approved', reason: null })
+    expect(higher!.body).toMatchObject({ verdict: 'rejected', reason: 'no_match' })
+    for (const { body } of [lower!, higher!])
+      expect(Math.abs(body.score - body.threshold)).toBeCloseTo(MARGIN, 3)
+    expect(lower!.body.score).toBeCloseTo(higher!.body.score, 5)
+  })
+
+  it('is reached by the same threshold for the frames of a challenge', async () => {
+    const verdicts = await Promise.all(
+      clients.map(async (client) => {
+        const asked = await client.call('POST', '/v1/challenges', {
+          user_id: 'by-challenge',
+          action: 'pay',
+          modes: [],
+        })
+        const challenge = answerTo(asked.body, frames.map(base64))
+        const { body } = await client.verify({ user_id: 'by-challenge', action: 'pay', challenge })
+        return [body.verdict, body.score >= body.threshold]
+      }),
+    )
+    expect(verdicts).toEqual([
+      ['approved', true],
+      ['rejected', false],
+    ])
+  })
+
+  it('lets a photo join a reference only from the threshold on', async () => {
+    const added = await Promise.all(
+      clients.map((client) => client.enroll({ user_id: 'by-addition', image: base64(presented), add: true })),
+    )
+    expect(added.map(({ status, body }) => body.code ?? status)).toEqual([201, 'different_people'])
+  })
+})
+
+describe('a score that is exactly the threshold', () => {
+  const callOf = (images: Buffer[], challenge: RecogniserCall['challenge']): RecogniserCall => ({
+    userId: 'ada',
+    images,
+    input: {},
+    challenge,
+    deadlineMs: performance.now() + 60_000,
+    signal: new AbortController().signal,
+    share: { priority: 'production', flow: 'test', weight: 1 },
+  })
+
+  it.each(['a photo', 'the frames of a challenge'])('is a match, of %s', async (what) => {
+    const recogniser = new EngineRecogniser(engine)
+    const { reference } = await engine.enrol([enrolled])
+    const isPhoto = what === 'a photo'
+    const notes = frames.map((_, index) => ({ step: 0, tMs: 200 * index }))
+    const compare = (threshold: number) =>
+      recogniser.verify(
+        isPhoto ? callOf([presented], null) : callOf(frames, { notes, steps: ['frontal'] }),
+        () => reference,
+        threshold,
+      )
+    const { score } = await compare(0)
+    const matchesAt = async (threshold: number) => (await compare(threshold)).matches
+    expect(await matchesAt(score!)).toBe(true)
+    expect(await matchesAt(score! + 1e-4)).toBe(false)
+    expect(await matchesAt(score! - 1e-4)).toBe(true)
+  })
+})

@@ -1,0 +1,108 @@
+/** Which checks of liveness a call must carry, where installation, contract and call each ask for some. */
+
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import type { LivenessRequirement } from '../../src/config/liveness-requirement.js'
+import { COMMAND_LINE } from '../../src/admin/operation.js'
+import { missingLiveness, strictest } from '../../src/verification/liveness.js'
+import { temporaryDir } from '../biometrics/fixtures.js'
+import { answerTo } from '../support/challenges.js'
+import { base64 } from '../support/faces.js'
+import { plain } from '../support/images.js'
+import { writeLivenessPack } from '../support/liveness-pack.js'
+import { startService, type TestService, type TestTenant } from '../support/service.js'
+
+const ALL: LivenessRequirement[] = ['none', 'passive', 'active', 'both']
+/** Which checks each requirement stands for. */
+const CHECKS: Record<LivenessRequirement, Array<'active' | 'passive'>> = {
+  none: [],
+  passive: ['passive'],
+  active: ['active'],
+  both: ['active', 'passive'],
+}
+
+describe('a requirement', () => {
+  it('misses exactly those of its checks that a call does not offer, the active one first', () => {
+    for (const requirement of ALL)
+      for (const offered of ALL) {
+        const missing = CHECKS[requirement].filter((check) => !CHECKS[offered].includes(check))
+        const modes = CHECKS[offered].includes('active') ? (['turn'] as const) : []
+        expect(missingLiveness(requirement, { passive: CHECKS[offered].includes('passive'), modes })).toBe(
+          missing[0] ?? null,
+        )
+      }
+  })
+
+  it('beside others asks for the checks of all of them', () => {
+    for (const one of ALL)
+      for (const other of ALL)
+        for (const third of ALL) {
+          const together = new Set([one, other, third].flatMap((requirement) => CHECKS[requirement]))
+          expect(new Set(CHECKS[strictest(one, other, third)])).toEqual(together)
+        }
+  })
+})
+
+describe.each([
+  ['without a network for liveness', false],
+  ['with a network for liveness', true],
+])('a service %s', (_, hasPassive) => {
+  let running: TestService
+  let modelsDir: string
+  let blank: string
+  let users = 0
+
+  beforeAll(async () => {
+    blank = base64(await plain())
+    modelsDir = temporaryDir()
+    if (hasPassive) await writeLivenessPack(join(modelsDir, 'brought'), inject('modelsDir'))
+    const pack = { MODELS_DIR: modelsDir, MODEL_PACK: 'brought', ACCEPT_PACK: 'brought' }
+    const settings = Object.entries(pack).map(([name, value]) => [`COUNTERSIGN_${name}`, value])
+    running = await startService(hasPassive ? Object.fromEntries(settings) : {})
+  })
+  afterAll(async () => {
+    await running?.stop()
+    await rm(modelsDir, { recursive: true, force: true })
+  })
+
+  async function under(contract: LivenessRequirement): Promise<TestTenant> {
+    const tenant = await running.tenant()
+    const { operations, tenancy } = running.service.ledger
+    const requirement = {
+      ratePerSecond: 1000,
+      fmr: null,
+      replaceVerdictMinutes: null,
+      requireLiveness: contract,
+    }
+    await operations.tenants.setContract(await tenancy.find(tenant.id), COMMAND_LINE, requirement)
+    return tenant
+  }
+
+  /** The codes, or the verdicts, that a photo and a challenge with a movement get. */
+  async function answers({ sandbox }: TestTenant, require_liveness: LivenessRequirement) {
+    const user_id = `required-${++users}+match`
+    const call = { user_id, action: 'pay', require_liveness }
+    const { body: asked } = await sandbox.call('POST', '/v1/challenges', { user_id, action: 'pay' })
+    const photo = await sandbox.verify({ ...call, image: blank })
+    const challenge = await sandbox.verify({ ...call, challenge: answerTo(asked, blank) })
+    return [photo, challenge].map(({ body }) => body.code ?? body.verdict)
+  }
+
+  const WITH_BOTH = ['liveness_required', hasPassive ? 'approved' : 'liveness_unavailable']
+
+  it('takes "both" for both: neither a photo nor a pack without a network satisfies it', async () => {
+    expect(await answers(await under('none'), 'both')).toEqual(WITH_BOTH)
+  })
+
+  it.each([
+    ['active', 'passive'],
+    ['passive', 'active'],
+    ['both', 'none'],
+  ] as Array<[LivenessRequirement, LivenessRequirement]>)(
+    'asks for both where the contract says %s and the call says %s',
+    async (contract, call) => {
+      expect(await answers(await under(contract), call)).toEqual(WITH_BOTH)
+    },
+  )
+})

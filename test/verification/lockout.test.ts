@@ -1,0 +1,187 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { HOUR_MS, SECOND_MS } from '../../src/lib/clock.js'
+import { type ApiClient, apiClient } from '../support/client.js'
+import { base64, face, landscape } from '../support/faces.js'
+import { startService, type TestService, type TestTenant } from '../support/service.js'
+import { decodeJwt } from '../support/trust.js'
+
+const ATTEMPTS = 3
+let running: TestService
+let tenant: TestTenant
+let production: ApiClient & { key: string }
+let ada: string
+let adaToday: string
+let joan: string
+let user: string
+let users = 0
+
+beforeAll(async () => {
+  running = await startService({ COUNTERSIGN_LOCKOUT_ATTEMPTS: String(ATTEMPTS) })
+  tenant = await running.tenant()
+  production = await running.production(tenant)
+  ada = base64(await face('ada'))
+  adaToday = base64(await face('adaToday'))
+  joan = base64(await face('joan'))
+})
+afterAll(() => running?.stop())
+beforeEach(async () => {
+  user = `user-${++users}`
+  await production.enroll({ user_id: user, image: ada })
+})
+
+const verify = (image: string) => production.verify({ user_id: user, image, action: 'x' })
+const right = () => verify(adaToday)
+const wrong = () => verify(joan)
+const fail = async (times: number) => {
+  for (let i = 0; i < times; i++) expect((await wrong()).body.reason).toBe('no_match')
+}
+
+describe('lockout', () => {
+  it('begins after the allowed consecutive rejections, and not before', async () => {
+    await fail(ATTEMPTS - 1)
+    expect((await right()).body.verdict).toBe('approved')
+    await fail(ATTEMPTS)
+    const response = await right()
+    expect(response.status).toBe(200)
+    expect(response.body).toMatchObject({
+      verdict: 'rejected',
+      reason: 'locked_out',
+      score: null,
+      quality: null,
+    })
+    expect(response.headers.get('retry-after')).toBe('30')
+  })
+
+  it('is told in the JWT as well', async () => {
+    await fail(ATTEMPTS)
+    const { body } = await right()
+    const { claims, valid } = decodeJwt(body.jwt, tenant.secret.secret)
+    expect(valid).toBe(true)
+    expect(claims).toMatchObject({ verdict: 'rejected', reason: 'locked_out', score: null, acr: '0' })
+  })
+
+  it('ends when its delay is over', async () => {
+    await fail(ATTEMPTS)
+    running.clock.advance(30 * SECOND_MS - 1)
+    const early = await right()
+    expect(early.body.reason).toBe('locked_out')
+    expect(early.headers.get('retry-after')).toBe('1')
+    running.clock.advance(1)
+    expect((await right()).body.verdict).toBe('approved')
+  })
+
+  it('grows with every further rejection', async () => {
+    await fail(ATTEMPTS)
+    const delays: number[] = []
+    for (let i = 0; i < 3; i++) {
+      const seconds = Number((await right()).headers.get('retry-after'))
+      delays.push(seconds)
+      running.clock.advance(seconds * SECOND_MS)
+      await fail(1)
+    }
+    expect(delays[0]).toBe(30)
+    expect(delays[1]).toBeGreaterThan(delays[0]!)
+    expect(delays[2]).toBeGreaterThan(delays[1]!)
+  })
+
+  it('is not prolonged by asking while it lasts', async () => {
+    await fail(ATTEMPTS)
+    for (let i = 0; i < 10; i++) expect((await wrong()).body.reason).toBe('locked_out')
+    running.clock.advance(30 * SECOND_MS)
+    expect((await right()).body.verdict).toBe('approved')
+  })
+
+  it('is not ended by a restart', async () => {
+    await fail(ATTEMPTS)
+    await running.restart()
+    const { key } = production
+    production = { ...apiClient(running.service.url('production'), key), key }
+    expect((await right()).body.reason).toBe('locked_out')
+  })
+
+  it('is reset by one approval: the count begins anew', async () => {
+    await fail(ATTEMPTS - 1)
+    expect((await right()).body.verdict).toBe('approved')
+    await fail(ATTEMPTS - 1)
+    expect((await right()).body.verdict).toBe('approved')
+  })
+
+  it('counts no image that could not be used', async () => {
+    const blank = base64(await landscape())
+    for (let i = 0; i < 2 * ATTEMPTS; i++) expect((await verify(blank)).status).toBe(422)
+    expect((await right()).body.verdict).toBe('approved')
+  })
+
+  it('is one user’s alone', async () => {
+    await fail(ATTEMPTS)
+    await production.enroll({ user_id: 'bystander', image: ada, replace: true })
+    const other = await production.verify({ user_id: 'bystander', image: adaToday, action: 'x' })
+    expect(other.body.verdict).toBe('approved')
+  })
+
+  it('is cleared by re-enrolment', async () => {
+    await fail(ATTEMPTS)
+    await production.enroll({ user_id: user, image: ada, replace: true })
+    expect((await right()).body.verdict).toBe('approved')
+  })
+
+  it('holds against parallel guesses: no more are evaluated than attempts are left', async () => {
+    const responses = await Promise.all(Array.from({ length: 12 }, wrong))
+    const reasons = responses.map(({ body }) => body.reason)
+    expect(reasons.filter((reason) => reason === 'no_match')).toHaveLength(ATTEMPTS)
+    expect(reasons.filter((reason) => reason === 'locked_out')).toHaveLength(12 - ATTEMPTS)
+  })
+})
+
+describe('a reference', () => {
+  it('is disabled at ten times the attempts, until the user is enrolled again', async () => {
+    for (let failures = 0; failures < 10 * ATTEMPTS; failures++) {
+      running.clock.advance(HOUR_MS)
+      await fail(1)
+    }
+    running.clock.advance(1000 * HOUR_MS)
+    const response = await right()
+    expect(response.status).toBe(200)
+    expect(response.body).toMatchObject({ verdict: 'rejected', reason: 'reference_disabled', score: null })
+    expect(response.headers.get('retry-after')).toBeNull()
+    await production.enroll({ user_id: user, image: ada, replace: true })
+    expect((await right()).body.verdict).toBe('approved')
+  })
+
+  it('is not disabled one rejection earlier', async () => {
+    for (let failures = 0; failures < 10 * ATTEMPTS - 1; failures++) {
+      running.clock.advance(HOUR_MS)
+      await fail(1)
+    }
+    running.clock.advance(HOUR_MS)
+    expect((await right()).body.verdict).toBe('approved')
+  })
+})
+
+describe('by default', () => {
+  it('five rejections are allowed where liveness is not checked', async () => {
+    const standard = await startService()
+    try {
+      const client = await standard.production(await standard.tenant())
+      await client.enroll({ user_id: 'u', image: ada })
+      const reasons: string[] = []
+      for (let i = 0; i < 6; i++)
+        reasons.push((await client.verify({ user_id: 'u', image: joan, action: 'x' })).body.reason)
+      expect(reasons).toEqual([...Array(5).fill('no_match'), 'locked_out'])
+    } finally {
+      await standard.stop()
+    }
+  })
+
+  it('zero turns lockout off', async () => {
+    const lenient = await startService({ COUNTERSIGN_LOCKOUT_ATTEMPTS: '0' })
+    try {
+      const client = await lenient.production(await lenient.tenant())
+      await client.enroll({ user_id: 'u', image: ada })
+      for (let i = 0; i < 12; i++)
+        expect((await client.verify({ user_id: 'u', image: joan, action: 'x' })).body.reason).toBe('no_match')
+    } finally {
+      await lenient.stop()
+    }
+  })
+})

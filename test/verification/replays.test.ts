@@ -1,0 +1,137 @@
+import sharp from 'sharp'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { DAY_MS } from '../../src/lib/clock.js'
+import type { ApiClient } from '../support/client.js'
+import { base64, face } from '../support/faces.js'
+import { startService, type TestService, type TestTenant } from '../support/service.js'
+import { decodeJwt } from '../support/trust.js'
+
+let ada: string
+let adaToday: string
+let adaTodayAnew: string
+
+beforeAll(async () => {
+  const today = await face('adaElsewhere')
+  ada = base64(await face('ada'))
+  adaToday = base64(today)
+  adaTodayAnew = base64(await sharp(today).jpeg({ quality: 88 }).toBuffer())
+})
+
+for (const policy of ['reject_identical', 'report', 'reject'] as const)
+  describe(`a replayed capture under the policy ${policy}`, () => {
+    let running: TestService
+    let tenant: TestTenant
+    let production: ApiClient
+    let user: string
+    let users = 0
+
+    beforeAll(async () => {
+      running = await startService({
+        COUNTERSIGN_LOCKOUT_ATTEMPTS: '0',
+        // `reject_identical` is the default.
+        COUNTERSIGN_REPLAY_POLICY: policy === 'reject_identical' ? '' : policy,
+      })
+      tenant = await running.tenant()
+      production = await running.production(tenant)
+    })
+    afterAll(() => running?.stop())
+    beforeEach(async () => {
+      user = `user-${++users}`
+      await production.enroll({ user_id: user, image: ada })
+    })
+
+    const verify = async (images: string | string[], user_id = user) => {
+      const field = typeof images === 'string' ? { image: images } : { images }
+      const { body } = await production.verify({ user_id, ...field, action: 'x' })
+      const { claims, valid } = decodeJwt(body.jwt, tenant.secret.secret)
+      expect(valid).toBe(true)
+      expect(claims.replay).toEqual(body.replay)
+      expect([claims.verdict, claims.reason ?? null]).toEqual([body.verdict, body.reason])
+      return body
+    }
+    const fresh = { verdict: 'approved', reason: null, replay: { suspected: false } }
+    const marked = { verdict: 'approved', reason: null, replay: { suspected: true } }
+    const refused = { verdict: 'rejected', reason: 'replayed_capture', replay: { suspected: true } }
+    /** The same file, and a face that is nearly identical. */
+    const replayed = policy === 'report' ? marked : refused
+    const alike = policy === 'reject' ? refused : marked
+
+    it('is told when it is the same file', async () => {
+      expect(await verify(adaToday)).toMatchObject(fresh)
+      expect(await verify(adaToday)).toMatchObject(replayed)
+    })
+
+    it('is told when it is the same picture, compressed once more', async () => {
+      expect(await verify(adaToday)).toMatchObject(fresh)
+      expect(await verify(adaTodayAnew)).toMatchObject(alike)
+    })
+
+    it('is told when it is the photo of the enrolment', async () => {
+      expect(await verify(ada)).toMatchObject(replayed)
+    })
+
+    it('has the kept answer where a call is repeated with its idempotency key', async () => {
+      const call = { user_id: user, image: adaToday, action: 'x' }
+      const key = { headers: { 'X-Svc-Idempotency-Key': `${policy}-${user}` } }
+      const first = await production.call('POST', '/v1/verify', call, key)
+      expect(first.body).toMatchObject(fresh)
+      const again = await production.call('POST', '/v1/verify', call, key)
+      expect(again.body).toEqual(first.body)
+    })
+
+    it('is told when it hides among other images', async () => {
+      expect(await verify(adaToday)).toMatchObject(fresh)
+      const other = await sharp(await face('ada'))
+        .rotate(-9, { background: '#606060' })
+        .jpeg({ quality: 60 })
+        .toBuffer()
+      expect(await verify([base64(other), adaToday])).toMatchObject(replayed)
+    })
+
+    it('is told when a rejected verify used it first', async () => {
+      const joan = base64(await face('joan'))
+      expect(await verify(joan)).toMatchObject({ reason: 'no_match', replay: { suspected: false } })
+      expect(await verify(joan)).toMatchObject({ reason: 'no_match', replay: { suspected: true } })
+    })
+
+    it('is told in parallel as well: one of four is fresh', async () => {
+      // With the write lock held elsewhere, all four are judged before the first is on disk.
+      const release = await running.database.holdWrites()
+      const pending = Array.from({ length: 4 }, () => verify(adaToday))
+      await new Promise((resolve) => setTimeout(resolve, 500))
+      await release()
+      const all = await Promise.all(pending)
+      expect(all.filter(({ replay }) => !replay.suspected)).toHaveLength(1)
+    })
+
+    it('is forgotten after 24 hours', async () => {
+      await verify(adaToday)
+      running.clock.advance(DAY_MS - 1)
+      expect(await verify(adaTodayAnew)).toMatchObject(alike)
+      running.clock.advance(1)
+      // The copy was itself a capture a moment ago.
+      expect(await verify(adaToday)).toMatchObject(alike)
+      running.clock.advance(DAY_MS)
+      expect(await verify(adaToday)).toMatchObject(fresh)
+    })
+
+    it('is told however many captures came after it', async () => {
+      expect(await verify(adaToday)).toMatchObject(fresh)
+      const grace = await face('grace')
+      for (let i = 0; i < 14; i++) {
+        const others = await Promise.all(
+          Array.from({ length: 5 }, (_, j) =>
+            sharp(grace).extract({ left: i, top: j, width: 400, height: 400 }).jpeg().toBuffer(),
+          ),
+        )
+        await verify(others.map(base64))
+      }
+      expect(await verify(adaToday)).toMatchObject(replayed)
+    })
+
+    it('is one user’s alone', async () => {
+      await production.enroll({ user_id: `${user}-twin`, image: ada })
+      expect(await verify(adaToday)).toMatchObject(fresh)
+      expect(await verify(adaToday, `${user}-twin`)).toMatchObject(fresh)
+    })
+  })
