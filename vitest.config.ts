@@ -43,9 +43,9 @@ const CONTRACT = [
   'test/verification/{lockout,replays}.test.ts',
 ]
 
-const MOST_WORKERS = 8
+const MAX_WORKERS = 8
 // A quarter of a file's time is waiting for processes that start; each worker takes half a gigabyte.
-const maxWorkers = Math.min(availableParallelism() + 1, MOST_WORKERS)
+const maxWorkers = Math.min(availableParallelism() + 1, MAX_WORKERS)
 
 export default defineConfig({
   test: {

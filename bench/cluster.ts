@@ -12,7 +12,7 @@ import { temporaryDir } from './lib/temporary-dir.js'
 import type { Suite, SuiteOptions } from './suite.js'
 
 const NODES = [1, 2, 4] as const
-const MOST_NODES = NODES.at(-1)!
+const MAX_NODES = NODES.at(-1)!
 const HOT_NODES = 2
 /** Of each node. Together they do more than a main thread can feed. */
 const ENGINE_WORKERS = 8
@@ -65,7 +65,7 @@ export const cluster: Suite = {
     const slow = await openSlowDatabase(options.database, SYNC_MS)
     const commitMs = await measureCommitMs(database)
     const slowCommitMs = await measureCommitMs(slow)
-    const generators = Array.from({ length: MOST_NODES }, startLoadGenerator)
+    const generators = Array.from({ length: MAX_NODES }, startLoadGenerator)
     const progress = progressSteps('cluster')
     const steps = ROUNDS * NODES.length + 3
     let step = 0
@@ -76,12 +76,12 @@ export const cluster: Suite = {
     let hot: Round
     try {
       announce('starting')
-      const visit = await startNodes(MOST_NODES, database.url, { masterKey, images, options, generators })
+      const visit = await startNodes(MAX_NODES, database.url, { masterKey, images, options, generators })
       const [first] = visit.nodes
       const { keys } = await first!.ask({ type: 'tenants', count: TENANTS })
       announce('enrolling')
       await visit.enrol(keys, USERS / TENANTS, enrolImages)
-      await visit.measure({ keys, nodes: MOST_NODES, seconds: SETTLING_SECONDS })
+      await visit.measure({ keys, nodes: MAX_NODES, seconds: SETTLING_SECONDS })
       const roundSeconds = (seconds * (1 - HOT_SHARE)) / (ROUNDS * NODES.length)
       for (let turn = 0; turn < ROUNDS; turn++)
         for (const nodes of turn % 2 === 0 ? NODES : NODES.toReversed()) {

@@ -11,8 +11,8 @@ import { childrenOf, readServiceVitals } from './lib/process-vitals.js'
 import { startService } from './lib/service-process.js'
 import {
   JUDGED_FROM_MINUTES,
-  MOST_DESCRIPTORS_PER_HOUR,
-  MOST_MB_PER_HOUR,
+  MAX_DESCRIPTORS_PER_HOUR,
+  MAX_MB_PER_HOUR,
   type Sample,
   slopesOf,
   tooSteep,
@@ -87,8 +87,8 @@ export const soak: Suite = {
     await work
     await load.settle()
     await service.stop()
-    const { problems, effects } = load.ledger
-    const lost = missingEffects(service.dataDir, load.ledger)
+    const { problems, effects } = load.core
+    const lost = missingEffects(service.dataDir, load.core)
     await promisify(execFile)(process.execPath, [packageFile('dist/src/cli/main.js'), 'audit', 'verify'], {
       env: { ...process.env, COUNTERSIGN_DATA_DIR: service.dataDir },
     }).catch((error: Error) => problems.push(`audit verify: ${error.message}`))
@@ -151,7 +151,7 @@ export const soak: Suite = {
         `The engine's process was killed ${killedAt.length} times, every ${round(killEvery, 1)} minutes, and then left alone for the last ${(UNDISTURBED * 100).toFixed(0)} % of the time. Refusals are the calls that the service turned away meanwhile, or did not answer within the client's 15 seconds; refused effects were asked for again with their idempotency key.`,
         'Memory is what a process has filled itself (RssAnon). The pages of files that it has mapped, 50 to 75 MiB of programs and libraries, are left out: the kernel drops and reads them as it sees fit. The details hold the whole (VmRSS) as well.',
         'Descriptors are files, pipes and the like. Sockets stand apart, and are not judged: they come and go with the load generator.',
-        `Slopes are Theil–Sen estimates over samples every ${SAMPLE_MS / 1000} s: of the service after the first ${round(warmUpMinutes.service, 1)} minutes, of the engine within the lives of its processes, from ${round(warmUpMinutes.engine, 1)} minutes of age. ${isJudged ? `More than ${MOST_MB_PER_HOUR} MB or ${MOST_DESCRIPTORS_PER_HOUR} descriptors an hour fails the run.` : `They are not judged below ${JUDGED_FROM_MINUTES} minutes.`}`,
+        `Slopes are Theil–Sen estimates over samples every ${SAMPLE_MS / 1000} s: of the service after the first ${round(warmUpMinutes.service, 1)} minutes, of the engine within the lives of its processes, from ${round(warmUpMinutes.engine, 1)} minutes of age. ${isJudged ? `More than ${MAX_MB_PER_HOUR} MB or ${MAX_DESCRIPTORS_PER_HOUR} descriptors an hour fails the run.` : `They are not judged below ${JUDGED_FROM_MINUTES} minutes.`}`,
         'After the load, every live enrolment was replayed and every erasure repeated, the stopped database was checked, and each acknowledged effect looked up in the audit log.',
       ],
       details: { killedAt, samples, slopes, byMinute: byMinute.map(withoutSamples), problems, lost },

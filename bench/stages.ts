@@ -21,11 +21,11 @@ import { loadConfig } from '../src/config/config.js'
 import { signResponse } from '../src/crypto/response-signature.js'
 import { actionHash, canonicalJson, signVerification } from '../src/crypto/verification-jwt.js'
 import { engineOptions } from '../src/app/engine-options.js'
-import { openLedger } from '../src/app/core.js'
+import { openCore } from '../src/app/core.js'
 import { inputParser } from '../src/http/bodies/json-body.js'
 import { StoredCaptures } from '../src/verification/capture-memory.js'
 import { CLEAR } from '../src/verification/lockout.js'
-import { SubjectVault } from '../src/users/template-vault.js'
+import { TemplateVault } from '../src/users/template-vault.js'
 import { decodeImages, type ImageInput } from '../src/verification/images.js'
 import { verifyDescription } from '../src/api/verify.js'
 import { describeSizes, takeCaptures } from './lib/captures.js'
@@ -45,7 +45,7 @@ import type { Suite } from './suite.js'
 const ENGINE_SHARE = 0.65
 /** Part of a stage's time that is spent warming it up, unmeasured. */
 const WARM_UP_SHARE = 0.2
-const LEAST_ITERATIONS = 10
+const MIN_ITERATIONS = 10
 /** A request body as the specification's budget has it: base64 is four characters for three bytes. */
 const BODY_BYTES = 150_000
 /** The most that one replay check looks at. */
@@ -134,7 +134,7 @@ async function time(
     const bench = new Bench({
       time: stageMs - warmupTime,
       warmupTime,
-      iterations: LEAST_ITERATIONS,
+      iterations: MIN_ITERATIONS,
       retainSamples: true,
       throws: true,
     })
@@ -222,7 +222,7 @@ function optional(name: string, work: Work | undefined): Workbench {
 /** On the real ledger in a temporary folder: what is timed is the service's own code with its own pragmas and keys. */
 async function mainThreadStages(pack: ModelPack, image: Buffer): Promise<Workbench> {
   const config = loadConfig({ COUNTERSIGN_DATA_DIR: await temporaryDir() })
-  const { store, keys, tenancy, secrets, audit } = await openLedger(config)
+  const { store, keys, tenancy, secrets, audit } = await openCore(config)
   onCleanUp(() => store.close())
   const { tenant, sandboxKey, signingSecret } = await tenancy.create('bench')
   const authorization = `Bearer ${sandboxKey}`
@@ -230,7 +230,7 @@ async function mainThreadStages(pack: ModelPack, image: Buffer): Promise<Workben
   const body = requestBody(BODY_BYTES)
   const parse = inputParser(verifyDescription)
   const { dimensions } = pack.manifest.embedder
-  const vault = new SubjectVault(keys, systemClock)
+  const vault = new TemplateVault(keys, systemClock)
   const lookup = vault.lookup(tenant.id, 'production', 'user')
   const fresh = vault.create(tenant.id, 'production', lookup, 'user')
   const captures = new StoredCaptures({

@@ -41,8 +41,8 @@ async function start(order: Extract<NodeOrder, { type: 'start' }>): Promise<Serv
 }
 
 /** Each with a production key, without the sandbox call that a customer gets it by. */
-async function makeTenants({ ledger }: Service, count: number): Promise<string[]> {
-  const { store, tenancy } = ledger
+async function makeTenants({ core }: Service, count: number): Promise<string[]> {
+  const { store, tenancy } = core
   const keys: string[] = []
   while (keys.length < count) {
     const { tenant } = await tenancy.create(`bench-${process.pid}-${++tenants}`, {

@@ -8,7 +8,7 @@ import type { EngineHealth } from '../../src/biometrics/types.js'
 import { systemClock } from '../../src/lib/clock.js'
 import { type Config, loadConfig } from '../../src/config/config.js'
 import { Idempotency } from '../../src/idempotency/idempotency.js'
-import { type Ledger, openLedger } from '../../src/app/core.js'
+import { type Core, openCore } from '../../src/app/core.js'
 import { ApiServer } from '../../src/http/api-server.js'
 import { BodyBudget } from '../../src/http/bodies/body-budget.js'
 import { ClientAddresses } from '../../src/http/listeners/client-address.js'
@@ -47,14 +47,14 @@ async function perform(order: HttpOrder): Promise<HttpResult> {
 
 async function serve({ transport, dataDir }: Extract<HttpOrder, { type: 'listen' }>) {
   const config = loadConfig({ COUNTERSIGN_DATA_DIR: dataDir, COUNTERSIGN_SANDBOX_RATE_LIMIT: RATE_LIMIT })
-  const ledger = await openLedger(config)
-  const { sandboxKey: key } = await ledger.tenancy.create('bench')
+  const core = await openCore(config)
+  const { sandboxKey: key } = await core.tenancy.create('bench')
   const listener = await listen(
     {
       address: { host: '127.0.0.1', port: 0 },
       ...listenerBounds(config),
       bodies: new BodyBudget(config.bodyMemoryBytes).share(1),
-      handler: apiServer(config, ledger, transport).handle,
+      handler: apiServer(config, core, transport).handle,
     },
     { name: transport },
   )
@@ -63,7 +63,7 @@ async function serve({ transport, dataDir }: Extract<HttpOrder, { type: 'listen'
     key,
     close: async () => {
       await listener.close(PATIENCE_MS)
-      await ledger.store.close()
+      await core.store.close()
     },
   }
 }
@@ -71,7 +71,7 @@ async function serve({ transport, dataDir }: Extract<HttpOrder, { type: 'listen'
 /** Put together as the service does it, with health as the only endpoint. */
 function apiServer(
   config: Config,
-  { store, keys, tenancy, audit, vault }: Ledger,
+  { store, keys, tenancy, audit, vault }: Core,
   name: TransportName,
 ): ApiServer {
   const clock = systemClock
@@ -79,7 +79,7 @@ function apiServer(
     config,
     store,
     engineHealth: () => ENGINE,
-    recogniser: { operatingPoint: (fmr) => ({ threshold: 0, fmr, basis: 'measured', grade: 'evaluation' }) },
+    provider: { operatingPoint: (fmr) => ({ threshold: 0, fmr, basis: 'measured', grade: 'evaluation' }) },
     version: VERSION,
     transport: { name, reason: 'configured' },
   }

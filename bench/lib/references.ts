@@ -1,8 +1,8 @@
 /** Many enrolled users at once: rows written into the database of a stopped service, through the product's own storage. */
 import { systemClock } from '../../src/lib/clock.js'
 import { loadConfig } from '../../src/config/config.js'
-import { openLedger } from '../../src/app/core.js'
-import { SubjectVault } from '../../src/users/template-vault.js'
+import { openCore } from '../../src/app/core.js'
+import { TemplateVault } from '../../src/users/template-vault.js'
 import { BENCH_TENANT } from './service-process.js'
 
 /** Rows of so many users share a commit. */
@@ -13,9 +13,9 @@ export async function copyReference(
   dataDir: string,
   { from, to }: { from: number; to: number },
 ): Promise<void> {
-  const { store, keys, tenancy } = await openLedger(loadConfig({ COUNTERSIGN_DATA_DIR: dataDir }))
+  const { store, keys, tenancy } = await openCore(loadConfig({ COUNTERSIGN_DATA_DIR: dataDir }))
   try {
-    const vault = new SubjectVault(keys, systemClock)
+    const vault = new TemplateVault(keys, systemClock)
     const { id: tenantId } = await tenancy.find(BENCH_TENANT)
     const lookup = (user: string) => vault.lookup(tenantId, 'production', user)
     const model = await vault.find(store.read, lookup('user-0'), 'user-0')

@@ -1,7 +1,7 @@
 /** How a suite's measuring time is cut into rounds. */
 
 /** Shorter ones hold too few completions to make a rate of. */
-const LEAST_SECONDS = 1
+const MIN_SECONDS = 1
 
 export interface Rounds {
   count: number
@@ -15,6 +15,6 @@ export interface Rounds {
  */
 export function cutIntoRounds(seconds: number, contenders: number, most: number): Rounds {
   const each = seconds / contenders
-  const count = Math.min(most, Math.max(1, Math.floor(each / LEAST_SECONDS)))
-  return { count, seconds: Math.max(LEAST_SECONDS, each / count) }
+  const count = Math.min(most, Math.max(1, Math.floor(each / MIN_SECONDS)))
+  return { count, seconds: Math.max(MIN_SECONDS, each / count) }
 }

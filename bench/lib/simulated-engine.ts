@@ -15,8 +15,8 @@ import { scoreOf } from '../../src/biometrics/pipeline/match.js'
 /** Milliseconds a picture; read from the environment, which the engine process has from the service. */
 export const ENGINE_MS_VARIABLE = 'BENCH_ENGINE_MS'
 
-const MOST_SETUP_BYTES = 1024 * 1024
-const MOST_TASK_BYTES = 256 * 1024 * 1024
+const MAX_SETUP_BYTES = 1024 * 1024
+const MAX_TASK_BYTES = 256 * 1024 * 1024
 /** The installation's default: what thresholds stand for unless somebody says otherwise. */
 const FMR = 1e-4
 const BISECTIONS = 30
@@ -81,7 +81,7 @@ class Worker {
     private readonly person: Person,
     private readonly engineMs: number,
   ) {
-    const reader = new FrameReader<TaskMessage>(MOST_TASK_BYTES, ({ message, images }) =>
+    const reader = new FrameReader<TaskMessage>(MAX_TASK_BYTES, ({ message, images }) =>
       this.take(message, images.length),
     )
     this.socket = connect(socketPath)
@@ -116,7 +116,7 @@ class Worker {
 async function standIn(engineMs: number): Promise<never> {
   process.on('SIGINT', () => {})
   process.on('SIGTERM', () => {})
-  const setups = new FrameReader<HostSetup>(MOST_SETUP_BYTES, ({ message: { workers, worker } }) => {
+  const setups = new FrameReader<HostSetup>(MAX_SETUP_BYTES, ({ message: { workers, worker } }) => {
     const person = new Person(worker.pack)
     for (let i = 0; i < workers; i++) new Worker(worker, person, engineMs)
   })

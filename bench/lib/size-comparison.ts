@@ -4,8 +4,8 @@ import type { Tenants } from '../../src/sizing/lanes.js'
 import { type Cluster, capacityOf, predict } from '../../src/sizing/predict.js'
 import {
   LANES,
-  MOST_IN_GROUP,
-  MOST_MISSES,
+  MAX_IN_GROUP,
+  MAX_MISSES,
   READ_TRIPS,
   TASKS_PER_WORKER,
   visitOf,
@@ -131,8 +131,8 @@ function simulated({ cluster, figures, tenants }: Omit<Place, 'name'>, arrivals:
       visitMs: { small: smallMs, largest: largestMs, inLane: inLaneMs },
       tasksPerWorker: TASKS_PER_WORKER,
       readTrips: READ_TRIPS,
-      most: MOST_IN_GROUP,
-      mostMisses: MOST_MISSES,
+      most: MAX_IN_GROUP,
+      mostMisses: MAX_MISSES,
       lanes: LANES,
     },
     { ...tenants, arrivals, verifies: VERIFIES, seed: SEED },

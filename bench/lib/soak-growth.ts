@@ -14,8 +14,8 @@ const ENGINE_WARM_UP_MINUTES = 8
 /** Below it, a slope says nothing. */
 export const JUDGED_FROM_MINUTES = 20
 /** More than what a sample moves by itself, and less than what would fill a machine within a month. */
-export const MOST_MB_PER_HOUR = 16
-export const MOST_DESCRIPTORS_PER_HOUR = 3
+export const MAX_MB_PER_HOUR = 16
+export const MAX_DESCRIPTORS_PER_HOUR = 3
 const MINUTES_PER_HOUR = 60
 /** A mebibyte in megabytes. */
 const MB_PER_MIB = 2 ** 20 / 1e6
@@ -59,10 +59,10 @@ export function slopesOf(samples: readonly Sample[], warmUpMinutes: ReturnType<t
 /** @returns in words, what grows faster than it may */
 export function tooSteep(slopes: Slopes): string[] {
   const limits: Array<[string, number | null, number, string]> = [
-    ["the service's memory", slopes.serviceMb, MOST_MB_PER_HOUR, 'MB'],
-    ["the engine's memory", slopes.engineMb, MOST_MB_PER_HOUR, 'MB'],
-    ["the service's descriptors", slopes.serviceDescriptors, MOST_DESCRIPTORS_PER_HOUR, ''],
-    ["the engine's descriptors", slopes.engineDescriptors, MOST_DESCRIPTORS_PER_HOUR, ''],
+    ["the service's memory", slopes.serviceMb, MAX_MB_PER_HOUR, 'MB'],
+    ["the engine's memory", slopes.engineMb, MAX_MB_PER_HOUR, 'MB'],
+    ["the service's descriptors", slopes.serviceDescriptors, MAX_DESCRIPTORS_PER_HOUR, ''],
+    ["the engine's descriptors", slopes.engineDescriptors, MAX_DESCRIPTORS_PER_HOUR, ''],
   ]
   return limits
     .filter(([, slope, most]) => slope === null || slope > most)

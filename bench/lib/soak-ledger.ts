@@ -1,10 +1,10 @@
 /** Whether the stopped service's database holds what callers were told. */
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
-import type { Ledger } from './soak-load.js'
+import type { Core } from './soak-load.js'
 
 /** @returns in words, what is missing or too much */
-export function missingEffects(dataDir: string, { effects, live }: Ledger): string[] {
+export function missingEffects(dataDir: string, { effects, live }: Core): string[] {
   const database = new Database(join(dataDir, 'countersign.db'), { readonly: true })
   try {
     const missing: string[] = []

@@ -31,12 +31,12 @@ const BAG = CALLS.flatMap((call) => Array.from({ length: MIX[call] }, () => call
 
 const USERS = { least: 40, most: 80 } as const
 /** Fewer in a row than what locks a user out: the mix shall stay what it is. */
-const MOST_REJECTIONS_IN_A_ROW = 3
-const MOST_IMAGES_OF_ENROLMENT = 3
+const MAX_REJECTIONS_IN_A_ROW = 3
+const MAX_IMAGES_OF_ENROLMENT = 3
 /** A refused effect is asked for again with its own idempotency key until it is known. */
 const REPEAT = { times: 12, firstPauseMs: 1000, longestPauseMs: 30_000 } as const
 /** More calls than this many seconds bring are not under way at once: beyond, the client itself would be what is measured. */
-const MOST_SECONDS_UNDER_WAY = 15
+const MAX_SECONDS_UNDER_WAY = 15
 
 interface User {
   id: string
@@ -44,7 +44,7 @@ interface User {
   rejectedInARow: number
 }
 
-export interface Ledger {
+export interface Core {
   /** Request ids of effects whose success was told, with the audit log's name of the event. */
   effects: Array<{ event: string; requestId: string }>
   live: Map<string, User>
@@ -62,7 +62,7 @@ export interface Window {
 }
 
 export class SoakLoad {
-  readonly ledger: Ledger = { effects: [], live: new Map(), erased: [], problems: [] }
+  readonly core: Core = { effects: [], live: new Map(), erased: [], problems: [] }
   private readonly client: Countersign
   private readonly sandboxClient: Countersign
   private secrets: Array<{ id: string; secret: string }>
@@ -108,7 +108,7 @@ export class SoakLoad {
     for (let i = 0; i < ratePerSecond * seconds; i++) {
       const dueMs = startedMs + (i * 1000) / ratePerSecond
       await sleep(Math.max(0, dueMs - performance.now()))
-      if (this.underWay.size >= ratePerSecond * MOST_SECONDS_UNDER_WAY) {
+      if (this.underWay.size >= ratePerSecond * MAX_SECONDS_UNDER_WAY) {
         this.window.skipped++
         continue
       }
@@ -127,12 +127,12 @@ export class SoakLoad {
 
   /** At the end, with nothing under way: everything acknowledged still holds. */
   async settle(): Promise<void> {
-    for (const user of this.ledger.live.values())
+    for (const user of this.core.live.values())
       await this.note(() => this.untilKnown(() => this.replayEnrolment(user)))
-    for (const { id, receipt } of this.ledger.erased)
+    for (const { id, receipt } of this.core.erased)
       await this.note(async () => {
         const again = await this.untilKnown(() => this.client.delete(id))
-        if (again.erasure_id !== receipt) this.ledger.problems.push(`${id}: another receipt of its erasure`)
+        if (again.erasure_id !== receipt) this.core.problems.push(`${id}: another receipt of its erasure`)
       })
   }
 
@@ -145,9 +145,9 @@ export class SoakLoad {
   private choose(): Call {
     const call = any(BAG)
     if (call === 'health' || call === 'sandbox') return call
-    if (this.enrolled - this.ledger.erased.length < USERS.least) return 'enroll'
+    if (this.enrolled - this.core.erased.length < USERS.least) return 'enroll'
     if (this.idle.length === 0) return 'health'
-    if (call === 'enroll' && this.enrolled - this.ledger.erased.length >= USERS.most) return 'erase'
+    if (call === 'enroll' && this.enrolled - this.core.erased.length >= USERS.most) return 'erase'
     return call === 'rotate' && this.rotating ? 'health' : call
   }
 
@@ -161,7 +161,7 @@ export class SoakLoad {
 
   private async reject(): Promise<void> {
     await this.withUser((user) =>
-      user.rejectedInARow >= MOST_REJECTIONS_IN_A_ROW
+      user.rejectedInARow >= MAX_REJECTIONS_IN_A_ROW
         ? this.verify(user, any(this.captures.verifyImages), 'approved')
         : this.verify(user, any(this.strangers), 'rejected'),
     )
@@ -171,7 +171,7 @@ export class SoakLoad {
     const action = { type: 'transfer', amount: this.enrolled }
     const answer = await this.client.verify({ user_id: user.id, action, image })
     if (answer.verdict !== expected)
-      this.ledger.problems.push(`${user.id}: ${answer.verdict} (${answer.reason}) instead of ${expected}`)
+      this.core.problems.push(`${user.id}: ${answer.verdict} (${answer.reason}) instead of ${expected}`)
     user.rejectedInARow = answer.verdict === 'approved' ? 0 : user.rejectedInARow + 1
     this.acknowledge('verify', answer)
   }
@@ -183,13 +183,13 @@ export class SoakLoad {
   private async replayEnrolment(user: User): Promise<void> {
     const { key, images, reference } = user.enrolment
     const answer = await this.client.enroll({ user_id: user.id, images }, { idempotencyKey: key })
-    if (!answer.response.replayed) this.ledger.problems.push(`${user.id}: enrolled twice`)
-    else if (answer.reference_id !== reference) this.ledger.problems.push(`${user.id}: the replay differs`)
+    if (!answer.response.replayed) this.core.problems.push(`${user.id}: enrolled twice`)
+    else if (answer.reference_id !== reference) this.core.problems.push(`${user.id}: the replay differs`)
   }
 
   private async enroll(): Promise<void> {
     const id = `user-${++this.enrolled}`
-    const count = 1 + (this.enrolled % MOST_IMAGES_OF_ENROLMENT)
+    const count = 1 + (this.enrolled % MAX_IMAGES_OF_ENROLMENT)
     const images = this.captures.enrolImages.slice(0, count)
     const key = randomUUID()
     const answer = await this.untilKnown(() =>
@@ -197,7 +197,7 @@ export class SoakLoad {
     )
     const user: User = { id, enrolment: { key, images, reference: answer.reference_id }, rejectedInARow: 0 }
     this.acknowledge('enroll', answer)
-    this.ledger.live.set(id, user)
+    this.core.live.set(id, user)
     this.idle.push(user)
   }
 
@@ -205,8 +205,8 @@ export class SoakLoad {
     const user = this.takeIdle()
     const answer = await this.untilKnown(() => this.client.delete(user.id))
     this.acknowledge('delete', answer)
-    this.ledger.live.delete(user.id)
-    this.ledger.erased.push({ id: user.id, receipt: answer.erasure_id })
+    this.core.live.delete(user.id)
+    this.core.erased.push({ id: user.id, receipt: answer.erasure_id })
   }
 
   private async sandbox(): Promise<void> {
@@ -262,7 +262,7 @@ export class SoakLoad {
 
   /** A replay is told apart: its effect stands under the request that had it, whose answer never came. */
   private acknowledge(event: string, { response }: Answer<unknown>): void {
-    if (!response.replayed) this.ledger.effects.push({ event, requestId: response.requestId })
+    if (!response.replayed) this.core.effects.push({ event, requestId: response.requestId })
   }
 
   private async note(work: () => Promise<void>, timing?: { call: Call; dueMs: number }): Promise<void> {
@@ -271,7 +271,7 @@ export class SoakLoad {
       if (timing) this.window.latenciesMs[timing.call].push(performance.now() - timing.dueMs)
     } catch (error) {
       if (isRefusal(error) && timing) this.count(error)
-      else this.ledger.problems.push(`${timing?.call ?? 'at the end'}: ${error}`)
+      else this.core.problems.push(`${timing?.call ?? 'at the end'}: ${error}`)
     }
   }
 

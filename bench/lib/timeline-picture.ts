@@ -17,7 +17,7 @@ const LANE_HEIGHT = 74
 const COLOURS = { computing: '#2364aa', other: '#f2a541', none: '#e8ecf0' }
 
 /** Shorter ones have their number in the table alone: there is no room for it. */
-const LEAST_LABELLED_SHARE = 0.02
+const MIN_LABELLED_SHARE = 0.02
 
 /** @param spans one after the other */
 export function drawTimeline(title: string, spans: readonly Span[]): string {
@@ -25,7 +25,7 @@ export function drawTimeline(title: string, spans: readonly Span[]): string {
   const { document } = parseHTML('<!doctype html><html><body></body></html>')
   const lanes = [...new Set(spans.map(({ lane }) => lane))]
   const bars = spans.map((span, i) => ({ ...span, number: i + 1, middle: (span.fromMs + span.toMs) / 2 }))
-  const labelled = bars.filter(({ fromMs, toMs }) => toMs - fromMs > LEAST_LABELLED_SHARE * wholeMs)
+  const labelled = bars.filter(({ fromMs, toMs }) => toMs - fromMs > MIN_LABELLED_SHARE * wholeMs)
   const height = lanes.length * LANE_HEIGHT + SIZE.marginTop + SIZE.marginBottom
   const svg = Plot.plot({
     document: document as unknown as NonNullable<Plot.PlotOptions['document']>,

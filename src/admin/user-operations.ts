@@ -7,7 +7,7 @@ import { CodedError } from '../lib/errors.js'
 import type { ErasureRecord, TenantRecord } from '../storage/records.js'
 import type { Store, StoreTransaction } from '../storage/store.js'
 import { CLEAR, lockoutReason } from '../verification/lockout.js'
-import { ownerOf, type SubjectVault } from '../users/template-vault.js'
+import { ownerOf, type TemplateVault } from '../users/template-vault.js'
 import type { Outbox } from '../webhooks/outbox.js'
 import type { Act, Actor, AuditedTransactions } from './operation.js'
 import { erasureView, userView } from './views.js'
@@ -35,7 +35,7 @@ export class UserOperations {
   constructor(
     private readonly audited: AuditedTransactions,
     private readonly store: Store,
-    private readonly vault: SubjectVault,
+    private readonly vault: TemplateVault,
     private readonly outbox: Outbox,
     private readonly clock: Clock,
   ) {}

@@ -11,7 +11,7 @@ import { assertWebhookUrl } from '../webhooks/webhook-url.js'
 import type { Actor, AuditedTransactions } from './operation.js'
 
 /** A tenant needs one, and a second one while it moves. */
-export const MOST_ENDPOINTS = 5
+export const MAX_ENDPOINTS = 5
 
 export class WebhookOperationError extends CodedError<
   | 'invalid_events'
@@ -50,10 +50,10 @@ export class WebhookOperations {
     const { url, environment } = webhook
     const events = parseEvents(webhook.events)
     return this.audited.run(tenantId, actor, async (tx) => {
-      if ((await tx.webhookEndpoints(tenantId)).length >= MOST_ENDPOINTS)
+      if ((await tx.webhookEndpoints(tenantId)).length >= MAX_ENDPOINTS)
         throw new WebhookOperationError(
           'too_many_webhooks',
-          `The tenant has ${MOST_ENDPOINTS} webhooks: remove one first.`,
+          `The tenant has ${MAX_ENDPOINTS} webhooks: remove one first.`,
         )
       const createdAt = this.clock.now()
       const id = prefixedId('whe', createdAt)

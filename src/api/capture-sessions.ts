@@ -9,8 +9,8 @@ import type { TenantRecord } from '../storage/records.js'
 import type { Purpose } from '../verification/challenge-book.js'
 import {
   capturePageSettings,
-  MOST_CONSENT_CHARACTERS,
-  MOST_VERSION_CHARACTERS,
+  MAX_CONSENT_CHARACTERS,
+  MAX_VERSION_CHARACTERS,
   safeOrigin,
 } from '../tenants/capture-page-settings.js'
 import { actionSchema } from './action.js'
@@ -76,10 +76,10 @@ const body = Type.Object(
         {
           version: Type.String({
             minLength: 1,
-            maxLength: MOST_VERSION_CHARACTERS,
+            maxLength: MAX_VERSION_CHARACTERS,
             pattern: NO_CONTROL_CHARACTERS,
           }),
-          text: Type.String({ minLength: 1, maxLength: MOST_CONSENT_CHARACTERS }),
+          text: Type.String({ minLength: 1, maxLength: MAX_CONSENT_CHARACTERS }),
         },
         {
           title: 'ConsentText',
@@ -147,7 +147,7 @@ export const createCaptureSessionDescription: EndpointDescription = {
 type Input = Static<typeof body>
 
 export function createCaptureSession(services: Services): Endpoint<Input> {
-  const { vault, captureSessions, recogniser, config } = services
+  const { vault, captureSessions, provider, config } = services
   return {
     ...createCaptureSessionDescription,
     async handle(call): Promise<Commit> {
@@ -160,7 +160,7 @@ export function createCaptureSession(services: Services): Endpoint<Input> {
       const origin = services.capturePage()
       if (origin === null) throw new ApiError('capture_page_unavailable')
       assertReturnAllowed(tenant, input.return_url)
-      if (!recogniser.takesChallenges) throw new ApiError('liveness_unavailable')
+      if (!provider.takesChallenges) throw new ApiError('liveness_unavailable')
       assertLivenessOffered(services, call, input.modes ?? MODES)
       const lookup = vault.lookup(tenant.id, environment, input.user_id)
       call.user = { id: input.user_id, lookup }

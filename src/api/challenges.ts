@@ -99,7 +99,7 @@ export const createChallengeDescription: EndpointDescription = {
 type Input = Static<typeof body>
 
 export function createChallenge(services: Services): Endpoint<Input> {
-  const { vault, challenges, recogniser, config } = services
+  const { vault, challenges, provider, config } = services
   return {
     ...createChallengeDescription,
     async handle(call): Promise<Commit> {
@@ -108,7 +108,7 @@ export function createChallenge(services: Services): Endpoint<Input> {
       const purpose: Purpose = input.purpose ?? 'verify'
       assertOneOf(call.scopes, [purpose], 'purpose')
       const action = actionFor(purpose, input.action)
-      if (!recogniser.takesChallenges) throw new ApiError('liveness_unavailable')
+      if (!provider.takesChallenges) throw new ApiError('liveness_unavailable')
       const lookup = vault.lookup(tenant.id, environment, input.user_id)
       call.user = { id: input.user_id, lookup }
       if (purpose === 'verify') await assertVerifiable(services, call, lookup)
@@ -160,15 +160,15 @@ export async function assertVerifiable(
   { input }: Pick<Call<{ user_id: string }>, 'input'>,
   lookup: Buffer,
 ): Promise<void> {
-  const { vault, store, lockout, recogniser, clock } = services
-  const script = recogniser.script?.(input.user_id)
+  const { vault, store, lockout, provider, clock } = services
+  const script = provider.script?.(input.user_id)
   if (script?.lockedOutForMs !== undefined) throw lockedOut(script.lockedOutForMs)
   const subject = await vault.find(store.read, lookup, input.user_id)
   if (!subject?.reference) {
     if (script?.isScripted) return
     throw new ApiError('reference_not_found')
   }
-  if (subject.reference.model !== recogniser.model) throw new ApiError('reference_model_mismatch')
+  if (subject.reference.model !== provider.model) throw new ApiError('reference_model_mismatch')
   const refusal = lockout.refusal(subject.record, clock.now())
   if (refusal) throw lockedOut(refusal.waitMs)
 }

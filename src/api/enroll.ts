@@ -120,7 +120,7 @@ export const enrollDescription: EndpointDescription = {
 type Input = Static<typeof body>
 
 export function enroll(services: Services): Endpoint<Input> {
-  const { vault, store, recogniser, captures } = services
+  const { vault, store, provider, captures } = services
   const enrolment = new Enrolment(services)
   return {
     ...enrollDescription,
@@ -163,7 +163,7 @@ export function enroll(services: Services): Endpoint<Input> {
       const existing = await vault.find(store.read, lookup, input.user_id)
       if (existing?.reference) enrolment.assertReplaceable(call, existing)
     }
-    const enrolling = recogniser.enrol({
+    const enrolling = provider.enrol({
       userId: input.user_id,
       images,
       input,
@@ -179,9 +179,9 @@ export function enroll(services: Services): Endpoint<Input> {
     if (input.dry_run)
       return {
         status: 200,
-        body: { ...assessmentOf(call, enrolled, enrolled.views, recogniser.model), status: 'assessed' },
+        body: { ...assessmentOf(call, enrolled, enrolled.views, provider.model), status: 'assessed' },
         owner: { lookup, subject: null },
-        audit: { model: recogniser.model, dry_run: true },
+        audit: { model: provider.model, dry_run: true },
       }
     const photos = { call, lookup, hashes, views: enrolled.views, enrolled }
     return (tx) => (input.add ? enrolment.add(tx, photos) : enrolment.store(tx, photos))

@@ -82,7 +82,7 @@ export class Enrolment {
    * @throws ApiError reference_not_found, reference_model_mismatch, locked_out
    */
   async add(tx: StoreTransaction, photos: Photos): Promise<Outcome> {
-    const { vault, recogniser, config } = this.services
+    const { vault, provider, config } = this.services
     const { call, lookup, enrolled } = photos
     const [found, endpoints] = await Promise.all([
       vault.find(tx, lookup, call.input.user_id),
@@ -90,10 +90,10 @@ export class Enrolment {
     ])
     const { subject, record } = this.extensible(found, call)
     const { consent, ...present } = vault.openReference(subject, record)
-    const { threshold } = recogniser.operatingPoint(call.tenant.fmr ?? config.fmr)
+    const { threshold } = provider.operatingPoint(call.tenant.fmr ?? config.fmr)
     let reference: FusedReference
     try {
-      reference = recogniser.extend(call, present, enrolled, threshold)
+      reference = provider.extend(call, present, enrolled, threshold)
     } catch (error) {
       if (!(error instanceof ApiError)) throw error
       return this.refuseAddition(tx, photos, subject, error)
@@ -111,9 +111,9 @@ export class Enrolment {
     subject: Subject | null,
     { environment }: EnrolCall,
   ): { subject: Subject; record: ReferenceRecord } {
-    const { recogniser, lockout, clock } = this.services
+    const { provider, lockout, clock } = this.services
     if (!subject?.reference) throw new ApiError('reference_not_found')
-    assertComparable(subject.reference, recogniser, environment)
+    assertComparable(subject.reference, provider, environment)
     const refusal = lockout.refusal(subject.record, clock.now())
     if (refusal)
       throw new ApiError(
@@ -154,9 +154,9 @@ export class Enrolment {
       endpoints: WebhookEndpointRecord[]
     },
   ): Promise<Outcome> {
-    const { vault, captures, recogniser } = this.services
+    const { vault, captures, provider } = this.services
     const { reference, consent, audit, endpoints } = parts
-    const { model } = recogniser
+    const { model } = provider
     const record = await vault.putReference(tx, subject, model, { ...reference, consent })
     await captures.remember(tx, subject, {
       digests: captures.digest(subject, hashes, reference.embedding.length),

@@ -63,7 +63,7 @@ interface Input {
 }
 
 export function getUser(services: Services): Endpoint<Input> {
-  const { vault, store, recogniser, lockout, clock } = services
+  const { vault, store, provider, lockout, clock } = services
   return {
     ...getUserDescription,
     async handle(call) {
@@ -74,7 +74,7 @@ export function getUser(services: Services): Endpoint<Input> {
       if (!subject?.reference) throw new ApiError('reference_not_found')
       const { record, reference } = subject
       const now = clock.now()
-      const scripted = recogniser.script?.(input.user_id).lockedOutForMs
+      const scripted = provider.script?.(input.user_id).lockedOutForMs
       const refusal =
         scripted === undefined
           ? lockout.refusal(record, now)
@@ -88,7 +88,7 @@ export function getUser(services: Services): Endpoint<Input> {
           until: refusal.waitMs === undefined ? null : now + refusal.waitMs,
         },
       )
-      const comparable = reference.model === recogniser.model
+      const comparable = reference.model === provider.model
       return { status: 200, body: { ...view, reference: { ...view.reference, comparable } } }
     },
   }

@@ -74,14 +74,14 @@ export const guideDescription: EndpointDescription = {
 
 type Input = Static<typeof body>
 
-export function guide({ recogniser }: Services): Endpoint<Input> {
+export function guide({ provider }: Services): Endpoint<Input> {
   return {
     ...guideDescription,
     // Its stages are not told among those of verdicts, which it would hide by its number.
     async handle({ input, deadlineMs, signal, share }) {
       const { step = 'frontal' } = input
-      if (step !== 'frontal' && !recogniser.takesChallenges) throw new ApiError('liveness_unavailable')
-      const guidance = await recogniser.guide({
+      if (step !== 'frontal' && !provider.takesChallenges) throw new ApiError('liveness_unavailable')
+      const guidance = await provider.guide({
         userId: input.user_id,
         image: await decodeImage(input.image, 'image'),
         frontal: input.frontal === undefined ? undefined : await decodeImage(input.frontal, 'frontal'),

@@ -69,7 +69,7 @@ export const healthDescription: EndpointDescription = {
 
 /** What a health report is made of. */
 export type HealthServices = Pick<Services, 'config' | 'engineHealth' | 'transport' | 'version'> & {
-  recogniser: Pick<Services['recogniser'], 'operatingPoint'>
+  provider: Pick<Services['provider'], 'operatingPoint'>
   store: Pick<Services['store'], 'isHealthy'>
 }
 
@@ -88,7 +88,7 @@ export function health(services: HealthServices): Endpoint<undefined> {
           engine: {
             status: engine.status,
             model: engine.model,
-            grade: services.recogniser.operatingPoint(services.config.fmr).grade,
+            grade: services.provider.operatingPoint(services.config.fmr).grade,
             workers: engine.workers,
             queue: engine.queue,
             execution_provider: engine.provider.active,

@@ -8,7 +8,7 @@ import { DIGITS, nullable, time } from './schemas.js'
 import type { Services } from './services.js'
 
 const DEFAULT_LIMIT = 50
-const MOST_ENTRIES = 200
+const MAX_ENTRIES = 200
 /** Entries read for one token of the rate, so that a tenant's rate bounds what its listings cost the others. */
 const ENTRIES_A_TOKEN = 100
 
@@ -63,7 +63,7 @@ const query = {
     description: '`asc`: oldest first. `desc`: newest first.',
   },
   limit: {
-    schema: Type.Integer({ minimum: 1, maximum: MOST_ENTRIES, default: DEFAULT_LIMIT }),
+    schema: Type.Integer({ minimum: 1, maximum: MAX_ENTRIES, default: DEFAULT_LIMIT }),
     description: 'At most how many entries.',
   },
   event: {

@@ -9,9 +9,9 @@ import type { Lockout } from '../verification/attempt-lockout.js'
 import type { CaptureMemory } from '../verification/capture-memory.js'
 import type { CaptureSessionBook } from '../verification/capture-session-book.js'
 import type { ChallengeBook } from '../verification/challenge-book.js'
-import type { SubjectVault } from '../users/template-vault.js'
+import type { TemplateVault } from '../users/template-vault.js'
 import type { Outbox } from '../webhooks/outbox.js'
-import type { Recogniser } from '../verification/biometric-provider.js'
+import type { BiometricProvider } from '../verification/biometric-provider.js'
 import type { SandboxUsers } from '../verification/sandbox-users.js'
 
 export interface Services {
@@ -26,10 +26,10 @@ export interface Services {
     | 'captureSessionTtlSeconds'
   >
   store: Store
-  vault: SubjectVault
+  vault: TemplateVault
   outbox: Outbox
   operations: Pick<Operations, 'keys' | 'users'>
-  recogniser: Recogniser
+  provider: BiometricProvider
   lockout: Lockout
   captures: CaptureMemory
   sandboxUsers: SandboxUsers

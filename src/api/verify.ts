@@ -11,7 +11,7 @@ import { openChallenge, type OpenedChallenge } from '../verification/opened-chal
 import { usingUp } from './challenge-input.js'
 import type { Call, Commit, Endpoint, EndpointDescription, Outcome } from './endpoint.js'
 import { decodeImages } from '../verification/images.js'
-import { Judge, type Verdict } from '../verification/decision-policy.js'
+import { DecisionPolicy, type Verdict } from '../verification/decision-policy.js'
 import { type LivenessStatement, NOTHING_CHECKED } from '../verification/liveness.js'
 import { REASONS, type Reason } from '../verification/reasons.js'
 import type { OperatingPoint } from '../verification/biometric-provider.js'
@@ -141,13 +141,13 @@ interface Decision {
 }
 
 export function verify(services: Services): Endpoint<Input> {
-  const { vault, recogniser, clock, config } = services
-  const judge = new Judge(services)
+  const { vault, provider, clock, config } = services
+  const judge = new DecisionPolicy(services)
 
   /** Names, dates and signs a verdict. */
   function sign(call: Call<Input>, action: string, verdict: Verdict, decision: Decision, at: number) {
     const verificationId = prefixedId('ver', at)
-    const expired = recogniser.script?.(call.input.user_id).expired
+    const expired = provider.script?.(call.input.user_id).expired
     const issuedAt = Math.floor(at / SECOND_MS) - (expired ? 2 * config.jwtTtlSeconds : 0)
     const expiresAt = issuedAt + config.jwtTtlSeconds
     const claims = verdictClaims({
@@ -160,7 +160,7 @@ export function verify(services: Services): Endpoint<Input> {
       action,
       liveness: livenessView(livenessOf(verdict)),
       challengeId: call.input.challenge?.id,
-      model: recogniser.model,
+      model: provider.model,
       replaySuspected: verdict.replaySuspected,
     })
     const started = performance.now()
@@ -189,9 +189,9 @@ export function verify(services: Services): Endpoint<Input> {
   ): Promise<Commit> {
     const { input, tenant, environment } = call
     const { images, opened, action, lookup } = capture
-    const point = recogniser.operatingPoint(tenant.fmr ?? config.fmr)
+    const point = provider.operatingPoint(tenant.fmr ?? config.fmr)
     const examination = await judge.examine(call, lookup, { images, opened }, point.threshold)
-    const { model } = recogniser
+    const { model } = provider
 
     return async (tx) => {
       const at = clock.now()

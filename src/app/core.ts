@@ -17,36 +17,36 @@ import {
   openStore,
 } from '../storage/open-store.js'
 import type { Store, StoreReader } from '../storage/store.js'
-import { SubjectVault } from '../users/template-vault.js'
+import { TemplateVault } from '../users/template-vault.js'
 import { SigningSecrets } from '../tenants/signing-secrets.js'
 import { Tenancy } from '../tenants/tenancy.js'
 import { Outbox } from '../webhooks/outbox.js'
 
-export interface Ledger {
+export interface Core {
   store: Store
   /** One object, which every part works with: a change of the keys is a change of what it holds. */
   keys: ServiceKeys
   secrets: SigningSecrets
   tenancy: Tenancy
   audit: AuditLog
-  vault: SubjectVault
+  vault: TemplateVault
   outbox: Outbox
   operations: Operations
   /** Under which the keyring is sealed. */
   masterKey: Buffer
 }
 
-export interface LedgerOptions extends OpenOptions {
+export interface CoreOptions extends OpenOptions {
   /** For what mends them: data keys of users may not open. */
   withoutEpochs?: boolean
 }
 
 /** @throws ConfigError when the master key is not the database's, or an epoch key is missing; StoreOpenError */
-export async function openLedger(
+export async function openCore(
   config: Config,
   clock: Clock = systemClock,
-  options: LedgerOptions = {},
-): Promise<Ledger> {
+  options: CoreOptions = {},
+): Promise<Core> {
   // A key that cannot be used is to show before a database is made. A database that is there needs its own key, not a new one.
   const given = hasMasterKey(config) || !(await hasDatabase(config)) ? await masterKeyOf(config) : null
   const store = await openStore(config, options)
@@ -60,7 +60,7 @@ export async function openLedger(
     const secrets = new SigningSecrets(keys, clock)
     const tenancy = new Tenancy(store, secrets, clock, config)
     const audit = new AuditLog(keys, clock)
-    const vault = new SubjectVault(keys, clock)
+    const vault = new TemplateVault(keys, clock)
     const outbox = new Outbox(keys, vault, clock)
     const operations = new Operations({ store, audit, keys, tenancy, secrets, vault, outbox, clock })
     return { store, keys, secrets, tenancy, audit, vault, outbox, operations, masterKey }

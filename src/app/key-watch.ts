@@ -3,12 +3,12 @@
  * database of several services, writes nothing by keys that are no longer the database's.
  */
 import type { Logger } from 'pino'
-import { Beat } from '../lib/periodic-task.js'
+import { PeriodicTask } from '../lib/periodic-task.js'
 import { KEY_WATCH_MS } from '../keys/master-key-rotation.js'
 import type { Config } from '../config/config.js'
 import type { EpochFolder } from '../keys/epoch-folder.js'
 import { loadMasterKey, readableKeyIds } from '../crypto/master-key.js'
-import { epochFolder, findKeys, type Ledger, takeOverEpochs } from './core.js'
+import { epochFolder, findKeys, type Core, takeOverEpochs } from './core.js'
 import type { KeyringRecord } from '../storage/records.js'
 import { StoreCorruptError, StoreUnavailableError } from '../storage/store.js'
 
@@ -16,7 +16,7 @@ import { StoreCorruptError, StoreUnavailableError } from '../storage/store.js'
 const LOGGED_EVERY = 60
 
 export class KeyWatch {
-  private readonly beat = new Beat(
+  private readonly beat = new PeriodicTask(
     KEY_WATCH_MS,
     () => this.takeOver(),
     (err) => {
@@ -44,11 +44,11 @@ export class KeyWatch {
   isCurrent = true
 
   constructor(
-    private readonly ledger: Pick<Ledger, 'store' | 'keys' | 'masterKey'>,
+    private readonly core: Pick<Core, 'store' | 'keys' | 'masterKey'>,
     private readonly config: Config,
     private readonly log: Logger,
   ) {
-    this.masterKey = ledger.masterKey
+    this.masterKey = core.masterKey
     this.folder = epochFolder(config)
   }
 
@@ -68,7 +68,7 @@ export class KeyWatch {
   }
 
   private async takeOver(): Promise<void> {
-    const { store, keys } = this.ledger
+    const { store, keys } = this.core
     store.presence?.showMasterKeys(await readableKeyIds(this.config, this.masterKey))
     // Asked first: keys that are newer than it are refused until the next look, and older ones never pass.
     const revision = await store.shared?.keysRevision()
@@ -92,10 +92,10 @@ export class KeyWatch {
   /** The master key may have been replaced in its file; where it comes from outside, the service was restarted with the new one. */
   private async load() {
     try {
-      return await findKeys(this.ledger.store.read, this.masterKey)
+      return await findKeys(this.core.store.read, this.masterKey)
     } catch {
       const masterKey = loadMasterKey(this.config)
-      const keys = await findKeys(this.ledger.store.read, masterKey)
+      const keys = await findKeys(this.core.store.read, masterKey)
       this.masterKey = masterKey
       return keys
     }

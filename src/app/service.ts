@@ -10,7 +10,7 @@ import {
   describeUnreached,
   gradeOf,
 } from '../../models/pack/pack-grade.js'
-import { AuditWalk, auditBreak, auditWalkStatus } from '../jobs/audit-verification.js'
+import { AuditVerification, auditBreak, auditVerificationStatus } from '../jobs/audit-verification.js'
 import { Engine } from '../biometrics/engine/engine.js'
 import { type Clock, DAY_MS, HOUR_MS, SECOND_MS, systemClock } from '../lib/clock.js'
 import { ClockWatch } from '../jobs/clock-watch.js'
@@ -36,15 +36,15 @@ import { RequestLog } from '../dashboard/request-log.js'
 import { sessionTimes } from '../dashboard/session-times.js'
 import { Sessions } from '../dashboard/sessions.js'
 import { Traffic } from '../dashboard/traffic.js'
-import { Duty } from '../cluster/leader-lease.js'
+import { LeaderLease } from '../cluster/leader-lease.js'
 import { engineOptions } from './engine-options.js'
 import { EpochKeeper } from '../keys/scheduled-epoch-rotation.js'
-import { Fleet } from '../cluster/membership.js'
+import { Membership } from '../cluster/membership.js'
 import { CaptureServer, UPLOAD_MS } from '../capture-page/capture-server.js'
-import { Housekeeping } from '../jobs/retention.js'
+import { RetentionJob } from '../jobs/retention.js'
 import { Idempotency } from '../idempotency/idempotency.js'
 import { KeyWatch } from './key-watch.js'
-import { type Ledger, openLedger } from './core.js'
+import { type Core, openCore } from './core.js'
 import { createLog } from './log.js'
 import { Readiness } from '../http/readiness.js'
 import { Certificates, tlsFiles } from './reload.js'
@@ -68,9 +68,9 @@ import { ChallengeBook } from '../verification/challenge-book.js'
 import { foreignReferences } from '../users/foreign-references.js'
 import { LocalRateLimiter, type RateLimiter } from '../tenants/rate-limiter.js'
 import { SharedRateLimiter } from '../tenants/shared-rate-limiter.js'
-import { EngineRecogniser } from '../verification/engine-provider.js'
+import { EngineProvider } from '../verification/engine-provider.js'
 import { scripted } from '../api/scripted-endpoint.js'
-import { SandboxRecogniser } from '../verification/sandbox-provider.js'
+import { SandboxProvider } from '../verification/sandbox-provider.js'
 import { SandboxUsers } from '../verification/sandbox-users.js'
 import type { Services } from '../api/services.js'
 import { VERSION } from '../lib/version.js'
@@ -101,13 +101,13 @@ export interface ServiceOptions {
 }
 
 /** Opening a database only reads; that it cannot be written would show at the first call. */
-async function openToWrite(config: Config, clock: Clock): Promise<Ledger> {
-  const ledger = await openLedger(config, clock, { serving: true })
+async function openToWrite(config: Config, clock: Clock): Promise<Core> {
+  const core = await openCore(config, clock, { serving: true })
   try {
-    await ledger.store.assertWritable()
-    return ledger
+    await core.store.assertWritable()
+    return core
   } catch (error) {
-    await ledger.store.close()
+    await core.store.close()
     throw error
   }
 }
@@ -121,14 +121,14 @@ export class Service {
   private ready = false
   private stopping: Promise<void> | null = null
   private isLeaving = false
-  private readonly housekeeping: Housekeeping
+  private readonly retention: RetentionJob
   private readonly captureEvents: CaptureSessionEvents
   private readonly keyWatch: KeyWatch
-  private readonly duty: Duty
+  private readonly leaderLease: LeaderLease
   private readonly clockWatch: ClockWatch
-  private readonly fleet: Fleet
+  private readonly membership: Membership
   private readonly readiness: Readiness
-  private readonly auditWalk: AuditWalk
+  private readonly auditVerification: AuditVerification
   private readonly epochKeeper: EpochKeeper | null
   private readonly certificates: Certificates
   private reloading: Promise<unknown> = Promise.resolve()
@@ -144,7 +144,7 @@ export class Service {
     readonly config: Config,
     readonly clock: Clock,
     readonly log: Logger,
-    readonly ledger: Ledger,
+    readonly core: Core,
     readonly engine: Engine,
     private readonly metrics: Metrics,
     private readonly tracing: Tracing | null,
@@ -154,29 +154,29 @@ export class Service {
     private readonly sharesPorts: boolean,
   ) {
     this.startedAt = clock.now()
-    this.duty = new Duty(ledger.store, log)
+    this.leaderLease = new LeaderLease(core.store, log)
     this.clockWatch = new ClockWatch(clock, log)
-    this.fleet = new Fleet(ledger.store, log)
+    this.membership = new Membership(core.store, log)
     this.captureEvents = new CaptureSessionEvents(
-      { ...ledger, clock },
+      { ...core, clock },
       // A capture that was sent in time is uploaded and judged by then.
       UPLOAD_MS + config.deadlineMs,
     )
-    this.housekeeping = new Housekeeping(ledger.store, clock, log, this.duty, {
+    this.retention = new RetentionJob(core.store, clock, log, this.leaderLease, {
       sandboxRetentionMs: config.sandboxRetentionDays * DAY_MS,
       requestLogMs: config.requestLogDays * DAY_MS,
       tellOfExpired: (isOn) => this.captureEvents.tellOfExpired(isOn),
     })
-    this.keyWatch = new KeyWatch(ledger, config, log)
+    this.keyWatch = new KeyWatch(core, config, log)
     this.epochKeeper = this.makeEpochKeeper()
     this.readiness = this.makeReadiness()
-    this.auditWalk = new AuditWalk({ ...ledger, clock, log, duty: this.duty })
+    this.auditVerification = new AuditVerification({ ...core, clock, log, leaderLease: this.leaderLease })
     this.certificates = new Certificates(clock, log)
-    const { duty } = this
-    this.webhooks = new WebhookSender({ ...ledger, clock, log, duty, observe: metrics.countWebhookAttempt })
-    this.traffic = new Traffic(ledger.store, clock, log)
-    this.requestLog = new RequestLog({ ...ledger, clock, log, config })
-    ledger.audit.observeBreaks(({ tenantId, sealedSequence, foundSequence }) => {
+    const { leaderLease } = this
+    this.webhooks = new WebhookSender({ ...core, clock, log, leaderLease, observe: metrics.countWebhookAttempt })
+    this.traffic = new Traffic(core.store, clock, log)
+    this.requestLog = new RequestLog({ ...core, clock, log, config })
+    core.audit.observeBreaks(({ tenantId, sealedSequence, foundSequence }) => {
       metrics.countAuditBreak()
       log.error(
         { tenant_id: tenantId, sealed_sequence: sealedSequence, found_sequence: foundSequence },
@@ -194,12 +194,12 @@ export class Service {
     assertServable(pack, config.fmr, accepted)
     assertLivenessServed(pack, config.requireLiveness, 'COUNTERSIGN_REQUIRE_LIVENESS')
     const transport = await chooseTransport(config.http)
-    const ledger = isPostgres(config)
+    const core = isPostgres(config)
       ? await whenDatabaseIsReachable(() => openToWrite(config, clock), { log, signal: options.signal })
       : await openToWrite(config, clock)
     const metrics = new Metrics(config.metricsTenants, options.place)
     try {
-      const operatorPassword = await loadOperatorPassword(config, ledger.store.shared)
+      const operatorPassword = await loadOperatorPassword(config, core.store.shared)
       const tracing = await startTracing(config, log)
       const engine = await Engine.start({
         ...engineOptions(config),
@@ -212,7 +212,7 @@ export class Service {
         { ...config, acceptPack: accepted },
         clock,
         log,
-        ledger,
+        core,
         engine,
         metrics,
         tracing,
@@ -228,21 +228,21 @@ export class Service {
       }
       return service
     } catch (error) {
-      await ledger.store.close()
+      await core.store.close()
       throw error
     }
   }
 
   private async listen(): Promise<void> {
-    const { config, ledger, engine, metrics, operatorPassword, transport } = this
+    const { config, core, engine, metrics, operatorPassword, transport } = this
     // Before the first call: while the engine started, the keys may have been changed.
     await this.keyWatch.start()
     metrics.engine.watch(() => engine.health())
-    metrics.watchStore(ledger.store)
+    metrics.watchStore(core.store)
     metrics.watchReadiness(this.readiness)
-    metrics.watchClock({ jumps: this.clockWatch.jumps, aheadMs: () => this.duty.clockAheadMs })
+    metrics.watchClock({ jumps: this.clockWatch.jumps, aheadMs: () => this.leaderLease.clockAheadMs })
     metrics.showTransport(transport)
-    metrics.showBuild(ledger.store.schema)
+    metrics.showBuild(core.store.schema)
     const parts = this.sharedParts()
     const production = this.apiServer('production', parts)
     const sandbox = this.apiServer('sandbox', parts)
@@ -274,15 +274,15 @@ export class Service {
     )
     const api = new AdminApi({
       ...parts,
-      ledger,
+      core,
       sessions: new Sessions({
         store: parts.store,
         clock: parts.clock,
         operatorPassword,
-        signIns: ledger.operations.signIns,
+        signIns: core.operations.signIns,
         isSecure: this.adminUrl.startsWith('https:'),
         attempts: this.rateLimiter(),
-        secondFactors: ledger.operations.secondFactors,
+        secondFactors: core.operations.secondFactors,
         isPasswordSignIn: { operators: config.operatorPasswordSignIn, tenants: config.tenantPasswordSignIn },
         times: sessionTimes(config),
       }),
@@ -295,7 +295,7 @@ export class Service {
       certificates: () => this.certificates.expiries(),
       countEffect: metrics.countEffect,
       countRefusal: metrics.countDashboardRefusal,
-      operatingPoint: (fmr) => parts.recogniser.operatingPoint(fmr),
+      operatingPoint: (fmr) => parts.provider.operatingPoint(fmr),
       startedAt: this.startedAt,
     })
     const hosts = new HostGuard(adminHosts(config), parts.clock, metrics.countDashboardRefusal)
@@ -306,7 +306,7 @@ export class Service {
       openApi: parts.openApi,
       hosts,
       readiness: this.readiness,
-      nodes: () => this.fleet.nodes,
+      nodes: () => this.membership.nodes,
       log: this.log,
     })
     const adminTls = tlsFiles(config, 'admin')
@@ -328,14 +328,14 @@ export class Service {
     this.certificates.add('admin', ofMetrics ? [admin, ofMetrics] : [admin], adminTls)
     metrics.watchUpkeep({
       expiries: () => this.certificates.expiries(),
-      store: ledger.store,
-      auditWalk: () => auditWalkStatus(ledger.store, ledger.audit),
+      store: core.store,
+      auditVerification: () => auditVerificationStatus(core.store, core.audit),
       dataDir: config.dataDir,
     })
-    await this.fleet.start(this.sharedSettings())
-    await this.duty.start()
-    this.housekeeping.start()
-    this.auditWalk.start()
+    await this.membership.start(this.sharedSettings())
+    await this.leaderLease.start()
+    this.retention.start()
+    this.auditVerification.start()
     this.webhooks.start()
     this.epochKeeper?.start()
     this.traffic.start()
@@ -351,7 +351,7 @@ export class Service {
 
   /** The database's keys and schema are those that this service works with. */
   private get isInStep(): boolean {
-    return this.keyWatch.isCurrent && this.fleet.isCurrent
+    return this.keyWatch.isCurrent && this.membership.isCurrent
   }
 
   /** What a caller could tell one service from another by. */
@@ -374,27 +374,27 @@ export class Service {
   }
 
   private makeReadiness(): Readiness {
-    const { ledger, engine, duty, keyWatch, fleet, log } = this
+    const { core, engine, leaderLease, keyWatch, membership, log } = this
     return new Readiness(
       {
         isStarted: () => this.ready,
         isStopping: () => this.stopping !== null,
         engine: () => engine.health(),
-        isClockRight: () => duty.isClockRight,
+        isClockRight: () => leaderLease.isClockRight,
         areKeysCurrent: () => keyWatch.isCurrent,
-        isSchemaCurrent: () => fleet.isCurrent,
-        store: ledger.store,
+        isSchemaCurrent: () => membership.isCurrent,
+        store: core.store,
       },
       log,
     )
   }
 
   private makeEpochKeeper(): EpochKeeper | null {
-    const { config, ledger, clock, log, duty } = this
+    const { config, core, clock, log, leaderLease } = this
     const { folder } = this.keyWatch
     if (!folder) return null
     return new EpochKeeper({
-      ...{ ...ledger, folder, clock, log, duty },
+      ...{ ...core, folder, clock, log, leaderLease },
       intervalMs: config.epochHours * HOUR_MS,
       retentionMs: config.epochRetentionHours * HOUR_MS,
       look: () => this.keyWatch.look(),
@@ -434,15 +434,15 @@ export class Service {
 
   /** What both APIs and the dashboard work with. */
   private sharedParts() {
-    const { config, clock, log, ledger, engine, transport } = this
-    const { store, keys, vault } = ledger
+    const { config, clock, log, core, engine, transport } = this
+    const { store, keys, vault } = core
     return {
-      ...ledger,
+      ...core,
       config,
       clock,
       log,
       engine,
-      recogniser: new EngineRecogniser(engine),
+      provider: new EngineProvider(engine),
       rateLimiter: this.rateLimiter(),
       wrongKeys: new WrongKeys(config.wrongKeyLimit, this.rateLimiter()),
       addresses: new ClientAddresses(config.trustedProxies),
@@ -459,7 +459,7 @@ export class Service {
 
   /** One for tenants and one for each kind of stranger, who must not drive the others' buckets out of memory. */
   private rateLimiter(): RateLimiter {
-    const { coordinator } = this.ledger.store
+    const { coordinator } = this.core.store
     return coordinator ? new SharedRateLimiter(coordinator, this.clock) : new LocalRateLimiter(this.clock)
   }
 
@@ -473,7 +473,7 @@ export class Service {
       issuer: () => this.url(environment),
       engineHealth: () => engine.health(),
       capturePage: () => this.capturePage,
-      auditBreak: (tenantId) => auditBreak(this.ledger, tenantId),
+      auditBreak: (tenantId) => auditBreak(this.core, tenantId),
       sandboxUsers: new SandboxUsers(parts.clock, parts.config.sandboxUsers),
     })
     return new ApiServer({
@@ -534,12 +534,12 @@ export class Service {
 
   /** Sentences for the operator about users who were enrolled with another pack; null where there are none. */
   referenceWarning(): Promise<string | null> {
-    return foreignReferences(this.ledger.store.read, this.engine.pack.modelId)
+    return foreignReferences(this.core.store.read, this.engine.pack.modelId)
   }
 
   /** A sentence for each tenant whose contract names a rate that the pack does not reach, as after a change of the pack. */
   async rateWarnings(): Promise<string[]> {
-    const tenants = await this.ledger.store.read.tenants()
+    const tenants = await this.core.store.read.tenants()
     return tenants.flatMap(({ id, name, fmr }) => {
       const unreached = fmr === null ? null : describeUnreached(this.engine.pack, fmr)
       return unreached === null
@@ -611,8 +611,8 @@ export class Service {
       this.ready = false
       if (isServing && this.config.lameDuckMs > 0) await sleep(this.config.lameDuckMs)
       for (const server of Object.values(this.servers)) server.draining = true
-      this.housekeeping.stop()
-      const walked = this.auditWalk.stop()
+      this.retention.stop()
+      const walked = this.auditVerification.stop()
       this.keyWatch.stop()
       // A listener that a reload is opening would stay open.
       await this.reloading
@@ -623,12 +623,12 @@ export class Service {
         sandbox?.close(patienceMs),
         capture?.close(patienceMs),
       ])
-      const { store } = this.ledger
+      const { store } = this.core
       // Callers have their answers: what is still to be written is not worth waiting for a database that is gone.
       store.coordinator?.leave()
       await Promise.all([this.engine.close(), this.webhooks.stop(), this.epochKeeper?.stop()])
-      await this.duty.stop()
-      await this.fleet.stop()
+      await this.leaderLease.stop()
+      await this.membership.stop()
       await this.readiness.stop()
       await this.clockWatch.stop()
       await walked
@@ -655,22 +655,22 @@ async function listenAt(
 
 type SharedParts = ReturnType<Service['sharedParts']>
 /** What a verdict is reached with. */
-type Judging = Pick<Services, 'recogniser' | 'lockout' | 'captures'>
+type Judging = Pick<Services, 'provider' | 'lockout' | 'captures'>
 
-function productionJudging({ config, store, vault, clock, recogniser }: SharedParts): Judging {
-  const attempts = config.lockoutAttempts ?? defaultAttempts(recogniser.passiveLiveness !== null)
-  const { isSameCapture } = recogniser
+function productionJudging({ config, store, vault, clock, provider }: SharedParts): Judging {
+  const attempts = config.lockoutAttempts ?? defaultAttempts(provider.passiveLiveness !== null)
+  const { isSameCapture } = provider
   return {
-    recogniser,
+    provider,
     lockout: new AttemptLockout(attempts),
     captures: new StoredCaptures({ store, vault, clock, isSameCapture }),
   }
 }
 
 /** Its verdicts are made up: they say nothing of a person, so neither lockout nor replays are judged on them. */
-function sandboxJudging({ engine, recogniser, clock }: SharedParts): Judging {
+function sandboxJudging({ engine, provider, clock }: SharedParts): Judging {
   return {
-    recogniser: new SandboxRecogniser(engine, recogniser, clock),
+    provider: new SandboxProvider(engine, provider, clock),
     lockout: NO_LOCKOUT,
     captures: NO_CAPTURES,
   }

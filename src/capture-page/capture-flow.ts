@@ -12,8 +12,8 @@ import type { Store, StoreTransaction } from '../storage/store.js'
 import type { CaptureEnding, CaptureSession, CaptureSessionBook } from '../verification/capture-session-book.js'
 import { isConfirmed, tryCode } from '../verification/confirmation-code.js'
 import { lockoutReason } from '../verification/lockout.js'
-import type { SubjectVault } from '../users/template-vault.js'
-import { MOST_VERSION_CHARACTERS } from '../tenants/capture-page-settings.js'
+import type { TemplateVault } from '../users/template-vault.js'
+import { MAX_VERSION_CHARACTERS } from '../tenants/capture-page-settings.js'
 import { captureAnswerKey } from '../api/get-capture-session.js'
 import { framesField, image as imageField } from '../api/schemas.js'
 import {
@@ -21,7 +21,7 @@ import {
   type CaptureSessionResult,
   resultOf,
 } from '../webhooks/capture-session-events.js'
-import { MOST_ATTEMPTS, outcomeOf } from './capture-outcome.js'
+import { MAX_ATTEMPTS, outcomeOf } from './capture-outcome.js'
 import { consentOf } from './consent-text.js'
 import type { OwnAnswer, OwnCalls } from './own-calls.js'
 import { PAGE_TEXTS } from './page-texts.js'
@@ -34,7 +34,7 @@ export const codeBody = Type.Object(
 export const consentBody = Type.Object(
   {
     agree: Type.Literal(true),
-    version: Type.String({ minLength: 1, maxLength: MOST_VERSION_CHARACTERS }),
+    version: Type.String({ minLength: 1, maxLength: MAX_VERSION_CHARACTERS }),
     sha256: Type.String({ pattern: '^[0-9a-f]{64}$' }),
   },
   { additionalProperties: false },
@@ -54,7 +54,7 @@ export interface CaptureFlowParts {
   store: Store
   clock: Clock
   audit: AuditLog
-  vault: SubjectVault
+  vault: TemplateVault
   captureSessions: CaptureSessionBook
   captureEvents: CaptureSessionEvents
 }
@@ -72,7 +72,7 @@ export type PageState =
   | { state: 'over'; return_url: string | null; ending?: CaptureEnding }
 
 /** Cameras are refused, unplugged and slow: more challenges than tries, and yet not without end. */
-const MOST_CHALLENGES = 15
+const MAX_CHALLENGES = 15
 
 /** The session has gone on meanwhile, in another tab or on the phone, or the text of the consent was changed: the page loads again. */
 export class CaptureFlowError extends Error {
@@ -191,8 +191,8 @@ export class CaptureFlow {
     assertConfirmed(session)
     if (record.consentedAt === null) throw new CaptureFlowError('nobody has agreed yet')
     // Every try is taken: what is being judged decides.
-    if (record.attempts >= MOST_ATTEMPTS) return { state: 'again', message: PAGE_TEXTS[language].busy }
-    if (content.challenges >= MOST_CHALLENGES) return this.end(token, 'refused')
+    if (record.attempts >= MAX_ATTEMPTS) return { state: 'again', message: PAGE_TEXTS[language].busy }
+    if (content.challenges >= MAX_CHALLENGES) return this.end(token, 'refused')
     const { purpose } = record
     const { status, body } = await this.calls.post(
       session,
@@ -255,8 +255,8 @@ export class CaptureFlow {
       content.judging = (content.judging ?? []).filter((id) => id !== challenge.id)
       if (isJudged) record.answered = challenge.id
       else record.attempts--
-      const isLast = record.attempts >= MOST_ATTEMPTS && content.judging.length === 0
-      triesLeft = MOST_ATTEMPTS - record.attempts
+      const isLast = record.attempts >= MAX_ATTEMPTS && content.judging.length === 0
+      triesLeft = MAX_ATTEMPTS - record.attempts
       if (isFinal || isLast) record.status = 'completed'
       if (isFinal ? ending !== undefined : isLast) content.ending = ending ?? 'refused'
       return isJudged ? resultOf(answer) : null
@@ -277,7 +277,7 @@ export class CaptureFlow {
       assertConfirmed(session)
       if (record.consentedAt === null || content.challenge?.id !== challengeId)
         throw new CaptureFlowError('nothing was asked for')
-      if (record.attempts >= MOST_ATTEMPTS) throw new CaptureFlowError('every try is taken')
+      if (record.attempts >= MAX_ATTEMPTS) throw new CaptureFlowError('every try is taken')
       record.attempts++
       content.challenge = null
       content.judging = [...(content.judging ?? []), challengeId]

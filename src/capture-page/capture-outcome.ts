@@ -5,7 +5,7 @@ import type { CaptureEnding } from '../verification/capture-session-book.js'
 import type { Reason } from '../verification/reasons.js'
 import type { OwnAnswer } from './own-calls.js'
 
-export const MOST_ATTEMPTS = 3
+export const MAX_ATTEMPTS = 3
 
 export interface CaptureOutcome {
   /** It counts as a try, and its answer is the backend's to have. */

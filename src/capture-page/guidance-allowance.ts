@@ -6,7 +6,7 @@ const QUESTIONS_PER_SECOND = 2
 /** Questions that may come at once, after a quiet moment. */
 const BURST = 4
 /** Sessions that are remembered; the one that asked longest ago is forgotten first. */
-const MOST_SESSIONS = 10_000
+const MAX_SESSIONS = 10_000
 
 interface Allowance {
   tokens: number
@@ -29,7 +29,7 @@ export class GuidanceAllowance {
     // The order of a map is that of insertion.
     this.sessions.delete(sessionId)
     this.sessions.set(sessionId, allowance)
-    if (this.sessions.size > MOST_SESSIONS) this.sessions.delete(this.sessions.keys().next().value!)
+    if (this.sessions.size > MAX_SESSIONS) this.sessions.delete(this.sessions.keys().next().value!)
     if (allowance.isAsking || allowance.tokens < 1) return null
     allowance.tokens--
     allowance.isAsking = true

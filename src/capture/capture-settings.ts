@@ -8,7 +8,7 @@ const DEFAULTS = {
   stepMs: 1600,
   timeoutMs: 120_000,
 } as const
-const LEAST_STEP_MS = 1000
+const MIN_STEP_MS = 1000
 
 export type CaptureMode = 'photo' | 'challenge'
 
@@ -41,7 +41,7 @@ export class CaptureSettings {
   }
 
   get stepMs(): number {
-    return this.number('step-time', DEFAULTS.stepMs, LEAST_STEP_MS)
+    return this.number('step-time', DEFAULTS.stepMs, MIN_STEP_MS)
   }
 
   get timeoutMs(): number {

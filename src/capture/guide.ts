@@ -42,7 +42,7 @@ const FRAME = { maxSide: 320, quality: 0.8 } as const
 const INTERVAL_MS = 700
 const ANSWER_MS = 3000
 /** Between two questions while nobody answers. */
-const LONGEST_INTERVAL_MS = 10_000
+const MAX_INTERVAL_MS = 10_000
 
 export interface GuideParts {
   video: HTMLVideoElement
@@ -78,7 +78,7 @@ export class Guide {
   private askLater(): void {
     clearTimeout(this.timer)
     if (this.parts.signal.aborted) return
-    const intervalMs = Math.min(INTERVAL_MS * 2 ** this.failures, LONGEST_INTERVAL_MS)
+    const intervalMs = Math.min(INTERVAL_MS * 2 ** this.failures, MAX_INTERVAL_MS)
     this.timer = setTimeout(() => void this.ask(), intervalMs)
   }
 

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import type { Command } from 'commander'
 import type { AuditAnchor } from '../audit/audit-log.js'
-import { withLedger } from './with-core.js'
+import { withCore } from './with-core.js'
 import { action, CommandError, EXIT, type OutputOptions, print } from './output.js'
 import { progressBar } from './progress.js'
 import { type Cell, listing } from './style.js'
@@ -16,7 +16,7 @@ export function registerAuditCommands(audit: Command): void {
     .action(
       action(async (options: OutputOptions & { anchor?: string }) => {
         const anchors = options.anchor ? readAnchors(options.anchor) : []
-        await withLedger(async ({ store, audit: log }) => {
+        await withCore(async ({ store, audit: log }) => {
           const views: ChainView[] = []
           const tenants = await store.read.tenants()
           const progress = progressBar('Verifying')
@@ -51,7 +51,7 @@ export function registerAuditCommands(audit: Command): void {
     .option('--json', 'print JSON')
     .action(
       action(async (options: OutputOptions) => {
-        await withLedger(async ({ store, audit: log }) => {
+        await withCore(async ({ store, audit: log }) => {
           const anchors: AuditAnchor[] = []
           for (const { id, name } of await store.read.tenants()) {
             // An anchor of what somebody else appended would vouch for it.

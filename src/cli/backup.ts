@@ -7,7 +7,7 @@ import { type Config, isPostgres, loadConfig, sqliteFile } from '../config/confi
 import { giveToOwnerOf, makeFolder, moveIntoPlace } from '../lib/durable-file.js'
 import { COMMAND_LINE } from '../admin/operation.js'
 import { BackupUnsupportedError } from '../storage/store.js'
-import { assertMasterKey, using, withLedger } from './with-core.js'
+import { assertMasterKey, using, withCore } from './with-core.js'
 import { action, CommandError, type OutputOptions, print } from './output.js'
 import { progressBar } from './progress.js'
 import { counted } from './style.js'
@@ -31,7 +31,7 @@ export function registerBackupCommand(command: Command): void {
           if (!existsSync(folder))
             throw new CommandError('folder_not_found', `There is no folder ${folder}; a backup makes none.`)
         const progress = progressBar('Writing')
-        const { subjects, keptKeysFile } = await withLedger(async ({ store }) => {
+        const { subjects, keptKeysFile } = await withCore(async ({ store }) => {
           const made = await store.backup(file, keysFile, (pages, totalPages) =>
             progress.update(pages, totalPages, 'pages'),
           )

@@ -22,7 +22,7 @@ export interface Demo {
 export async function prepareDemo(service: Service): Promise<Demo> {
   const photosDir = join(service.config.dataDir, 'demo')
   await writeDemoPhotos(photosDir)
-  const tenants = await service.ledger.store.read.tenants()
+  const tenants = await service.core.store.read.tenants()
   const created = tenants.length === 0 ? await createTenant(service) : null
   const command = commandFor(service.config.dataDir)
   return { created, tenantName: tenants[0]?.name ?? DEMO_TENANT, photosDir, command }
@@ -35,8 +35,8 @@ function commandFor(dataDir: string): string {
   return `${SETTINGS.dataDir.variable}=${quoted} npx countersign`
 }
 
-async function createTenant({ ledger, adminUrl }: Service) {
-  return createdTenantView(await ledger.operations.tenants.create(DEMO_TENANT, COMMAND_LINE, {}, adminUrl))
+async function createTenant({ core, adminUrl }: Service) {
+  return createdTenantView(await core.operations.tenants.create(DEMO_TENANT, COMMAND_LINE, {}, adminUrl))
 }
 
 /** For programs; null where the tenant was there before, whose keys cannot be shown again. */

@@ -4,9 +4,9 @@ import type { Command } from 'commander'
 import { HOUR_MS, MINUTE_MS, systemClock } from '../lib/clock.js'
 import { type Config, isPostgres, loadConfig } from '../config/config.js'
 import type { EpochFolder } from '../keys/epoch-folder.js'
-import type { Ledger } from '../app/core.js'
+import type { Core } from '../app/core.js'
 import { COMMAND_LINE } from '../admin/operation.js'
-import { using, withLedger } from './with-core.js'
+import { using, withCore } from './with-core.js'
 import { action, CommandError, note, type OutputOptions, print } from './output.js'
 import { counted } from './style.js'
 
@@ -23,7 +23,7 @@ export function registerEpochCommands(keys: Command): void {
     .option('--none', "end epochs: wrap by the database's keys alone, as before the first")
     .option('--json', 'print JSON')
     .action(
-      action((options: RotateOptions) => withLedger((ledger, config) => rotate(options, ledger, config))),
+      action((options: RotateOptions) => withCore((core, config) => rotate(options, core, config))),
     )
   keys
     .command('export')
@@ -32,7 +32,7 @@ export function registerEpochCommands(keys: Command): void {
     .option('--json', 'print JSON')
     .action(
       action((file: string | undefined, options: OutputOptions) =>
-        withLedger((ledger, config) => exportKeys(file, options, ledger, config)),
+        withCore((core, config) => exportKeys(file, options, core, config)),
       ),
     )
   keys
@@ -43,11 +43,11 @@ export function registerEpochCommands(keys: Command): void {
     .action(action((file: string | undefined, options: OutputOptions) => importKeys(file, options)))
 }
 
-async function rotate(options: RotateOptions, ledger: Ledger, config: Config): Promise<void> {
+async function rotate(options: RotateOptions, core: Core, config: Config): Promise<void> {
   const { EpochRotation } = await import('../keys/epoch-rotation.js')
   const { destroyRetired } = await import('../keys/scheduled-epoch-rotation.js')
   const { takeOverEpochs } = await import('../app/core.js')
-  const { store, keys } = ledger
+  const { store, keys } = core
   const folder = await folderOf(config)
   const rotation = new EpochRotation({
     ...{ store, keys, folder, clock: systemClock },
@@ -78,7 +78,7 @@ async function rotate(options: RotateOptions, ledger: Ledger, config: Config): P
 async function exportKeys(
   file: string | undefined,
   options: OutputOptions,
-  { store, keys }: Ledger,
+  { store, keys }: Core,
   config: Config,
 ): Promise<void> {
   const { writeWrappedKeys } = await import('../keys/data-key-export.js')

@@ -15,10 +15,10 @@ import {
   replaceKeyFile,
   withdrawKeyFile,
 } from '../crypto/master-key.js'
-import type { Ledger } from '../app/core.js'
+import type { Core } from '../app/core.js'
 import { assertServicesRead } from './key-followers.js'
 import { registerEpochCommands } from './keys-epochs.js'
-import { withLedger } from './with-core.js'
+import { withCore } from './with-core.js'
 import { action, CommandError, type OutputOptions, print, UsageError } from './output.js'
 import { progressBar } from './progress.js'
 
@@ -38,7 +38,7 @@ export function registerKeysCommands(keys: Command): void {
     .option('--json', 'print JSON')
     .action(
       action(async (options: OutputOptions) => {
-        await withLedger(async ({ keys: { instance } }) => {
+        await withCore(async ({ keys: { instance } }) => {
           const secret = instance.toString('hex')
           print(options, { id: 'instance', secret }, () => secret)
         })
@@ -58,12 +58,12 @@ export function registerKeysCommands(keys: Command): void {
             'invalid_option',
             '--new-key-file, --finish and --cancel are three steps: give one of them.',
           )
-        await withLedger((ledger, config) => {
-          if (options.cancel) return cancelRotation(options, ledger)
-          if (options.finish || isUnfinished(ledger, options)) return finishRotation(options, ledger, config)
+        await withCore((core, config) => {
+          if (options.cancel) return cancelRotation(options, core)
+          if (options.finish || isUnfinished(core, options)) return finishRotation(options, core, config)
           return isKeyFileUsed(config) && !options.newKeyFile
-            ? rotateInPlace(options, ledger, config)
-            : prepareRotation(options, ledger, config)
+            ? rotateInPlace(options, core, config)
+            : prepareRotation(options, core, config)
         })
       }),
     )
@@ -76,7 +76,7 @@ export function registerKeysCommands(keys: Command): void {
     .option('--json', 'print JSON')
     .action(
       action(async (id: string, options: OutputOptions) => {
-        await withLedger(async ({ masterKey }, config) => {
+        await withCore(async ({ masterKey }, config) => {
           if (id === masterKeyId(masterKey))
             throw new CommandError('key_in_use', `${id} is the master key in use.`)
           const file = keptKeyFile(config.masterKeyFile, id)
@@ -97,15 +97,15 @@ export function registerKeysCommands(keys: Command): void {
 }
 
 /** A change in the key file's own place that a crash ended is taken up where it stands. */
-function isUnfinished({ keys }: Ledger, { newKeyFile }: RotateOptions): boolean {
+function isUnfinished({ keys }: Core, { newKeyFile }: RotateOptions): boolean {
   return keys.phase !== 'settled' && !newKeyFile
 }
 
 /** All of it at once: this program can replace the key. The old one is kept, for the backups made under it. */
-async function rotateInPlace(options: RotateOptions, ledger: Ledger, config: Config): Promise<void> {
+async function rotateInPlace(options: RotateOptions, core: Core, config: Config): Promise<void> {
   const next = newMasterKey()
   const file = config.masterKeyFile
-  const { store } = ledger
+  const { store } = core
   let kept: string
   try {
     try {
@@ -115,11 +115,11 @@ async function rotateInPlace(options: RotateOptions, ledger: Ledger, config: Con
     }
     await assertServicesRead(store, masterKeyId(next), `They do not read ${file} here. ${IN_TWO_STEPS}`)
     try {
-      kept = keepKeyFile(file, ledger.masterKey)
+      kept = keepKeyFile(file, core.masterKey)
     } catch (error) {
       throw readOnly(file, error)
     }
-    await (await rekeying()).prepare(store, ledger.keys, next)
+    await (await rekeying()).prepare(store, core.keys, next)
     replaceKeyFile(file, next)
   } finally {
     withdrawKeyFile(file)
@@ -130,7 +130,7 @@ async function rotateInPlace(options: RotateOptions, ledger: Ledger, config: Con
   const progress = progressBar('Sealing anew')
   await (await rekeying()).finish(store, keys, next, progress.update).finally(() => progress.stop())
   const id = masterKeyId(next)
-  const previousId = masterKeyId(ledger.masterKey)
+  const previousId = masterKeyId(core.masterKey)
   print(
     options,
     { master_key_id: id, previous: null, kept },
@@ -153,7 +153,7 @@ const IN_TWO_STEPS =
   '--new-key-file <a copy of it>, replace the old one with it for every service, restart each of them, and run: countersign keys ' +
   'rotate-master --finish (docs/operations.md, "The master key")'
 
-async function prepareRotation(options: RotateOptions, ledger: Ledger, config: Config): Promise<void> {
+async function prepareRotation(options: RotateOptions, core: Core, config: Config): Promise<void> {
   if (!options.newKeyFile)
     throw new CommandError(
       'new_key_needed',
@@ -164,7 +164,7 @@ async function prepareRotation(options: RotateOptions, ledger: Ledger, config: C
   const next = readMasterKeyFile(options.newKeyFile)
   const nextId = masterKeyId(next)
   if (nextId === previousId) throw new CommandError('same_key', 'That is the present master key.')
-  await (await rekeying()).prepare(ledger.store, ledger.keys, next)
+  await (await rekeying()).prepare(core.store, core.keys, next)
   print(
     options,
     { master_key_id: nextId, previous: previousId },
@@ -177,7 +177,7 @@ async function prepareRotation(options: RotateOptions, ledger: Ledger, config: C
 
 async function finishRotation(
   options: RotateOptions,
-  { store, keys, masterKey }: Ledger,
+  { store, keys, masterKey }: Core,
   config: Config,
 ): Promise<void> {
   const id = masterKeyId(masterKey)
@@ -200,7 +200,7 @@ async function finishRotation(
   )
 }
 
-async function cancelRotation(options: RotateOptions, { store, keys, masterKey }: Ledger): Promise<void> {
+async function cancelRotation(options: RotateOptions, { store, keys, masterKey }: Core): Promise<void> {
   const id = masterKeyId(masterKey)
   if (keys.phase !== 'settled')
     throw new CommandError(

@@ -1,19 +1,19 @@
 /** `countersign nodes`: which services serve from the database, and which master keys each can read. */
 import type { Command } from 'commander'
 import { fleetView } from '../cluster/membership.js'
-import { withLedger } from './with-core.js'
+import { withCore } from './with-core.js'
 import { action, note, type OutputOptions, print } from './output.js'
 import { listing } from './style.js'
 
 export function registerNodesCommand(command: Command): void {
   command.option('--json', 'print JSON').action(
     action(async (options: OutputOptions) => {
-      const services = await withLedger(({ store }) => store.services())
-      const fleet = fleetView(services)
+      const services = await withCore(({ store }) => store.services())
+      const membership = fleetView(services)
       const view = {
-        ...fleet,
+        ...membership,
         /** Ids of the master keys that a service can read are for the operator: readiness, which anyone may ask, leaves them out. */
-        nodes: fleet.nodes.map((node, index) => ({ ...node, master_keys: services[index]!.masterKeys })),
+        nodes: membership.nodes.map((node, index) => ({ ...node, master_keys: services[index]!.masterKeys })),
       }
       print(options, view, () =>
         listing(

@@ -5,7 +5,7 @@ import type { Command } from 'commander'
 import { generatePassword, hashPassword, passwordWeakness } from '../crypto/password-hash.js'
 import { resetOperatorPassword } from '../dashboard/operator-password.js'
 import { COMMAND_LINE } from '../admin/operation.js'
-import { withLedger } from './with-core.js'
+import { withCore } from './with-core.js'
 import { action, CommandError, note, type OutputOptions, print, UsageError } from './output.js'
 import { readStandardInput } from './standard-input.js'
 
@@ -37,7 +37,7 @@ export function registerOperatorPasswordCommand(command: Command): void {
 async function reset(options: PasswordOptions): Promise<void> {
   if (options.generate)
     throw new UsageError('wrong_usage', '--reset makes the password itself: --generate is not for it.')
-  const password = await withLedger(async ({ operations, store }, config) => {
+  const password = await withCore(async ({ operations, store }, config) => {
     const made = await resetOperatorPassword(config, store.shared)
     await operations.operators.recordPasswordReset(COMMAND_LINE)
     return made

@@ -6,7 +6,7 @@ import { SIGN_IN_LINK_MS } from '../admin/people-operations.js'
 import { UNNAMED_OPERATOR } from '../admin/session-operations.js'
 import { operatorView } from '../admin/views.js'
 import type { PersonRecord, PersonRole } from '../storage/records.js'
-import { withLedger } from './with-core.js'
+import { withCore } from './with-core.js'
 import { action, note, type OutputOptions, print, UsageError } from './output.js'
 import { servedAdminUrl } from './served-urls.js'
 import { registerOperatorSessions } from './sessions.js'
@@ -21,7 +21,7 @@ export function registerOperatorCommands(operator: Command): void {
     .option('--json', 'print JSON')
     .action(
       action(async (options: OutputOptions) => {
-        const views = (await withLedger(({ operations }) => operations.operators.list())).map(operatorView)
+        const views = (await withCore(({ operations }) => operations.operators.list())).map(operatorView)
         print(options, views, () =>
           views.length === 0
             ? 'There are none yet: whoever has the operator password is the operator. Add one with: countersign operator add <name> --role admin'
@@ -46,7 +46,7 @@ export function registerOperatorCommands(operator: Command): void {
     .action(
       action(async (name: string, options: OutputOptions & { role: string }) => {
         const role = parseRole(options.role)
-        const made = await withLedger(({ operations }) => operations.operators.add(name, role, COMMAND_LINE))
+        const made = await withCore(({ operations }) => operations.operators.add(name, role, COMMAND_LINE))
         showPassword(options, made)
       }),
     )
@@ -59,7 +59,7 @@ export function registerOperatorCommands(operator: Command): void {
     .action(
       action(async (name: string, options: OutputOptions & { role: string }) => {
         const role = parseRole(options.role)
-        const changed = await withLedger(({ operations }) =>
+        const changed = await withCore(({ operations }) =>
           operations.operators.setRole(name, role, COMMAND_LINE),
         )
         print(options, operatorView(changed), () => `${name} is ${role} now.`)
@@ -74,7 +74,7 @@ export function registerOperatorCommands(operator: Command): void {
       action(async (name: string, options: OutputOptions) => {
         showPassword(
           options,
-          await withLedger(({ operations }) => operations.operators.resetPassword(name, COMMAND_LINE)),
+          await withCore(({ operations }) => operations.operators.resetPassword(name, COMMAND_LINE)),
         )
       }),
     )
@@ -87,7 +87,7 @@ export function registerOperatorCommands(operator: Command): void {
     .option('--json', 'print JSON')
     .action(
       action(async (name: string, options: OutputOptions) => {
-        await withLedger(({ operations }) => operations.secondFactors.reset(name, COMMAND_LINE))
+        await withCore(({ operations }) => operations.secondFactors.reset(name, COMMAND_LINE))
         print(
           options,
           { name, second_factor: false },
@@ -104,7 +104,7 @@ export function registerOperatorCommands(operator: Command): void {
     .option('--json', 'print JSON')
     .action(
       action(async (name: string | undefined, options: OutputOptions) => {
-        const link = await withLedger(async ({ operations, store }, config) =>
+        const link = await withCore(async ({ operations, store }, config) =>
           operations.operators.createSignInLink(
             name ?? UNNAMED_OPERATOR,
             await servedAdminUrl(store, config),
@@ -122,7 +122,7 @@ export function registerOperatorCommands(operator: Command): void {
     .option('--json', 'print JSON')
     .action(
       action(async (name: string, options: OutputOptions) => {
-        const removed = await withLedger(({ operations }) => operations.operators.remove(name, COMMAND_LINE))
+        const removed = await withCore(({ operations }) => operations.operators.remove(name, COMMAND_LINE))
         print(options, operatorView(removed), () => `${name} may sign in no more.`)
       }),
     )

@@ -4,7 +4,7 @@ import { isoTime } from '../lib/clock.js'
 import { COMMAND_LINE } from '../admin/operation.js'
 import { type NamedSession, UNNAMED_OPERATOR } from '../admin/session-operations.js'
 import { optionalTime } from '../admin/views.js'
-import { withLedger } from './with-core.js'
+import { withCore } from './with-core.js'
 import { action, type OutputOptions, print, UsageError } from './output.js'
 import { counted, listing } from './style.js'
 import { operate } from './tenant-options.js'
@@ -23,7 +23,7 @@ export function registerOperatorSessions(operator: Command): void {
     .option('--json', 'print JSON')
     .action(
       action(async (options: OutputOptions) => {
-        showSessions(options, await withLedger(({ operations }) => operations.sessions.list()))
+        showSessions(options, await withCore(({ operations }) => operations.sessions.list()))
       }),
     )
 
@@ -39,7 +39,7 @@ export function registerOperatorSessions(operator: Command): void {
       action(async (name: string | undefined, options: SignOutOptions) => {
         if ([name, options.all, options.session].filter((one) => one !== undefined).length !== 1)
           throw new UsageError('wrong_usage', 'Give an operator, or --all, or --session <id>: one of them.')
-        const ended = await withLedger(async ({ operations: { sessions } }) => {
+        const ended = await withCore(async ({ operations: { sessions } }) => {
           if (options.session !== undefined) {
             await sessions.end(options.session, COMMAND_LINE)
             return 1

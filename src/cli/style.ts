@@ -12,7 +12,7 @@ export type Field = readonly [string, Cell]
 
 const GAP = '  '
 /** A last column narrower than this is harder to read than lines of its own. */
-const LEAST_COLUMN = 30
+const MIN_COLUMN = 30
 
 /** stdout or stderr. */
 type Output = Pick<typeof process.stdout, 'isTTY' | 'hasColors'>
@@ -87,8 +87,8 @@ const indentOf = (widths: number[]) => widths.reduce((sum, width) => sum + width
 function widthsFor(natural: number[], terminal: number): number[] {
   const before = natural.slice(0, -1)
   const wanted = natural.at(-1)!
-  const least = Math.min(wanted, LEAST_COLUMN)
-  const beside = narrowed(before, terminal - least, LEAST_COLUMN)
+  const least = Math.min(wanted, MIN_COLUMN)
+  const beside = narrowed(before, terminal - least, MIN_COLUMN)
   if (beside) return [...beside, Math.min(wanted, terminal - indentOf(beside))]
   return [...(narrowed(before, terminal, 1) ?? before), wanted]
 }

@@ -3,7 +3,7 @@ import type { Command } from 'commander'
 import { COMMAND_LINE } from '../admin/operation.js'
 import { capturePageView } from '../admin/views.js'
 import { type CapturePageSettings, capturePageSettings } from '../tenants/capture-page-settings.js'
-import { withLedger } from './with-core.js'
+import { withCore } from './with-core.js'
 import { action, type OutputOptions, print, UsageError } from './output.js'
 import { readInput } from './read-input.js'
 import { fields } from './style.js'
@@ -47,7 +47,7 @@ export function registerTenantCapturePage(tenant: Command): void {
         const isChange = Object.keys(changes).length > 0
         const view =
           !isChange && logo === undefined
-            ? await withLedger(async ({ tenancy }) => capturePageView(await tenancy.find(name)))
+            ? await withCore(async ({ tenancy }) => capturePageView(await tenancy.find(name)))
             : await operate(name, async ({ tenants }, found) => {
                 // A logo that is refused changes nothing else.
                 const withLogo =

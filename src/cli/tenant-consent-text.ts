@@ -2,12 +2,12 @@
 import type { Command } from 'commander'
 import { isoTime } from '../lib/clock.js'
 import type { ConsentTextRecord } from '../storage/records.js'
-import { withLedger } from './with-core.js'
+import { withCore } from './with-core.js'
 import { action, CommandError, type OutputOptions, print, UsageError } from './output.js'
 import { listing } from './style.js'
 
 /** Where a list is longer, a single text is still found by its hash. */
-const MOST_LISTED = 1000
+const MAX_LISTED = 1000
 
 export function registerTenantConsentText(tenant: Command): void {
   tenant
@@ -23,10 +23,10 @@ export function registerTenantConsentText(tenant: Command): void {
             'wrong_usage',
             `${JSON.stringify(sha256)} is not a hash: expected the 64 hex digits of consent_sha256.`,
           )
-        const texts = await withLedger(async ({ tenancy, store }) => {
+        const texts = await withCore(async ({ tenancy, store }) => {
           const { id } = await tenancy.find(name)
           return sha256 === undefined
-            ? store.read.consentTexts(id, MOST_LISTED)
+            ? store.read.consentTexts(id, MAX_LISTED)
             : store.read.consentText(id, Buffer.from(sha256, 'hex'))
         })
         if (sha256 !== undefined && texts.length === 0)

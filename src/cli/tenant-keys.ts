@@ -5,7 +5,7 @@ import { COMMAND_LINE } from '../admin/operation.js'
 import { keyView } from '../admin/views.js'
 import { SCOPE_MEANINGS, SCOPES } from '../tenants/key-scopes.js'
 import { parseDuration } from './duration.js'
-import { withLedger } from './with-core.js'
+import { withCore } from './with-core.js'
 import { action, note, type OutputOptions, print } from './output.js'
 import { fields, listing } from './style.js'
 import { operate, parseEnvironment } from './tenant-options.js'
@@ -78,7 +78,7 @@ export function registerTenantKeys(tenant: Command): void {
     .action(
       action(async (name: string, options: OutputOptions) => {
         const now = Date.now()
-        const views = await withLedger(async ({ tenancy, store }) =>
+        const views = await withCore(async ({ tenancy, store }) =>
           (await store.read.apiKeys((await tenancy.find(name)).id)).map((key) => ({
             ...keyView(key),
             hint: `…${key.hint}`,

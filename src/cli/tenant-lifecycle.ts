@@ -2,7 +2,7 @@
 import type { Command } from 'commander'
 import { COMMAND_LINE } from '../admin/operation.js'
 import { tenantErasureView } from '../admin/views.js'
-import { withLedger } from './with-core.js'
+import { withCore } from './with-core.js'
 import { action, note, type OutputOptions, print, UsageError } from './output.js'
 import { counted, fields } from './style.js'
 import {
@@ -28,7 +28,7 @@ export function registerTenantLifecycle(tenant: Command): void {
     .option('--json', 'print JSON')
     .action(
       action(async (name: string, options: OutputOptions) => {
-        const view = await withLedger(async ({ tenancy, store }, config) => {
+        const view = await withCore(async ({ tenancy, store }, config) => {
           const found = await tenancy.find(name)
           return wholeTenantView(store.read, found, {
             now: Date.now(),

@@ -9,11 +9,11 @@ import type { Operations } from '../admin/operations.js'
 import type { TenantRecord } from '../storage/records.js'
 import type { Store } from '../storage/store.js'
 import { parseDuration } from './duration.js'
-import { withLedger } from './with-core.js'
+import { withCore } from './with-core.js'
 import { UsageError } from './output.js'
 
 /** A day: who agreed yesterday is asked again. */
-const MOST_REPLACE_VERDICT_MINUTES = 1440
+const MAX_REPLACE_VERDICT_MINUTES = 1440
 
 /** Of a contract. */
 export interface ContractOptions {
@@ -28,7 +28,7 @@ export function operate<T>(
   name: string,
   work: (operations: Operations, tenant: TenantRecord, config: Config, store: Store) => Promise<T>,
 ): Promise<T> {
-  return withLedger(async ({ tenancy, operations, store }, config) =>
+  return withCore(async ({ tenancy, operations, store }, config) =>
     work(operations, await tenancy.findLive(name), config, store),
   )
 }
@@ -106,7 +106,7 @@ async function packInPlace(config: Config): Promise<ModelPack | null> {
 export function parseReplaceVerdict(text: string): number | null {
   if (text === 'none') return null
   const minutes = parseDuration(text) / MINUTE_MS
-  if (!Number.isInteger(minutes) || minutes < 1 || minutes > MOST_REPLACE_VERDICT_MINUTES)
+  if (!Number.isInteger(minutes) || minutes < 1 || minutes > MAX_REPLACE_VERDICT_MINUTES)
     throw new UsageError(
       'invalid_option',
       `--replace-verdict is "${text}"; expected whole minutes from 1m to 24h, or none.`,

@@ -6,7 +6,7 @@ import { rotationView, secretView } from '../admin/views.js'
 import { LOGIN_LINK_MS } from '../tenants/login-link.js'
 import { createdTenantRows, createdTenantView } from './created-tenant.js'
 import { parseDuration } from './duration.js'
-import { withLedger, withNewLedger } from './with-core.js'
+import { withCore, withNewLedger } from './with-core.js'
 import { action, note, type OutputOptions, print } from './output.js'
 import { servedAdminUrl } from './served-urls.js'
 import { registerTenantSessions } from './sessions.js'
@@ -59,12 +59,12 @@ export function registerTenantCommands(tenant: Command): void {
             : {}),
         }
         if (contract.fmr !== undefined) await assertReached(contract.fmr)
-        await withNewLedger(async (ledger, config) => {
-          const created = await ledger.operations.tenants.create(
+        await withNewLedger(async (core, config) => {
+          const created = await core.operations.tenants.create(
             name,
             COMMAND_LINE,
             contract,
-            await servedAdminUrl(ledger.store, config),
+            await servedAdminUrl(core.store, config),
           )
           const signed = await signedRate(config, created.tenant)
           const view = { ...createdTenantView(created), ...signedRateView(signed) }
@@ -85,7 +85,7 @@ export function registerTenantCommands(tenant: Command): void {
     .option('--json', 'print JSON')
     .action(
       action(async (options: OutputOptions) => {
-        await withLedger(async ({ store }) => {
+        await withCore(async ({ store }) => {
           const views = await Promise.all(
             (await store.read.tenants()).map((tenant) => tenantView(store.read, tenant)),
           )

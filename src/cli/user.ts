@@ -2,7 +2,7 @@
 import type { Command } from 'commander'
 import type { Environment } from '../config/config.js'
 import { COMMAND_LINE } from '../admin/operation.js'
-import { withLedger } from './with-core.js'
+import { withCore } from './with-core.js'
 import { action, CommandError, type OutputOptions, print } from './output.js'
 import { counted, fields } from './style.js'
 
@@ -42,7 +42,7 @@ export function registerUserCommands(user: Command): void {
     .option('--json', 'print JSON')
     .action(
       action(async (tenant: string, userId: string, options: OutputOptions) => {
-        const rejections = await withLedger(async ({ tenancy, operations }) =>
+        const rejections = await withCore(async ({ tenancy, operations }) =>
           operations.users.unlock(await tenancy.find(tenant), COMMAND_LINE, userId),
         )
         print(
@@ -56,7 +56,7 @@ export function registerUserCommands(user: Command): void {
 
 /** @throws CommandError user_not_found */
 async function lookUp(tenant: string, userId: string, environment: Environment) {
-  const user = await withLedger(async ({ tenancy, operations }) =>
+  const user = await withCore(async ({ tenancy, operations }) =>
     operations.users.find(await tenancy.find(tenant), { environment, userId }),
   )
   if (!user) throw new CommandError('user_not_found', `No user ${userId} is enrolled in ${environment}.`)

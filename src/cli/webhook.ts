@@ -2,12 +2,12 @@
 import type { Command } from 'commander'
 import { COMMAND_LINE } from '../admin/operation.js'
 import { webhookDeliveryView, webhookView } from '../admin/views.js'
-import { withLedger } from './with-core.js'
+import { withCore } from './with-core.js'
 import { action, note, type OutputOptions, print } from './output.js'
 import { listing } from './style.js'
 
 /** Printed at once. */
-const MOST_DELIVERIES = 200
+const MAX_DELIVERIES = 200
 
 export function registerWebhookCommands(webhook: Command): void {
   webhook
@@ -23,7 +23,7 @@ export function registerWebhookCommands(webhook: Command): void {
           url: string,
           options: OutputOptions & { events?: string; sandbox?: boolean },
         ) => {
-          const endpoint = await withLedger(async ({ tenancy, operations }) =>
+          const endpoint = await withCore(async ({ tenancy, operations }) =>
             operations.webhooks.add(await tenancy.find(tenant), COMMAND_LINE, {
               url,
               environment: options.sandbox ? 'sandbox' : 'production',
@@ -48,7 +48,7 @@ export function registerWebhookCommands(webhook: Command): void {
     .option('--json', 'print JSON')
     .action(
       action(async (name: string, options: OutputOptions) => {
-        await withLedger(async ({ tenancy, store }) => {
+        await withCore(async ({ tenancy, store }) => {
           const { id } = await tenancy.find(name)
           const views = await Promise.all(
             (await store.read.webhookEndpoints(id)).map(async (endpoint) => ({
@@ -84,7 +84,7 @@ export function registerWebhookCommands(webhook: Command): void {
     .option('--json', 'print JSON')
     .action(
       action(async (tenant: string, endpoint: string, options: OutputOptions) => {
-        await withLedger(async ({ tenancy, operations }) =>
+        await withCore(async ({ tenancy, operations }) =>
           operations.webhooks.remove(await tenancy.find(tenant), COMMAND_LINE, endpoint),
         )
         print(options, { removed: endpoint }, () => `Removed ${endpoint}.`)
@@ -97,7 +97,7 @@ export function registerWebhookCommands(webhook: Command): void {
     .option('--json', 'print JSON')
     .action(
       action(async (tenant: string, endpoint: string, options: OutputOptions) => {
-        const delivery = await withLedger(async ({ tenancy, operations }) =>
+        const delivery = await withCore(async ({ tenancy, operations }) =>
           operations.webhooks.test(await tenancy.find(tenant), endpoint),
         )
         print(options, { delivery }, () => delivery)
@@ -107,13 +107,13 @@ export function registerWebhookCommands(webhook: Command): void {
 
   webhook
     .command('deliveries <tenant>')
-    .description(`list what was sent, newest first, for a week; the last ${MOST_DELIVERIES}`)
+    .description(`list what was sent, newest first, for a week; the last ${MAX_DELIVERIES}`)
     .option('--json', 'print JSON')
     .action(
       action(async (name: string, options: OutputOptions) => {
-        await withLedger(async ({ tenancy, store }) => {
+        await withCore(async ({ tenancy, store }) => {
           const { id } = await tenancy.find(name)
-          const views = (await store.read.webhookDeliveries(id, MOST_DELIVERIES)).map(webhookDeliveryView)
+          const views = (await store.read.webhookDeliveries(id, MAX_DELIVERIES)).map(webhookDeliveryView)
           print(options, views, () =>
             listing(
               ['ID', 'CREATED', 'EVENT', 'STATUS', 'TRIES', 'LAST', 'NEXT'],
@@ -138,7 +138,7 @@ export function registerWebhookCommands(webhook: Command): void {
     .option('--json', 'print JSON')
     .action(
       action(async (tenant: string, deliveryId: string, options: OutputOptions) => {
-        const delivery = await withLedger(async ({ tenancy, operations }) =>
+        const delivery = await withCore(async ({ tenancy, operations }) =>
           operations.webhooks.redeliver(await tenancy.find(tenant), COMMAND_LINE, deliveryId),
         )
         print(options, webhookDeliveryView(delivery), () => `${delivery.eventId} is sent once more.`)

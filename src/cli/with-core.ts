@@ -5,14 +5,14 @@ import { systemClock } from '../lib/clock.js'
 import { isThere } from '../config/is-there.js'
 import { type Config, isPostgres, loadConfig, sqliteFile } from '../config/config.js'
 import { isKeyFileUsed } from '../crypto/master-key.js'
-import type { Ledger, LedgerOptions } from '../app/core.js'
+import type { Core, CoreOptions } from '../app/core.js'
 import { describeDatabase, hasDatabase } from '../storage/open-store.js'
 import { CommandError } from './output.js'
 
-type Work<T> = (ledger: Ledger, config: Config) => Promise<T>
+type Work<T> = (core: Core, config: Config) => Promise<T>
 
 /** @throws CommandError database_missing, master_key_missing: a command that only reads or changes must not make either */
-export async function withLedger<T>(work: Work<T>): Promise<T> {
+export async function withCore<T>(work: Work<T>): Promise<T> {
   const config = loadConfig()
   if (!(await hasDatabase(config))) throw databaseMissing(config)
   assertMasterKey(config)
@@ -61,15 +61,15 @@ export function assertNotEmpty(config: Config): void {
   )
 }
 
-export async function using<T>(config: Config, work: Work<T>, options: LedgerOptions = {}): Promise<T> {
+export async function using<T>(config: Config, work: Work<T>, options: CoreOptions = {}): Promise<T> {
   if (!options.migrating) assertNotEmpty(config)
   closeFilesToOthers()
   // Loaded here: help needs no database, and shows where SQLite is broken, too.
-  const { openLedger } = await import('../app/core.js')
-  const ledger = await openLedger(config, systemClock, options)
+  const { openCore } = await import('../app/core.js')
+  const core = await openCore(config, systemClock, options)
   try {
-    return await work(ledger, config)
+    return await work(core, config)
   } finally {
-    await ledger.store.close()
+    await core.store.close()
   }
 }

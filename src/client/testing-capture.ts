@@ -9,8 +9,8 @@ import type { FakeUsers } from './testing-users.js'
 const TTL_SECONDS = 900
 /** How long a session that has expired can still be looked at. */
 const KEPT_MS = 3_600_000
-const MOST_ATTEMPTS = 3
-const MOST_CODE_TRIES = 5
+const MAX_ATTEMPTS = 3
+const MAX_CODE_TRIES = 5
 /** Stand-ins for the frames that a person's browser sends. Nobody looks at them. */
 const FRAMES = Array.from({ length: 16 }, (_, index) => ({ step: 0, t_ms: 200 * index, image: 'AA==' }))
 /** Characters that change the direction of writing or cannot be seen. */
@@ -74,7 +74,7 @@ export class FakeCapturePage {
     const visit = this.#visit(sessionId)
     if (visit.code === null) return 'open'
     if (code.replace(/[\s-]/g, '') === visit.code) visit.code = null
-    else if (++visit.codeTries >= MOST_CODE_TRIES) return this.#complete(visit)
+    else if (++visit.codeTries >= MAX_CODE_TRIES) return this.#complete(visit)
     return visit.code === null ? 'open' : 'code'
   }
 
@@ -96,7 +96,7 @@ export class FakeCapturePage {
     if (result === 'not_judged') return 'again'
     session.attempts++
     session.result = result
-    return isFinal(result) || session.attempts >= MOST_ATTEMPTS ? this.#complete(visit) : 'again'
+    return isFinal(result) || session.attempts >= MAX_ATTEMPTS ? this.#complete(visit) : 'again'
   }
 
   /** The person goes back. */

@@ -4,7 +4,7 @@
  */
 import { randomUUID } from 'node:crypto'
 import type { Logger } from 'pino'
-import { Beat } from '../lib/periodic-task.js'
+import { PeriodicTask } from '../lib/periodic-task.js'
 import { SECOND_MS } from '../lib/clock.js'
 import type { Store } from '../storage/store.js'
 
@@ -18,13 +18,13 @@ const BEAT_MS = 500
 export const CLOCK_BOUND_MS = 2 * SECOND_MS
 
 /** As long as the duty is ours without a break. */
-export interface Term {
+export interface LeadershipTerm {
   id: string
   /** Aborts when another service may have it. */
   signal: AbortSignal
 }
 
-export class Duty {
+export class LeaderLease {
   /** Others may have had it before, and ended in the middle of something. */
   readonly isShared: boolean
   isClockRight = true
@@ -33,11 +33,11 @@ export class Duty {
    * differ by less than the question took. Null where the database is on this machine.
    */
   clockAheadMs: number | null = null
-  private term: (Term & { end(): void }) | null = null
+  private term: (LeadershipTerm & { end(): void }) | null = null
   /** On the axis of `performance.now()`, which goes on while the process stands still. */
   private endsAtMs = Number.NEGATIVE_INFINITY
   private ending: NodeJS.Timeout | null = null
-  private readonly beat = new Beat(
+  private readonly beat = new PeriodicTask(
     BEAT_MS,
     () => this.takeOrKeep(),
     (err) => this.log.debug({ err }, 'the database could not be asked who has the duty'),
@@ -52,7 +52,7 @@ export class Duty {
   }
 
   /** Null while another service has it. */
-  current(): Term | null {
+  current(): LeadershipTerm | null {
     if (performance.now() >= this.endsAtMs) this.end()
     return this.term
   }

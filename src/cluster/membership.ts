@@ -3,18 +3,18 @@
  * side while one takes the place of the other, and so may those of two configurations; but it is told.
  */
 import type { Logger } from 'pino'
-import { Beat } from '../lib/periodic-task.js'
+import { PeriodicTask } from '../lib/periodic-task.js'
 import { isoTime, SECOND_MS } from '../lib/clock.js'
 import type { ServiceNode } from '../storage/coordinator.js'
 import type { Store } from '../storage/store.js'
 
 const LOOK_MS = 2 * SECOND_MS
 
-export class Fleet {
+export class Membership {
   private seen: readonly ServiceNode[] = []
   /** Whether the database answered the last look. */
   private isKnown = false
-  private readonly beat = new Beat(
+  private readonly beat = new PeriodicTask(
     LOOK_MS,
     () => this.compare(),
     (err) => {

@@ -11,7 +11,7 @@ export interface ListenAddress {
 }
 
 /** Each has a dozen connections to the database. */
-const MOST_PROCESSES = 64
+const MAX_PROCESSES = 64
 
 function fail(variable: string, text: string, expected: string): never {
   throw new ConfigError(`${variable} is ${JSON.stringify(text)}; expected ${expected}.`)
@@ -29,8 +29,8 @@ export function integer(minimum: number, maximum: number) {
 export function processes(text: string, variable: string): number | 'auto' {
   const value = Number(text)
   if (text === 'auto') return text
-  if (!Number.isSafeInteger(value) || value < 1 || value > MOST_PROCESSES)
-    fail(variable, text, `auto or a whole number from 1 to ${MOST_PROCESSES}`)
+  if (!Number.isSafeInteger(value) || value < 1 || value > MAX_PROCESSES)
+    fail(variable, text, `auto or a whole number from 1 to ${MAX_PROCESSES}`)
   return value
 }
 

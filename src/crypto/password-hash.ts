@@ -13,16 +13,16 @@ const HASH = /^scrypt\$([\w-]{22})\$([\w-]{43})$/
 export const HASH_PREFIX = 'scrypt$'
 
 /** NIST SP 800-63B-4, section 3.1.1.2, for a password that is the only factor. */
-export const LEAST_PASSWORD_LENGTH = 15
-const LEAST_DIFFERENT = 5
+export const MIN_PASSWORD_LENGTH = 15
+const MIN_DIFFERENT = 5
 
 /** Reason why a password is refused, as the rest of a sentence about it; null for a password that may be used. */
 export function passwordWeakness(password: string): string | null {
   const characters = [...password.normalize('NFC')]
-  if (characters.length < LEAST_PASSWORD_LENGTH)
-    return `has ${characters.length} character${characters.length === 1 ? '' : 's'}, and needs at least ${LEAST_PASSWORD_LENGTH}`
-  if (new Set(characters).size < LEAST_DIFFERENT)
-    return `repeats so few characters that it is guessed at once, and needs at least ${LEAST_DIFFERENT} different ones`
+  if (characters.length < MIN_PASSWORD_LENGTH)
+    return `has ${characters.length} character${characters.length === 1 ? '' : 's'}, and needs at least ${MIN_PASSWORD_LENGTH}`
+  if (new Set(characters).size < MIN_DIFFERENT)
+    return `repeats so few characters that it is guessed at once, and needs at least ${MIN_DIFFERENT} different ones`
   return null
 }
 

@@ -17,13 +17,13 @@ import type { Query } from './route.js'
 /** Entries read at once: callers of the API wait for about a millisecond meanwhile. */
 const PAGE = 100
 /** Entries looked through for one page of the dashboard: the page after it goes on. */
-const MOST_LOOKED_THROUGH = 5000
+const MAX_LOOKED_THROUGH = 5000
 const NEWEST = Number.MAX_SAFE_INTEGER
 const MADE_ID = /^(?:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|ver_[0-9a-f]{32})$/
 /** Several services write one log: by how much the time of an entry may lie before that of an earlier one. */
 const UNORDERED_MS = MINUTE_MS
 /** From a request to its entry: more than the longest deadline. */
-const LONGEST_CALL_MS = 5 * MINUTE_MS
+const MAX_CALL_MS = 5 * MINUTE_MS
 
 export interface AuditFilter {
   event: string | null
@@ -50,7 +50,7 @@ export function parseAuditFilter(query: Query<AuditQuery>): AuditFilter {
     subject: query.get('subject') || null,
     outcome: parseOutcome(query),
     from: isoOf(madeAt === null ? parseTime(query, 'from') : madeAt - UNORDERED_MS),
-    until: isoOf(madeAt === null ? parseTime(query, 'until') : madeAt + LONGEST_CALL_MS),
+    until: isoOf(madeAt === null ? parseTime(query, 'until') : madeAt + MAX_CALL_MS),
   }
 }
 
@@ -76,7 +76,7 @@ export async function newestMatching(
   const entries: AuditEntry[] = []
   const oldest = filter.from === null ? '' : isoTime(Date.parse(filter.from) - UNORDERED_MS)
   let end = filter.until === null ? before : Math.min(before, await firstAfter(store, tenantId, filter.until))
-  for (let looked = 0; looked < MOST_LOOKED_THROUGH && !signal.aborted; looked += PAGE) {
+  for (let looked = 0; looked < MAX_LOOKED_THROUGH && !signal.aborted; looked += PAGE) {
     const page =
       filter.event === null
         ? await store.recentAuditEntries(tenantId, end, PAGE)

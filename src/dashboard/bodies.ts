@@ -3,7 +3,7 @@ import Type from 'typebox'
 import { LIVENESS_REQUIREMENTS } from '../config/liveness-requirement.js'
 import { userId } from '../api/schemas.js'
 
-const MOST_GRACE_SECONDS = 30 * 24 * 3600
+const MAX_GRACE_SECONDS = 30 * 24 * 3600
 
 const closed = { additionalProperties: false }
 const environment = Type.Union([Type.Literal('sandbox'), Type.Literal('production')])
@@ -114,7 +114,7 @@ export const namedKeyReissue = Type.Object(
   {
     type: environment,
     name: keyName,
-    grace_seconds: Type.Integer({ minimum: 0, maximum: MOST_GRACE_SECONDS }),
+    grace_seconds: Type.Integer({ minimum: 0, maximum: MAX_GRACE_SECONDS }),
   },
   closed,
 )
@@ -122,7 +122,7 @@ export const namedKeyReissue = Type.Object(
 export const namedKey = Type.Object({ type: environment, name: keyName }, closed)
 
 export const keyReissue = Type.Object(
-  { type: environment, grace_seconds: Type.Integer({ minimum: 0, maximum: MOST_GRACE_SECONDS }) },
+  { type: environment, grace_seconds: Type.Integer({ minimum: 0, maximum: MAX_GRACE_SECONDS }) },
   closed,
 )
 

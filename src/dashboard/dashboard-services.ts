@@ -6,7 +6,7 @@ import type { ServiceKeys } from '../crypto/service-keys.js'
 import type { Store } from '../storage/store.js'
 import type { SigningSecrets } from '../tenants/signing-secrets.js'
 import type { Tenancy } from '../tenants/tenancy.js'
-import type { SubjectVault } from '../users/template-vault.js'
+import type { TemplateVault } from '../users/template-vault.js'
 import type { Engine } from '../biometrics/engine/engine.js'
 import type { Clock } from '../lib/clock.js'
 import type { Config, Environment } from '../config/config.js'
@@ -25,7 +25,7 @@ export interface DashboardCore {
   secrets: SigningSecrets
   tenancy: Tenancy
   audit: AuditLog
-  vault: SubjectVault
+  vault: TemplateVault
   operations: Operations
 }
 

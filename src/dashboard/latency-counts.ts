@@ -4,13 +4,13 @@ import type { Percentiles } from './contract.js'
 /** How many durations fell into each class, by its number. */
 export type LatencyCounts = Record<string, number>
 
-const SHORTEST_MS = 0.001
+const MIN_MS = 0.001
 /** From one class to the next; a duration is told by the middle of its class. */
 const RATIO = 1.05
 const PERCENTILES = [50, 95, 99] as const
 
 export function countLatency(counts: LatencyCounts, durationMs: number): void {
-  const number = Math.round(Math.log(Math.max(durationMs, SHORTEST_MS) / SHORTEST_MS) / Math.log(RATIO))
+  const number = Math.round(Math.log(Math.max(durationMs, MIN_MS) / MIN_MS) / Math.log(RATIO))
   counts[number] = (counts[number] ?? 0) + 1
 }
 
@@ -26,6 +26,6 @@ export function percentilesOf(counts: LatencyCounts): Percentiles {
       seen += count
       return seen >= rank
     })!
-    return SHORTEST_MS * RATIO ** Number(number)
+    return MIN_MS * RATIO ** Number(number)
   }) as Percentiles
 }

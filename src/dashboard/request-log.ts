@@ -4,7 +4,7 @@
  * Only the audit log keeps entries that must not be lost.
  */
 import type { Logger } from 'pino'
-import { Beat } from '../lib/periodic-task.js'
+import { PeriodicTask } from '../lib/periodic-task.js'
 import { type Clock, SECOND_MS } from '../lib/clock.js'
 import type { Config, Environment } from '../config/config.js'
 import { openedBy, seal } from '../crypto/sealed-box.js'
@@ -12,7 +12,7 @@ import type { ServiceKeys } from '../crypto/service-keys.js'
 import type { Observation } from '../http/observation.js'
 import type { RequestRecord } from '../storage/records.js'
 import { type Store, type StoreTransaction, StoreUnavailableError } from '../storage/store.js'
-import type { SubjectVault } from '../users/template-vault.js'
+import type { TemplateVault } from '../users/template-vault.js'
 import type { CalledUser } from '../api/endpoint.js'
 
 /** Milliseconds between two saves: a process that is killed loses at most this much. */
@@ -20,7 +20,7 @@ export const SAVE_REQUESTS_MS = 2 * SECOND_MS
 /** Entries of one commit: few, so that no request waits longer behind it than for a few milliseconds. */
 const SAVED_AT_ONCE = 100
 /** Entries that wait while the database cannot be written, some 5 MB: later ones are left out. */
-const MOST_WAITING = 10_000
+const MAX_WAITING = 10_000
 /** Entries of a tenant after which the log is cut to its length again. */
 const TRIM_EVERY = 500
 
@@ -32,7 +32,7 @@ interface Waiting {
 
 export interface RequestLogParts {
   store: Pick<Store, 'transaction'>
-  vault: Pick<SubjectVault, 'find'>
+  vault: Pick<TemplateVault, 'find'>
   keys: Pick<ServiceKeys, 'idempotency'>
   clock: Clock
   log: Logger
@@ -44,7 +44,7 @@ export class RequestLog {
   private leftOut = 0
   /** Entries written since the last cut, by tenant and environment. */
   private readonly written = new Map<string, number>()
-  private readonly beat = new Beat(
+  private readonly beat = new PeriodicTask(
     SAVE_REQUESTS_MS,
     () => this.save(),
     (err) => this.tell(err),
@@ -65,7 +65,7 @@ export class RequestLog {
   readonly observe = (request: Observation): void => {
     const tenantId = request.tenantId ?? request.keyTenantId
     if (this.parts.config.requestLogDays === 0 || tenantId === undefined || isNoise(request)) return
-    if (this.waiting.length >= MOST_WAITING) {
+    if (this.waiting.length >= MAX_WAITING) {
       this.leftOut++
       return
     }
@@ -99,7 +99,7 @@ export class RequestLog {
           this.tell(err)
           if (!(err instanceof StoreUnavailableError)) continue
           // The other tenants would wait for the same lock or disk.
-          this.waiting = [...some, ...[...byTenant.values()].flat(), ...this.waiting].slice(0, MOST_WAITING)
+          this.waiting = [...some, ...[...byTenant.values()].flat(), ...this.waiting].slice(0, MAX_WAITING)
           return
         }
       }

@@ -18,9 +18,9 @@ const PAGE = 20
 /** Entries read at once: callers of the API wait for about a millisecond meanwhile. */
 const READ_AT_ONCE = 200
 /** Entries looked through for one page: the page after it goes on. */
-const MOST_LOOKED_THROUGH = 5000
+const MAX_LOOKED_THROUGH = 5000
 /** Requests that one id can name: its own, and replays of the same verification. */
-const MOST_NAMED = 50
+const MAX_NAMED = 50
 const REQUEST_ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 /** After every request id. */
 const LAST = 'g'
@@ -43,7 +43,7 @@ export const REQUEST_ROUTES = {
       const kept = { days, entries }
       const id = query.get('id')
       if (id) {
-        const named = await read.requestsNamed(tenant.id, id.slice(0, 128), MOST_NAMED)
+        const named = await read.requestsNamed(tenant.id, id.slice(0, 128), MAX_NAMED)
         return {
           requests: named.map((record) => view(record, keys, services.urls())),
           next_before: null,
@@ -91,7 +91,7 @@ async function newestMatching(
 ): Promise<{ found: RequestRecord[]; nextBefore: string | null }> {
   const found: RequestRecord[] = []
   let { before } = listing
-  for (let looked = 0; looked < MOST_LOOKED_THROUGH && !signal.aborted; looked += READ_AT_ONCE) {
+  for (let looked = 0; looked < MAX_LOOKED_THROUGH && !signal.aborted; looked += READ_AT_ONCE) {
     const page = await store.requests({ ...listing, before })
     found.push(...page.filter((record) => matches(record, listing, filter)))
     if (found.length > PAGE) {

@@ -32,7 +32,7 @@ const SIGN_IN_RATE = { ratePerSecond: 0.1, burst: 10 }
 const CODE_RATE = { ratePerSecond: 1 / 300, burst: 10 }
 /** The use of a session is written down no more often. */
 const KEEPING_MS = MINUTE_MS
-const LONGEST_BROWSER = 256
+const MAX_BROWSER = 256
 
 /** The person who has the operator's password: the one who was there before anybody had a name. */
 const UNNAMED = {
@@ -274,7 +274,7 @@ export class Sessions {
       authenticatedAt,
       method,
       address,
-      browser: browser?.slice(0, LONGEST_BROWSER) ?? null,
+      browser: browser?.slice(0, MAX_BROWSER) ?? null,
     }
     return { token, record }
   }

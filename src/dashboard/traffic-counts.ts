@@ -9,7 +9,7 @@ import { countLatency, type LatencyCounts, percentilesOf } from './latency-count
 /** Scores lie in -1..1 (cosine) or below 1 (Euclidean); what is under 0 counts as 0. */
 export const SCORE_BINS = 50
 /** Any caller may name any secret. */
-const MOST_SIGNING_KEYS = 8
+const MAX_SIGNING_KEYS = 8
 const COUNTS = ['requests', 'errors', 'limited', 'approved', 'rejected'] as const
 
 /** The requests of one environment. */
@@ -153,7 +153,7 @@ export function readTraffic(text: string): TrafficCounts {
 }
 
 function countKey({ signingKeys }: TrafficCounts, key: string, count: number): void {
-  if (key in signingKeys || Object.keys(signingKeys).length < MOST_SIGNING_KEYS) add(signingKeys, key, count)
+  if (key in signingKeys || Object.keys(signingKeys).length < MAX_SIGNING_KEYS) add(signingKeys, key, count)
 }
 
 function add(sums: Record<string, number>, name: string, count: number): void {

@@ -4,7 +4,7 @@
  * same rows: each shows what all have saved, and what it has not saved yet itself.
  */
 import type { Logger } from 'pino'
-import { Beat } from '../lib/periodic-task.js'
+import { PeriodicTask } from '../lib/periodic-task.js'
 import { type Clock, DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../lib/clock.js'
 import type { Observation } from '../http/observation.js'
 import type { TrafficResolution } from '../storage/records.js'
@@ -34,7 +34,7 @@ export const SAVE_MS = 5 * SECOND_MS
 /** Tenants that share a commit: few, so that no request waits long behind them. */
 const SAVED_AT_ONCE = 16
 /** Minutes, while the database cannot be written. */
-const MOST_UNSAVED = 60
+const MAX_UNSAVED = 60
 
 /** Where others count too, minutes are all that one knows of them. */
 const QUARTER_OF_ALL = { ...WINDOWS.quarter, stepMs: MINUTE_MS }
@@ -53,7 +53,7 @@ export class Traffic {
   private savesBegun = 0
   private readonly startedAt: number
   /** A database that is locked may keep one save waiting longer than until the next. */
-  private readonly beat = new Beat(
+  private readonly beat = new PeriodicTask(
     SAVE_MS,
     () => this.save(),
     (err) => this.tell(err),
@@ -90,7 +90,7 @@ export class Traffic {
     countRequest(stretchAt(recent, startOf(now, stepMs)), request)
     const unsaved = stretchesOf(this.unsaved, tenantId)
     countRequest(stretchAt(unsaved, startOf(now, MINUTE_MS)), request)
-    if (unsaved.size > MOST_UNSAVED) unsaved.delete(Math.min(...unsaved.keys()))
+    if (unsaved.size > MAX_UNSAVED) unsaved.delete(Math.min(...unsaved.keys()))
   }
 
   async view(tenantId: string, window: TrafficWindow): Promise<TrafficView> {

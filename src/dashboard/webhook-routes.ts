@@ -1,7 +1,7 @@
 /** A tenant's webhooks: where they lead, and what became of each delivery. */
 import { ApiError } from '../lib/api-error.js'
 import { webhookDeliveryView, webhookView } from '../admin/views.js'
-import { MOST_ENDPOINTS } from '../admin/webhook-operations.js'
+import { MAX_ENDPOINTS } from '../admin/webhook-operations.js'
 import type { WebhookDeliveryRecord } from '../storage/records.js'
 import { WEBHOOK_EVENTS } from '../webhooks/webhook-events.js'
 import { RETRY_DELAYS_MS } from '../webhooks/webhook-sender.js'
@@ -28,7 +28,7 @@ export const WEBHOOK_ROUTES = {
       return {
         webhooks,
         event_types: WEBHOOK_EVENTS,
-        most_webhooks: MOST_ENDPOINTS,
+        most_webhooks: MAX_ENDPOINTS,
         is_held: tenant.suspendedAt !== null,
       }
     },

@@ -52,7 +52,7 @@ export interface ErrorVersusDiscard {
 
 const DISCARDED = [0, 0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3]
 /** Beyond it nobody would refuse photos: the points that decide whether a component pays. */
-const MOST_DISCARDED = 0.2
+const MAX_DISCARDED = 0.2
 
 /** Pairs that were compared. */
 interface ComparedPair {
@@ -137,7 +137,7 @@ function curveOf(
       fnmr_ci95: rateInterval(misses, kept, people, replicates[i]!),
     }
   })
-  const deciding = [...DISCARDED.keys()].filter((i) => DISCARDED[i]! > 0 && DISCARDED[i]! <= MOST_DISCARDED)
+  const deciding = [...DISCARDED.keys()].filter((i) => DISCARDED[i]! > 0 && DISCARDED[i]! <= MAX_DISCARDED)
   const relative = (at: (point: number) => number) =>
     deciding.reduce((total, i) => total + at(i), 0) / deciding.length / at(0)
   const drawn = replicates[0]!.map((_, draw) => relative((i) => replicates[i]![draw]!))

@@ -34,9 +34,9 @@ export interface GroupSummary {
 }
 
 /** With fewer people a single face decides, and the rate says more about him or her than about the group. */
-export const LEAST_PEOPLE = 10
+export const MIN_PEOPLE = 10
 /** With fewer, seen or to be expected at the rate of everybody, no error and one error cannot be told apart. */
-export const LEAST_ERRORS = 3
+export const MIN_ERRORS = 3
 
 export function groupRates(
   groups: readonly PeopleGroup[],
@@ -69,7 +69,7 @@ function ratesOf(
 ): GroupRates {
   const { impostors, genuinePeople } = curve
   const isJudged = (errors: number, expected: number) =>
-    people >= LEAST_PEOPLE && Math.max(errors, expected) >= LEAST_ERRORS
+    people >= MIN_PEOPLE && Math.max(errors, expected) >= MIN_ERRORS
   const others = has.map((member) => 1 - member)
   const everybody = has.map(() => 1)
   const anyPairs = impostors.countWith(everybody) - impostors.countWith(others)

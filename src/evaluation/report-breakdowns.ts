@@ -4,7 +4,7 @@ import type { RateBin } from './breakdowns.js'
 import type { Cause, CauseBin } from './causes.js'
 import type { Evaluation } from './evaluation.js'
 import { count, percent, range } from './format.js'
-import { type GroupSummary, LEAST_ERRORS, LEAST_PEOPLE } from './group-rates.js'
+import { type GroupSummary, MIN_ERRORS, MIN_PEOPLE } from './group-rates.js'
 import type { ReportSection } from './report-parts.js'
 
 export function group(
@@ -18,7 +18,7 @@ export function group(
     paragraphs: [
       ...(isFirst
         ? [
-            `At the one threshold ${configured.threshold.toFixed(4)}, worst first. FMR is of pairs within the group, which are the ones an impostor would choose; "with anybody" is of pairs of a member with everybody else. A rate with † is not judged: it is of fewer than ${LEAST_PEOPLE} people, or of so few pairs that ${LEAST_ERRORS} errors are neither seen nor to be expected.`,
+            `At the one threshold ${configured.threshold.toFixed(4)}, worst first. FMR is of pairs within the group, which are the ones an impostor would choose; "with anybody" is of pairs of a member with everybody else. A rate with † is not judged: it is of fewer than ${MIN_PEOPLE} people, or of so few pairs that ${MIN_ERRORS} errors are neither seen nor to be expected.`,
           ]
         : []),
       `Worst group over the geometric mean of the judged groups: ${ratio(fmr.worst_to_geometric_mean)} for FMR, ${ratio(fnmr.worst_to_geometric_mean)} for FNMR; over the best group: ${ratio(fmr.worst_to_best)} and ${ratio(fnmr.worst_to_best)} (ISO/IEC 19795-10; a group without errors counts with half an error).`,

@@ -25,9 +25,9 @@ export interface Eer {
 }
 
 /** At least this many of the most alike impostor pairs are looked at one by one. */
-const LEAST_TAIL = 50_000
+const MIN_TAIL = 50_000
 /** More would take minutes to resample; beyond it an interval of the EER is not stated. */
-const MOST_TAIL = 2_000_000
+const MAX_TAIL = 2_000_000
 /** Scores of a scan are a little off: a pair that it put just below a threshold may in truth be at it. */
 const BORDER = 1000
 
@@ -120,9 +120,9 @@ export class ScoreCurve {
 
   private readTail(embeddings: Embeddings, pack: ModelPack, atLeast: number): Tail {
     const { photos } = this.data
-    const wanted = Math.max(LEAST_TAIL, 2 * Math.max(this.eer.rate, 0.01) * this.impostor.length)
+    const wanted = Math.max(MIN_TAIL, 2 * Math.max(this.eer.rate, 0.01) * this.impostor.length)
     const length = Math.min(
-      Math.max(Math.ceil(Math.min(wanted, MOST_TAIL)), atLeast + BORDER),
+      Math.max(Math.ceil(Math.min(wanted, MAX_TAIL)), atLeast + BORDER),
       this.impostor.length,
     )
     const lowest = this.impostor[this.impostor.length - length]!

@@ -9,7 +9,7 @@ import type { Config } from '../config/config.js'
 import { requestId as newRequestId } from '../crypto/identifiers.js'
 import type { Execution, Idempotency, KeptResponse } from '../idempotency/idempotency.js'
 import { AlreadyExecutedError, type Store, StoreUnavailableError } from '../storage/store.js'
-import type { SubjectVault } from '../users/template-vault.js'
+import type { TemplateVault } from '../users/template-vault.js'
 import { scopesOf } from '../tenants/key-scopes.js'
 import { assertAllowed, type RateLimiter, rateLimitHeaders } from '../tenants/rate-limiter.js'
 import type { TenantContract } from '../tenants/tenancy.js'
@@ -41,7 +41,7 @@ export interface ApiServerParts extends AuthenticatorParts, SignerParts, Recorde
   store: Store
   idempotency: Idempotency
   audit: AuditLog
-  vault: SubjectVault
+  vault: TemplateVault
   /** Null where traces are not asked for. */
   tracing: Tracing | null
   /** The engine has no place for one more request of this share. */

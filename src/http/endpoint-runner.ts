@@ -7,7 +7,7 @@ import { BiometricError } from '../biometrics/types.js'
 import type { Environment } from '../config/config.js'
 import type { Execution, KeptResponse } from '../idempotency/idempotency.js'
 import type { Scope, Store, StoreTransaction } from '../storage/store.js'
-import type { SubjectVault } from '../users/template-vault.js'
+import type { TemplateVault } from '../users/template-vault.js'
 import type { Call, Commit, Endpoint, Outcome } from '../api/endpoint.js'
 import type { Answer } from './answer.js'
 
@@ -20,7 +20,7 @@ export class EndpointRunner {
       environment: Environment
       store: Store
       audit: AuditLog
-      vault: Pick<SubjectVault, 'find'>
+      vault: Pick<TemplateVault, 'find'>
     },
   ) {}
 

@@ -1,6 +1,6 @@
 /** Why this service is not ready, if it is not: the one place that /readyz, metrics, the list of nodes and the log read. */
 import type { Logger } from 'pino'
-import { Beat } from '../lib/periodic-task.js'
+import { PeriodicTask } from '../lib/periodic-task.js'
 import { MINUTE_MS, SECOND_MS } from '../lib/clock.js'
 
 /** In the order in which /readyz names them; docs/operations/runbooks.md has a section for each of them. */
@@ -49,7 +49,7 @@ export class Readiness {
   /** On the axis of `uptime`; null while the database answers, or there is a worker. */
   private databaseLostAtMs: number | null = null
   private engineDownAtMs: number | null = null
-  private readonly beat = new Beat(
+  private readonly beat = new PeriodicTask(
     LOOK_MS,
     () => this.look(),
     (err) => this.log.error({ err }, 'the service could not tell whether it is ready'),

@@ -15,7 +15,7 @@ export interface KnownCaller {
   captureSession: string
 }
 
-const MOST_CALLERS = 100
+const MAX_CALLERS = 100
 
 export class RecentCallers {
   private readonly identities = new Map<string, Identity>()
@@ -25,7 +25,7 @@ export class RecentCallers {
     this.identities.delete(digest)
     this.identities.set(digest, identity)
     // A map keeps the order of entry: the first is the one that has not called for longest.
-    if (this.identities.size > MOST_CALLERS) this.identities.delete(this.identities.keys().next().value!)
+    if (this.identities.size > MAX_CALLERS) this.identities.delete(this.identities.keys().next().value!)
   }
 
   find(credential: string | undefined): Identity | undefined {

@@ -9,7 +9,7 @@ import { sha256 } from '../crypto/sha256.js'
 import type { Claims } from '../storage/coordinator.js'
 import type { IdempotencyRecord } from '../storage/records.js'
 import type { Store, StoreTransaction } from '../storage/store.js'
-import type { SubjectVault } from '../users/template-vault.js'
+import type { TemplateVault } from '../users/template-vault.js'
 import { LocalClaims } from './local-claims.js'
 
 const WINDOW_MS = DAY_MS
@@ -45,7 +45,7 @@ export interface Execution {
 export class Idempotency {
   constructor(
     private readonly store: Store,
-    private readonly vault: SubjectVault,
+    private readonly vault: TemplateVault,
     private readonly keys: Pick<ServiceKeys, 'lookup' | 'idempotency'>,
     private readonly clock: Clock,
     private readonly claims: Claims = store.coordinator ?? new LocalClaims(),

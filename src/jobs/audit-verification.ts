@@ -5,9 +5,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { AuditLog, AuditPoint } from '../audit/audit-log.js'
-import { Beat } from '../lib/periodic-task.js'
+import { PeriodicTask } from '../lib/periodic-task.js'
 import { type Clock, DAY_MS, isoTime, MINUTE_MS, SECOND_MS } from '../lib/clock.js'
-import type { Duty } from '../cluster/leader-lease.js'
+import type { LeaderLease } from '../cluster/leader-lease.js'
 import type { Store } from '../storage/store.js'
 
 /** From the start of one walk to the start of the next. */
@@ -18,7 +18,7 @@ const SAVE_EVERY_MS = 30 * SECOND_MS
 const PAGE = 100
 /** Nine tenths of the time are for others. */
 const PAUSES_PER_WORK = 9
-const SHORTEST_PAUSE_MS = 20
+const MIN_PAUSE_MS = 20
 
 interface BrokenLog {
   tenant_id: string
@@ -38,7 +38,7 @@ interface WalkState {
   broken_before: BrokenLog[]
 }
 
-export interface AuditWalkStatus {
+export interface AuditVerificationStatus {
   /** When the last complete walk ended, in milliseconds since the Unix epoch; null for never. */
   completedAt: number | null
   broken: Array<{ tenantId: string; brokenAt: number }>
@@ -51,12 +51,12 @@ export interface AuditWalkParts {
   audit: AuditLog
   clock: Clock
   log: Logger
-  duty: Pick<Duty, 'current'>
+  leaderLease: Pick<LeaderLease, 'current'>
 }
 
-export class AuditWalk {
+export class AuditVerification {
   private readonly stopping = new AbortController()
-  private readonly beat = new Beat(
+  private readonly beat = new PeriodicTask(
     MINUTE_MS,
     () => this.walk(),
     (err) => {
@@ -67,7 +67,7 @@ export class AuditWalk {
   /** @param pauseMs the shortest pause between two pages */
   constructor(
     private readonly parts: AuditWalkParts,
-    private readonly pauseMs = SHORTEST_PAUSE_MS,
+    private readonly pauseMs = MIN_PAUSE_MS,
   ) {}
 
   /** The first look comes after a minute, when a start is over. */
@@ -87,8 +87,8 @@ export class AuditWalk {
   }
 
   private async walk(): Promise<void> {
-    const { store, audit, clock, duty } = this.parts
-    if (!duty.current()) return
+    const { store, audit, clock, leaderLease } = this.parts
+    if (!leaderLease.current()) return
     const known = await readState(store, audit)
     const state = known?.at ? known : begin(known, clock.now())
     if (!state) return
@@ -105,7 +105,7 @@ export class AuditWalk {
           await this.save(state)
         }
         await sleep(Math.max(this.pauseMs, PAUSES_PER_WORK * (now - pageBeganMs)), undefined, this.stopping)
-        if (!duty.current()) throw new Error('another service keeps house now, and goes on')
+        if (!leaderLease.current()) throw new Error('another service keeps house now, and goes on')
         pageBeganMs = performance.now()
       }
       const from = pointOf(state.at!)
@@ -140,7 +140,7 @@ export class AuditWalk {
 }
 
 /** The findings of the walks, for metrics and `doctor`. @throws StoreUnavailableError */
-export async function auditWalkStatus(store: Pick<Store, 'read'>, audit: AuditLog): Promise<AuditWalkStatus> {
+export async function auditVerificationStatus(store: Pick<Store, 'read'>, audit: AuditLog): Promise<AuditVerificationStatus> {
   const state = await readState(store, audit)
   if (!state) return { completedAt: null, broken: [] }
   const all = new Map(
@@ -158,12 +158,12 @@ export async function auditBreak(
   { store, audit }: { store: Pick<Store, 'read'>; audit: AuditLog },
   tenantId: string,
 ): Promise<number | null> {
-  const { broken } = await auditWalkStatus(store, audit)
+  const { broken } = await auditVerificationStatus(store, audit)
   return broken.find((one) => one.tenantId === tenantId)?.brokenAt ?? null
 }
 
 /** One sentence for `doctor`. */
-export function describeWalk({ completedAt }: AuditWalkStatus): string {
+export function describeWalk({ completedAt }: AuditVerificationStatus): string {
   return completedAt === null
     ? 'the service has not verified them from their starts yet'
     : `verified from their starts until ${isoTime(completedAt)}`
@@ -171,7 +171,7 @@ export function describeWalk({ completedAt }: AuditWalkStatus): string {
 
 /** Null where there is none, and for one that was changed in the database or made under an older key. */
 async function readState({ read }: Pick<Store, 'read'>, audit: AuditLog): Promise<WalkState | null> {
-  const record = await read.auditWalk()
+  const record = await read.auditVerification()
   if (!record || !audit.vouchesFor(record.state, record.mac)) return null
   return JSON.parse(record.state) as WalkState
 }

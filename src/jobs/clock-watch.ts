@@ -1,7 +1,7 @@
 /** Notices when the system clock is set: it is held against a clock that nobody can set, once a second. */
 import { uptime } from 'node:os'
 import type { Logger } from 'pino'
-import { Beat } from '../lib/periodic-task.js'
+import { PeriodicTask } from '../lib/periodic-task.js'
 import { type Clock, SECOND_MS } from '../lib/clock.js'
 
 /** NTP slews a clock by a tenth of this in a second at most (chrony's `maxslewrate`), and steps it where that is too slow. */
@@ -21,7 +21,7 @@ export class ClockWatch {
   /** By how much the system clock is ahead of the one that nobody can set. */
   private leadMs: number
   private suspendedMs: number
-  private readonly beat = new Beat(
+  private readonly beat = new PeriodicTask(
     SECOND_MS,
     async () => this.look(),
     (err) => this.log.warn({ err }, 'the system clock could not be watched'),

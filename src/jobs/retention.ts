@@ -3,10 +3,10 @@
  * come when it is set right again, and a deleted secret or kept response would be missed then.
  */
 import type { Logger } from 'pino'
-import { Beat } from '../lib/periodic-task.js'
+import { PeriodicTask } from '../lib/periodic-task.js'
 import { type Clock, DAY_MS, HOUR_MS, MINUTE_MS } from '../lib/clock.js'
 import { earliestRequestId } from '../crypto/identifiers.js'
-import type { Duty } from '../cluster/leader-lease.js'
+import type { LeaderLease } from '../cluster/leader-lease.js'
 import type { Store } from '../storage/store.js'
 
 /** More than a clock that is slewed moves between two rounds. */
@@ -22,8 +22,8 @@ const HOURS_KEPT_MS = 8 * DAY_MS
 const SANDBOX_USERS_AT_ONCE = 50
 const REQUESTS_AT_ONCE = 250
 
-export class Housekeeping {
-  private readonly beat = new Beat(
+export class RetentionJob {
+  private readonly beat = new PeriodicTask(
     MINUTE_MS,
     () => this.deleteExpired(),
     (err) => this.log.warn({ err }, 'housekeeping failed'),
@@ -38,7 +38,7 @@ export class Housekeeping {
     private readonly store: Store,
     private readonly clock: Clock,
     private readonly log: Logger,
-    private readonly duty: Pick<Duty, 'current'>,
+    private readonly leaderLease: Pick<LeaderLease, 'current'>,
     private readonly options: {
       sandboxRetentionMs: number
       /** How long the request log keeps a request. */
@@ -69,7 +69,7 @@ export class Housekeeping {
 
   /** Batch by batch, so that callers have their turn in between. */
   private async eraseUnusedSandboxUsers(before: number): Promise<void> {
-    while (!this.isStopped && this.duty.current()) {
+    while (!this.isStopped && this.leaderLease.current()) {
       const erased = await this.store.transaction(async (tx) => {
         const lookups = await tx.unusedSandboxUsers(before, SANDBOX_USERS_AT_ONCE)
         for (const lookup of lookups) await tx.eraseSubject(lookup)
@@ -80,7 +80,7 @@ export class Housekeeping {
   }
 
   private async deleteOldRequests(before: string): Promise<void> {
-    while (!this.isStopped && this.duty.current()) {
+    while (!this.isStopped && this.leaderLease.current()) {
       const deleted = await this.store.transaction((tx) => tx.deleteRequests(before, REQUESTS_AT_ONCE))
       if (deleted < REQUESTS_AT_ONCE) return
     }
@@ -96,10 +96,10 @@ export class Housekeeping {
       this.log.warn({ jump_ms: Math.round(jumpMs) }, 'the clock was set: nothing is deleted for an hour')
     }
     if (uptime < this.doubtUntil) return
-    await this.options.tellOfExpired?.(() => !this.isStopped && this.duty.current() !== null)
+    await this.options.tellOfExpired?.(() => !this.isStopped && this.leaderLease.current() !== null)
     const trafficBefore = { minute: now - MINUTES_KEPT_MS, hour: now - HOURS_KEPT_MS }
     // A transaction each: after days without a service much may wait, and callers get their turn in between.
-    while (!this.isStopped && this.duty.current()) {
+    while (!this.isStopped && this.leaderLease.current()) {
       const isMore = await this.store.transaction((tx) => tx.deleteExpired(now, now - DAY_MS, trafficBefore))
       if (!isMore) break
     }

@@ -1,9 +1,9 @@
 /** Begins a new epoch when the present one has lasted long enough, and destroys the keys of those that have ended. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import { Beat } from '../lib/periodic-task.js'
+import { PeriodicTask } from '../lib/periodic-task.js'
 import { MINUTE_MS, SECOND_MS } from '../lib/clock.js'
-import type { Duty } from '../cluster/leader-lease.js'
+import type { LeaderLease } from '../cluster/leader-lease.js'
 import { EpochRotation, type EpochRotationParts } from './epoch-rotation.js'
 import { type EpochBook, isUnderWay } from '../storage/epoch-book.js'
 
@@ -13,7 +13,7 @@ const PATIENCE_MS = MINUTE_MS
 const END_MS = 2 * SECOND_MS
 
 export interface EpochKeeperParts extends EpochRotationParts {
-  duty: Pick<Duty, 'current'>
+  leaderLease: Pick<LeaderLease, 'current'>
   log: Logger
   /** 0 for never. */
   intervalMs: number
@@ -23,7 +23,7 @@ export interface EpochKeeperParts extends EpochRotationParts {
 
 export class EpochKeeper {
   private readonly stopped = new AbortController()
-  private readonly beat = new Beat(
+  private readonly beat = new PeriodicTask(
     MINUTE_MS,
     () => this.keep(),
     (err) => {
@@ -51,9 +51,9 @@ export class EpochKeeper {
   }
 
   private async keep(): Promise<void> {
-    const { duty, log } = this.parts
+    const { leaderLease, log } = this.parts
     // By a clock that is wrong nothing is destroyed, either.
-    const term = duty.current()
+    const term = leaderLease.current()
     if (!term) return
     const missing = await this.rotation.putBack()
     if (missing.length > 0)

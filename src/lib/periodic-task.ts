@@ -1,5 +1,5 @@
 /** Work that is begun anew at each beat, and never while it still goes on: a database or a folder that hangs gets one at a time. */
-export class Beat {
+export class PeriodicTask {
   private timer: NodeJS.Timeout | null = null
   private underWay: Promise<void> | null = null
 

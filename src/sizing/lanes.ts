@@ -3,7 +3,7 @@
  * beginning to its commit, and leaves what it cannot have to the next one, until it has missed it several times.
  */
 import { Delay } from './delay.js'
-import { LANES, MOST_MISSES } from './verify-shape.js'
+import { LANES, MAX_MISSES } from './verify-shape.js'
 
 export interface Tenants {
   tenants: number
@@ -157,7 +157,7 @@ function laneState(
   const alone = Math.exp(-others)
   const tries = (alone * (1 + wanted ** 2)) / 2 + 1 - alone
   const waitMs = Math.max(0, (nodes - 1) * groupMs - wanted * wayMs) * wanted * tries
-  const dueMs = Math.max(0, waitMs - MOST_MISSES * turnMs)
+  const dueMs = Math.max(0, waitMs - MAX_MISSES * turnMs)
   const blockMs = alone * waitMs + (1 - alone) * dueMs
   const missMs = (before.missMs + waitMs - blockMs) / 2
   return { inGroups: Math.min(1, (share * jobs) / own), heldMs: groupMs, wanted, blockMs, missMs }

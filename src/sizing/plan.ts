@@ -127,7 +127,7 @@ function databaseMost(load: Load, machine: Machine, figures: Figures): number {
   const carries = (perSecond: number) => fewestNodes({ ...load, perSecond }, machine, figures) !== null
   let low = 0
   let high = load.perSecond
-  while (carries(high) && high < MOST_PER_SECOND) [low, high] = [high, high * 2]
+  while (carries(high) && high < MAX_PER_SECOND) [low, high] = [high, high * 2]
   while (high - low > PRECISION * high && high > 1) {
     const middle = (low + high) / 2
     if (carries(middle)) low = middle
@@ -137,7 +137,7 @@ function databaseMost(load: Load, machine: Machine, figures: Figures): number {
 }
 
 /** Beyond it nobody has asked. */
-const MOST_PER_SECOND = 1e6
+const MAX_PER_SECOND = 1e6
 
 /** Null where no number of nodes over one database is enough. */
 function fewestNodes(load: Load, machine: Machine, figures: Figures): number | null {

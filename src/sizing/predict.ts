@@ -3,7 +3,7 @@ import { Delay } from './delay.js'
 import type { Figures } from './figures.js'
 import { mostPerMs, type Tenants, writingState } from './lanes.js'
 import { waitOf } from './queues.js'
-import { HELD_TRIPS, MOST_IN_GROUP, READ_TRIPS, TASKS_PER_WORKER, VISITS, visitOf } from './verify-shape.js'
+import { HELD_TRIPS, MAX_IN_GROUP, READ_TRIPS, TASKS_PER_WORKER, VISITS, visitOf } from './verify-shape.js'
 
 export interface Cluster {
   /** Service processes over the database, all machines together. */
@@ -114,7 +114,7 @@ function laneTimes({ roundTripMs, syncMs, laneMs, mainMs }: Figures, services: n
     wayMs: roundTripMs,
     jobMs: Math.max(laneMs, paceMs),
     groupVarianceMs2: 2 * waitMs * largestMs,
-    most: MOST_IN_GROUP,
+    most: MAX_IN_GROUP,
     nodes: services,
   }
 }

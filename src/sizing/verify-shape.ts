@@ -12,7 +12,7 @@ export const HELD_TRIPS = 1
 /** Visits of the main thread: at the arrival, after each answer of the database and of the engine, in the lane, and for the reply. */
 export const VISITS = 1 + READ_TRIPS + 1 + 1 + 1
 /** Of the main thread's time, in one piece: the replay check, after the engine's answer. */
-export const LARGEST_VISIT = 0.4
+export const MAX_VISIT = 0.4
 /** The same, while lanes are held: the decision, its signature, the audit entry. */
 export const LANE_VISIT = 0.12
 
@@ -27,7 +27,7 @@ export interface Visit {
 }
 
 export function visitOf(mainMs: number): Visit {
-  const largestMs = LARGEST_VISIT * mainMs
+  const largestMs = MAX_VISIT * mainMs
   const inLaneMs = LANE_VISIT * mainMs
   const smallMs = (mainMs - largestMs - inLaneMs) / (VISITS - 2)
   return {
@@ -40,10 +40,10 @@ export function visitOf(mainMs: number): Visit {
 }
 
 /** The most transactions that share a commit. */
-export const MOST_IN_GROUP = 64
+export const MAX_IN_GROUP = 64
 /** Among which tenants are divided. */
 export const LANES = 256
 /** A lane that another node had so often is waited for. */
-export const MOST_MISSES = 4
+export const MAX_MISSES = 4
 /** Verifies that a worker of the engine has under way. */
 export const TASKS_PER_WORKER = 4

@@ -174,7 +174,7 @@ export function storeReader(database: Connection): StoreReader {
     recentAuditEntries: database.prepare<[string, number, number], AuditRecord>(
       `SELECT ${AUDIT.fields} FROM audit WHERE tenant_id = ? AND sequence < ? ORDER BY sequence DESC LIMIT ?`,
     ),
-    auditWalk: database.prepare<[], AuditWalkRecord>('SELECT state, mac FROM audit_walk'),
+    auditVerification: database.prepare<[], AuditWalkRecord>('SELECT state, mac FROM audit_walk'),
     lastBackup: database.prepare<[], number>('SELECT at FROM last_backup').pluck(),
     tenantCount: database.prepare<[], number>('SELECT count(*) FROM tenant').pluck(),
     referenceCount: database
@@ -255,7 +255,7 @@ export function storeReader(database: Connection): StoreReader {
       sql.recentAuditEntriesOfEvent.all(tenantId, event, before, limit),
     recentAuditEntries: async (tenantId, before, limit) =>
       sql.recentAuditEntries.all(tenantId, before, limit),
-    auditWalk: async () => sql.auditWalk.get(),
+    auditVerification: async () => sql.auditVerification.get(),
     lastBackupAt: async () => (await sql.lastBackup.get()) ?? null,
     referenceModels: async (environment) => sql.referenceModels.all(environment),
     counts: async () => ({

@@ -83,7 +83,7 @@ export interface StoreReader extends WebhookReader, RequestReader {
   idempotencyRecord(scope: Buffer, now: number): Promise<IdempotencyRecord | undefined>
   erasure(lookup: Buffer, now: number): Promise<ErasureRecord | undefined>
   auditHead(tenantId: string): Promise<AuditRecord | undefined>
-  auditWalk(): Promise<AuditWalkRecord | undefined>
+  auditVerification(): Promise<AuditWalkRecord | undefined>
   auditSeal(tenantId: string): Promise<AuditSealRecord | undefined>
   /** Both of one snapshot. */
   auditEnd(tenantId: string): Promise<AuditEnd>

@@ -3,7 +3,7 @@
 /** Backgrounds of the page in its two themes. */
 const PAPER = { light: '#ffffff', dark: '#1f2023' } as const
 /** Least contrast of text of usual size, by WCAG at level AA. */
-const LEAST_CONTRAST = 4.5
+const MIN_CONTRAST = 4.5
 /** Share of black or white that is mixed in at a time. */
 const MIX_STEP = 0.04
 
@@ -30,7 +30,7 @@ export function themeColors(color: string): Record<Theme, ThemeColor> {
 function themeColor(color: string, theme: Theme): ThemeColor {
   const toward = theme === 'light' ? '#000000' : '#ffffff'
   let accent = color
-  for (let share = MIX_STEP; contrast(accent, PAPER[theme]) < LEAST_CONTRAST; share += MIX_STEP)
+  for (let share = MIX_STEP; contrast(accent, PAPER[theme]) < MIN_CONTRAST; share += MIX_STEP)
     accent = mix(color, toward, Math.min(share, 1))
   const onAccent = contrast(accent, '#ffffff') >= contrast(accent, '#000000') ? '#ffffff' : '#000000'
   return { accent, onAccent }

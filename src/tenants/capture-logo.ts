@@ -3,11 +3,11 @@ import { createHash } from 'node:crypto'
 import { CapturePageError } from './capture-page-settings.js'
 
 /** Bytes that are read of a picture. SVG is not taken: it can hold scripts and links. */
-export const MOST_LOGO_FILE_BYTES = 512 * 1024
-const MOST_PIXELS = 4_000_000
+export const MAX_LOGO_FILE_BYTES = 512 * 1024
+const MAX_PIXELS = 4_000_000
 /** Twice the room that the page has for it, for screens with dense pixels. */
-const MOST_WIDTH = 480
-const MOST_HEIGHT = 128
+const MAX_WIDTH = 480
+const MAX_HEIGHT = 128
 
 export interface EncodedLogo {
   /** A PNG. */
@@ -22,17 +22,17 @@ export interface EncodedLogo {
 /** @throws CapturePageError invalid_logo */
 export async function encodeLogo(file: Uint8Array): Promise<EncodedLogo> {
   const bytes = Buffer.from(file)
-  if (bytes.length > MOST_LOGO_FILE_BYTES)
-    throw refusal(`has ${bytes.length} bytes; ${MOST_LOGO_FILE_BYTES} are allowed`)
+  if (bytes.length > MAX_LOGO_FILE_BYTES)
+    throw refusal(`has ${bytes.length} bytes; ${MAX_LOGO_FILE_BYTES} are allowed`)
   // Asked before any decoder reads a byte: others than these two are never run.
   if (!isPng(bytes) && !isWebp(bytes)) throw refusal('is neither a PNG nor a WebP file')
   const { default: sharp } = await import('sharp')
-  const made = await sharp(bytes, { limitInputPixels: MOST_PIXELS, failOn: 'error' })
-    .resize({ width: MOST_WIDTH, height: MOST_HEIGHT, fit: 'inside', withoutEnlargement: true })
+  const made = await sharp(bytes, { limitInputPixels: MAX_PIXELS, failOn: 'error' })
+    .resize({ width: MAX_WIDTH, height: MAX_HEIGHT, fit: 'inside', withoutEnlargement: true })
     .png({ compressionLevel: 9 })
     .toBuffer({ resolveWithObject: true })
     .catch(() => {
-      throw refusal(`cannot be read, or has more than ${MOST_PIXELS / 1e6} megapixels`)
+      throw refusal(`cannot be read, or has more than ${MAX_PIXELS / 1e6} megapixels`)
     })
   const { width, height } = made.info
   return { image: made.data, sha256: createHash('sha256').update(made.data).digest('hex'), width, height }

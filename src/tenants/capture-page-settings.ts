@@ -39,10 +39,10 @@ export class CapturePageError extends CodedError<
   override readonly name = 'CapturePageError'
 }
 
-export const MOST_COMPANY_CHARACTERS = 80
-export const MOST_VERSION_CHARACTERS = 64
-export const MOST_CONSENT_CHARACTERS = 4000
-const MOST_ORIGINS = 20
+export const MAX_COMPANY_CHARACTERS = 80
+export const MAX_VERSION_CHARACTERS = 64
+export const MAX_CONSENT_CHARACTERS = 4000
+const MAX_ORIGINS = 20
 
 const NOTHING_SET: CapturePageSettings = {
   company: null,
@@ -62,23 +62,23 @@ export function capturePageSettings({ capturePage }: Pick<TenantRecord, 'capture
 /** As it is stored. @throws CapturePageError invalid_origin, invalid_company, invalid_consent, invalid_color */
 export function checkedCapturePage(settings: CapturePageSettings): string {
   const { company, consent, color, logo } = settings
-  if (company !== null && !(isText(company, MOST_COMPANY_CHARACTERS) && isReadableLine(company)))
+  if (company !== null && !(isText(company, MAX_COMPANY_CHARACTERS) && isReadableLine(company)))
     throw new CapturePageError(
       'invalid_company',
-      `The company's name must have 1 to ${MOST_COMPANY_CHARACTERS} characters, none of them invisible or changing the direction of writing.`,
+      `The company's name must have 1 to ${MAX_COMPANY_CHARACTERS} characters, none of them invisible or changing the direction of writing.`,
     )
   if (
     consent &&
     !(
-      isText(consent.version, MOST_VERSION_CHARACTERS) &&
+      isText(consent.version, MAX_VERSION_CHARACTERS) &&
       isReadableLine(consent.version) &&
-      isText(consent.text, MOST_CONSENT_CHARACTERS) &&
+      isText(consent.text, MAX_CONSENT_CHARACTERS) &&
       isReadableText(consent.text)
     )
   )
     throw new CapturePageError(
       'invalid_consent',
-      `A consent has a version of 1 to ${MOST_VERSION_CHARACTERS} characters and a text of 1 to ${MOST_CONSENT_CHARACTERS}, none of them invisible or changing the direction of writing.`,
+      `A consent has a version of 1 to ${MAX_VERSION_CHARACTERS} characters and a text of 1 to ${MAX_CONSENT_CHARACTERS}, none of them invisible or changing the direction of writing.`,
     )
   if (color !== null && !HEX_COLOR.test(color))
     throw new CapturePageError(
@@ -115,8 +115,8 @@ export function safeOrigin(address: string): string | null {
 }
 
 function origins(given: readonly string[]): string[] {
-  if (given.length > MOST_ORIGINS)
-    throw new CapturePageError('invalid_origin', `There can be ${MOST_ORIGINS} origins at most.`)
+  if (given.length > MAX_ORIGINS)
+    throw new CapturePageError('invalid_origin', `There can be ${MAX_ORIGINS} origins at most.`)
   return [...new Set(given)].map((text) => {
     const origin = safeOrigin(text)
     // A path would promise more than is checked.

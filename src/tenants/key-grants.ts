@@ -24,9 +24,9 @@ export class KeyGrantError extends CodedError<
 }
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/
-const MOST_NETWORKS = 64
+const MAX_NETWORKS = 64
 /** Compiled lists are kept for this many distinct lists of networks. */
-const MOST_COMPILED = 1000
+const MAX_COMPILED = 1000
 const compiled = new Map<string, AddressSet>()
 
 /** The grants as they are stored. @throws KeyGrantError */
@@ -100,8 +100,8 @@ function checkedNetworks(networks: readonly string[]): string[] {
       'invalid_network',
       `"${wrong}" is not an address or a network; write 192.0.2.7, 10.0.0.0/8 or 2001:db8::/32.`,
     )
-  if (networks.length === 0 || networks.length > MOST_NETWORKS)
-    throw new KeyGrantError('invalid_network', `A key can have 1 to ${MOST_NETWORKS} networks.`)
+  if (networks.length === 0 || networks.length > MAX_NETWORKS)
+    throw new KeyGrantError('invalid_network', `A key can have 1 to ${MAX_NETWORKS} networks.`)
   return [...new Set(networks)]
 }
 
@@ -109,7 +109,7 @@ function setOf(networks: string): AddressSet {
   const known = compiled.get(networks)
   if (known) return known
   const set = new AddressSet(networks.split(' '))
-  if (compiled.size >= MOST_COMPILED) compiled.delete(compiled.keys().next().value!)
+  if (compiled.size >= MAX_COMPILED) compiled.delete(compiled.keys().next().value!)
   compiled.set(networks, set)
   return set
 }

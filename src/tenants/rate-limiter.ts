@@ -26,7 +26,7 @@ export interface RateLimiter {
 }
 
 /** Where buckets are of addresses, strangers decide how many there are. */
-const MOST_BUCKETS = 100_000
+const MAX_BUCKETS = 100_000
 
 interface Bucket {
   tokens: number
@@ -70,7 +70,7 @@ export class LocalRateLimiter implements RateLimiter {
     // Moved to the end: the first is the one not used for longest.
     this.buckets.delete(holder)
     this.buckets.set(holder, bucket)
-    if (this.buckets.size > MOST_BUCKETS) this.buckets.delete(this.buckets.keys().next().value!)
+    if (this.buckets.size > MAX_BUCKETS) this.buckets.delete(this.buckets.keys().next().value!)
     // A clock set back must not drain the bucket.
     const elapsedSeconds = Math.max(0, now - bucket.updatedAt) / SECOND_MS
     bucket.tokens = Math.min(burst, bucket.tokens + elapsedSeconds * ratePerSecond)

@@ -8,7 +8,7 @@ import { StoreUnavailableError } from '../storage/store.js'
 import { LocalRateLimiter, type RateContract, type RateDecision, type RateLimiter } from './rate-limiter.js'
 
 /** As in the service's memory: strangers decide how many buckets of addresses there are. */
-const MOST_HOLDERS = 100_000
+const MAX_HOLDERS = 100_000
 
 interface Lot {
   /** Whole tokens at hand; below 0 where some are owed. */
@@ -70,7 +70,7 @@ export class SharedRateLimiter implements RateLimiter {
     // Moved to the end: the first is the one not used for longest.
     this.lots.delete(holder)
     this.lots.set(holder, lot)
-    if (this.lots.size > MOST_HOLDERS) this.lots.delete(this.lots.keys().next().value!)
+    if (this.lots.size > MAX_HOLDERS) this.lots.delete(this.lots.keys().next().value!)
     return lot
   }
 

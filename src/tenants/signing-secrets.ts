@@ -33,7 +33,7 @@ export interface ActiveSecrets {
 }
 
 /** So many unsealed secrets are kept at hand, those that were asked for first making room. */
-const MOST_AT_HAND = 1024
+const MAX_AT_HAND = 1024
 
 export class SigningSecrets {
   /** By id, with the box that each was in: every call reads that from the store, and a rekeyed one is another. */
@@ -105,7 +105,7 @@ export class SigningSecrets {
     const known = this.atHand.get(id)
     if (known?.box.equals(sealed)) return known.secret
     const secret = { id, secret: openWithAny(this.keys.secrets, sealed, id) }
-    if (this.atHand.size >= MOST_AT_HAND) this.atHand.delete(this.atHand.keys().next().value!)
+    if (this.atHand.size >= MAX_AT_HAND) this.atHand.delete(this.atHand.keys().next().value!)
     this.atHand.set(id, { box: sealed, secret })
     return secret
   }

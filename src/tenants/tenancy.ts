@@ -75,7 +75,7 @@ type KeyKind = Pick<ApiKeyRecord, 'type' | 'name' | 'scopes' | 'networks' | 'cer
 /** The first key of an environment, and each in its place. */
 const EVERYTHING = { name: null, scopes: null, networks: null, certificate: null }
 /** In each environment, beside the first one. */
-const MOST_FURTHER_KEYS = 50
+const MAX_FURTHER_KEYS = 50
 
 export interface CreatedTenant {
   tenant: TenantRecord
@@ -282,10 +282,10 @@ export class Tenancy {
         'key_exists',
         `Tenant ${tenant.name} has a ${type} key named ${checked.name} already. Revoke it first, or reissue it.`,
       )
-    if (further.length >= MOST_FURTHER_KEYS)
+    if (further.length >= MAX_FURTHER_KEYS)
       throw new TenancyError(
         'too_many_keys',
-        `Tenant ${tenant.name} has ${MOST_FURTHER_KEYS} further ${type} keys, which is the most. Revoke one first.`,
+        `Tenant ${tenant.name} has ${MAX_FURTHER_KEYS} further ${type} keys, which is the most. Revoke one first.`,
       )
     return this.makeKey(tx, tenant.id, { type, ...checked })
   }

@@ -48,7 +48,7 @@ interface ReferenceHeader {
 /** Version of `TemplateTransform`. */
 const TRANSFORM = 1
 
-export class SubjectVault {
+export class TemplateVault {
   constructor(
     private readonly keys: Pick<ServiceKeys, 'wrapping' | 'epochs' | 'lookup'>,
     private readonly clock: Clock,

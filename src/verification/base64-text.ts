@@ -4,7 +4,7 @@ import { kernels } from '../biometrics/kernels/kernels.js'
 /** A millisecond at most, escapes included. */
 const SLICE_BYTES = 2 ** 18
 /** `\u002b`, as some languages write a plus. */
-const LONGEST_ESCAPE = 6
+const MAX_ESCAPE = 6
 const BACKSLASH = 0x5c
 const PADDING = '='.charCodeAt(0)
 const NOTHING = Buffer.alloc(0)
@@ -48,8 +48,8 @@ export function* decodeBase64Text(
 function sliceEnd(bytes: Buffer, from: number, isEscaped: boolean, sliceBytes: number): number {
   const end = from + sliceBytes
   if (end >= bytes.length) return bytes.length
-  const last = isEscaped ? bytes.subarray(end - LONGEST_ESCAPE, end).indexOf(BACKSLASH) : -1
-  return last < 0 ? end : end - LONGEST_ESCAPE + last
+  const last = isEscaped ? bytes.subarray(end - MAX_ESCAPE, end).indexOf(BACKSLASH) : -1
+  return last < 0 ? end : end - MAX_ESCAPE + last
 }
 
 /** Null where it is not the inside of a JSON string. */

@@ -89,7 +89,7 @@ export interface VerifyScript {
   isScripted: boolean
 }
 
-export interface Recogniser {
+export interface BiometricProvider {
   /** Id of what makes the embeddings; references of another one are never compared. */
   readonly model: string
   /** What judges liveness by a network, as statements name it; null for nothing. */

@@ -2,11 +2,11 @@
 import { type Clock, DAY_MS } from '../lib/clock.js'
 import { sha256 } from '../crypto/sha256.js'
 import type { Store, StoreTransaction } from '../storage/store.js'
-import type { Subject, SubjectVault } from '../users/template-vault.js'
+import type { Subject, TemplateVault } from '../users/template-vault.js'
 
 const REPLAY_WINDOW_MS = DAY_MS
 /** Bounds the embeddings that one verify opens: the newest. An identical file is told among all. */
-const MOST_CAPTURES = 64
+const MAX_CAPTURES = 64
 
 /** What is compared of a request's images. */
 export interface Capture {
@@ -56,7 +56,7 @@ export interface CaptureMemory {
 
 interface StoredCapturesParts {
   store: Store
-  vault: SubjectVault
+  vault: TemplateVault
   clock: Clock
   /** Whether two embeddings of one length are so alike that they are of one capture. */
   isSameCapture: (a: Float32Array, b: Float32Array) => boolean
@@ -84,7 +84,7 @@ export class StoredCaptures implements CaptureMemory {
     const digests = this.digest(subject, await this.hash(images), dimensions)
     const since = clock.now() - REPLAY_WINDOW_MS
     const { id } = subject.record
-    const { hasDigest, newest, last } = await store.read.captureHistory(id, digests, since, MOST_CAPTURES)
+    const { hasDigest, newest, last } = await store.read.captureHistory(id, digests, since, MAX_CAPTURES)
     const faces = newest.map((sealed) => vault.openCapture(subject, sealed))
     return { digests, hasFile: hasDigest, faces, last }
   }

@@ -3,7 +3,7 @@ import { createHash, randomInt, timingSafeEqual } from 'node:crypto'
 
 const DIGITS = 6
 /** Guesses in one session. With six digits, one link in 200,000 falls to somebody who uses all of them. */
-export const MOST_CODE_TRIES = 5
+export const MAX_CODE_TRIES = 5
 
 /** The state of the code of one session. */
 export interface CodeCheck {
@@ -25,14 +25,14 @@ export function newCode(): { code: string; check: CodeCheck } {
  * same transaction, so that guesses at the same time are counted one by one.
  */
 export function tryCode(check: CodeCheck, typed: string): 'right' | 'wrong' | 'no_tries_left' {
-  if (check.tries >= MOST_CODE_TRIES) return 'no_tries_left'
+  if (check.tries >= MAX_CODE_TRIES) return 'no_tries_left'
   check.tries++
   const digest = digestOf(typed.replace(/[\s-]/g, ''))
   if (timingSafeEqual(digest, Buffer.from(check.digest, 'hex'))) {
     check.isConfirmed = true
     return 'right'
   }
-  return check.tries >= MOST_CODE_TRIES ? 'no_tries_left' : 'wrong'
+  return check.tries >= MAX_CODE_TRIES ? 'no_tries_left' : 'wrong'
 }
 
 /** Whether the page may go on. */

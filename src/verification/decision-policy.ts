@@ -11,10 +11,10 @@ import type { SandboxUsers } from './sandbox-users.js'
 import type { CaptureCall } from './verification-call.js'
 import { type Capture, type CaptureMemory, NOTHING_RECALLED, type Recollection, type Replay } from './capture-memory.js'
 import type { LockoutReason } from './lockout.js'
-import type { Subject, SubjectVault } from '../users/template-vault.js'
+import type { Subject, TemplateVault } from '../users/template-vault.js'
 import { tellOfLockout } from './lockout-event.js'
 import type { Reason } from './reasons.js'
-import { type Comparison, embeddingsByImage, type Recogniser } from './biometric-provider.js'
+import { type Comparison, embeddingsByImage, type BiometricProvider } from './biometric-provider.js'
 
 const NO_FACES: Capture['faces'] = new Map()
 
@@ -59,11 +59,11 @@ export interface Verdict {
 
 /** The parts that a decision is made with. */
 interface DecisionParts {
-  vault: SubjectVault
+  vault: TemplateVault
   store: Store
   clock: Clock
   config: Pick<Config, 'replayPolicy'>
-  recogniser: Recogniser
+  provider: BiometricProvider
   lockout: Lockout
   captures: CaptureMemory
   sandboxUsers: SandboxUsers
@@ -73,16 +73,16 @@ interface DecisionParts {
 /** @throws ApiError reference_model_mismatch */
 export function assertComparable(
   { model }: Pick<ReferenceRecord, 'model'>,
-  recogniser: Pick<Recogniser, 'model'>,
+  provider: Pick<BiometricProvider, 'model'>,
   environment: Environment,
 ): void {
-  if (model !== recogniser.model)
+  if (model !== provider.model)
     throw new ApiError('reference_model_mismatch', {
-      message: `The reference was made with model ${model}; ${environment} runs ${recogniser.model}.`,
+      message: `The reference was made with model ${model}; ${environment} runs ${provider.model}.`,
     })
 }
 
-export class Judge {
+export class DecisionPolicy {
   constructor(private readonly services: DecisionParts) {}
 
   /** @throws ApiError reference_not_found, reference_model_mismatch; those of the recogniser */
@@ -133,14 +133,14 @@ export class Judge {
   }
 
   private scriptedLockout({ input }: CaptureCall): Refusal | undefined {
-    const waitMs = this.services.recogniser.script?.(input.user_id).lockedOutForMs
+    const waitMs = this.services.provider.script?.(input.user_id).lockedOutForMs
     return waitMs === undefined ? undefined : { reason: 'locked_out', waitMs }
   }
 
   private async findSubject({ input, environment }: CaptureCall, lookup: Buffer): Promise<Subject | null> {
-    const { vault, store, recogniser } = this.services
+    const { vault, store, provider } = this.services
     const subject = await vault.find(store.read, lookup, input.user_id)
-    if (subject?.reference) assertComparable(subject.reference, recogniser, environment)
+    if (subject?.reference) assertComparable(subject.reference, provider, environment)
     return subject
   }
 
@@ -150,7 +150,7 @@ export class Judge {
     { images, opened }: Evidence,
     threshold: number,
   ): Promise<Examination> {
-    const { vault, recogniser, captures } = this.services
+    const { vault, provider, captures } = this.services
     const { input, deadlineMs, signal, share } = call
     const sealed = subject?.reference
     let embedding: Float32Array | undefined
@@ -161,7 +161,7 @@ export class Judge {
         }
       : null
     const challenge = opened?.frames ?? null
-    const comparing = recogniser.verify(
+    const comparing = provider.verify(
       { userId: input.user_id, images, input, challenge, deadlineMs, signal, share },
       reference,
       threshold,
@@ -182,7 +182,7 @@ export class Judge {
   private verdictOn(call: CaptureCall, examination: Examination, since: Replay | null): Verdict {
     const { subject, refusal } = examination
     if (refusal) return refused(subject, refusal)
-    const { recogniser, config } = this.services
+    const { provider, config } = this.services
     const { capture, replay: before } = examination
     const replay = since === 'file' ? since : (before ?? since)
     const isOfChallenge = call.input.challenge !== undefined
@@ -191,7 +191,7 @@ export class Judge {
         ? replayed(examination.comparison)
         : examination.comparison
     // The sandbox's script stands for the same file, sent again.
-    const found = recogniser.script?.(call.input.user_id).replayed ? 'file' : replay
+    const found = provider.script?.(call.input.user_id).replayed ? 'file' : replay
     const reason = reasonAgainst(comparison, refusesReplay(config.replayPolicy, found))
     return { subject, reason, comparison, replaySuspected: found !== null }
   }

@@ -26,11 +26,11 @@ import type {
   FusedReference,
   GuideCall,
   OperatingPoint,
-  Recogniser,
+  BiometricProvider,
   RecogniserCall,
 } from './biometric-provider.js'
 
-export class EngineRecogniser implements Recogniser {
+export class EngineProvider implements BiometricProvider {
   readonly model: string
   readonly passiveLiveness: string | null
   readonly takesChallenges: boolean

@@ -9,7 +9,7 @@ export type LockoutReason = 'reference_disabled' | 'locked_out'
 export const CLEAR: LockoutState = { failures: 0, lockedUntil: null, disabledAt: null }
 
 const FIRST_DELAY_MS = 30 * SECOND_MS
-const LONGEST_DELAY_MS = HOUR_MS
+const MAX_DELAY_MS = HOUR_MS
 /** At this many times the allowed attempts the reference is disabled until re-enrolment. */
 const DISABLE_FACTOR = 10
 
@@ -18,7 +18,7 @@ export function afterRejection(state: LockoutState, attempts: number, now: numbe
   if (attempts === 0) return CLEAR
   const failures = state.failures + 1
   if (failures < attempts) return { failures, lockedUntil: null, disabledAt: null }
-  const delayMs = Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** (failures - attempts))
+  const delayMs = Math.min(MAX_DELAY_MS, FIRST_DELAY_MS * 2 ** (failures - attempts))
   return {
     failures,
     lockedUntil: now + delayMs,

@@ -5,7 +5,7 @@ import type { Config } from '../config/config.js'
 import type { LivenessRequirement } from '../config/liveness-requirement.js'
 import { ApiError } from '../lib/api-error.js'
 import type { Store } from '../storage/store.js'
-import type { Recogniser } from './biometric-provider.js'
+import type { BiometricProvider } from './biometric-provider.js'
 import type { Challenge, ChallengeBook, ChallengeSubject } from './challenge-book.js'
 import { missingLiveness, strictest } from './liveness.js'
 import type { CaptureCall, VerificationCall } from './verification-call.js'
@@ -19,7 +19,7 @@ interface ChallengeParts {
   challenges: ChallengeBook
   store: Store
   config: Pick<Config, 'requireLiveness'>
-  recogniser: Recogniser
+  provider: BiometricProvider
 }
 
 /**
@@ -27,7 +27,7 @@ interface ChallengeParts {
  * @throws ApiError challenge_not_found, challenge_used, challenge_expired, challenge_mismatch, liveness_required, liveness_unavailable
  */
 export async function openChallenge(
-  { challenges, store, config, recogniser }: ChallengeParts,
+  { challenges, store, config, provider }: ChallengeParts,
   { input, tenant, environment }: CaptureCall,
   subject: Pick<ChallengeSubject, 'lookup' | 'purpose' | 'action'>,
 ): Promise<OpenedChallenge | null> {
@@ -35,7 +35,7 @@ export async function openChallenge(
   const challenge =
     given && (await challenges.open(store.read, given, { tenantId: tenant.id, environment, ...subject }))
   const modes = challenge ? modesOf(challenge.steps) : []
-  assertLivenessOffered({ config, recogniser }, { input, tenant }, modes)
+  assertLivenessOffered({ config, provider }, { input, tenant }, modes)
   if (!challenge) return null
   const notes = given!.frames.map(({ step, t_ms: tMs }) => ({ step, tMs }))
   return { challenge, frames: { notes, steps: challenge.steps } }
@@ -46,7 +46,7 @@ export async function openChallenge(
  * @throws ApiError liveness_required, liveness_unavailable
  */
 export function assertLivenessOffered(
-  { config, recogniser }: Pick<ChallengeParts, 'config' | 'recogniser'>,
+  { config, provider }: Pick<ChallengeParts, 'config' | 'provider'>,
   { input, tenant }: Pick<VerificationCall<{ require_liveness?: LivenessRequirement }>, 'input' | 'tenant'>,
   modes: readonly Mode[],
 ): void {
@@ -55,7 +55,7 @@ export function assertLivenessOffered(
     tenant.requireLiveness ?? 'none',
     input.require_liveness ?? 'none',
   )
-  const missing = missingLiveness(requirement, { passive: recogniser.passiveLiveness !== null, modes })
+  const missing = missingLiveness(requirement, { passive: provider.passiveLiveness !== null, modes })
   if (missing === 'passive') throw new ApiError('liveness_unavailable')
   if (missing === 'active') throw new ApiError('liveness_required')
 }

@@ -14,7 +14,7 @@ import {
   type StageTimings,
 } from '../biometrics/types.js'
 import type { Clock } from '../lib/clock.js'
-import { type EngineRecogniser, livenessFailed, translate } from './engine-provider.js'
+import { type EngineProvider, livenessFailed, translate } from './engine-provider.js'
 import { type ImageInput, imageCount } from './images.js'
 import { type LivenessStatement, livenessStatement } from './liveness.js'
 import type {
@@ -24,7 +24,7 @@ import type {
   FusedReference,
   GuideCall,
   OperatingPoint,
-  Recogniser,
+  BiometricProvider,
   RecogniserCall,
   VerifyScript,
 } from './biometric-provider.js'
@@ -54,14 +54,14 @@ const IMAGE_ERRORS = {
   '+different_people': 'different_people',
 } as const
 
-export class SandboxRecogniser implements Recogniser {
+export class SandboxProvider implements BiometricProvider {
   /** References of the sandbox outlive a change of the model pack. */
   readonly model = 'sandbox@1'
   readonly takesChallenges = true
 
   constructor(
     private readonly engine: Pick<Engine, 'inspect'>,
-    private readonly production: Pick<EngineRecogniser, 'operatingPoint' | 'passiveLiveness'>,
+    private readonly production: Pick<EngineProvider, 'operatingPoint' | 'passiveLiveness'>,
     private readonly clock: Clock,
   ) {}
 

@@ -2,7 +2,7 @@
 import type { Clock } from '../lib/clock.js'
 import type { CaptureSessionRecord } from '../storage/records.js'
 import type { Store, StoreTransaction } from '../storage/store.js'
-import type { SubjectVault } from '../users/template-vault.js'
+import type { TemplateVault } from '../users/template-vault.js'
 import type { Outbox } from './outbox.js'
 
 /** Sessions that are reported in one transaction: few, because other writers wait for it. */
@@ -33,7 +33,7 @@ export function resultOf({
 
 export class CaptureSessionEvents {
   constructor(
-    private readonly parts: { store: Store; outbox: Outbox; vault: SubjectVault; clock: Clock },
+    private readonly parts: { store: Store; outbox: Outbox; vault: TemplateVault; clock: Clock },
     /** How long after its end a session is left alone: a capture that was sent in time may still be judged. */
     private readonly graceMs: number,
   ) {}

@@ -9,13 +9,13 @@ import { open, openWithAny, seal } from '../crypto/sealed-box.js'
 import type { ServiceKeys } from '../crypto/service-keys.js'
 import type { WebhookDeliveryRecord, WebhookEndpointRecord } from '../storage/records.js'
 import type { StoreReader, StoreTransaction } from '../storage/store.js'
-import type { SubjectVault } from '../users/template-vault.js'
+import type { TemplateVault } from '../users/template-vault.js'
 import type { WebhookEvent, WebhookEventType } from './webhook-events.js'
 
 /** How long a delivery can be looked at and sent again. */
 export const RETENTION_MS = 7 * DAY_MS
 /** Of one endpoint. What comes beyond it is counted and not kept: an endpoint that is gone must not fill the disk. */
-export const MOST_PENDING = 10_000
+export const MAX_PENDING = 10_000
 
 /** Something that happened, for whoever wants to be told. */
 export interface Occurrence {
@@ -30,7 +30,7 @@ export interface Occurrence {
 export class Outbox {
   constructor(
     private readonly keys: Pick<ServiceKeys, 'idempotency'>,
-    private readonly vault: SubjectVault,
+    private readonly vault: TemplateVault,
     private readonly clock: Clock,
   ) {}
 
@@ -84,7 +84,7 @@ export class Outbox {
     event: WebhookEvent,
     subject: Occurrence['subject'],
   ): Promise<string | null> {
-    if ((await tx.pendingWebhooks(endpoint.id)) >= MOST_PENDING) {
+    if ((await tx.pendingWebhooks(endpoint.id)) >= MAX_PENDING) {
       await tx.countDroppedWebhook(endpoint.id)
       return null
     }

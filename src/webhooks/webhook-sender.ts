@@ -3,7 +3,7 @@
  * once: a process that ends between the answer and the note of it has it sent again.
  */
 import type { Logger } from 'pino'
-import { Beat } from '../lib/periodic-task.js'
+import { PeriodicTask } from '../lib/periodic-task.js'
 import { type Clock, HOUR_MS, MINUTE_MS, SECOND_MS } from '../lib/clock.js'
 import { SIGNATURE_HEADER } from '../crypto/response-signature.js'
 import { signWebhook } from '../crypto/webhook-signature.js'
@@ -34,9 +34,9 @@ const POLL_MS = SECOND_MS
 const TIMEOUT_MS = 10 * SECOND_MS
 /** Longer than a try takes: what another process has taken, and not done by then, is taken from it. */
 const LEASE_MS = MINUTE_MS
-const MOST_AT_ONCE = 16
+const MAX_AT_ONCE = 16
 /** Endpoints that are looked at when places are given away: more than are in use anywhere near at once. */
-const MOST_LOOKED_AT = 1000
+const MAX_LOOKED_AT = 1000
 
 export const DELIVERY_OUTCOMES = ['delivered', 'retried', 'given_up'] as const
 export type DeliveryOutcome = (typeof DELIVERY_OUTCOMES)[number]
@@ -48,7 +48,7 @@ interface SenderParts {
   clock: Clock
   log: Logger
   observe: (outcome: DeliveryOutcome) => void
-  duty: SendingDuty
+  leaderLease: SendingDuty
 }
 
 /** Of several services one sends: so each endpoint has one delivery at a time, in order, whoever stored it. */
@@ -58,10 +58,10 @@ export interface SendingDuty {
   /** Null while another service sends. */
   current(): { id: string; signal: AbortSignal } | null
 }
-type Term = NonNullable<ReturnType<SendingDuty['current']>>
+type LeadershipTerm = NonNullable<ReturnType<SendingDuty['current']>>
 
 export class WebhookSender {
-  private readonly beat = new Beat(
+  private readonly beat = new PeriodicTask(
     POLL_MS,
     () => this.takeDue(),
     (err) => this.parts.log.warn({ err }, 'webhooks could not be looked for'),
@@ -75,7 +75,7 @@ export class WebhookSender {
   private readonly lastTurn = new Map<string, number>()
   private turns = 0
   /** In which what others were at was released. */
-  private released: Term | null = null
+  private released: LeadershipTerm | null = null
 
   constructor(private readonly parts: SenderParts) {}
 
@@ -91,20 +91,20 @@ export class WebhookSender {
   }
 
   private async takeDue(): Promise<void> {
-    const { store, clock, duty } = this.parts
-    const term = duty.current()
+    const { store, clock, leaderLease } = this.parts
+    const term = leaderLease.current()
     if (!term) return
     const now = clock.now()
     const isFree = ({ endpointId }: WebhookDeliveryRecord) => !this.underWay.has(endpointId)
-    if (duty.isShared && this.released !== term) {
+    if (leaderLease.isShared && this.released !== term) {
       await this.inTerm(term, (tx) => tx.releaseWebhooks(term.id))
       this.released = term
     }
     // Outside a transaction: most often there is nothing to take.
-    if (!(await store.read.dueWebhooks(now, MOST_LOOKED_AT)).some(isFree)) return
+    if (!(await store.read.dueWebhooks(now, MAX_LOOKED_AT)).some(isFree)) return
     const taken = await this.inTerm(term, async (tx) => {
-      const due = this.inTurn(await tx.dueWebhooks(now, MOST_LOOKED_AT)).filter(isFree)
-      const taken = due.slice(0, MOST_AT_ONCE - this.underWay.size)
+      const due = this.inTurn(await tx.dueWebhooks(now, MAX_LOOKED_AT)).filter(isFree)
+      const taken = due.slice(0, MAX_AT_ONCE - this.underWay.size)
       for (const delivery of taken)
         await tx.setWebhookProgress(delivery.id, {
           ...delivery,
@@ -115,7 +115,7 @@ export class WebhookSender {
       return taken
     })
     // Whoever has the duty now sends it.
-    if (this.stopped.signal.aborted || duty.current() !== term) return
+    if (this.stopped.signal.aborted || leaderLease.current() !== term) return
     for (const delivery of taken) {
       const sending = this.send(delivery, term)
         .catch((err) => this.parts.log.warn({ err, delivery: delivery.id }, 'a webhook could not be sent'))
@@ -129,9 +129,9 @@ export class WebhookSender {
   }
 
   /** Writing is done by one service at a time: whoever takes the duty over sees what was written by the one before. */
-  private inTerm<T>(term: Term, work: (tx: StoreTransaction) => Promise<T>): Promise<T> {
+  private inTerm<T>(term: LeadershipTerm, work: (tx: StoreTransaction) => Promise<T>): Promise<T> {
     return this.parts.store.transaction(async (tx) => {
-      if (this.parts.duty.current() !== term)
+      if (this.parts.leaderLease.current() !== term)
         throw new StoreUnavailableError('another service sends webhooks now')
       return work(tx)
     })
@@ -149,7 +149,7 @@ export class WebhookSender {
     return due.sort((a, b) => turnOf(a) - turnOf(b))
   }
 
-  private async send(delivery: WebhookDeliveryRecord, term: Term): Promise<void> {
+  private async send(delivery: WebhookDeliveryRecord, term: LeadershipTerm): Promise<void> {
     const { store, outbox } = this.parts
     const endpoint = await store.read.webhookEndpoint(delivery.endpointId)
     const body = await outbox.body(store.read, delivery)
@@ -195,7 +195,7 @@ export class WebhookSender {
     }
   }
 
-  private async settle(delivery: WebhookDeliveryRecord, outcome: number | string, term: Term): Promise<void> {
+  private async settle(delivery: WebhookDeliveryRecord, outcome: number | string, term: LeadershipTerm): Promise<void> {
     const { store, clock, observe } = this.parts
     const now = clock.now()
     const isDelivered = typeof outcome === 'number' && outcome >= 200 && outcome < 300

@@ -5,7 +5,7 @@ export class WebhookUrlError extends CodedError<'invalid_webhook_url'> {
   override readonly name = 'WebhookUrlError'
 }
 
-const MOST_CHARACTERS = 2048
+const MAX_CHARACTERS = 2048
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/
 
 /**
@@ -15,7 +15,7 @@ const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/
  */
 export function assertWebhookUrl(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : null
-  if (!url || text.length > MOST_CHARACTERS) throw refusal('is not a URL')
+  if (!url || text.length > MAX_CHARACTERS) throw refusal('is not a URL')
   if (url.protocol !== 'https:' && !(url.protocol === 'http:' && LOOPBACK.test(url.hostname)))
     throw refusal('must begin with https: (http: only to localhost)')
   if (url.username || url.password)

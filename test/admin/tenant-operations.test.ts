@@ -6,41 +6,41 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { AUDIT_EVENTS } from '../../src/audit/audit-events.js'
 import { DAY_MS, ManualClock } from '../../src/lib/clock.js'
 import { type Environment, loadConfig } from '../../src/config/config.js'
-import { type Ledger, openLedger } from '../../src/app/core.js'
+import { type Core, openCore } from '../../src/app/core.js'
 import { COMMAND_LINE } from '../../src/admin/operation.js'
 import type { TenantRecord } from '../../src/storage/records.js'
 
 const actor = { name: 'dashboard:operator', requestId: 'req_1' }
 const clock = new ManualClock()
 let dataDir: string
-let ledger: Ledger
+let core: Core
 let tenant: TenantRecord
 let count = 0
 
 beforeAll(async () => {
   dataDir = await mkdtemp(join(tmpdir(), 'countersign-test-'))
-  ledger = await openLedger(loadConfig({ COUNTERSIGN_DATA_DIR: dataDir }), clock)
+  core = await openCore(loadConfig({ COUNTERSIGN_DATA_DIR: dataDir }), clock)
 })
 afterAll(async () => {
-  await ledger?.store.close()
+  await core?.store.close()
   await rm(dataDir, { recursive: true, force: true })
 })
 beforeEach(async () => {
-  ;({ tenant } = await ledger.tenancy.create(`tenant-${++count}`))
+  ;({ tenant } = await core.tenancy.create(`tenant-${++count}`))
 })
 
 const log = async () =>
-  (await ledger.store.read.auditEntries(tenant.id, 0, 100)).map(({ entry }) => JSON.parse(entry))
-const issue = () => ledger.store.transaction((tx) => tx.setProductionIssued(tenant.id, clock.now()))
+  (await core.store.read.auditEntries(tenant.id, 0, 100)).map(({ entry }) => JSON.parse(entry))
+const issue = () => core.store.transaction((tx) => tx.setProductionIssued(tenant.id, clock.now()))
 const enrol = (userId: string, environment: Environment) =>
-  ledger.store.transaction((tx) => {
-    const lookup = ledger.vault.lookup(tenant.id, environment, userId)
-    return tx.insertSubject(ledger.vault.create(tenant.id, environment, lookup, userId).record)
+  core.store.transaction((tx) => {
+    const lookup = core.vault.lookup(tenant.id, environment, userId)
+    return tx.insertSubject(core.vault.create(tenant.id, environment, lookup, userId).record)
   })
 
 describe('an operation', () => {
   it('writes one entry that names who did it, by which request, and what', async () => {
-    const { keys, tenants } = ledger.operations
+    const { keys, tenants } = core.operations
     await issue()
     await keys.revealProduction(tenant, actor)
     await keys.reissue(tenant, actor, 'sandbox', 1000)
@@ -104,13 +104,13 @@ describe('an operation', () => {
       },
     ])
     for (const { event } of await log()) expect(AUDIT_EVENTS).toContain(event)
-    expect(await ledger.audit.verify(ledger.store.read, tenant.id)).toEqual({ entries: 6, brokenAt: null })
+    expect(await core.audit.verify(core.store.read, tenant.id)).toEqual({ entries: 6, brokenAt: null })
   })
 
   it('that is refused changes nothing and leaves no entry', async () => {
-    const { keys } = ledger.operations
+    const { keys } = core.operations
     await keys.rotateSigning(tenant, actor, false)
-    const before = await ledger.store.read.signingSecrets(tenant.id, clock.now())
+    const before = await core.store.read.signingSecrets(tenant.id, clock.now())
     await expect(keys.rotateSigning(tenant, actor, false)).rejects.toMatchObject({
       code: 'rotation_in_progress',
     })
@@ -118,13 +118,13 @@ describe('an operation', () => {
       code: 'production_key_not_issued',
     })
     await expect(keys.revoke(tenant, actor, 'production')).rejects.toMatchObject({ code: 'no_active_key' })
-    expect(await ledger.store.read.signingSecrets(tenant.id, clock.now())).toEqual(before)
+    expect(await core.store.read.signingSecrets(tenant.id, clock.now())).toEqual(before)
     expect(await log()).toHaveLength(1)
   })
 
   it('hands its facts to a transaction that writes the entry itself, and writes none', async () => {
-    const { result, facts } = await ledger.store.transaction((tx) =>
-      ledger.operations.keys.rotateSigningWithin(tx, tenant.id, false),
+    const { result, facts } = await core.store.transaction((tx) =>
+      core.operations.keys.rotateSigningWithin(tx, tenant.id, false),
     )
     expect(facts).toEqual({
       event: 'rotate_signing',
@@ -137,7 +137,7 @@ describe('an operation', () => {
 
 describe('a new tenant', () => {
   it('comes with a login link, or not at all', async () => {
-    const { tenants } = ledger.operations
+    const { tenants } = core.operations
     const { loginLink } = await tenants.create('welcomed', actor, {}, 'http://admin')
     expect(loginLink).toMatch(/^http:\/\/admin\/#\/login\/[0-9A-Za-z]+$/)
     const refused = tenants.create('welcomed', actor, {}, 'http://admin')
@@ -145,7 +145,7 @@ describe('a new tenant', () => {
   })
 
   it('begins its audit log with who made it, and with which contract', async () => {
-    const { tenants } = ledger.operations
+    const { tenants } = core.operations
     const contract = { ratePerSecond: 7, fmr: 1e-5 }
     ;({ tenant } = await tenants.create('founded', actor, contract, 'http://admin'))
     expect(await log()).toEqual([
@@ -167,7 +167,7 @@ describe('a new tenant', () => {
 
 describe('an erasure', () => {
   const erase = (environment: Environment, userId = 'ada') =>
-    ledger.operations.users.erase(tenant, actor, { environment, userId })
+    core.operations.users.erase(tenant, actor, { environment, userId })
 
   it('is in the log once as done and again as repeated, with one receipt for a day', async () => {
     await enrol('ada', 'production')
@@ -196,11 +196,11 @@ describe('an erasure', () => {
 })
 
 describe('a tenant', () => {
-  const authenticate = (key: string) => ledger.tenancy.authenticate(`Bearer ${key}`, 'sandbox')
+  const authenticate = (key: string) => core.tenancy.authenticate(`Bearer ${key}`, 'sandbox')
 
   it('that is suspended is refused until it is resumed, and nothing of it is lost', async () => {
-    const { lifecycle } = ledger.operations
-    const created = await ledger.tenancy.create('paused')
+    const { lifecycle } = core.operations
+    const created = await core.tenancy.create('paused')
     tenant = created.tenant
     await enrol('ada', 'production')
     await lifecycle.suspend(tenant, actor)
@@ -212,7 +212,7 @@ describe('a tenant', () => {
     await lifecycle.resume(tenant, actor)
     expect((await authenticate(created.sandboxKey)).tenant.id).toBe(tenant.id)
     await expect(lifecycle.resume(tenant, actor)).rejects.toMatchObject({ code: 'tenant_not_suspended' })
-    expect(await ledger.store.read.lookupsOf(tenant.id, 10)).toHaveLength(1)
+    expect(await core.store.read.lookupsOf(tenant.id, 10)).toHaveLength(1)
     expect(await log()).toMatchObject([
       { event: 'tenant_suspended', actor: actor.name },
       { event: 'tenant_resumed', actor: actor.name },
@@ -220,15 +220,15 @@ describe('a tenant', () => {
   })
 
   it('that is deleted keeps its audit log alone; every user, key, secret, link and session is gone', async () => {
-    const { lifecycle, tenants } = ledger.operations
-    const created = await ledger.tenancy.create('closing')
+    const { lifecycle, tenants } = core.operations
+    const created = await core.tenancy.create('closing')
     const neighbour = tenant
     await enrol('neighbour', 'production')
     tenant = created.tenant
     // More than a batch.
     for (let i = 0; i < 201; i++) await enrol(`user-${i}`, i % 2 === 0 ? 'production' : 'sandbox')
     await tenants.createLoginLink(tenant, actor, 'http://admin')
-    const { store } = ledger
+    const { store } = core
     const receipt = await lifecycle.delete(tenant, actor)
     expect(receipt).toMatchObject({ users: 201, references: 0, erasureId: expect.stringMatching(/^era_/) })
     expect(await store.read.lookupsOf(tenant.id, 10)).toEqual([])
@@ -240,17 +240,17 @@ describe('a tenant', () => {
       erasure_id: receipt.erasureId,
       users: 201,
     })
-    expect((await ledger.audit.verify(store.read, tenant.id)).brokenAt).toBeNull()
+    expect((await core.audit.verify(store.read, tenant.id)).brokenAt).toBeNull()
     expect(await store.read.lookupsOf(neighbour.id, 10)).toHaveLength(1)
 
     const deleted = { code: 'tenant_deleted' }
     for (const again of [
       () => lifecycle.delete(tenant, actor),
       () => lifecycle.resume(tenant, actor),
-      () => ledger.tenancy.findLive(tenant.name),
+      () => core.tenancy.findLive(tenant.name),
     ])
       await expect(again()).rejects.toMatchObject(deleted)
-    await expect(ledger.tenancy.create('closing')).rejects.toMatchObject({ code: 'tenant_exists' })
+    await expect(core.tenancy.create('closing')).rejects.toMatchObject({ code: 'tenant_exists' })
     // A call that was under way brings nobody back.
     await expect(enrol('late', 'production')).rejects.toThrow('the tenant is deleted')
   })

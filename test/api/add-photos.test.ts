@@ -26,7 +26,7 @@ const score = async (user_id: string, image: string) =>
   (await production.verify({ user_id, image, action: 'x' })).body.score as number
 
 async function lastEntry() {
-  const head = await running.service.ledger.store.read.auditHead(tenant.id)
+  const head = await running.service.core.store.read.auditHead(tenant.id)
   return JSON.parse(head!.entry)
 }
 
@@ -56,12 +56,12 @@ describe('a photo that is added', () => {
   })
 
   it('keeps the consent of before, unless it brings its own', async () => {
-    const { store } = running.service.ledger
+    const { store } = running.service.core
     const consent = { id: 'c-1', at: '2026-01-31T12:00:00Z' }
     await production.enroll({ user_id: 'consenting', image: ada, consent })
     await production.enroll({ user_id: 'consenting', image: adaToday, add: true })
-    const { SubjectVault } = await import('../../src/users/template-vault.js')
-    const vault = new SubjectVault(running.service.ledger.keys, running.clock)
+    const { TemplateVault } = await import('../../src/users/template-vault.js')
+    const vault = new TemplateVault(running.service.core.keys, running.clock)
     const lookup = vault.lookup(tenant.id, 'production', 'consenting')
     const subject = await vault.find(store.read, lookup, 'consenting')
     expect(vault.openReference(subject!, subject!.reference!)).toMatchObject({ consent, views: 2 })

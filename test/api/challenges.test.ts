@@ -296,7 +296,7 @@ describe('a call that must carry a check of liveness', () => {
 
   it('is so by the contract of its tenant, never weaker by what the call says', async () => {
     const strict = await running.tenant()
-    const { operations, tenancy } = running.service.ledger
+    const { operations, tenancy } = running.service.core
     await operations.tenants.setContract(await tenancy.find(strict.id), COMMAND_LINE, {
       ratePerSecond: 50,
       fmr: null,

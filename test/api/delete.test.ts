@@ -130,7 +130,7 @@ describe('an erasure', () => {
     const first = await production.erase('pseudonymous')
     await enrol('pseudonymous')
     await production.erase('pseudonymous')
-    const entries = (await running.service.ledger.store.read.auditEntries(tenant.id, before, 10)).map(
+    const entries = (await running.service.core.store.read.auditEntries(tenant.id, before, 10)).map(
       ({ entry }) => JSON.parse(entry),
     )
     expect(entries.map(({ event }) => event)).toEqual(['enroll', 'delete', 'enroll', 'delete'])

@@ -1,6 +1,6 @@
 import sharp from 'sharp'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { SubjectVault } from '../../src/users/template-vault.js'
+import { TemplateVault } from '../../src/users/template-vault.js'
 import type { ApiClient } from '../support/client.js'
 import { countRows, keptBytes } from '../support/database.js'
 import { base64, face, groupPhoto, landscape } from '../support/faces.js'
@@ -74,7 +74,7 @@ describe('a first enrolment', () => {
 
   it('leaves users of an earlier version, whose id has such characters, to be verified and erased', async () => {
     const user_id = 'early\u200b'
-    const { vault, store } = running.service.ledger
+    const { vault, store } = running.service.core
     await production.enroll({ user_id: 'early', image: ada })
     const [known, odd] = ['early', user_id].map((id) => vault.lookup(tenant.id, 'production', id))
     const { reference, ...other } = (await vault.find(store.read, known!, 'early'))!
@@ -132,7 +132,7 @@ describe('a first enrolment', () => {
   it('writes one audit entry that names the user only by a pseudonym', async () => {
     const before = await countRows(running, 'audit')
     const response = await production.enroll({ user_id: 'audited-user', image: ada })
-    const entries = await running.service.ledger.store.read.auditEntries(tenant.id, before, 10)
+    const entries = await running.service.core.store.read.auditEntries(tenant.id, before, 10)
     expect(entries).toHaveLength(1)
     const entry = JSON.parse(entries[0]!.entry)
     expect(entry).toMatchObject({
@@ -245,8 +245,8 @@ describe('consent', () => {
     const consent = { id: 'consent-42', at: '2026-01-31T12:00:00Z' }
     const response = await production.enroll({ user_id: 'consenting', image: ada, consent })
     expect(response.status).toBe(201)
-    const { store, keys } = running.service.ledger
-    const vault = new SubjectVault(keys, running.clock)
+    const { store, keys } = running.service.core
+    const vault = new TemplateVault(keys, running.clock)
     const lookup = vault.lookup(tenant.id, 'production', 'consenting')
     const subject = await vault.find(store.read, lookup, 'consenting')
     expect(vault.openReference(subject!, subject!.reference!).consent).toEqual(consent)

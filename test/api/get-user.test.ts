@@ -110,7 +110,7 @@ describe('a user who is looked up', () => {
   })
 
   it('leaves no trace in audit log and log, whatever the address', async () => {
-    const { read } = running.service.ledger.store
+    const { read } = running.service.core.store
     const before = await read.auditHead(tenant.id)
     await look('secret-user')
     await production.call('GET', '/v1/users/secret-user/more')
@@ -184,7 +184,7 @@ describe('the user in the path', () => {
 
 describe('a user who is unlocked', () => {
   const unlock = async (user: string) => {
-    const { tenancy, operations } = running.service.ledger
+    const { tenancy, operations } = running.service.core
     return operations.users.unlock(await tenancy.find(tenant.id), COMMAND_LINE, user)
   }
 
@@ -196,7 +196,7 @@ describe('a user who is unlocked', () => {
     expect(await unlock('l1')).toBe(ATTEMPTS)
     await guess('l1', ATTEMPTS - 1)
     expect((await verify()).body.verdict).toBe('approved')
-    const entries = await running.service.ledger.store.read.auditEntries(tenant.id, 0, 1000)
+    const entries = await running.service.core.store.read.auditEntries(tenant.id, 0, 1000)
     expect(
       entries.map(({ entry }) => JSON.parse(entry)).filter(({ event }) => event === 'user_unlocked'),
     ).toEqual([

@@ -48,9 +48,9 @@ describe('health', () => {
 
   it('writes no audit entry', async () => {
     const production = await running.production(await running.tenant())
-    const before = await running.service.ledger.store.read.counts()
+    const before = await running.service.core.store.read.counts()
     await production.health()
-    expect((await running.service.ledger.store.read.counts()).auditEntries).toBe(before.auditEntries)
+    expect((await running.service.core.store.read.counts()).auditEntries).toBe(before.auditEntries)
   })
 
   it('tells which provider could not serve', async () => {
@@ -111,7 +111,7 @@ describe('a database that cannot be read', () => {
     try {
       const [known, stranger] = [await lost.tenant(), await lost.tenant()]
       expect((await known.sandbox.health()).status).toBe(200)
-      const { read } = lost.service.ledger.store
+      const { read } = lost.service.core.store
       const gone = async () => {
         throw new StoreUnavailableError('the disk is gone')
       }

@@ -49,7 +49,7 @@ it('lists what the log holds, oldest first, with the entry’s own facts apart',
     hash: expect.stringMatching(/^[0-9a-f]{64}$/),
   })
   expect(JSON.stringify(data)).not.toContain('"ada"')
-  const records = await running.service.ledger.store.read.auditEntries(tenant.id, 0, 10)
+  const records = await running.service.core.store.read.auditEntries(tenant.id, 0, 10)
   for (const [index, { hash, entry }] of records.entries()) {
     const { facts, hash: told, ...fields } = data[index]
     const present = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null))
@@ -130,7 +130,7 @@ it('has cursors that lead nowhere but into the own log, whoever made them up', a
 })
 
 it('is walked by the SDK to its end, and a rare event at the end of a long log is on the first page', async () => {
-  const { store, audit } = running.service.ledger
+  const { store, audit } = running.service.core
   const by = { actor: 'operator', request_id: null }
   await store.transaction(async (tx) => {
     for (let i = 0; i < MANY; i++) await audit.append(tx, tenant.id, { event: 'verify', ...by })
@@ -153,7 +153,7 @@ it('is walked by the SDK to its end, and a rare event at the end of a long log i
 
 /** Entries that the store returns while `work` runs. */
 async function entriesRead(work: () => Promise<unknown>): Promise<number> {
-  const { read } = running.service.ledger.store
+  const { read } = running.service.core.store
   const reading = [vi.spyOn(read, 'auditEntries'), vi.spyOn(read, 'auditEntriesOfEvent')]
   try {
     await work()

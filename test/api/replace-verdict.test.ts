@@ -142,7 +142,7 @@ it('enrols a new user without one, also with `replace`', async () => {
 })
 
 it('asks for none where the contract does not', async () => {
-  const { operations, tenancy } = running.service.ledger
+  const { operations, tenancy } = running.service.core
   const record = await tenancy.find(tenant.id)
   const contract = { ratePerSecond: record.ratePerSecond, fmr: record.fmr, requireLiveness: null }
   const set = (replaceVerdictMinutes: number | null) =>

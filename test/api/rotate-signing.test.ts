@@ -212,7 +212,7 @@ describe('the right to rotate', () => {
   it('is audited in production, without the secret', async () => {
     const production = await running.production(tenant)
     const { body } = await production.rotate()
-    const head = await running.service.ledger.store.read.auditHead(tenant.id)
+    const head = await running.service.core.store.read.auditHead(tenant.id)
     expect(JSON.parse(head!.entry)).toMatchObject({
       event: 'rotate_signing',
       status: 200,

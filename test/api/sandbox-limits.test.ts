@@ -2,7 +2,7 @@
 import { pino } from 'pino'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { DAY_MS } from '../../src/lib/clock.js'
-import { Housekeeping } from '../../src/jobs/retention.js'
+import { RetentionJob } from '../../src/jobs/retention.js'
 import type { ApiClient } from '../support/client.js'
 import { base64, face } from '../support/faces.js'
 import { plain } from '../support/images.js'
@@ -44,10 +44,10 @@ describe('users of the sandbox', () => {
     await production.enroll({ user_id: 'kept', image: base64(await face('ada')) })
     await tenant.sandbox.enroll({ user_id: 'used', image, replace: true })
     await tenant.sandbox.enroll({ user_id: 'unused', image, replace: true })
-    const { store } = running.service.ledger
-    const duty = { current: () => ({ id: 'ours', signal: new AbortController().signal }) }
+    const { store } = running.service.core
+    const leaderLease = { current: () => ({ id: 'ours', signal: new AbortController().signal }) }
     const keepHouse = () =>
-      new Housekeeping(store, running.clock, pino({ level: 'silent' }), duty, {
+      new RetentionJob(store, running.clock, pino({ level: 'silent' }), leaderLease, {
         sandboxRetentionMs: 30 * DAY_MS,
         requestLogMs: 7 * DAY_MS,
       }).run()

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { SubjectVault } from '../../src/users/template-vault.js'
+import { TemplateVault } from '../../src/users/template-vault.js'
 import { apiClient } from '../support/client.js'
 import { base64, face, groupPhoto } from '../support/faces.js'
 import { startService, type TestService } from '../support/service.js'
@@ -69,8 +69,8 @@ beforeAll(async () => {
   remember((await production.rotate({ force: true })).body)
 
   // The embeddings, before any is erased.
-  const { store, keys } = service.ledger
-  const vault = new SubjectVault(keys, running.clock)
+  const { store, keys } = service.core
+  const vault = new TemplateVault(keys, running.clock)
   for (const name of USERS) {
     const subject = (await vault.find(store.read, vault.lookup(tenant.id, 'production', name), name))!
     const { embedding } = vault.openReference(subject, subject.reference!)

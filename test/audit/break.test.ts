@@ -17,7 +17,7 @@ it('users are verified on, while log, metric and the tenant’s own audit log re
   const verify = () => production.verify({ user_id: 'ada', image, action: 'login' })
   expect((await production.enroll({ user_id: 'ada', image })).status).toBe(201)
   expect((await verify()).status).toBe(200)
-  const { audit, store } = service.ledger
+  const { audit, store } = service.core
   const { entries, brokenAt } = await audit.verify(store.read, tenant.id)
   expect(brokenAt).toBeNull()
   const metric = async () =>

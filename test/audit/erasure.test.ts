@@ -18,11 +18,11 @@ beforeAll(async () => {
 afterAll(() => running?.stop())
 
 async function entries(): Promise<Array<Record<string, unknown>>> {
-  const all = await running.service.ledger.store.read.auditEntries(tenant.id, 0, 1000)
+  const all = await running.service.core.store.read.auditEntries(tenant.id, 0, 1000)
   return all.map(({ entry }) => JSON.parse(entry))
 }
 
-const verifyChain = () => running.service.ledger.audit.verify(running.service.ledger.store.read, tenant.id)
+const verifyChain = () => running.service.core.audit.verify(running.service.core.store.read, tenant.id)
 
 async function enrolAndVerify(user_id: string): Promise<void> {
   expect((await production.enroll({ user_id, image: photo })).status).toBe(201)
@@ -80,7 +80,7 @@ describe('the audit log in production', () => {
     const other = await running.tenant()
     const cleared = await other.sandbox.verify({ user_id: 'u+match', image: photo, action: 'login' })
     expect(cleared.body).toMatchObject({ verdict: 'approved', production_key: 'issued' })
-    expect(await running.service.ledger.store.read.auditHead(other.id)).toBeUndefined()
+    expect(await running.service.core.store.read.auditHead(other.id)).toBeUndefined()
   })
 
   it('stays verifiable through an erasure, which makes the pseudonym unlinkable', async () => {
@@ -96,7 +96,7 @@ describe('the audit log in production', () => {
     expect(await verifyChain()).toEqual({ entries: after.length, brokenAt: null })
 
     // With user id and every key that is left, the pseudonym cannot be made again.
-    const { keys } = running.service.ledger
+    const { keys } = running.service.core
     const { wrapping, secrets, idempotency, audit, lookup, instance } = keys
     const all = [wrapping.current, secrets.current, idempotency.current, ...audit, lookup, instance]
     const made = all.flatMap((key) =>
@@ -122,7 +122,7 @@ describe('the audit log in production', () => {
     const other = await running.tenant()
     const client = await running.production(other)
     await client.enroll({ user_id: 'ada', image: photo })
-    const [entry] = await running.service.ledger.store.read.auditEntries(other.id, 0, 1)
+    const [entry] = await running.service.core.store.read.auditEntries(other.id, 0, 1)
     const subjects = (await entries()).map(({ subject }) => subject)
     expect(subjects).not.toContain(JSON.parse(entry!.entry).subject)
   })

@@ -18,8 +18,8 @@ beforeAll(async () => {
 })
 afterAll(() => running?.stop())
 
-const operations = () => running.service.ledger.operations.tenants
-const record = () => running.service.ledger.tenancy.find(tenant.id)
+const operations = () => running.service.core.operations.tenants
+const record = () => running.service.core.tenancy.find(tenant.id)
 const setLogo = async (file: Uint8Array | null) =>
   operations().setCaptureLogo(await record(), COMMAND_LINE, file)
 const picture = (width: number, height: number) =>
@@ -64,7 +64,7 @@ describe('the brand of a tenant', () => {
     const { text, get } = await page()
     expect(text).not.toContain('class="logo"')
     expect((await get(`/assets/logo/${tenant.id}.${logo!.sha256}.png`)).status).toBe(404)
-    expect(await running.service.ledger.store.read.captureLogo(tenant.id)).toBeUndefined()
+    expect(await running.service.core.store.read.captureLogo(tenant.id)).toBeUndefined()
   })
 
   it.each([
@@ -92,7 +92,7 @@ describe('the brand of a tenant', () => {
 
   it('leaves an entry in the audit log', async () => {
     await setLogo(await picture(100, 50).png().toBuffer())
-    const entries = await running.service.ledger.store.read.auditEntries(tenant.id, 0, 1000)
+    const entries = await running.service.core.store.read.auditEntries(tenant.id, 0, 1000)
     const { sha256 } = capturePageSettings(await record()).logo!
     expect(JSON.parse(entries.at(-1)!.entry)).toMatchObject({
       event: 'capture_page_changed',

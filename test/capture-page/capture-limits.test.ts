@@ -9,7 +9,7 @@ import { childrenOf } from '../support/process-tree.js'
 import { startService, type TestService, type TestTenant } from '../support/service.js'
 
 /** Challenges that one session may ask for; docs say the same. */
-const MOST_CHALLENGES = 15
+const MAX_CHALLENGES = 15
 
 let running: TestService
 let tenant: TestTenant
@@ -95,7 +95,7 @@ describe('a capture session that is open', () => {
   it('gives out fifteen challenges and is over with the next one', async () => {
     const { id, visitor } = await opened()
     await visitor.agree()
-    for (let asked = 1; asked <= MOST_CHALLENGES; asked++)
+    for (let asked = 1; asked <= MAX_CHALLENGES; asked++)
       expect((await visitor.post('challenge')).body.state).toBe('challenge')
     expect((await visitor.post('challenge')).body.state).toBe('over')
     expect(await look(id)).toMatchObject({ status: 'completed', attempts: 0 })

@@ -61,7 +61,7 @@ describe.skipIf(!CHROMIUM)('the hosted capture page in Chromium', { timeout: 180
     await new Promise((resolve) => customer.once('listening', resolve))
     back = `http://127.0.0.1:${(customer.address() as AddressInfo).port}`
     tenant = await running.tenant()
-    const { tenancy, operations } = running.service.ledger
+    const { tenancy, operations } = running.service.core
     await operations.tenants.setCapturePage(await tenancy.find(tenant.id), COMMAND_LINE, {
       company: 'Bank of Ada',
       returnOrigins: [back],

@@ -143,7 +143,7 @@ overTransports((transport) => {
       const { visitor } = await session({}, other.sandbox)
       await visitor.open()
       await visitor.agree()
-      const { tenancy, store } = running.service.ledger
+      const { tenancy, store } = running.service.core
       const record = await tenancy.find(other.id)
       await store.transaction((tx) => tenancy.reissueKey(tx, record, 'sandbox', 0))
       expect((await visitor.open()).status).toBe(410)
@@ -445,7 +445,7 @@ overTransports((transport) => {
       const opened = await session({ user_id })
       await opened.visitor.open()
       const unopened = await session({ user_id })
-      const { store, vault } = running.service.ledger
+      const { store, vault } = running.service.core
       const { subject } = (await store.read.subject(vault.lookup(tenant.id, 'sandbox', user_id)))!
       const lockedUntil = running.clock.now() + 60_000
       await store.transaction((tx) =>
@@ -562,7 +562,7 @@ overTransports((transport) => {
       const { visitor, id } = await session()
       await visitor.open()
       await visitor.agree()
-      const { read } = running.service.ledger.store
+      const { read } = running.service.core.store
       const before = [await look(id), await read.captureSession(id)]
       await ask(visitor)
       expect([await look(id), await read.captureSession(id)]).toEqual(before)
@@ -606,7 +606,7 @@ overTransports((transport) => {
     const settle = (consent: { version: string; text: string } | undefined) =>
       allowReturn(running, tenant, { company: 'Bank <of> Ada', ...(consent ? { consent } : {}) })
     const consented = async (id: string) => {
-      const { store } = running.service.ledger
+      const { store } = running.service.core
       const entries = await store.read.auditEntries(tenant.id, 0, 1000)
       return entries.map(({ entry }) => JSON.parse(entry)).find((entry) => entry.capture_session === id)
     }
@@ -650,7 +650,7 @@ overTransports((transport) => {
         running.clock.advance(1000)
       }
       await settle(undefined)
-      const { read } = running.service.ledger.store
+      const { read } = running.service.core.store
       const hash = Buffer.from(hashOf(texts.first.text), 'hex')
       expect(await read.consentText(tenant.id, hash)).toEqual([
         {
@@ -669,7 +669,7 @@ overTransports((transport) => {
       await visitor.open()
       expect((await visitor.agree()).status).toBe(200)
       const { consent_sha256 } = await consented(id)
-      const [kept] = await running.service.ledger.store.read.consentText(
+      const [kept] = await running.service.core.store.read.consentText(
         tenant.id,
         Buffer.from(consent_sha256, 'hex'),
       )

@@ -64,7 +64,7 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
     }
     await stage.quieten()
     journal.broken.push(...(await stage.epochs.examine()))
-    await examine(stage.ledger, stage.examiner, stage.tenants)
+    await examine(stage.core, stage.examiner, stage.tenants)
     onProgress?.(`epochs: ${stage.epochs.ended}`)
     onProgress?.(`refused: ${JSON.stringify(journal.refused)}; without an answer: ${journal.unanswered}`)
     return {

@@ -8,12 +8,12 @@ import { wrappingOf } from '../../src/crypto/epoch-key.js'
 import { isOpenedBy } from '../../src/crypto/sealed-box.js'
 import { destroyRetired } from '../../src/keys/scheduled-epoch-rotation.js'
 import { EpochRotation } from '../../src/keys/epoch-rotation.js'
-import { type Ledger, takeOverEpochs } from '../../src/app/core.js'
+import { type Core, takeOverEpochs } from '../../src/app/core.js'
 
 /** Longer than a node that stands still is waited for. */
 const PATIENCE_MS = 10_000
 const LAST_PATIENCE_MS = 60_000
-const MOST_USERS = 1_000_000
+const MAX_USERS = 1_000_000
 
 export class EpochChanges {
   ended = 0
@@ -22,10 +22,10 @@ export class EpochChanges {
 
   /** @param ledger of this process, which no proxy disturbs */
   constructor(
-    private readonly ledger: Ledger,
+    private readonly core: Core,
     path: string,
   ) {
-    const { store, keys } = ledger
+    const { store, keys } = core
     this.folder = new EpochFolder(path)
     this.rotation = new EpochRotation({
       ...{ store, keys, folder: this.folder, clock: systemClock },
@@ -44,11 +44,11 @@ export class EpochChanges {
 
   /** When all is well again. @returns what is wrong */
   async examine(): Promise<string[]> {
-    const { store, keys } = this.ledger
+    const { store, keys } = this.core
     try {
       const keyId = await this.change(LAST_PATIENCE_MS)
       const present = wrappingOf(keys, await this.folder.read(keyId))
-      const rows = await store.read.sealedRows('subject', '', MOST_USERS)
+      const rows = await store.read.sealedRows('subject', '', MAX_USERS)
       const problems = rows
         .filter((row) => !isOpenedBy(present, row))
         .map(({ id }) => `${id} is not wrapped under the present epoch`)
@@ -62,7 +62,7 @@ export class EpochChanges {
 
   /** @returns the id of its key */
   private async change(patienceMs: number, signal?: AbortSignal): Promise<string> {
-    const { store } = this.ledger
+    const { store } = this.core
     const { keyId } = await this.rotation.rotate({ patienceMs, ...(signal ? { signal } : {}) })
     await destroyRetired({ store, folder: this.folder, clock: systemClock, retentionMs: 0 })
     this.ended++

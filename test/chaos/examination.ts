@@ -1,12 +1,12 @@
 /** When all is well again: whether everything acknowledged is there, once, and every audit log whole. */
-import type { Ledger } from '../../src/app/core.js'
+import type { Core } from '../../src/app/core.js'
 import type { Caller } from './caller.js'
 import { type ChaosTenant, type Effect, type Journal, NAMED_BY } from './journal.js'
 import { atEveryNode } from './lives.js'
 
 const PAGE = 1000
 /** Of the users that were erased the last ones, at every node. */
-const MOST_ASKED = 200
+const MAX_ASKED = 200
 
 export interface Entry {
   event: string
@@ -17,7 +17,7 @@ export interface Entry {
 
 /** @param ledger of this process, which no proxy disturbs */
 export async function examine(
-  { store, audit }: Ledger,
+  { store, audit }: Core,
   caller: Caller,
   tenants: readonly ChaosTenant[],
 ): Promise<void> {
@@ -40,7 +40,7 @@ export async function examine(
     }
   }
   for (const user of journal.living) await atEveryNode(caller, user, 200, insistently)
-  for (const user of journal.erased.slice(-MOST_ASKED)) await atEveryNode(caller, user, 404, insistently)
+  for (const user of journal.erased.slice(-MAX_ASKED)) await atEveryNode(caller, user, 404, insistently)
 }
 
 /** The log of production against what callers were told: every call of theirs was answered in the end, so both must be the same. */

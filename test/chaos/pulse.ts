@@ -5,7 +5,7 @@ import type { ChaosNode } from './chaos-node.js'
 import type { ChaosTenant } from './journal.js'
 
 const BEAT_MS = 200
-const MOST_UNDER_WAY = 10
+const MAX_UNDER_WAY = 10
 const GIVE_UP_MS = 60_000
 
 /** Acknowledgements that are remembered of a node. */
@@ -52,7 +52,7 @@ export class Pulse {
   }
 
   private async beat(node: ChaosNode, beats: Beats): Promise<void> {
-    if (node.isAway || beats.underWay >= MOST_UNDER_WAY) return
+    if (node.isAway || beats.underWay >= MAX_UNDER_WAY) return
     beats.underWay++
     try {
       // Asks nothing of the engine: how busy the machine is should show as little as can be.

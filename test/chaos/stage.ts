@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { loadConfig } from '../../src/config/config.js'
-import { type Ledger, openLedger } from '../../src/app/core.js'
+import { type Core, openCore } from '../../src/app/core.js'
 import { COMMAND_LINE } from '../../src/admin/operation.js'
 import { Random } from '../hostile/random.js'
 import { base64, face } from '../support/faces.js'
@@ -51,11 +51,11 @@ export class Stage {
   private constructor(
     private readonly folder: string,
     readonly database: DatabasePair,
-    readonly ledger: Ledger,
+    readonly core: Core,
     seed: number,
   ) {
     this.examiner = this.caller(new Random(seed))
-    this.epochs = new EpochChanges(ledger, join(folder, 'epochs'))
+    this.epochs = new EpochChanges(core, join(folder, 'epochs'))
   }
 
   /** Resolves when all nodes serve, and callers are at work. */
@@ -74,7 +74,7 @@ export class Stage {
         COUNTERSIGN_DATA_DIR: folder,
         COUNTERSIGN_DATABASE: database.directUrl,
       })
-      stage = new Stage(folder, database, await openLedger(config), seed)
+      stage = new Stage(folder, database, await openCore(config), seed)
       for (let index = 1; index <= nodes; index++)
         stage.nodes.push(await stage.makeNode(`node-${index}`, settings, logFolder))
       // All at once, as after a power cut.
@@ -104,7 +104,7 @@ export class Stage {
     for (const node of this.nodes) await node.dispose()
     await this.pulse?.stop()
     await this.working
-    await this.ledger.store.close()
+    await this.core.store.close()
     await this.database.dispose()
     await rm(this.folder, { recursive: true, force: true })
   }
@@ -127,7 +127,7 @@ export class Stage {
   }
 
   private async makeTenant(name: string): Promise<ChaosTenant> {
-    const { tenancy, store } = this.ledger
+    const { tenancy, store } = this.core
     const { tenant, sandboxKey } = await tenancy.create(name, { ratePerSecond: RATE })
     const production = await store.transaction(async (tx) => {
       await tx.setProductionIssued(tenant.id, Date.now())
@@ -178,7 +178,7 @@ export class Stage {
 
   /** As the command does, on a connection that no proxy disturbs, until it is confirmed. */
   private async unlock({ tenant, userId }: ChaosUser): Promise<void> {
-    const { tenancy, operations } = this.ledger
+    const { tenancy, operations } = this.core
     const { unlocked } = this.journal
     for (let giveUpMs = Number.POSITIVE_INFINITY; ; await sleep(RETRY_MS))
       try {

@@ -12,16 +12,16 @@ import { VERSION } from '../../src/lib/version.js'
 type Json = any
 
 const { paths, components } = buildOpenApi(DESCRIPTIONS, VERSION) as Json
-const MOST_WORDS = 30
+const MAX_WORDS = 30
 /** References replaced by what they name. */
 function whole(schema: Json): Json {
   if (Array.isArray(schema)) return schema.map(whole)
   if (typeof schema !== 'object' || schema === null) return schema
   if (typeof schema.$ref === 'string') return whole(components.schemas[schema.$ref.split('/').at(-1)])
   // The compiler follows a list of words to a certain length alone.
-  if (schema.enum?.length > MOST_WORDS)
+  if (schema.enum?.length > MAX_WORDS)
     return {
-      anyOf: [schema.enum.slice(0, MOST_WORDS), schema.enum.slice(MOST_WORDS)].map((words) =>
+      anyOf: [schema.enum.slice(0, MAX_WORDS), schema.enum.slice(MAX_WORDS)].map((words) =>
         whole({ ...schema, enum: words }),
       ),
     }

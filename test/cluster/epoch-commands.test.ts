@@ -7,7 +7,7 @@ import { loadConfig } from '../../src/config/config.js'
 import { EpochFolder } from '../../src/keys/epoch-folder.js'
 import { databaseTag } from '../../src/crypto/epoch-key.js'
 import { isOpenedBy } from '../../src/crypto/sealed-box.js'
-import { type Ledger, openLedger } from '../../src/app/core.js'
+import { type Core, openCore } from '../../src/app/core.js'
 import { type Workplace, workplace } from '../support/command.js'
 import { createDatabase, overPostgres, type TestDatabase } from '../support/postgres.js'
 
@@ -35,16 +35,16 @@ overPostgres(() => {
   })
 
   const run = async (...args: string[]) => place.run([...args, '--json'], env)
-  const withLedger = async <T>(work: (ledger: Ledger) => Promise<T>): Promise<T> => {
-    const ledger = await openLedger(loadConfig({ COUNTERSIGN_DATA_DIR: place.dataDir, ...env }))
+  const withCore = async <T>(work: (core: Core) => Promise<T>): Promise<T> => {
+    const core = await openCore(loadConfig({ COUNTERSIGN_DATA_DIR: place.dataDir, ...env }))
     try {
-      return await work(ledger)
+      return await work(core)
     } finally {
-      await ledger.store.close()
+      await core.store.close()
     }
   }
   const enrol = (userId: string) =>
-    withLedger(async ({ store, vault, tenancy, audit }) => {
+    withCore(async ({ store, vault, tenancy, audit }) => {
       const { id } = (await store.read.tenants())[0]!
       const lookup = vault.lookup(id, 'production', userId)
       await store.transaction(async (tx) => {
@@ -54,7 +54,7 @@ overPostgres(() => {
       return { tenancy, lookup }
     })
   const users = () =>
-    withLedger(async ({ store }) => (await store.read.sealedRows('subject', '', 100)).length)
+    withCore(async ({ store }) => (await store.read.sealedRows('subject', '', 100)).length)
   const finding = async () =>
     (await run('doctor')).json.findings.find(({ check }: { check: string }) => check === 'epoch keys')
 
@@ -72,7 +72,7 @@ overPostgres(() => {
     const lines = readFileSync(`${folder}/users.keys`, 'utf8').trimEnd().split('\n')
     expect(JSON.parse(lines[0]!)).toMatchObject({ epoch_key: second.key_id })
     expect(lines.slice(1, -1).map((line) => line.split(' ')[0])).toEqual(
-      await withLedger(async ({ store }) =>
+      await withCore(async ({ store }) =>
         (await store.read.sealedRows('subject', '', 100)).map(({ id }) => id),
       ),
     )
@@ -85,8 +85,8 @@ overPostgres(() => {
     await enrol('ada')
     const { lookup } = await enrol('grace')
     const copy = await database.query('SELECT * FROM subject')
-    const then = (await withLedger(({ store }) => store.shared!.epochs.all())).at(-1)!
-    await withLedger(({ store }) => store.transaction(async (tx) => void (await tx.eraseSubject(lookup))))
+    const then = (await withCore(({ store }) => store.shared!.epochs.all())).at(-1)!
+    await withCore(({ store }) => store.transaction(async (tx) => void (await tx.eraseSubject(lookup))))
     await run('keys', 'rotate-epoch')
     // As a dump from before would have it.
     const fields = 'id, tenant_id, environment, lookup, wrapped_key, created_at, failures'
@@ -103,7 +103,7 @@ overPostgres(() => {
     expect((await run('keys', 'import')).json).toMatchObject({ users: 1, users_erased: 1 })
     expect(await users()).toBe(1)
     const find = () =>
-      withLedger(async ({ store, vault }) => {
+      withCore(async ({ store, vault }) => {
         const { id } = (await store.read.tenants())[0]!
         return vault.find(store.read, vault.lookup(id, 'production', 'ada'), 'ada')
       })
@@ -144,7 +144,7 @@ overPostgres(() => {
     expect(ended.destroyed).toHaveLength(1)
     expect(readdirSync(folder)).toEqual(['users.keys'])
     const opensAlone = () =>
-      withLedger(async ({ store, keys }) =>
+      withCore(async ({ store, keys }) =>
         (await store.read.sealedRows('subject', '', 10)).map((row) => isOpenedBy(keys.wrapping, row)),
       )
     expect(await opensAlone()).toEqual([true])
@@ -167,7 +167,7 @@ overPostgres(() => {
   })
 
   it('name who keeps an epoch from beginning', async () => {
-    await withLedger(async ({ store, keys }) => {
+    await withCore(async ({ store, keys }) => {
       const keyId = await new EpochFolder(folder).make(databaseTag(keys))
       await store.shared!.epochs.announce(keyId, Date.now() - HOUR_MS)
     })

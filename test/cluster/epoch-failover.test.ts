@@ -12,10 +12,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { HOUR_MS, SECOND_MS, systemClock } from '../../src/lib/clock.js'
 import { loadConfig } from '../../src/config/config.js'
 import { EpochFolder } from '../../src/keys/epoch-folder.js'
-import { type Ledger, openLedger, takeOverEpochs } from '../../src/app/core.js'
+import { type Core, openCore, takeOverEpochs } from '../../src/app/core.js'
 import type { EpochBook } from '../../src/storage/epoch-book.js'
 import type { SharedStore } from '../../src/storage/store.js'
-import { SubjectVault } from '../../src/users/template-vault.js'
+import { TemplateVault } from '../../src/users/template-vault.js'
 import { poll, type Workplace, workplace } from '../support/command.js'
 import { overPostgres } from '../support/postgres.js'
 import { PostgresServer } from '../support/postgres-server.js'
@@ -38,10 +38,10 @@ overPostgres(() => {
   let backup: string
   let tenantId: string
   /** Of the dead primary, as a service has it that was connected to it. */
-  let living: Ledger
+  let living: Core
   let epochs: string
   const servers: PostgresServer[] = []
-  const ledgers: Ledger[] = []
+  const ledgers: Core[] = []
 
   const configure = (server: PostgresServer, folder: string) => ({
     COUNTERSIGN_DATA_DIR: place.dataDir,
@@ -51,9 +51,9 @@ overPostgres(() => {
     COUNTERSIGN_EPOCH_RETENTION_HOURS: '0',
   })
   const open = async (server: PostgresServer, folder: string) => {
-    const ledger = await openLedger(loadConfig(configure(server, folder)))
-    ledgers.push(ledger)
-    return ledger
+    const core = await openCore(loadConfig(configure(server, folder)))
+    ledgers.push(core)
+    return core
   }
   /** Copied to the standby is what has come before. */
   const mark = async (moment: Moment) =>
@@ -117,7 +117,7 @@ overPostgres(() => {
     const shared = Object.create(living.store.shared) as SharedStore
     Object.defineProperty(shared, 'epochs', { value: marked(living.store.shared!.epochs) })
     const { read, coordinator } = living.store
-    await rotationOf({ ...living, store: { read, coordinator, shared } as Ledger['store'] }, folder).rotate({
+    await rotationOf({ ...living, store: { read, coordinator, shared } as Core['store'] }, folder).rotate({
       patienceMs: PATIENCE_MS,
     })
     const switched = await client.query('SELECT pg_walfile_name(pg_switch_wal()) AS last')
@@ -178,7 +178,7 @@ overPostgres(() => {
         const folder = new EpochFolder(path)
         const keys = { ...living.keys }
         expect(await takeOverEpochs(after.store, keys, folder)).toBeNull()
-        const vault = new SubjectVault(keys, systemClock)
+        const vault = new TemplateVault(keys, systemClock)
         await enrol(after, { vault }, tenantId, 'later')
         for (const user of [...USERS, 'later']) {
           expect(await opens(after, tenantId, user)).toBe(true)
@@ -207,7 +207,7 @@ overPostgres(() => {
       // A service that goes on neither goes by what it knew nor says that it has come so far.
       const told: unknown[] = []
       const config = loadConfig(configure(server, path))
-      const unsure = await openLedger(config, undefined, { withoutEpochs: true })
+      const unsure = await openCore(config, undefined, { withoutEpochs: true })
       ledgers.push(unsure)
       const { shared } = unsure.store
       const coordinator = { showEpochs: (progress: unknown) => void told.push(progress) }
@@ -217,7 +217,7 @@ overPostgres(() => {
       expect(told).toEqual([{ loaded: 0, used: 0 }])
       // Before they noticed, and after the file was written.
       const clock = { ...systemClock, now: () => Date.now() + HOUR_MS }
-      await enrol(unsure, { vault: new SubjectVault(living.keys, clock) }, tenantId, 'late')
+      await enrol(unsure, { vault: new TemplateVault(living.keys, clock) }, tenantId, 'late')
       const imported = await place.run(['keys', 'import', '--json'], configure(server, path))
       expect(imported.json).toMatchObject({ users: USERS.length + 1, users_erased: 0 })
       const after = await open(server, path)

@@ -19,7 +19,7 @@ import { HOUR_MS, SECOND_MS } from '../../src/lib/clock.js'
 import { EpochFolder } from '../../src/keys/epoch-folder.js'
 import { databaseTag } from '../../src/crypto/epoch-key.js'
 import type { EpochStep } from '../../src/keys/epoch-rotation.js'
-import { type Ledger, openLedger } from '../../src/app/core.js'
+import { type Core, openCore } from '../../src/app/core.js'
 import { isUnderWay } from '../../src/storage/epoch-book.js'
 import { poll } from '../support/command.js'
 import { base64, face } from '../support/faces.js'
@@ -36,7 +36,7 @@ overPostgres(() => {
   let base: string
   let path: string
   let cluster: Cluster
-  const ledgers: Ledger[] = []
+  const ledgers: Core[] = []
   beforeEach(async () => {
     base = await mkdtemp(join(tmpdir(), 'countersign-epoch-folders-'))
     path = join(base, 'epochs')
@@ -44,18 +44,18 @@ overPostgres(() => {
     cluster = await startCluster(0, { COUNTERSIGN_EPOCH_KEYS: path, COUNTERSIGN_EPOCH_HOURS: '0' })
   })
   afterEach(async () => {
-    for (const ledger of ledgers.splice(0)) await ledger.store.close()
+    for (const core of ledgers.splice(0)) await core.store.close()
     await cluster.stop()
     await rm(base, { recursive: true, force: true })
   })
 
-  const ledger = async () => {
-    const opened = await openLedger(await cluster.configure())
+  const core = async () => {
+    const opened = await openCore(await cluster.configure())
     ledgers.push(opened)
     return opened
   }
   const folder = () => new EpochFolder(path)
-  const rotate = async (at: Ledger, onStep?: (step: EpochStep) => void) =>
+  const rotate = async (at: Core, onStep?: (step: EpochStep) => void) =>
     rotationOf(at, folder()).rotate({ patienceMs: PATIENCE_MS, ...(onStep ? { onStep } : {}) })
   const age = (file: string) => {
     const then = (Date.now() - HOUR_MS) / SECOND_MS
@@ -71,7 +71,7 @@ overPostgres(() => {
       await cluster.start({ COUNTERSIGN_EPOCH_KEYS: second })
       const tenant = await makeTenant(cluster)
       const image = base64(await face('ada'))
-      const command = await ledger()
+      const command = await core()
       const nameOf = async () => {
         const { keyId } = (await poll(
           async () => (await command.store.shared!.epochs.all()).find(isUnderWay),
@@ -121,12 +121,12 @@ overPostgres(() => {
   it(
     'that go in the middle of a change, and leave an empty one in their place, lose nobody: it ends when they are back',
     async () => {
-      const living = await ledger()
+      const living = await core()
       const { tenant } = await living.tenancy.create('acme')
       await rotate(living)
       for (const step of STEPS) {
         const user = `before ${step}`
-        const changing = await ledger()
+        const changing = await core()
         await enrol(changing, changing, tenant.id, user)
         const away = `${path}.away`
         const refused = rotate(changing, (done) => {
@@ -140,10 +140,10 @@ overPostgres(() => {
         expect(await opens(changing, tenant.id, user)).toBe(true)
         rmSync(path, { recursive: true })
         renameSync(away, path)
-        const { keyId } = await rotate(await ledger())
+        const { keyId } = await rotate(await core())
         await destroyEnded(changing, folder())
         expect(keyFiles(path)).toEqual([`${keyId}.epoch-key`])
-        const after = await ledger()
+        const after = await core()
         await assertAllUnder(after, folder(), keyId)
         expect(await opens(after, tenant.id, user)).toBe(true)
       }
@@ -152,7 +152,7 @@ overPostgres(() => {
   )
 
   it('get a key back that is missing, from who knows it; an empty one does not', async () => {
-    const living = await ledger()
+    const living = await core()
     const { tenant } = await living.tenancy.create('acme')
     const first = await rotate(living)
     await enrol(living, living, tenant.id, 'ada')
@@ -171,7 +171,7 @@ overPostgres(() => {
   })
 
   it('may hold keys that nobody announced: each has its epoch, and its end; those of other databases stay', async () => {
-    const living = await ledger()
+    const living = await core()
     const { tenant } = await living.tenancy.create('acme')
     await enrol(living, living, tenant.id, 'ada')
     await rotate(living)
@@ -185,11 +185,11 @@ overPostgres(() => {
     expect([...astray, foreign, young]).not.toContain(keyId)
     await destroyEnded(living, folder())
     expect(keyFiles(path)).toEqual([keyId, foreign, young].map((id) => `${id}.epoch-key`).sort())
-    await assertAllUnder(await ledger(), folder(), keyId)
+    await assertAllUnder(await core(), folder(), keyId)
   })
 
   it('that never show a key do not hold up the next', async () => {
-    const living = await ledger()
+    const living = await core()
     const { tenant } = await living.tenancy.create('acme')
     await enrol(living, living, tenant.id, 'ada')
     const announced = rotate(living, () => {
@@ -202,12 +202,12 @@ overPostgres(() => {
     await cluster.database.query('UPDATE epoch SET announced_at = $1', [Date.now() - HOUR_MS])
     const { keyId } = await rotate(living)
     expect(`${keyId}.epoch-key`).not.toBe(lost)
-    await assertAllUnder(await ledger(), folder(), keyId)
+    await assertAllUnder(await core(), folder(), keyId)
   })
 
   it.skipIf(process.getuid?.() !== 0)('belong to who owns them, with all that root makes there', async () => {
     chownSync(path, NOBODY, NOBODY)
-    const living = await ledger()
+    const living = await core()
     await living.tenancy.create('acme')
     const { keyId } = await rotate(living)
     for (const name of [`${keyId}.epoch-key`, 'users.keys'])

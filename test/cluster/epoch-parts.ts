@@ -7,9 +7,9 @@ import { wrappingOf } from '../../src/crypto/epoch-key.js'
 import { isOpenedBy } from '../../src/crypto/sealed-box.js'
 import { destroyRetired } from '../../src/keys/scheduled-epoch-rotation.js'
 import { EpochRotation } from '../../src/keys/epoch-rotation.js'
-import { type Ledger, takeOverEpochs } from '../../src/app/core.js'
+import { type Core, takeOverEpochs } from '../../src/app/core.js'
 
-export function rotationOf({ store, keys }: Ledger, folder: EpochFolder): EpochRotation {
+export function rotationOf({ store, keys }: Core, folder: EpochFolder): EpochRotation {
   return new EpochRotation({
     ...{ store, keys, folder, clock: systemClock },
     look: async () => void (await takeOverEpochs(store, keys, folder)),
@@ -17,7 +17,7 @@ export function rotationOf({ store, keys }: Ledger, folder: EpochFolder): EpochR
 }
 
 /** Of epochs that have ended just now, too. */
-export function destroyEnded({ store }: Ledger, folder: EpochFolder): Promise<string[]> {
+export function destroyEnded({ store }: Core, folder: EpochFolder): Promise<string[]> {
   return destroyRetired({ store, folder, clock: systemClock, retentionMs: 0 })
 }
 
@@ -30,8 +30,8 @@ export function keyFiles(path: string): string[] {
 
 /** Straight into the database, without a face. @param keys whose vault wraps, where it is another process's than the store */
 export async function enrol(
-  { store }: Pick<Ledger, 'store'>,
-  { vault }: Pick<Ledger, 'vault'>,
+  { store }: Pick<Core, 'store'>,
+  { vault }: Pick<Core, 'vault'>,
   tenantId: string,
   userId: string,
 ): Promise<void> {
@@ -41,13 +41,13 @@ export async function enrol(
   )
 }
 
-export async function opens({ store, vault }: Ledger, tenantId: string, userId: string): Promise<boolean> {
+export async function opens({ store, vault }: Core, tenantId: string, userId: string): Promise<boolean> {
   return (await vault.find(store.read, vault.lookup(tenantId, 'production', userId), userId)) !== null
 }
 
 /** All users' keys open by that key, together with the database's, and by those alone none does. */
 export async function assertAllUnder(
-  { store, keys }: Ledger,
+  { store, keys }: Core,
   folder: EpochFolder,
   keyId: string,
 ): Promise<void> {

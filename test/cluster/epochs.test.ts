@@ -10,7 +10,7 @@ import { EpochFolder } from '../../src/keys/epoch-folder.js'
 import { wrappingOf } from '../../src/crypto/epoch-key.js'
 import { isOpenedBy } from '../../src/crypto/sealed-box.js'
 import { EpochRotation, type EpochStep } from '../../src/keys/epoch-rotation.js'
-import { type Ledger, openLedger, takeOverEpochs } from '../../src/app/core.js'
+import { type Core, openCore, takeOverEpochs } from '../../src/app/core.js'
 import { finish, prepare } from '../../src/keys/master-key-rotation.js'
 import { toApiError } from '../../src/http/to-api-error.js'
 import type { EpochRecord } from '../../src/storage/epoch-book.js'
@@ -29,12 +29,12 @@ const PATIENCE_MS = 60_000
 overPostgres(() => {
   let path: string
   let cluster: Cluster
-  const ledgers: Ledger[] = []
+  const ledgers: Core[] = []
   beforeEach(async () => {
     path = await mkdtemp(join(tmpdir(), 'countersign-epochs-'))
   })
   afterEach(async () => {
-    for (const ledger of ledgers.splice(0)) await ledger.store.close()
+    for (const core of ledgers.splice(0)) await core.store.close()
     await cluster?.stop()
     await rm(path, { recursive: true, force: true })
   })
@@ -47,16 +47,16 @@ overPostgres(() => {
     })
   }
   /** As a command has it. */
-  const ledger = async (env: Record<string, string> = {}) => {
-    const opened = await openLedger(await cluster.configure(env))
+  const core = async (env: Record<string, string> = {}) => {
+    const opened = await openCore(await cluster.configure(env))
     ledgers.push(opened)
     return opened
   }
-  const rotation = (ledger: Ledger, folder = new EpochFolder(path)) => rotationOf(ledger, folder)
-  const destroy = (ledger: Ledger) => destroyEnded(ledger, new EpochFolder(path))
-  const enrolAt = (ledger: Ledger, tenantId: string, userId: string) =>
-    enrol(ledger, ledger, tenantId, userId)
-  const assertUnder = (ledger: Ledger, keyId: string) => assertAllUnder(ledger, new EpochFolder(path), keyId)
+  const rotation = (core: Core, folder = new EpochFolder(path)) => rotationOf(core, folder)
+  const destroy = (core: Core) => destroyEnded(core, new EpochFolder(path))
+  const enrolAt = (core: Core, tenantId: string, userId: string) =>
+    enrol(core, core, tenantId, userId)
+  const assertUnder = (core: Core, keyId: string) => assertAllUnder(core, new EpochFolder(path), keyId)
 
   it(
     'follow each other under load without a refused call, and nothing is left under the one before',
@@ -65,7 +65,7 @@ overPostgres(() => {
       const tenant = await makeTenant(cluster)
       const image = base64(await face('ada'))
       expect((await tenant.production[0]!.enroll({ user_id: 'ada', image })).status).toBe(201)
-      const command = await ledger()
+      const command = await core()
       const statuses = new Set<number>()
       let isOver = false
       const load = [0, 1].map(async (node) => {
@@ -101,16 +101,16 @@ overPostgres(() => {
     'lose nobody wherever a rotation ends: the next one goes on from there',
     async () => {
       await start(0)
-      const before = await ledger()
+      const before = await core()
       const { tenant } = await before.tenancy.create('acme')
       const users: string[] = []
-      const enrolOne = async (at: Ledger, userId: string) => {
+      const enrolOne = async (at: Core, userId: string) => {
         await enrolAt(at, tenant.id, userId)
         users.push(userId)
       }
       await enrolOne(before, 'ada')
       for (const broken of STEPS) {
-        const crashing = await ledger()
+        const crashing = await core()
         const crash = rotation(crashing).rotate({
           patienceMs: PATIENCE_MS,
           onStep: (step) => {
@@ -119,15 +119,15 @@ overPostgres(() => {
         })
         await expect(crash).rejects.toThrow('crash')
         const numbers = (await crashing.store.shared!.epochs.all()).map(({ number }) => number)
-        const after = await ledger()
+        const after = await core()
         await enrolOne(after, `after ${broken}`)
         for (const user of users) expect(await opens(after, tenant.id, user)).toBe(true)
-        const settled = await rotation(await ledger()).rotate({ patienceMs: PATIENCE_MS })
+        const settled = await rotation(await core()).rotate({ patienceMs: PATIENCE_MS })
         // What was begun is ended; what had been ended, followed.
         expect(numbers.includes(settled.number)).toBe(broken !== 'settled')
         await destroy(after)
         expect(keyFiles(path)).toEqual([`${settled.keyId}.epoch-key`])
-        const last = await ledger()
+        const last = await core()
         await assertUnder(last, settled.keyId)
         for (const user of users) expect(await opens(last, tenant.id, user)).toBe(true)
       }
@@ -139,7 +139,7 @@ overPostgres(() => {
     'are begun once by two at once',
     async () => {
       await start(0)
-      const both = [await ledger(), await ledger()]
+      const both = [await core(), await core()]
       const { tenant } = await both[0]!.tenancy.create('acme')
       for (let i = 0; i < 50; i++) await enrolAt(both[0]!, tenant.id, `user-${i}`)
       const begun = both.map((one) =>
@@ -156,7 +156,7 @@ overPostgres(() => {
       expect(keyFiles(path)).toEqual([`${announced!.keyId}.epoch-key`])
       // Whoever comes when the other has ended begins the next.
       await Promise.all(both.map((one) => rotation(one).rotate({ patienceMs: PATIENCE_MS })))
-      const after = await ledger()
+      const after = await core()
       const records = await after.store.shared!.epochs.all()
       expect(records.filter(({ settledAt }) => settledAt === null)).toEqual([])
       expect(records.filter(({ retiredAt }) => retiredAt === null)).toHaveLength(1)
@@ -170,7 +170,7 @@ overPostgres(() => {
     'are not gone back to: whoever stood still in the middle of one, and goes on after the next, changes nothing',
     async () => {
       await start(0)
-      const [stalled, other] = [await ledger(), await ledger()]
+      const [stalled, other] = [await core(), await core()]
       const { tenant } = await stalled.tenancy.create('acme')
       await enrolAt(stalled, tenant.id, 'ada')
       const folder = new EpochFolder(path)
@@ -186,7 +186,7 @@ overPostgres(() => {
         },
       })
       await expect(standing.rotate({ patienceMs: PATIENCE_MS })).rejects.toMatchObject({ code: 'overtaken' })
-      const after = await ledger()
+      const after = await core()
       await assertUnder(after, last!.keyId)
       expect(await opens(after, tenant.id, 'ada')).toBe(true)
     },
@@ -202,7 +202,7 @@ overPostgres(() => {
       await cluster.start({ COUNTERSIGN_EPOCH_KEYS: elsewhere })
       const tenant = await makeTenant(cluster)
       const image = base64(await face('ada'))
-      const command = await ledger()
+      const command = await core()
       const behind = (await command.store.services())[1]!.name
       await expect(rotation(command).rotate({ patienceMs: 3000 })).rejects.toMatchObject({
         code: 'nodes_behind',
@@ -222,7 +222,7 @@ overPostgres(() => {
     'are not written past: whoever wraps under one that is over writes nothing, and reads the next',
     async () => {
       await start(0)
-      const [stale, other] = [await ledger(), await ledger()]
+      const [stale, other] = [await core(), await core()]
       const { tenant } = await stale.tenancy.create('acme')
       await enrolAt(stale, tenant.id, 'ada')
       await rotation(other).rotate({ patienceMs: PATIENCE_MS })
@@ -238,7 +238,7 @@ overPostgres(() => {
     'a service that stood still while the first epoch and new working keys began answers reads with 503 until it reads the keys',
     async () => {
       await start(0)
-      const [stale, other] = [await ledger(), await ledger()]
+      const [stale, other] = [await core(), await core()]
       const { tenant } = await stale.tenancy.create('acme')
       await enrolAt(stale, tenant.id, 'ada')
       const codeOf = (read: Promise<unknown>) =>
@@ -253,7 +253,7 @@ overPostgres(() => {
 
       const next = randomBytes(32)
       await prepare(other.store, other.keys, next)
-      const renewed = await ledger({ COUNTERSIGN_MASTER_KEY: next.toString('base64') })
+      const renewed = await core({ COUNTERSIGN_MASTER_KEY: next.toString('base64') })
       await finish(renewed.store, renewed.keys, next)
       expect(await codeOf(stale.secrets.active(stale.store.read, tenant.id))).toBe('store_unavailable')
     },
@@ -264,15 +264,15 @@ overPostgres(() => {
     'go on beside a change of the master key',
     async () => {
       await start(0)
-      const command = await ledger()
+      const command = await core()
       const { tenant } = await command.tenancy.create('acme')
       await enrolAt(command, tenant.id, 'ada')
       const first = await rotation(command).rotate({ patienceMs: PATIENCE_MS })
       const next = randomBytes(32)
       await prepare(command.store, command.keys, next)
-      const renewed = await ledger({ COUNTERSIGN_MASTER_KEY: next.toString('base64') })
+      const renewed = await core({ COUNTERSIGN_MASTER_KEY: next.toString('base64') })
       await finish(renewed.store, renewed.keys, next)
-      const finished = await ledger({ COUNTERSIGN_MASTER_KEY: next.toString('base64') })
+      const finished = await core({ COUNTERSIGN_MASTER_KEY: next.toString('base64') })
       expect(await opens(finished, tenant.id, 'ada')).toBe(true)
       // Neither the keys of before nor the epoch's alone open anything.
       await assertUnder(finished, first.keyId)
@@ -289,12 +289,12 @@ overPostgres(() => {
     'are asked for by name where the folder is not set, or lacks a key',
     async () => {
       await start(0)
-      const command = await ledger()
+      const command = await core()
       await command.tenancy.create('acme')
       const { keyId } = await rotation(command).rotate({ patienceMs: PATIENCE_MS })
-      await expect(ledger({ COUNTERSIGN_EPOCH_KEYS: '' })).rejects.toThrow(/COUNTERSIGN_EPOCH_KEYS must name/)
+      await expect(core({ COUNTERSIGN_EPOCH_KEYS: '' })).rejects.toThrow(/COUNTERSIGN_EPOCH_KEYS must name/)
       await new EpochFolder(path).destroy(new Set([keyId]))
-      await expect(ledger()).rejects.toThrow(new RegExp(`lacks the key ${keyId}`))
+      await expect(core()).rejects.toThrow(new RegExp(`lacks the key ${keyId}`))
     },
     LIMIT_MS,
   )
@@ -306,7 +306,7 @@ overPostgres(() => {
         COUNTERSIGN_EPOCH_KEYS: path,
         COUNTERSIGN_EPOCH_RETENTION_HOURS: '0',
       })
-      const { shared } = cluster.nodes[0]!.ledger.store
+      const { shared } = cluster.nodes[0]!.core.store
       const records = await poll(
         () => shared!.epochs.all(),
         (all) => all.some(({ settledAt }) => settledAt !== null),

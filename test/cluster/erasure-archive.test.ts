@@ -15,10 +15,10 @@ import { openWithAny } from '../../src/crypto/sealed-box.js'
 import { openKeys } from '../../src/crypto/service-keys.js'
 import { destroyRetired } from '../../src/keys/scheduled-epoch-rotation.js'
 import { EpochRotation } from '../../src/keys/epoch-rotation.js'
-import { type Ledger, openLedger, takeOverEpochs } from '../../src/app/core.js'
+import { type Core, openCore, takeOverEpochs } from '../../src/app/core.js'
 import { openPostgresStore } from '../../src/storage/postgres/postgres-store.js'
 import type { Store } from '../../src/storage/store.js'
-import { SubjectVault } from '../../src/users/template-vault.js'
+import { TemplateVault } from '../../src/users/template-vault.js'
 import { poll, type Workplace, workplace } from '../support/command.js'
 import { overPostgres } from '../support/postgres.js'
 import { PostgresServer } from '../support/postgres-server.js'
@@ -56,9 +56,9 @@ overPostgres(() => {
     COUNTERSIGN_EPOCH_KEYS: epochs,
     COUNTERSIGN_EPOCH_RETENTION_HOURS: '0',
   })
-  const open = (server: PostgresServer) => openLedger(loadConfig(configure(server)))
+  const open = (server: PostgresServer) => openCore(loadConfig(configure(server)))
 
-  async function enrol({ store, vault }: Ledger, tenantId: string, userId: string): Promise<void> {
+  async function enrol({ store, vault }: Core, tenantId: string, userId: string): Promise<void> {
     const subject = vault.create(tenantId, 'production', vault.lookup(tenantId, 'production', userId), userId)
     await store.transaction(async (tx) => {
       await tx.insertSubject(subject.record)
@@ -67,7 +67,7 @@ overPostgres(() => {
     })
   }
 
-  async function rotate({ store, keys }: Ledger): Promise<void> {
+  async function rotate({ store, keys }: Core): Promise<void> {
     const epochFolder = new EpochFolder(epochs)
     const look = async () => void (await takeOverEpochs(store, keys, epochFolder))
     const clock = systemClock
@@ -84,7 +84,7 @@ overPostgres(() => {
   ): Promise<Float32Array | null> {
     const [keyring] = await store.read.keyrings()
     const keys = openKeys(keyring!.sealed, masterKey, masterKeyId(masterKey))
-    const vault = new SubjectVault(keys, systemClock)
+    const vault = new TemplateVault(keys, systemClock)
     const found = await store.read.subject(vault.lookup(tenantId, 'production', userId))
     if (!found) throw new Error(`${userId} is not in this copy`)
     const { id, wrappedKey } = found.subject
@@ -96,7 +96,7 @@ overPostgres(() => {
       for (const box of wrapped) {
         const dataKey = attempt(() => openWithAny(wrapping, box, id))
         if (!dataKey) continue
-        const subject = { record: found.subject, dataKey } as Parameters<SubjectVault['openReference']>[0]
+        const subject = { record: found.subject, dataKey } as Parameters<TemplateVault['openReference']>[0]
         return vault.openReference(subject, found.reference!).embedding
       }
     return null

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { afterEach, expect, it } from 'vitest'
-import { openLedger } from '../../src/app/core.js'
+import { openCore } from '../../src/app/core.js'
 import { overPostgres } from '../support/postgres.js'
 import { type Cluster, makeTenant, startCluster } from './nodes.js'
 
@@ -23,11 +23,11 @@ overPostgres(() => {
       const another = { COUNTERSIGN_MASTER_KEY: randomBytes(32).toString('base64') }
       await expect(cluster.start(another)).rejects.toThrow(/master key does not open this database/)
       const config = await cluster.configure(BY_FILE)
-      await expect(openLedger(config)).rejects.toThrow(
+      await expect(openCore(config)).rejects.toThrow(
         `There is no master key at ${config.masterKeyFile}: put the one of the database there first.`,
       )
       expect(existsSync(config.masterKeyFile)).toBe(false)
-      expect(await cluster.nodes[0]!.ledger.store.read.keyrings()).toHaveLength(1)
+      expect(await cluster.nodes[0]!.core.store.read.keyrings()).toHaveLength(1)
     },
     LIMIT_MS,
   )

@@ -79,10 +79,10 @@ overPostgres(() => {
     tenant = { ...made, production: made.production.map(patient), sandbox: made.sandbox.map(patient) }
   })
 
-  const ledger = (node: number) => cluster.nodes[node]!.ledger
-  const record = () => ledger(0).tenancy.find(tenant.id)
+  const core = (node: number) => cluster.nodes[node]!.core
+  const record = () => core(0).tenancy.find(tenant.id)
   const events = async (event: string) =>
-    (await ledger(1).store.read.auditEntries(tenant.id, 0, 10_000))
+    (await core(1).store.read.auditEntries(tenant.id, 0, 10_000))
       .map(({ entry }) => JSON.parse(entry))
       .filter((entry) => entry.event === event)
   const both = <T>(clients: ApiClient[], ask: (client: ApiClient, node: number) => Promise<T>) =>
@@ -159,7 +159,7 @@ overPostgres(() => {
         ...{ company: null, returnOrigins: [RETURN_ORIGIN], frameAncestors: [] },
         ...{ consent: null, color: null },
       }
-      await ledger(0).operations.tenants.setCapturePage(await record(), COMMAND_LINE, settings)
+      await core(0).operations.tenants.setCapturePage(await record(), COMMAND_LINE, settings)
       const { status, body } = await askForSession(tenant.sandbox[0]!, {
         user_id: newUser('+match'),
         ...fields,
@@ -303,7 +303,7 @@ overPostgres(() => {
       await operator.call('POST', '/operators/role', { name, role: 'admin' })
       for (const { status } of await twice(change)) expect(status).toBe(201)
       // The last one with a name could not be removed there.
-      await ledger(1).operations.operators.remove(name, COMMAND_LINE)
+      await core(1).operations.operators.remove(name, COMMAND_LINE)
       for (const { status } of await twice(change)) expect(status).toBe(401)
     })
   })
@@ -311,7 +311,7 @@ overPostgres(() => {
   describe('limits', () => {
     it('of a tenant’s rate hold for both together', async () => {
       const contract = { ratePerSecond: 1, fmr: null, requireLiveness: null, replaceVerdictMinutes: null }
-      const { burst } = await ledger(0).operations.tenants.setContract(await record(), COMMAND_LINE, contract)
+      const { burst } = await core(0).operations.tenants.setContract(await record(), COMMAND_LINE, contract)
       const startedMs = performance.now()
       const asked = Array.from({ length: 4 * burst + 20 }, (_, i) =>
         tenant.production[i % 2]!.erase(newUser()),
@@ -353,7 +353,7 @@ overPostgres(() => {
     await Promise.all(Array.from({ length: 60 }, (_, i) => tenant.production[i % 2]!.erase(newUser())))
     expect(await events('delete')).toHaveLength(60)
     for (const node of [0, 1]) {
-      const { audit, store } = ledger(node)
+      const { audit, store } = core(node)
       expect((await audit.verify(store.read, tenant.id)).brokenAt).toBeNull()
     }
   })

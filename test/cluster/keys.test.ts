@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs'
 import { afterEach, expect, it } from 'vitest'
 import { openWithAny } from '../../src/crypto/sealed-box.js'
 import { loadOperatorPassword, resetOperatorPassword } from '../../src/dashboard/operator-password.js'
-import { type Ledger, openLedger } from '../../src/app/core.js'
+import { type Core, openCore } from '../../src/app/core.js'
 import { finish, prepare } from '../../src/keys/master-key-rotation.js'
 import { StoreUnavailableError } from '../../src/storage/store.js'
 import { poll } from '../support/command.js'
@@ -17,14 +17,14 @@ const LIMIT_MS = 120_000
 
 overPostgres(() => {
   let cluster: Cluster
-  const ledgers: Ledger[] = []
+  const ledgers: Core[] = []
   afterEach(async () => {
-    for (const ledger of ledgers.splice(0)) await ledger.store.close()
+    for (const core of ledgers.splice(0)) await core.store.close()
     await cluster?.stop()
   })
   /** As a command has it. */
-  const ledger = async (env: Record<string, string> = {}) => {
-    const opened = await openLedger(await cluster.configure(env))
+  const core = async (env: Record<string, string> = {}) => {
+    const opened = await openCore(await cluster.configure(env))
     ledgers.push(opened)
     return opened
   }
@@ -35,12 +35,12 @@ overPostgres(() => {
     async () => {
       cluster = await startCluster(1)
       const next = randomBytes(32)
-      const begun = await ledger()
+      const begun = await core()
       await prepare(begun.store, begun.keys, next)
       const renewed = { COUNTERSIGN_MASTER_KEY: next.toString('base64') }
       await cluster.start(renewed)
       // The one that was there before has to see the change first.
-      const { store: former } = cluster.nodes[0]!.ledger
+      const { store: former } = cluster.nodes[0]!.core
       await poll(
         () =>
           former.assertWritable().then(
@@ -55,7 +55,7 @@ overPostgres(() => {
         (await tenant.production[node]!.enroll({ user_id: user, image })).status
       // The next keys open already, and nobody seals by them yet.
       expect([await enroll(0, 'a'), await enroll(1, 'b')]).toEqual([201, 201])
-      const finishing = await ledger(renewed)
+      const finishing = await core(renewed)
       let isFinished = false
       const finished = finish(finishing.store, finishing.keys, next).then(() => {
         isFinished = true
@@ -83,7 +83,7 @@ overPostgres(() => {
       expect(await ready(1)).toBe(200)
       expect([...statuses].filter((status) => status !== 201 && status !== 503)).toEqual([])
       expect(enrolled.length).toBeGreaterThan(0)
-      const { store, keys, audit } = cluster.nodes[1]!.ledger
+      const { store, keys, audit } = cluster.nodes[1]!.core
       expect(keys.phase).toBe('settled')
       for (const { id, sealed } of await store.read.sealedRows('subject', '', 10_000))
         expect(() => openWithAny(keys.wrapping, sealed, id)).not.toThrow()
@@ -96,13 +96,13 @@ overPostgres(() => {
     'a service whose keys are stale writes nothing from the moment of the change on, and reads',
     async () => {
       cluster = await startCluster(0)
-      const stale = await ledger()
+      const stale = await core()
       const { shared, read } = stale.store
       let told = 0
       shared!.requireKeys(await shared!.keysRevision(), () => told++)
       const write = () => stale.tenancy.create(`tenant-${told}`)
       await write()
-      const other = await ledger()
+      const other = await core()
       await prepare(other.store, other.keys, randomBytes(32))
       await expect(write()).rejects.toThrow(StoreUnavailableError)
       expect(told).toBe(1)
@@ -118,7 +118,7 @@ overPostgres(() => {
     'two that start at once on an empty database have one set of keys',
     async () => {
       cluster = await startCluster(0)
-      const [one, other] = await Promise.all([ledger(), ledger()])
+      const [one, other] = await Promise.all([core(), core()])
       expect(one.keys.lookup.equals(other.keys.lookup)).toBe(true)
       expect(one.keys.wrapping.current.equals(other.keys.wrapping.current)).toBe(true)
       expect(await one.store.read.keyrings()).toHaveLength(1)
@@ -130,7 +130,7 @@ overPostgres(() => {
     'have one password of the operator, which the first to keep it made, and a reset holds for all at once',
     async () => {
       cluster = await startCluster(0)
-      const { store } = await ledger()
+      const { store } = await core()
       const load = async () => loadOperatorPassword(await cluster.configure(), store.shared)
       const [one, other] = [await load(), await load()]
       expect([await one.keep(), await other.keep()]).toEqual([true, false])
@@ -154,7 +154,7 @@ overPostgres(() => {
     'take over the password of a data folder from before, and keep to a file that is named',
     async () => {
       cluster = await startCluster(0)
-      const { store } = await ledger()
+      const { store } = await core()
       const config = await cluster.configure()
       writeFileSync(config.operatorPasswordFile, 'from before there was one')
       const adopted = await loadOperatorPassword(config, store.shared)

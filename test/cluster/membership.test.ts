@@ -1,6 +1,6 @@
 import { pino } from 'pino'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
-import { Fleet } from '../../src/cluster/membership.js'
+import { Membership } from '../../src/cluster/membership.js'
 import type { Coordinator, ServiceNode } from '../../src/storage/coordinator.js'
 import { StoreUnavailableError } from '../../src/storage/store.js'
 
@@ -26,14 +26,14 @@ it('names no service while the database cannot be asked: what it said before may
     return [node]
   }
   const coordinator = { id: 'one', isOutdated: false, announce: async () => {} } as unknown as Coordinator
-  const fleet = new Fleet({ coordinator, presence: coordinator, services }, pino({ level: 'silent' }))
-  await fleet.start({})
-  expect(fleet.nodes).toEqual([node])
+  const membership = new Membership({ coordinator, presence: coordinator, services }, pino({ level: 'silent' }))
+  await membership.start({})
+  expect(membership.nodes).toEqual([node])
   isThere = false
   await vi.advanceTimersByTimeAsync(2000)
-  expect(fleet.nodes).toEqual([])
+  expect(membership.nodes).toEqual([])
   isThere = true
   await vi.advanceTimersByTimeAsync(2000)
-  expect(fleet.nodes).toEqual([node])
-  await fleet.stop()
+  expect(membership.nodes).toEqual([node])
+  await membership.stop()
 })

@@ -86,7 +86,7 @@ export interface ClusterTenant {
 let tenants = 0
 
 export async function makeTenant({ nodes }: Cluster): Promise<ClusterTenant> {
-  const { store, tenancy } = nodes[0]!.ledger
+  const { store, tenancy } = nodes[0]!.core
   const { tenant, sandboxKey } = await tenancy.create(`tenant-${++tenants}`, { ratePerSecond: 1000 })
   const key = await store.transaction(async (tx) => {
     await tx.setProductionIssued(tenant.id, Date.now())

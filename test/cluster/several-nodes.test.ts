@@ -42,7 +42,7 @@ overPostgres(() => {
       COUNTERSIGN_OPERATOR_PASSWORD_SIGN_IN: 'true',
       COUNTERSIGN_OIDC_CLIENT_SECRET_FILE: join(folder, 'client.secret'),
     })
-    await cluster.nodes[0]!.ledger.operations.operators.add(NAME, 'viewer', COMMAND_LINE)
+    await cluster.nodes[0]!.core.operations.operators.add(NAME, 'viewer', COMMAND_LINE)
   })
   afterAll(async () => {
     await cluster?.stop()
@@ -53,8 +53,8 @@ overPostgres(() => {
     tenant = await makeTenant(cluster)
   })
 
-  const operations = (node: number) => cluster.nodes[node]!.ledger.operations
-  const record = () => cluster.nodes[0]!.ledger.tenancy.find(tenant.id)
+  const operations = (node: number) => cluster.nodes[node]!.core.operations
+  const record = () => cluster.nodes[0]!.core.tenancy.find(tenant.id)
   const production = (node: number) => tenant.production[node]!
   const sandbox = (node: number) => tenant.sandbox[node]!
 
@@ -179,7 +179,7 @@ overPostgres(() => {
   it(
     'a login link works once, at whichever',
     async () => {
-      const { store } = cluster.nodes[0]!.ledger
+      const { store } = cluster.nodes[0]!.core
       const link = await store.transaction((tx) =>
         createLoginLink(tx, { tenantId: tenant.id, adminUrl: 'http://dashboard.example', now: Date.now() }),
       )

@@ -5,7 +5,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { openLedger } from '../../src/app/core.js'
+import { openCore } from '../../src/app/core.js'
 import { packageFile } from '../../src/lib/package-root.js'
 import { type ServerProcess, type Workplace, workplace } from '../support/command.js'
 import { face } from '../support/faces.js'
@@ -68,7 +68,7 @@ overPostgres(() => {
   it.skipIf(!isHaproxyHere)(
     'a node that is killed under load costs callers who ask again no call, and nothing is run twice',
     async () => {
-      const { store, tenancy, audit } = await openLedger(await cluster.configure())
+      const { store, tenancy, audit } = await openCore(await cluster.configure())
       try {
         const { tenant, signingSecret } = await tenancy.create('bank', { ratePerSecond: 1000 })
         const key = await store.transaction(async (tx) => {

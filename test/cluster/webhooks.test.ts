@@ -50,8 +50,8 @@ overPostgres(() => {
   })
   afterAll(() => receiver?.close())
 
-  const webhooks = (node: number) => cluster.nodes[node]!.ledger.operations.webhooks
-  const record = () => cluster.nodes[0]!.ledger.tenancy.find(tenant.id)
+  const webhooks = (node: number) => cluster.nodes[node]!.core.operations.webhooks
+  const record = () => cluster.nodes[0]!.core.tenancy.find(tenant.id)
   async function prepare(): Promise<string> {
     tenant = await makeTenant(cluster)
     const webhook = { url, environment: 'production', events: [] } as const
@@ -59,7 +59,7 @@ overPostgres(() => {
   }
   /** In the order in which they were stored. */
   const deliveries = async () =>
-    (await cluster.nodes[0]!.ledger.store.read.webhookDeliveries(tenant.id, 1000)).reverse()
+    (await cluster.nodes[0]!.core.store.read.webhookDeliveries(tenant.id, 1000)).reverse()
   const settled = () => poll(deliveries, (all) => all.every(({ status }) => status !== 'pending'))
 
   /** Another service's sender, which has the duty. */

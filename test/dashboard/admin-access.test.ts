@@ -223,10 +223,10 @@ describe('a channel in the clear', () => {
         if (upstream === 'false') expect([answer.status, code], target).toEqual([403, 'insecure_channel'])
         else expect(code, target).not.toBe('insecure_channel')
       }
-      expect(await running.service.ledger.operations.operators.list()).toHaveLength(
+      expect(await running.service.core.operations.operators.list()).toHaveLength(
         upstream === 'false' ? 0 : 1,
       )
-      const keys = await running.service.ledger.store.read.apiKeys(id)
+      const keys = await running.service.core.store.read.apiKeys(id)
       expect(keys).toHaveLength(upstream === 'false' ? 1 : 2)
     }
   })

@@ -31,7 +31,7 @@ beforeAll(async () => {
   await production.verify({ user_id: 'ada', image: base64(await face('grace')), action: 'x' })
   await production.verify({ user_id: 'nobody', image, action: 'x' })
   running.clock.advance(MINUTE_MS)
-  const { store, audit } = running.service.ledger
+  const { store, audit } = running.service.core
   await store.transaction(async (tx) => {
     for (let i = 0; i < FILLER; i++)
       await audit.append(tx, tenant.id, {
@@ -77,7 +77,7 @@ describe('the audit log', () => {
     const text = { version: '2026-11', language: 'en', text: 'We compare your face.' }
     const sha256 = createHash('sha256').update(text.text).digest()
     const firstAgreedAt = running.clock.now()
-    await running.service.ledger.store.transaction((tx) =>
+    await running.service.core.store.transaction((tx) =>
       tx.keepConsentText({ tenantId: tenant.id, sha256, ...text, firstAgreedAt }),
     )
     const shown = await get(`/consent-text?sha256=${sha256.toString('hex')}`)
@@ -105,7 +105,7 @@ describe('the audit log', () => {
     expect(entries.map(({ sequence }) => sequence)).toEqual(
       Array.from({ length: body.entries }, (_, i) => i + 1),
     )
-    const { audit, store } = running.service.ledger
+    const { audit, store } = running.service.core
     const end = await audit.anchor(store.read, tenant.id)
     expect(entries.at(-1).hash).toBe(end!.hash.toString('hex'))
   })
@@ -122,7 +122,7 @@ describe('the audit log', () => {
 
   it('finds an entry by its request id, its verification id or its time, behind more than one page looks through', async () => {
     const [verified] = (await get('?outcome=approved')).body.entries
-    const { store, audit } = running.service.ledger
+    const { store, audit } = running.service.core
     running.clock.advance(10 * MINUTE_MS)
     await store.transaction(async (tx) => {
       for (let i = 0; i < 2 * FILLER; i++)

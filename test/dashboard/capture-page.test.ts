@@ -44,7 +44,7 @@ it('are changed by an admin of the tenant, hold for the page, and stand in the a
   const saved = { tenant_name: tenant.name, ...SETTINGS, logo: null }
   expect((await own.call('POST', path(), SETTINGS)).body).toEqual(saved)
   expect((await own.call('GET', path())).body).toEqual(saved)
-  const { store } = running.service.ledger
+  const { store } = running.service.core
   expect(JSON.parse((await store.read.auditEntries(tenant.id, 0, 1000)).at(-1)!.entry)).toMatchObject({
     event: 'capture_page_changed',
     company: 'Beispielbank',
@@ -92,7 +92,7 @@ it.each([
 })
 
 it('are shown to a viewer, who changes nothing', async () => {
-  const { operations } = running.service.ledger
+  const { operations } = running.service.core
   const { password } = await operations.operators.add('vera', 'viewer', COMMAND_LINE)
   const viewer = await signIn(running, { name: 'vera', password })
   expect((await viewer.call('GET', path())).status).toBe(200)

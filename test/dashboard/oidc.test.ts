@@ -24,7 +24,7 @@ beforeAll(async () => {
     COUNTERSIGN_OIDC_CLIENT_SECRET_FILE: file,
     COUNTERSIGN_OIDC_TENANT_GROUPS: 'bank-admins=bank:admin, bank-audit=bank:viewer, gone=nowhere:admin',
   })
-  await running.service.ledger.operations.operators.add(NAME, 'viewer', COMMAND_LINE)
+  await running.service.core.operations.operators.add(NAME, 'viewer', COMMAND_LINE)
 })
 afterAll(async () => {
   await running?.stop()
@@ -114,14 +114,14 @@ describe('sign-in by an OpenID provider', () => {
   it('remembers when and how an operator signed in last', async () => {
     const { cookie, callback } = await begin()
     await api(callback, cookie)
-    const [kim] = await running.service.ledger.operations.operators.list()
+    const [kim] = await running.service.core.operations.operators.list()
     expect(kim).toMatchObject({ lastSignInAt: running.clock.now(), lastSignInBy: 'oidc' })
   })
 
   describe('where something asks for a fresh sign-in', () => {
     const now = () => Math.floor(running.clock.now() / 1000)
     const ADMIN = 'admin@example.com'
-    beforeAll(() => running.service.ledger.operations.operators.add(ADMIN, 'admin', COMMAND_LINE))
+    beforeAll(() => running.service.core.operations.operators.add(ADMIN, 'admin', COMMAND_LINE))
 
     /** To the provider and back, asking for a sign-in that is made there just now. */
     async function beginFresh() {
@@ -180,7 +180,7 @@ describe('sign-in by an OpenID provider', () => {
   })
 
   it('leaves no sign-in by a password, right or wrong, unless a setting says so', async () => {
-    const { password } = await running.service.ledger.operations.operators.add('sam', 'admin', COMMAND_LINE)
+    const { password } = await running.service.core.operations.operators.add('sam', 'admin', COMMAND_LINE)
     for (const credentials of [
       { password: 'correct horse battery' },
       { name: 'sam', password },
@@ -199,7 +199,7 @@ describe('sign-in by an OpenID provider', () => {
   })
 
   it('leaves the way of a link that the command line makes, which works once, for ten minutes, and is told in the audit log', async () => {
-    const { operators } = running.service.ledger.operations
+    const { operators } = running.service.core.operations
     const { id } = await running.tenant()
     const { adminUrl } = running.service
     const open = async (link: string) => {
@@ -224,7 +224,7 @@ describe('sign-in by an OpenID provider', () => {
     await expect(operators.createSignInLink('nobody', adminUrl, COMMAND_LINE)).rejects.toMatchObject({
       code: 'operator_not_found',
     })
-    const entries = (await running.service.ledger.store.read.auditEntries(id, 0, 100)).map(({ entry }) =>
+    const entries = (await running.service.core.store.read.auditEntries(id, 0, 100)).map(({ entry }) =>
       JSON.parse(entry),
     )
     expect(entries.filter(({ event }) => event === 'operator_link_made')).toMatchObject([
@@ -301,9 +301,9 @@ describe('sign-in by an OpenID provider', () => {
   describe('of a person of a tenant', () => {
     let bankId: string
     const PIA = 'pia@bank.example'
-    const peopleOfBank = () => running.service.ledger.operations.peopleOf(bankId)
+    const peopleOfBank = () => running.service.core.operations.peopleOf(bankId)
     beforeAll(async () => {
-      const { operations, store } = running.service.ledger
+      const { operations, store } = running.service.core
       await operations.tenants.create('bank', COMMAND_LINE, {}, running.service.adminUrl)
       bankId = (await store.read.tenantByName('bank'))!.id
     })
@@ -330,7 +330,7 @@ describe('sign-in by an OpenID provider', () => {
         password: null,
       })
       expect(await sessionOf(PIA, ['bank-audit', 'bank-admins'])).toMatchObject({ person: { role: 'admin' } })
-      const log = await running.service.ledger.store.read.auditEntries(bankId, 0, 1000)
+      const log = await running.service.core.store.read.auditEntries(bankId, 0, 1000)
       expect(log.map(({ entry }) => JSON.parse(entry)).filter(({ name }) => name === PIA)).toMatchObject([
         { event: 'person_added', role: 'viewer', by: 'provider', actor: 'dashboard' },
         { event: 'person_changed', role: 'admin', by: 'provider', actor: 'dashboard' },
@@ -353,13 +353,13 @@ describe('sign-in by an OpenID provider', () => {
 
     it('makes nobody an operator, and changes none', async () => {
       expect(await refusal('eve@bank.example', ['operators', 'admin'])).toBe('unknown_person')
-      const before = await running.service.ledger.operations.operators.list()
+      const before = await running.service.core.operations.operators.list()
       expect(await sessionOf(NAME, ['bank-admins'])).toMatchObject({
         role: 'operator',
         person: { name: NAME, role: 'viewer' },
         tenant_id: null,
       })
-      const after = await running.service.ledger.operations.operators.list()
+      const after = await running.service.core.operations.operators.list()
       expect(after.map(({ name, role }) => [name, role])).toEqual(
         before.map(({ name, role }) => [name, role]),
       )
@@ -369,7 +369,7 @@ describe('sign-in by an OpenID provider', () => {
     it('lets nobody into a tenant that is suspended, unknown, or another than the own', async () => {
       expect(await refusal('zoe@bank.example', ['gone'])).toBe('unknown_person')
       const other = await running.tenant()
-      const { operations, store } = running.service.ledger
+      const { operations, store } = running.service.core
       await operations
         .peopleOf(other.id)
         .invite('max@bank.example', 'viewer', running.service.adminUrl, COMMAND_LINE)

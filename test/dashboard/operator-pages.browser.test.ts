@@ -68,7 +68,7 @@ describe.skipIf(!CHROMIUM)('an operator in Chromium', () => {
       const doomed = await running.tenant()
       const production = await running.production(doomed)
       await production.enroll({ user_id: 'ada', image: base64(await face('ada')) })
-      const { name } = (await running.service.ledger.store.read.tenantById(doomed.id))!
+      const { name } = (await running.service.core.store.read.tenantById(doomed.id))!
       await signInOperator(page)
       const details = button(page, `Details of ${name}`)
       await details.click()
@@ -100,7 +100,7 @@ describe.skipIf(!CHROMIUM)('an operator in Chromium', () => {
       await answer(page, 'Delete for ever').click()
       const receipt = page.getByRole('status')
       await receipt.getByText(/^era_/).waitFor()
-      const tenants = await running.service.ledger.store.read.tenants()
+      const tenants = await running.service.core.store.read.tenants()
       expect(tenants.find(({ id }) => id === doomed.id)!.deletedAt).not.toBeNull()
       expect(await button(page, 'Delete…').count()).toBe(0)
       expect(await violations(page)).toEqual([])
@@ -114,7 +114,7 @@ describe.skipIf(!CHROMIUM)('an operator in Chromium', () => {
     ['dark', 360],
   ] as const)
     it(`adds an operator, who signs in; changes role and password; keeps the last admin, ${scheme}, ${width} px`, async () => {
-      const { operators } = running.service.ledger.operations
+      const { operators } = running.service.core.operations
       for (const { name } of await operators.list()) await operators.remove(name, COMMAND_LINE)
       const name = 'ada.lovelace@operations.example.com'
       const { page, errors } = await open(scheme, width)
@@ -164,7 +164,7 @@ describe.skipIf(!CHROMIUM)('an operator in Chromium', () => {
     }, 90_000)
 
   it('offers a viewer nothing that the API would refuse', async () => {
-    const { operators, webhooks } = running.service.ledger.operations
+    const { operators, webhooks } = running.service.core.operations
     const { password } = await operators.add('viewer@example.com', 'viewer', COMMAND_LINE)
     const receiver = createServer((request, response) => {
       request.resume()
@@ -172,7 +172,7 @@ describe.skipIf(!CHROMIUM)('an operator in Chromium', () => {
     })
     await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve))
     const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hook`
-    const { store } = running.service.ledger
+    const { store } = running.service.core
     const record = (await store.read.tenantById(tenant.id))!
     await webhooks.add(record, COMMAND_LINE, { url, environment: 'production', events: ['user.enrolled'] })
     const production = await running.production(tenant)
@@ -242,7 +242,7 @@ describe.skipIf(!CHROMIUM)('an operator in Chromium', () => {
 
   it('signs in by the provider whoever was added, and tells whoever was not why, with the request id', async () => {
     const name = 'grace@example.com'
-    await running.service.ledger.operations.operators.add(name, 'viewer', COMMAND_LINE)
+    await running.service.core.operations.operators.add(name, 'viewer', COMMAND_LINE)
     const { page, errors } = await open('light')
     const follow = async (email: string) => {
       provider.claims = { email, email_verified: true }

@@ -15,7 +15,7 @@ let name: string
 beforeAll(async () => {
   running = await startService({ COUNTERSIGN_OPERATOR_PASSWORD: PASSWORD })
   tenant = await running.tenant()
-  operators = running.service.ledger.operations.operators
+  operators = running.service.core.operations.operators
 })
 afterAll(() => running?.stop())
 beforeEach(() => {
@@ -25,7 +25,7 @@ beforeEach(() => {
 })
 
 async function entries(tenantId = tenant.id): Promise<Array<Record<string, unknown>>> {
-  const { store } = running.service.ledger
+  const { store } = running.service.core
   return (await store.read.auditEntries(tenantId, 0, 1000)).map(({ entry }) => JSON.parse(entry))
 }
 const change = (client: DashboardClient, rate: number) =>
@@ -117,7 +117,7 @@ describe('an operator with a name', () => {
       { event: 'operator_removed', name, actor: 'operator' },
     ]
     for (const id of [tenant.id, other.id]) expect((await entries(id)).slice(-4)).toMatchObject(told)
-    const { audit, store } = running.service.ledger
+    const { audit, store } = running.service.core
     expect((await audit.verify(store.read, tenant.id)).brokenAt).toBeNull()
   })
 

@@ -306,7 +306,7 @@ describe.skipIf(!CHROMIUM)('the dashboard in Chromium', () => {
       const webhooks = page.getByRole('region', { name: 'Webhooks' }).locator('tbody tr:not(.below)')
       await expect.poll(() => webhooks.allTextContents()).toEqual([expect.stringContaining('user.enrolled')])
       expect(await page.getByLabel('Address').inputValue()).toBe('')
-      const { store, outbox } = running.service.ledger
+      const { store, outbox } = running.service.core
       await store.transaction(async (tx) => {
         for (let i = 0; i < 24; i++)
           await outbox.put(tx, {
@@ -352,7 +352,7 @@ describe.skipIf(!CHROMIUM)('the dashboard in Chromium', () => {
 
   it('shows a webhook that fails as failing, in the list, beside the button Test and under Failed', async () => {
     const own = await running.tenant()
-    const { operations, tenancy } = running.service.ledger
+    const { operations, tenancy } = running.service.core
     const closed = createServer()
     await new Promise<void>((resolve) => closed.listen(0, '127.0.0.1', resolve))
     const url = `http://127.0.0.1:${(closed.address() as AddressInfo).port}/hook`
@@ -604,8 +604,8 @@ describe.skipIf(!CHROMIUM)('the dashboard in Chromium', () => {
     ])
     expect(await page.getByRole('timer').textContent()).toMatch(/^\d+:\d\d$/)
     await page.getByText('No request since the rotation has sent the id of its secret.').waitFor()
-    const { outgoing, incoming } = await running.service.ledger.secrets.active(
-      running.service.ledger.store.read,
+    const { outgoing, incoming } = await running.service.core.secrets.active(
+      running.service.core.store.read,
       tenant.id,
     )
     for (const { id } of [outgoing, incoming!, incoming!])

@@ -38,11 +38,11 @@ const answerTo = async (credentials: Credentials) => {
   const { status, body } = await request(running, 'POST', '/session', credentials, headers)
   return body.code ?? status
 }
-const operations = () => running.service.ledger.operations
+const operations = () => running.service.core.operations
 const people = (id = tenant.id) => operations().peopleOf(id)
 const tokenOf = (link: string) => link.split('/').at(-1)!
 const entries = async (id = tenant.id): Promise<Array<Record<string, unknown>>> =>
-  (await running.service.ledger.store.read.auditEntries(id, 0, 1000)).map(({ entry }) => JSON.parse(entry))
+  (await running.service.core.store.read.auditEntries(id, 0, 1000)).map(({ entry }) => JSON.parse(entry))
 
 /** A person who has opened the link and chosen a password. */
 async function person(role: PersonRole, called = name): Promise<DashboardClient> {
@@ -161,7 +161,7 @@ describe('a person of a tenant', () => {
   it('is out when the tenant is suspended, and gone when it is deleted', async () => {
     const admin = await person('admin')
     const { link } = await people().invite(`new-${name}`, 'admin', running.service.adminUrl, COMMAND_LINE)
-    const found = (await running.service.ledger.store.read.tenantById(tenant.id))!
+    const found = (await running.service.core.store.read.tenantById(tenant.id))!
     await operations().lifecycle.suspend(found, COMMAND_LINE)
     expect((await admin.call('GET', '/session')).status).toBe(401)
     expect(await answerTo({ name, password: PASSWORD })).toBe('tenant_suspended')

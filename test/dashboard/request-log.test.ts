@@ -229,8 +229,8 @@ describe('an entry on its way to the database', () => {
   const logWith = (store: Pick<Store, 'transaction'>, requestLogEntries = 100, requestLogDays = 7) =>
     new RequestLog({
       store,
-      vault: running.service.ledger.vault,
-      keys: running.service.ledger.keys,
+      vault: running.service.core.vault,
+      keys: running.service.core.keys,
       clock: running.clock,
       log: pino({ level: 'silent' }),
       config: { requestLogDays, requestLogEntries },
@@ -241,7 +241,7 @@ describe('an entry on its way to the database', () => {
     )
 
   it('waits while the database cannot be written, and is written once', async () => {
-    const { store } = running.service.ledger
+    const { store } = running.service.core
     const { id } = await running.tenant()
     let isAway = true
     const log = logWith({
@@ -259,7 +259,7 @@ describe('an entry on its way to the database', () => {
 
   it('pushes the oldest out: as many that failed stay as others', async () => {
     const { id } = await running.tenant()
-    const log = logWith(running.service.ledger.store)
+    const log = logWith(running.service.core.store)
     for (let i = 0; i < 400; i++) log.observe(observation(id))
     for (let i = 0; i < 400; i++) log.observe(observation(id, { status: 422, code: 'face_not_found' }))
     for (let i = 0; i < 400; i++) log.observe(observation(id))
@@ -279,10 +279,10 @@ describe('an entry on its way to the database', () => {
 
   it('is not made of guidance and of health, nor where the log is turned off', async () => {
     const { id } = await running.tenant()
-    const log = logWith(running.service.ledger.store)
+    const log = logWith(running.service.core.store)
     for (const endpoint of ['guide', 'health']) log.observe(observation(id, { endpoint }))
     log.observe(observation(id, { endpoint: 'health', status: 503 }))
-    const off = logWith(running.service.ledger.store, 100, 0)
+    const off = logWith(running.service.core.store, 100, 0)
     off.observe(observation(id))
     await Promise.all([log.save(), off.save()])
     expect(entries(id)).toBe(1)
@@ -290,7 +290,7 @@ describe('an entry on its way to the database', () => {
 
   it('is not written when its tenant was deleted meanwhile', async () => {
     const { id } = await running.tenant()
-    const { operations, tenancy, store } = running.service.ledger
+    const { operations, tenancy, store } = running.service.core
     const log = logWith(store)
     log.observe(observation(id))
     await log.save()

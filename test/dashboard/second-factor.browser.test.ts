@@ -72,7 +72,7 @@ describe.skipIf(!CHROMIUM)('a second factor in Chromium', () => {
       expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width)
       expect(errors).toEqual([])
       await page.context().close()
-      await running.service.ledger.operations.secondFactors.reset('operator', COMMAND_LINE)
+      await running.service.core.operations.secondFactors.reset('operator', COMMAND_LINE)
       running.clock.advance(MINUTE_MS)
     }, 60_000)
 })

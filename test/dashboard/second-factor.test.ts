@@ -57,12 +57,12 @@ async function add(client: DashboardClient): Promise<{ secret: string; recovery:
 }
 /** A new operator with a second factor. */
 async function operator(role: PersonRole = 'admin') {
-  const { password } = await running.service.ledger.operations.operators.add(name, role, COMMAND_LINE)
+  const { password } = await running.service.core.operations.operators.add(name, role, COMMAND_LINE)
   const client = await signIn({ name, password })
   return { password, client, ...(await add(client)) }
 }
 async function entries(): Promise<Array<Record<string, unknown>>> {
-  const { store } = running.service.ledger
+  const { store } = running.service.core
   return (await store.read.auditEntries(tenant.id, 0, 1000)).map(({ entry }) => JSON.parse(entry))
 }
 
@@ -117,7 +117,7 @@ describe('a second factor', () => {
   })
 
   it('is not in force before a code of it was confirmed, and not replaced while it is', async () => {
-    const { password } = await running.service.ledger.operations.operators.add(name, 'admin', COMMAND_LINE)
+    const { password } = await running.service.core.operations.operators.add(name, 'admin', COMMAND_LINE)
     const client = await signIn({ name, password })
     await client.call('POST', '/second-factor')
     expect(await answerTo({ name, password })).toBe(201)
@@ -165,23 +165,23 @@ describe('a second factor', () => {
     const { secret } = await add(admin)
     expect(await answerTo({ password: OPERATOR_PASSWORD })).toBe('second_factor_required')
     expect(await answerTo({ password: OPERATOR_PASSWORD, code: codeOf(secret) })).toBe(201)
-    const { operators, secondFactors } = running.service.ledger.operations
+    const { operators, secondFactors } = running.service.core.operations
     await secondFactors.reset('operator', COMMAND_LINE)
     expect(await answerTo({ password: OPERATOR_PASSWORD })).toBe(201)
     await operator()
-    const { id } = (await running.service.ledger.store.read.personByName(name))!
+    const { id } = (await running.service.core.store.read.personByName(name))!
     await operators.remove(name, COMMAND_LINE)
-    expect(await running.service.ledger.store.read.secondFactor(id)).toBeUndefined()
+    expect(await running.service.core.store.read.secondFactor(id)).toBeUndefined()
   })
 
   it('lies sealed in the database, and its recovery codes as hashes', async () => {
     const { secret, recovery } = await operator()
-    const { id } = (await running.service.ledger.store.read.personByName(name))!
-    const row = (await running.service.ledger.store.read.secondFactor(id))!
+    const { id } = (await running.service.core.store.read.personByName(name))!
+    const row = (await running.service.core.store.read.secondFactor(id))!
     expect(row.sealed.includes(fromBase32(secret))).toBe(false)
     expect(row.recovery).not.toContain(recovery[0]!.replaceAll('-', ''))
     expect(running.logText()).not.toContain(secret)
-    const kept = await running.service.ledger.store.read.sealedRows('second_factor', '', 100)
+    const kept = await running.service.core.store.read.sealedRows('second_factor', '', 100)
     expect(kept.map((one) => one.id)).toContain(id)
   })
 

@@ -32,9 +32,9 @@ const codeOf = async (client: DashboardClient, method = 'GET', path = '/session'
   const answer = await client.call(method, path, body)
   return answer.body.code ?? answer.status
 }
-const named = () => running.service.ledger.tenancy.find(tenant.id)
+const named = () => running.service.core.tenancy.find(tenant.id)
 async function entries(): Promise<Array<Record<string, unknown>>> {
-  const { store } = running.service.ledger
+  const { store } = running.service.core
   return (await store.read.auditEntries(tenant.id, 0, 1000)).map(({ entry }) => JSON.parse(entry))
 }
 
@@ -44,11 +44,11 @@ describe('a tenant that is suspended', () => {
     await production.enroll({ user_id: 'ada', image: base64(await face('ada')) })
     const session = await asTenant()
     const unused = await loginToken(running, tenant.id)
-    const { lifecycle } = running.service.ledger.operations
+    const { lifecycle } = running.service.core.operations
     await lifecycle.suspend(await named(), COMMAND_LINE)
 
     const below = (path: string) => `/tenants/${tenant.id}${path}`
-    const before = await running.service.ledger.store.read.signingSecrets(tenant.id, running.clock.now())
+    const before = await running.service.core.store.read.signingSecrets(tenant.id, running.clock.now())
     for (const [method, path, body] of [
       ['GET', below('')],
       ['POST', below('/keys/reveal')],
@@ -58,10 +58,10 @@ describe('a tenant that is suspended', () => {
     ] as Array<[string, string, unknown?]>)
       expect([path, await codeOf(session, method, path, body)]).toEqual([path, 'not_signed_in'])
     await expect(signIn(running, { login_token: unused })).rejects.toThrow('sign_in_failed')
-    expect(await running.service.ledger.store.read.signingSecrets(tenant.id, running.clock.now())).toEqual(
+    expect(await running.service.core.store.read.signingSecrets(tenant.id, running.clock.now())).toEqual(
       before,
     )
-    expect((await running.service.ledger.store.read.referencesOf(tenant.id)).production).toBe(1)
+    expect((await running.service.core.store.read.referencesOf(tenant.id)).production).toBe(1)
     expect((await entries()).find(({ event }) => event === 'tenant_suspended')).toMatchObject({
       sessions: 1,
       links: 1,
@@ -77,7 +77,7 @@ describe('a tenant that is suspended', () => {
   it('does nothing by a session or a link that a version before this one left', async () => {
     const session = await asTenant()
     const unused = await loginToken(running, tenant.id)
-    const { store } = running.service.ledger
+    const { store } = running.service.core
     await store.transaction((tx) => tx.setSuspended(tenant.id, running.clock.now()))
     const path = `/tenants/${tenant.id}`
     for (const [method, rest, body] of [
@@ -90,7 +90,7 @@ describe('a tenant that is suspended', () => {
   })
 
   it('is refused within the transaction of an act that was under way when the suspension was committed', async () => {
-    const { operations } = running.service.ledger
+    const { operations } = running.service.core
     const actor = { name: 'dashboard:tenant', requestId: 'req_1', isTenant: true }
     const before = await named()
     const suspended = operations.lifecycle.suspend(before, COMMAND_LINE)
@@ -197,7 +197,7 @@ describe('a session', () => {
   })
 
   it('cannot be ended by a viewer or another tenant, unless it is their own', async () => {
-    const { operators } = running.service.ledger.operations
+    const { operators } = running.service.core.operations
     const { password } = await operators.add('viewer1', 'viewer', COMMAND_LINE)
     const viewer = await asOperator(password, 'viewer1')
     const [admin, session] = [await asOperator(), await asTenant()]
@@ -224,7 +224,7 @@ describe('a session', () => {
     expect([await codeOf(session), await codeOf(second)]).toEqual(['not_signed_in', 'not_signed_in'])
     await expect(signIn(running, { login_token: unused })).rejects.toThrow('sign_in_failed')
 
-    const { sessions, operators } = running.service.ledger.operations
+    const { sessions, operators } = running.service.core.operations
     const { password } = await operators.add('sam', 'admin', COMMAND_LINE)
     const [sam, unnamed] = [await asOperator(password, 'sam'), await asOperator()]
     expect((await unnamed.call('POST', '/operators/sign-out', { name: 'sam' })).body).toEqual({ sessions: 1 })

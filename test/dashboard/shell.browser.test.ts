@@ -132,7 +132,7 @@ describe.skipIf(!CHROMIUM)('every page in Chromium', () => {
   }, 60_000)
 
   it('says that a tenant is unknown, and that a role may not open a page', async () => {
-    const { password } = await running.service.ledger.operations.operators.add('vera', 'viewer', COMMAND_LINE)
+    const { password } = await running.service.core.operations.operators.add('vera', 'viewer', COMMAND_LINE)
     const { page } = await openPage(browser, running, { colorScheme: 'light', width: 1280 })
     await signIn(page, password, 'vera')
     for (const id of ['ten_nobody', `ten_${'0'.repeat(32)}`]) {

@@ -26,7 +26,7 @@ beforeAll(async () => {
     COUNTERSIGN_OPERATOR_PASSWORD_SIGN_IN: 'true',
     COUNTERSIGN_OIDC_CLIENT_SECRET_FILE: file,
   })
-  await running.service.ledger.operations.operators.add(NAME, 'viewer', COMMAND_LINE)
+  await running.service.core.operations.operators.add(NAME, 'viewer', COMMAND_LINE)
 })
 afterAll(async () => {
   await running?.stop()
@@ -82,7 +82,7 @@ describe('the answer of an OpenID provider', () => {
 describe('a session of an operator', () => {
   it('is worth nothing from the moment on in which the operator is gone, whatever became of the session', async () => {
     const name = 'gone@example.com'
-    const { password } = await running.service.ledger.operations.operators.add(name, 'admin', COMMAND_LINE)
+    const { password } = await running.service.core.operations.operators.add(name, 'admin', COMMAND_LINE)
     const client = await signIn(running, { name, password: password! })
     expect((await client.call('GET', '/tenants')).status).toBe(200)
     // Only the operator's row: as one who asks between the two statements of a removal finds it.
@@ -98,7 +98,7 @@ describe('a session of an operator', () => {
 
   it('has the rights that its operator has now, not those of the sign-in', async () => {
     const name = 'changed@example.com'
-    const { operators } = running.service.ledger.operations
+    const { operators } = running.service.core.operations
     const { password } = await operators.add(name, 'admin', COMMAND_LINE)
     const client = await signIn(running, { name, password: password! })
     await operators.setRole(name, 'viewer', COMMAND_LINE)

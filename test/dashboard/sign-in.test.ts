@@ -29,7 +29,7 @@ async function start(env: Record<string, string> = {}): Promise<TestService> {
 
 type Entry = Record<string, unknown>
 async function entries({ service }: TestService, tenantId: string): Promise<Entry[]> {
-  return (await service.ledger.store.read.auditEntries(tenantId, 0, 1000)).map(({ entry }) =>
+  return (await service.core.store.read.auditEntries(tenantId, 0, 1000)).map(({ entry }) =>
     JSON.parse(entry),
   )
 }
@@ -61,11 +61,11 @@ describe('the audit log', () => {
     // More than are told at once.
     const tenants = []
     for (let i = 0; i < 21; i++) tenants.push(await running.tenant())
-    const { operators } = running.service.ledger.operations
+    const { operators } = running.service.core.operations
     const { password } = await operators.add('kim@example.com', 'viewer', COMMAND_LINE)
     await signIn(running, { password: OPERATOR_PASSWORD })
     await signIn(running, { name: 'kim@example.com', password })
-    const { store, audit } = running.service.ledger
+    const { store, audit } = running.service.core
     for (const { id } of tenants) {
       expect((await entries(running, id)).slice(-2)).toMatchObject([
         { event: 'signed_in', actor: 'dashboard:operator' },
@@ -174,7 +174,7 @@ describe('a session', () => {
 describe('another password', () => {
   it('of a named operator ends the sign-in that is under way with the one before', async () => {
     const running = await start()
-    const { store, operations } = running.service.ledger
+    const { store, operations } = running.service.core
     const { password, operator } = await operations.operators.add('kim@example.com', 'admin', COMMAND_LINE)
     const own = await loadOperatorPassword({ operatorPassword: OPERATOR_HASH, operatorPasswordFile: '' })
     const limiter = new LocalRateLimiter(running.clock)
@@ -212,7 +212,7 @@ describe('another password', () => {
     const file = join(dir, 'operator.password')
     writeFileSync(file, OPERATOR_HASH)
     const kept = await loadOperatorPassword({ operatorPassword: undefined, operatorPasswordFile: file })
-    const { store, operations } = running.service.ledger
+    const { store, operations } = running.service.core
     const password = {
       ...kept,
       async matches(given: string) {
@@ -255,7 +255,7 @@ describe('an OpenID provider', () => {
       COUNTERSIGN_OIDC_CLIENT_SECRET_FILE: file,
       ...env,
     })
-    await running.service.ledger.operations.operators.add(NAME, 'admin', COMMAND_LINE)
+    await running.service.core.operations.operators.add(NAME, 'admin', COMMAND_LINE)
     const api = (path: string, headers: Record<string, string> = {}) =>
       fetch(`${running.service.adminUrl}/api/oidc${path}`, { redirect: 'manual', headers })
     return { provider, running, api }

@@ -117,9 +117,9 @@ describe('the traffic of a tenant', () => {
   })
 
   it('is counted no more once the tenant is deleted, whose old key is still tried', async () => {
-    const { store } = running.service.ledger
+    const { store } = running.service.core
     const gone = await running.tenant()
-    await running.service.ledger.operations.lifecycle.delete(
+    await running.service.core.operations.lifecycle.delete(
       (await store.read.tenantById(gone.id))!,
       COMMAND_LINE,
     )
@@ -128,7 +128,7 @@ describe('the traffic of a tenant', () => {
     await running.restart()
     tenant.sandbox = apiClient(running.service.url('sandbox'), tenant.sandboxKey)
     session = await signIn(running, { login_token: await loginToken(running, tenant.id) })
-    expect(await running.service.ledger.store.read.traffic(gone.id, 'hour', 0)).toEqual([])
+    expect(await running.service.core.store.read.traffic(gone.id, 'hour', 0)).toEqual([])
   })
 
   it('tells challenges from photos: their latencies are not mixed', () => {
@@ -259,7 +259,7 @@ describe('figures on their way to the database', () => {
   const request = { environment: 'sandbox', status: 200, durationMs: 1, timings: {} } as Observation
 
   it('are shown meanwhile, neither left out nor counted twice', async () => {
-    const { store } = running.service.ledger
+    const { store } = running.service.core
     const { id } = await running.tenant()
     const traffic = new Traffic(store, running.clock, log)
     const shown = async () => sumOf(await traffic.view(id, 'hour'), 'sandbox')
@@ -273,7 +273,7 @@ describe('figures on their way to the database', () => {
   })
 
   it('are of what comes to verdicts: guidance, many times as frequent, is left out', async () => {
-    const { store } = running.service.ledger
+    const { store } = running.service.core
     const { id } = await running.tenant()
     const traffic = new Traffic(store, running.clock, log)
     for (const endpoint of ['guide', 'verify', 'guide'])
@@ -282,7 +282,7 @@ describe('figures on their way to the database', () => {
   })
 
   it('share commits, a few tenants each, and are kept where the database is out of reach', async () => {
-    const { store } = running.service.ledger
+    const { store } = running.service.core
     const ids = await Promise.all(Array.from({ length: 20 }, async () => (await running.tenant()).id))
     let isAway = true
     const sizes: number[] = []

@@ -69,7 +69,7 @@ describe('a user who is looked up', () => {
   })
 
   it('writes no audit entry, and a viewer may look', async () => {
-    const { operations, store } = running.service.ledger
+    const { operations, store } = running.service.core
     const { password } = await operations.operators.add('kim', 'viewer', COMMAND_LINE)
     const viewer = await signIn(running, { name: 'kim', password })
     const entries = async () => (await store.read.auditEntries(tenant.id, 0, 100)).length

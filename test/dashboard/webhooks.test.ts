@@ -40,13 +40,13 @@ const path = (rest = '') => `/tenants/${tenant.id}/webhooks${rest}`
 const list = async (by = own) => (await by.call('GET', path())).body
 const deliveries = async (query = '', by = own) => (await by.call('GET', path(`/deliveries${query}`))).body
 const events = async () =>
-  (await running.service.ledger.store.read.auditEntries(tenant.id, 0, 1000))
+  (await running.service.core.store.read.auditEntries(tenant.id, 0, 1000))
     .map(({ entry }) => JSON.parse(entry))
     .map(({ event, actor }) => [event, actor])
 
 describe('a webhook', () => {
   it('is added and removed by an operator who may, and by no tenant', async () => {
-    const { password } = await running.service.ledger.operations.operators.add('kim', 'viewer', COMMAND_LINE)
+    const { password } = await running.service.core.operations.operators.add('kim', 'viewer', COMMAND_LINE)
     const viewer = await signIn(running, { name: 'kim', password })
     const body = { url, environment: 'sandbox', events: ['user.erased'] }
     for (const client of [own, viewer])
@@ -144,7 +144,7 @@ describe('a delivery', () => {
     const early = await own.call('POST', path('/redeliver'), { delivery: body.delivery })
     expect([early.status, early.body.code]).toEqual([409, 'delivery_pending'])
     // As after the last try.
-    await running.service.ledger.store.transaction((tx) =>
+    await running.service.core.store.transaction((tx) =>
       tx.setWebhookProgress(body.delivery, {
         status: 'failed',
         attempts: RETRY_DELAYS_MS.length + 1,
@@ -164,7 +164,7 @@ describe('a delivery', () => {
   }, 120_000)
 
   it('stands on one page, each once, newest first, and by state where one is named', async () => {
-    const { store, outbox } = running.service.ledger
+    const { store, outbox } = running.service.core
     await store.transaction(async (tx) => {
       for (let i = 0; i < 50; i++)
         await outbox.put(tx, {
@@ -174,8 +174,8 @@ describe('a delivery', () => {
           data: {},
         })
     })
-    await running.service.ledger.operations.lifecycle.suspend(
-      await running.service.ledger.tenancy.find(tenant.id),
+    await running.service.core.operations.lifecycle.suspend(
+      await running.service.core.tenancy.find(tenant.id),
       COMMAND_LINE,
     )
     // The tenant's own sessions have ended with the suspension.

@@ -6,8 +6,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { pino } from 'pino'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { DAY_MS, HOUR_MS, ManualClock, MINUTE_MS, SECOND_MS } from '../../src/lib/clock.js'
-import { Duty } from '../../src/cluster/leader-lease.js'
-import { Housekeeping } from '../../src/jobs/retention.js'
+import { LeaderLease } from '../../src/cluster/leader-lease.js'
+import { RetentionJob } from '../../src/jobs/retention.js'
 import { SqliteStore } from '../../src/storage/sqlite/sqlite-store.js'
 import { base64, face } from '../support/faces.js'
 import { startService, type TestService } from '../support/service.js'
@@ -97,7 +97,7 @@ describe('a clock that is set', () => {
       expect(claims).toMatchObject({ iat: now, nbf: now, verdict: 'approved' })
       expect(claims.exp).toBeGreaterThan(now)
     }
-    const { store, audit } = running.service.ledger
+    const { store, audit } = running.service.core
     expect(await audit.verify(store.read, tenant.id)).toEqual({ entries: 4, brokenAt: null })
   })
 
@@ -162,11 +162,11 @@ it('housekeeping deletes nothing for an hour after the clock was set, and what h
       uptime += ms
       clock.advance(ms)
     }
-    const keeping = new Housekeeping(
+    const keeping = new RetentionJob(
       store,
       clock,
       log,
-      new Duty(store, log),
+      new LeaderLease(store, log),
       { sandboxRetentionMs: 30 * DAY_MS, requestLogMs: 7 * DAY_MS },
       () => uptime,
     )

@@ -49,10 +49,10 @@ const PAUSE_MS = 200
  */
 const TURNS = 5
 /** Of each polite one in each turn: with all turns and tenants enough for a percentile that only one in a hundred exceeds. */
-const LEAST_CALLS = 12
+const MIN_CALLS = 12
 /** How a hundred callers begin at once is no part of it. */
 const LEAD_IN_MS = 500
-const MOST_P99_RATIO = 2
+const MAX_P99_RATIO = 2
 
 /** At once, or when what waits has not come to its turn by the deadline. */
 const REFUSALS = new Set([503, 504])
@@ -95,7 +95,7 @@ export async function runFairness({
       // Each has one call under way at a time.
       const all = await Promise.all(
         polite.map((one) =>
-          one.call(1, fromMs, (calls) => performance.now() >= untilMs && calls >= LEAST_CALLS),
+          one.call(1, fromMs, (calls) => performance.now() >= untilMs && calls >= MIN_CALLS),
         ),
       )
       const elapsedMs = performance.now() - fromMs
@@ -121,9 +121,9 @@ export async function runFairness({
       beside.map((turn, i) => p99(turn.polite.admittedMs) / p99(alone[i]!.polite.admittedMs)),
     )
     const servedRatio = p99(politeBeside.served) / p99(politeAlone.served)
-    if (judgesTime && ratio > MOST_P99_RATIO)
+    if (judgesTime && ratio > MAX_P99_RATIO)
       problems.push(`the polite tenants' p99 is ${ratio.toFixed(2)} times as long`)
-    if (servedRatio > MOST_P99_RATIO)
+    if (servedRatio > MAX_P99_RATIO)
       problems.push(`the polite tenants' p99 is ${servedRatio.toFixed(2)} times as long in calls served`)
     if (politeBeside.refused > 0)
       problems.push(`${politeBeside.refused} calls of polite tenants were refused`)

@@ -37,9 +37,9 @@ export interface FuzzOptions {
 /** Asking V8 costs milliseconds: it is asked once for so many, and for each of them only where there was something new. */
 const BATCH = 256
 /** Of the processor: what takes so long for kilobytes is not linear in them. */
-const MOST_MS = 1000
+const MAX_MS = 1000
 /** One fault is found again and again. */
-const MOST_CRASHES = 10
+const MAX_CRASHES = 10
 
 export function fuzz(
   target: Target,
@@ -58,7 +58,7 @@ export function fuzz(
     const { user, system } = process.cpuUsage(before)
     const tookMs = (user + system) / 1000
     result.slowest_ms = Math.max(result.slowest_ms, tookMs)
-    if (tookMs > MOST_MS) result.crashes.push({ input, error: new Error(`took ${tookMs.toFixed(0)} ms`) })
+    if (tookMs > MAX_MS) result.crashes.push({ input, error: new Error(`took ${tookMs.toFixed(0)} ms`) })
   }
   const reachesNew = (input: Buffer) => {
     attempt(input)
@@ -66,7 +66,7 @@ export function fuzz(
   }
   for (const input of seeds) reachesNew(input)
   const corpus = [...seeds]
-  while (result.inputs < runs && result.crashes.length < MOST_CRASHES) {
+  while (result.inputs < runs && result.crashes.length < MAX_CRASHES) {
     const batch = Array.from({ length: Math.min(BATCH, runs - result.inputs) }, () =>
       mutate(corpus, random, { words, mostBytes: target.mostBytes }),
     )

@@ -3,7 +3,7 @@ import { damage, type Random } from '../hostile/random.js'
 
 /** Where lengths and counts turn over. */
 const NUMBERS = [0, 1, 2, 3, 4, 0x7f, 0x80, 0xff, 0x7fff, 0x8000, 0xffff, 0x7fffffff, 0x80000000, 0xffffffff]
-const MOST_STEPS = 5
+const MAX_STEPS = 5
 
 export interface MutationOptions {
   words: readonly Buffer[]
@@ -21,7 +21,7 @@ export function mutate(
       ? random.below(corpus.length)
       : corpus.length - 1 - random.below(Math.ceil(corpus.length / 2))
   let bytes = corpus[from]!
-  for (let steps = 1 + random.below(MOST_STEPS); steps > 0; steps--)
+  for (let steps = 1 + random.below(MAX_STEPS); steps > 0; steps--)
     bytes = step(bytes, corpus, random, words)
   return bytes.subarray(0, mostBytes)
 }

@@ -129,7 +129,7 @@ function isJsonText(text: string): boolean {
   }
 }
 
-const MOST_FRAME_BYTES = 4096
+const MAX_FRAME_BYTES = 4096
 const DIMENSIONS = 4
 const check = messageCheck(DIMENSIONS)
 const TASKS = ['enrol', 'verify', 'compare', 'inspect', 'fault'] as const
@@ -142,7 +142,7 @@ function runFrames(input: Buffer): void {
   assert(isDeepStrictEqual(whole, cut), 'frames are the same however the stream is cut')
   for (const { message, images } of whole.frames) {
     assert(
-      images.every((image) => image.byteLength <= MOST_FRAME_BYTES),
+      images.every((image) => image.byteLength <= MAX_FRAME_BYTES),
       'no part is larger than what was announced',
     )
     if (!check.isMessage(message) || message.kind !== 'reply') continue
@@ -152,7 +152,7 @@ function runFrames(input: Buffer): void {
 
 function framesOf(stream: Buffer, size: number): { frames: Array<Frame<unknown>>; isBroken: boolean } {
   const frames: Array<Frame<unknown>> = []
-  const reader = new FrameReader<unknown>(MOST_FRAME_BYTES, (frame) => frames.push(frame))
+  const reader = new FrameReader<unknown>(MAX_FRAME_BYTES, (frame) => frames.push(frame))
   const end = unlessRefused(() => {
     for (let at = 0; at < stream.length; at += size) reader.push(stream.subarray(at, at + size))
     return true

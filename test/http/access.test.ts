@@ -29,7 +29,7 @@ beforeAll(async () => {
   const ownerKey = (await running.production(owner)).key
   const foreignKey = (await running.production(foreign)).key
   const revokedKey = (await running.production(revoked)).key
-  const { store, tenancy } = running.service.ledger
+  const { store, tenancy } = running.service.core
   const record = await tenancy.find(revoked.id)
   await store.transaction(async (tx) => {
     await tenancy.revokeKeys(tx, record, 'production')
@@ -177,7 +177,7 @@ describe('a foreign tenant', () => {
   })
 
   it('writes to its own audit log alone', async () => {
-    const { store } = running.service.ledger
+    const { store } = running.service.core
     const sequence = async (tenant: TestTenant) => (await store.read.auditHead(tenant.id))?.sequence ?? 0
     const [ours, theirs] = [await sequence(owner), await sequence(foreign)]
     await clients.production['foreign tenant']!.enroll({ user_id: 'audited', image })

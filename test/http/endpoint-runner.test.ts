@@ -18,7 +18,7 @@ let effects: number
 
 beforeAll(async () => {
   running = await startService()
-  const { store, audit, tenancy, vault } = running.service.ledger
+  const { store, audit, tenancy, vault } = running.service.core
   tenant = await tenancy.find((await running.tenant()).id)
   runner = new EndpointRunner({ environment: 'production', store, audit, vault })
 })
@@ -27,7 +27,7 @@ beforeEach(() => {
   effects = 0
 })
 
-const entries = async () => (await running.service.ledger.store.read.auditEntries(tenant.id, 0, 1000)).length
+const entries = async () => (await running.service.core.store.read.auditEntries(tenant.id, 0, 1000)).length
 
 function callWith(changes: Partial<Call<unknown>>): Call<unknown> {
   return {
@@ -89,7 +89,7 @@ describe('the effect of a call', () => {
   it('does not come about where the deadline passes while other transactions are waited for', async () => {
     const before = await entries()
     const deadlineMs = performance.now() + 100
-    const other = running.service.ledger.store.transaction(() => until(deadlineMs))
+    const other = running.service.core.store.transaction(() => until(deadlineMs))
     const late = runner.run(endpoint(), callWith({ deadlineMs }), undefined)
     await expect(late).rejects.toMatchObject({ code: 'deadline_exceeded' })
     await other

@@ -83,7 +83,7 @@ async function raw(baseUrl: string, method: string, target: string, bytes: strin
 
 let furtherKeys = 0
 async function furtherKey({ running, tenant }: World, grants: Partial<KeyGrants>) {
-  const { operations, tenancy } = running.service.ledger
+  const { operations, tenancy } = running.service.core
   const { key } = await operations.keys.create(await tenancy.find(tenant.id), COMMAND_LINE, 'sandbox', {
     ...{ name: `further-${++furtherKeys}`, scopes: null, networks: null, ...grants },
   })
@@ -160,7 +160,7 @@ const PROVOCATIONS: Record<ErrorCode, Provocation> = {
     ),
   revoked_api_key: async ({ running }) => {
     const tenant = await running.tenant()
-    const { store, tenancy } = running.service.ledger
+    const { store, tenancy } = running.service.core
     const record = await tenancy.find(tenant.id)
     await store.transaction((tx) => tenancy.revokeKeys(tx, record, 'sandbox'))
     return tenant.sandbox.health()
@@ -169,7 +169,7 @@ const PROVOCATIONS: Record<ErrorCode, Provocation> = {
     apiClient(running.service.url('sandbox'), production.key).health(),
   tenant_suspended: async ({ running }) => {
     const tenant = await running.tenant()
-    const { operations, tenancy } = running.service.ledger
+    const { operations, tenancy } = running.service.core
     await operations.lifecycle.suspend(await tenancy.find(tenant.id), COMMAND_LINE)
     return tenant.sandbox.health()
   },
@@ -488,7 +488,7 @@ describe('what to do', () => {
       const ask = (return_url: string) => askForSession(sandbox, { user_id: 'ada+match', return_url })
       const before = await ask('https://shop.example/done')
       expect(before.body.message).toContain('https://shop.example: none is allowed yet')
-      const { operations, tenancy } = running.service.ledger
+      const { operations, tenancy } = running.service.core
       const found = await tenancy.find(tenant.id)
       await operations.tenants.setCapturePage(found, COMMAND_LINE, {
         ...{

@@ -30,7 +30,7 @@ overTransports((transport) => {
   afterAll(() => running?.stop())
 
   const keyId = async (type: 'production' | 'sandbox', of = tenant) =>
-    (await running.service.ledger.store.read.apiKeys(of.id)).findLast((key) => key.type === type)!.id
+    (await running.service.core.store.read.apiKeys(of.id)).findLast((key) => key.type === type)!.id
 
   async function lineOf({ headers }: ApiResponse) {
     const id = headers.get('x-request-id')!
@@ -65,7 +65,7 @@ overTransports((transport) => {
     it('names the id of a key that is refused: revoked, expired, of the other environment', async () => {
       const other = await running.tenant()
       const { key } = await running.production(other)
-      const { tenancy, store } = running.service.ledger
+      const { tenancy, store } = running.service.core
       const record = await tenancy.find(other.id)
       const expired = await keyId('production', other)
       const astray = await apiClient(running.service.url('sandbox'), key).health(FROM_OFFICE)

@@ -108,7 +108,7 @@ describe('a caller’s own request id', () => {
 
 describe('the signature', () => {
   const ours = () => ({ [tenant.secret.id]: tenant.secret.secret })
-  const instance = () => ({ instance: running.service.ledger.keys.instance.toString('hex') })
+  const instance = () => ({ instance: running.service.core.keys.instance.toString('hex') })
 
   it('of an authenticated caller is under the tenant’s secret, whatever the answer', async () => {
     const responses = await everyKindOfResponse()

@@ -220,7 +220,7 @@ describe('the signing secret of a rotation', () => {
     ...{ tenantId, key, environment: 'sandbox', method: 'POST', path: '/v1/keys/rotate-signing' },
   })
   const idempotency = () => {
-    const { store, vault, keys } = running.service.ledger
+    const { store, vault, keys } = running.service.core
     return new Idempotency(store, vault, keys, running.clock)
   }
 
@@ -241,7 +241,7 @@ describe('the signing secret of a rotation', () => {
     // An earlier version kept the response as it was sent, secret included.
     const begun = await idempotency().begin(rotationOf(other.id, key), Buffer.alloc(0))
     if (!('execution' in begun)) throw new Error('the key is used already')
-    const { store } = running.service.ledger
+    const { store } = running.service.core
     await store.transaction((tx) => begun.execution.keep(tx, { status: 200, body: first.text }))
     begun.execution.release()
     expectAlreadyTold(await other.sandbox.rotate(undefined, keyed(key)), first)
@@ -420,7 +420,7 @@ describe('the scope of a key', () => {
     const other = await running.tenant()
     const once = keyed()
     const first = await other.sandbox.enroll({ user_id: 'u', image }, once)
-    const { store, tenancy } = running.service.ledger
+    const { store, tenancy } = running.service.core
     const record = await tenancy.find(other.id)
     const key = await store.transaction((tx) => tenancy.reissueKey(tx, record, 'sandbox', 0))
     const second = await apiClient(running.service.url('sandbox'), key).enroll({ user_id: 'u', image }, once)

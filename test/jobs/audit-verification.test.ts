@@ -1,7 +1,7 @@
 /** The walk through all audit logs that the service makes in the background. */
 import { pino } from 'pino'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { AuditWalk, auditWalkStatus } from '../../src/jobs/audit-verification.js'
+import { AuditVerification, auditVerificationStatus } from '../../src/jobs/audit-verification.js'
 import { DAY_MS } from '../../src/lib/clock.js'
 import { sampleOf, scrape } from '../support/metrics.js'
 import { isOnPostgres } from '../support/postgres.js'
@@ -16,7 +16,7 @@ beforeEach(async () => {
   running = await startService()
   tenant = await running.tenant()
   lines = []
-  const { audit, store } = running.service.ledger
+  const { audit, store } = running.service.core
   for (let i = 0; i < ENTRIES; i++)
     await store.transaction((tx) =>
       audit.append(tx, tenant.id, { event: 'verify', actor: 'key', request_id: null, status: 200 }),
@@ -27,11 +27,11 @@ afterEach(() => running?.stop())
 const term = { id: 'term', signal: new AbortController().signal }
 /** @param hasDuty asked before the walk and after each page of 100 entries */
 const walk = (hasDuty: () => boolean = () => true) => {
-  const { ledger, clock } = running.service
+  const { core, clock } = running.service
   const log = pino({ base: null }, { write: (line: string) => void lines.push(line) })
-  return new AuditWalk({ ...ledger, clock, log, duty: { current: () => (hasDuty() ? term : null) } }, 0)
+  return new AuditVerification({ ...core, clock, log, leaderLease: { current: () => (hasDuty() ? term : null) } }, 0)
 }
-const status = () => auditWalkStatus(running.service.ledger.store, running.service.ledger.audit)
+const status = () => auditVerificationStatus(running.service.core.store, running.service.core.audit)
 const tamper = async (statement: string) => {
   if (isOnPostgres()) await running.database.query(`SET session_replication_role = replica; ${statement}`)
   else {
@@ -87,7 +87,7 @@ it('goes on where another service stopped, and believes no place that was writte
 it('finds a log that ends before the place to which it was verified', async () => {
   let asked = 0
   await walk(() => ++asked < 3).run()
-  const { audit, store } = running.service.ledger
+  const { audit, store } = running.service.core
   const from = { sequence: ENTRIES + 1, hash: Buffer.alloc(32), keyIndex: 0 }
   expect(await audit.verify(store.read, tenant.id, { from })).toEqual({
     entries: ENTRIES,

@@ -1,7 +1,7 @@
 /** The beat of what a service does again and again. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, it } from 'vitest'
-import { Beat } from '../../src/lib/periodic-task.js'
+import { PeriodicTask } from '../../src/lib/periodic-task.js'
 
 const OFTEN_MS = 5
 const unexpected = (error: unknown) => {
@@ -11,7 +11,7 @@ const unexpected = (error: unknown) => {
 it('begins nothing while it still goes on, and whoever asks meanwhile waits for that', async () => {
   let begun = 0
   let end = () => {}
-  const beat = new Beat(
+  const beat = new PeriodicTask(
     OFTEN_MS,
     () => {
       begun++
@@ -39,7 +39,7 @@ it('begins nothing while it still goes on, and whoever asks meanwhile waits for 
 it('goes on after a failure, which is told', async () => {
   const told: unknown[] = []
   let times = 0
-  const beat = new Beat(
+  const beat = new PeriodicTask(
     OFTEN_MS,
     async () => {
       throw `failure ${++times}`
@@ -55,5 +55,5 @@ it('goes on after a failure, which is told', async () => {
 })
 
 it('stops before it began', async () => {
-  await new Beat(OFTEN_MS, async () => {}, unexpected).stop()
+  await new PeriodicTask(OFTEN_MS, async () => {}, unexpected).stop()
 })

@@ -12,7 +12,7 @@ import { type Portrait, portraitOf } from './portrait.js'
 /** Folder of the photos that are not part of the project. */
 export const EVALUATION_FACES = packageFile('..', 'shared', 'data', 'faces')
 const SETS = ['lfw5', 'lfw-calibration']
-const MOST_PHOTOS_OF_ONE = 8
+const MAX_PHOTOS_OF_ONE = 8
 /** Of a photo that a film can begin with. */
 const FRONTAL_DEGREES = { yaw: 10, pitch: 15 } as const
 
@@ -71,7 +71,7 @@ export function peopleOfEvaluation(): Person[] {
         files: readdirSync(join(folder, name))
           .filter((file) => file.endsWith('.jpg'))
           .sort()
-          .slice(0, MOST_PHOTOS_OF_ONE)
+          .slice(0, MAX_PHOTOS_OF_ONE)
           .map((file) => async () => readFileSync(join(folder, name, file))),
       }))
   }).sort((a, b) => (a.person < b.person ? -1 : 1))

@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { restoreDatabase } from '../../src/cli/backup.js'
 import { type Config, sqliteFile } from '../../src/config/config.js'
-import { openLedger } from '../../src/app/core.js'
+import { openCore } from '../../src/app/core.js'
 import { joinKeys } from '../../src/storage/sqlite/sqlite-backup.js'
 import { SqliteStore } from '../../src/storage/sqlite/sqlite-store.js'
 import type { Expected, Tables } from './marks.js'
@@ -58,11 +58,11 @@ function examinePassword(root: string, { isPasswordMade }: Expected): void {
 }
 
 async function openWhole(config: Config): Promise<Tables> {
-  const ledger = await openLedger(config).catch((error: Error) => {
+  const core = await openCore(config).catch((error: Error) => {
     throw new Finding('corrupt', error.message)
   })
   try {
-    const { store, audit } = ledger
+    const { store, audit } = core
     const problems = await store.check()
     for (const { id } of await store.read.tenants()) {
       const { brokenAt } = await audit.verify(store.read, id)
@@ -71,7 +71,7 @@ async function openWhole(config: Config): Promise<Tables> {
     if (problems.length > 0) throw new Finding('corrupt', problems.join('; '))
     return tablesOf(sqliteFile(config))
   } finally {
-    await ledger.store.close()
+    await core.store.close()
   }
 }
 
@@ -106,13 +106,13 @@ function examineBackup(root: string, copy: string, state: Tables): void {
 async function backUpAgain(root: string, copy: string, state: Tables): Promise<void> {
   const file = copyFile(root, copy)
   if (!existsSync(file)) {
-    const ledger = await openLedger(configOf(root))
+    const core = await openCore(configOf(root))
     try {
-      await ledger.store.backup(file, keysFile(root))
+      await core.store.backup(file, keysFile(root))
     } catch (error) {
       throw new Finding('corrupt', `a backup after the cut: ${(error as Error).message}`)
     } finally {
-      await ledger.store.close()
+      await core.store.close()
     }
   }
   examineBackup(root, copy, state)

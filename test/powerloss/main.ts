@@ -8,7 +8,7 @@ import { obstacle } from './record.js'
 
 const PROGRESS_EVERY = 1000
 /** Images of findings that are kept, to be looked at. */
-const MOST_KEPT = 10
+const MAX_KEPT = 10
 
 const { images, seed } = new Command()
   .option('--images <n>', 'disk images to make and open', Number, 10_000)
@@ -27,7 +27,7 @@ if (why) {
     seed,
     progress: (done) => done % PROGRESS_EVERY === 0 && process.stderr.write(`${done} of ${images}\n`),
     onFinding(finding, keep) {
-      const folder = kept++ < MOST_KEPT ? mkdtempSync(join(tmpdir(), 'countersign-lost-')) : null
+      const folder = kept++ < MAX_KEPT ? mkdtempSync(join(tmpdir(), 'countersign-lost-')) : null
       if (folder) keep(folder)
       process.stderr.write(`${finding}${folder ? `; kept in ${folder}` : ''}\n`)
     },

@@ -10,7 +10,7 @@ import { sqliteFile } from '../../src/config/config.js'
 import { keepKeyFile, newMasterKey, replaceKeyFile } from '../../src/crypto/master-key.js'
 import { createDurably } from '../../src/lib/durable-file.js'
 import { Idempotency } from '../../src/idempotency/idempotency.js'
-import { findKeys, type Ledger, openLedger } from '../../src/app/core.js'
+import { findKeys, type Core, openCore } from '../../src/app/core.js'
 import { COMMAND_LINE } from '../../src/admin/operation.js'
 import { finish, prepare } from '../../src/keys/master-key-rotation.js'
 import type { TenantRecord } from '../../src/storage/records.js'
@@ -41,23 +41,23 @@ const config = configOf(root!)
 const file = sqliteFile(config)
 const noteState = () => mark({ kind: 'state', tables: tablesOf(file) })
 
-let ledger = await open()
+let core = await open()
 mark({ kind: 'acknowledged' })
 createDurably(passwordFile(root!), PASSWORD)
 mark({ kind: 'password made' })
 
 const tenants: TenantRecord[] = []
 for (const name of ['acme', 'globex']) {
-  const { tenant } = await ledger.operations.tenants.create(
+  const { tenant } = await core.operations.tenants.create(
     name,
     COMMAND_LINE,
     { ratePerSecond: 50 },
     'http://127.0.0.1',
   )
-  await ledger.store.transaction((tx) => tx.setProductionIssued(tenant.id, Date.now()))
-  const issued = (await ledger.store.read.tenantById(tenant.id))!
-  await ledger.operations.keys.revealProduction(issued, COMMAND_LINE)
-  await ledger.operations.keys.reissue(issued, COMMAND_LINE, 'sandbox', 1000)
+  await core.store.transaction((tx) => tx.setProductionIssued(tenant.id, Date.now()))
+  const issued = (await core.store.read.tenantById(tenant.id))!
+  await core.operations.keys.revealProduction(issued, COMMAND_LINE)
+  await core.operations.keys.reissue(issued, COMMAND_LINE, 'sandbox', 1000)
   tenants.push(issued)
 }
 const users = ['ada', 'grace', 'mary', 'joan', 'edith', 'hedy']
@@ -71,16 +71,16 @@ mark({ kind: 'backups outdated' })
 await atOnce(users.slice(0, 2), erase)
 await verifyAll(ROUNDS, users.slice(2))
 await atOnce(users.slice(0, 2), enrol)
-for (const tenant of tenants) await ledger.operations.keys.rotateSigning(tenant, COMMAND_LINE, true)
+for (const tenant of tenants) await core.operations.keys.rotateSigning(tenant, COMMAND_LINE, true)
 await changeMasterKey()
-await ledger.store.transaction((tx) =>
+await core.store.transaction((tx) =>
   tx.deleteExpired(Date.now() + 2 * DAY_MS, Date.now(), { minute: 0, hour: 0 }),
 )
 await atOnce(users.slice(3, 5), erase)
 await verifyAll(1, users.slice(0, 2))
 
-await ledger.store.close()
-ledger = await open()
+await core.store.close()
+core = await open()
 await verifyAll(1, users.slice(0, 2))
 for (const copy of ['third', 'fourth']) {
   await backUp(copy)
@@ -90,11 +90,11 @@ const restored = restoredConfigOf(root!)
 mark({ kind: 'restore begun', copy: 'third' })
 await restoreDatabase(restored, copyFile(root!, 'third'), keysFile(root!))
 mark({ kind: 'restored', tables: tablesOf(sqliteFile(restored)) })
-await ledger.store.close()
+await core.store.close()
 
 /** Notes every state, and everybody who is told that it is on the disk. */
-async function open(): Promise<Ledger> {
-  const opened = await openLedger(config, systemClock, { serving: true })
+async function open(): Promise<Core> {
+  const opened = await openCore(config, systemClock, { serving: true })
   const { store } = opened
   noteState()
   store.observeCommits(noteState)
@@ -129,7 +129,7 @@ function embedding(): Float32Array {
 
 /** As a call of the API: effect, kept response and audit entry in one transaction. */
 async function call(user: string, tenant: TenantRecord, event: 'enroll' | 'verify'): Promise<void> {
-  const { store, vault, audit, keys } = ledger
+  const { store, vault, audit, keys } = core
   const idempotency = new Idempotency(store, vault, keys, systemClock)
   const request = { method: 'POST', path: `/v1/${event}`, key: randomBytes(8).toString('hex') }
   const begun = await idempotency.begin(
@@ -189,14 +189,14 @@ function verify(user: string, tenant: TenantRecord): Promise<void> {
 }
 
 async function erase(userId: string, tenant: TenantRecord): Promise<void> {
-  await ledger.operations.users.erase(tenant, COMMAND_LINE, { environment: 'production', userId })
+  await core.operations.users.erase(tenant, COMMAND_LINE, { environment: 'production', userId })
 }
 
 async function backUp(copy: string): Promise<void> {
   const folder = backupsFolder(root!)
   if (mkdirSync(folder, { recursive: true })) syncFolder(root!)
   mark({ kind: 'backup begun', copy })
-  await ledger.store.backup(copyFile(root!, copy), keysFile(root!))
+  await core.store.backup(copyFile(root!, copy), keysFile(root!))
   mark({ kind: 'backup made', copy })
 }
 
@@ -210,10 +210,10 @@ function syncFolder(folder: string): void {
 /** As `countersign keys rotate-master` does where the key lives in its file. */
 async function changeMasterKey(): Promise<void> {
   const next = newMasterKey()
-  keepKeyFile(config.masterKeyFile, ledger.masterKey)
-  await prepare(ledger.store, ledger.keys, next)
+  keepKeyFile(config.masterKeyFile, core.masterKey)
+  await prepare(core.store, core.keys, next)
   replaceKeyFile(config.masterKeyFile, next)
-  await finish(ledger.store, (await findKeys(ledger.store.read, next))!, next)
-  await ledger.store.close()
-  ledger = await open()
+  await finish(core.store, (await findKeys(core.store.read, next))!, next)
+  await core.store.close()
+  core = await open()
 }

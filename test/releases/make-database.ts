@@ -69,7 +69,7 @@ async function fill(
   masterKey: string,
   madeAt: number,
 ): Promise<Omit<ReleaseFacts, 'schema'>> {
-  const { operations, store, tenancy, audit } = service.ledger
+  const { operations, store, tenancy, audit } = service.core
   const { tenant, sandboxKey } = await operations.tenants.create(
     'acme',
     COMMAND_LINE,

@@ -78,7 +78,7 @@ describe.each(kept)('the database of a release with %s', (release) => {
       expect((await production.erase('grace')).body).toMatchObject({ status: 'erased' })
       expect((await production.erase('ada')).body).toMatchObject({ erased: { references: 1 } })
 
-      const { audit, store } = service.ledger
+      const { audit, store } = service.core
       const { entries, brokenAt } = await audit.verify(store.read, tenant.id)
       expect(brokenAt).toBeNull()
       expect(entries).toBeGreaterThan(tenant.auditEntries)

@@ -27,7 +27,7 @@ import {
 const MANY = 100_000
 const TENANTS = 200
 /** Of one tenant's or user's, or of a batch of what has expired: this many rows may be read. */
-const MOST_READ = 1500
+const MAX_READ = 1500
 const LIMIT_MS = 300_000
 
 /** By table: how many rows, and what stands in their columns, in SQL over their number `i`; `b(…)` is the bytes of a text. */
@@ -355,7 +355,7 @@ overPostgres(() => {
           const values = parameters.length > 0 ? `(${parameters.map(literal).join(', ')})` : ''
           const { rows } = await client.query(`EXPLAIN (ANALYZE, FORMAT JSON) EXECUTE ${kind}_${i}${values}`)
           for (const scan of scans(rows[0]['QUERY PLAN'][0].Plan))
-            if (rowsRead(scan) > MOST_READ)
+            if (rowsRead(scan) > MAX_READ)
               looks.push(
                 `${kind}: ${scan['Node Type']} of ${rowsRead(scan)} ${scan['Relation Name']}: ${sql}`,
               )

@@ -21,7 +21,7 @@ export async function allowReturn(
     color?: string
   } = {},
 ): Promise<void> {
-  const { tenancy, operations } = service.ledger
+  const { tenancy, operations } = service.core
   await operations.tenants.setCapturePage(await tenancy.find(id), COMMAND_LINE, {
     company: null,
     returnOrigins: [RETURN_ORIGIN],

@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import Database from 'better-sqlite3'
 import { expect } from 'vitest'
 import { loadConfig } from '../../src/config/config.js'
-import { openLedger } from '../../src/app/core.js'
+import { openCore } from '../../src/app/core.js'
 import { TABLES_OF_POSTGRES } from '../../src/storage/copied-tables.js'
 import { SqliteStore } from '../../src/storage/sqlite/sqlite-store.js'
 import { apiClient } from './client.js'
@@ -48,7 +48,7 @@ export function changeSqlite(file: string, statement: string): void {
 
 /** Entries as the service writes them, up to ENTRIES in all. */
 export async function lengthenLog({ dataDir }: Workplace, file: string): Promise<void> {
-  const { store, audit } = await openLedger(
+  const { store, audit } = await openCore(
     loadConfig({ COUNTERSIGN_DATA_DIR: dataDir, COUNTERSIGN_DATABASE: `sqlite:${file}` }),
   )
   const { id } = (await store.read.tenantByName('acme'))!

@@ -83,7 +83,7 @@ export async function startService(
     database: postgres ? postgresDatabase(postgres) : sqliteDatabase(dataDir),
     logText: () => lines.join(''),
     async tenant(contract = { ratePerSecond: 1000 }) {
-      const created = await service.ledger.tenancy.create(`tenant-${++count}`, contract)
+      const created = await service.core.tenancy.create(`tenant-${++count}`, contract)
       const { id, secret } = created.signingSecret
       return {
         id: created.tenant.id,
@@ -94,7 +94,7 @@ export async function startService(
       }
     },
     async production(tenant) {
-      const { store, tenancy } = service.ledger
+      const { store, tenancy } = service.core
       const record = await tenancy.find(tenant.id)
       const key = await store.transaction(async (tx) => {
         await tx.setProductionIssued(tenant.id, clock.now())

@@ -46,7 +46,7 @@ describe('the Authorization header', () => {
         // The scheme's case is free, the key's is not.
         const expected = isRight && authorization!.endsWith(tenant.sandboxKey)
         try {
-          const caller = await running.service.ledger.tenancy.authenticate(authorization, 'sandbox')
+          const caller = await running.service.core.tenancy.authenticate(authorization, 'sandbox')
           expect(expected && caller.tenant.id).toBe(tenant.id)
         } catch (error) {
           expect(error).toBeInstanceOf(ApiError)

@@ -23,7 +23,7 @@ const authorized = (authorization: string) =>
     .anonymous('sandbox')
     .call('GET', '/v1/health', undefined, { headers: { Authorization: authorization } })
 const reissue = async (type: 'production' | 'sandbox', graceMs: number) => {
-  const { store, tenancy } = running.service.ledger
+  const { store, tenancy } = running.service.core
   const record = await tenancy.find(tenant.id)
   return store.transaction((tx) => tenancy.reissueKey(tx, record, type, graceMs))
 }
@@ -106,7 +106,7 @@ describe('the Authorization header', () => {
 describe('a revoked key', () => {
   it('ends at once, and the tenant’s other key lives on', async () => {
     const production = await running.production(tenant)
-    const { store, tenancy } = running.service.ledger
+    const { store, tenancy } = running.service.core
     const record = await tenancy.find(tenant.id)
     expect((await production.health()).status).toBe(200)
     await store.transaction((tx) => tenancy.revokeKeys(tx, record, 'production'))
@@ -119,7 +119,7 @@ describe('a revoked key', () => {
   })
 
   it('is told as revoked even at the other environment', async () => {
-    const { store, tenancy } = running.service.ledger
+    const { store, tenancy } = running.service.core
     const record = await tenancy.find(tenant.id)
     await store.transaction((tx) => tenancy.revokeKeys(tx, record, 'sandbox'))
     const response = await at('production', tenant.sandboxKey).health()
@@ -179,7 +179,7 @@ describe('a key at the other environment', () => {
 
 describe('a tenant', () => {
   it('has a name of its own', async () => {
-    const { tenancy } = running.service.ledger
+    const { tenancy } = running.service.core
     await expect(tenancy.create(tenant.name)).rejects.toMatchObject({ code: 'tenant_exists' })
     for (const name of ['', ' ', '-x', 'a b', 'x'.repeat(65), '../x', 'é'])
       await expect(tenancy.create(name)).rejects.toMatchObject({ code: 'invalid_tenant_name' })

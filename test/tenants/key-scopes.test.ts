@@ -35,7 +35,7 @@ async function create(
   grants: Partial<KeyGrants>,
   environment: Environment = 'sandbox',
 ): Promise<ApiClient & { key: string; id: string; name: string }> {
-  const { operations, tenancy } = running.service.ledger
+  const { operations, tenancy } = running.service.core
   const name = grants.name ?? `key-${++made}`
   const record = await tenancy.find(tenant.id)
   const { key, record: row } = await operations.keys.create(record, COMMAND_LINE, environment, {
@@ -48,7 +48,7 @@ async function create(
 }
 
 const keys = async () => {
-  const { operations, tenancy } = running.service.ledger
+  const { operations, tenancy } = running.service.core
   return { operations: operations.keys, record: await tenancy.find(tenant.id) }
 }
 
@@ -297,7 +297,7 @@ describe('a further key', () => {
 
   it('stays when the first key of its environment is reissued, and ends when all are revoked', async () => {
     const other = await running.tenant()
-    const { operations, tenancy } = running.service.ledger
+    const { operations, tenancy } = running.service.core
     const record = await tenancy.find(other.id)
     const { key } = await operations.keys.create(record, COMMAND_LINE, 'sandbox', {
       ...{ name: 'ci', scopes: ['verify'], networks: null },
@@ -329,7 +329,7 @@ describe('a further key', () => {
   })
 
   it('for production can be made only after the production key was issued', async () => {
-    const { operations, tenancy } = running.service.ledger
+    const { operations, tenancy } = running.service.core
     const record = await tenancy.find((await running.tenant()).id)
     const grants = { name: 'early', scopes: ['verify'], networks: null }
     await expect(operations.keys.create(record, COMMAND_LINE, 'production', grants)).rejects.toMatchObject({
@@ -356,7 +356,7 @@ describe('a further key', () => {
 
 it('keys of before have every scope, those that are new included', async () => {
   expect((await full.call('GET', '/v1/users/nobody')).body.code).toBe('reference_not_found')
-  const { store } = running.service.ledger
+  const { store } = running.service.core
   const [first] = (await store.read.apiKeys(tenant.id)).filter(({ name }) => name === null)
   expect(first).toMatchObject({ scopes: null, networks: null })
 })

@@ -83,7 +83,7 @@ describe('the contract of a production key', () => {
   it('is the tenant’s, whatever the number of its keys', async () => {
     const tenant = await running.tenant({ ratePerSecond: 2 })
     const first = await running.production(tenant)
-    const { store, tenancy } = running.service.ledger
+    const { store, tenancy } = running.service.core
     const record = await tenancy.find(tenant.id)
     const reissue = async () => {
       const key = await store.transaction((tx) => tenancy.reissueKey(tx, record, 'production', HOUR_MS))
@@ -152,7 +152,7 @@ describe('a sandbox key', () => {
 })
 
 it('a listing of the audit log costs a token for each hundred entries that were read, and no other tenant any', async () => {
-  const { store, audit } = running.service.ledger
+  const { store, audit } = running.service.core
   const small = await running.tenant({ ratePerSecond: 10 })
   const key = await running.production(small)
   const list = (query: string) => key.call('GET', `/v1/audit?${query}`)

@@ -5,9 +5,9 @@ import { NO_EPOCHS } from '../../src/crypto/epoch-key.js'
 import { open, seal } from '../../src/crypto/sealed-box.js'
 import type { ReferenceRecord } from '../../src/storage/records.js'
 import type { StoreTransaction } from '../../src/storage/store.js'
-import { type Subject, SubjectVault } from '../../src/users/template-vault.js'
+import { type Subject, TemplateVault } from '../../src/users/template-vault.js'
 
-const vault = new SubjectVault(
+const vault = new TemplateVault(
   { wrapping: { current: randomBytes(32), others: [] }, epochs: NO_EPOCHS, lookup: randomBytes(32) },
   new ManualClock(Date.UTC(2026, 0, 31)),
 )

@@ -81,7 +81,7 @@ describe('a challenge', () => {
   ] as Array<[Purpose, Purpose]>)(
     'that was given for %s is no challenge for %s, whatever else is the same',
     async (given, used) => {
-      const { store } = running.service.ledger
+      const { store } = running.service.core
       const book = new ChallengeBook(running.clock, MINUTE_MS)
       const of = (purpose: Purpose): ChallengeSubject => ({
         tenantId: tenant.id,

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import sharp from 'sharp'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import type { Engine } from '../../src/biometrics/engine/engine.js'
-import { EngineRecogniser } from '../../src/verification/engine-provider.js'
+import { EngineProvider } from '../../src/verification/engine-provider.js'
 import type { RecogniserCall } from '../../src/verification/biometric-provider.js'
 import { startEngine, temporaryDir } from '../biometrics/fixtures.js'
 import { answerTo } from '../support/challenges.js'
@@ -147,12 +147,12 @@ describe('a score that is exactly the threshold', () => {
   })
 
   it.each(['a photo', 'the frames of a challenge'])('is a match, of %s', async (what) => {
-    const recogniser = new EngineRecogniser(engine)
+    const provider = new EngineProvider(engine)
     const { reference } = await engine.enrol([enrolled])
     const isPhoto = what === 'a photo'
     const notes = frames.map((_, index) => ({ step: 0, tMs: 200 * index }))
     const compare = (threshold: number) =>
-      recogniser.verify(
+      provider.verify(
         isPhoto ? callOf([presented], null) : callOf(frames, { notes, steps: ['frontal'] }),
         () => reference,
         threshold,

@@ -68,7 +68,7 @@ describe.each([
 
   async function under(contract: LivenessRequirement): Promise<TestTenant> {
     const tenant = await running.tenant()
-    const { operations, tenancy } = running.service.ledger
+    const { operations, tenancy } = running.service.core
     const requirement = {
       ratePerSecond: 1000,
       fmr: null,

@@ -302,7 +302,7 @@ describe('what the sandbox leaves behind', () => {
 
 describe('the production key', () => {
   const revealed = async () => {
-    const { store, tenancy } = running.service.ledger
+    const { store, tenancy } = running.service.core
     const record = await tenancy.find(tenant.id)
     return store.transaction((tx) => tenancy.revealProductionKey(tx, record))
   }

@@ -113,7 +113,7 @@ describe('the JWT of an approval', () => {
     const attained = { fmr: 2e-5, fmr_basis: 'measured', model_grade: 'evaluation' }
     expect(theirs.body).toMatchObject(attained)
     expect(decodeJwt(theirs.body.jwt, strict.secret.secret).claims).toMatchObject(attained)
-    const head = await running.service.ledger.store.read.auditHead(strict.id)
+    const head = await running.service.core.store.read.auditHead(strict.id)
     expect(JSON.parse(head!.entry)).toMatchObject(attained)
     expect(theirs.body.threshold).toBeGreaterThan(ours.body.threshold)
   })
@@ -353,7 +353,7 @@ describe('a reference', () => {
 describe('the audit log', () => {
   it('records verdict and action hash of a verify, never the action or the user', async () => {
     const response = await verify({ user_id: 'ada', action: 'a very secret action' })
-    const head = await running.service.ledger.store.read.auditHead(tenant.id)
+    const head = await running.service.core.store.read.auditHead(tenant.id)
     const entry = JSON.parse(head!.entry)
     expect(entry).toMatchObject({
       event: 'verify',
@@ -369,7 +369,7 @@ describe('the audit log', () => {
   it('tells nobody who guesses the action that he guessed right, and names one action alike each time', async () => {
     const hashOf = async (user_id: string, guess: string) => {
       expect((await verify({ user_id, action: guess })).status).toBe(200)
-      const head = await running.service.ledger.store.read.auditHead(tenant.id)
+      const head = await running.service.core.store.read.auditHead(tenant.id)
       return JSON.parse(head!.entry).action_hash as string
     }
     await production.enroll({ user_id: 'second', image: ada })
@@ -386,7 +386,7 @@ describe('the audit log', () => {
 
   it('records refusals that were executed', async () => {
     await verify({ user_id: 'nobody' })
-    const head = await running.service.ledger.store.read.auditHead(tenant.id)
+    const head = await running.service.core.store.read.auditHead(tenant.id)
     expect(JSON.parse(head!.entry)).toMatchObject({
       event: 'verify',
       status: 404,
@@ -395,7 +395,7 @@ describe('the audit log', () => {
   })
 
   it('is a chain without a break', async () => {
-    const { audit, store } = running.service.ledger
+    const { audit, store } = running.service.core
     const { entries, brokenAt } = await audit.verify(store.read, tenant.id)
     expect(brokenAt).toBeNull()
     expect(entries).toBeGreaterThan(20)

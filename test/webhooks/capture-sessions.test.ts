@@ -4,7 +4,7 @@ import Schema from 'typebox/schema'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { MINUTE_MS, SECOND_MS } from '../../src/lib/clock.js'
 import { UPLOAD_MS } from '../../src/capture-page/capture-server.js'
-import { Housekeeping } from '../../src/jobs/retention.js'
+import { RetentionJob } from '../../src/jobs/retention.js'
 import { COMMAND_LINE } from '../../src/admin/operation.js'
 import { CaptureSessionEvents } from '../../src/webhooks/capture-session-events.js'
 import { WEBHOOK_SCHEMAS } from '../../src/webhooks/webhook-schemas.js'
@@ -34,7 +34,7 @@ afterAll(() => running?.stop())
 beforeEach(async () => {
   tenant = await running.tenant()
   await allowReturn(running, tenant)
-  const { operations, tenancy } = running.service.ledger
+  const { operations, tenancy } = running.service.core
   // Nobody listens there: a delivery that was tried stays in the outbox with its body.
   const webhook = { url: 'http://127.0.0.1:9/', environment: 'sandbox', events: [] } as const
   await operations.webhooks.add(await tenancy.find(tenant.id), COMMAND_LINE, webhook)
@@ -51,7 +51,7 @@ async function session(suffix = '+match', fields: Record<string, unknown> = {}) 
 
 /** Everything that webhooks were told of capture sessions, in order. */
 async function told(): Promise<Array<{ type: string; data: Record<string, unknown> }>> {
-  const { store, outbox } = running.service.ledger
+  const { store, outbox } = running.service.core
   const deliveries = await store.read.webhookDeliveries(tenant.id, 100)
   const bodies = await Promise.all(deliveries.map((delivery) => outbox.body(store.read, delivery)))
   return bodies
@@ -68,9 +68,9 @@ async function told(): Promise<Array<{ type: string; data: Record<string, unknow
 /** One round of housekeeping, as a service that was just started would do it. */
 function keepHouse(): Promise<void> {
   const { clock, service } = running
-  const events = new CaptureSessionEvents({ ...service.ledger, clock }, GRACE_MS)
-  return new Housekeeping(
-    service.ledger.store,
+  const events = new CaptureSessionEvents({ ...service.core, clock }, GRACE_MS)
+  return new RetentionJob(
+    service.core.store,
     clock,
     pino({ level: 'silent' }),
     { current: () => ({ id: 'ours', signal: new AbortController().signal }) },
@@ -177,7 +177,7 @@ describe('webhooks about a capture session', () => {
     const visitor = new Visitor(body.url)
     await visitor.open()
     await visitor.post('cancel')
-    const { store, outbox } = running.service.ledger
+    const { store, outbox } = running.service.core
     const waiting = async () =>
       (await store.read.webhookDeliveries(tenant.id, 100)).find(
         ({ type }) => type === 'capture_session.cancelled',

@@ -44,13 +44,13 @@ beforeEach(async () => {
 })
 afterEach(async () => {
   for (const { path, answer } of sent) if (path === HELD) answer(204)
-  const { store } = running.service.ledger
+  const { store } = running.service.core
   for (const endpoint of await store.read.webhookEndpoints(tenant.id))
     await store.transaction((tx) => tx.deleteWebhookEndpoint(endpoint.id))
 })
 
 async function addEndpoint(path: string): Promise<string> {
-  const { operations, tenancy } = running.service.ledger
+  const { operations, tenancy } = running.service.core
   const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}${path}`
   const webhook = { url, environment: 'production', events: [] } as const
   return (await operations.webhooks.add(await tenancy.find(tenant.id), COMMAND_LINE, webhook)).id
@@ -73,7 +73,7 @@ describe('an endpoint', () => {
     // Long after another process may take a delivery over; the one of the other endpoint shows that the sender has looked.
     for (const round of [1, 2]) {
       running.clock.advance(2 * MINUTE_MS)
-      const { operations, tenancy } = running.service.ledger
+      const { operations, tenancy } = running.service.core
       await operations.webhooks.test(await tenancy.find(tenant.id), other)
       await arrived('/other', 2 + round)
       expect(sentTo(HELD)).toHaveLength(1)
@@ -91,7 +91,7 @@ describe('an event about a user who is erased while it is being delivered', () =
       await enrolled('ada')
       await arrived(HELD, 1)
       expect((await production.erase('ada')).status).toBe(200)
-      const { store } = running.service.ledger
+      const { store } = running.service.core
       const statusOf = async (type: string) =>
         (await store.read.webhookDeliveries(tenant.id, 10)).find((one) => one.type === type)
       expect((await statusOf('user.enrolled'))?.status).toBe('erased')

@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { Countersign, type WebhookEvent } from '../../src/client/index.js'
 import { DAY_MS, isoTime, SECOND_MS } from '../../src/lib/clock.js'
 import { COMMAND_LINE } from '../../src/admin/operation.js'
-import { MOST_PENDING } from '../../src/webhooks/outbox.js'
+import { MAX_PENDING } from '../../src/webhooks/outbox.js'
 import { RETRY_DELAYS_MS } from '../../src/webhooks/webhook-sender.js'
 import type { ApiClient } from '../support/client.js'
 import { poll as pollFor } from '../support/command.js'
@@ -57,16 +57,16 @@ beforeEach(async () => {
 })
 afterEach(async () => {
   // What a test leaves waiting is not for the next one.
-  const { store } = running.service.ledger
+  const { store } = running.service.core
   for (const endpoint of await store.read.webhookEndpoints(tenant.id))
     await store.transaction((tx) => tx.deleteWebhookEndpoint(endpoint.id))
 })
 
 /** Until it holds; the sender looks once a second. */
 const poll = (holds: () => Promise<unknown>) => pollFor(holds, Boolean)
-const webhooks = () => running.service.ledger.operations.webhooks
-const record = () => running.service.ledger.tenancy.find(tenant.id)
-const deliveries = () => running.service.ledger.store.read.webhookDeliveries(tenant.id, 100)
+const webhooks = () => running.service.core.operations.webhooks
+const record = () => running.service.core.tenancy.find(tenant.id)
+const deliveries = () => running.service.core.store.read.webhookDeliveries(tenant.id, 100)
 const add = async (
   changes: { events?: string[]; environment?: 'sandbox' | 'production'; url?: string } = {},
 ) => webhooks().add(await record(), COMMAND_LINE, { url, environment: 'production', events: [], ...changes })
@@ -92,7 +92,7 @@ describe('a webhook', () => {
     await reject('ada', ATTEMPTS)
     const until = isoTime(running.clock.now() + 30 * SECOND_MS)
     await arrived(2)
-    await running.service.ledger.operations.users.unlock(await record(), COMMAND_LINE, 'ada')
+    await running.service.core.operations.users.unlock(await record(), COMMAND_LINE, 'ada')
     await arrived(3)
     await production.enroll({ user_id: 'ada', image: ada, replace: true })
     await arrived(4)
@@ -283,7 +283,7 @@ describe('a delivery that is not taken', () => {
     await production.enroll({ user_id: 'ada', image: ada })
     await poll(async () => (await deliveries())[0]?.lastOutcome === 'ECONNREFUSED' || undefined)
     await running.restart()
-    await running.service.ledger.store.transaction(async (tx) => {
+    await running.service.core.store.transaction(async (tx) => {
       const [endpoint] = await tx.webhookEndpoints(tenant.id)
       const waiting = (await tx.webhookDeliveries(tenant.id, 1))[0]!
       // The receiver moved.
@@ -308,7 +308,7 @@ describe('a delivery that is not taken', () => {
 
   it('is not kept when too many wait already', async () => {
     const endpoint = await add({ url: 'http://127.0.0.1:2/nobody' })
-    const { store, outbox } = running.service.ledger
+    const { store, outbox } = running.service.core
     const occurrence = {
       tenantId: tenant.id,
       environment: 'production',
@@ -319,10 +319,10 @@ describe('a delivery that is not taken', () => {
     const [first] = await store.read.webhookDeliveries(tenant.id, 1)
     await store.transaction(async (tx) => {
       // Put one by one, each would count those before it, for seconds.
-      for (let i = 2; i < MOST_PENDING; i++) await tx.insertWebhookDelivery({ ...first!, id: `whd_${i}` })
+      for (let i = 2; i < MAX_PENDING; i++) await tx.insertWebhookDelivery({ ...first!, id: `whd_${i}` })
       for (let i = 0; i < 3; i++) await outbox.put(tx, occurrence)
     })
-    expect(await store.read.pendingWebhooks(endpoint.id)).toBe(MOST_PENDING)
+    expect(await store.read.pendingWebhooks(endpoint.id)).toBe(MAX_PENDING)
     expect((await store.read.webhookEndpoint(endpoint.id))?.dropped).toBe(2)
     await expect(webhooks().test(await record(), endpoint.id)).rejects.toMatchObject({
       code: 'webhook_queue_full',
@@ -333,7 +333,7 @@ describe('a delivery that is not taken', () => {
     await add()
     await production.enroll({ user_id: 'ada', image: ada })
     await settled('delivered')
-    const { store } = running.service.ledger
+    const { store } = running.service.core
     const now = running.clock.now()
     const forget = (at: number) => store.transaction((tx) => tx.deleteExpired(at, 0, { minute: 0, hour: 0 }))
     await forget(now + 7 * DAY_MS - 1)
@@ -344,13 +344,13 @@ describe('a delivery that is not taken', () => {
 })
 
 describe('a suspended tenant', () => {
-  const lifecycle = () => running.service.ledger.operations.lifecycle
+  const lifecycle = () => running.service.core.operations.lifecycle
 
   it('is told of nothing, loses nothing, and is told of it all when it is resumed', async () => {
     await add()
     await lifecycle().suspend(await record(), COMMAND_LINE)
     // It cannot call; the operator still acts for it.
-    const { store, outbox } = running.service.ledger
+    const { store, outbox } = running.service.core
     const tell = (user_id: string) =>
       store.transaction((tx) =>
         outbox.put(tx, {
@@ -363,7 +363,7 @@ describe('a suspended tenant', () => {
     await tell('ada')
     // Another tenant's are sent meanwhile: the sender has looked.
     const other = await running.tenant()
-    const beside = await running.service.ledger.tenancy.find(other.id)
+    const beside = await running.service.core.tenancy.find(other.id)
     await webhooks().add(beside, COMMAND_LINE, { url, environment: 'sandbox', events: [] })
     await other.sandbox.enroll({ user_id: 'bob', image: ada })
     await arrived(1)
@@ -388,7 +388,7 @@ describe('a suspended tenant', () => {
     await production.enroll({ user_id: 'ada', image: ada })
     await lifecycle().delete(await record(), COMMAND_LINE)
     expect(await deliveries()).toEqual([])
-    expect(await running.service.ledger.store.read.webhookEndpoints(tenant.id)).toEqual([])
+    expect(await running.service.core.store.read.webhookEndpoints(tenant.id)).toEqual([])
   })
 })
 
@@ -402,7 +402,7 @@ describe('receivers that are slow', () => {
     })
     await new Promise<void>((resolve) => slow.listen(0, '127.0.0.1', resolve))
     const base = `http://127.0.0.1:${(slow.address() as AddressInfo).port}`
-    const { tenancy } = running.service.ledger
+    const { tenancy } = running.service.core
     try {
       const greedy: Array<[string, string]> = []
       const addTo = async (tenantId: string, path: string) => {
@@ -436,7 +436,7 @@ describe('receivers that are slow', () => {
 
 describe('an erasure', () => {
   it('takes along what was to be told of the user, and is told itself', async () => {
-    const { store, outbox } = running.service.ledger
+    const { store, outbox } = running.service.core
     await add({ url: 'http://127.0.0.1:2/nobody' })
     await production.enroll({ user_id: 'ada', image: ada })
     await production.enroll({ user_id: 'bob', image: ada })
@@ -490,7 +490,7 @@ describe('whoever adds, tests and removes webhooks', () => {
     })
     await webhooks().remove(await record(), COMMAND_LINE, endpoint.id)
     expect(await deliveries()).toEqual([])
-    const entries = await running.service.ledger.store.read.auditEntries(tenant.id, 0, 100)
+    const entries = await running.service.core.store.read.auditEntries(tenant.id, 0, 100)
     const acts = entries
       .map(({ entry }) => JSON.parse(entry))
       .filter(({ event }) => event.startsWith('webhook'))
@@ -508,7 +508,7 @@ describe('whoever adds, tests and removes webhooks', () => {
 
   it('has five at most, and none of another tenant', async () => {
     const endpoint = await add()
-    const other = await running.service.ledger.tenancy.find((await running.tenant()).id)
+    const other = await running.service.core.tenancy.find((await running.tenant()).id)
     await expect(webhooks().remove(other, COMMAND_LINE, endpoint.id)).rejects.toMatchObject({
       code: 'webhook_not_found',
     })

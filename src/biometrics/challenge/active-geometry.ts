@@ -66,7 +66,7 @@ export function judgeGeometry(
   const shown = looks.flatMap((look, index) => ('box' in look ? [index] : []))
   const shownNotes = shown.map((index) => notes[index]!)
   const fault =
-    faultOfOrder(notes, steps) ?? faultOfAny(looks) ?? faultOfOrder(shownNotes, steps, LONGEST_GAP_MS)
+    faultOfOrder(notes, steps) ?? faultOfAny(looks) ?? faultOfOrder(shownNotes, steps, MAX_GAP_MS)
   if (fault) return { keys: null, fault }
   const frames = shown.map((index) => new PosedFrame(looks[index] as FrameFace, notes[index]!))
   const verdict = new Series(frames, steps, bounds).judge()
@@ -102,14 +102,14 @@ function faultOfOrder(
  * Detectors miss a face now and then, most likely where it is turned furthest. Whoever sends the frames could as well have
  * left such a frame out, so a few are taken as not sent: the gaps that remain are bounded all the same.
  */
-const MOST_FACELESS = 3
+const MAX_FACELESS = 3
 /** Of those gaps: two frames in a row that are missing at five a second, with some unevenness. They explain no longer way than `LONGEST_STRIDE_MS` does. */
-const LONGEST_GAP_MS = 1_000
+const MAX_GAP_MS = 1_000
 
 /** Every frame that shows faces must show one, wholly. */
 function faultOfAny(looks: readonly Look[]): Fault | null {
   const faceless = looks.filter((look) => 'code' in look && look.code === 'face_not_found')
-  if (faceless.length > MOST_FACELESS) return { guidance: 'no_face' }
+  if (faceless.length > MAX_FACELESS) return { guidance: 'no_face' }
   for (const look of looks) {
     if (faceless.includes(look)) continue
     if ('code' in look) return { guidance: REFUSED[look.code] }
@@ -238,7 +238,7 @@ class Series {
       const before = this.frames[index - 1]
       if (!before) return true
       // Of the sender's clock, so that a long gap explains little more than a stride.
-      const strides = Math.min(frame.note.tMs - before.note.tMs, LONGEST_STRIDE_MS) / STRIDE_MS
+      const strides = Math.min(frame.note.tMs - before.note.tMs, MAX_STRIDE_MS) / STRIDE_MS
       return (
         Math.abs(frame.yaw - before.yaw) <= yaw * strides &&
         Math.abs(frame.pitch - before.pitch) <= pitch * strides &&
@@ -260,7 +260,7 @@ class Series {
 
 /** What `mostPerStride` of a pack is measured over. */
 const STRIDE_MS = 200
-const LONGEST_STRIDE_MS = 250
+const MAX_STRIDE_MS = 250
 
 function refused(guidance: Guidance, finding?: Finding): GeometryVerdict {
   return { keys: null, fault: { guidance, ...(finding ? { finding } : {}) } }

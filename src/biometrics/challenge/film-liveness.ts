@@ -5,12 +5,12 @@ import type { FrameNote } from './active-geometry.js'
 import type { Step } from './steps.js'
 
 /** Looks straight ahead that the liveness network judges: each costs as much again as looking at a frame. */
-const MOST_LIVENESS_FRAMES = 3
+const MAX_LIVENESS_FRAMES = 3
 
 /** Frames spread over the looks straight ahead at the beginning and at the end: what is held up may change meanwhile. */
 export function livenessFrames(notes: readonly FrameNote[], steps: readonly Step[]): Set<number> {
   const ahead = notes.flatMap(({ step }, index) => (step === 0 || step === steps.length - 1 ? [index] : []))
-  const count = Math.min(MOST_LIVENESS_FRAMES, ahead.length)
+  const count = Math.min(MAX_LIVENESS_FRAMES, ahead.length)
   const places = Array.from({ length: count }, (_, i) =>
     Math.round((i * (ahead.length - 1)) / Math.max(count - 1, 1)),
   )

@@ -39,7 +39,7 @@ export class FrameError extends Error {
 }
 
 /** A task has at most 40 pictures, those of a challenge, and a vector; a reply a vector for each picture and one for them all. */
-const MOST_PARTS = 64
+const MAX_PARTS = 64
 
 /** Puts frames together from the stream's chunks, however it was cut. Each byte is copied once. */
 export class FrameReader<Message> {
@@ -78,7 +78,7 @@ export class FrameReader<Message> {
 
   private takeHead(head: Uint8Array): void {
     const [jsonLength, partCount] = words(head) as [number, number]
-    if (partCount > MOST_PARTS) throw new FrameError(`a frame of ${partCount} parts`)
+    if (partCount > MAX_PARTS) throw new FrameError(`a frame of ${partCount} parts`)
     this.expect(partCount * WORD, (lengths) => {
       const partLengths = words(lengths)
       const bytes = partLengths.reduce((sum, length) => sum + length, jsonLength)

@@ -76,7 +76,7 @@ const SILENT_BEATS = 4
 /** Twice as long as it takes to call a worker silent: a worker that is silent for so long is replaced, and with it the whole process. */
 const HUNG_BEATS = 8
 /** A reply holds a few vectors and what was measured, which is kilobytes; a longer one is no honest reply. */
-const MOST_REPLY_BYTES = 1024 * 1024
+const MAX_REPLY_BYTES = 1024 * 1024
 
 export class EngineProcess {
   private readonly options: EngineProcessOptions
@@ -242,7 +242,7 @@ export class EngineProcess {
   /** A worker has loaded its networks and connects, or the engine process has an incident to tell. */
   private welcome(socket: Socket): void {
     const worker: Worker = { socket, running: new Map(), unanswered: 0 }
-    const reader = new FrameReader<unknown>(MOST_REPLY_BYTES, ({ message }) => {
+    const reader = new FrameReader<unknown>(MAX_REPLY_BYTES, ({ message }) => {
       if (!this.check.isMessage(message)) throw new FrameError('a frame that is no message')
       worker.unanswered = 0
       switch (message.kind) {

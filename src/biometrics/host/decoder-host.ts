@@ -7,7 +7,7 @@ import { ANSWERS_FD, type DecoderMessage, type DecoderTask } from '../pipeline/d
 import { BiometricError } from '../types.js'
 
 /** As for a task of a worker: no body is larger. */
-const MOST_TASK_BYTES = 256 * 1024 * 1024
+const MAX_TASK_BYTES = 256 * 1024 * 1024
 /** Workers run with 10. Of a core that a worker wants as well, Linux gives a process with 12 about two fifths. */
 const NICENESS = 12
 /** Above the engine process's 500: of both this one costs least when memory runs out. */
@@ -29,7 +29,7 @@ try {
   // Not Linux, or not allowed: nothing is lost but the preference.
 }
 configureDecoders()
-const tasks = new FrameReader<DecoderTask>(MOST_TASK_BYTES, (frame) => void perform(frame))
+const tasks = new FrameReader<DecoderTask>(MAX_TASK_BYTES, (frame) => void perform(frame))
 process.stdin
   .on('data', (chunk) => tasks.push(chunk))
   // A decoder may be at work on another thread, which an orderly end would wait for.

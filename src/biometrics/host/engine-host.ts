@@ -32,7 +32,7 @@ const RETRY_MS = { first: 1_000, longest: 30_000 } as const
 const RELEASE_EVERY_MS = 60_000
 
 /** The setup holds the pack's description and little more. */
-const MOST_SETUP_BYTES = 1024 * 1024
+const MAX_SETUP_BYTES = 1024 * 1024
 
 /** Aborted when the service hangs up, or is gone. */
 const closing = new AbortController()
@@ -40,7 +40,7 @@ const closing = new AbortController()
 // A terminal sends its signals to both processes; when this one ends is the service's to say, by hanging up.
 process.on('SIGINT', () => {})
 process.on('SIGTERM', () => {})
-const setups = new FrameReader<HostSetup>(MOST_SETUP_BYTES, ({ message }) => void run(message))
+const setups = new FrameReader<HostSetup>(MAX_SETUP_BYTES, ({ message }) => void run(message))
 process.stdin.on('data', (chunk) => setups.push(chunk)).once('close', () => closing.abort())
 giveWay()
 preferAsVictim()

@@ -44,7 +44,7 @@ const START_DEADLINE_MS = 10_000
 /** The process holds some 60 MB. */
 const IDLE_MS = 60_000
 /** Decoded are at most 3,199 × 3,199 pixels of three bytes: larger pictures are decoded at a fraction of their size. */
-const MOST_ANSWER_BYTES = 3_199 * 3_199 * 3 + 65_536
+const MAX_ANSWER_BYTES = 3_199 * 3_199 * 3 + 65_536
 
 export class DecoderProcess {
   private child: ChildProcess | undefined
@@ -113,7 +113,7 @@ export class DecoderProcess {
     this.isReady = false
     this.isRetired = false
     this.deadline = setTimeout(() => child.kill('SIGKILL'), START_DEADLINE_MS)
-    const reader = new FrameReader<DecoderMessage>(MOST_ANSWER_BYTES, (frame) => this.take(frame))
+    const reader = new FrameReader<DecoderMessage>(MAX_ANSWER_BYTES, (frame) => this.take(frame))
     const answers = child.stdio[ANSWERS_FD] as Readable
     answers.on('data', (chunk: Uint8Array) => {
       try {

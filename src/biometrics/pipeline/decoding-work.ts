@@ -22,11 +22,11 @@ export interface DecodingWork {
 }
 
 /** Encoders make about ten scans of a photo. Each takes some microseconds, however small the picture. */
-const MOST_SCANS = 200
+const MAX_SCANS = 200
 /** A hundred scans of the largest photo that is accepted by default: 0.24 s. */
-const MOST_SCANNED_PIXELS = 2_400_000_000
+const MAX_SCANNED_PIXELS = 2_400_000_000
 /** Text and colour profiles of a PNG are unpacked and held whole: these take 0.7 s and as many bytes of memory. */
-const MOST_UNPACKED_BYTES = 64 * 1024 * 1024
+const MAX_UNPACKED_BYTES = 64 * 1024 * 1024
 
 /** A progressive JPEG of 12 megapixels in ten scans takes 240 ms. */
 const LIGHT_SCANNED_PIXELS = 40_000_000
@@ -52,10 +52,10 @@ export function foreseeWork(format: InspectedImage['format'], bytes: Uint8Array)
 
 function jpegWork(bytes: Uint8Array): DecodingWork {
   const size = jpegSize(bytes)
-  const { scans, isSingle, headerBytes } = scansOf(bytes, MOST_SCANS)
+  const { scans, isSingle, headerBytes } = scansOf(bytes, MAX_SCANS)
   const scannedPixels = scans * pixelsOf(size ?? { width: 1, height: 1 })
-  if (scans > MOST_SCANS) return { size, isLight: false, excess: `more than ${MOST_SCANS} scans` }
-  if (scannedPixels > MOST_SCANNED_PIXELS)
+  if (scans > MAX_SCANS) return { size, isLight: false, excess: `more than ${MAX_SCANS} scans` }
+  if (scannedPixels > MAX_SCANNED_PIXELS)
     return { size, isLight: false, excess: `${scans} scans of ${size!.width}×${size!.height} pixels` }
   const isLight = size !== null && (isSingle || scannedPixels <= LIGHT_SCANNED_PIXELS)
   return { size, isLight: isLight && !hasProgrammableProfile(bytes.subarray(0, headerBytes)), ...NO_EXCESS }
@@ -66,7 +66,7 @@ function pngWork(bytes: Uint8Array): DecodingWork {
   if (!shape) return { size: null, isLight: false, ...NO_EXCESS }
   const { width, height, unpackedBytes, rawBytes, hasProfile } = shape
   const size = { width, height }
-  if (unpackedBytes > MOST_UNPACKED_BYTES)
+  if (unpackedBytes > MAX_UNPACKED_BYTES)
     return { size, isLight: false, excess: 'more compressed text than a picture needs' }
   const isLight = rawBytes <= LIGHT_PNG_BYTES && unpackedBytes <= LIGHT_UNPACKED_BYTES && !hasProfile
   return { size, isLight, ...NO_EXCESS }

@@ -5,7 +5,7 @@ import { kernels } from '../kernels/kernels.js'
 import { normalizeLength } from '../kernels/vector-math.js'
 import type { Network } from './network.js'
 import { StageClock } from './stage-clock.js'
-import { type Lent, MOST_FACES, ViewRunner } from './views.js'
+import { type Lent, MAX_FACES, ViewRunner } from './views.js'
 
 /** A face whose chip waits for the next run. */
 interface Waiting {
@@ -45,7 +45,7 @@ export class FaceEmbedder {
 
   /** Another face must wait for a run first. */
   get isFull(): boolean {
-    return this.waiting.length === MOST_FACES
+    return this.waiting.length === MAX_FACES
   }
 
   /**
@@ -138,6 +138,6 @@ export class FaceEmbedder {
   }
 
   private allocate(): Float32Array {
-    return new Float32Array(MOST_FACES * this.viewsPerFace * this.chipLength)
+    return new Float32Array(MAX_FACES * this.viewsPerFace * this.chipLength)
   }
 }

@@ -25,11 +25,11 @@ const BY_BRAND: ReadonlyArray<readonly [brands: readonly string[], name: string]
   [['heic', 'heix', 'heim', 'heis', 'hevc', 'hevx', 'mif1', 'msf1'], 'a HEIC'],
 ]
 
-const LONGEST_BOX = 256
+const MAX_BOX = 256
 
 /** With its article, such as "a HEIC"; null for bytes that are none of the known formats. */
 function foreignFormat(bytes: Uint8Array): string | null {
-  const start = Buffer.from(bytes.subarray(0, LONGEST_BOX)).toString('latin1')
+  const start = Buffer.from(bytes.subarray(0, MAX_BOX)).toString('latin1')
   if (start.slice(4, 8) === 'ftyp') {
     const box = start.slice(8, start.charCodeAt(2) * 256 + start.charCodeAt(3))
     const brands = box.match(/.{4}/gs) ?? []

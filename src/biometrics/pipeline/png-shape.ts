@@ -4,9 +4,9 @@ const SIGNATURE_BYTES = 8
 /** Length and type before a chunk's content, a checksum behind it. */
 const CHUNK_BYTES = 12
 /** Deflate makes at most this many bytes of one. */
-const MOST_INFLATION = 1032
+const MAX_INFLATION = 1032
 /** libpng unpacks no more of a chunk (`PNG_USER_CHUNK_MALLOC_MAX`). */
-const MOST_UNPACKED_BYTES = 8_000_000
+const MAX_UNPACKED_BYTES = 8_000_000
 
 /** Samples a pixel, by colour type. */
 const SAMPLES: Record<number, number> = { 0: 1, 2: 3, 3: 1, 4: 2, 6: 4 }
@@ -37,7 +37,7 @@ export function pngShape(bytes: Uint8Array): PngShape | null {
   for (let offset = SIGNATURE_BYTES; offset + CHUNK_BYTES <= bytes.length; ) {
     const length = view.getUint32(offset)
     const chunk = view.getUint32(offset + 4)
-    if (PACKED.has(chunk)) unpackedBytes += Math.min(length * MOST_INFLATION, MOST_UNPACKED_BYTES)
+    if (PACKED.has(chunk)) unpackedBytes += Math.min(length * MAX_INFLATION, MAX_UNPACKED_BYTES)
     if (chunk === PROFILE) hasProfile = true
     offset += CHUNK_BYTES + length
   }

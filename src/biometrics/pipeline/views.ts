@@ -41,11 +41,11 @@ export interface LentRoom {
 /** x and y of 68 points. */
 export const COORDINATES = 136
 /** Where the gain of a larger batch has become small, and the memory for it not yet large. */
-export const MOST_FACES = 4
+export const MAX_FACES = 4
 
 /** For half of the largest batch of either network. */
 export function lentRoom({ landmarks, embedder }: PackManifest): LentRoom {
-  const faces = Math.ceil(((embedder.flipAverage ? 2 : 1) * MOST_FACES) / 2)
+  const faces = Math.ceil(((embedder.flipAverage ? 2 : 1) * MAX_FACES) / 2)
   return {
     input: Math.max(faces * lengthOf(embedder.input), landmarks ? lengthOf(landmarks.input) : 0),
     output: Math.max(faces * embedder.dimensions, COORDINATES),

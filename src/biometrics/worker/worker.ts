@@ -23,7 +23,7 @@ import { runTask } from './worker-tasks.js'
 /** Larger than most pictures, so that one read brings a whole one. */
 const READ_BYTES = 256 * 1024
 /** No task is larger: bodies can be configured to at most this size, and its pictures are part of one. */
-const MOST_TASK_BYTES = 256 * 1024 * 1024
+const MAX_TASK_BYTES = 256 * 1024 * 1024
 
 let loaded: { pipeline: FacePipeline; provider: ProviderStatus } | undefined
 
@@ -64,7 +64,7 @@ async function serveTasks(
     // An answer may come before a decoder has finished with a picture: one bad picture is enough to refuse a task.
     await Promise.all(images.map((image) => whenUnread(image).then(() => kernels.releaseMemory(image))))
   }
-  const reader = new FrameReader<TaskMessage | CancelMessage | PingMessage>(MOST_TASK_BYTES, (frame) => {
+  const reader = new FrameReader<TaskMessage | CancelMessage | PingMessage>(MAX_TASK_BYTES, (frame) => {
     const { message, images } = frame
     if ('ping' in message) {
       send(socket, { kind: 'pong' })

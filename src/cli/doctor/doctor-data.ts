@@ -7,7 +7,7 @@ import {
   verifyModelPack,
 } from '../../../models/pack/model-pack.js'
 import { gradeOf } from '../../../models/pack/pack-grade.js'
-import { auditWalkStatus, describeWalk } from '../../jobs/audit-verification.js'
+import { auditVerificationStatus, describeWalk } from '../../jobs/audit-verification.js'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../lib/clock.js'
 import { type Config, isPostgres, modelPackDir, sqliteFile } from '../../config/config.js'
 import { differingSettings } from '../../cluster/membership.js'
@@ -146,14 +146,14 @@ export async function checkDatabase(config: Config): Promise<Finding> {
 }
 
 /** Enough to see which tables and indexes are meant. */
-const MOST_ISSUES = 10
+const MAX_ISSUES = 10
 
 function damaged(issues: string[]): Finding {
-  const more = issues.length - MOST_ISSUES
+  const more = issues.length - MAX_ISSUES
   return {
     check: 'database',
     status: 'problem',
-    detail: `damaged: ${issues.slice(0, MOST_ISSUES).join('; ')}${more > 0 ? `; and ${more} more` : ''}`,
+    detail: `damaged: ${issues.slice(0, MAX_ISSUES).join('; ')}${more > 0 ? `; and ${more} more` : ''}`,
     remedy: 'see docs/operations/runbooks.md#database_corrupt',
   }
 }
@@ -181,7 +181,7 @@ export async function checkAuditLogs(config: Config): Promise<Finding[]> {
       const tenants = await store.read.tenants()
       const broken: string[] = []
       for (const { id, name } of tenants) if (!(await audit.endsAsSealed(store.read, id))) broken.push(name)
-      const walk = await auditWalkStatus(store, audit)
+      const walk = await auditVerificationStatus(store, audit)
       for (const { tenantId } of walk.broken) {
         const name = tenants.find(({ id }) => id === tenantId)?.name
         if (name && !broken.includes(name)) broken.push(name)

@@ -6,7 +6,7 @@ import { tlsReports } from '../config-warnings.js'
 import type { Finding } from './doctor-finding.js'
 import { askReadiness, tryAddresses, tryBackups, tryWriting } from './trials.js'
 
-const LEAST_FREE_BYTES = 1 << 30
+const MIN_FREE_BYTES = 1 << 30
 
 export async function checkKeyCommand(config: Config): Promise<Finding> {
   const check = 'key command'
@@ -75,7 +75,7 @@ export async function checkDisk(config: Config): Promise<Finding> {
   const { bavail, bsize } = await statfs(folder)
   const free = bavail * bsize
   const detail = `${(free / 2 ** 30).toFixed(1)} GiB free for ${config.dataDir}`
-  return free < LEAST_FREE_BYTES
+  return free < MIN_FREE_BYTES
     ? { check, status: 'warning', detail, remedy: 'make room before the database cannot grow' }
     : { check, status: 'ok', detail }
 }

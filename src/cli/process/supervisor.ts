@@ -18,7 +18,7 @@ const STEADY_MS = 60_000
 const POLL_MS = 100
 /** Connections that the kernel gives to a process that stands still wait for nothing. */
 const PING_MS = 2000
-const MOST_UNANSWERED = 10
+const MAX_UNANSWERED = 10
 
 interface Seat {
   name: string
@@ -144,7 +144,7 @@ export class Supervisor {
     while (!this.stopped.signal.aborted) {
       await sleep(PING_MS, undefined, { signal: this.stopped.signal }).catch(() => {})
       for (const { name, process } of this.seats) {
-        if (!process || process.hasExited || process.ping() < MOST_UNANSWERED) continue
+        if (!process || process.hasExited || process.ping() < MAX_UNANSWERED) continue
         this.log.error({ seat: name, pid: process.pid }, 'a process gives no sign of life: it is killed')
         process.kill()
       }

@@ -6,7 +6,7 @@ import { dataUrl } from './photo.js'
 import { useAction } from './use-action.js'
 
 /** The service refuses a larger file. */
-const MOST_LOGO_KIB = 512
+const MAX_LOGO_KIB = 512
 /** The browser's color picker shows this color until one is chosen. It is the page's own. */
 const OWN_COLOR = '#0b57d0'
 
@@ -26,9 +26,9 @@ export function BrandFields(props: {
       // The same file can be chosen again after it was removed.
       input.value = ''
       if (!file) return
-      if (file.size > MOST_LOGO_KIB * 1024)
+      if (file.size > MAX_LOGO_KIB * 1024)
         throw new Error(
-          `The file has ${Math.ceil(file.size / 1024)} KiB. Choose one of at most ${MOST_LOGO_KIB} KiB.`,
+          `The file has ${Math.ceil(file.size / 1024)} KiB. Choose one of at most ${MAX_LOGO_KIB} KiB.`,
         )
       onChange({ logo: await dataUrl(file) })
     })
@@ -79,7 +79,7 @@ export function BrandFields(props: {
       </div>
       <Problem message={problem} />
       <p id={`${id}-logo-hint`} class="muted small">
-        PNG or WebP, at most {MOST_LOGO_KIB} KiB and 4 megapixels. It is shown above the name, at most 240 ×
+        PNG or WebP, at most {MAX_LOGO_KIB} KiB and 4 megapixels. It is shown above the name, at most 240 ×
         64 pixels large.
       </p>
     </>

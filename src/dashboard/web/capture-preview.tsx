@@ -4,7 +4,7 @@ import { type Theme, themeColors } from '../../tenants/accent-color.js'
 import { hexOf } from './capture-brand-fields.js'
 
 /** Pixels of the stored picture are twice as dense as those of the page. */
-const MOST_STORED = { width: 480, height: 128 }
+const MAX_STORED = { width: 480, height: 128 }
 
 export interface PreviewProps {
   company: string
@@ -59,7 +59,7 @@ function Logo({ url }: { url: string }) {
       hidden={width === null}
       width={width ?? 0}
       onLoad={({ currentTarget: { naturalWidth, naturalHeight } }) => {
-        const { width: mostWidth, height: mostHeight } = MOST_STORED
+        const { width: mostWidth, height: mostHeight } = MAX_STORED
         const scale = Math.min(1, mostWidth / naturalWidth, mostHeight / naturalHeight)
         setWidth(Math.ceil(Math.round(naturalWidth * scale) / 2))
       }}

@@ -5,7 +5,7 @@ import { Card, PasswordField, Problem } from './parts.js'
 import { useSession } from './session.js'
 import { useAction } from './use-action.js'
 
-const LEAST_LENGTH = 15
+const MIN_LENGTH = 15
 
 export function PasswordPage(props: { onChanged: () => void }) {
   const { person, password: state } = useSession()
@@ -28,7 +28,7 @@ export function PasswordPage(props: { onChanged: () => void }) {
   return (
     <Card
       title={state === 'required' ? 'Choose a password' : 'Another password'}
-      hint={`You sign in with the name ${person.name} and this password. It has at least ${LEAST_LENGTH} characters; several words are easy to keep in mind.`}
+      hint={`You sign in with the name ${person.name} and this password. It has at least ${MIN_LENGTH} characters; several words are easy to keep in mind.`}
     >
       <form onSubmit={submit}>
         <input type="text" name="username" autocomplete="username" value={person.name} hidden readOnly />
@@ -36,7 +36,7 @@ export function PasswordPage(props: { onChanged: () => void }) {
           id="new-password"
           label="New password"
           autocomplete="new-password"
-          minLength={LEAST_LENGTH}
+          minLength={MIN_LENGTH}
           value={password}
           onInput={setPassword}
         />

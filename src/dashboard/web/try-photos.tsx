@@ -12,7 +12,7 @@ import { AnswerView } from './try-answer.js'
 import { useAction } from './use-action.js'
 
 /** The API takes five; three are what misses fewest people for the trouble. */
-const MOST_PHOTOS = { enroll: 5, verify: 1 }
+const MAX_PHOTOS = { enroll: 5, verify: 1 }
 
 export function TryPhotos(trial: Trial) {
   const { tenantId, operation, apiKey, userId } = trial
@@ -26,7 +26,7 @@ export function TryPhotos(trial: Trial) {
   const take = async (file: Blob) => {
     const url = await dataUrl(file)
     setCamera(false)
-    setPhotos((taken) => (MOST_PHOTOS[operation] > 1 ? [...taken, url] : [url]))
+    setPhotos((taken) => (MAX_PHOTOS[operation] > 1 ? [...taken, url] : [url]))
     setInspection(null)
     setAnswer(null)
     await run(async () =>
@@ -34,7 +34,7 @@ export function TryPhotos(trial: Trial) {
     )
   }
   const open = async (files: Iterable<File>) => {
-    const room = MOST_PHOTOS[operation] - (operation === 'enroll' ? photos.length : 0)
+    const room = MAX_PHOTOS[operation] - (operation === 'enroll' ? photos.length : 0)
     for (const file of [...files].slice(0, room)) await take(file)
   }
   const startOver = () => {
@@ -53,7 +53,7 @@ export function TryPhotos(trial: Trial) {
           : await send({ ...shown, action: TRIED_ACTION }),
       )
     })
-  const isFull = operation === 'enroll' && photos.length >= MOST_PHOTOS.enroll
+  const isFull = operation === 'enroll' && photos.length >= MAX_PHOTOS.enroll
   const missing = !photo ? 'Choose a photo first.' : missingText(trial)
   return (
     <>

@@ -7,7 +7,7 @@ import { useAction } from './use-action.js'
 
 const ASK_AGAIN_MS = 500
 /** The service gives an endpoint 10 s for its answer, and looks for what is due every second. */
-const MOST_WAIT_MS = 15_000
+const MAX_WAIT_MS = 15_000
 
 type Result = DeliveryView | 'waits' | null
 
@@ -47,7 +47,7 @@ function Outcome({ result }: { result: Result }) {
 
 /** @returns null where the test was not tried in time, since the endpoint has older deliveries to take */
 async function outcomeOf(tenantId: string, id: string): Promise<DeliveryView | null> {
-  for (const end = performance.now() + MOST_WAIT_MS; performance.now() < end; ) {
+  for (const end = performance.now() + MAX_WAIT_MS; performance.now() < end; ) {
     await new Promise((resolve) => setTimeout(resolve, ASK_AGAIN_MS))
     const { deliveries } = await get(tenantAddress(tenantId, 'GET /webhooks/deliveries', {}))
     const delivery = deliveries.find((one) => one.id === id)

@@ -6,9 +6,9 @@ import type { ErrorDetail } from '../../lib/api-error.js'
 import { inexactNumberIssue } from './exact-number.js'
 
 /** No request of ours needs more than a few; an action may be any object. */
-const MOST_LEVELS = 64
+const MAX_LEVELS = 64
 /** An action of 4096 bytes in canonical form holds 2045 at most; the schema takes several microseconds for each. */
-const MOST_VALUES = 2100
+const MAX_VALUES = 2100
 const QUOTE = 0x22
 const COMMA = 0x2c
 const BACKSLASH = 0x5c
@@ -22,7 +22,7 @@ const DIGIT_9 = 0x39
 /** The field whose numbers are countersigned. */
 const ACTION = 'action'
 /** A path names what the caller sent, which may be long. */
-const LONGEST_PATH = 200
+const MAX_PATH = 200
 
 /**
  * The first member that different readers would read differently (RFC 8259, section 4), or null.
@@ -41,8 +41,8 @@ export function memberIssue(text: string): ErrorDetail | null {
     switch (text.charCodeAt(at)) {
       case OPEN_OBJECT:
       case OPEN_LIST:
-        if (levels.length === MOST_LEVELS) return { path: field, issue: 'is nested too deeply' }
-        if (++values > MOST_VALUES) return { path: field, issue: 'holds too many values' }
+        if (levels.length === MAX_LEVELS) return { path: field, issue: 'is nested too deeply' }
+        if (++values > MAX_VALUES) return { path: field, issue: 'holds too many values' }
         isNameNext = text.charCodeAt(at) === OPEN_OBJECT
         levels.push(isNameNext ? new Set() : null)
         path.push(isNameNext ? '' : 0)
@@ -54,7 +54,7 @@ export function memberIssue(text: string): ErrorDetail | null {
         isNameNext = false
         break
       case COMMA:
-        if (++values > MOST_VALUES) return { path: field, issue: 'holds too many values' }
+        if (++values > MAX_VALUES) return { path: field, issue: 'holds too many values' }
         isNameNext = levels.at(-1) != null
         if (!isNameNext && path.length > 0) (path[path.length - 1] as number)++
         break
@@ -100,7 +100,7 @@ function numberEnd(text: string, start: number): number {
 }
 
 function shortened(path: string): string {
-  return path.length > LONGEST_PATH ? `${path.slice(0, LONGEST_PATH)}…` : path
+  return path.length > MAX_PATH ? `${path.slice(0, MAX_PATH)}…` : path
 }
 
 function closingQuote(text: string, open: number): number {

@@ -5,7 +5,7 @@ import type { ErrorDetail } from '../../lib/api-error.js'
 import { ONE_OF_THEM } from '../../verification/images.js'
 import { DIGITS } from '../../api/schemas.js'
 
-const MOST_DETAILS = 20
+const MAX_DETAILS = 20
 
 const TYPES: Readonly<Record<string, string>> = {
   string: 'a string',
@@ -24,7 +24,7 @@ export function describeErrors(validator: Validator, schema: TSchema, input: unk
   const details = new Map<string, ErrorDetail>()
   const add = (path: string, issue: string) => {
     const key = `${path}\0${issue}`
-    if (details.size < MOST_DETAILS) details.set(key, { path: path || 'body', issue })
+    if (details.size < MAX_DETAILS) details.set(key, { path: path || 'body', issue })
   }
   for (const error of validator.Errors(input)) {
     const path = error.instancePath.split('/').slice(1).join('.')

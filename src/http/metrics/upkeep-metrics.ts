@@ -11,12 +11,12 @@ export interface Upkeep {
   expiries(): Array<{ name: string; expiresAt: number | null }>
   store: Pick<Store, 'read' | 'makesBackups' | 'shared'>
   /** When all audit logs were verified last, in milliseconds since the epoch, and which are broken. */
-  auditWalk(): Promise<{ completedAt: number | null; broken: readonly unknown[] }>
+  auditVerification(): Promise<{ completedAt: number | null; broken: readonly unknown[] }>
   /** Where everything is written; not there as long as nothing was, which with PostgreSQL may be for ever. */
   dataDir: string
 }
 
-export function watchUpkeep(registry: Registry, { expiries, store, auditWalk, dataDir }: Upkeep): void {
+export function watchUpkeep(registry: Registry, { expiries, store, auditVerification, dataDir }: Upkeep): void {
   const registers = [registry]
   new Gauge({
     name: 'countersign_tls_certificate_expiry_timestamp_seconds',
@@ -40,7 +40,7 @@ export function watchUpkeep(registry: Registry, { expiries, store, auditWalk, da
       },
     })
   // A database that cannot be read is reported by countersign_store_healthy.
-  const status = () => auditWalk().catch(() => null)
+  const status = () => auditVerification().catch(() => null)
   new Gauge({
     name: 'countersign_audit_verified_timestamp_seconds',
     help: 'When all audit logs were last verified from their starts; 0 for never. Over all services of a database.',

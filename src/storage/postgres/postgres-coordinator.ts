@@ -4,7 +4,7 @@
  */
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
-import { Beat } from '../../lib/periodic-task.js'
+import { PeriodicTask } from '../../lib/periodic-task.js'
 import { COMMIT, VERSION } from '../../lib/version.js'
 import type { Claim, Coordinator, TokenBucket, TokenLease } from '../coordinator.js'
 import type { EpochProgress } from '../epoch-book.js'
@@ -30,7 +30,7 @@ export class PostgresCoordinator implements Coordinator {
   private settings: string | null = null
   private masterKeys: string | null = null
   private readonly pool: PostgresPool
-  private readonly beat = new Beat(
+  private readonly beat = new PeriodicTask(
     BEAT_MS,
     async () => {
       await this.renew()

@@ -5,7 +5,7 @@ import type { PostgresPool } from './postgres-pool.js'
 const FIELDS = `number, key_id AS "keyId", announced_at AS "announcedAt", activated_at AS "activatedAt",
   settled_at AS "settledAt", retired_at AS "retiredAt"`
 /** Every service asks each second; those before were retired long ago. */
-const MOST_RECENT = 100
+const MAX_RECENT = 100
 const COLUMN_OF: Record<keyof EpochProgress, string> = { loaded: 'epoch_loaded', used: 'epoch_used' }
 
 export class PostgresEpochs implements EpochBook {
@@ -14,7 +14,7 @@ export class PostgresEpochs implements EpochBook {
   async all(): Promise<EpochRecord[]> {
     const { rows } = await this.pool.query({
       name: 'epochs',
-      text: `SELECT ${FIELDS} FROM epoch ORDER BY number DESC LIMIT ${MOST_RECENT}`,
+      text: `SELECT ${FIELDS} FROM epoch ORDER BY number DESC LIMIT ${MAX_RECENT}`,
     })
     return rows.reverse()
   }

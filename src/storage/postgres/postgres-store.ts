@@ -1,7 +1,7 @@
 /** The Store on PostgreSQL: writing in grouped commits over one connection, reading over connections of its own. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ClientBase } from 'pg'
-import { Beat } from '../../lib/periodic-task.js'
+import { PeriodicTask } from '../../lib/periodic-task.js'
 import { describePostgres, type PostgresTarget, parsePostgresUrl } from '../../config/postgres-url.js'
 import { CodedError } from '../../lib/errors.js'
 import type { ServiceNode } from '../coordinator.js'
@@ -109,7 +109,7 @@ export class PostgresStore implements Store {
   private readonly silence: SilenceWatch
   private knownSize = { bytes: 0, askedAtMs: Number.NEGATIVE_INFINITY }
   private closing: Promise<void> | null = null
-  private readonly primaryWatch: Beat | null
+  private readonly primaryWatch: PeriodicTask | null
   /** On the axis of `performance.now()`. */
   private corruptAtMs = Number.NEGATIVE_INFINITY
 
@@ -125,7 +125,7 @@ export class PostgresStore implements Store {
     this.writer = new PostgresWriter(this.writers)
     this.coordinator = serving ? new PostgresCoordinator(access, silence) : null
     const look = () => this.readers.findNewestPrimary()
-    this.primaryWatch = serving && access.hosts.count > 1 ? new Beat(PRIMARY_LOOK_MS, look, () => {}) : null
+    this.primaryWatch = serving && access.hosts.count > 1 ? new PeriodicTask(PRIMARY_LOOK_MS, look, () => {}) : null
     this.primaryWatch?.start()
     const connection = postgresConnection((query) => this.readers.query(query))
     this.read = readerWhoseErrors(this.notice, storeReader(connection))

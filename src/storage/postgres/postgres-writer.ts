@@ -17,12 +17,12 @@ import { type CommitReport, type Scope, type StoreTransaction, StoreUnavailableE
 /** Shorter than a statement may take: what waits for a lane is to be told of the lock. */
 export const LANE_LOCK_MS = 4000
 /** The locks are held for as long as all of them take. */
-const MOST_AT_ONCE = 64
+const MAX_AT_ONCE = 64
 /**
  * A lane that was not free so often is waited for. Not at once: under load nodes want the same tenants all the time, and each would
  * wait for the others' commits instead of going on with what is free.
  */
-const MOST_MISSES = 4
+const MAX_MISSES = 4
 
 type Kind = 'of all' | 'side by side' | 'in turn'
 
@@ -116,7 +116,7 @@ export class PostgresWriter {
 
   /** The first that wait, of one kind. */
   private takeGroup(kind: Kind): Job[] {
-    const group = this.queue.filter((job) => kindOf(job) === kind).slice(0, MOST_AT_ONCE)
+    const group = this.queue.filter((job) => kindOf(job) === kind).slice(0, MAX_AT_ONCE)
     const taken = new Set(group)
     this.queue = this.queue.filter((job) => !taken.has(job))
     return group
@@ -183,9 +183,9 @@ export class PostgresWriter {
         const agreed = taken[0]
         if (!agreed) {
           await this.client.query('ROLLBACK')
-          if (waiting[0]!.misses >= MOST_MISSES)
+          if (waiting[0]!.misses >= MAX_MISSES)
             throw new StoreUnavailableError('PostgreSQL lacks rows of lane')
-          waiting[0]!.misses = MOST_MISSES
+          waiting[0]!.misses = MAX_MISSES
           continue
         }
         // A failover may have lost an activation.
@@ -225,7 +225,7 @@ export class PostgresWriter {
       if (lane === null) return takeAllLanes(client)
       wanted.add(lane)
       // One alone: whoever waits for a second has the first in its hand meanwhile.
-      if (misses >= MOST_MISSES) due ??= lane
+      if (misses >= MAX_MISSES) due ??= lane
     }
     return takeLanes(client, wanted, due)
   }

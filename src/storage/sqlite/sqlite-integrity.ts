@@ -2,13 +2,13 @@
 import Database from 'better-sqlite3'
 
 /** SQLite ends its check after so many findings; pages that it calls unused are among them, and are left out below. */
-const MOST_FINDINGS = 1000
+const MAX_FINDINGS = 1000
 
 /** @returns no lines for a database that is whole */
 export function integrityIssues(database: Database.Database): string[] {
   const found: string[] = []
   try {
-    const rows = database.prepare(`PRAGMA integrity_check(${MOST_FINDINGS})`).pluck().iterate()
+    const rows = database.prepare(`PRAGMA integrity_check(${MAX_FINDINGS})`).pluck().iterate()
     // One row may hold many lines.
     for (const row of rows) found.push(...(row as string).split('\n'))
   } catch (error) {

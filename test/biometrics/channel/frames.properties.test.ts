@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { encodeFrame, type Frame, FrameError, FrameReader } from '../../../src/biometrics/channel/frames.js'
 import { bytesInside, check } from '../../support/properties.js'
 
-const MOST_BYTES = 8192
+const MAX_BYTES = 8192
 
 const vector = fc
   .array(fc.float({ noNaN: true }), { maxLength: 20 })
@@ -27,7 +27,7 @@ const frame: fc.Arbitrary<Frame<unknown>> = fc.record({
 /** Pushes the stream cut at the given places, each chunk through the same buffer. */
 function read(stream: Uint8Array, cuts: number[]): Array<Frame<unknown>> {
   const frames: Array<Frame<unknown>> = []
-  const reader = new FrameReader(MOST_BYTES, (whole) => frames.push(whole))
+  const reader = new FrameReader(MAX_BYTES, (whole) => frames.push(whole))
   const buffer = new Uint8Array(stream.length)
   const places = [...new Set([0, ...cuts.map((cut) => cut % (stream.length + 1)), stream.length])].sort(
     (a, b) => a - b,
@@ -65,7 +65,7 @@ describe('a stream of frames', () => {
       fc.property(fc.oneof(head, bytesInside({ maxLength: 200 })), cuts, (bytes, places) => {
         try {
           for (const { images } of read(bytes, places))
-            expect(images.reduce((sum, image) => sum + image.length, 0)).toBeLessThanOrEqual(MOST_BYTES)
+            expect(images.reduce((sum, image) => sum + image.length, 0)).toBeLessThanOrEqual(MAX_BYTES)
         } catch (error) {
           expect(error).toBeInstanceOf(FrameError)
         }
@@ -104,7 +104,7 @@ describe('a stream of frames', () => {
         (jsonLength, partLengths) => {
           const sum = partLengths.reduce((total, length) => total + length, jsonLength)
           const head = Buffer.from(Uint32Array.of(jsonLength, partLengths.length, ...partLengths).buffer)
-          if (sum > MOST_BYTES || partLengths.length > 64) expect(() => read(head, [])).toThrow(FrameError)
+          if (sum > MAX_BYTES || partLengths.length > 64) expect(() => read(head, [])).toThrow(FrameError)
           else expect(read(head, [])).toEqual([])
         },
       ),

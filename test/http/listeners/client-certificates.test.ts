@@ -69,7 +69,7 @@ function health(key: string, certificate: string | null, environment: 'productio
 
 let made = 0
 async function boundKey(certificate: string, environment: 'production' | 'sandbox' = 'sandbox') {
-  const { operations, tenancy } = running.service.ledger
+  const { operations, tenancy } = running.service.core
   const grants = { name: `bound-${++made}`, scopes: null, networks: null, certificate }
   const record = await tenancy.find(tenant.id)
   return (await operations.keys.create(record, COMMAND_LINE, environment, grants)).key

@@ -39,7 +39,7 @@ overTransports((transport) => {
 
   const health = () => rawRequest('GET /v1/health', [authorization])
   const rotations = async () => {
-    const { secrets, store } = running.service.ledger
+    const { secrets, store } = running.service.core
     const { incoming } = await secrets.active(store.read, tenant.id)
     return incoming === null ? 0 : 1
   }
@@ -370,7 +370,7 @@ overTransports((transport) => {
         // Legible, it is what the signature says was asked.
         const [, method = '', target = ''] = /^(\w+) (\S+) HTTP\/1\.1\r\n/.exec(bytes) ?? []
         const signed = { ...response!, headers: new Headers(response!.headers), request: { method, target } }
-        const instance = running.service.ledger.keys.instance.toString('hex')
+        const instance = running.service.core.keys.instance.toString('hex')
         expect(validSignatures(signed, { instance })).toEqual(['instance'])
       }
     })

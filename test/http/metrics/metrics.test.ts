@@ -88,7 +88,7 @@ describe('what happens is counted', () => {
   })
 
   it('commits, and the transactions that shared them', async () => {
-    const { store } = running.service.ledger
+    const { store } = running.service.core
     const commits = 'countersign_store_commit_duration_seconds_count'
     const transactions = 'countersign_store_transactions_total'
     const before = [await value(commits), await value(transactions)]
@@ -117,7 +117,7 @@ describe('what happens is counted', () => {
 describe('what an operator has to see to', () => {
   it('is told: the last backup, and free disk', async () => {
     expect(await value('countersign_last_backup_timestamp_seconds')).toBe(0)
-    await running.service.ledger.store.transaction((tx) => tx.setLastBackup(1_700_000_000_000))
+    await running.service.core.store.transaction((tx) => tx.setLastBackup(1_700_000_000_000))
     expect(await value('countersign_last_backup_timestamp_seconds')).toBe(1_700_000_000)
     const free = statfsSync(running.dataDir)
     expect(await value('countersign_disk_free_bytes')).toBeGreaterThan(0)
@@ -126,10 +126,10 @@ describe('what an operator has to see to', () => {
 
   it('is told of the disk before the data folder is made', async () => {
     const registry = new Registry()
-    const { store } = running.service.ledger
+    const { store } = running.service.core
     watchUpkeep(registry, {
       expiries: () => [],
-      auditWalk: async () => ({ completedAt: null, broken: [] }),
+      auditVerification: async () => ({ completedAt: null, broken: [] }),
       store,
       dataDir: join(running.dataDir, 'not', 'made'),
     })

@@ -2,7 +2,7 @@
 import { pino } from 'pino'
 import { describe, expect, it } from 'vitest'
 import { DAY_MS, ManualClock } from '../../../src/lib/clock.js'
-import { Housekeeping } from '../../../src/jobs/retention.js'
+import { RetentionJob } from '../../../src/jobs/retention.js'
 import type { TrafficResolution } from '../../../src/storage/records.js'
 import type { StoreTransaction } from '../../../src/storage/store.js'
 import {
@@ -71,8 +71,8 @@ overStores((stores) => {
     it('is done by housekeeping to the end, with others in between', async () => {
       await insertMany()
       const clock = new ManualClock(NOW)
-      const duty = { current: () => ({ id: 'ours', signal: new AbortController().signal }) }
-      const keeping = new Housekeeping(stores.store, clock, pino({ level: 'silent' }), duty, {
+      const leaderLease = { current: () => ({ id: 'ours', signal: new AbortController().signal }) }
+      const keeping = new RetentionJob(stores.store, clock, pino({ level: 'silent' }), leaderLease, {
         sandboxRetentionMs: 30 * DAY_MS,
         requestLogMs: 7 * DAY_MS,
       })

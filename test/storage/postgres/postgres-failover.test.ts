@@ -15,7 +15,7 @@ import { startStandby } from '../../support/standby.js'
 
 const LIMIT_MS = 180_000
 /** What has run into the server that is gone is told so; what comes after it is served. */
-const MOST_REFUSED = 3
+const MAX_REFUSED = 3
 
 overPostgres(() => {
   const folder = mkdtempSync(join(tmpdir(), 'countersign-failover-'))
@@ -89,7 +89,7 @@ overPostgres(() => {
         do {
           statuses.push((await enrol('after')).status)
           if (statuses.at(-1) === 503) await sleep(100)
-        } while (statuses.at(-1) === 503 && statuses.length <= MOST_REFUSED)
+        } while (statuses.at(-1) === 503 && statuses.length <= MAX_REFUSED)
         expect(statuses.at(-1)).toBe(201)
         const verify = (user: string) => sandbox.verify({ user_id: user, image: ada, action: 'x' })
         for (const user of ['before', 'after']) expect((await verify(user)).body.verdict).toBe('approved')

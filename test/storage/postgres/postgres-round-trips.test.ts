@@ -80,7 +80,7 @@ overPostgres(() => {
 
   /** Of one user each, or of who knows what. */
   const sharing = (concernOf: (job: number) => string | undefined) => {
-    const { store } = running.service.ledger
+    const { store } = running.service.core
     const job = async (tx: StoreTransaction) => {
       await Promise.all([tx.subject(Buffer.from('nobody')), tx.webhookEndpoints('ten_nobody')])
       await tx.setSuspended('ten_nobody', null)
