@@ -1,8 +1,8 @@
 /** The floor suite: the service at saturation against the bare kernel loop, in turns, on the same images. */
 
+import { engineOptions } from '../src/app/engine-options.js'
 import { progressSteps } from '../src/cli/progress.js'
 import { loadConfig } from '../src/config/config.js'
-import { engineOptions } from '../src/app/engine-options.js'
 import { describeSizes, takeCaptures } from './lib/captures.js'
 import { HelperProcess } from './lib/helper-process.js'
 import { ENGINE_BATCH, type KernelOrder, type KernelResult } from './lib/kernel-orders.js'

@@ -1,9 +1,9 @@
 /** The peers suite: Countersign beside what one would build with otherwise, in turns, on the same photos. */
 import { writeFile } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
+import { engineOptions } from '../src/app/engine-options.js'
 import { progressSteps } from '../src/cli/progress.js'
 import { loadConfig } from '../src/config/config.js'
-import { engineOptions } from '../src/app/engine-options.js'
 import { describeSizes, takeCaptures } from './lib/captures.js'
 import { isInterrupted } from './lib/clean-up.js'
 import { cutIntoRounds } from './lib/rounds.js'

@@ -3,6 +3,9 @@ import { createHash, randomBytes } from 'node:crypto'
 import { Bench, type Task } from 'tinybench'
 import { type ModelPack, replayScore } from '../models/pack/model-pack.js'
 import type { NetworkFile } from '../models/pack/pack-schema.js'
+import { verifyDescription } from '../src/api/verify.js'
+import { openCore } from '../src/app/core.js'
+import { engineOptions } from '../src/app/engine-options.js'
 import { FaceAligner } from '../src/biometrics/pipeline/align.js'
 import { decodeImage } from '../src/biometrics/pipeline/decode.js'
 import { FaceDetector } from '../src/biometrics/pipeline/detect.js'
@@ -16,18 +19,15 @@ import { scoreOf } from '../src/biometrics/pipeline/match.js'
 import { loadNetwork } from '../src/biometrics/pipeline/network.js'
 import { measureChip } from '../src/biometrics/pipeline/quality.js'
 import { progressSteps } from '../src/cli/progress.js'
-import { systemClock } from '../src/lib/clock.js'
 import { loadConfig } from '../src/config/config.js'
 import { signResponse } from '../src/crypto/response-signature.js'
 import { actionHash, canonicalJson, signVerification } from '../src/crypto/verification-jwt.js'
-import { engineOptions } from '../src/app/engine-options.js'
-import { openCore } from '../src/app/core.js'
 import { inputParser } from '../src/http/bodies/json-body.js'
-import { StoredCaptures } from '../src/verification/capture-memory.js'
-import { CLEAR } from '../src/verification/lockout.js'
+import { systemClock } from '../src/lib/clock.js'
 import { TemplateVault } from '../src/users/template-vault.js'
+import { StoredCaptures } from '../src/verification/capture-memory.js'
 import { decodeImages, type ImageInput } from '../src/verification/images.js'
-import { verifyDescription } from '../src/api/verify.js'
+import { CLEAR } from '../src/verification/lockout.js'
 import { describeSizes, takeCaptures } from './lib/captures.js'
 import { onCleanUp } from './lib/clean-up.js'
 import {
@@ -231,8 +231,8 @@ async function mainThreadStages(pack: ModelPack, image: Buffer): Promise<Workben
   const parse = inputParser(verifyDescription)
   const { dimensions } = pack.manifest.embedder
   const vault = new TemplateVault(keys, systemClock)
-  const lookup = vault.lookup(tenant.id, 'production', 'user')
-  const fresh = vault.create(tenant.id, 'production', lookup, 'user')
+  const blindIndex = vault.blindIndex(tenant.id, 'production', 'user')
+  const fresh = vault.create(tenant.id, 'production', blindIndex, 'user')
   const captures = new StoredCaptures({
     store,
     vault,
@@ -255,7 +255,12 @@ async function mainThreadStages(pack: ModelPack, image: Buffer): Promise<Workben
       })
     return made
   })
-  const other = vault.create(tenant.id, 'production', vault.lookup(tenant.id, 'production', 'other'), 'other')
+  const other = vault.create(
+    tenant.id,
+    'production',
+    vault.blindIndex(tenant.id, 'production', 'other'),
+    'other',
+  )
   await store.transaction((tx) => tx.insertSubject(other.record))
 
   const claims = verdictClaims(tenant.id, pack.modelId)
@@ -273,7 +278,7 @@ async function mainThreadStages(pack: ModelPack, image: Buffer): Promise<Workben
     ],
     ['hash the body', () => createHash('sha256').update(body).digest()],
     ['parse the body', () => decodeImages(parse(body, 'application/json', '') as ImageInput)],
-    ['find the user', () => vault.find(store.read, lookup, 'user')],
+    ['find the user', () => vault.find(store.read, blindIndex, 'user')],
     ['open the reference', () => vault.openReference(fresh, reference)],
     ['seal a capture', () => vault.sealCapture(fresh, vault.captureOf(fresh, embedding))],
     ['digest the image', () => vault.captureDigest(fresh, image)],

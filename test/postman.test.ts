@@ -1,9 +1,9 @@
 /** docs/postman.json: made from the OpenAPI document, and every request in it is one that the service takes. */
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { packageFile } from '../src/lib/package-root.js'
 import { buildOpenApi } from '../src/http/openapi/openapi.js'
 import { DESCRIPTIONS } from '../src/http/routes.js'
+import { packageFile } from '../src/lib/package-root.js'
 import { VERSION } from '../src/lib/version.js'
 import { allowReturn, RETURN_ORIGIN } from './support/capture-page.js'
 import { documentInDocs } from './support/docs.js'

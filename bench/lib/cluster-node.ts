@@ -1,7 +1,8 @@
 /** One node of a cluster: the service as it is, in a process of its own, but for its engine, which is simulated. */
-import { loadConfig } from '../../src/config/config.js'
+
 import { createLog } from '../../src/app/log.js'
 import { Service } from '../../src/app/service.js'
+import { loadConfig } from '../../src/config/config.js'
 import type { NodeOrder, NodeResult } from './cluster-orders.js'
 import { serveOrders } from './helper-process.js'
 import { readCpuTimes } from './service-process.js'

@@ -1,7 +1,8 @@
 /** Many enrolled users at once: rows written into the database of a stopped service, through the product's own storage. */
-import { systemClock } from '../../src/lib/clock.js'
-import { loadConfig } from '../../src/config/config.js'
+
 import { openCore } from '../../src/app/core.js'
+import { loadConfig } from '../../src/config/config.js'
+import { systemClock } from '../../src/lib/clock.js'
 import { TemplateVault } from '../../src/users/template-vault.js'
 import { BENCH_TENANT } from './service-process.js'
 
@@ -17,8 +18,8 @@ export async function copyReference(
   try {
     const vault = new TemplateVault(keys, systemClock)
     const { id: tenantId } = await tenancy.find(BENCH_TENANT)
-    const lookup = (user: string) => vault.lookup(tenantId, 'production', user)
-    const model = await vault.find(store.read, lookup('user-0'), 'user-0')
+    const blindIndex = (user: string) => vault.blindIndex(tenantId, 'production', user)
+    const model = await vault.find(store.read, blindIndex('user-0'), 'user-0')
     if (!model?.reference) throw new Error(`user-0 is not enrolled in ${dataDir}`)
     const content = vault.openReference(model, model.reference)
     const { model: modelId } = model.reference
@@ -27,7 +28,7 @@ export async function copyReference(
       await store.transaction(async (tx) => {
         for (let i = begin; i < end; i++) {
           const user = `user-${i}`
-          const subject = vault.create(tenantId, 'production', lookup(user), user)
+          const subject = vault.create(tenantId, 'production', blindIndex(user), user)
           await tx.insertSubject(subject.record)
           await vault.putReference(tx, subject, modelId, content)
         }

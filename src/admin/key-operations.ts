@@ -1,6 +1,7 @@
 /** What a tenant signs in and signs with: API keys revealed, reissued and revoked, the signing secret rotated. */
-import { SECOND_MS } from '../lib/clock.js'
+
 import type { Environment } from '../config/config.js'
+import { SECOND_MS } from '../lib/clock.js'
 import type { ApiKeyRecord, TenantRecord } from '../storage/records.js'
 import type { StoreTransaction } from '../storage/store.js'
 import type { KeyGrants } from '../tenants/key-grants.js'

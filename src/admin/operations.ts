@@ -1,11 +1,11 @@
 /** Everything that is done to tenants, their keys and their users, whoever asks for it and wherever. */
 import type { AuditLog } from '../audit/audit-log.js'
-import type { Clock } from '../lib/clock.js'
 import type { ServiceKeys } from '../crypto/service-keys.js'
+import type { Clock } from '../lib/clock.js'
 import type { Store } from '../storage/store.js'
-import type { TemplateVault } from '../users/template-vault.js'
 import type { SigningSecrets } from '../tenants/signing-secrets.js'
 import type { Tenancy } from '../tenants/tenancy.js'
+import type { TemplateVault } from '../users/template-vault.js'
 import type { Outbox } from '../webhooks/outbox.js'
 import { KeyOperations } from './key-operations.js'
 import { AuditedTransactions } from './operation.js'

@@ -3,9 +3,9 @@
  * concerns every tenant, and stands in every log; what is done to a tenant's people stands in the tenant's log.
  */
 import type { AuditEventName } from '../audit/audit-events.js'
-import { type Clock, HOUR_MS, MINUTE_MS } from '../lib/clock.js'
 import { prefixedId, randomBase62 } from '../crypto/identifiers.js'
 import { generatePassword, hashPassword, passwordWeakness } from '../crypto/password-hash.js'
+import { type Clock, HOUR_MS, MINUTE_MS } from '../lib/clock.js'
 import { CodedError } from '../lib/errors.js'
 import type { PersonRecord, PersonRole } from '../storage/records.js'
 import type { Store, StoreTransaction } from '../storage/store.js'

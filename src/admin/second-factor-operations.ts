@@ -1,9 +1,9 @@
 /** The second factor of people who sign in by a password: a code by time from an app, and recovery codes for the day when it is lost. */
 import { createHash, randomBytes } from 'node:crypto'
-import type { Clock } from '../lib/clock.js'
 import { openWithAny, seal } from '../crypto/sealed-box.js'
 import type { ServiceKeys } from '../crypto/service-keys.js'
 import { base32, matchingStep, newTotpSecret, totpUri } from '../crypto/totp.js'
+import type { Clock } from '../lib/clock.js'
 import { CodedError } from '../lib/errors.js'
 import type { SecondFactorRecord } from '../storage/records.js'
 import type { Store, StoreTransaction } from '../storage/store.js'

@@ -1,6 +1,7 @@
 /** Tenants that are to stop, for a while or for good. */
-import type { Clock } from '../lib/clock.js'
+
 import { prefixedId } from '../crypto/identifiers.js'
+import type { Clock } from '../lib/clock.js'
 import type { ErasureRecord, TenantRecord } from '../storage/records.js'
 import type { Store, StoreTransaction } from '../storage/store.js'
 import { assertLive, TenancyError } from '../tenants/tenancy.js'
@@ -89,15 +90,15 @@ async function eraseSome(
   erased: Erased,
   limit: number,
 ): Promise<boolean> {
-  const lookups = await tx.lookupsOf(tenantId, limit)
-  for (const lookup of lookups) {
-    const { references, captures, idempotencyRecords } = await tx.eraseSubject(lookup)
+  const blindIndexes = await tx.blindIndexesOf(tenantId, limit)
+  for (const blindIndex of blindIndexes) {
+    const { references, captures, idempotencyRecords } = await tx.eraseSubject(blindIndex)
     erased.users++
     erased.references += references
     erased.captures += captures
     erased.idempotencyRecords += idempotencyRecords
   }
-  return lookups.length === limit
+  return blindIndexes.length === limit
 }
 
 /** @throws TenancyError tenant_deleted */

@@ -1,13 +1,14 @@
 /** What is done to a tenant's users at somebody's request: erasure (GDPR article 17, CCPA). */
-import { ApiError } from '../lib/api-error.js'
-import { type Clock, DAY_MS } from '../lib/clock.js'
+
 import type { Environment } from '../config/config.js'
 import { prefixedId } from '../crypto/identifiers.js'
+import { ApiError } from '../lib/api-error.js'
+import { type Clock, DAY_MS } from '../lib/clock.js'
 import { CodedError } from '../lib/errors.js'
 import type { ErasureRecord, TenantRecord } from '../storage/records.js'
 import type { Store, StoreTransaction } from '../storage/store.js'
-import { CLEAR, lockoutReason } from '../verification/lockout.js'
 import { ownerOf, type TemplateVault } from '../users/template-vault.js'
+import { CLEAR, lockoutReason } from '../verification/lockout.js'
 import type { Outbox } from '../webhooks/outbox.js'
 import type { Act, Actor, AuditedTransactions } from './operation.js'
 import { erasureView, userView } from './views.js'
@@ -46,7 +47,7 @@ export class UserOperations {
     { environment, userId }: UserAddress,
   ): Promise<ReturnType<typeof userView> | null> {
     const { vault, store, clock } = this
-    const subject = await vault.find(store.read, vault.lookup(id, environment, userId), userId)
+    const subject = await vault.find(store.read, vault.blindIndex(id, environment, userId), userId)
     if (!subject?.reference) return null
     const { record, reference } = subject
     const reason = lockoutReason(record, clock.now())
@@ -90,7 +91,7 @@ export class UserOperations {
    */
   unlock({ id }: TenantRecord, actor: Actor, userId: string): Promise<number> {
     return this.audited.run(id, actor, async (tx) => {
-      const subject = await this.vault.find(tx, this.vault.lookup(id, 'production', userId), userId)
+      const subject = await this.vault.find(tx, this.vault.blindIndex(id, 'production', userId), userId)
       if (!subject) throw new ApiError('reference_not_found')
       const { id: subjectId, failures, disabledAt } = subject.record
       if (disabledAt !== null)
@@ -120,19 +121,22 @@ export class UserOperations {
     { environment, userId }: UserAddress,
   ): Promise<Act<Erasure>> {
     const now = this.clock.now()
-    const lookup = this.vault.lookup(tenantId, environment, userId)
-    const subject = await this.vault.find(tx, lookup, userId)
+    const blindIndex = this.vault.blindIndex(tenantId, environment, userId)
+    const subject = await this.vault.find(tx, blindIndex, userId)
     if (!subject) {
-      const receipt = await tx.erasure(lookup, now)
+      const receipt = await tx.erasure(blindIndex, now)
       if (!receipt) throw new ApiError('reference_not_found')
       return {
         result: { receipt, isRepeated: true },
         facts: { event: 'delete', erasure_id: receipt.erasureId, repeated: true },
       }
     }
-    const [counts, endpoints] = await Promise.all([tx.eraseSubject(lookup), tx.webhookEndpoints(tenantId)])
+    const [counts, endpoints] = await Promise.all([
+      tx.eraseSubject(blindIndex),
+      tx.webhookEndpoints(tenantId),
+    ])
     const receipt: ErasureRecord = {
-      lookup,
+      blindIndex,
       erasureId: prefixedId('era', now),
       erasedAt: now,
       expiresAt: now + RECEIPT_MS,

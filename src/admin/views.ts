@@ -9,12 +9,12 @@ import type {
   WebhookDeliveryRecord,
   WebhookEndpointRecord,
 } from '../storage/records.js'
-import type { LockoutReason } from '../verification/lockout.js'
-import type { ReferenceContent, Subject } from '../users/template-vault.js'
 import { type ThemeColor, themeColors } from '../tenants/accent-color.js'
 import { capturePageSettings } from '../tenants/capture-page-settings.js'
 import { scopesOf } from '../tenants/key-scopes.js'
 import type { RevealedSecret, Rotation } from '../tenants/signing-secrets.js'
+import type { ReferenceContent, Subject } from '../users/template-vault.js'
+import type { LockoutReason } from '../verification/lockout.js'
 import type { TenantErasure } from './tenant-lifecycle.js'
 
 export function productionKeyState({

@@ -1,7 +1,8 @@
 /** A tenant's webhooks: where it wants to be told, and what became of what it was told. */
-import type { Clock } from '../lib/clock.js'
+
 import type { Environment } from '../config/config.js'
 import { prefixedId } from '../crypto/identifiers.js'
+import type { Clock } from '../lib/clock.js'
 import { CodedError } from '../lib/errors.js'
 import type { TenantRecord, WebhookDeliveryRecord, WebhookEndpointRecord } from '../storage/records.js'
 import type { Store, StoreReader, StoreTransaction } from '../storage/store.js'

@@ -1,7 +1,7 @@
 /** The action that is to be countersigned, in the one form that two sides can compare. */
 import Type from 'typebox'
-import { ApiError } from '../lib/api-error.js'
 import { canonicalJson } from '../crypto/verification-jwt.js'
+import { ApiError } from '../lib/api-error.js'
 
 const MAX_ACTION_BYTES = 4096
 

@@ -1,20 +1,20 @@
 /** POST /v1/capture-sessions: a link to the hosted capture page, for one user and one action. */
 import Type, { type Static } from 'typebox'
-import { ApiError } from '../lib/api-error.js'
 import { MODES } from '../biometrics/challenge/steps.js'
-import { isoTime } from '../lib/clock.js'
 import { CAPTURE_LANGUAGES } from '../config/capture-languages.js'
+import { ApiError } from '../lib/api-error.js'
+import { isoTime } from '../lib/clock.js'
 import { isReadableLine, isReadableText, READABLE } from '../lib/readable-text.js'
 import type { TenantRecord } from '../storage/records.js'
-import type { Purpose } from '../verification/challenge-book.js'
 import {
   capturePageSettings,
   MAX_CONSENT_CHARACTERS,
   MAX_VERSION_CHARACTERS,
   safeOrigin,
 } from '../tenants/capture-page-settings.js'
-import { actionSchema } from './action.js'
+import type { Purpose } from '../verification/challenge-book.js'
 import { assertLivenessOffered } from '../verification/opened-challenge.js'
+import { actionSchema } from './action.js'
 import { actionFor, assertVerifiable, modesField, purposeField } from './challenges.js'
 import type { Call, Commit, Endpoint, EndpointDescription } from './endpoint.js'
 import { assertOneOf } from './key-scope.js'
@@ -162,14 +162,14 @@ export function createCaptureSession(services: Services): Endpoint<Input> {
       assertReturnAllowed(tenant, input.return_url)
       if (!provider.takesChallenges) throw new ApiError('liveness_unavailable')
       assertLivenessOffered(services, call, input.modes ?? MODES)
-      const lookup = vault.lookup(tenant.id, environment, input.user_id)
-      call.user = { id: input.user_id, lookup }
-      if (purpose === 'verify') await assertVerifiable(services, call, lookup)
-      else await assertEnrollable(services, call, lookup)
+      const blindIndex = vault.blindIndex(tenant.id, environment, input.user_id)
+      call.user = { id: input.user_id, blindIndex }
+      if (purpose === 'verify') await assertVerifiable(services, call, blindIndex)
+      else await assertEnrollable(services, call, blindIndex)
       return async (tx) => {
         const { id, token, code, expiresAt } = await captureSessions.issue(
           tx,
-          { tenantId: tenant.id, environment, keyId, lookup, purpose },
+          { tenantId: tenant.id, environment, keyId, blindIndex, purpose },
           {
             userId: input.user_id,
             action: input.action,
@@ -195,7 +195,7 @@ export function createCaptureSession(services: Services): Endpoint<Input> {
             expires_in: config.captureSessionTtlSeconds,
             expires_at: isoTime(expiresAt),
           },
-          owner: { lookup, subject: null },
+          owner: { blindIndex, subject: null },
         }
       }
     },
@@ -235,10 +235,10 @@ function assertReturnAllowed(tenant: TenantRecord, returnUrl: string): void {
 async function assertEnrollable(
   { vault, store, clock }: Services,
   { input, tenant }: Call<Input>,
-  lookup: Buffer,
+  blindIndex: Buffer,
 ): Promise<void> {
   assertPlainUserId(input.user_id)
-  const existing = await vault.find(store.read, lookup, input.user_id)
+  const existing = await vault.find(store.read, blindIndex, input.user_id)
   if (!existing?.reference) return
   if (!input.replace) throw new ApiError('already_enrolled')
   assertReplaceVerdict(tenant, existing.record, input.verification_id, clock.now())

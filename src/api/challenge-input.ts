@@ -29,7 +29,7 @@ export async function usingUp(
         status: error.status,
         code: error.code,
         body: error.toBody({ requestId, errorsUrl }),
-        ...(user ? { owner: { lookup: user.lookup, subject: null } } : {}),
+        ...(user ? { owner: { blindIndex: user.blindIndex, subject: null } } : {}),
         audit: { challenge_id: opened.challenge.id },
       }
     }

@@ -1,14 +1,14 @@
 /** POST /v1/challenges: what a person is to do in front of the camera, for one user and one action, once. */
 import Type, { type Static } from 'typebox'
-import { ApiError, retryAfter } from '../lib/api-error.js'
 import { CAPTURE } from '../biometrics/challenge/capture-limits.js'
 import { MODES, STEPS } from '../biometrics/challenge/steps.js'
+import { ApiError, retryAfter } from '../lib/api-error.js'
 import { isoTime, SECOND_MS } from '../lib/clock.js'
 import { NONCE_LENGTH, PURPOSES, type Purpose } from '../verification/challenge-book.js'
+import { activeMethod } from '../verification/liveness.js'
 import { actionSchema, canonicalAction } from './action.js'
 import type { Call, Commit, Endpoint, EndpointDescription } from './endpoint.js'
 import { assertOneOf } from './key-scope.js'
-import { activeMethod } from '../verification/liveness.js'
 import { assertPlainUserId } from './plain-user-id.js'
 import { nullable, time, userId } from './schemas.js'
 import type { Services } from './services.js'
@@ -109,12 +109,12 @@ export function createChallenge(services: Services): Endpoint<Input> {
       assertOneOf(call.scopes, [purpose], 'purpose')
       const action = actionFor(purpose, input.action)
       if (!provider.takesChallenges) throw new ApiError('liveness_unavailable')
-      const lookup = vault.lookup(tenant.id, environment, input.user_id)
-      call.user = { id: input.user_id, lookup }
-      if (purpose === 'verify') await assertVerifiable(services, call, lookup)
+      const blindIndex = vault.blindIndex(tenant.id, environment, input.user_id)
+      call.user = { id: input.user_id, blindIndex }
+      if (purpose === 'verify') await assertVerifiable(services, call, blindIndex)
       else assertPlainUserId(input.user_id)
       return async (tx) => {
-        const subject = { tenantId: tenant.id, environment, lookup, purpose, action }
+        const subject = { tenantId: tenant.id, environment, blindIndex, purpose, action }
         const { id, nonce, steps, expiresAt } = await challenges.issue(tx, subject, modes)
         return {
           status: 201,
@@ -136,7 +136,7 @@ export function createChallenge(services: Services): Endpoint<Input> {
             expires_in: config.challengeTtlSeconds,
             expires_at: isoTime(expiresAt),
           },
-          owner: { lookup, subject: null },
+          owner: { blindIndex, subject: null },
         }
       }
     },
@@ -158,12 +158,12 @@ export function actionFor(purpose: Purpose, action: unknown): string | null {
 export async function assertVerifiable(
   services: Services,
   { input }: Pick<Call<{ user_id: string }>, 'input'>,
-  lookup: Buffer,
+  blindIndex: Buffer,
 ): Promise<void> {
   const { vault, store, lockout, provider, clock } = services
   const script = provider.script?.(input.user_id)
   if (script?.lockedOutForMs !== undefined) throw lockedOut(script.lockedOutForMs)
-  const subject = await vault.find(store.read, lookup, input.user_id)
+  const subject = await vault.find(store.read, blindIndex, input.user_id)
   if (!subject?.reference) {
     if (script?.isScripted) return
     throw new ApiError('reference_not_found')

@@ -51,7 +51,7 @@ export function erase({ operations, vault }: Services): Endpoint<Static<typeof b
     ...deleteDescription,
     async handle(call) {
       const { input, tenant, environment } = call
-      call.user = { id: input.user_id, lookup: vault.lookup(tenant.id, environment, input.user_id) }
+      call.user = { id: input.user_id, blindIndex: vault.blindIndex(tenant.id, environment, input.user_id) }
       return async (tx) => {
         const user = { environment, userId: input.user_id }
         const { result, facts } = await operations.users.eraseWithin(tx, tenant.id, user)

@@ -1,9 +1,9 @@
 /** What an endpoint is: its description, from which validation and the OpenAPI document are made, and its handler. */
 
 import type { TSchema } from 'typebox'
-import type { ApiError, ErrorCode } from '../lib/api-error.js'
 import type { AuditEventName } from '../audit/audit-events.js'
 import type { ResponseOwner } from '../idempotency/idempotency.js'
+import type { ApiError, ErrorCode } from '../lib/api-error.js'
 import type { StoreTransaction } from '../storage/store.js'
 import type { Scope } from '../tenants/key-scopes.js'
 import type { Reason } from '../verification/reasons.js'
@@ -12,7 +12,7 @@ import type { VerificationCall } from '../verification/verification-call.js'
 export interface CalledUser {
   /** As the caller names the user. It is never written down in production, and only sealed in the sandbox. */
   id: string
-  lookup: Buffer
+  blindIndex: Buffer
 }
 
 /** An authenticated, validated request on its way through an endpoint. */

@@ -1,11 +1,11 @@
 /** POST /v1/enroll: captures a user's biometric reference. */
 import Type, { type Static } from 'typebox'
 import { ApiError } from '../lib/api-error.js'
-import { openChallenge, type OpenedChallenge } from '../verification/opened-challenge.js'
+import { decodeImages } from '../verification/images.js'
+import { type OpenedChallenge, openChallenge } from '../verification/opened-challenge.js'
 import { usingUp } from './challenge-input.js'
 import type { Call, Commit, Endpoint, EndpointDescription, Outcome } from './endpoint.js'
 import { assessmentOf, Enrolment } from './enrolment.js'
-import { decodeImages } from '../verification/images.js'
 import { assertOneOf } from './key-scope.js'
 import { assertPlainUserId } from './plain-user-id.js'
 import {
@@ -126,8 +126,8 @@ export function enroll(services: Services): Endpoint<Input> {
     ...enrollDescription,
     async handle(call): Promise<Commit | Outcome> {
       const { input, tenant, environment } = call
-      const lookup = vault.lookup(tenant.id, environment, input.user_id)
-      call.user = { id: input.user_id, lookup }
+      const blindIndex = vault.blindIndex(tenant.id, environment, input.user_id)
+      call.user = { id: input.user_id, blindIndex }
       // Who is known by a face is changed by both.
       for (const field of ['replace', 'add'] as const)
         if (input[field]) assertOneOf(call.scopes, ['replace'], field)
@@ -145,22 +145,22 @@ export function enroll(services: Services): Endpoint<Input> {
         })
       assertPlainUserId(input.user_id)
       const images = await decodeImages(input)
-      const opened = await openChallenge(services, call, { lookup, purpose: 'enroll', action: null })
-      return usingUp(services, opened, call, () => capture(call, lookup, images, opened))
+      const opened = await openChallenge(services, call, { blindIndex, purpose: 'enroll', action: null })
+      return usingUp(services, opened, call, () => capture(call, blindIndex, images, opened))
     },
   }
 
   async function capture(
     call: Call<Input>,
-    lookup: Buffer,
+    blindIndex: Buffer,
     images: Buffer[],
     opened: OpenedChallenge | null,
   ): Promise<Commit | Outcome> {
     const { input } = call
     // Asked before the engine works for nothing, and again in the transaction, which decides.
-    if (input.add && !input.dry_run) await enrolment.assertAddable(call, lookup)
+    if (input.add && !input.dry_run) await enrolment.assertAddable(call, blindIndex)
     else if (!input.dry_run) {
-      const existing = await vault.find(store.read, lookup, input.user_id)
+      const existing = await vault.find(store.read, blindIndex, input.user_id)
       if (existing?.reference) enrolment.assertReplaceable(call, existing)
     }
     const enrolling = provider.enrol({
@@ -180,10 +180,10 @@ export function enroll(services: Services): Endpoint<Input> {
       return {
         status: 200,
         body: { ...assessmentOf(call, enrolled, enrolled.views, provider.model), status: 'assessed' },
-        owner: { lookup, subject: null },
+        owner: { blindIndex, subject: null },
         audit: { model: provider.model, dry_run: true },
       }
-    const photos = { call, lookup, hashes, views: enrolled.views, enrolled }
+    const photos = { call, blindIndex, hashes, views: enrolled.views, enrolled }
     return (tx) => (input.add ? enrolment.add(tx, photos) : enrolment.store(tx, photos))
   }
 }

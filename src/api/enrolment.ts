@@ -3,14 +3,14 @@ import { ApiError, retryAfter } from '../lib/api-error.js'
 import { isoTime, SECOND_MS } from '../lib/clock.js'
 import type { ReferenceRecord, WebhookEndpointRecord } from '../storage/records.js'
 import type { StoreTransaction } from '../storage/store.js'
-import { CLEAR } from '../verification/lockout.js'
 import { type Consent, ownerOf, type Subject } from '../users/template-vault.js'
-import type { Call, Outcome } from './endpoint.js'
-import type { ImageInput } from '../verification/images.js'
+import { type Enrolled, embeddingsByImage, type FusedReference } from '../verification/biometric-provider.js'
 import { assertComparable } from '../verification/decision-policy.js'
+import type { ImageInput } from '../verification/images.js'
+import { CLEAR } from '../verification/lockout.js'
 import { tellOfLockout } from '../verification/lockout-event.js'
 import { imageQualityView } from '../verification/quality-views.js'
-import { type Enrolled, embeddingsByImage, type FusedReference } from '../verification/biometric-provider.js'
+import type { Call, Outcome } from './endpoint.js'
 import { assertReplaceVerdict } from './replace-verdict.js'
 import type { Services } from './services.js'
 import { livenessView, qualityView } from './views.js'
@@ -22,7 +22,7 @@ type EnrolCall = Call<
 /** Photos that were found usable. */
 interface Photos {
   call: EnrolCall
-  lookup: Buffer
+  blindIndex: Buffer
   /** As the memory of captures has them. */
   hashes: Buffer[]
   views: number
@@ -33,9 +33,9 @@ export class Enrolment {
   constructor(private readonly services: Services) {}
 
   /** @throws ApiError reference_not_found, reference_model_mismatch, locked_out */
-  async assertAddable(call: EnrolCall, lookup: Buffer): Promise<void> {
+  async assertAddable(call: EnrolCall, blindIndex: Buffer): Promise<void> {
     const { vault, store } = this.services
-    this.extensible(await vault.find(store.read, lookup, call.input.user_id), call)
+    this.extensible(await vault.find(store.read, blindIndex, call.input.user_id), call)
   }
 
   /**
@@ -50,15 +50,15 @@ export class Enrolment {
   /** @throws ApiError already_enrolled, replace_verdict_required */
   async store(tx: StoreTransaction, photos: Photos): Promise<Outcome> {
     const { vault } = this.services
-    const { call, lookup, views, enrolled } = photos
+    const { call, blindIndex, views, enrolled } = photos
     const { input, tenant, environment } = call
     const [found, endpoints] = await Promise.all([
-      vault.find(tx, lookup, input.user_id),
+      vault.find(tx, blindIndex, input.user_id),
       tx.webhookEndpoints(tenant.id),
     ])
     // Before anything is cleared: without its verdict a replacement ends no lockout.
     if (found?.reference) this.assertReplaceable(call, found)
-    const subject = found ?? vault.create(tenant.id, environment, lookup, input.user_id)
+    const subject = found ?? vault.create(tenant.id, environment, blindIndex, input.user_id)
     if (found) await tx.setLockout(subject.record.id, CLEAR)
     else await tx.insertSubject(subject.record)
     if (found?.record.replaceVerdict) await tx.setReplaceVerdict(found.record.id, null)
@@ -83,9 +83,9 @@ export class Enrolment {
    */
   async add(tx: StoreTransaction, photos: Photos): Promise<Outcome> {
     const { vault, provider, config } = this.services
-    const { call, lookup, enrolled } = photos
+    const { call, blindIndex, enrolled } = photos
     const [found, endpoints] = await Promise.all([
-      vault.find(tx, lookup, call.input.user_id),
+      vault.find(tx, blindIndex, call.input.user_id),
       tx.webhookEndpoints(call.tenant.id),
     ])
     const { subject, record } = this.extensible(found, call)
@@ -125,7 +125,7 @@ export class Enrolment {
 
   private async refuseAddition(
     tx: StoreTransaction,
-    { call, lookup }: Photos,
+    { call, blindIndex }: Photos,
     subject: Subject,
     error: ApiError,
   ): Promise<Outcome> {
@@ -137,14 +137,14 @@ export class Enrolment {
       code: error.code,
       body: error.toBody(call),
       observed: { effect },
-      owner: { lookup, subject: null },
+      owner: { blindIndex, subject: null },
       audit: { subject: subject.pseudonym, added: 0 },
     }
   }
 
   private async put(
     tx: StoreTransaction,
-    { call, lookup, hashes, enrolled }: Photos,
+    { call, blindIndex, hashes, enrolled }: Photos,
     subject: Subject,
     parts: {
       reference: FusedReference
@@ -184,7 +184,7 @@ export class Enrolment {
         status: 'enrolled',
         created_at: isoTime(record.createdAt),
       },
-      owner: { lookup, subject: { id: subject.record.id, dataKey: subject.dataKey } },
+      owner: { blindIndex, subject: { id: subject.record.id, dataKey: subject.dataKey } },
       audit: {
         subject: subject.pseudonym,
         reference_id: record.id,

@@ -1,10 +1,10 @@
 /** POST /v1/guidance: what a person before the camera can do better, by one small frame. Recognises nobody and keeps nothing. */
 import Type, { type Static } from 'typebox'
-import { ApiError } from '../lib/api-error.js'
 import { FRAME_GUIDANCE } from '../biometrics/challenge/frame-faults.js'
 import { STEPS } from '../biometrics/challenge/steps.js'
-import type { Endpoint, EndpointDescription } from './endpoint.js'
+import { ApiError } from '../lib/api-error.js'
 import { decodeImage } from '../verification/images.js'
+import type { Endpoint, EndpointDescription } from './endpoint.js'
 import { image, userId } from './schemas.js'
 import type { Services } from './services.js'
 

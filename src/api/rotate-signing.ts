@@ -1,8 +1,8 @@
 /** POST /v1/keys/rotate-signing: a new JWT signing secret; the old one stays valid for 30 minutes. */
 import Type, { type Static } from 'typebox'
+import { rotationView } from '../admin/views.js'
 import { ApiError } from '../lib/api-error.js'
 import { SECOND_MS } from '../lib/clock.js'
-import { rotationView } from '../admin/views.js'
 import type { TenantRecord } from '../storage/records.js'
 import { OVERLAP_MS } from '../tenants/signing-secrets.js'
 import { type Endpoint, type EndpointDescription, SMALL_BODY_BYTES } from './endpoint.js'

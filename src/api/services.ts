@@ -1,18 +1,19 @@
 /** What the endpoints work with; one set an environment, built by the composition root. */
+
+import type { Operations } from '../admin/operations.js'
 import type { EngineHealth } from '../biometrics/types.js'
-import type { Clock } from '../lib/clock.js'
 import type { Config } from '../config/config.js'
 import type { Idempotency } from '../idempotency/idempotency.js'
-import type { Operations } from '../admin/operations.js'
+import type { Clock } from '../lib/clock.js'
 import type { Store } from '../storage/store.js'
+import type { TemplateVault } from '../users/template-vault.js'
 import type { Lockout } from '../verification/attempt-lockout.js'
+import type { BiometricProvider } from '../verification/biometric-provider.js'
 import type { CaptureMemory } from '../verification/capture-memory.js'
 import type { CaptureSessionBook } from '../verification/capture-session-book.js'
 import type { ChallengeBook } from '../verification/challenge-book.js'
-import type { TemplateVault } from '../users/template-vault.js'
-import type { Outbox } from '../webhooks/outbox.js'
-import type { BiometricProvider } from '../verification/biometric-provider.js'
 import type { SandboxUsers } from '../verification/sandbox-users.js'
+import type { Outbox } from '../webhooks/outbox.js'
 
 export interface Services {
   clock: Clock

@@ -2,19 +2,20 @@
 import Type, { type Static } from 'typebox'
 import type { FmrBasis } from '../../models/pack/model-pack.js'
 import type { PackGrade } from '../../models/pack/pack-grade.js'
+import { prefixedId } from '../crypto/identifiers.js'
 import { retryAfter } from '../lib/api-error.js'
 import { isoTime, SECOND_MS } from '../lib/clock.js'
-import { prefixedId } from '../crypto/identifiers.js'
 import type { StoreTransaction } from '../storage/store.js'
+import type { OperatingPoint } from '../verification/biometric-provider.js'
+import { DecisionPolicy, type Verdict } from '../verification/decision-policy.js'
+import { decodeImages } from '../verification/images.js'
+import { type LivenessStatement, NOTHING_CHECKED } from '../verification/liveness.js'
+import { type OpenedChallenge, openChallenge } from '../verification/opened-challenge.js'
+import { REASONS, type Reason } from '../verification/reasons.js'
+import { signVerdict, verdictClaims } from '../verification/verdict-token.js'
 import { actionSchema, canonicalAction } from './action.js'
-import { openChallenge, type OpenedChallenge } from '../verification/opened-challenge.js'
 import { usingUp } from './challenge-input.js'
 import type { Call, Commit, Endpoint, EndpointDescription, Outcome } from './endpoint.js'
-import { decodeImages } from '../verification/images.js'
-import { DecisionPolicy, type Verdict } from '../verification/decision-policy.js'
-import { type LivenessStatement, NOTHING_CHECKED } from '../verification/liveness.js'
-import { REASONS, type Reason } from '../verification/reasons.js'
-import type { OperatingPoint } from '../verification/biometric-provider.js'
 import { agreesToReplacement } from './replace-verdict.js'
 import {
   exactlyOneImageField,
@@ -27,7 +28,6 @@ import {
   userId,
 } from './schemas.js'
 import type { Services } from './services.js'
-import { signVerdict, verdictClaims } from '../verification/verdict-token.js'
 import { livenessView, qualityView, scoreView } from './views.js'
 
 const body = Type.Object(
@@ -173,24 +173,24 @@ export function verify(services: Services): Endpoint<Input> {
     ...verifyDescription,
     async handle(call): Promise<Commit | Outcome> {
       const { input, tenant, environment } = call
-      const lookup = vault.lookup(tenant.id, environment, input.user_id)
-      call.user = { id: input.user_id, lookup }
+      const blindIndex = vault.blindIndex(tenant.id, environment, input.user_id)
+      call.user = { id: input.user_id, blindIndex }
       const images = await decodeImages(input)
       const action = canonicalAction(input.action)
-      const opened = await openChallenge(services, call, { lookup, purpose: 'verify', action })
-      return usingUp(services, opened, call, () => reach(call, { images, opened, action, lookup }))
+      const opened = await openChallenge(services, call, { blindIndex, purpose: 'verify', action })
+      return usingUp(services, opened, call, () => reach(call, { images, opened, action, blindIndex }))
     },
   }
 
   /** The verdict, and what makes it true. */
   async function reach(
     call: Call<Input>,
-    capture: { images: Buffer[]; opened: OpenedChallenge | null; action: string; lookup: Buffer },
+    capture: { images: Buffer[]; opened: OpenedChallenge | null; action: string; blindIndex: Buffer },
   ): Promise<Commit> {
     const { input, tenant, environment } = call
-    const { images, opened, action, lookup } = capture
+    const { images, opened, action, blindIndex } = capture
     const point = provider.operatingPoint(tenant.fmr ?? config.fmr)
-    const examination = await judge.examine(call, lookup, { images, opened }, point.threshold)
+    const examination = await judge.examine(call, blindIndex, { images, opened }, point.threshold)
     const { model } = provider
 
     return async (tx) => {
@@ -220,7 +220,7 @@ export function verify(services: Services): Endpoint<Input> {
         },
         ...(verdict.waitMs === undefined ? {} : { headers: retryAfter(verdict.waitMs / SECOND_MS) }),
         observed: { verdict: decision.verdict, reason, score: decision.score, effect },
-        owner: { lookup, subject: subject && { id: subject.record.id, dataKey: subject.dataKey } },
+        owner: { blindIndex, subject: subject && { id: subject.record.id, dataKey: subject.dataKey } },
         audit: {
           ...(subject
             ? { subject: subject.pseudonym, action_hash: vault.auditDigest(subject, actionHash) }

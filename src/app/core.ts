@@ -1,14 +1,15 @@
 /** The books: database, keys, tenants, users and audit log, and what can be done to them, without the engine and the listeners. All that most commands need. */
+
+import { Operations } from '../admin/operations.js'
 import { AuditLog } from '../audit/audit-log.js'
-import { type Clock, systemClock } from '../lib/clock.js'
-import { isThere } from '../config/is-there.js'
 import { type Config, ConfigError } from '../config/config.js'
-import { EpochFolder } from '../keys/epoch-folder.js'
+import { isThere } from '../config/is-there.js'
 import type { EpochKeys } from '../crypto/epoch-key.js'
 import { isKeyFileUsed, loadMasterKey, MalformedKeyError, masterKeyId } from '../crypto/master-key.js'
 import { deriveKeys, newKeys, openKeys, type ServiceKeys, sealKeys } from '../crypto/service-keys.js'
+import { EpochFolder } from '../keys/epoch-folder.js'
 import { loadEpochs } from '../keys/epochs.js'
-import { Operations } from '../admin/operations.js'
+import { type Clock, systemClock } from '../lib/clock.js'
 import {
   describeDatabase,
   hasDatabase,
@@ -17,9 +18,9 @@ import {
   openStore,
 } from '../storage/open-store.js'
 import type { Store, StoreReader } from '../storage/store.js'
-import { TemplateVault } from '../users/template-vault.js'
 import { SigningSecrets } from '../tenants/signing-secrets.js'
 import { Tenancy } from '../tenants/tenancy.js'
+import { TemplateVault } from '../users/template-vault.js'
 import { Outbox } from '../webhooks/outbox.js'
 
 export interface Core {

@@ -3,14 +3,14 @@
  * database of several services, writes nothing by keys that are no longer the database's.
  */
 import type { Logger } from 'pino'
-import { PeriodicTask } from '../lib/periodic-task.js'
-import { KEY_WATCH_MS } from '../keys/master-key-rotation.js'
 import type { Config } from '../config/config.js'
-import type { EpochFolder } from '../keys/epoch-folder.js'
 import { loadMasterKey, readableKeyIds } from '../crypto/master-key.js'
-import { epochFolder, findKeys, type Core, takeOverEpochs } from './core.js'
+import type { EpochFolder } from '../keys/epoch-folder.js'
+import { KEY_WATCH_MS } from '../keys/master-key-rotation.js'
+import { PeriodicTask } from '../lib/periodic-task.js'
 import type { KeyringRecord } from '../storage/records.js'
 import { StoreCorruptError, StoreUnavailableError } from '../storage/store.js'
+import { type Core, epochFolder, findKeys, takeOverEpochs } from './core.js'
 
 /** Consecutive failures for one line of the log: the first is logged and then each sixtieth. */
 const LOGGED_EVERY = 60

@@ -1,9 +1,9 @@
 /** What a running service takes over of a changed configuration: its log level and its certificates. The rest waits for a restart. */
 import type { Logger } from 'pino'
-import type { Clock } from '../lib/clock.js'
 import { type Config, SETTINGS, type SettingName } from '../config/config.js'
 import type { Listener } from '../http/listeners/listener.js'
 import { assertUsable, examineTls, type TlsFiles } from '../http/listeners/tls-files.js'
+import type { Clock } from '../lib/clock.js'
 
 /** Taken over without a restart. */
 const RELOADED: ReadonlySet<SettingName> = new Set([

@@ -10,10 +10,12 @@ import {
   describeUnreached,
   gradeOf,
 } from '../../models/pack/pack-grade.js'
-import { AuditVerification, auditBreak, auditVerificationStatus } from '../jobs/audit-verification.js'
+import { scripted } from '../api/scripted-endpoint.js'
+import type { Services } from '../api/services.js'
 import { Engine } from '../biometrics/engine/engine.js'
-import { type Clock, DAY_MS, HOUR_MS, SECOND_MS, systemClock } from '../lib/clock.js'
-import { ClockWatch } from '../jobs/clock-watch.js'
+import { CaptureServer, UPLOAD_MS } from '../capture-page/capture-server.js'
+import { LeaderLease } from '../cluster/leader-lease.js'
+import { Membership } from '../cluster/membership.js'
 import {
   adminHosts,
   adminUrl,
@@ -36,46 +38,44 @@ import { RequestLog } from '../dashboard/request-log.js'
 import { sessionTimes } from '../dashboard/session-times.js'
 import { Sessions } from '../dashboard/sessions.js'
 import { Traffic } from '../dashboard/traffic.js'
-import { LeaderLease } from '../cluster/leader-lease.js'
-import { engineOptions } from './engine-options.js'
-import { EpochKeeper } from '../keys/scheduled-epoch-rotation.js'
-import { Membership } from '../cluster/membership.js'
-import { CaptureServer, UPLOAD_MS } from '../capture-page/capture-server.js'
-import { RetentionJob } from '../jobs/retention.js'
-import { Idempotency } from '../idempotency/idempotency.js'
-import { KeyWatch } from './key-watch.js'
-import { type Core, openCore } from './core.js'
-import { createLog } from './log.js'
-import { Readiness } from '../http/readiness.js'
-import { Certificates, tlsFiles } from './reload.js'
 import { ApiServer } from '../http/api-server.js'
 import { BodyBudget, type BodyShare } from '../http/bodies/body-budget.js'
 import { ClientAddresses } from '../http/listeners/client-address.js'
 import { AddressError, type Listener } from '../http/listeners/listener.js'
 import { listenerBounds } from '../http/listeners/listener-bounds.js'
+import { chooseTransport, listen, type Transport } from '../http/listeners/transport.js'
 import { Metrics, type MetricsPlace, type MetricsSnapshot } from '../http/metrics/metrics.js'
 import { buildOpenApi } from '../http/openapi/openapi.js'
+import { Readiness } from '../http/readiness.js'
 import { DESCRIPTIONS, endpoints } from '../http/routes.js'
 import { SandboxLimits } from '../http/sandbox-limits.js'
 import type { Tracing } from '../http/tracing.js'
-import { chooseTransport, listen, type Transport } from '../http/listeners/transport.js'
 import { WrongKeys } from '../http/wrong-keys.js'
+import { Idempotency } from '../idempotency/idempotency.js'
+import { AuditVerification, auditBreak, auditVerificationStatus } from '../jobs/audit-verification.js'
+import { ClockWatch } from '../jobs/clock-watch.js'
+import { RetentionJob } from '../jobs/retention.js'
+import { EpochKeeper } from '../keys/scheduled-epoch-rotation.js'
+import { type Clock, DAY_MS, HOUR_MS, SECOND_MS, systemClock } from '../lib/clock.js'
+import { VERSION } from '../lib/version.js'
 import { whenDatabaseIsReachable } from '../storage/await-database.js'
+import { LocalRateLimiter, type RateLimiter } from '../tenants/rate-limiter.js'
+import { SharedRateLimiter } from '../tenants/shared-rate-limiter.js'
+import { foreignReferences } from '../users/foreign-references.js'
 import { AttemptLockout, defaultAttempts, NO_LOCKOUT } from '../verification/attempt-lockout.js'
 import { NO_CAPTURES, StoredCaptures } from '../verification/capture-memory.js'
 import { CaptureSessionBook } from '../verification/capture-session-book.js'
 import { ChallengeBook } from '../verification/challenge-book.js'
-import { foreignReferences } from '../users/foreign-references.js'
-import { LocalRateLimiter, type RateLimiter } from '../tenants/rate-limiter.js'
-import { SharedRateLimiter } from '../tenants/shared-rate-limiter.js'
 import { EngineProvider } from '../verification/engine-provider.js'
-import { scripted } from '../api/scripted-endpoint.js'
 import { SandboxProvider } from '../verification/sandbox-provider.js'
 import { SandboxUsers } from '../verification/sandbox-users.js'
-import type { Services } from '../api/services.js'
-import { VERSION } from '../lib/version.js'
 import { CaptureSessionEvents } from '../webhooks/capture-session-events.js'
 import { WebhookSender } from '../webhooks/webhook-sender.js'
+import { type Core, openCore } from './core.js'
+import { engineOptions } from './engine-options.js'
+import { KeyWatch } from './key-watch.js'
+import { createLog } from './log.js'
+import { Certificates, tlsFiles } from './reload.js'
 
 /** Its packages are large: they are loaded only where traces are wanted. */
 async function startTracing(
@@ -173,7 +173,13 @@ export class Service {
     this.auditVerification = new AuditVerification({ ...core, clock, log, leaderLease: this.leaderLease })
     this.certificates = new Certificates(clock, log)
     const { leaderLease } = this
-    this.webhooks = new WebhookSender({ ...core, clock, log, leaderLease, observe: metrics.countWebhookAttempt })
+    this.webhooks = new WebhookSender({
+      ...core,
+      clock,
+      log,
+      leaderLease,
+      observe: metrics.countWebhookAttempt,
+    })
     this.traffic = new Traffic(core.store, clock, log)
     this.requestLog = new RequestLog({ ...core, clock, log, config })
     core.audit.observeBreaks(({ tenantId, sealedSequence, foundSequence }) => {

@@ -7,9 +7,9 @@
  * An anchor that is kept elsewhere finds a whole earlier state of the database that was put back, seal included.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto'
-import { type Clock, isoTime } from '../lib/clock.js'
 import type { ServiceKeys } from '../crypto/service-keys.js'
 import { canonicalJson } from '../crypto/verification-jwt.js'
+import { type Clock, isoTime } from '../lib/clock.js'
 import type { AuditEnd, AuditRecord, AuditSealRecord } from '../storage/records.js'
 import { type StoreReader, type StoreTransaction, StoreUnavailableError } from '../storage/store.js'
 import type { AuditEventName } from './audit-events.js'

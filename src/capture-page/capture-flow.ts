@@ -1,21 +1,25 @@
 /** Steps that the hosted page asks the service for: the code, consent, a challenge, the frames, the hand-over to a phone. */
 import Type, { type Static } from 'typebox'
+import { captureAnswerKey } from '../api/get-capture-session.js'
+import { framesField, image as imageField } from '../api/schemas.js'
 import type { AuditLog } from '../audit/audit-log.js'
 import { STEPS } from '../biometrics/challenge/steps.js'
-import type { Clock } from '../lib/clock.js'
-import { isoTime } from '../lib/clock.js'
 import type { CaptureLanguage } from '../config/capture-languages.js'
 import { requestId } from '../crypto/identifiers.js'
 import type { IncomingRequest } from '../http/listeners/listener.js'
+import type { Clock } from '../lib/clock.js'
+import { isoTime } from '../lib/clock.js'
 import type { CaptureSessionRecord } from '../storage/records.js'
 import type { Store, StoreTransaction } from '../storage/store.js'
-import type { CaptureEnding, CaptureSession, CaptureSessionBook } from '../verification/capture-session-book.js'
+import { MAX_VERSION_CHARACTERS } from '../tenants/capture-page-settings.js'
+import type { TemplateVault } from '../users/template-vault.js'
+import type {
+  CaptureEnding,
+  CaptureSession,
+  CaptureSessionBook,
+} from '../verification/capture-session-book.js'
 import { isConfirmed, tryCode } from '../verification/confirmation-code.js'
 import { lockoutReason } from '../verification/lockout.js'
-import type { TemplateVault } from '../users/template-vault.js'
-import { MAX_VERSION_CHARACTERS } from '../tenants/capture-page-settings.js'
-import { captureAnswerKey } from '../api/get-capture-session.js'
-import { framesField, image as imageField } from '../api/schemas.js'
 import {
   type CaptureSessionEvents,
   type CaptureSessionResult,
@@ -143,7 +147,8 @@ export class CaptureFlow {
       const { record, content } = session
       assertConfirmed(session)
       if (record.consentedAt !== null) return
-      const user = record.purpose === 'verify' && (await vault.find(tx, record.lookup, content.errand.userId))
+      const user =
+        record.purpose === 'verify' && (await vault.find(tx, record.blindIndex, content.errand.userId))
       if (user && lockoutReason(user.record, clock.now()) !== null) {
         Object.assign(record, { status: 'completed' })
         content.ending = 'locked_out'
@@ -165,7 +170,7 @@ export class CaptureFlow {
         text,
         firstAgreedAt: now,
       })
-      const subject = await vault.find(tx, record.lookup, content.errand.userId)
+      const subject = await vault.find(tx, record.blindIndex, content.errand.userId)
       await audit.append(tx, record.tenantId, {
         event: 'capture_consented',
         actor: record.keyId,
@@ -296,7 +301,7 @@ export class CaptureFlow {
   async isLockedOut({ record, content }: CaptureSession): Promise<boolean> {
     const { store, vault, clock } = this.parts
     if (record.purpose === 'enroll') return false
-    const user = await vault.find(store.read, record.lookup, content.errand.userId)
+    const user = await vault.find(store.read, record.blindIndex, content.errand.userId)
     return user !== null && lockoutReason(user.record, clock.now()) !== null
   }
 

@@ -1,18 +1,18 @@
 /** The capture listener: the hosted page behind its single-use links, and what that page asks for. Nothing else is there. */
 import type { Logger } from 'pino'
 import Type, { type Static } from 'typebox'
-import { ApiError } from '../lib/api-error.js'
-import { SECOND_MS } from '../lib/clock.js'
+import { SMALL_BODY_BYTES } from '../api/endpoint.js'
+import { MAX_BODY_BYTES as GUIDANCE_BODY_BYTES } from '../api/guidance.js'
 import { inputParser } from '../http/bodies/json-body.js'
 import type { IncomingRequest, Reply } from '../http/listeners/listener.js'
 import { toApiError } from '../http/to-api-error.js'
+import { ApiError } from '../lib/api-error.js'
+import { SECOND_MS } from '../lib/clock.js'
 import type { TenantRecord } from '../storage/records.js'
 import type { StoreTransaction } from '../storage/store.js'
+import { capturePageSettings } from '../tenants/capture-page-settings.js'
 import type { CaptureSession } from '../verification/capture-session-book.js'
 import { isConfirmed } from '../verification/confirmation-code.js'
-import { capturePageSettings } from '../tenants/capture-page-settings.js'
-import { SMALL_BODY_BYTES } from '../api/endpoint.js'
-import { MAX_BODY_BYTES as GUIDANCE_BODY_BYTES } from '../api/guidance.js'
 import { brandFile, brandOf } from './brand.js'
 import {
   CaptureFlow,

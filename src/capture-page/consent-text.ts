@@ -2,8 +2,8 @@
 import { createHash } from 'node:crypto'
 import type { CaptureLanguage } from '../config/capture-languages.js'
 import type { TenantRecord } from '../storage/records.js'
-import type { CaptureSession } from '../verification/capture-session-book.js'
 import { type ConsentText, capturePageSettings } from '../tenants/capture-page-settings.js'
+import type { CaptureSession } from '../verification/capture-session-book.js'
 import { ownConsent } from './session-page.js'
 
 const OWN_VERSION = 'countersign-1'

@@ -3,9 +3,9 @@ import type { Environment } from '../config/config.js'
 import type { ApiServer } from '../http/api-server.js'
 import type { IncomingRequest } from '../http/listeners/listener.js'
 import type { Store } from '../storage/store.js'
-import type { CaptureSession } from '../verification/capture-session-book.js'
 import type { SigningSecrets } from '../tenants/signing-secrets.js'
 import type { Tenancy } from '../tenants/tenancy.js'
+import type { CaptureSession } from '../verification/capture-session-book.js'
 
 export interface OwnCallParts {
   store: Store

@@ -1,8 +1,8 @@
 /** Files of the hosted page, read once: its script, bundled for each language, its style and its icon. */
 import { existsSync, readFileSync } from 'node:fs'
 import { CAPTURE_LANGUAGES } from '../config/capture-languages.js'
-import { packageFile } from '../lib/package-root.js'
 import type { Reply } from '../http/listeners/listener.js'
+import { packageFile } from '../lib/package-root.js'
 import { ASSETS } from './html.js'
 import type { PageReplies } from './page-replies.js'
 import { PAGE_STYLE } from './page-style.js'

@@ -1,6 +1,7 @@
 /** What a service says of itself when it is ready: addresses, and what is shown only once. */
-import { resolveConfig } from '../config/config.js'
+
 import type { Service } from '../app/service.js'
+import { resolveConfig } from '../config/config.js'
 import { VERSION } from '../lib/version.js'
 import { openByDefault } from './open-settings.js'
 import { note, type OutputOptions } from './output.js'

@@ -1,11 +1,11 @@
 /** `countersign compare`: the engine without the server, under the same configuration and policy. */
 import type { Command } from 'commander'
 import { thresholdForFmr } from '../../models/pack/model-pack.js'
+import { qualityView, scoreView } from '../api/views.js'
+import { engineOptions } from '../app/engine-options.js'
 import { Engine } from '../biometrics/engine/engine.js'
 import { BiometricError, type FaceSample } from '../biometrics/types.js'
 import { loadConfig } from '../config/config.js'
-import { engineOptions } from '../app/engine-options.js'
-import { qualityView, scoreView } from '../api/views.js'
 import { action, CommandError, EXIT, type OutputOptions, print, UsageError } from './output.js'
 import { prepareModels } from './prepare-models.js'
 import { progressSteps } from './progress.js'

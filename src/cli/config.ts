@@ -16,10 +16,10 @@ import { isKeyFileUsed } from '../crypto/master-key.js'
 import { loadOperatorPassword } from '../dashboard/operator-password.js'
 import { describeDatabase } from '../storage/open-store.js'
 import { configWarnings, tlsReports } from './config-warnings.js'
+import { tryAddresses, tryBackups, tryDatabase, tryMasterKey, tryPack, tryWriting } from './doctor/trials.js'
 import { openPack, openSettings } from './open-settings.js'
 import { action, EXIT, note, type OutputOptions, print } from './output.js'
 import { type Cell, listing, paint, table } from './style.js'
-import { tryAddresses, tryBackups, tryDatabase, tryMasterKey, tryPack, tryWriting } from './doctor/trials.js'
 
 interface SettingView {
   name: string

@@ -1,8 +1,8 @@
 /** `countersign doctor`: what is wrong with this installation and how to mend it. */
 import type { Command } from 'commander'
 import { ConfigError, isPostgres, resolveConfig, unreadable } from '../config/config.js'
-import { HTTP_ADDON, NEEDED_ADDONS, tryAddons } from './doctor/addon-trial.js'
 import { configWarnings } from './config-warnings.js'
+import { HTTP_ADDON, NEEDED_ADDONS, tryAddons } from './doctor/addon-trial.js'
 import {
   checkAuditLogs,
   checkDatabase,

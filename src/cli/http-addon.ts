@@ -2,8 +2,8 @@
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import { packageFile } from '../lib/package-root.js'
 import { uwsFolder, uwsRelease } from '../http/listeners/uws-package.js'
+import { packageFile } from '../lib/package-root.js'
 
 /** native/uwebsockets.json; `npm run supply-chain -- --record` writes it. */
 export interface AddonRecord {

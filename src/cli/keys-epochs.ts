@@ -1,14 +1,14 @@
 /** `countersign keys rotate-epoch`, `export` and `import`: the keys outside of the database that users' keys are wrapped under. */
 import { existsSync } from 'node:fs'
 import type { Command } from 'commander'
-import { HOUR_MS, MINUTE_MS, systemClock } from '../lib/clock.js'
+import { COMMAND_LINE } from '../admin/operation.js'
+import type { Core } from '../app/core.js'
 import { type Config, isPostgres, loadConfig } from '../config/config.js'
 import type { EpochFolder } from '../keys/epoch-folder.js'
-import type { Core } from '../app/core.js'
-import { COMMAND_LINE } from '../admin/operation.js'
-import { using, withCore } from './with-core.js'
+import { HOUR_MS, MINUTE_MS, systemClock } from '../lib/clock.js'
 import { action, CommandError, note, type OutputOptions, print } from './output.js'
 import { counted } from './style.js'
+import { using, withCore } from './with-core.js'
 
 interface RotateOptions extends OutputOptions {
   none?: boolean
@@ -22,9 +22,7 @@ export function registerEpochCommands(keys: Command): void {
     )
     .option('--none', "end epochs: wrap by the database's keys alone, as before the first")
     .option('--json', 'print JSON')
-    .action(
-      action((options: RotateOptions) => withCore((core, config) => rotate(options, core, config))),
-    )
+    .action(action((options: RotateOptions) => withCore((core, config) => rotate(options, core, config))))
   keys
     .command('export')
     .argument('[file]', 'where to; it replaces the one there (default: users.keys in COUNTERSIGN_EPOCH_KEYS)')

@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs'
 import { unlink } from 'node:fs/promises'
 import type { Command } from 'commander'
+import type { Core } from '../app/core.js'
 import { type Config, isPostgres } from '../config/config.js'
 import {
   isKeyFileUsed,
@@ -15,12 +16,11 @@ import {
   replaceKeyFile,
   withdrawKeyFile,
 } from '../crypto/master-key.js'
-import type { Core } from '../app/core.js'
 import { assertServicesRead } from './key-followers.js'
 import { registerEpochCommands } from './keys-epochs.js'
-import { withCore } from './with-core.js'
 import { action, CommandError, type OutputOptions, print, UsageError } from './output.js'
 import { progressBar } from './progress.js'
+import { withCore } from './with-core.js'
 
 /** Opens the database, which help of these commands does without. */
 const rekeying = () => import('../keys/master-key-rotation.js')

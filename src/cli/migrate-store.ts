@@ -1,20 +1,20 @@
 /** `countersign migrate-store`: a database of one kind copied to the other. */
 import type { Command } from 'commander'
 import { AuditLog } from '../audit/audit-log.js'
-import { systemClock } from '../lib/clock.js'
-import { parsePostgresUrl } from '../config/postgres-url.js'
 import { type Config, ConfigError, isPostgres, loadConfig, sqliteFile } from '../config/config.js'
+import { parsePostgresUrl } from '../config/postgres-url.js'
 import { dataKeyWrapping } from '../crypto/epoch-key.js'
 import { loadMasterKey } from '../crypto/master-key.js'
 import { openWithAny, seal } from '../crypto/sealed-box.js'
 import type { ServiceKeys } from '../crypto/service-keys.js'
 import { moveOperatorPassword } from '../dashboard/operator-password.js'
+import { systemClock } from '../lib/clock.js'
 import type { CopyOrigin, CopySource, CopyTarget, KeyTranslation } from '../storage/copy-side.js'
 import type { CopyStage } from '../storage/copy-store.js'
-import { assertMasterKey, closeFilesToOthers } from './with-core.js'
 import { action, CommandError, EXIT, note, type OutputOptions, print, UsageError } from './output.js'
 import { type Progress, progressBar } from './progress.js'
 import { type Cell, counted, listing } from './style.js'
+import { assertMasterKey, closeFilesToOthers } from './with-core.js'
 
 interface MigrateOptions extends OutputOptions {
   from: string

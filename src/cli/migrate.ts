@@ -3,10 +3,10 @@ import type { Command } from 'commander'
 import { type Config, loadConfig } from '../config/config.js'
 import { describeDatabase, openStore, schemas } from '../storage/open-store.js'
 import { foreignReferences } from '../users/foreign-references.js'
-import { closeFilesToOthers, databaseMissing } from './with-core.js'
+import { modelToServe } from './doctor/trials.js'
 import { action, note, type OutputOptions, print } from './output.js'
 import { paint } from './style.js'
-import { modelToServe } from './doctor/trials.js'
+import { closeFilesToOthers, databaseMissing } from './with-core.js'
 
 export function registerMigrateCommand(command: Command): void {
   command

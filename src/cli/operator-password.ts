@@ -2,12 +2,12 @@
 import { createInterface } from 'node:readline'
 import { Writable } from 'node:stream'
 import type { Command } from 'commander'
+import { COMMAND_LINE } from '../admin/operation.js'
 import { generatePassword, hashPassword, passwordWeakness } from '../crypto/password-hash.js'
 import { resetOperatorPassword } from '../dashboard/operator-password.js'
-import { COMMAND_LINE } from '../admin/operation.js'
-import { withCore } from './with-core.js'
 import { action, CommandError, note, type OutputOptions, print, UsageError } from './output.js'
 import { readStandardInput } from './standard-input.js'
+import { withCore } from './with-core.js'
 
 interface PasswordOptions extends OutputOptions {
   generate?: boolean

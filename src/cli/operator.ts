@@ -1,16 +1,16 @@
 /** `countersign operator …`: who operates the installation by the dashboard, with a name and a role each. */
 import type { Command } from 'commander'
-import { MINUTE_MS } from '../lib/clock.js'
 import { COMMAND_LINE } from '../admin/operation.js'
 import { SIGN_IN_LINK_MS } from '../admin/people-operations.js'
 import { UNNAMED_OPERATOR } from '../admin/session-operations.js'
 import { operatorView } from '../admin/views.js'
+import { MINUTE_MS } from '../lib/clock.js'
 import type { PersonRecord, PersonRole } from '../storage/records.js'
-import { withCore } from './with-core.js'
 import { action, note, type OutputOptions, print, UsageError } from './output.js'
 import { servedAdminUrl } from './served-urls.js'
 import { registerOperatorSessions } from './sessions.js'
 import { listing } from './style.js'
+import { withCore } from './with-core.js'
 
 export const ROLES = 'admin, who may do everything, or viewer, who may look'
 

@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { buildBaseline } from '../../models/baseline/build-baseline.js'
 import type { OnProgress } from '../../models/build/progress.js'
 import { buildStandard } from '../../models/standard/build-standard.js'
-import { BASELINE_PACK, DEFAULT_PACK_FILE, STANDARD_PACK } from '../config/default-model-pack.js'
 import { type Config, modelPackDir } from '../config/config.js'
+import { BASELINE_PACK, DEFAULT_PACK_FILE, STANDARD_PACK } from '../config/default-model-pack.js'
 import { CommandError } from './output.js'
 
 const BASELINE_IS_FOR_EVALUATION =

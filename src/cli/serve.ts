@@ -1,18 +1,18 @@
 /** `countersign serve`: runs the service until it is told to stop, in this process or in several. */
 import type { Command } from 'commander'
-import { type Config, loadConfig, resolveConfig } from '../config/config.js'
 import type { Service } from '../app/service.js'
+import { type Config, loadConfig, resolveConfig } from '../config/config.js'
 import { type AnnouncementOptions, announce, announceUnlessStopping, Warnings } from './announcement.js'
 import { configWarnings } from './config-warnings.js'
 import { assertGraphsAgree } from './graph-check.js'
-import { closeFilesToOthers } from './with-core.js'
 import { action } from './output.js'
 import { keepDefaultPack, prepareModels } from './prepare-models.js'
 import { processCount } from './process/processes.js'
-import { progressSteps } from './progress.js'
 import { notifyServiceManager } from './process/service-manager.js'
 import { takeOverConfig } from './process/take-over.js'
+import { progressSteps } from './progress.js'
 import { isAtTerminal } from './terminal.js'
+import { closeFilesToOthers } from './with-core.js'
 
 export function registerServeCommand(command: Command): void {
   command

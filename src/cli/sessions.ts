@@ -1,13 +1,13 @@
 /** `countersign operator sessions | sign-out` and `countersign tenant sessions | sign-out`: who is signed in at the dashboard, and ending it. */
 import type { Command } from 'commander'
-import { isoTime } from '../lib/clock.js'
 import { COMMAND_LINE } from '../admin/operation.js'
 import { type NamedSession, UNNAMED_OPERATOR } from '../admin/session-operations.js'
 import { optionalTime } from '../admin/views.js'
-import { withCore } from './with-core.js'
+import { isoTime } from '../lib/clock.js'
 import { action, type OutputOptions, print, UsageError } from './output.js'
 import { counted, listing } from './style.js'
 import { operate } from './tenant-options.js'
+import { withCore } from './with-core.js'
 
 interface SignOutOptions extends OutputOptions {
   all?: boolean

@@ -3,11 +3,11 @@ import type { Command } from 'commander'
 import { COMMAND_LINE } from '../admin/operation.js'
 import { capturePageView } from '../admin/views.js'
 import { type CapturePageSettings, capturePageSettings } from '../tenants/capture-page-settings.js'
-import { withCore } from './with-core.js'
 import { action, type OutputOptions, print, UsageError } from './output.js'
 import { readInput } from './read-input.js'
 import { fields } from './style.js'
 import { operate } from './tenant-options.js'
+import { withCore } from './with-core.js'
 
 interface CapturePageOptions extends OutputOptions {
   company?: string

@@ -2,9 +2,9 @@
 import type { Command } from 'commander'
 import { isoTime } from '../lib/clock.js'
 import type { ConsentTextRecord } from '../storage/records.js'
-import { withCore } from './with-core.js'
 import { action, CommandError, type OutputOptions, print, UsageError } from './output.js'
 import { listing } from './style.js'
+import { withCore } from './with-core.js'
 
 /** Where a list is longer, a single text is still found by its hash. */
 const MAX_LISTED = 1000

@@ -1,14 +1,14 @@
 /** `countersign tenant keys …`: further API keys of a tenant, each with scopes and networks of its own. */
 import type { Command } from 'commander'
-import { isoTime } from '../lib/clock.js'
 import { COMMAND_LINE } from '../admin/operation.js'
 import { keyView } from '../admin/views.js'
+import { isoTime } from '../lib/clock.js'
 import { SCOPE_MEANINGS, SCOPES } from '../tenants/key-scopes.js'
 import { parseDuration } from './duration.js'
-import { withCore } from './with-core.js'
 import { action, note, type OutputOptions, print } from './output.js'
 import { fields, listing } from './style.js'
 import { operate, parseEnvironment } from './tenant-options.js'
+import { withCore } from './with-core.js'
 
 interface NamedOptions extends OutputOptions {
   environment: string

@@ -2,7 +2,6 @@
 import type { Command } from 'commander'
 import { COMMAND_LINE } from '../admin/operation.js'
 import { tenantErasureView } from '../admin/views.js'
-import { withCore } from './with-core.js'
 import { action, note, type OutputOptions, print, UsageError } from './output.js'
 import { counted, fields } from './style.js'
 import {
@@ -17,6 +16,7 @@ import {
   signedRate,
 } from './tenant-options.js'
 import { signedOf, signedRateView, tenantSummary, wholeTenantRows, wholeTenantView } from './tenant-view.js'
+import { withCore } from './with-core.js'
 
 /** Instead of a rate: the one that is configured for all. */
 const CONFIGURED = 'default'

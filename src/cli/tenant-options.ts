@@ -1,16 +1,16 @@
 /** What the commands on tenants share: finding the tenant, and reading its contract. */
 
 import type { ModelPack } from '../../models/pack/model-pack.js'
-import { MINUTE_MS } from '../lib/clock.js'
+import type { Operations } from '../admin/operations.js'
+import { type Config, type Environment, loadConfig, modelPackDir, parseRate } from '../config/config.js'
 import { falseMatchRateProblem } from '../config/false-match-rate.js'
 import { LIVENESS_REQUIREMENTS, type LivenessRequirement } from '../config/liveness-requirement.js'
-import { type Config, type Environment, loadConfig, modelPackDir, parseRate } from '../config/config.js'
-import type { Operations } from '../admin/operations.js'
+import { MINUTE_MS } from '../lib/clock.js'
 import type { TenantRecord } from '../storage/records.js'
 import type { Store } from '../storage/store.js'
 import { parseDuration } from './duration.js'
-import { withCore } from './with-core.js'
 import { UsageError } from './output.js'
+import { withCore } from './with-core.js'
 
 /** A day: who agreed yesterday is asked again. */
 const MAX_REPLACE_VERDICT_MINUTES = 1440

@@ -1,10 +1,10 @@
 /** `countersign tenant person …`: who signs in to the dashboard for a tenant, with a name and a role each. */
 import type { Command } from 'commander'
-import { HOUR_MS } from '../lib/clock.js'
-import { adminUrl } from '../config/config.js'
 import { COMMAND_LINE } from '../admin/operation.js'
 import { INVITATION_MS, type Invitation } from '../admin/people-operations.js'
 import { personView } from '../admin/views.js'
+import { adminUrl } from '../config/config.js'
+import { HOUR_MS } from '../lib/clock.js'
 import { parseRole, ROLES } from './operator.js'
 import { action, note, type OutputOptions, print } from './output.js'
 import { counted, listing } from './style.js'

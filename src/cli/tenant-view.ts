@@ -1,6 +1,7 @@
 /** How a tenant looks at the command line; nothing in it is secret. */
-import { isoTime } from '../lib/clock.js'
+
 import { keyView, optionalTime, productionKeyState, tenantStatus } from '../admin/views.js'
+import { isoTime } from '../lib/clock.js'
 import type { TenantRecord } from '../storage/records.js'
 import type { StoreReader } from '../storage/store.js'
 import { describeSignedRate, type SignedRate } from './tenant-options.js'

@@ -1,12 +1,11 @@
 /** `countersign tenant …`: tenants, their keys and their signing secret, straight on the database; a running service sees it at once. */
 import type { Command } from 'commander'
-import { isoTime, MINUTE_MS } from '../lib/clock.js'
 import { COMMAND_LINE } from '../admin/operation.js'
 import { rotationView, secretView } from '../admin/views.js'
+import { isoTime, MINUTE_MS } from '../lib/clock.js'
 import { LOGIN_LINK_MS } from '../tenants/login-link.js'
 import { createdTenantRows, createdTenantView } from './created-tenant.js'
 import { parseDuration } from './duration.js'
-import { withCore, withNewLedger } from './with-core.js'
 import { action, note, type OutputOptions, print } from './output.js'
 import { servedAdminUrl } from './served-urls.js'
 import { registerTenantSessions } from './sessions.js'
@@ -29,6 +28,7 @@ import {
 } from './tenant-options.js'
 import { registerTenantPerson } from './tenant-person.js'
 import { signedRateView, tenantView } from './tenant-view.js'
+import { withCore, withNewLedger } from './with-core.js'
 
 interface KeyOptions extends OutputOptions {
   type: string

@@ -1,10 +1,10 @@
 /** `countersign user …`: a tenant's users, straight on the database; a running service sees it at once. */
 import type { Command } from 'commander'
-import type { Environment } from '../config/config.js'
 import { COMMAND_LINE } from '../admin/operation.js'
-import { withCore } from './with-core.js'
+import type { Environment } from '../config/config.js'
 import { action, CommandError, type OutputOptions, print } from './output.js'
 import { counted, fields } from './style.js'
+import { withCore } from './with-core.js'
 
 export function registerUserCommands(user: Command): void {
   user

@@ -1,11 +1,11 @@
 /** Opens the database for one command and closes it again, whatever happens. */
 
 import { statSync } from 'node:fs'
-import { systemClock } from '../lib/clock.js'
-import { isThere } from '../config/is-there.js'
-import { type Config, isPostgres, loadConfig, sqliteFile } from '../config/config.js'
-import { isKeyFileUsed } from '../crypto/master-key.js'
 import type { Core, CoreOptions } from '../app/core.js'
+import { type Config, isPostgres, loadConfig, sqliteFile } from '../config/config.js'
+import { isThere } from '../config/is-there.js'
+import { isKeyFileUsed } from '../crypto/master-key.js'
+import { systemClock } from '../lib/clock.js'
 import { describeDatabase, hasDatabase } from '../storage/open-store.js'
 import { CommandError } from './output.js'
 

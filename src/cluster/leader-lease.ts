@@ -4,8 +4,8 @@
  */
 import { randomUUID } from 'node:crypto'
 import type { Logger } from 'pino'
-import { PeriodicTask } from '../lib/periodic-task.js'
 import { SECOND_MS } from '../lib/clock.js'
+import { PeriodicTask } from '../lib/periodic-task.js'
 import type { Store } from '../storage/store.js'
 
 /** One that dies is followed within this time and a beat; one that only stands still, too. */

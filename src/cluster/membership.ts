@@ -3,8 +3,8 @@
  * side while one takes the place of the other, and so may those of two configurations; but it is told.
  */
 import type { Logger } from 'pino'
-import { PeriodicTask } from '../lib/periodic-task.js'
 import { isoTime, SECOND_MS } from '../lib/clock.js'
+import { PeriodicTask } from '../lib/periodic-task.js'
 import type { ServiceNode } from '../storage/coordinator.js'
 import type { Store } from '../storage/store.js'
 

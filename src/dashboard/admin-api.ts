@@ -1,11 +1,11 @@
 /** The dashboard's API under /api/: session, CSRF, permission, schema, route — in this order, for every request. */
 
 import type { TSchema } from 'typebox'
-import { ApiError } from '../lib/api-error.js'
 import { requestId as newRequestId } from '../crypto/identifiers.js'
-import { isConfidential } from '../http/confidential.js'
 import { type InputParser, inputParser } from '../http/bodies/json-body.js'
+import { isConfidential } from '../http/confidential.js'
 import type { IncomingRequest, Reply } from '../http/listeners/listener.js'
+import { ApiError } from '../lib/api-error.js'
 import { assertLive, assertNotSuspended, TenancyError } from '../tenants/tenancy.js'
 import * as bodies from './bodies.js'
 import type { SessionView, SignedOut } from './contract.js'

@@ -1,8 +1,8 @@
 /** Which entries of an audit log are asked for, and the walks through it that find them. */
 
+import { timeOfRequestId } from '../crypto/identifiers.js'
 import { ApiError } from '../lib/api-error.js'
 import { isoTime, MINUTE_MS } from '../lib/clock.js'
-import { timeOfRequestId } from '../crypto/identifiers.js'
 import type { AuditRecord } from '../storage/records.js'
 import type { StoreReader } from '../storage/store.js'
 import {

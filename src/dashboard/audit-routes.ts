@@ -33,8 +33,8 @@ export const AUDIT_ROUTES = {
     body: bodies.subjectQuestion,
     async answer({ services, tenant, input }) {
       const { vault, store } = services.core
-      const lookup = vault.lookup(tenant.id, 'production', input.user_id)
-      const found = await vault.find(store.read, lookup, input.user_id)
+      const blindIndex = vault.blindIndex(tenant.id, 'production', input.user_id)
+      const found = await vault.find(store.read, blindIndex, input.user_id)
       return { subject: found?.pseudonym ?? null }
     },
   },

@@ -1,7 +1,7 @@
 /** What the pages send: the schemas that check it, from which the contract takes its types. */
 import Type from 'typebox'
-import { LIVENESS_REQUIREMENTS } from '../config/liveness-requirement.js'
 import { userId } from '../api/schemas.js'
+import { LIVENESS_REQUIREMENTS } from '../config/liveness-requirement.js'
 
 const MAX_GRACE_SECONDS = 30 * 24 * 3600
 

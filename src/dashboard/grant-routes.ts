@@ -1,7 +1,7 @@
 /** Below a tenant, yet the operator's: what it is granted, who may sign in for it, and whether it goes on. */
 import { assertFmrReached, assertLivenessServed, PackGradeError } from '../../models/pack/pack-grade.js'
-import { falseMatchRateProblem } from '../config/false-match-rate.js'
 import { tenantErasureView } from '../admin/views.js'
+import { falseMatchRateProblem } from '../config/false-match-rate.js'
 import * as bodies from './bodies.js'
 import { DashboardError } from './dashboard-error.js'
 import type { DashboardServices } from './dashboard-services.js'

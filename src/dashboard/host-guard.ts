@@ -3,9 +3,9 @@
  * rebinding) is of one origin with it to the browser, and would read metrics and sign in; its own name gives it away.
  */
 import { isIP } from 'node:net'
-import type { Clock } from '../lib/clock.js'
 import { requestId } from '../crypto/identifiers.js'
 import type { IncomingRequest, Reply } from '../http/listeners/listener.js'
+import type { Clock } from '../lib/clock.js'
 import { DashboardError, refusal } from './dashboard-error.js'
 
 export class HostGuard {

@@ -4,10 +4,10 @@ import { installedPacks } from '../../models/pack/installed-packs.js'
 import { calibrationPoints } from '../../models/pack/model-pack.js'
 import { networkFiles } from '../../models/pack/network-files.js'
 import { gradeOf } from '../../models/pack/pack-grade.js'
-import { isoTime } from '../lib/clock.js'
-import { fleetView } from '../cluster/membership.js'
-import { nearestFolder } from '../lib/nearest-folder.js'
 import { optionalTime, secretView } from '../admin/views.js'
+import { fleetView } from '../cluster/membership.js'
+import { isoTime } from '../lib/clock.js'
+import { nearestFolder } from '../lib/nearest-folder.js'
 import { COMMIT } from '../lib/version.js'
 import * as bodies from './bodies.js'
 import type { SystemView } from './contract.js'
@@ -31,16 +31,15 @@ export const INSTALLATION_ROUTES = {
     body: bodies.newTenant,
     async answer({ services, actor, input }) {
       if (input.fmr !== undefined) assertReached(services, input.fmr)
-      const { tenant, sandboxKey, signingSecret, loginLink } =
-        await services.core.operations.tenants.create(
-          input.name,
-          actor,
-          {
-            ...(input.rate_per_second === undefined ? {} : { ratePerSecond: input.rate_per_second }),
-            ...(input.fmr === undefined ? {} : { fmr: input.fmr }),
-          },
-          services.urls().admin,
-        )
+      const { tenant, sandboxKey, signingSecret, loginLink } = await services.core.operations.tenants.create(
+        input.name,
+        actor,
+        {
+          ...(input.rate_per_second === undefined ? {} : { ratePerSecond: input.rate_per_second }),
+          ...(input.fmr === undefined ? {} : { fmr: input.fmr }),
+        },
+        services.urls().admin,
+      )
       return {
         tenant: tenantView(tenant),
         sandbox_key: sandboxKey,

@@ -1,10 +1,10 @@
 /** Sign-in of operators and of people of tenants by an OpenID provider: authorization code flow with PKCE (RFC 7636), by openid-client. */
 import { readFileSync } from 'node:fs'
 import type { Configuration } from 'openid-client'
-import { ApiError } from '../lib/api-error.js'
-import { MINUTE_MS, SECOND_MS } from '../lib/clock.js'
 import { PersonError } from '../admin/people-operations.js'
 import type { IncomingRequest, Reply } from '../http/listeners/listener.js'
+import { ApiError } from '../lib/api-error.js'
+import { MINUTE_MS, SECOND_MS } from '../lib/clock.js'
 import { TenancyError } from '../tenants/tenancy.js'
 import { PROVIDER_SIGN_IN, type ProviderProblem } from './contract.js'
 import type { DashboardServices } from './dashboard-services.js'

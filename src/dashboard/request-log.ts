@@ -4,16 +4,16 @@
  * Only the audit log keeps entries that must not be lost.
  */
 import type { Logger } from 'pino'
-import { PeriodicTask } from '../lib/periodic-task.js'
-import { type Clock, SECOND_MS } from '../lib/clock.js'
+import type { CalledUser } from '../api/endpoint.js'
 import type { Config, Environment } from '../config/config.js'
 import { openedBy, seal } from '../crypto/sealed-box.js'
 import type { ServiceKeys } from '../crypto/service-keys.js'
 import type { Observation } from '../http/observation.js'
+import { type Clock, SECOND_MS } from '../lib/clock.js'
+import { PeriodicTask } from '../lib/periodic-task.js'
 import type { RequestRecord } from '../storage/records.js'
 import { type Store, type StoreTransaction, StoreUnavailableError } from '../storage/store.js'
 import type { TemplateVault } from '../users/template-vault.js'
-import type { CalledUser } from '../api/endpoint.js'
 
 /** Milliseconds between two saves: a process that is killed loses at most this much. */
 export const SAVE_REQUESTS_MS = 2 * SECOND_MS
@@ -118,18 +118,18 @@ export class RequestLog {
   private async named(
     tx: StoreTransaction,
     { requestId, environment, subject }: RequestRecord,
-    { id, lookup }: CalledUser,
+    { id, blindIndex }: CalledUser,
   ): Promise<Pick<RequestRecord, 'subject' | 'sandboxUser'>> {
     if (environment === 'production')
       return {
-        subject: subject ?? (await this.parts.vault.find(tx, lookup, id))?.pseudonym ?? null,
+        subject: subject ?? (await this.parts.vault.find(tx, blindIndex, id))?.pseudonym ?? null,
         sandboxUser: null,
       }
-    const isErased = await tx.erasure(lookup, this.parts.clock.now())
+    const isErased = await tx.erasure(blindIndex, this.parts.clock.now())
     return isErased
       ? { subject: null, sandboxUser: null }
       : {
-          subject: lookup.toString('hex'),
+          subject: blindIndex.toString('hex'),
           sandboxUser: sealUser(this.parts.keys, requestId, id),
         }
   }

@@ -1,8 +1,9 @@
 /** The request log to look at: what was called, how it ended, and for whom. */
-import { ApiError, ERRORS, type ErrorCode } from '../lib/api-error.js'
-import { isoTime } from '../lib/clock.js'
+
 import { earliestRequestId, timeOfRequestId } from '../crypto/identifiers.js'
 import { ERRORS_PATH } from '../http/routes.js'
+import { ApiError, ERRORS, type ErrorCode } from '../lib/api-error.js'
+import { isoTime } from '../lib/clock.js'
 import type { RequestRecord } from '../storage/records.js'
 import type { RequestListing } from '../storage/request-store.js'
 import type { StoreReader } from '../storage/store.js'
@@ -75,9 +76,9 @@ export const REQUEST_ROUTES = {
     body: bodies.userQuestion,
     async answer({ services, tenant, input: { user_id, environment } }) {
       const { vault, store } = services.core
-      const lookup = vault.lookup(tenant.id, environment, user_id)
-      if (environment === 'sandbox') return { subject: lookup.toString('hex') }
-      return { subject: (await vault.find(store.read, lookup, user_id))?.pseudonym ?? null }
+      const blindIndex = vault.blindIndex(tenant.id, environment, user_id)
+      if (environment === 'sandbox') return { subject: blindIndex.toString('hex') }
+      return { subject: (await vault.find(store.read, blindIndex, user_id))?.pseudonym ?? null }
     },
   },
 } satisfies Partial<TenantTable>

@@ -1,7 +1,8 @@
 /** The lists of sessions, ending any of them, and showing again who one is. */
-import { isoTime } from '../lib/clock.js'
+
 import type { NamedSession } from '../admin/session-operations.js'
 import { optionalTime } from '../admin/views.js'
+import { isoTime } from '../lib/clock.js'
 import * as bodies from './bodies.js'
 import type { ListedSession } from './contract.js'
 import { callerOf } from './rights.js'

@@ -1,6 +1,7 @@
 /** How long sessions of the dashboard last, and for how long a sign-in is fresh; all in milliseconds. */
-import { HOUR_MS, MINUTE_MS } from '../lib/clock.js'
+
 import type { Config } from '../config/config.js'
+import { HOUR_MS, MINUTE_MS } from '../lib/clock.js'
 
 export interface SessionTimes {
   /** After this time without use a session ends. */

@@ -1,13 +1,14 @@
 /** Who is signed in: server-side sessions behind a cookie, made from a link, a password, or what an OpenID provider says. */
-import { ApiError, retryAfter } from '../lib/api-error.js'
-import { type Clock, MINUTE_MS, SECOND_MS } from '../lib/clock.js'
-import { randomBase62 } from '../crypto/identifiers.js'
-import { matchesHash } from '../crypto/password-hash.js'
+
 import type { FactorOwner, SecondFactorOperations } from '../admin/second-factor-operations.js'
 import { sessionId, UNNAMED_OPERATOR } from '../admin/session-operations.js'
 import type { NewSession, SignInOperations } from '../admin/sign-in-operations.js'
+import { randomBase62 } from '../crypto/identifiers.js'
+import { matchesHash } from '../crypto/password-hash.js'
 import type { IncomingRequest } from '../http/listeners/listener.js'
 import { networkOf } from '../http/wrong-keys.js'
+import { ApiError, retryAfter } from '../lib/api-error.js'
+import { type Clock, MINUTE_MS, SECOND_MS } from '../lib/clock.js'
 import type { PersonRecord, PersonRole, SessionMethod, SessionRecord } from '../storage/records.js'
 import type { Scope, Store } from '../storage/store.js'
 import { hashToken } from '../tenants/login-link.js'

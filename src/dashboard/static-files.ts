@@ -1,8 +1,8 @@
 /** The built pages, read once: what is not there at the start is not served. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { extname, join, sep } from 'node:path'
-import { packageFile } from '../lib/package-root.js'
 import type { Reply } from '../http/listeners/listener.js'
+import { packageFile } from '../lib/package-root.js'
 import { reply } from './replies.js'
 
 /** No inline script or style, nothing from elsewhere. Styles set by script (CSSOM) are not inline in this sense. */

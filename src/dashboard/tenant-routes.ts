@@ -1,5 +1,5 @@
 /** A tenant's own matters: keys, signing secret, traffic. */
-import { isoTime, SECOND_MS } from '../lib/clock.js'
+
 import {
   keyView,
   optionalTime,
@@ -8,6 +8,7 @@ import {
   secretView,
   tenantStatus,
 } from '../admin/views.js'
+import { isoTime, SECOND_MS } from '../lib/clock.js'
 import type { ApiKeyRecord, TenantRecord } from '../storage/records.js'
 import * as bodies from './bodies.js'
 import { type KeyView, type TenantView, TRAFFIC_WINDOWS } from './contract.js'

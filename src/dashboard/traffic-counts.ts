@@ -1,7 +1,8 @@
 /** Counts of the requests of a stretch of time: without users, by environment, and so that stretches can be added up. */
+
+import { callKindOf } from '../api/call-kinds.js'
 import type { Environment } from '../config/config.js'
 import type { Observation } from '../http/observation.js'
-import { callKindOf } from '../api/call-kinds.js'
 import { STAGES } from '../verification/stages.js'
 import type { LatencyView, Percentiles } from './contract.js'
 import { countLatency, type LatencyCounts, percentilesOf } from './latency-counts.js'

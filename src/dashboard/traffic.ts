@@ -4,9 +4,9 @@
  * same rows: each shows what all have saved, and what it has not saved yet itself.
  */
 import type { Logger } from 'pino'
-import { PeriodicTask } from '../lib/periodic-task.js'
-import { type Clock, DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../lib/clock.js'
 import type { Observation } from '../http/observation.js'
+import { type Clock, DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../lib/clock.js'
+import { PeriodicTask } from '../lib/periodic-task.js'
 import type { TrafficResolution } from '../storage/records.js'
 import { type Store, StoreUnavailableError } from '../storage/store.js'
 import type { TrafficTotal, TrafficView, TrafficWindow } from './contract.js'

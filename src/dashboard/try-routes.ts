@@ -1,7 +1,8 @@
 /** "Try it": what the engine sees in a photo, and real calls of the API with a typed key. */
 import { timingSafeEqual } from 'node:crypto'
 import { decodeProtectedHeader, jwtVerify } from 'jose'
-import { ApiError } from '../lib/api-error.js'
+import { engineShare } from '../api/engine-share.js'
+import { livenessView, qualityView } from '../api/views.js'
 import {
   SIGNATURE_HEADER,
   type SignedParts,
@@ -9,12 +10,11 @@ import {
   signResponse,
 } from '../crypto/response-signature.js'
 import type { IncomingRequest, Reply } from '../http/listeners/listener.js'
+import { ApiError } from '../lib/api-error.js'
 import { parseApiKey } from '../tenants/api-key.js'
 import { assertAllowed } from '../tenants/rate-limiter.js'
-import { engineShare } from '../api/engine-share.js'
 import { decodeImages } from '../verification/images.js'
 import { livenessStatement } from '../verification/liveness.js'
-import { livenessView, qualityView } from '../api/views.js'
 import * as bodies from './bodies.js'
 import { TRIED_KEY_HEADER } from './contract.js'
 import { DashboardError } from './dashboard-error.js'

@@ -1,7 +1,8 @@
 /** A tenant's webhooks: where they lead, and what became of each delivery. */
-import { ApiError } from '../lib/api-error.js'
+
 import { webhookDeliveryView, webhookView } from '../admin/views.js'
 import { MAX_ENDPOINTS } from '../admin/webhook-operations.js'
+import { ApiError } from '../lib/api-error.js'
 import type { WebhookDeliveryRecord } from '../storage/records.js'
 import { WEBHOOK_EVENTS } from '../webhooks/webhook-events.js'
 import { RETRY_DELAYS_MS } from '../webhooks/webhook-sender.js'

@@ -1,14 +1,14 @@
 /** Runs one endpoint for one request: its work, then one transaction for effect, kept response and audit entry. */
 
-import { ApiError } from '../lib/api-error.js'
+import type { Call, Commit, Endpoint, Outcome } from '../api/endpoint.js'
 import type { AuditEventName } from '../audit/audit-events.js'
 import type { AuditLog } from '../audit/audit-log.js'
 import { BiometricError } from '../biometrics/types.js'
 import type { Environment } from '../config/config.js'
 import type { Execution, KeptResponse } from '../idempotency/idempotency.js'
+import { ApiError } from '../lib/api-error.js'
 import type { Scope, Store, StoreTransaction } from '../storage/store.js'
 import type { TemplateVault } from '../users/template-vault.js'
-import type { Call, Commit, Endpoint, Outcome } from '../api/endpoint.js'
 import type { Answer } from './answer.js'
 
 /** Statuses that say nothing of an execution: never kept for a replay, never audited. */
@@ -98,13 +98,13 @@ export class EndpointRunner {
 
   /** The pseudonym of the user whose call was refused; nothing for a user who does not exist. */
   private async refusedUser(tx: StoreTransaction, { user }: Call<unknown>): Promise<{ subject?: string }> {
-    const found = user && (await this.parts.vault.find(tx, user.lookup, user.id))
+    const found = user && (await this.parts.vault.find(tx, user.blindIndex, user.id))
     return found ? { subject: found.pseudonym } : {}
   }
 
   /** A sandbox call may concern its tenant as well, whose production key it issues. */
   private scopeOf({ tenant, user }: Call<unknown>): Scope {
-    const concerns = this.parts.environment === 'production' ? user?.lookup.toString('latin1') : undefined
+    const concerns = this.parts.environment === 'production' ? user?.blindIndex.toString('latin1') : undefined
     return { tenantId: tenant.id, concerns }
   }
 
@@ -122,7 +122,7 @@ function refusal(error: unknown, call: Call<unknown>): Outcome {
     body: error.toBody(call),
     headers: error.headers,
     // Sealed under the service's key: the user may be gone, and a refusal says nothing of them.
-    ...(call.user ? { owner: { lookup: call.user.lookup, subject: null } } : {}),
+    ...(call.user ? { owner: { blindIndex: call.user.blindIndex, subject: null } } : {}),
   }
 }
 

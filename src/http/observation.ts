@@ -2,9 +2,10 @@
  * One request as it is seen from outside: everything that log, metrics, traces and the dashboard's charts say of it. Verdict and
  * effect are as the endpoint stated them; a refusal and a kept response have none.
  */
-import type { ErrorCode } from '../lib/api-error.js'
-import type { Environment } from '../config/config.js'
+
 import type { CalledUser, Observed } from '../api/endpoint.js'
+import type { Environment } from '../config/config.js'
+import type { ErrorCode } from '../lib/api-error.js'
 import type { Timings } from '../verification/stages.js'
 
 export interface Observation extends Observed {

@@ -1,7 +1,7 @@
 /** The parameters of a request's path and query: decoded strictly, and turned into what their schemas say. */
 import Type, { type TSchema } from 'typebox'
-import { ApiError, type ErrorDetail } from '../lib/api-error.js'
 import type { EndpointDescription } from '../api/endpoint.js'
+import { ApiError, type ErrorDetail } from '../lib/api-error.js'
 
 export type Parameters = Record<string, string | number>
 

@@ -1,7 +1,7 @@
 /** Why this service is not ready, if it is not: the one place that /readyz, metrics, the list of nodes and the log read. */
 import type { Logger } from 'pino'
-import { PeriodicTask } from '../lib/periodic-task.js'
 import { MINUTE_MS, SECOND_MS } from '../lib/clock.js'
+import { PeriodicTask } from '../lib/periodic-task.js'
 
 /** In the order in which /readyz names them; docs/operations/runbooks.md has a section for each of them. */
 export const NOT_READY_REASONS = [

@@ -1,7 +1,8 @@
 /** Makes the reply of an answer: the headers that every reply has, and the signature over it and the request that it answers. */
-import { type Clock, SECOND_MS } from '../lib/clock.js'
+
 import type { Environment } from '../config/config.js'
 import { SIGNATURE_HEADER, type SigningSecret, signResponse } from '../crypto/response-signature.js'
+import { type Clock, SECOND_MS } from '../lib/clock.js'
 import { STAGES, type Timings } from '../verification/stages.js'
 import type { Answer } from './answer.js'
 import { clientRequestIdOf } from './client-request-id.js'

@@ -1,6 +1,7 @@
 /** Who calls: the API key, its tenant and the tenant's signing secrets; and the slowing down of whoever guesses keys. */
-import { ApiError, type ErrorCode, retryAfter } from '../lib/api-error.js'
+
 import type { Environment } from '../config/config.js'
+import { ApiError, type ErrorCode, retryAfter } from '../lib/api-error.js'
 import { StoreUnavailableError } from '../storage/store.js'
 import { isAllowedFrom, isShownBy } from '../tenants/key-grants.js'
 import type { Tenancy } from '../tenants/tenancy.js'

@@ -1,6 +1,7 @@
 /** Which endpoint an address belongs to, what its path names, and how a request to none of them is refused. */
-import { ApiError } from '../lib/api-error.js'
+
 import type { Endpoint } from '../api/endpoint.js'
+import { ApiError } from '../lib/api-error.js'
 import { type InputParser, inputParser } from './bodies/json-body.js'
 import type { IncomingRequest } from './listeners/listener.js'
 import { ERRORS_PATH, OPENAPI_PATH } from './routes.js'

@@ -3,10 +3,10 @@
  * tenant, and nothing while the disk has less free space than its reserve. Each call counts as one record, whatever it stores.
  */
 import { statfs } from 'node:fs/promises'
+import type { EndpointDescription } from '../api/endpoint.js'
 import { ApiError, retryAfter } from '../lib/api-error.js'
 import { type Clock, DAY_MS, SECOND_MS } from '../lib/clock.js'
 import type { RateLimiter } from '../tenants/rate-limiter.js'
-import type { EndpointDescription } from '../api/endpoint.js'
 
 /** How long one look at the disk is believed: at 20 calls a second a tenant writes well below a megabyte meanwhile. */
 const BELIEVED_MS = SECOND_MS

@@ -1,6 +1,7 @@
 /** The one place where any error becomes one that a caller may see. */
-import { ApiError, retryAfter } from '../lib/api-error.js'
+
 import { UnopenedBoxError } from '../crypto/sealed-box.js'
+import { ApiError, retryAfter } from '../lib/api-error.js'
 import { StoreUnavailableError } from '../storage/store.js'
 
 const RETRY_SECONDS = 1

@@ -33,8 +33,8 @@ import {
   ATTR_URL_SCHEME,
 } from '@opentelemetry/semantic-conventions'
 import type { Logger } from 'pino'
-import { STAGES, type Stage, type Timings } from '../verification/stages.js'
 import { VERSION } from '../lib/version.js'
+import { STAGES, type Stage, type Timings } from '../verification/stages.js'
 import type { IncomingRequest } from './listeners/listener.js'
 import type { Observation } from './observation.js'
 

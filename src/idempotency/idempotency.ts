@@ -1,11 +1,11 @@
 /** The 24-hour idempotency window: one execution a key, its response kept sealed and given again. */
 import { createHmac } from 'node:crypto'
-import { ApiError, retryAfter } from '../lib/api-error.js'
-import { type Clock, DAY_MS } from '../lib/clock.js'
 import type { Environment } from '../config/config.js'
 import { openWithAny, type SealingKey, seal } from '../crypto/sealed-box.js'
 import type { ServiceKeys } from '../crypto/service-keys.js'
 import { sha256 } from '../crypto/sha256.js'
+import { ApiError, retryAfter } from '../lib/api-error.js'
+import { type Clock, DAY_MS } from '../lib/clock.js'
 import type { Claims } from '../storage/coordinator.js'
 import type { IdempotencyRecord } from '../storage/records.js'
 import type { Store, StoreTransaction } from '../storage/store.js'
@@ -32,7 +32,7 @@ export interface IdempotentRequest {
 
 /** The user a kept response belongs to. Without a data key of its own, it is sealed under the service's. */
 export interface ResponseOwner {
-  lookup: Buffer
+  blindIndex: Buffer
   subject: { id: string; dataKey: Buffer } | null
 }
 
@@ -91,7 +91,7 @@ export class Idempotency {
             keep: async (tx, { status, body }, owner) => {
               await tx.insertIdempotencyRecord({
                 scope,
-                lookup: owner?.lookup ?? null,
+                blindIndex: owner?.blindIndex ?? null,
                 subjectId: owner?.subject?.id ?? null,
                 payloadHash,
                 status,
@@ -137,9 +137,9 @@ export class Idempotency {
     return { status: record.status, body }
   }
 
-  private async sealingKey({ lookup, subjectId }: IdempotencyRecord): Promise<SealingKey> {
+  private async sealingKey({ blindIndex, subjectId }: IdempotencyRecord): Promise<SealingKey> {
     if (subjectId === null) return this.keys.idempotency
-    const found = await this.store.read.subjectAlone(lookup!)
+    const found = await this.store.read.subjectAlone(blindIndex!)
     if (found?.id !== subjectId) throw new Error('a kept response outlived its user')
     return { current: this.vault.dataKey(found), others: [] }
   }

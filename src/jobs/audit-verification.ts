@@ -5,9 +5,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { AuditLog, AuditPoint } from '../audit/audit-log.js'
-import { PeriodicTask } from '../lib/periodic-task.js'
-import { type Clock, DAY_MS, isoTime, MINUTE_MS, SECOND_MS } from '../lib/clock.js'
 import type { LeaderLease } from '../cluster/leader-lease.js'
+import { type Clock, DAY_MS, isoTime, MINUTE_MS, SECOND_MS } from '../lib/clock.js'
+import { PeriodicTask } from '../lib/periodic-task.js'
 import type { Store } from '../storage/store.js'
 
 /** From the start of one walk to the start of the next. */
@@ -140,7 +140,10 @@ export class AuditVerification {
 }
 
 /** The findings of the walks, for metrics and `doctor`. @throws StoreUnavailableError */
-export async function auditVerificationStatus(store: Pick<Store, 'read'>, audit: AuditLog): Promise<AuditVerificationStatus> {
+export async function auditVerificationStatus(
+  store: Pick<Store, 'read'>,
+  audit: AuditLog,
+): Promise<AuditVerificationStatus> {
   const state = await readState(store, audit)
   if (!state) return { completedAt: null, broken: [] }
   const all = new Map(

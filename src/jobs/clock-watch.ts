@@ -1,8 +1,8 @@
 /** Notices when the system clock is set: it is held against a clock that nobody can set, once a second. */
 import { uptime } from 'node:os'
 import type { Logger } from 'pino'
-import { PeriodicTask } from '../lib/periodic-task.js'
 import { type Clock, SECOND_MS } from '../lib/clock.js'
+import { PeriodicTask } from '../lib/periodic-task.js'
 
 /** NTP slews a clock by a tenth of this in a second at most (chrony's `maxslewrate`), and steps it where that is too slow. */
 const JUMP_MS = SECOND_MS

@@ -3,10 +3,10 @@
  * come when it is set right again, and a deleted secret or kept response would be missed then.
  */
 import type { Logger } from 'pino'
-import { PeriodicTask } from '../lib/periodic-task.js'
-import { type Clock, DAY_MS, HOUR_MS, MINUTE_MS } from '../lib/clock.js'
-import { earliestRequestId } from '../crypto/identifiers.js'
 import type { LeaderLease } from '../cluster/leader-lease.js'
+import { earliestRequestId } from '../crypto/identifiers.js'
+import { type Clock, DAY_MS, HOUR_MS, MINUTE_MS } from '../lib/clock.js'
+import { PeriodicTask } from '../lib/periodic-task.js'
 import type { Store } from '../storage/store.js'
 
 /** More than a clock that is slewed moves between two rounds. */
@@ -71,9 +71,9 @@ export class RetentionJob {
   private async eraseUnusedSandboxUsers(before: number): Promise<void> {
     while (!this.isStopped && this.leaderLease.current()) {
       const erased = await this.store.transaction(async (tx) => {
-        const lookups = await tx.unusedSandboxUsers(before, SANDBOX_USERS_AT_ONCE)
-        for (const lookup of lookups) await tx.eraseSubject(lookup)
-        return lookups.length
+        const blindIndexes = await tx.unusedSandboxUsers(before, SANDBOX_USERS_AT_ONCE)
+        for (const blindIndex of blindIndexes) await tx.eraseSubject(blindIndex)
+        return blindIndexes.length
       })
       if (erased < SANDBOX_USERS_AT_ONCE) return
     }

@@ -7,16 +7,16 @@ import { createReadStream } from 'node:fs'
 import { open as openFile, readdir, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { DAY_MS, SECOND_MS } from '../lib/clock.js'
-import type { EpochFolder } from './epoch-folder.js'
 import { wrappingOf } from '../crypto/epoch-key.js'
 import { isOpenedBy } from '../crypto/sealed-box.js'
 import type { ServiceKeys } from '../crypto/service-keys.js'
-import { epochKeyOf } from './epochs.js'
-import { CodedError } from '../lib/errors.js'
+import { DAY_MS, SECOND_MS } from '../lib/clock.js'
 import { movePatiently } from '../lib/durable-file-async.js'
+import { CodedError } from '../lib/errors.js'
 import type { SealedRow } from '../storage/records.js'
 import type { Store, StoreReader } from '../storage/store.js'
+import type { EpochFolder } from './epoch-folder.js'
+import { epochKeyOf } from './epochs.js'
 
 const FORMAT = 'countersign wrapped keys 1'
 /** Read at once: calls that come meanwhile wait for it. */
@@ -151,16 +151,16 @@ export async function readWrappedKeys(
       }
     }
     if (anew.length > 0) await epochs.rewrap(anew, null)
-    const lookups = [
-      ...(await epochs.lookupsOf(gone)),
-      ...(await epochs.lookupsOf(newer, { createdUntil: latest })),
+    const blindIndexes = [
+      ...(await epochs.blindIndexesOf(gone)),
+      ...(await epochs.blindIndexesOf(newer, { createdUntil: latest })),
     ]
-    if (lookups.length > 0)
+    if (blindIndexes.length > 0)
       await store.transaction(async (tx) => {
-        for (const lookup of lookups) await tx.eraseSubject(lookup)
+        for (const blindIndex of blindIndexes) await tx.eraseSubject(blindIndex)
       })
-    erased += lookups.length
-    users += gone.length + newer.length - lookups.length
+    erased += blindIndexes.length
+    users += gone.length + newer.length - blindIndexes.length
     after = rows.length < BATCH ? null : rows.at(-1)!.id
   }
   lines.close()

@@ -4,10 +4,10 @@
  */
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { SECOND_MS } from '../lib/clock.js'
 import { ConfigError } from '../config/config-error.js'
-import { createPatiently, destroyPatiently } from '../lib/durable-file-async.js'
 import { epochKeyId, newEpochKey } from '../crypto/epoch-key.js'
+import { SECOND_MS } from '../lib/clock.js'
+import { createPatiently, destroyPatiently } from '../lib/durable-file-async.js'
 
 const ENDING = '.epoch-key'
 const WRAPPED_KEYS = 'users.keys'

@@ -4,12 +4,10 @@
  * Each step can be taken again after a crash, and by several at once.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Clock, MINUTE_MS } from '../lib/clock.js'
-import type { EpochFolder } from './epoch-folder.js'
 import { databaseTag, dataKeyWrapping, wrappingOf } from '../crypto/epoch-key.js'
 import { isOpenedBy, openedBy, seal } from '../crypto/sealed-box.js'
 import type { ServiceKeys } from '../crypto/service-keys.js'
-import { epochKeyOf, missingKey } from './epochs.js'
+import { type Clock, MINUTE_MS } from '../lib/clock.js'
 import { CodedError } from '../lib/errors.js'
 import {
   type EpochBook,
@@ -23,6 +21,8 @@ import {
 import type { SealedRow } from '../storage/records.js'
 import { type Store, StoreUnavailableError } from '../storage/store.js'
 import { writeWrappedKeys } from './data-key-export.js'
+import type { EpochFolder } from './epoch-folder.js'
+import { epochKeyOf, missingKey } from './epochs.js'
 
 /** Read at once, and wrapped anew in one statement: a few milliseconds' work, for which calls wait that come meanwhile. */
 const BATCH = 100

@@ -1,9 +1,10 @@
 /** Which epoch keys this process has, of those that the database names. */
-import { MINUTE_MS } from '../lib/clock.js'
+
 import { ConfigError } from '../config/config.js'
-import type { EpochFolder } from './epoch-folder.js'
 import type { EpochKeys } from '../crypto/epoch-key.js'
+import { MINUTE_MS } from '../lib/clock.js'
 import { type EpochProgress, type EpochRecord, isKeyless } from '../storage/epoch-book.js'
+import type { EpochFolder } from './epoch-folder.js'
 
 /** For calls that read a row just before it was wrapped anew. */
 const RETIRED_KEPT_MS = MINUTE_MS

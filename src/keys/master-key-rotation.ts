@@ -5,11 +5,11 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { AuditLog } from '../audit/audit-log.js'
-import { SECOND_MS, systemClock } from '../lib/clock.js'
 import { dataKeyWrapping } from '../crypto/epoch-key.js'
 import { masterKeyId } from '../crypto/master-key.js'
 import { type SealingKey, sealAnew } from '../crypto/sealed-box.js'
 import { activateKeys, prepareKeys, type ServiceKeys, sealKeys, settleKeys } from '../crypto/service-keys.js'
+import { SECOND_MS, systemClock } from '../lib/clock.js'
 import { CodedError } from '../lib/errors.js'
 import type { SealedKind } from '../storage/records.js'
 import type { Store, StoreTransaction } from '../storage/store.js'

@@ -1,11 +1,11 @@
 /** Begins a new epoch when the present one has lasted long enough, and destroys the keys of those that have ended. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import { PeriodicTask } from '../lib/periodic-task.js'
-import { MINUTE_MS, SECOND_MS } from '../lib/clock.js'
 import type { LeaderLease } from '../cluster/leader-lease.js'
-import { EpochRotation, type EpochRotationParts } from './epoch-rotation.js'
+import { MINUTE_MS, SECOND_MS } from '../lib/clock.js'
+import { PeriodicTask } from '../lib/periodic-task.js'
 import { type EpochBook, isUnderWay } from '../storage/epoch-book.js'
+import { EpochRotation, type EpochRotationParts } from './epoch-rotation.js'
 
 /** How long services may take to read a key: they look every second. */
 const PATIENCE_MS = MINUTE_MS

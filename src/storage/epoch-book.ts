@@ -69,7 +69,7 @@ export interface EpochBook {
    */
   rewrap(rows: readonly RewrappedRow[], number: number | null): Promise<number>
   /** Under which these subjects are found. @param createdUntil leaves out those that are newer */
-  lookupsOf(subjectIds: readonly string[], options?: { createdUntil: number }): Promise<Buffer[]>
+  blindIndexesOf(subjectIds: readonly string[], options?: { createdUntil: number }): Promise<Buffer[]>
   /** Of a database that was restored: the epoch of this key in the place of all, settled. */
   adopt(keyId: string, at: number): Promise<void>
 }

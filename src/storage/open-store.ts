@@ -1,8 +1,8 @@
 /** The store that is configured; the driver of the other is not loaded. */
 import { join } from 'node:path'
+import { type Config, isPostgres, sqliteFile } from '../config/config.js'
 import { isThere } from '../config/is-there.js'
 import { describePostgres, parsePostgresUrl } from '../config/postgres-url.js'
-import { type Config, isPostgres, sqliteFile } from '../config/config.js'
 import { type Store, StoreOpenError } from './store.js'
 
 export interface OpenOptions {

@@ -1,7 +1,7 @@
 /** The rows that a Store keeps. Times are milliseconds since the epoch; `sealed` and `wrapped` bytes are opaque to storage. */
 
-import type { LivenessRequirement } from '../config/liveness-requirement.js'
 import type { Environment } from '../config/config.js'
+import type { LivenessRequirement } from '../config/liveness-requirement.js'
 
 export interface TenantRecord {
   id: string
@@ -85,7 +85,7 @@ export interface SubjectRecord {
   tenantId: string
   environment: Environment
   /** HMAC-SHA256 of tenant, environment and user id. */
-  lookup: Buffer
+  blindIndex: Buffer
   /** The user's data key, wrapped; erasing it erases whatever it sealed, in every copy. */
   wrappedKey: Buffer
   createdAt: number
@@ -132,7 +132,7 @@ export interface IdempotencyRecord {
   /** HMAC of tenant, environment, method, path and key. */
   scope: Buffer
   /** The user whose erasure takes this record along; null for none. */
-  lookup: Buffer | null
+  blindIndex: Buffer | null
   /** The subject whose data key sealed it; null for the service's own key. */
   subjectId: string | null
   /** SHA-256 of the raw body of the first request. */
@@ -144,7 +144,7 @@ export interface IdempotencyRecord {
 }
 
 export interface ErasureRecord {
-  lookup: Buffer
+  blindIndex: Buffer
   erasureId: string
   erasedAt: number
   references: number
@@ -188,7 +188,7 @@ export interface ChallengeRecord {
   tenantId: string
   environment: Environment
   /** The user whose erasure takes it along. */
-  lookup: Buffer
+  blindIndex: Buffer
   /** HMAC of user, purpose and action under the challenge's nonce. */
   binding: Buffer
   /** With blanks between. */
@@ -216,7 +216,7 @@ export interface CaptureSessionRecord {
   /** Of the API key that asked for it. */
   keyId: string
   /** The user whose erasure takes it along. */
-  lookup: Buffer
+  blindIndex: Buffer
   purpose: 'verify' | 'enroll'
   /** What it is for, under a key of its own that the database does not hold. */
   sealed: Buffer
@@ -381,7 +381,7 @@ export interface WebhookDeliveryRecord {
   tenantId: string
   type: string
   /** The user whose erasure takes the body along; null for none. */
-  lookup: Buffer | null
+  blindIndex: Buffer | null
   /** The subject whose data key sealed it; null for the service's own key. */
   subjectId: string | null
   /** The body; null once it is wanted no longer. */

@@ -107,7 +107,7 @@ export function storeReader(database: Connection): StoreReader {
         'SELECT lookup FROM sandbox_user WHERE used_at <= ? ORDER BY used_at LIMIT ?',
       )
       .pluck(),
-    lookupsOf: database
+    blindIndexesOf: database
       .prepare<[string, number], Buffer>('SELECT lookup FROM subject WHERE tenant_id = ? LIMIT ?')
       .pluck(),
     seenCaptures: byCount((digests) =>
@@ -212,13 +212,13 @@ export function storeReader(database: Connection): StoreReader {
     },
     apiKeys: async (tenantId) => sql.apiKeys.all(tenantId),
     signingSecrets: async (tenantId, now) => sql.signingSecrets.all(tenantId, now),
-    subject: async (lookup) => {
-      const row = await sql.user.get(lookup)
+    subject: async (blindIndex) => {
+      const row = await sql.user.get(blindIndex)
       if (!row) return undefined
       const { subject, reference } = USER.split(row)
       return { subject: subject!, reference }
     },
-    subjectAlone: async (lookup) => sql.subjectAlone.get(lookup),
+    subjectAlone: async (blindIndex) => sql.subjectAlone.get(blindIndex),
     referencesOf: async (tenantId) => {
       const counts = { production: 0, sandbox: 0 }
       for (const { environment, count } of await sql.referencesOf.all(tenantId)) counts[environment] = count
@@ -226,7 +226,7 @@ export function storeReader(database: Connection): StoreReader {
     },
     countSandboxUsers: async (tenantId, limit) => (await sql.sandboxUserCount.get(tenantId, limit))!,
     unusedSandboxUsers: async (before, limit) => sql.unusedSandboxUsers.all(before, limit),
-    lookupsOf: async (tenantId, limit) => sql.lookupsOf.all(tenantId, limit),
+    blindIndexesOf: async (tenantId, limit) => sql.blindIndexesOf.all(tenantId, limit),
     captureHistory: async (subjectId, digests, since, limit) => {
       // None is empty.
       const asked = digests.length > 0 ? digests : [Buffer.alloc(0)]
@@ -240,7 +240,7 @@ export function storeReader(database: Connection): StoreReader {
     captureSession: async (id) => sql.captureSession.get(id),
     untoldExpiredCaptureSessions: async (until, limit) => sql.untoldExpiredCaptureSessions.all(until, limit),
     idempotencyRecord: async (scope, now) => sql.idempotency.get(scope, now),
-    erasure: async (lookup, now) => sql.erasure.get(lookup, now),
+    erasure: async (blindIndex, now) => sql.erasure.get(blindIndex, now),
     auditHead: async (tenantId) => sql.auditHead.get(tenantId),
     auditSeal: async (tenantId) => sql.auditSeal.get(tenantId),
     auditEnd: async (tenantId) => {
@@ -335,7 +335,7 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
     ),
     insertSubject: database.prepare(SUBJECT.insert),
     noteSandboxUse: database.prepare(
-      `INSERT INTO sandbox_user (lookup, tenant_id, used_at) VALUES (@lookup, @tenantId, @at)
+      `INSERT INTO sandbox_user (lookup, tenant_id, used_at) VALUES (@blindIndex, @tenantId, @at)
        ON CONFLICT (lookup) DO UPDATE SET used_at = excluded.used_at WHERE sandbox_user.used_at <= @unlessSince`,
     ),
     setLockout: database.prepare(
@@ -445,17 +445,17 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
     insertIdempotencyRecord: async (record) => {
       sql.insertIdempotency.run(record)
     },
-    eraseSubject: async (lookup) => {
+    eraseSubject: async (blindIndex) => {
       const [idempotency, reference, captures, subject] = await Promise.all([
-        sql.deleteIdempotency.run(lookup),
-        sql.eraseReference.run(lookup),
-        sql.eraseCaptures.run(lookup),
-        sql.eraseSubject.run(lookup),
-        sql.eraseWebhooks.run(lookup),
-        sql.deleteChallenges.run(lookup),
-        sql.deleteCaptureSessions.run(lookup),
+        sql.deleteIdempotency.run(blindIndex),
+        sql.eraseReference.run(blindIndex),
+        sql.eraseCaptures.run(blindIndex),
+        sql.eraseSubject.run(blindIndex),
+        sql.eraseWebhooks.run(blindIndex),
+        sql.deleteChallenges.run(blindIndex),
+        sql.deleteCaptureSessions.run(blindIndex),
         // The sandbox names users by their look-up; production names them by what is lost with their data key.
-        sql.forgetRequests.run(lookup.toString('hex')),
+        sql.forgetRequests.run(blindIndex.toString('hex')),
       ])
       if (subject.changes > 0) onErase()
       return {

@@ -51,9 +51,11 @@ export interface StoreReader extends WebhookReader, RequestReader {
   apiKeys(tenantId: string): Promise<ApiKeyRecord[]>
   /** Those valid at `now`, the current one first. */
   signingSecrets(tenantId: string, now: number): Promise<SigningSecretRecord[]>
-  subject(lookup: Buffer): Promise<{ subject: SubjectRecord; reference: ReferenceRecord | null } | undefined>
+  subject(
+    blindIndex: Buffer,
+  ): Promise<{ subject: SubjectRecord; reference: ReferenceRecord | null } | undefined>
   /** Without the reference, which is larger than all the rest. */
-  subjectAlone(lookup: Buffer): Promise<SubjectRecord | undefined>
+  subjectAlone(blindIndex: Buffer): Promise<SubjectRecord | undefined>
   /** How many users of the tenant have a reference. */
   referencesOf(tenantId: string): Promise<Record<Environment, number>>
   /** How many users of the sandbox the tenant has, counted up to `limit`. */
@@ -61,7 +63,7 @@ export interface StoreReader extends WebhookReader, RequestReader {
   /** Look-ups of users of the sandbox who were not used since `before`, the longest unused first. */
   unusedSandboxUsers(before: number, limit: number): Promise<Buffer[]>
   /** Under which some of a tenant's users are found. */
-  lookupsOf(tenantId: string, limit: number): Promise<Buffer[]>
+  blindIndexesOf(tenantId: string, limit: number): Promise<Buffer[]>
   /** The subject's captures after `since`, against which one of these digests is held. */
   captureHistory(
     subjectId: string,
@@ -81,7 +83,7 @@ export interface StoreReader extends WebhookReader, RequestReader {
   /** The text of this hash, once for each version under which it was shown. */
   consentText(tenantId: string, sha256: Buffer): Promise<ConsentTextRecord[]>
   idempotencyRecord(scope: Buffer, now: number): Promise<IdempotencyRecord | undefined>
-  erasure(lookup: Buffer, now: number): Promise<ErasureRecord | undefined>
+  erasure(blindIndex: Buffer, now: number): Promise<ErasureRecord | undefined>
   auditHead(tenantId: string): Promise<AuditRecord | undefined>
   auditVerification(): Promise<AuditWalkRecord | undefined>
   auditSeal(tenantId: string): Promise<AuditSealRecord | undefined>
@@ -164,7 +166,12 @@ export interface StoreTransaction extends StoreReader, WebhookWriter, RequestWri
   /** The verdict by which the user agrees to another reference; null when it is used. */
   setReplaceVerdict(subjectId: string, verdict: { id: string; at: number } | null): Promise<void>
   /** Writes when a user of the sandbox was last used, unless that stands at a time after `unlessSince` already. */
-  noteSandboxUse(use: { lookup: Buffer; tenantId: string; at: number; unlessSince: number }): Promise<void>
+  noteSandboxUse(use: {
+    blindIndex: Buffer
+    tenantId: string
+    at: number
+    unlessSince: number
+  }): Promise<void>
   setLockout(
     subjectId: string,
     state: Pick<SubjectRecord, 'failures' | 'lockedUntil' | 'disabledAt'>,
@@ -185,7 +192,9 @@ export interface StoreTransaction extends StoreReader, WebhookWriter, RequestWri
   /** Where there is one in force, the transaction fails with AlreadyExecutedError, if not here then at its end. */
   insertIdempotencyRecord(record: IdempotencyRecord): Promise<void>
   /** Deletes the subject with its key, reference, captures, kept responses and what webhooks had to tell of it; says how many of the first ones. */
-  eraseSubject(lookup: Buffer): Promise<Pick<ErasureRecord, 'references' | 'captures' | 'idempotencyRecords'>>
+  eraseSubject(
+    blindIndex: Buffer,
+  ): Promise<Pick<ErasureRecord, 'references' | 'captures' | 'idempotencyRecords'>>
   putErasure(erasure: ErasureRecord): Promise<void>
   appendAudit(record: AuditRecord): Promise<void>
   putAuditSeal(seal: AuditSealRecord): Promise<void>

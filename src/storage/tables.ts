@@ -138,7 +138,7 @@ export const SUBJECT = table<SubjectRecord>('subject', {
   id: 'id',
   tenantId: 'tenant_id',
   environment: 'environment',
-  lookup: 'lookup',
+  blindIndex: 'lookup',
   wrappedKey: 'wrapped_key',
   createdAt: 'created_at',
   failures: 'failures',
@@ -167,7 +167,7 @@ export const CHALLENGE = table<ChallengeRecord>('challenge', {
   id: 'id',
   tenantId: 'tenant_id',
   environment: 'environment',
-  lookup: 'lookup',
+  blindIndex: 'lookup',
   binding: 'binding',
   steps: 'steps',
   createdAt: 'created_at',
@@ -182,7 +182,7 @@ export const CAPTURE_SESSION = table<CaptureSessionRecord>(
     tenantId: 'tenant_id',
     environment: 'environment',
     keyId: 'key_id',
-    lookup: 'lookup',
+    blindIndex: 'lookup',
     purpose: 'purpose',
     sealed: 'sealed',
     link: 'link',
@@ -218,7 +218,7 @@ export const CONSENT_TEXT = table<ConsentTextRecord>('consent_text', {
 
 export const IDEMPOTENCY = table<IdempotencyRecord>('idempotency', {
   scope: 'scope',
-  lookup: 'lookup',
+  blindIndex: 'lookup',
   subjectId: 'subject_id',
   payloadHash: 'payload_hash',
   status: 'status',
@@ -230,7 +230,7 @@ export const IDEMPOTENCY = table<IdempotencyRecord>('idempotency', {
 export const ERASURE = table<ErasureRecord>(
   'erasure',
   {
-    lookup: 'lookup',
+    blindIndex: 'lookup',
     erasureId: 'erasure_id',
     erasedAt: 'erased_at',
     references: 'reference_count',
@@ -238,7 +238,7 @@ export const ERASURE = table<ErasureRecord>(
     idempotencyRecords: 'idempotency_count',
     expiresAt: 'expires_at',
   },
-  ['lookup'],
+  ['blindIndex'],
 )
 
 export const AUDIT = table<AuditRecord>('audit', {
@@ -367,7 +367,7 @@ export const WEBHOOK_DELIVERY = table<WebhookDeliveryRecord>('webhook_delivery',
   endpointId: 'endpoint_id',
   tenantId: 'tenant_id',
   type: 'type',
-  lookup: 'lookup',
+  blindIndex: 'lookup',
   subjectId: 'subject_id',
   sealed: 'sealed',
   status: 'status',

@@ -1,7 +1,7 @@
 /** One-time links that sign a tenant in to the dashboard. */
 import { createHash } from 'node:crypto'
-import { HOUR_MS } from '../lib/clock.js'
 import { randomBase62 } from '../crypto/identifiers.js'
+import { HOUR_MS } from '../lib/clock.js'
 import type { StoreTransaction } from '../storage/store.js'
 
 /** How long a link may wait for its one use. */

@@ -1,11 +1,11 @@
 /** The tenant's signing secret: made, sealed, rotated with an overlap in which old and new both validate. */
 
-import { ApiError, retryAfter } from '../lib/api-error.js'
-import { type Clock, isoTime, MINUTE_MS, SECOND_MS } from '../lib/clock.js'
 import { prefixedId, randomBase62 } from '../crypto/identifiers.js'
 import type { SigningSecret } from '../crypto/response-signature.js'
 import { openWithAny, seal } from '../crypto/sealed-box.js'
 import type { ServiceKeys } from '../crypto/service-keys.js'
+import { ApiError, retryAfter } from '../lib/api-error.js'
+import { type Clock, isoTime, MINUTE_MS, SECOND_MS } from '../lib/clock.js'
 import type { SigningSecretRecord } from '../storage/records.js'
 import type { StoreReader, StoreTransaction } from '../storage/store.js'
 

@@ -1,10 +1,10 @@
 /** Tenants and their API keys: created, authenticated, issued, revealed once, revoked, reissued. */
 
+import type { Config, Environment } from '../config/config.js'
+import type { LivenessRequirement } from '../config/liveness-requirement.js'
+import { prefixedId } from '../crypto/identifiers.js'
 import { ApiError } from '../lib/api-error.js'
 import type { Clock } from '../lib/clock.js'
-import type { LivenessRequirement } from '../config/liveness-requirement.js'
-import type { Config, Environment } from '../config/config.js'
-import { prefixedId } from '../crypto/identifiers.js'
 import { CodedError } from '../lib/errors.js'
 import type { ApiKeyRecord, TenantRecord } from '../storage/records.js'
 import type { Store, StoreTransaction } from '../storage/store.js'

@@ -1,11 +1,11 @@
 /** Users and their references at rest: found by a keyed pseudonym, sealed under a data key of their own, lost for ever with that key. */
 import { createHmac, randomBytes } from 'node:crypto'
-import type { Clock } from '../lib/clock.js'
 import type { Environment } from '../config/config.js'
 import { dataKeyWrapping } from '../crypto/epoch-key.js'
 import { prefixedId } from '../crypto/identifiers.js'
 import { open, openWithAny, seal } from '../crypto/sealed-box.js'
 import type { ServiceKeys } from '../crypto/service-keys.js'
+import type { Clock } from '../lib/clock.js'
 import type { ReferenceRecord, SubjectRecord } from '../storage/records.js'
 import type { StoreReader, StoreTransaction } from '../storage/store.js'
 import { TemplateTransform } from './template-transform.js'
@@ -55,12 +55,12 @@ export class TemplateVault {
   ) {}
 
   /** The pseudonym under which a user is found: one-way without the master key. */
-  lookup(tenantId: string, environment: Environment, userId: string): Buffer {
+  blindIndex(tenantId: string, environment: Environment, userId: string): Buffer {
     return createHmac('sha256', this.keys.lookup).update(`${tenantId}\0${environment}\0${userId}`).digest()
   }
 
-  async find(store: StoreReader, lookup: Buffer, userId: string): Promise<Subject | null> {
-    const found = await store.subject(lookup)
+  async find(store: StoreReader, blindIndex: Buffer, userId: string): Promise<Subject | null> {
+    const found = await store.subject(blindIndex)
     if (!found) return null
     const dataKey = this.dataKey(found.subject)
     return {
@@ -78,7 +78,7 @@ export class TemplateVault {
   }
 
   /** A subject that is not stored yet. */
-  create(tenantId: string, environment: Environment, lookup: Buffer, userId: string): Subject {
+  create(tenantId: string, environment: Environment, blindIndex: Buffer, userId: string): Subject {
     const now = this.clock.now()
     const id = prefixedId('sub', now)
     const dataKey = randomBytes(32)
@@ -87,7 +87,7 @@ export class TemplateVault {
         id,
         tenantId,
         environment,
-        lookup,
+        blindIndex,
         wrappedKey: seal(dataKeyWrapping(this.keys).current, dataKey, id),
         createdAt: now,
         failures: 0,
@@ -195,8 +195,8 @@ export class TemplateVault {
 }
 
 /** What is sealed for a user beside the reference, and erased with it, goes by these. */
-export function ownerOf({ record, dataKey }: Subject): { lookup: Buffer; id: string; dataKey: Buffer } {
-  return { lookup: record.lookup, id: record.id, dataKey }
+export function ownerOf({ record, dataKey }: Subject): { blindIndex: Buffer; id: string; dataKey: Buffer } {
+  return { blindIndex: record.blindIndex, id: record.id, dataKey }
 }
 
 function unpack(plaintext: Buffer): { header: ReferenceHeader; bytes: Buffer } {

@@ -1,6 +1,7 @@
 /** Replayed captures: the same image, or a nearly identical embedding, seen before for the user within 24 hours. */
-import { type Clock, DAY_MS } from '../lib/clock.js'
+
 import { sha256 } from '../crypto/sha256.js'
+import { type Clock, DAY_MS } from '../lib/clock.js'
 import type { Store, StoreTransaction } from '../storage/store.js'
 import type { Subject, TemplateVault } from '../users/template-vault.js'
 

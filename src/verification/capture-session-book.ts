@@ -4,11 +4,11 @@
  */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { Mode } from '../biometrics/challenge/steps.js'
-import type { Clock } from '../lib/clock.js'
 import type { CaptureLanguage } from '../config/capture-languages.js'
 import type { LivenessRequirement } from '../config/liveness-requirement.js'
 import { prefixedId } from '../crypto/identifiers.js'
 import { open, seal } from '../crypto/sealed-box.js'
+import type { Clock } from '../lib/clock.js'
 import type { CaptureSessionRecord } from '../storage/records.js'
 import type { StoreReader, StoreTransaction } from '../storage/store.js'
 import { type CodeCheck, newCode } from './confirmation-code.js'
@@ -71,7 +71,7 @@ export class CaptureSessionBook {
 
   async issue(
     tx: StoreTransaction,
-    caller: Pick<CaptureSessionRecord, 'tenantId' | 'environment' | 'keyId' | 'lookup' | 'purpose'>,
+    caller: Pick<CaptureSessionRecord, 'tenantId' | 'environment' | 'keyId' | 'blindIndex' | 'purpose'>,
     errand: CaptureErrand,
     { asksForCode }: { asksForCode: boolean },
   ): Promise<{ id: string; token: string; code: string | null; expiresAt: number }> {

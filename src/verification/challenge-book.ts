@@ -1,10 +1,10 @@
 /** Challenges that were given out: each for one user, one purpose and one action, and to be used once. */
 import { createHmac, randomBytes, randomInt, timingSafeEqual } from 'node:crypto'
-import { ApiError } from '../lib/api-error.js'
 import { drawSteps, type Mode, type Step } from '../biometrics/challenge/steps.js'
-import type { Clock } from '../lib/clock.js'
 import type { Environment } from '../config/config.js'
 import { prefixedId } from '../crypto/identifiers.js'
+import { ApiError } from '../lib/api-error.js'
+import type { Clock } from '../lib/clock.js'
 import type { ChallengeRecord } from '../storage/records.js'
 import type { StoreReader, StoreTransaction } from '../storage/store.js'
 
@@ -15,7 +15,7 @@ export type Purpose = (typeof PURPOSES)[number]
 export interface ChallengeSubject {
   tenantId: string
   environment: Environment
-  lookup: Buffer
+  blindIndex: Buffer
   purpose: Purpose
   /** RFC 8785 canonical form; null for an enrolment. */
   action: string | null
@@ -46,12 +46,12 @@ export class ChallengeBook {
     const now = this.clock.now()
     const nonce = randomBytes(NONCE_BYTES).toString('base64url')
     const steps = drawSteps(modes, (below) => randomInt(below))
-    const { tenantId, environment, lookup } = subject
+    const { tenantId, environment, blindIndex } = subject
     const record: ChallengeRecord = {
       id: prefixedId('chl', now),
       tenantId,
       environment,
-      lookup,
+      blindIndex,
       binding: bindingOf(nonce, subject),
       steps: steps.join(' '),
       createdAt: now,
@@ -86,8 +86,8 @@ export class ChallengeBook {
 /** Keyed by the nonce, which the database does not hold: from what it does hold nobody can guess at the action. */
 function bindingOf(
   nonce: string,
-  { tenantId, environment, lookup, purpose, action }: ChallengeSubject,
+  { tenantId, environment, blindIndex, purpose, action }: ChallengeSubject,
 ): Buffer {
-  const words = [tenantId, environment, lookup.toString('hex'), purpose, action ?? '']
+  const words = [tenantId, environment, blindIndex.toString('hex'), purpose, action ?? '']
   return createHmac('sha256', Buffer.from(nonce, 'base64url')).update(words.join('\0')).digest()
 }

@@ -1,20 +1,27 @@
 /** Reaches the verdict of a verify, from lockout, comparison, liveness and replay, and writes what it changes for the user. */
-import { ApiError } from '../lib/api-error.js'
+
 import type { Config, Environment } from '../config/config.js'
+import { ApiError } from '../lib/api-error.js'
+import type { Clock } from '../lib/clock.js'
 import type { ReferenceRecord } from '../storage/records.js'
 import type { Store, StoreTransaction } from '../storage/store.js'
-import type { Clock } from '../lib/clock.js'
+import type { Subject, TemplateVault } from '../users/template-vault.js'
 import type { Outbox } from '../webhooks/outbox.js'
 import type { Lockout } from './attempt-lockout.js'
+import { type BiometricProvider, type Comparison, embeddingsByImage } from './biometric-provider.js'
+import {
+  type Capture,
+  type CaptureMemory,
+  NOTHING_RECALLED,
+  type Recollection,
+  type Replay,
+} from './capture-memory.js'
+import type { LockoutReason } from './lockout.js'
+import { tellOfLockout } from './lockout-event.js'
 import type { OpenedChallenge } from './opened-challenge.js'
+import type { Reason } from './reasons.js'
 import type { SandboxUsers } from './sandbox-users.js'
 import type { CaptureCall } from './verification-call.js'
-import { type Capture, type CaptureMemory, NOTHING_RECALLED, type Recollection, type Replay } from './capture-memory.js'
-import type { LockoutReason } from './lockout.js'
-import type { Subject, TemplateVault } from '../users/template-vault.js'
-import { tellOfLockout } from './lockout-event.js'
-import type { Reason } from './reasons.js'
-import { type Comparison, embeddingsByImage, type BiometricProvider } from './biometric-provider.js'
 
 const NO_FACES: Capture['faces'] = new Map()
 
@@ -88,12 +95,12 @@ export class DecisionPolicy {
   /** @throws ApiError reference_not_found, reference_model_mismatch; those of the recogniser */
   async examine(
     call: CaptureCall,
-    lookup: Buffer,
+    blindIndex: Buffer,
     evidence: Evidence,
     threshold: number,
   ): Promise<Examination> {
     const { clock, lockout } = this.services
-    const subject = await this.findSubject(call, lookup)
+    const subject = await this.findSubject(call, blindIndex)
     const refusal = this.scriptedLockout(call) ?? (subject && lockout.refusal(subject.record, clock.now()))
     return refusal ? { subject, refusal } : this.compare(call, subject, evidence, threshold)
   }
@@ -113,7 +120,7 @@ export class DecisionPolicy {
     if (!subject) return this.verdictOn(call, examination, null)
     const { lockout, captures, outbox, sandboxUsers } = this.services
     const [fresh, since] = await Promise.all([
-      tx.subjectAlone(subject.record.lookup),
+      tx.subjectAlone(subject.record.blindIndex),
       examination.refusal
         ? null
         : captures.findReplaySince(tx, subject, examination.capture, examination.recollection),
@@ -137,9 +144,12 @@ export class DecisionPolicy {
     return waitMs === undefined ? undefined : { reason: 'locked_out', waitMs }
   }
 
-  private async findSubject({ input, environment }: CaptureCall, lookup: Buffer): Promise<Subject | null> {
+  private async findSubject(
+    { input, environment }: CaptureCall,
+    blindIndex: Buffer,
+  ): Promise<Subject | null> {
     const { vault, store, provider } = this.services
-    const subject = await vault.find(store.read, lookup, input.user_id)
+    const subject = await vault.find(store.read, blindIndex, input.user_id)
     if (subject?.reference) assertComparable(subject.reference, provider, environment)
     return subject
   }

@@ -2,7 +2,6 @@
 
 import { replayScore, thresholdForFmr } from '../../models/pack/model-pack.js'
 import { gradeOf } from '../../models/pack/pack-grade.js'
-import { ApiError, ERRORS, type ErrorCode, retryAfter } from '../lib/api-error.js'
 import type { FrameGuidance } from '../biometrics/challenge/frame-faults.js'
 import type { Engine } from '../biometrics/engine/engine.js'
 import type { PhotoGuidance } from '../biometrics/photo-guidance.js'
@@ -15,20 +14,21 @@ import {
   type ChallengeResult,
   type Liveness,
 } from '../biometrics/types.js'
-import { type ImageInput, imagePath } from './images.js'
-import { livenessStatement } from './liveness.js'
-import { photoDetail } from './photo-detail.js'
-import { faultDetail } from './quality-views.js'
+import { ApiError, ERRORS, type ErrorCode, retryAfter } from '../lib/api-error.js'
 import type {
+  BiometricProvider,
   Comparison,
   EnrolCall,
   Enrolled,
   FusedReference,
   GuideCall,
   OperatingPoint,
-  BiometricProvider,
   RecogniserCall,
 } from './biometric-provider.js'
+import { type ImageInput, imagePath } from './images.js'
+import { livenessStatement } from './liveness.js'
+import { photoDetail } from './photo-detail.js'
+import { faultDetail } from './quality-views.js'
 
 export class EngineProvider implements BiometricProvider {
   readonly model: string

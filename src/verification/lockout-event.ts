@@ -1,20 +1,24 @@
 /** Tells webhooks of a lockout, in the transaction in which it begins. */
 import { isoTime } from '../lib/clock.js'
 import type { StoreTransaction } from '../storage/store.js'
-import type { LockoutReason } from './lockout.js'
 import { ownerOf, type Subject } from '../users/template-vault.js'
 import type { Outbox } from '../webhooks/outbox.js'
+import type { LockoutReason } from './lockout.js'
 import type { VerificationCall } from './verification-call.js'
 
 /** @param begun what the rejection that was just counted brought about, if anything */
 export async function tellOfLockout(
   tx: StoreTransaction,
   outbox: Outbox,
-  { tenant, environment, input }: Pick<VerificationCall<{ user_id: string }>, 'tenant' | 'environment' | 'input'>,
+  {
+    tenant,
+    environment,
+    input,
+  }: Pick<VerificationCall<{ user_id: string }>, 'tenant' | 'environment' | 'input'>,
   { subject, begun }: { subject: Subject; begun: LockoutReason | undefined },
 ): Promise<void> {
   if (begun === undefined) return
-  const { failures, lockedUntil } = (await tx.subjectAlone(subject.record.lookup))!
+  const { failures, lockedUntil } = (await tx.subjectAlone(subject.record.blindIndex))!
   const isDisabled = begun === 'reference_disabled'
   await outbox.put(tx, {
     tenantId: tenant.id,

@@ -29,7 +29,7 @@ interface ChallengeParts {
 export async function openChallenge(
   { challenges, store, config, provider }: ChallengeParts,
   { input, tenant, environment }: CaptureCall,
-  subject: Pick<ChallengeSubject, 'lookup' | 'purpose' | 'action'>,
+  subject: Pick<ChallengeSubject, 'blindIndex' | 'purpose' | 'action'>,
 ): Promise<OpenedChallenge | null> {
   const given = input.challenge
   const challenge =

@@ -1,8 +1,9 @@
 /** How the quality components of a photo look in a response and in an error. */
-import type { ErrorDetail } from '../lib/api-error.js'
+
 import type { QualityFault } from '../biometrics/measurements.js'
 import type { ComponentFinding } from '../biometrics/pipeline/quality-bounds.js'
 import { guidanceOfFault } from '../biometrics/refusal-guidance.js'
+import type { ErrorDetail } from '../lib/api-error.js'
 
 /** Three digits after the point are more than landmarks and luminance carry. */
 const DECIMALS = 3

@@ -1,9 +1,10 @@
 /** The sandbox's script: the outcomes that the caller chooses by the end of the user id. */
-import { ApiError, retryAfter } from '../lib/api-error.js'
+
 import { BiometricError } from '../biometrics/biometric-error.js'
 import { type Fault, FINDINGS } from '../biometrics/challenge/active-geometry.js'
 import { FRAME_GUIDANCE, type FrameGuidance, GUIDANCE } from '../biometrics/challenge/frame-faults.js'
 import { modeOf, type Step } from '../biometrics/challenge/steps.js'
+import { ApiError, retryAfter } from '../lib/api-error.js'
 import type { Clock } from '../lib/clock.js'
 import type { VerifyScript } from './biometric-provider.js'
 

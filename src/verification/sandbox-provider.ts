@@ -1,6 +1,5 @@
 /** The sandbox's recogniser: deterministic outcomes that the caller chooses by the end of the user id. No model runs. */
 import { createHash } from 'node:crypto'
-import { ApiError, ERRORS } from '../lib/api-error.js'
 import type { FrameGuidance } from '../biometrics/challenge/frame-faults.js'
 import { FRAME_LIMITS } from '../biometrics/challenge/frame-guidance.js'
 import type { Engine } from '../biometrics/engine/engine.js'
@@ -13,21 +12,22 @@ import {
   type Quality,
   type StageTimings,
 } from '../biometrics/types.js'
+import { ApiError, ERRORS } from '../lib/api-error.js'
 import type { Clock } from '../lib/clock.js'
-import { type EngineProvider, livenessFailed, translate } from './engine-provider.js'
-import { type ImageInput, imageCount } from './images.js'
-import { type LivenessStatement, livenessStatement } from './liveness.js'
 import type {
+  BiometricProvider,
   Comparison,
   EnrolCall,
   Enrolled,
   FusedReference,
   GuideCall,
   OperatingPoint,
-  BiometricProvider,
   RecogniserCall,
   VerifyScript,
 } from './biometric-provider.js'
+import { type EngineProvider, livenessFailed, translate } from './engine-provider.js'
+import { type ImageInput, imageCount } from './images.js'
+import { type LivenessStatement, livenessStatement } from './liveness.js'
 import {
   refuseScripted,
   sandboxScript,

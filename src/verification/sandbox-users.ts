@@ -1,7 +1,8 @@
 /** Users of the sandbox, who are a tenant's to try with: there are only so many of them, and those that nobody uses go. */
+
+import type { Environment } from '../config/config.js'
 import { ApiError } from '../lib/api-error.js'
 import { type Clock, DAY_MS } from '../lib/clock.js'
-import type { Environment } from '../config/config.js'
 import type { StoreTransaction } from '../storage/store.js'
 
 /** A user's last use is written at most once in this time. */
@@ -10,7 +11,7 @@ const USE_NOTED_MS = DAY_MS
 export interface Sandboxed {
   tenantId: string
   environment: Environment
-  lookup: Buffer
+  blindIndex: Buffer
 }
 
 export class SandboxUsers {
@@ -24,17 +25,17 @@ export class SandboxUsers {
    * Notes a user who is being enrolled. The count reads at most as many entries of an index as there may be users.
    * @throws ApiError sandbox_quota_reached
    */
-  async add(tx: StoreTransaction, { tenantId, environment, lookup }: Sandboxed): Promise<void> {
+  async add(tx: StoreTransaction, { tenantId, environment, blindIndex }: Sandboxed): Promise<void> {
     if (environment !== 'sandbox') return
     if ((await tx.countSandboxUsers(tenantId, this.mostUsers)) >= this.mostUsers)
       throw new ApiError('sandbox_quota_reached')
-    await tx.noteSandboxUse({ lookup, tenantId, at: this.clock.now(), unlessSince: 0 })
+    await tx.noteSandboxUse({ blindIndex, tenantId, at: this.clock.now(), unlessSince: 0 })
   }
 
   /** Notes that a user was verified. */
-  async noteUse(tx: StoreTransaction, { tenantId, environment, lookup }: Sandboxed): Promise<void> {
+  async noteUse(tx: StoreTransaction, { tenantId, environment, blindIndex }: Sandboxed): Promise<void> {
     if (environment !== 'sandbox') return
     const at = this.clock.now()
-    await tx.noteSandboxUse({ lookup, tenantId, at, unlessSince: at - USE_NOTED_MS })
+    await tx.noteSandboxUse({ blindIndex, tenantId, at, unlessSince: at - USE_NOTED_MS })
   }
 }

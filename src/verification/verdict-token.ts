@@ -1,8 +1,8 @@
 /** The verdict as JWTs: what it claims, and under which of the tenant's secrets it is signed. */
 import { actionHash, signVerification, type VerificationClaims } from '../crypto/verification-jwt.js'
-import type { VerificationCall } from './verification-call.js'
 import { acrOf, type LivenessStatement } from './liveness.js'
 import type { Reason } from './reasons.js'
+import type { VerificationCall } from './verification-call.js'
 
 /** `acr` of a verdict that authenticates nobody (OpenID Connect Core, section 2). */
 const NO_ACR = '0'

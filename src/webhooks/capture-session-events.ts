@@ -69,19 +69,19 @@ export class CaptureSessionEvents {
 
   private async tell(
     tx: StoreTransaction,
-    { id, tenantId, environment, lookup, purpose, attempts }: CaptureSessionRecord,
+    { id, tenantId, environment, blindIndex, purpose, attempts }: CaptureSessionRecord,
     end: 'completed' | 'cancelled' | 'expired',
     more: Record<string, unknown> = {},
   ): Promise<void> {
     const { outbox, vault } = this.parts
     // Where the user is enrolled, an erasure takes the delivery along.
-    const user = await tx.subjectAlone(lookup)
+    const user = await tx.subjectAlone(blindIndex)
     await outbox.put(tx, {
       tenantId,
       environment,
       type: `capture_session.${end}`,
       data: { session_id: id, purpose, attempts, ...more },
-      ...(user ? { subject: { lookup, id: user.id, dataKey: vault.dataKey(user) } } : {}),
+      ...(user ? { subject: { blindIndex, id: user.id, dataKey: vault.dataKey(user) } } : {}),
     })
   }
 }

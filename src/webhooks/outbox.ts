@@ -2,11 +2,12 @@
  * The outbox: what webhooks have to tell is stored in the transaction that made it true, one delivery an endpoint, and sent
  * afterwards. A delivery about a user is sealed under the user's data key, so that an erasure takes it along in every copy.
  */
-import { type Clock, DAY_MS, isoTime } from '../lib/clock.js'
+
 import type { Environment } from '../config/config.js'
 import { prefixedId } from '../crypto/identifiers.js'
 import { open, openWithAny, seal } from '../crypto/sealed-box.js'
 import type { ServiceKeys } from '../crypto/service-keys.js'
+import { type Clock, DAY_MS, isoTime } from '../lib/clock.js'
 import type { WebhookDeliveryRecord, WebhookEndpointRecord } from '../storage/records.js'
 import type { StoreReader, StoreTransaction } from '../storage/store.js'
 import type { TemplateVault } from '../users/template-vault.js'
@@ -24,7 +25,7 @@ export interface Occurrence {
   type: WebhookEventType
   data: Record<string, unknown>
   /** The user it is about, who is still there: erased with them. */
-  subject?: { lookup: Buffer; id: string; dataKey: Buffer }
+  subject?: { blindIndex: Buffer; id: string; dataKey: Buffer }
 }
 
 export class Outbox {
@@ -59,10 +60,10 @@ export class Outbox {
 
   /** The body of a delivery; null where it is gone. */
   async body(store: StoreReader, delivery: WebhookDeliveryRecord): Promise<Buffer | null> {
-    const { id, sealed, lookup, subjectId } = delivery
+    const { id, sealed, blindIndex, subjectId } = delivery
     if (!sealed) return null
     if (subjectId === null) return openWithAny(this.keys.idempotency, sealed, id)
-    const found = await store.subjectAlone(lookup!)
+    const found = await store.subjectAlone(blindIndex!)
     return found?.id === subjectId ? open(this.vault.dataKey(found), sealed, id) : null
   }
 
@@ -97,7 +98,7 @@ export class Outbox {
       endpointId: endpoint.id,
       tenantId: endpoint.tenantId,
       type: event.type,
-      lookup: subject?.lookup ?? null,
+      blindIndex: subject?.blindIndex ?? null,
       subjectId: subject?.id ?? null,
       sealed: seal(subject?.dataKey ?? this.keys.idempotency.current, body, id),
       status: 'pending',

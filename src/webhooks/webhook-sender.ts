@@ -3,15 +3,15 @@
  * once: a process that ends between the answer and the note of it has it sent again.
  */
 import type { Logger } from 'pino'
-import { PeriodicTask } from '../lib/periodic-task.js'
-import { type Clock, HOUR_MS, MINUTE_MS, SECOND_MS } from '../lib/clock.js'
 import { SIGNATURE_HEADER } from '../crypto/response-signature.js'
 import { signWebhook } from '../crypto/webhook-signature.js'
+import { type Clock, HOUR_MS, MINUTE_MS, SECOND_MS } from '../lib/clock.js'
+import { PeriodicTask } from '../lib/periodic-task.js'
+import { VERSION } from '../lib/version.js'
 import type { WebhookDeliveryRecord, WebhookEndpointRecord } from '../storage/records.js'
 import { type Store, type StoreTransaction, StoreUnavailableError } from '../storage/store.js'
 import type { WebhookProgress } from '../storage/webhook-store.js'
 import type { SigningSecrets } from '../tenants/signing-secrets.js'
-import { VERSION } from '../lib/version.js'
 import type { Outbox } from './outbox.js'
 import { assertWebhookUrl } from './webhook-url.js'
 
@@ -195,7 +195,11 @@ export class WebhookSender {
     }
   }
 
-  private async settle(delivery: WebhookDeliveryRecord, outcome: number | string, term: LeadershipTerm): Promise<void> {
+  private async settle(
+    delivery: WebhookDeliveryRecord,
+    outcome: number | string,
+    term: LeadershipTerm,
+  ): Promise<void> {
     const { store, clock, observe } = this.parts
     const now = clock.now()
     const isDelivered = typeof outcome === 'number' && outcome >= 200 && outcome < 300

@@ -3,11 +3,11 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { AUDIT_EVENTS } from '../../src/audit/audit-events.js'
-import { DAY_MS, ManualClock } from '../../src/lib/clock.js'
-import { type Environment, loadConfig } from '../../src/config/config.js'
-import { type Core, openCore } from '../../src/app/core.js'
 import { COMMAND_LINE } from '../../src/admin/operation.js'
+import { type Core, openCore } from '../../src/app/core.js'
+import { AUDIT_EVENTS } from '../../src/audit/audit-events.js'
+import { type Environment, loadConfig } from '../../src/config/config.js'
+import { DAY_MS, ManualClock } from '../../src/lib/clock.js'
 import type { TenantRecord } from '../../src/storage/records.js'
 
 const actor = { name: 'dashboard:operator', requestId: 'req_1' }
@@ -34,8 +34,8 @@ const log = async () =>
 const issue = () => core.store.transaction((tx) => tx.setProductionIssued(tenant.id, clock.now()))
 const enrol = (userId: string, environment: Environment) =>
   core.store.transaction((tx) => {
-    const lookup = core.vault.lookup(tenant.id, environment, userId)
-    return tx.insertSubject(core.vault.create(tenant.id, environment, lookup, userId).record)
+    const blindIndex = core.vault.blindIndex(tenant.id, environment, userId)
+    return tx.insertSubject(core.vault.create(tenant.id, environment, blindIndex, userId).record)
   })
 
 describe('an operation', () => {
@@ -212,7 +212,7 @@ describe('a tenant', () => {
     await lifecycle.resume(tenant, actor)
     expect((await authenticate(created.sandboxKey)).tenant.id).toBe(tenant.id)
     await expect(lifecycle.resume(tenant, actor)).rejects.toMatchObject({ code: 'tenant_not_suspended' })
-    expect(await core.store.read.lookupsOf(tenant.id, 10)).toHaveLength(1)
+    expect(await core.store.read.blindIndexesOf(tenant.id, 10)).toHaveLength(1)
     expect(await log()).toMatchObject([
       { event: 'tenant_suspended', actor: actor.name },
       { event: 'tenant_resumed', actor: actor.name },
@@ -231,7 +231,7 @@ describe('a tenant', () => {
     const { store } = core
     const receipt = await lifecycle.delete(tenant, actor)
     expect(receipt).toMatchObject({ users: 201, references: 0, erasureId: expect.stringMatching(/^era_/) })
-    expect(await store.read.lookupsOf(tenant.id, 10)).toEqual([])
+    expect(await store.read.blindIndexesOf(tenant.id, 10)).toEqual([])
     expect(await store.read.signingSecrets(tenant.id, clock.now())).toEqual([])
     await expect(authenticate(created.sandboxKey)).rejects.toMatchObject({ code: 'revoked_api_key' })
     expect((await log()).at(-1)).toMatchObject({
@@ -241,7 +241,7 @@ describe('a tenant', () => {
       users: 201,
     })
     expect((await core.audit.verify(store.read, tenant.id)).brokenAt).toBeNull()
-    expect(await store.read.lookupsOf(neighbour.id, 10)).toHaveLength(1)
+    expect(await store.read.blindIndexesOf(neighbour.id, 10)).toHaveLength(1)
 
     const deleted = { code: 'tenant_deleted' }
     for (const again of [

@@ -62,8 +62,8 @@ describe('a photo that is added', () => {
     await production.enroll({ user_id: 'consenting', image: adaToday, add: true })
     const { TemplateVault } = await import('../../src/users/template-vault.js')
     const vault = new TemplateVault(running.service.core.keys, running.clock)
-    const lookup = vault.lookup(tenant.id, 'production', 'consenting')
-    const subject = await vault.find(store.read, lookup, 'consenting')
+    const blindIndex = vault.blindIndex(tenant.id, 'production', 'consenting')
+    const subject = await vault.find(store.read, blindIndex, 'consenting')
     expect(vault.openReference(subject!, subject!.reference!)).toMatchObject({ consent, views: 2 })
   })
 

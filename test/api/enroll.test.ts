@@ -76,7 +76,7 @@ describe('a first enrolment', () => {
     const user_id = 'early\u200b'
     const { vault, store } = running.service.core
     await production.enroll({ user_id: 'early', image: ada })
-    const [known, odd] = ['early', user_id].map((id) => vault.lookup(tenant.id, 'production', id))
+    const [known, odd] = ['early', user_id].map((id) => vault.blindIndex(tenant.id, 'production', id))
     const { reference, ...other } = (await vault.find(store.read, known!, 'early'))!
     const early = vault.create(tenant.id, 'production', odd!, user_id)
     await store.transaction(async (tx) => {
@@ -247,8 +247,8 @@ describe('consent', () => {
     expect(response.status).toBe(201)
     const { store, keys } = running.service.core
     const vault = new TemplateVault(keys, running.clock)
-    const lookup = vault.lookup(tenant.id, 'production', 'consenting')
-    const subject = await vault.find(store.read, lookup, 'consenting')
+    const blindIndex = vault.blindIndex(tenant.id, 'production', 'consenting')
+    const subject = await vault.find(store.read, blindIndex, 'consenting')
     expect(vault.openReference(subject!, subject!.reference!).consent).toEqual(consent)
     const head = await store.read.auditHead(tenant.id)
     expect(JSON.parse(head!.entry)).toMatchObject({ consent_recorded: true })

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { COMMAND_LINE } from '../../src/admin/operation.js'
 import { ApiError, Countersign, type ResponseEvent } from '../../src/client/index.js'
 import { isoTime, SECOND_MS } from '../../src/lib/clock.js'
-import { COMMAND_LINE } from '../../src/admin/operation.js'
 import type { ApiClient } from '../support/client.js'
 import { base64, face } from '../support/faces.js'
 import { startService, type TestService, type TestTenant } from '../support/service.js'

@@ -1,8 +1,8 @@
 import Database from 'better-sqlite3'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sqliteFile } from '../../src/config/config.js'
-import { StoreUnavailableError } from '../../src/storage/store.js'
 import { VERSION } from '../../src/lib/version.js'
+import { StoreUnavailableError } from '../../src/storage/store.js'
 import { base64, face } from '../support/faces.js'
 import { startService, type TestService, type TestTenant } from '../support/service.js'
 

@@ -1,8 +1,8 @@
 /** Tests of the sandbox's limits: its users are counted and expire, its records are counted, and the disk keeps room for production. */
 import { pino } from 'pino'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { DAY_MS } from '../../src/lib/clock.js'
 import { RetentionJob } from '../../src/jobs/retention.js'
+import { DAY_MS } from '../../src/lib/clock.js'
 import type { ApiClient } from '../support/client.js'
 import { base64, face } from '../support/faces.js'
 import { plain } from '../support/images.js'

@@ -72,7 +72,7 @@ beforeAll(async () => {
   const { store, keys } = service.core
   const vault = new TemplateVault(keys, running.clock)
   for (const name of USERS) {
-    const subject = (await vault.find(store.read, vault.lookup(tenant.id, 'production', name), name))!
+    const subject = (await vault.find(store.read, vault.blindIndex(tenant.id, 'production', name), name))!
     const { embedding } = vault.openReference(subject, subject.reference!)
     embeddings.push(Buffer.from(embedding.buffer, embedding.byteOffset, embedding.byteLength))
   }
@@ -81,8 +81,8 @@ beforeAll(async () => {
 
   // A row that was damaged: an error of the service itself.
   const damage = new Database(join(running.dataDir, 'countersign.db'), { timeout: 5000 })
-  const lookup = vault.lookup(tenant.id, 'production', USERS[3]!)
-  damage.prepare("UPDATE subject SET wrapped_key = x'00' WHERE lookup = ?").run(lookup)
+  const blindIndex = vault.blindIndex(tenant.id, 'production', USERS[3]!)
+  damage.prepare("UPDATE subject SET wrapped_key = x'00' WHERE lookup = ?").run(blindIndex)
   damage.close()
   const broken = await production.verify({ user_id: USERS[3], image: ada, action: ACTION })
   expect(broken.body).toMatchObject({ code: 'store_unavailable' })

@@ -1,9 +1,9 @@
 /** What each answer of the API means on the hosted page. */
 import { describe, expect, it } from 'vitest'
-import { ERRORS, type ErrorCode } from '../../src/lib/api-error.js'
-import { outcomeOf } from '../../src/capture-page/capture-outcome.js'
 import { enrollDescription } from '../../src/api/enroll.js'
 import { verifyDescription } from '../../src/api/verify.js'
+import { outcomeOf } from '../../src/capture-page/capture-outcome.js'
+import { ERRORS, type ErrorCode } from '../../src/lib/api-error.js'
 
 const refusal = (code: ErrorCode) =>
   outcomeOf({ status: ERRORS[code].status, body: { error: ERRORS[code].category, code } })

@@ -446,7 +446,7 @@ overTransports((transport) => {
       await opened.visitor.open()
       const unopened = await session({ user_id })
       const { store, vault } = running.service.core
-      const { subject } = (await store.read.subject(vault.lookup(tenant.id, 'sandbox', user_id)))!
+      const { subject } = (await store.read.subject(vault.blindIndex(tenant.id, 'sandbox', user_id)))!
       const lockedUntil = running.clock.now() + 60_000
       await store.transaction((tx) =>
         tx.setLockout(subject.id, { failures: 10, lockedUntil, disabledAt: null }),

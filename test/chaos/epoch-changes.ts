@@ -2,13 +2,14 @@
  * Epochs that follow each other while things go wrong, each key destroyed as soon as its epoch has ended: a synchronous standby has all that
  * was wrapped anew by then, and never needs it again.
  */
-import { systemClock } from '../../src/lib/clock.js'
-import { EpochFolder } from '../../src/keys/epoch-folder.js'
+
+import { type Core, takeOverEpochs } from '../../src/app/core.js'
 import { wrappingOf } from '../../src/crypto/epoch-key.js'
 import { isOpenedBy } from '../../src/crypto/sealed-box.js'
-import { destroyRetired } from '../../src/keys/scheduled-epoch-rotation.js'
+import { EpochFolder } from '../../src/keys/epoch-folder.js'
 import { EpochRotation } from '../../src/keys/epoch-rotation.js'
-import { type Core, takeOverEpochs } from '../../src/app/core.js'
+import { destroyRetired } from '../../src/keys/scheduled-epoch-rotation.js'
+import { systemClock } from '../../src/lib/clock.js'
 
 /** Longer than a node that stands still is waited for. */
 const PATIENCE_MS = 10_000

@@ -68,14 +68,17 @@ describe('dist is built', () => {
     expect(answer('isBuilt')).toBe(true)
   })
 
-  it.each(['src/app/service.ts', 'test/faults/campaign.ts', 'tsconfig.json'])('not where %s is newer', (path) => {
-    const files = ['bootstrap.mjs', 'build-state.mjs', 'write-build.mjs'].map((name) => `scripts/${name}`)
-    for (const old of [...files, 'tsconfig.json']) age(old, 120)
-    write('dist/.built', String(Date.now() - 60_000))
-    expect(answer('isBuilt')).toBe(true)
-    write(path, JSON.stringify({ include: ['src', 'test/faults/main.ts'] }))
-    expect(answer('isBuilt')).toBe(false)
-  })
+  it.each(['src/app/service.ts', 'test/faults/campaign.ts', 'tsconfig.json'])(
+    'not where %s is newer',
+    (path) => {
+      const files = ['bootstrap.mjs', 'build-state.mjs', 'write-build.mjs'].map((name) => `scripts/${name}`)
+      for (const old of [...files, 'tsconfig.json']) age(old, 120)
+      write('dist/.built', String(Date.now() - 60_000))
+      expect(answer('isBuilt')).toBe(true)
+      write(path, JSON.stringify({ include: ['src', 'test/faults/main.ts'] }))
+      expect(answer('isBuilt')).toBe(false)
+    },
+  )
 })
 
 it('a Node that is too old is told which one is needed, before anything is installed', () => {

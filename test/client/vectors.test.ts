@@ -9,8 +9,8 @@ import {
   verifyVerdict,
 } from '../../src/client/index.js'
 import * as service from '../../src/crypto/verification-jwt.js'
-import { packageFile } from '../../src/lib/package-root.js'
 import { memberIssue } from '../../src/http/bodies/json-members.js'
+import { packageFile } from '../../src/lib/package-root.js'
 import { parseApiKey } from '../../src/tenants/api-key.js'
 import { documentInDocs } from '../support/docs.js'
 

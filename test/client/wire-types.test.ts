@@ -3,9 +3,9 @@ import { spawnSync } from 'node:child_process'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { packageFile } from '../../src/lib/package-root.js'
 import { buildOpenApi } from '../../src/http/openapi/openapi.js'
 import { DESCRIPTIONS } from '../../src/http/routes.js'
+import { packageFile } from '../../src/lib/package-root.js'
 import { VERSION } from '../../src/lib/version.js'
 
 // biome-ignore lint/suspicious/noExplicitAny: a JSON document, looked into freely

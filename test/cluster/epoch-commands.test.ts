@@ -2,12 +2,12 @@
 import { randomBytes } from 'node:crypto'
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { HOUR_MS } from '../../src/lib/clock.js'
+import { type Core, openCore } from '../../src/app/core.js'
 import { loadConfig } from '../../src/config/config.js'
-import { EpochFolder } from '../../src/keys/epoch-folder.js'
 import { databaseTag } from '../../src/crypto/epoch-key.js'
 import { isOpenedBy } from '../../src/crypto/sealed-box.js'
-import { type Core, openCore } from '../../src/app/core.js'
+import { EpochFolder } from '../../src/keys/epoch-folder.js'
+import { HOUR_MS } from '../../src/lib/clock.js'
 import { type Workplace, workplace } from '../support/command.js'
 import { createDatabase, overPostgres, type TestDatabase } from '../support/postgres.js'
 
@@ -46,15 +46,14 @@ overPostgres(() => {
   const enrol = (userId: string) =>
     withCore(async ({ store, vault, tenancy, audit }) => {
       const { id } = (await store.read.tenants())[0]!
-      const lookup = vault.lookup(id, 'production', userId)
+      const blindIndex = vault.blindIndex(id, 'production', userId)
       await store.transaction(async (tx) => {
-        await tx.insertSubject(vault.create(id, 'production', lookup, userId).record)
+        await tx.insertSubject(vault.create(id, 'production', blindIndex, userId).record)
         await audit.append(tx, id, { event: 'enroll', actor: 'operator', request_id: null })
       })
-      return { tenancy, lookup }
+      return { tenancy, blindIndex }
     })
-  const users = () =>
-    withCore(async ({ store }) => (await store.read.sealedRows('subject', '', 100)).length)
+  const users = () => withCore(async ({ store }) => (await store.read.sealedRows('subject', '', 100)).length)
   const finding = async () =>
     (await run('doctor')).json.findings.find(({ check }: { check: string }) => check === 'epoch keys')
 
@@ -83,10 +82,10 @@ overPostgres(() => {
   it('put back who is in the file, and erase who was erased since', async () => {
     await run('keys', 'rotate-epoch')
     await enrol('ada')
-    const { lookup } = await enrol('grace')
+    const { blindIndex } = await enrol('grace')
     const copy = await database.query('SELECT * FROM subject')
     const then = (await withCore(({ store }) => store.shared!.epochs.all())).at(-1)!
-    await withCore(({ store }) => store.transaction(async (tx) => void (await tx.eraseSubject(lookup))))
+    await withCore(({ store }) => store.transaction(async (tx) => void (await tx.eraseSubject(blindIndex))))
     await run('keys', 'rotate-epoch')
     // As a dump from before would have it.
     const fields = 'id, tenant_id, environment, lookup, wrapped_key, created_at, failures'
@@ -105,7 +104,7 @@ overPostgres(() => {
     const find = () =>
       withCore(async ({ store, vault }) => {
         const { id } = (await store.read.tenants())[0]!
-        return vault.find(store.read, vault.lookup(id, 'production', 'ada'), 'ada')
+        return vault.find(store.read, vault.blindIndex(id, 'production', 'ada'), 'ada')
       })
     const { dataKey } = (await find())!
     expect((await run('keys', 'rotate-epoch')).code).toBe(0)

@@ -9,10 +9,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { HOUR_MS, SECOND_MS, systemClock } from '../../src/lib/clock.js'
+import { type Core, openCore, takeOverEpochs } from '../../src/app/core.js'
 import { loadConfig } from '../../src/config/config.js'
 import { EpochFolder } from '../../src/keys/epoch-folder.js'
-import { type Core, openCore, takeOverEpochs } from '../../src/app/core.js'
+import { HOUR_MS, SECOND_MS, systemClock } from '../../src/lib/clock.js'
 import type { EpochBook } from '../../src/storage/epoch-book.js'
 import type { SharedStore } from '../../src/storage/store.js'
 import { TemplateVault } from '../../src/users/template-vault.js'
@@ -66,7 +66,7 @@ overPostgres(() => {
       of: (keyIds) => book.of(keyIds),
       behind: (stage, number) => book.behind(stage, number),
       withdraw: (number, at) => book.withdraw(number, at),
-      lookupsOf: (ids, options) => book.lookupsOf(ids, options),
+      blindIndexesOf: (ids, options) => book.blindIndexesOf(ids, options),
       adopt: (keyId, at) => book.adopt(keyId, at),
       announce: (keyId, at) => book.announce(keyId, at).then(() => mark('announced')),
       activate: (number, at) => book.activate(number, at).then(() => mark('activated')),

@@ -1,13 +1,13 @@
 /** What tests of epoch keys do with a database and a folder, without a service. */
 import { readdirSync } from 'node:fs'
 import { expect } from 'vitest'
-import { systemClock } from '../../src/lib/clock.js'
-import { EpochFolder } from '../../src/keys/epoch-folder.js'
+import { type Core, takeOverEpochs } from '../../src/app/core.js'
 import { wrappingOf } from '../../src/crypto/epoch-key.js'
 import { isOpenedBy } from '../../src/crypto/sealed-box.js'
-import { destroyRetired } from '../../src/keys/scheduled-epoch-rotation.js'
+import { EpochFolder } from '../../src/keys/epoch-folder.js'
 import { EpochRotation } from '../../src/keys/epoch-rotation.js'
-import { type Core, takeOverEpochs } from '../../src/app/core.js'
+import { destroyRetired } from '../../src/keys/scheduled-epoch-rotation.js'
+import { systemClock } from '../../src/lib/clock.js'
 
 export function rotationOf({ store, keys }: Core, folder: EpochFolder): EpochRotation {
   return new EpochRotation({
@@ -35,14 +35,14 @@ export async function enrol(
   tenantId: string,
   userId: string,
 ): Promise<void> {
-  const lookup = vault.lookup(tenantId, 'production', userId)
+  const blindIndex = vault.blindIndex(tenantId, 'production', userId)
   await store.transaction((tx) =>
-    tx.insertSubject(vault.create(tenantId, 'production', lookup, userId).record),
+    tx.insertSubject(vault.create(tenantId, 'production', blindIndex, userId).record),
   )
 }
 
 export async function opens({ store, vault }: Core, tenantId: string, userId: string): Promise<boolean> {
-  return (await vault.find(store.read, vault.lookup(tenantId, 'production', userId), userId)) !== null
+  return (await vault.find(store.read, vault.blindIndex(tenantId, 'production', userId), userId)) !== null
 }
 
 /** All users' keys open by that key, together with the database's, and by those alone none does. */

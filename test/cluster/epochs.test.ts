@@ -5,14 +5,14 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { systemClock } from '../../src/lib/clock.js'
-import { EpochFolder } from '../../src/keys/epoch-folder.js'
+import { type Core, openCore, takeOverEpochs } from '../../src/app/core.js'
 import { wrappingOf } from '../../src/crypto/epoch-key.js'
 import { isOpenedBy } from '../../src/crypto/sealed-box.js'
-import { EpochRotation, type EpochStep } from '../../src/keys/epoch-rotation.js'
-import { type Core, openCore, takeOverEpochs } from '../../src/app/core.js'
-import { finish, prepare } from '../../src/keys/master-key-rotation.js'
 import { toApiError } from '../../src/http/to-api-error.js'
+import { EpochFolder } from '../../src/keys/epoch-folder.js'
+import { EpochRotation, type EpochStep } from '../../src/keys/epoch-rotation.js'
+import { finish, prepare } from '../../src/keys/master-key-rotation.js'
+import { systemClock } from '../../src/lib/clock.js'
 import type { EpochRecord } from '../../src/storage/epoch-book.js'
 import { StoreUnavailableError } from '../../src/storage/store.js'
 import { poll } from '../support/command.js'
@@ -54,8 +54,7 @@ overPostgres(() => {
   }
   const rotation = (core: Core, folder = new EpochFolder(path)) => rotationOf(core, folder)
   const destroy = (core: Core) => destroyEnded(core, new EpochFolder(path))
-  const enrolAt = (core: Core, tenantId: string, userId: string) =>
-    enrol(core, core, tenantId, userId)
+  const enrolAt = (core: Core, tenantId: string, userId: string) => enrol(core, core, tenantId, userId)
   const assertUnder = (core: Core, keyId: string) => assertAllUnder(core, new EpochFolder(path), keyId)
 
   it(

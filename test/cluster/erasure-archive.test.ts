@@ -6,16 +6,16 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { systemClock } from '../../src/lib/clock.js'
+import { type Core, openCore, takeOverEpochs } from '../../src/app/core.js'
 import { loadConfig } from '../../src/config/config.js'
-import { EpochFolder } from '../../src/keys/epoch-folder.js'
 import { wrappingOf } from '../../src/crypto/epoch-key.js'
 import { masterKeyId } from '../../src/crypto/master-key.js'
 import { openWithAny } from '../../src/crypto/sealed-box.js'
 import { openKeys } from '../../src/crypto/service-keys.js'
-import { destroyRetired } from '../../src/keys/scheduled-epoch-rotation.js'
+import { EpochFolder } from '../../src/keys/epoch-folder.js'
 import { EpochRotation } from '../../src/keys/epoch-rotation.js'
-import { type Core, openCore, takeOverEpochs } from '../../src/app/core.js'
+import { destroyRetired } from '../../src/keys/scheduled-epoch-rotation.js'
+import { systemClock } from '../../src/lib/clock.js'
 import { openPostgresStore } from '../../src/storage/postgres/postgres-store.js'
 import type { Store } from '../../src/storage/store.js'
 import { TemplateVault } from '../../src/users/template-vault.js'
@@ -59,7 +59,12 @@ overPostgres(() => {
   const open = (server: PostgresServer) => openCore(loadConfig(configure(server)))
 
   async function enrol({ store, vault }: Core, tenantId: string, userId: string): Promise<void> {
-    const subject = vault.create(tenantId, 'production', vault.lookup(tenantId, 'production', userId), userId)
+    const subject = vault.create(
+      tenantId,
+      'production',
+      vault.blindIndex(tenantId, 'production', userId),
+      userId,
+    )
     await store.transaction(async (tx) => {
       await tx.insertSubject(subject.record)
       const content = { embedding: EMBEDDING, views: 1, weight: 1, consent: null }
@@ -85,7 +90,7 @@ overPostgres(() => {
     const [keyring] = await store.read.keyrings()
     const keys = openKeys(keyring!.sealed, masterKey, masterKeyId(masterKey))
     const vault = new TemplateVault(keys, systemClock)
-    const found = await store.read.subject(vault.lookup(tenantId, 'production', userId))
+    const found = await store.read.subject(vault.blindIndex(tenantId, 'production', userId))
     if (!found) throw new Error(`${userId} is not in this copy`)
     const { id, wrappedKey } = found.subject
     const epochKeys = readdirSync(keyFolder)
@@ -154,9 +159,9 @@ overPostgres(() => {
       cpSync(epochs, kept, { recursive: true })
 
       for (const user of ['ada', 'grace']) await enrol(living, tenant.id, `${user}-who-lives`)
-      const lookup = (user: string) => living.vault.lookup(tenant.id, 'production', user)
+      const blindIndex = (user: string) => living.vault.blindIndex(tenant.id, 'production', user)
       await living.store.transaction(async (tx) => {
-        await tx.eraseSubject(lookup('ada'))
+        await tx.eraseSubject(blindIndex('ada'))
       })
       await rotate(living)
       const { rows } = await client.query('SELECT pg_walfile_name(pg_switch_wal()) AS last')
@@ -206,7 +211,7 @@ overPostgres(() => {
       const again = await open(restored)
       try {
         const find = (user: string) =>
-          again.vault.find(again.store.read, again.vault.lookup(tenant.id, 'production', user), user)
+          again.vault.find(again.store.read, again.vault.blindIndex(tenant.id, 'production', user), user)
         expect(await find('ada')).toBeNull()
         const grace = await find('grace')
         expect(again.vault.openReference(grace!, grace!.reference!).views).toBe(1)

@@ -26,7 +26,10 @@ it('names no service while the database cannot be asked: what it said before may
     return [node]
   }
   const coordinator = { id: 'one', isOutdated: false, announce: async () => {} } as unknown as Coordinator
-  const membership = new Membership({ coordinator, presence: coordinator, services }, pino({ level: 'silent' }))
+  const membership = new Membership(
+    { coordinator, presence: coordinator, services },
+    pino({ level: 'silent' }),
+  )
   await membership.start({})
   expect(membership.nodes).toEqual([node])
   isThere = false

@@ -3,8 +3,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { DEFAULT_PACK_FILE } from '../../src/config/default-model-pack.js'
 import { loadConfig } from '../../src/config/config.js'
+import { DEFAULT_PACK_FILE } from '../../src/config/default-model-pack.js'
 
 let modelsDir: string
 beforeEach(() => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { describePostgres, parsePostgresUrl } from '../../src/config/postgres-url.js'
 import { ConfigError } from '../../src/config/config.js'
+import { describePostgres, parsePostgresUrl } from '../../src/config/postgres-url.js'
 
 const BASE = {
   user: 'kim',

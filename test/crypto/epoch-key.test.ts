@@ -3,7 +3,6 @@ import { linkSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } fr
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { EpochFolder } from '../../src/keys/epoch-folder.js'
 import {
   dataKeyWrapping,
   epochKeyId,
@@ -12,6 +11,7 @@ import {
   wrappingOf,
 } from '../../src/crypto/epoch-key.js'
 import { isOpenedBy, type SealingKey, seal } from '../../src/crypto/sealed-box.js'
+import { EpochFolder } from '../../src/keys/epoch-folder.js'
 
 const alone = (key: Buffer): SealingKey => ({ current: key, others: [] })
 const id = 'sub_1'

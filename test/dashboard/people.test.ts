@@ -1,9 +1,9 @@
 /** People of tenants: invited, signed in under a name, with a role, and never beyond their tenant. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { MINUTE_MS } from '../../src/lib/clock.js'
-import { OPERATOR_RIGHTS, TENANT_RIGHTS } from '../../src/dashboard/rights.js'
 import { COMMAND_LINE } from '../../src/admin/operation.js'
 import { INVITATION_MS } from '../../src/admin/people-operations.js'
+import { OPERATOR_RIGHTS, TENANT_RIGHTS } from '../../src/dashboard/rights.js'
+import { MINUTE_MS } from '../../src/lib/clock.js'
 import type { PersonRole } from '../../src/storage/records.js'
 import { type DashboardClient, loginToken, request, signIn as signInFrom } from '../support/dashboard.js'
 import { OPERATOR_PASSWORD } from '../support/operator.js'

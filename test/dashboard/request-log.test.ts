@@ -1,11 +1,11 @@
 /** The request log: what it says of a request, who finds what in it, and what is left of it in the end. */
 import { pino } from 'pino'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { ERRORS } from '../../src/lib/api-error.js'
-import { DAY_MS } from '../../src/lib/clock.js'
 import type { RequestPage, RequestView } from '../../src/dashboard/contract.js'
 import { RequestLog } from '../../src/dashboard/request-log.js'
 import type { Observation } from '../../src/http/observation.js'
+import { ERRORS } from '../../src/lib/api-error.js'
+import { DAY_MS } from '../../src/lib/clock.js'
 import { type Store, StoreUnavailableError } from '../../src/storage/store.js'
 import { apiClient } from '../support/client.js'
 import { type DashboardClient, signIn } from '../support/dashboard.js'

@@ -1,9 +1,9 @@
 /** The page of the second factor, and the sign-in with it, in a real browser. */
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { MINUTE_MS } from '../../src/lib/clock.js'
-import { totpCode, totpStep } from '../../src/crypto/totp.js'
 import { COMMAND_LINE } from '../../src/admin/operation.js'
+import { totpCode, totpStep } from '../../src/crypto/totp.js'
+import { MINUTE_MS } from '../../src/lib/clock.js'
 import { CHROMIUM, launchBrowser, loaded, openPage, violations } from '../support/browser.js'
 import { OPERATOR_PASSWORD } from '../support/operator.js'
 import { startService, type TestService } from '../support/service.js'

@@ -1,8 +1,8 @@
 /** The second factor of operators: added, asked for, used once, lost, and sealed. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { MINUTE_MS } from '../../src/lib/clock.js'
-import { totpCode, totpStep } from '../../src/crypto/totp.js'
 import { COMMAND_LINE } from '../../src/admin/operation.js'
+import { totpCode, totpStep } from '../../src/crypto/totp.js'
+import { MINUTE_MS } from '../../src/lib/clock.js'
 import type { PersonRole } from '../../src/storage/records.js'
 import { type DashboardClient, request, signIn as signInFrom } from '../support/dashboard.js'
 import { OPERATOR_PASSWORD } from '../support/operator.js'

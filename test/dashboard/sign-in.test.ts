@@ -5,9 +5,9 @@ import { request as httpRequest } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
+import { COMMAND_LINE } from '../../src/admin/operation.js'
 import { loadOperatorPassword } from '../../src/dashboard/operator-password.js'
 import { Sessions } from '../../src/dashboard/sessions.js'
-import { COMMAND_LINE } from '../../src/admin/operation.js'
 import { LocalRateLimiter } from '../../src/tenants/rate-limiter.js'
 import { loginToken, request, signIn } from '../support/dashboard.js'
 import { oidcProvider } from '../support/oidc-provider.js'
@@ -29,9 +29,7 @@ async function start(env: Record<string, string> = {}): Promise<TestService> {
 
 type Entry = Record<string, unknown>
 async function entries({ service }: TestService, tenantId: string): Promise<Entry[]> {
-  return (await service.core.store.read.auditEntries(tenantId, 0, 1000)).map(({ entry }) =>
-    JSON.parse(entry),
-  )
+  return (await service.core.store.read.auditEntries(tenantId, 0, 1000)).map(({ entry }) => JSON.parse(entry))
 }
 const post = (running: TestService, credentials: object, headers: Record<string, string> = {}) =>
   request(running, 'POST', '/session', credentials, { Origin: running.service.adminUrl, ...headers })

@@ -2,8 +2,8 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
-import { parsePostgresUrl } from '../../src/config/postgres-url.js'
 import { loadConfig, SETTINGS } from '../../src/config/config.js'
+import { parsePostgresUrl } from '../../src/config/postgres-url.js'
 import { packageFile } from '../../src/lib/package-root.js'
 import { IMAGE, IMAGE_ENVIRONMENT, instruction } from '../support/dockerfile.js'
 

@@ -2,8 +2,8 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
-import { packageFile } from '../../src/lib/package-root.js'
 import { NOT_READY_REASONS } from '../../src/http/readiness.js'
+import { packageFile } from '../../src/lib/package-root.js'
 
 const read = (name: string) => readFileSync(packageFile('docs', 'operations', name), 'utf8')
 const sections = [...read('runbooks.md').matchAll(/^## (\w+)$/gm)].map(([, name]) => name!)

@@ -5,9 +5,9 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pino } from 'pino'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { DAY_MS, HOUR_MS, ManualClock, MINUTE_MS, SECOND_MS } from '../../src/lib/clock.js'
 import { LeaderLease } from '../../src/cluster/leader-lease.js'
 import { RetentionJob } from '../../src/jobs/retention.js'
+import { DAY_MS, HOUR_MS, ManualClock, MINUTE_MS, SECOND_MS } from '../../src/lib/clock.js'
 import { SqliteStore } from '../../src/storage/sqlite/sqlite-store.js'
 import { base64, face } from '../support/faces.js'
 import { startService, type TestService } from '../support/service.js'
@@ -176,7 +176,7 @@ it('housekeeping deletes nothing for an hour after the clock was set, and what h
     await store.transaction((tx) =>
       tx.insertIdempotencyRecord({
         scope,
-        lookup: null,
+        blindIndex: null,
         subjectId: null,
         payloadHash: scope,
         status: 200,

@@ -21,8 +21,7 @@ export function mutate(
       ? random.below(corpus.length)
       : corpus.length - 1 - random.below(Math.ceil(corpus.length / 2))
   let bytes = corpus[from]!
-  for (let steps = 1 + random.below(MAX_STEPS); steps > 0; steps--)
-    bytes = step(bytes, corpus, random, words)
+  for (let steps = 1 + random.below(MAX_STEPS); steps > 0; steps--) bytes = step(bytes, corpus, random, words)
   return bytes.subarray(0, mostBytes)
 }
 

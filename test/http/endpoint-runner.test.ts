@@ -4,10 +4,10 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import Database from 'better-sqlite3'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { EndpointRunner } from '../../src/http/endpoint-runner.js'
-import type { TenantRecord } from '../../src/storage/records.js'
 import type { Call, Endpoint } from '../../src/api/endpoint.js'
 import { verifyDescription } from '../../src/api/verify.js'
+import { EndpointRunner } from '../../src/http/endpoint-runner.js'
+import type { TenantRecord } from '../../src/storage/records.js'
 import { startService, type TestService } from '../support/service.js'
 
 let running: TestService

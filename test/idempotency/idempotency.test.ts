@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { DAY_MS, MINUTE_MS } from '../../src/lib/clock.js'
 import { Idempotency, type IdempotentRequest } from '../../src/idempotency/idempotency.js'
+import { DAY_MS, MINUTE_MS } from '../../src/lib/clock.js'
 import { type ApiClient, type ApiResponse, apiClient } from '../support/client.js'
 import { poll } from '../support/command.js'
 import { countRows, keptBytes } from '../support/database.js'

@@ -29,7 +29,10 @@ const term = { id: 'term', signal: new AbortController().signal }
 const walk = (hasDuty: () => boolean = () => true) => {
   const { core, clock } = running.service
   const log = pino({ base: null }, { write: (line: string) => void lines.push(line) })
-  return new AuditVerification({ ...core, clock, log, leaderLease: { current: () => (hasDuty() ? term : null) } }, 0)
+  return new AuditVerification(
+    { ...core, clock, log, leaderLease: { current: () => (hasDuty() ? term : null) } },
+    0,
+  )
 }
 const status = () => auditVerificationStatus(running.service.core.store, running.service.core.audit)
 const tamper = async (statement: string) => {

@@ -1,8 +1,8 @@
 /** A system clock that is set, slewed, or finds that the machine slept; the test moves both clocks. */
 import { pino } from 'pino'
 import { afterEach, describe, expect, it } from 'vitest'
-import { ManualClock, MINUTE_MS, SECOND_MS } from '../../src/lib/clock.js'
 import { ClockWatch } from '../../src/jobs/clock-watch.js'
+import { ManualClock, MINUTE_MS, SECOND_MS } from '../../src/lib/clock.js'
 import { poll } from '../support/command.js'
 import { sampleOf, scrape } from '../support/metrics.js'
 import { startService, type TestService } from '../support/service.js'

@@ -3,15 +3,15 @@ import { copyFileSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { systemClock } from '../../src/lib/clock.js'
+import { type Core, openCore } from '../../src/app/core.js'
+import { KeyWatch } from '../../src/app/key-watch.js'
+import { createLog } from '../../src/app/log.js'
 import { type Config, loadConfig } from '../../src/config/config.js'
 import { masterKeyId } from '../../src/crypto/master-key.js'
 import { openWithAny } from '../../src/crypto/sealed-box.js'
 import { openKeys } from '../../src/crypto/service-keys.js'
-import { KeyWatch } from '../../src/app/key-watch.js'
-import { type Core, openCore } from '../../src/app/core.js'
-import { createLog } from '../../src/app/log.js'
 import { finish, prepare } from '../../src/keys/master-key-rotation.js'
+import { systemClock } from '../../src/lib/clock.js'
 import { SqliteStore } from '../../src/storage/sqlite/sqlite-store.js'
 import { TemplateVault } from '../../src/users/template-vault.js'
 
@@ -36,8 +36,8 @@ afterEach(async () => {
 })
 
 async function enrol(tenantId: string, userId: string): Promise<void> {
-  const lookup = vault.lookup(tenantId, 'production', userId)
-  const subject = vault.create(tenantId, 'production', lookup, userId)
+  const blindIndex = vault.blindIndex(tenantId, 'production', userId)
+  const subject = vault.create(tenantId, 'production', blindIndex, userId)
   await core.store.transaction((tx) => tx.insertSubject(subject.record))
 }
 
@@ -76,8 +76,8 @@ describe('a new master key', () => {
     core = await openCore(configure(newMaster))
     vault = new TemplateVault(core.keys, systemClock)
     expect(core.keys.phase).toBe('settled')
-    const lookup = vault.lookup(tenant.id, 'production', 'ada')
-    expect(await vault.find(core.store.read, lookup, 'ada')).toMatchObject({
+    const blindIndex = vault.blindIndex(tenant.id, 'production', 'ada')
+    expect(await vault.find(core.store.read, blindIndex, 'ada')).toMatchObject({
       record: { tenantId: tenant.id },
     })
     await expect(core.secrets.active(core.store.read, tenant.id)).resolves.toBeDefined()
@@ -111,21 +111,19 @@ describe('a new master key', () => {
     const other = await openCore(configure(newMaster))
     try {
       const finishing = finish(other.store, other.keys, newMaster)
-      const lookup = vault.lookup(tenant.id, 'production', 'ada')
+      const blindIndex = vault.blindIndex(tenant.id, 'production', 'ada')
       let finished = false
       void finishing.then(() => {
         finished = true
       })
       for (let user = 0; !finished; user++) {
-        expect(await vault.find(core.store.read, lookup, 'ada')).not.toBeNull()
+        expect(await vault.find(core.store.read, blindIndex, 'ada')).not.toBeNull()
         await enrol(tenant.id, `user-${user}`)
         await new Promise((resolve) => setTimeout(resolve, 20))
       }
       await watch.look()
       expect(core.keys.phase).toBe('settled')
-      for (const { id, sealed } of await core.store.transaction((tx) =>
-        tx.sealedRows('subject', '', 10_000),
-      ))
+      for (const { id, sealed } of await core.store.transaction((tx) => tx.sealedRows('subject', '', 10_000)))
         expect(() => openWithAny(core.keys.wrapping, sealed, id)).not.toThrow()
     } finally {
       watch.stop()

@@ -1,7 +1,11 @@
 /** The rooms that decide: which sources are mutated, and the tests beside them that are to notice. */
 export const ROOMS = {
   decision: {
-    mutate: ['src/verification/decision-policy.ts', 'src/verification/liveness.ts', 'src/verification/engine-provider.ts'],
+    mutate: [
+      'src/verification/decision-policy.ts',
+      'src/verification/liveness.ts',
+      'src/verification/engine-provider.ts',
+    ],
     tests: [
       'test/verification/decision.test.ts',
       'test/verification/challenge-rules.test.ts',
@@ -29,11 +33,7 @@ export const ROOMS = {
     ],
   },
   tenants: {
-    mutate: [
-      'src/tenants/tenancy.ts',
-      'src/admin/tenant-operations.ts',
-      'src/admin/tenant-lifecycle.ts',
-    ],
+    mutate: ['src/tenants/tenancy.ts', 'src/admin/tenant-operations.ts', 'src/admin/tenant-lifecycle.ts'],
     tests: ['test/tenants/*.test.ts', 'test/cli/tenant.test.ts', 'test/dashboard/operators.test.ts'],
   },
   audit: {

@@ -1,9 +1,9 @@
 /** Opens what a power cut left, as the next start does, and holds it against what was promised before the cut. */
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { openCore } from '../../src/app/core.js'
 import { restoreDatabase } from '../../src/cli/backup.js'
 import { type Config, sqliteFile } from '../../src/config/config.js'
-import { openCore } from '../../src/app/core.js'
 import { joinKeys } from '../../src/storage/sqlite/sqlite-backup.js'
 import { SqliteStore } from '../../src/storage/sqlite/sqlite-store.js'
 import type { Expected, Tables } from './marks.js'

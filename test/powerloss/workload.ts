@@ -4,15 +4,15 @@
  */
 import { createHash, randomBytes } from 'node:crypto'
 import { closeSync, fsyncSync, mkdirSync, openSync, writeSync } from 'node:fs'
+import { COMMAND_LINE } from '../../src/admin/operation.js'
+import { type Core, findKeys, openCore } from '../../src/app/core.js'
 import { restoreDatabase } from '../../src/cli/backup.js'
-import { DAY_MS, systemClock } from '../../src/lib/clock.js'
 import { sqliteFile } from '../../src/config/config.js'
 import { keepKeyFile, newMasterKey, replaceKeyFile } from '../../src/crypto/master-key.js'
-import { createDurably } from '../../src/lib/durable-file.js'
 import { Idempotency } from '../../src/idempotency/idempotency.js'
-import { findKeys, type Core, openCore } from '../../src/app/core.js'
-import { COMMAND_LINE } from '../../src/admin/operation.js'
 import { finish, prepare } from '../../src/keys/master-key-rotation.js'
+import { DAY_MS, systemClock } from '../../src/lib/clock.js'
+import { createDurably } from '../../src/lib/durable-file.js'
 import type { TenantRecord } from '../../src/storage/records.js'
 import { Random } from '../hostile/random.js'
 import type { Mark } from './marks.js'
@@ -138,10 +138,10 @@ async function call(user: string, tenant: TenantRecord, event: 'enroll' | 'verif
   )
   if (!('execution' in begun)) throw new Error('a new key was not new')
   await store.transaction(async (tx) => {
-    const lookup = vault.lookup(tenant.id, 'production', user)
-    let subject = await vault.find(tx, lookup, user)
+    const blindIndex = vault.blindIndex(tenant.id, 'production', user)
+    let subject = await vault.find(tx, blindIndex, user)
     if (!subject) {
-      subject = vault.create(tenant.id, 'production', lookup, user)
+      subject = vault.create(tenant.id, 'production', blindIndex, user)
       await tx.insertSubject(subject.record)
     }
     if (event === 'enroll')
@@ -167,7 +167,7 @@ async function call(user: string, tenant: TenantRecord, event: 'enroll' | 'verif
     await begun.execution.keep(
       tx,
       { status: 200, body: JSON.stringify({ user, event }) },
-      { lookup, subject: { id: subject.record.id, dataKey: subject.dataKey } },
+      { blindIndex, subject: { id: subject.record.id, dataKey: subject.dataKey } },
     )
     await audit.append(tx, tenant.id, {
       event,

@@ -61,7 +61,7 @@ const FILLING: Array<[table: string, rows: number, columns: Record<string, strin
       id: "'sub_' || i",
       tenant_id: 'OWNER',
       environment: "'production'",
-      lookup: "b('lookup ' || i)",
+      blindIndex: "b('lookup ' || i)",
       wrapped_key: "b('w')",
       created_at: 'i',
       failures: '0',
@@ -89,7 +89,7 @@ const FILLING: Array<[table: string, rows: number, columns: Record<string, strin
       id: "'cha_' || i",
       tenant_id: 'OWNER',
       environment: "'production'",
-      lookup: "b('lookup ' || i)",
+      blindIndex: "b('lookup ' || i)",
       binding: "b('b')",
       steps: "'[]'",
       created_at: 'i',
@@ -101,7 +101,7 @@ const FILLING: Array<[table: string, rows: number, columns: Record<string, strin
     MANY,
     {
       scope: "b('scope ' || i)",
-      lookup: "b('lookup ' || i)",
+      blindIndex: "b('lookup ' || i)",
       payload_hash: "b('h')",
       status: '200',
       sealed: "b('s')",
@@ -113,7 +113,7 @@ const FILLING: Array<[table: string, rows: number, columns: Record<string, strin
     'erasure',
     MANY,
     {
-      lookup: "b('erased ' || i)",
+      blindIndex: "b('erased ' || i)",
       erasure_id: "'era_' || i",
       erased_at: 'i',
       reference_count: '1',
@@ -146,7 +146,7 @@ const FILLING: Array<[table: string, rows: number, columns: Record<string, strin
       endpoint_id: `'whe_' || (i % ${TENANTS} + 1)`,
       tenant_id: 'OWNER',
       type: "'user.enrolled'",
-      lookup: "b('lookup ' || i)",
+      blindIndex: "b('lookup ' || i)",
       status: "'delivered'",
       attempts: '1',
       created_at: 'i',
@@ -161,7 +161,7 @@ const FILLING: Array<[table: string, rows: number, columns: Record<string, strin
       tenant_id: 'OWNER',
       environment: "'production'",
       key_id: "'key_1'",
-      lookup: "b('lookup ' || i)",
+      blindIndex: "b('lookup ' || i)",
       purpose: "'verify'",
       sealed: "b('s')",
       link: "b('l')",
@@ -205,11 +205,11 @@ function fillings(bytesOf: (text: string) => string): string[] {
 /** What a verify, an enrolment, an erasure, a challenge and housekeeping do. */
 async function work(database: Connection): Promise<void> {
   const tx = storeTransaction(database, () => {})
-  const lookup = bytes('lookup 7')
+  const blindIndex = bytes('lookup 7')
   expect(await tx.apiKeyByHash(bytes('hash 7'), AT)).toBeDefined()
   await tx.signingSecrets('ten_7', AT)
   await tx.tenantById('ten_7')
-  expect(await tx.subject(lookup)).toBeDefined()
+  expect(await tx.subject(blindIndex)).toBeDefined()
   const { last, newest } = await tx.captureHistory('sub_7', [bytes('one'), bytes('other')], AT, 64)
   expect(newest).toHaveLength(64)
   await tx.capturesAfter('sub_7', last)

@@ -1,10 +1,10 @@
 /** Pages of docs/ that are made from the code; `UPDATE_DOCS=1 npx vitest run test/docs.test.ts test/openapi.test.ts` writes them. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
-import { ERRORS, type ErrorCategory } from '../../src/lib/api-error.js'
 import { PHOTO_HINTS } from '../../src/biometrics/photo-guidance.js'
 import { SETTING_GROUPS } from '../../src/config/settings.js'
-import { packageFile } from '../../src/lib/package-root.js'
 import { CATEGORY_MEANINGS } from '../../src/http/openapi/errors-page.js'
+import { ERRORS, type ErrorCategory } from '../../src/lib/api-error.js'
+import { packageFile } from '../../src/lib/package-root.js'
 
 const UPDATE = process.env.UPDATE_DOCS === '1'
 

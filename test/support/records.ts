@@ -76,7 +76,7 @@ export function subject(name = 'ada', changes: Partial<SubjectRecord> = {}): Sub
     id: `sub_${name}`,
     tenantId: 'ten_a',
     environment: 'production',
-    lookup: bytes(name),
+    blindIndex: bytes(name),
     wrappedKey: bytes(`wrapped key of ${name}`),
     createdAt: AT,
     failures: 0,
@@ -114,7 +114,7 @@ export function challenge(id: string, changes: Partial<ChallengeRecord> = {}): C
     id,
     tenantId: 'ten_a',
     environment: 'production',
-    lookup: bytes('ada'),
+    blindIndex: bytes('ada'),
     binding: bytes('binding'),
     steps: 'left right',
     createdAt: AT,
@@ -129,7 +129,7 @@ export function keptResponse(scope: string, changes: Partial<IdempotencyRecord> 
   const { createdAt = AT } = changes
   return {
     scope: bytes(scope),
-    lookup: bytes('ada'),
+    blindIndex: bytes('ada'),
     subjectId: 'sub_ada',
     payloadHash: bytes('hash'),
     status: 201,
@@ -142,7 +142,7 @@ export function keptResponse(scope: string, changes: Partial<IdempotencyRecord> 
 
 export function erasure(name = 'ada', changes: Partial<ErasureRecord> = {}): ErasureRecord {
   return {
-    lookup: bytes(name),
+    blindIndex: bytes(name),
     erasureId: `era_${name}`,
     erasedAt: AT,
     references: 1,
@@ -225,7 +225,7 @@ export function delivery(
     endpointId,
     tenantId: 'ten_a',
     type: 'user.enrolled',
-    lookup: null,
+    blindIndex: null,
     subjectId: null,
     sealed: bytes(`sealed ${id}`),
     status: 'pending',
@@ -255,7 +255,7 @@ export async function insertUser(tx: StoreTransaction, name: string, at = AT): P
     }),
   )
   await tx.insertIdempotencyRecord(
-    keptResponse(`scope of ${name}`, { lookup: bytes(name), subjectId: `sub_${name}`, createdAt: at }),
+    keptResponse(`scope of ${name}`, { blindIndex: bytes(name), subjectId: `sub_${name}`, createdAt: at }),
   )
 }
 
@@ -289,7 +289,7 @@ export function captureSession(
     tenantId: 'ten_a',
     environment: 'production',
     keyId: 'key_a',
-    lookup: bytes(name),
+    blindIndex: bytes(name),
     purpose: 'verify',
     sealed: bytes('sealed'),
     link: bytes('link'),

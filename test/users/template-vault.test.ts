@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { ManualClock } from '../../src/lib/clock.js'
 import { NO_EPOCHS } from '../../src/crypto/epoch-key.js'
 import { open, seal } from '../../src/crypto/sealed-box.js'
+import { ManualClock } from '../../src/lib/clock.js'
 import type { ReferenceRecord } from '../../src/storage/records.js'
 import type { StoreTransaction } from '../../src/storage/store.js'
 import { type Subject, TemplateVault } from '../../src/users/template-vault.js'
@@ -14,7 +14,7 @@ const vault = new TemplateVault(
 const face = Float32Array.from({ length: 128 }, (_, i) => Math.sin(i) / 8)
 
 function subjectOf(tenantId: string): Subject {
-  return vault.create(tenantId, 'production', vault.lookup(tenantId, 'production', 'ada'), 'ada')
+  return vault.create(tenantId, 'production', vault.blindIndex(tenantId, 'production', 'ada'), 'ada')
 }
 
 async function reference(subject: Subject): Promise<ReferenceRecord> {

@@ -86,7 +86,7 @@ describe('a challenge', () => {
       const of = (purpose: Purpose): ChallengeSubject => ({
         tenantId: tenant.id,
         environment: 'production',
-        lookup: Buffer.alloc(32, 7),
+        blindIndex: Buffer.alloc(32, 7),
         purpose,
         action: null,
       })

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { ApiError } from '../../src/lib/api-error.js'
 import { nativeKernels, typescriptKernels } from '../../src/biometrics/kernels/kernels.js'
 import { toBase64 } from '../../src/client/image.js'
+import { ApiError } from '../../src/lib/api-error.js'
 import { decodeImages } from '../../src/verification/images.js'
 import { bytesInside, check, checkAsync, damaged } from '../support/properties.js'
 

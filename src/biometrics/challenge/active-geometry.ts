@@ -65,8 +65,7 @@ export function judgeGeometry(
 ): GeometryVerdict {
   const shown = looks.flatMap((look, index) => ('box' in look ? [index] : []))
   const shownNotes = shown.map((index) => notes[index]!)
-  const fault =
-    faultOfOrder(notes, steps) ?? faultOfAny(looks) ?? faultOfOrder(shownNotes, steps, MAX_GAP_MS)
+  const fault = faultOfOrder(notes, steps) ?? faultOfAny(looks) ?? faultOfOrder(shownNotes, steps, MAX_GAP_MS)
   if (fault) return { keys: null, fault }
   const frames = shown.map((index) => new PosedFrame(looks[index] as FrameFace, notes[index]!))
   const verdict = new Series(frames, steps, bounds).judge()

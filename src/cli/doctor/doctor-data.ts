@@ -7,17 +7,17 @@ import {
   verifyModelPack,
 } from '../../../models/pack/model-pack.js'
 import { gradeOf } from '../../../models/pack/pack-grade.js'
+import { differingSettings } from '../../cluster/membership.js'
+import { type Config, isPostgres, modelPackDir, sqliteFile } from '../../config/config.js'
 import { auditVerificationStatus, describeWalk } from '../../jobs/audit-verification.js'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../lib/clock.js'
-import { type Config, isPostgres, modelPackDir, sqliteFile } from '../../config/config.js'
-import { differingSettings } from '../../cluster/membership.js'
 import { isUnderWay } from '../../storage/epoch-book.js'
 import { describeDatabase, hasDatabase, masterKeysOf, schemas } from '../../storage/open-store.js'
 import { SchemaOutdatedError } from '../../storage/store.js'
 import { foreignReferences } from '../../users/foreign-references.js'
-import type { Finding } from './doctor-finding.js'
-import { assertNotEmpty, using } from '../with-core.js'
 import { counted } from '../style.js'
+import { assertNotEmpty, using } from '../with-core.js'
+import type { Finding } from './doctor-finding.js'
 import { modelToServe, packObstacle } from './trials.js'
 
 export async function checkModels(config: Config): Promise<Finding> {

@@ -8,8 +8,6 @@ import { dirname, join } from 'node:path'
 import { findCataloguePack } from '../../../models/install/catalogue.js'
 import { loadModelPack, type ModelPack } from '../../../models/pack/model-pack.js'
 import { assertLivenessServed, assertServable } from '../../../models/pack/pack-grade.js'
-import { DAY_MS } from '../../lib/clock.js'
-import { isThere } from '../../config/is-there.js'
 import {
   type Config,
   ConfigError,
@@ -18,7 +16,9 @@ import {
   SETTINGS,
   sqliteFile,
 } from '../../config/config.js'
+import { isThere } from '../../config/is-there.js'
 import { isKeyFileUsed, masterKeyId } from '../../crypto/master-key.js'
+import { DAY_MS } from '../../lib/clock.js'
 import { CodedError } from '../../lib/errors.js'
 import { nearestFolder } from '../../lib/nearest-folder.js'
 import { hasDatabase, masterKeysOf } from '../../storage/open-store.js'

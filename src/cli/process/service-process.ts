@@ -1,8 +1,8 @@
 /** One service process, as the supervisor sees it. */
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
-import { packageFile } from '../../lib/package-root.js'
 import type { MetricsSnapshot } from '../../http/metrics/metrics.js'
+import { packageFile } from '../../lib/package-root.js'
 import type { Order, Report, StartOrder } from './process-messages.js'
 
 /** Always the compiled one, as the command is. */

@@ -1,11 +1,12 @@
 /** A service process among several: started by the supervisor, and told by it what to do. */
-import { type Config, loadConfig } from '../../config/config.js'
+
 import { createLog } from '../../app/log.js'
-import type { MetricsSnapshot } from '../../http/metrics/metrics.js'
 import { Service } from '../../app/service.js'
+import { type Config, loadConfig } from '../../config/config.js'
+import type { MetricsSnapshot } from '../../http/metrics/metrics.js'
 import { announce, announceUnlessStopping, Warnings } from '../announcement.js'
-import { closeFilesToOthers } from '../with-core.js'
 import { fail } from '../output.js'
+import { closeFilesToOthers } from '../with-core.js'
 import type { Order, Report, StartOrder } from './process-messages.js'
 import { shareOf } from './processes.js'
 import { takeOverConfig } from './take-over.js'

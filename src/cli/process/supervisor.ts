@@ -1,15 +1,15 @@
 /** Several service processes at one address: starts them, starts anew what fails, and passes on what the operator tells. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import { type Config, loadConfig } from '../../config/config.js'
 import { createLog } from '../../app/log.js'
+import { type Config, loadConfig } from '../../config/config.js'
 import type { MetricsSnapshot } from '../../http/metrics/metrics.js'
 import type { AnnouncementOptions, Warnings } from '../announcement.js'
 import { keepDefaultPack } from '../prepare-models.js'
+import { isAtTerminal } from '../terminal.js'
 import { type Addresses, assertPortsCanBeShared, ownAddresses } from './processes.js'
 import { notifyServiceManager } from './service-manager.js'
 import { ServiceProcess } from './service-process.js'
-import { isAtTerminal } from '../terminal.js'
 
 /** Pauses before a process is started anew; they double while it does not last. */
 const RETRY_MS = { first: 500, longest: 30_000 } as const

@@ -1,7 +1,8 @@
 /** What a running service takes over of the configuration when it is told to read it anew. */
-import { type Config, loadConfig } from '../../config/config.js'
+
 import { awaitingRestart } from '../../app/reload.js'
 import type { Service } from '../../app/service.js'
+import { type Config, loadConfig } from '../../config/config.js'
 
 /**
  * Never rejects: what cannot be taken over is told in the log.

@@ -79,8 +79,8 @@ export function BrandFields(props: {
       </div>
       <Problem message={problem} />
       <p id={`${id}-logo-hint`} class="muted small">
-        PNG or WebP, at most {MAX_LOGO_KIB} KiB and 4 megapixels. It is shown above the name, at most 240 ×
-        64 pixels large.
+        PNG or WebP, at most {MAX_LOGO_KIB} KiB and 4 megapixels. It is shown above the name, at most 240 × 64
+        pixels large.
       </p>
     </>
   )

@@ -2,11 +2,11 @@
 import { isUtf8 } from 'node:buffer'
 import type { TSchema } from 'typebox'
 import { Compile, type Validator } from 'typebox/compile'
-import { ApiError, type ErrorDetail } from '../../lib/api-error.js'
 import type { EndpointDescription } from '../../api/endpoint.js'
+import { ApiError, type ErrorDetail } from '../../lib/api-error.js'
+import { type ParameterParser, type Parameters, parameterParser, parametersSchema } from '../parameters.js'
 import { memberIssue } from './json-members.js'
 import { cutLongStrings, cutNumber, putBackText } from './long-strings.js'
-import { type ParameterParser, type Parameters, parameterParser, parametersSchema } from '../parameters.js'
 import { describeErrors } from './schema-issues.js'
 
 /** @param pathParameters percent-encoded, as they stand in the path */

@@ -1,8 +1,9 @@
 /** A request's body on its way in: bounded, counted, in memory of its own, given up at its deadline and freed with its answer. */
-import { ApiError, retryAfter } from '../../lib/api-error.js'
+
 import { kernels } from '../../biometrics/kernels/kernels.js'
-import type { BodyClaim, BodyShare } from './body-budget.js'
+import { ApiError, retryAfter } from '../../lib/api-error.js'
 import type { RequestHeaders } from '../listeners/framing.js'
+import type { BodyClaim, BodyShare } from './body-budget.js'
 
 /** What a request without a body has. */
 const NO_BODY = Buffer.alloc(0)

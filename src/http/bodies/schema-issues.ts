@@ -1,9 +1,9 @@
 /** Says in plain sentences what a value lacks of its schema: one for each field, with what the field may be. */
 import type { TSchema } from 'typebox'
 import type { Validator } from 'typebox/compile'
+import { DIGITS } from '../../api/schemas.js'
 import type { ErrorDetail } from '../../lib/api-error.js'
 import { ONE_OF_THEM } from '../../verification/images.js'
-import { DIGITS } from '../../api/schemas.js'
 
 const MAX_DETAILS = 20
 

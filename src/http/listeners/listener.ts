@@ -2,11 +2,12 @@
  * What an HTTP listener takes and gives, whichever transport serves it: requests come in bounded and checked, replies go out
  * whole. Knows neither tenants nor biometrics, and importing it loads no transport.
  */
-import type { ApiError } from '../../lib/api-error.js'
+
 import type { ListenAddress } from '../../config/config.js'
+import type { ApiError } from '../../lib/api-error.js'
 import { CodedError } from '../../lib/errors.js'
-import { examineTls, type TlsFiles } from './tls-files.js'
 import type { BodyShare } from '../bodies/body-budget.js'
+import { examineTls, type TlsFiles } from './tls-files.js'
 
 export interface ClientCertificate {
   /** SHA-256 of the certificate, 64 hexadecimal digits in lower case. */

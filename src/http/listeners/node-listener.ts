@@ -6,7 +6,7 @@ import { type AddressInfo, type ListenOptions, Server as NetServer, type Socket 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type SecureContextOptions, TLSSocket } from 'node:tls'
 import { ApiError } from '../../lib/api-error.js'
-import type { TlsFiles } from './tls-files.js'
+import { RequestBody } from '../bodies/request-body.js'
 import { isLastOfConnection, type RequestHeaders, readHeaders } from './framing.js'
 import { InFlight } from './in-flight.js'
 import { LingerRoom } from './lingering.js'
@@ -24,7 +24,7 @@ import { ILLEGIBLE, type ParserError, refusalOf, type StartLine, startLineOf } f
 import { awaitRest, NodeExchange } from './node-exchange.js'
 import { peerAddress } from './peer-address.js'
 import { quietMoment } from './quiet-moment.js'
-import { RequestBody } from '../bodies/request-body.js'
+import type { TlsFiles } from './tls-files.js'
 import { NODE_SUITES } from './tls-suites.js'
 
 /** URL and headers together. That of uWebSockets.js, so that what passes here passes there. */

@@ -2,8 +2,8 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
-import { DAY_MS } from '../../lib/clock.js'
 import { ConfigError } from '../../config/config-error.js'
+import { DAY_MS } from '../../lib/clock.js'
 
 /** Time enough to have another one made. */
 const EXPIRES_SOON_MS = 21 * DAY_MS

@@ -2,10 +2,10 @@
 
 import type { HttpResponse } from 'uWebSockets.js'
 import { STATUS_CODES } from 'node:http'
+import type { RequestBody } from '../bodies/request-body.js'
 import { oneLine } from './framing.js'
 import type { Linger, LingerEnd, LingerRoom } from './lingering.js'
 import { isWhole, type Reply } from './listener.js'
-import type { RequestBody } from '../bodies/request-body.js'
 
 /** The life of one response: written once, or aborted by the caller. */
 export class UwsExchange {

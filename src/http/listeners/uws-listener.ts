@@ -2,7 +2,7 @@
 
 import * as uws from 'uWebSockets.js'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { TlsFiles } from './tls-files.js'
+import { RequestBody } from '../bodies/request-body.js'
 import { isLastOfConnection, readHeaders } from './framing.js'
 import { freePorts } from './free-port.js'
 import { InFlight } from './in-flight.js'
@@ -17,7 +17,7 @@ import {
 } from './listener.js'
 import { peerAddress } from './peer-address.js'
 import { quietMoment } from './quiet-moment.js'
-import { RequestBody } from '../bodies/request-body.js'
+import type { TlsFiles } from './tls-files.js'
 import { TLS12_SUITES } from './tls-suites.js'
 import { UwsExchange } from './uws-exchange.js'
 

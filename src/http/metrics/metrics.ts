@@ -9,21 +9,21 @@ import {
   type MetricValue,
   Registry,
 } from 'prom-client'
-import { SECOND_MS } from '../../lib/clock.js'
-import type { Environment } from '../../config/config.js'
-import { NOT_READY_REASONS, type NotReadyReason } from '../readiness.js'
-import type { Store } from '../../storage/store.js'
 import type { Effect } from '../../api/endpoint.js'
-import { STAGES } from '../../verification/stages.js'
+import type { Environment } from '../../config/config.js'
+import { SECOND_MS } from '../../lib/clock.js'
 import { COMMIT, VERSION } from '../../lib/version.js'
+import type { Store } from '../../storage/store.js'
+import { STAGES } from '../../verification/stages.js'
 import { DELIVERY_OUTCOMES, type DeliveryOutcome } from '../../webhooks/webhook-sender.js'
 import type { BodyBudget } from '../bodies/body-budget.js'
+import type { Transport } from '../listeners/transport.js'
+import type { Observation } from '../observation.js'
+import { NOT_READY_REASONS, type NotReadyReason } from '../readiness.js'
 import { type ClockSources, watchClock } from './clock-metrics.js'
 import { engineMetrics } from './engine-metrics.js'
-import type { Observation } from '../observation.js'
 import { watchStore } from './store-metrics.js'
 import { TenantMetrics } from './tenant-metrics.js'
-import type { Transport } from '../listeners/transport.js'
 import { type Upkeep, watchUpkeep } from './upkeep-metrics.js'
 
 const REQUEST_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.04, 0.1, 0.2, 0.3, 0.5, 1, 2.5, 10]

@@ -16,7 +16,10 @@ export interface Upkeep {
   dataDir: string
 }
 
-export function watchUpkeep(registry: Registry, { expiries, store, auditVerification, dataDir }: Upkeep): void {
+export function watchUpkeep(
+  registry: Registry,
+  { expiries, store, auditVerification, dataDir }: Upkeep,
+): void {
   const registers = [registry]
   new Gauge({
     name: 'countersign_tls_certificate_expiry_timestamp_seconds',

@@ -8,10 +8,10 @@ import { PeriodicTask } from '../../lib/periodic-task.js'
 import { COMMIT, VERSION } from '../../lib/version.js'
 import type { Claim, Coordinator, TokenBucket, TokenLease } from '../coordinator.js'
 import type { EpochProgress } from '../epoch-book.js'
+import { StoreUnavailableError } from '../store.js'
 import { SCHEMA } from './postgres-migrations.js'
 import { type PostgresAccess, PostgresPool } from './postgres-pool.js'
 import type { SilenceWatch } from './postgres-silence.js'
-import { StoreUnavailableError } from '../store.js'
 
 const LEASE_MS = 2000
 const BEAT_MS = 500

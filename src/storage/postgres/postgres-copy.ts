@@ -4,6 +4,7 @@ import type { ClientBase, PoolClient } from 'pg'
 import { describePostgres } from '../../config/postgres-url.js'
 import { COPIED_TABLES, type CopiedTable, TablePages } from '../copied-tables.js'
 import { type CopyOrigin, type CopySource, type CopyTarget, StoreCopyError } from '../copy-side.js'
+import { storeReader } from '../statements.js'
 import { postgresConnection } from './postgres-connection.js'
 import { PostgresEpochs } from './postgres-epochs.js'
 import { isLockTimeout, translatePostgres } from './postgres-errors.js'
@@ -11,7 +12,6 @@ import { migrate, SCHEMA, schemaVersion } from './postgres-migrations.js'
 import { PostgresPool } from './postgres-pool.js'
 import { keepOperatorPassword, operatorPassword } from './postgres-shared.js'
 import { accessOf, opening, type PostgresOptions } from './postgres-store.js'
-import { storeReader } from '../statements.js'
 
 /** "CSGM": with the table of the lane, which tells schemas apart, the name of the lock of whoever copies into a schema. */
 const COPY_LOCK = 0x4353474d

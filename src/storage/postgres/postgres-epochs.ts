@@ -95,7 +95,7 @@ export class PostgresEpochs implements EpochBook {
     return rowCount ?? 0
   }
 
-  async lookupsOf(subjectIds: readonly string[], options?: { createdUntil: number }): Promise<Buffer[]> {
+  async blindIndexesOf(subjectIds: readonly string[], options?: { createdUntil: number }): Promise<Buffer[]> {
     const { rows } = await this.pool.query({
       text: `SELECT lookup FROM subject WHERE id = ANY ($1::text[]) AND created_at <= coalesce($2, created_at)`,
       values: [subjectIds, options?.createdUntil],

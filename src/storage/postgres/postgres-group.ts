@@ -3,10 +3,10 @@
  * Those that concern the same wait for each other; audit logs, which all may extend, are linked one entry after the other.
  */
 import type { QueryConfig, QueryResult } from 'pg'
-import { postgresConnection } from './postgres-connection.js'
 import type { AuditEnd, AuditRecord, AuditSealRecord } from '../records.js'
 import { storeTransaction } from '../statements.js'
 import type { StoreTransaction } from '../store.js'
+import { postgresConnection } from './postgres-connection.js'
 
 /** One transaction of a caller. */
 export interface Job {

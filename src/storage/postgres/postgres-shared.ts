@@ -1,9 +1,9 @@
 /** What the services of one PostgreSQL database have in common beside its records: by which keys they write, and the operator's password. */
 import type { ServiceNode } from '../coordinator.js'
+import type { SharedStore } from '../store.js'
 import { PostgresEpochs } from './postgres-epochs.js'
 import type { PostgresPool } from './postgres-pool.js'
 import type { PostgresWriter } from './postgres-writer.js'
-import type { SharedStore } from '../store.js'
 
 export class PostgresShared implements SharedStore {
   readonly epochs: PostgresEpochs

@@ -1,20 +1,10 @@
 /** The Store on PostgreSQL: writing in grouped commits over one connection, reading over connections of its own. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ClientBase } from 'pg'
-import { PeriodicTask } from '../../lib/periodic-task.js'
 import { describePostgres, type PostgresTarget, parsePostgresUrl } from '../../config/postgres-url.js'
 import { CodedError } from '../../lib/errors.js'
+import { PeriodicTask } from '../../lib/periodic-task.js'
 import type { ServiceNode } from '../coordinator.js'
-import { examinePostgres } from './postgres-check.js'
-import { postgresConnection } from './postgres-connection.js'
-import { PostgresCoordinator } from './postgres-coordinator.js'
-import { isOutOfReach } from './postgres-errors.js'
-import { migrate, SCHEMA, schemaVersion } from './postgres-migrations.js'
-import { Hosts, type PostgresAccess, PostgresPool } from './postgres-pool.js'
-import { listServices, PostgresShared } from './postgres-shared.js'
-import { SilenceWatch } from './postgres-silence.js'
-import { Timelines } from './postgres-timeline.js'
-import { LANE_LOCK_MS, PostgresWriter } from './postgres-writer.js'
 import { storeReader } from '../statements.js'
 import {
   BackupUnsupportedError,
@@ -29,6 +19,16 @@ import {
   type StoreTransaction,
   StoreUnavailableError,
 } from '../store.js'
+import { examinePostgres } from './postgres-check.js'
+import { postgresConnection } from './postgres-connection.js'
+import { PostgresCoordinator } from './postgres-coordinator.js'
+import { isOutOfReach } from './postgres-errors.js'
+import { migrate, SCHEMA, schemaVersion } from './postgres-migrations.js'
+import { Hosts, type PostgresAccess, PostgresPool } from './postgres-pool.js'
+import { listServices, PostgresShared } from './postgres-shared.js'
+import { SilenceWatch } from './postgres-silence.js'
+import { Timelines } from './postgres-timeline.js'
+import { LANE_LOCK_MS, PostgresWriter } from './postgres-writer.js'
 
 /** Reads under way at once; what comes beyond them waits. */
 const READERS = 8
@@ -125,7 +125,8 @@ export class PostgresStore implements Store {
     this.writer = new PostgresWriter(this.writers)
     this.coordinator = serving ? new PostgresCoordinator(access, silence) : null
     const look = () => this.readers.findNewestPrimary()
-    this.primaryWatch = serving && access.hosts.count > 1 ? new PeriodicTask(PRIMARY_LOOK_MS, look, () => {}) : null
+    this.primaryWatch =
+      serving && access.hosts.count > 1 ? new PeriodicTask(PRIMARY_LOOK_MS, look, () => {}) : null
     this.primaryWatch?.start()
     const connection = postgresConnection((query) => this.readers.query(query))
     this.read = readerWhoseErrors(this.notice, storeReader(connection))

@@ -5,14 +5,14 @@
 import { randomUUID } from 'node:crypto'
 import type pg from 'pg'
 import type { PoolClient, QueryConfig, QueryResult } from 'pg'
+import { storeTransaction } from '../statements.js'
+import { type CommitReport, type Scope, type StoreTransaction, StoreUnavailableError } from '../store.js'
 import { postgresConnection } from './postgres-connection.js'
 import { isAnswer, isLockTimeout, translatePostgres } from './postgres-errors.js'
 import { type Job, type Outcome, PostgresGroup } from './postgres-group.js'
 import { type Agreed, takeAllLanes, takeLanes } from './postgres-lanes.js'
 import { LANES, SCHEMA } from './postgres-migrations.js'
 import type { PostgresPool } from './postgres-pool.js'
-import { storeTransaction } from '../statements.js'
-import { type CommitReport, type Scope, type StoreTransaction, StoreUnavailableError } from '../store.js'
 
 /** Shorter than a statement may take: what waits for a lane is to be told of the lock. */
 export const LANE_LOCK_MS = 4000

@@ -8,9 +8,9 @@ import { copyFileSync, existsSync, renameSync, rmSync } from 'node:fs'
 import Database from 'better-sqlite3'
 import { moveIntoPlace } from '../../lib/durable-file.js'
 import { CodedError } from '../../lib/errors.js'
+import { StoreCorruptError, StoreUnavailableError } from '../store.js'
 import { integrityIssues, isDamage } from './sqlite-integrity.js'
 import { APPLICATION_ID, BACKUP_APPLICATION_ID, migrate } from './sqlite-migrations.js'
-import { StoreCorruptError, StoreUnavailableError } from '../store.js'
 
 /** The files cannot be put together; the message says why. */
 export class RestoreError extends CodedError<

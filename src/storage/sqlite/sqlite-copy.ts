@@ -7,6 +7,8 @@ import { CodedError } from '../../lib/errors.js'
 import type { Connection } from '../connection.js'
 import { COPIED_TABLES, type CopiedTable, TablePages } from '../copied-tables.js'
 import { type CopyOrigin, type CopySource, type CopyTarget, StoreCopyError } from '../copy-side.js'
+import { storeReader } from '../statements.js'
+import { StoreOpenError } from '../store.js'
 import {
   APPLICATION_ID,
   assertOurs,
@@ -16,8 +18,6 @@ import {
   UNFINISHED_APPLICATION_ID,
 } from './sqlite-migrations.js'
 import { claimDatabase, obstacleOf } from './sqlite-store.js'
-import { storeReader } from '../statements.js'
-import { StoreOpenError } from '../store.js'
 
 /** A command may be writing beside us. */
 const LOCK_PATIENCE_MS = 5000

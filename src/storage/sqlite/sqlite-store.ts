@@ -7,11 +7,6 @@ import { isThere } from '../../config/is-there.js'
 import { giveToOwnerOf, makeFolder, makeForOwnerOfFolder, moveIntoPlace } from '../../lib/durable-file.js'
 import type { Connection, Statement } from '../connection.js'
 import type { ServiceNode } from '../coordinator.js'
-import { removeDatabase, separateKeys } from './sqlite-backup.js'
-import { SqliteCheckpointer } from './sqlite-checkpointer.js'
-import { integrityIssues, isDamage } from './sqlite-integrity.js'
-import { assertOurs, migrate, SCHEMA_VERSION, schemaVersion } from './sqlite-migrations.js'
-import { SqlitePresence, sqliteServices } from './sqlite-presence.js'
 import { storeReader, storeTransaction } from '../statements.js'
 import {
   AlreadyExecutedError,
@@ -25,6 +20,11 @@ import {
   type StoreTransaction,
   StoreUnavailableError,
 } from '../store.js'
+import { removeDatabase, separateKeys } from './sqlite-backup.js'
+import { SqliteCheckpointer } from './sqlite-checkpointer.js'
+import { integrityIssues, isDamage } from './sqlite-integrity.js'
+import { assertOurs, migrate, SCHEMA_VERSION, schemaVersion } from './sqlite-migrations.js'
+import { SqlitePresence, sqliteServices } from './sqlite-presence.js'
 
 /** Another process (the CLI, a backup tool) may hold the write lock: waiting inside SQLite would block this thread. */
 const BUSY_TIMEOUT_MS = 5

@@ -1,10 +1,10 @@
 /** What bodies hold of memory, and for how long: attacks on either transport, over listeners of their own. */
 import { afterEach, describe, expect, it } from 'vitest'
-import { ApiError } from '../../../src/lib/api-error.js'
 import { nativeKernels } from '../../../src/biometrics/kernels/kernels.js'
 import { BodyBudget, type BodyShare } from '../../../src/http/bodies/body-budget.js'
 import type { IncomingRequest, Listener, Reply } from '../../../src/http/listeners/listener.js'
 import { listen } from '../../../src/http/listeners/transport.js'
+import { ApiError } from '../../../src/lib/api-error.js'
 import { poll } from '../../support/command.js'
 import { openSocket, type RawConnection, rawRequest } from '../../support/raw-socket.js'
 import { startService } from '../../support/service.js'

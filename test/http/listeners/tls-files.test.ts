@@ -3,8 +3,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { DAY_MS } from '../../../src/lib/clock.js'
 import { examineTls } from '../../../src/http/listeners/tls-files.js'
+import { DAY_MS } from '../../../src/lib/clock.js'
 
 let dir: string
 const at = (name: string) => join(dir, name)

@@ -2,9 +2,14 @@
 import { execFileSync } from 'node:child_process'
 import { pathToFileURL } from 'node:url'
 import { afterEach, describe, expect, it } from 'vitest'
-import { packageFile } from '../../../src/lib/package-root.js'
-import type { ConnectionLimits, IncomingRequest, Listener, Reply } from '../../../src/http/listeners/listener.js'
+import type {
+  ConnectionLimits,
+  IncomingRequest,
+  Listener,
+  Reply,
+} from '../../../src/http/listeners/listener.js'
 import { chooseTransport, listen } from '../../../src/http/listeners/transport.js'
+import { packageFile } from '../../../src/lib/package-root.js'
 import { poll } from '../../support/command.js'
 import { exchange, openSocket, rawRequest } from '../../support/raw-socket.js'
 import { BODIES, LIMITS, overTransports } from '../../support/transports.js'

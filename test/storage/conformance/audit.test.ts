@@ -80,7 +80,7 @@ overStores((stores) => {
           await tx.appendAudit(auditEntry(7))
         }),
       ).rejects.toThrow()
-      expect(await read().lookupsOf('ten_a', 10)).toEqual([])
+      expect(await read().blindIndexesOf('ten_a', 10)).toEqual([])
     })
 
     it('follow one another from many transactions at once, over two openings too', async () => {

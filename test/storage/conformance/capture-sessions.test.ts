@@ -70,7 +70,7 @@ overStores((stores) => {
       ['their user', (tx: StoreTransaction) => tx.eraseSubject(bytes('ada'))],
       ['their tenant', (tx: StoreTransaction) => tx.closeTenant('ten_a', AT + 2)],
     ])('go with %s, with or without a reference, and no others do', async (_, end) => {
-      await fill(session('cap_1'), session('cap_2', { tenantId: 'ten_b', lookup: bytes('eve') }))
+      await fill(session('cap_1'), session('cap_2', { tenantId: 'ten_b', blindIndex: bytes('eve') }))
       await write(async (tx) => void (await end(tx)))
       expect(await read().captureSession('cap_1')).toBeUndefined()
       expect(await read().captureSession('cap_2')).toBeDefined()

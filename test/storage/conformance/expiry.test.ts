@@ -1,8 +1,8 @@
 /** What every store deletes once its window has closed, and nothing else. */
 import { pino } from 'pino'
 import { describe, expect, it } from 'vitest'
-import { DAY_MS, ManualClock } from '../../../src/lib/clock.js'
 import { RetentionJob } from '../../../src/jobs/retention.js'
+import { DAY_MS, ManualClock } from '../../../src/lib/clock.js'
 import type { TrafficResolution } from '../../../src/storage/records.js'
 import type { StoreTransaction } from '../../../src/storage/store.js'
 import {

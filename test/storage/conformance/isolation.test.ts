@@ -141,14 +141,15 @@ overStores((stores) => {
       const [one, two] = [bytes('ada'), bytes('eve')]
       await fill()
       await stores.store.transaction((tx) => tx.insertSubject(subject('eve')))
-      const add = async (tx: StoreTransaction, lookup: Buffer) => {
-        const { id, failures } = (await tx.subject(lookup))!.subject
+      const add = async (tx: StoreTransaction, blindIndex: Buffer) => {
+        const { id, failures } = (await tx.subject(blindIndex))!.subject
         await tx.setLockout(id, { failures: failures + 1, lockedUntil: null, disabledAt: null })
       }
       await atOnce(32, async (tx, i) => {
-        for (const lookup of i % 2 ? [one, two] : [two, one]) await add(tx, lookup)
+        for (const blindIndex of i % 2 ? [one, two] : [two, one]) await add(tx, blindIndex)
       })
-      for (const lookup of [one, two]) expect((await read().subject(lookup))?.subject.failures).toBe(32)
+      for (const blindIndex of [one, two])
+        expect((await read().subject(blindIndex))?.subject.failures).toBe(32)
     })
   })
 })

@@ -96,11 +96,15 @@ overStores((stores) => {
     })
 
     it('names nobody who was erased, and goes with its tenant', async () => {
-      const { lookup } = subject('ada', { environment: 'sandbox' })
-      const named = { environment: 'sandbox', subject: lookup.toString('hex'), sandboxUser: 'ada' } as const
+      const { blindIndex } = subject('ada', { environment: 'sandbox' })
+      const named = {
+        environment: 'sandbox',
+        subject: blindIndex.toString('hex'),
+        sandboxUser: 'ada',
+      } as const
       await insert(request(1, named), request(2, { tenantId: 'ten_b' }))
       await write((tx) => insertUser(tx, 'ada', 1))
-      await write((tx) => tx.eraseSubject(lookup))
+      await write((tx) => tx.eraseSubject(blindIndex))
       const [left] = await stores.store.read.requests({ ...listing, environment: 'sandbox' })
       expect(left).toMatchObject({ subject: null, sandboxUser: null })
       await write((tx) => tx.closeTenant('ten_a', 1))

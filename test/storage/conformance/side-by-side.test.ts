@@ -29,9 +29,10 @@ overStores((stores) => {
   const log = async () => (await read().auditEntries('ten_a', 0, 1000)).map(({ entry }) => entry)
   const chain = (length: number) =>
     Array.from({ length }, (_, i) => (i === 0 ? 'after nothing' : `after hash ${i}`))
-  const failuresOf = async (name: string) => (await read().subject(subject(name).lookup))?.subject.failures
+  const failuresOf = async (name: string) =>
+    (await read().subject(subject(name).blindIndex))?.subject.failures
   const countFailure = async (tx: StoreTransaction, name: string) => {
-    const found = (await tx.subject(subject(name).lookup))!.subject
+    const found = (await tx.subject(subject(name).blindIndex))!.subject
     await tx.setLockout(found.id, { failures: found.failures + 1, lockedUntil: null, disabledAt: null })
   }
 

@@ -49,13 +49,13 @@ overStores((stores) => {
         for (const name of ['a', 'b']) await tx.insertTenant(tenant(name))
         for (const [at, name] of ['ada', 'bob', 'eve'].entries()) {
           await tx.insertSubject(subject(name))
-          const use = { lookup: bytes(name), tenantId: 'ten_a', at: AT + at, unlessSince: 0 }
+          const use = { blindIndex: bytes(name), tenantId: 'ten_a', at: AT + at, unlessSince: 0 }
           await tx.noteSandboxUse(use)
         }
       })
       const count = (tenantId: string, limit: number) => read().countSandboxUsers(tenantId, limit)
       expect([await count('ten_a', 10), await count('ten_a', 2), await count('ten_b', 10)]).toEqual([3, 2, 0])
-      const use = { lookup: bytes('ada'), tenantId: 'ten_a', at: AT + 9 }
+      const use = { blindIndex: bytes('ada'), tenantId: 'ten_a', at: AT + 9 }
       await write((tx) => tx.noteSandboxUse({ ...use, unlessSince: AT - 1 }))
       expect(await read().unusedSandboxUsers(AT + 1, 10)).toEqual([bytes('ada'), bytes('bob')])
       expect(await read().unusedSandboxUsers(AT + 1, 1)).toEqual([bytes('ada')])
@@ -71,9 +71,9 @@ overStores((stores) => {
         await tx.insertSubject(subject('ada'))
       })
       const insert = (record: ReturnType<typeof subject>) => write((tx) => tx.insertSubject(record))
-      await expect(insert(subject('eve', { lookup: bytes('ada') }))).rejects.toThrow()
+      await expect(insert(subject('eve', { blindIndex: bytes('ada') }))).rejects.toThrow()
       await expect(insert(subject('eve', { tenantId: 'ten_nobody' }))).rejects.toThrow()
-      expect(await read().lookupsOf('ten_a', 10)).toEqual([bytes('ada')])
+      expect(await read().blindIndexesOf('ten_a', 10)).toEqual([bytes('ada')])
     })
 
     it('has one reference, which the next replaces', async () => {
@@ -123,7 +123,7 @@ overStores((stores) => {
         for (const name of ['ada', 'eve', 'sam']) await tx.insertSubject(subject(name))
         await tx.insertSubject(subject('theirs', { tenantId: 'ten_b' }))
       })
-      const found = async (limit: number) => (await read().lookupsOf('ten_a', limit)).map(String).sort()
+      const found = async (limit: number) => (await read().blindIndexesOf('ten_a', limit)).map(String).sort()
       expect(await found(10)).toEqual(['ada', 'eve', 'sam'])
       expect(await found(2)).toHaveLength(2)
     })
@@ -239,7 +239,7 @@ overStores((stores) => {
 
   describe('a kept response', () => {
     it('comes back until it expires (exclusive), and then makes room for another', async () => {
-      const kept = keptResponse('s', { lookup: null, subjectId: null })
+      const kept = keptResponse('s', { blindIndex: null, subjectId: null })
       await write((tx) => tx.insertIdempotencyRecord(kept))
       expect(await read().idempotencyRecord(bytes('s'), AT + 9)).toEqual(kept)
       expect(await read().idempotencyRecord(bytes('s'), AT + 10)).toBeUndefined()
@@ -268,7 +268,7 @@ overStores((stores) => {
       const won = results.flatMap(({ status }, i) => (status === 'fulfilled' ? [i] : []))
       expect(won).toHaveLength(1)
       expect(await read().idempotencyRecord(bytes('s'), AT)).toMatchObject({ status: 200 + won[0]! })
-      expect(await read().lookupsOf('ten_a', 100)).toEqual([bytes(`user-${won[0]}`)])
+      expect(await read().blindIndexesOf('ten_a', 100)).toEqual([bytes(`user-${won[0]}`)])
     })
   })
 
@@ -280,7 +280,7 @@ overStores((stores) => {
         await tx.insertCapture(capture('digest alone', { sealed: Buffer.alloc(0) }))
         await tx.insertIdempotencyRecord(keptResponse('sealed by the service', { subjectId: null }))
         for (const name of ['ada', 'grace'])
-          await tx.insertChallenge(challenge(`cha_${name}`, { lookup: bytes(name) }))
+          await tx.insertChallenge(challenge(`cha_${name}`, { blindIndex: bytes(name) }))
       })
       const erase = () => write((tx) => tx.eraseSubject(bytes('ada')))
       expect(await erase()).toEqual({ references: 1, captures: 2, idempotencyRecords: 2 })
@@ -305,24 +305,24 @@ overStores((stores) => {
     })
 
     it('takes what webhooks had to tell, and leaves that there was something', async () => {
-      const lookup = bytes('ada')
+      const blindIndex = bytes('ada')
       await write(async (tx) => {
         await tx.insertTenant(tenant('a'))
         await tx.insertSubject(subject('ada'))
         await tx.insertWebhookEndpoint(endpoint('end'))
-        await tx.insertWebhookDelivery(delivery('waiting', 'end', { lookup }))
-        await tx.insertWebhookDelivery(delivery('told', 'end', { lookup, ...DELIVERED }))
-        await tx.insertWebhookDelivery(delivery('of another', 'end', { lookup: bytes('eve') }))
-        await tx.eraseSubject(lookup)
+        await tx.insertWebhookDelivery(delivery('waiting', 'end', { blindIndex }))
+        await tx.insertWebhookDelivery(delivery('told', 'end', { blindIndex, ...DELIVERED }))
+        await tx.insertWebhookDelivery(delivery('of another', 'end', { blindIndex: bytes('eve') }))
+        await tx.eraseSubject(blindIndex)
       })
       expect(await read().webhookDelivery('waiting')).toEqual(
-        delivery('waiting', 'end', { lookup, sealed: null, status: 'erased', nextAttemptAt: null }),
+        delivery('waiting', 'end', { blindIndex, sealed: null, status: 'erased', nextAttemptAt: null }),
       )
       expect(await read().webhookDelivery('told')).toEqual(
-        delivery('told', 'end', { lookup, ...DELIVERED, sealed: null }),
+        delivery('told', 'end', { blindIndex, ...DELIVERED, sealed: null }),
       )
       expect(await read().webhookDelivery('of another')).toEqual(
-        delivery('of another', 'end', { lookup: bytes('eve') }),
+        delivery('of another', 'end', { blindIndex: bytes('eve') }),
       )
     })
 

@@ -37,27 +37,30 @@ overStores((stores) => {
     const values = [Buffer.alloc(0), Buffer.alloc(1), Buffer.alloc(33), every, Buffer.alloc(2 ** 20, 0xc3)]
     await write((tx) => tx.insertTenant(tenant('a')))
     for (const [i, value] of values.entries()) {
-      const lookup = Buffer.concat([bytes(`${i}`), value.subarray(0, 300)])
+      const blindIndex = Buffer.concat([bytes(`${i}`), value.subarray(0, 300)])
       await write(async (tx) => {
-        await tx.insertSubject(subject(`${i}`, { lookup, wrappedKey: value }))
+        await tx.insertSubject(subject(`${i}`, { blindIndex, wrappedKey: value }))
         await tx.putReference(reference(`${i}`, { sealed: value }))
       })
-      const found = await read().subject(lookup)
+      const found = await read().subject(blindIndex)
       expect(Buffer.isBuffer(found?.subject.wrappedKey)).toBe(true)
       expect(found?.subject.wrappedKey.equals(value)).toBe(true)
       expect(found?.reference?.sealed.equals(value)).toBe(true)
-      expect(found?.subject.lookup.equals(lookup)).toBe(true)
+      expect(found?.subject.blindIndex.equals(blindIndex)).toBe(true)
     }
   })
 
   it('bytes that begin alike are told apart', async () => {
-    const lookups = ['', '00', '0000', '61', '6100', '610000', '61ff'].map((hex) => Buffer.from(hex, 'hex'))
+    const blindIndexes = ['', '00', '0000', '61', '6100', '610000', '61ff'].map((hex) =>
+      Buffer.from(hex, 'hex'),
+    )
     await write(async (tx) => {
       await tx.insertTenant(tenant('a'))
-      for (const [i, lookup] of lookups.entries()) await tx.insertSubject(subject(`${i}`, { lookup }))
+      for (const [i, blindIndex] of blindIndexes.entries())
+        await tx.insertSubject(subject(`${i}`, { blindIndex }))
     })
-    for (const [i, lookup] of lookups.entries())
-      expect((await read().subject(lookup))?.subject.id).toBe(`sub_${i}`)
+    for (const [i, blindIndex] of blindIndexes.entries())
+      expect((await read().subject(blindIndex))?.subject.id).toBe(`sub_${i}`)
   })
 
   it.each(Object.entries(TEXTS))('a text comes back as it was: %s', async (_, text) => {
@@ -89,7 +92,7 @@ overStores((stores) => {
     }
     const locked = subject('ada', { lockedUntil: Number.MAX_SAFE_INTEGER, failures: 1_000_000 })
     await write((tx) => tx.insertSubject(locked))
-    expect((await read().subject(locked.lookup))?.subject).toEqual(locked)
+    expect((await read().subject(locked.blindIndex))?.subject).toEqual(locked)
   })
 
   it('rates are the same floating-point numbers', async () => {
@@ -115,7 +118,7 @@ overStores((stores) => {
         const scope = Buffer.concat([bytes(`${count++} `), some])
         const kept = {
           ...keptResponse('', { payloadHash: some, sealed: some, createdAt: at, expiresAt: at + 1 }),
-          ...{ scope, lookup: isOfNobody ? null : some, subjectId: isOfNobody ? null : text },
+          ...{ scope, blindIndex: isOfNobody ? null : some, subjectId: isOfNobody ? null : text },
         }
         const seen = capture('', {
           digest: scope,

@@ -59,7 +59,7 @@ overStores((stores) => {
     it('come back as they were written, and belong to an endpoint', async () => {
       const full = delivery('full', 'end_a', {
         ...DELIVERED,
-        lookup: bytes('ada'),
+        blindIndex: bytes('ada'),
         subjectId: 'sub_ada',
         attempts: 7,
         lastOutcome: '204',

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { systemClock } from '../../../src/lib/clock.js'
 import { parsePostgresUrl } from '../../../src/config/postgres-url.js'
+import { systemClock } from '../../../src/lib/clock.js'
 import { PostgresCoordinator } from '../../../src/storage/postgres/postgres-coordinator.js'
 import { Hosts } from '../../../src/storage/postgres/postgres-pool.js'
 import { openPostgresStore } from '../../../src/storage/postgres/postgres-store.js'

@@ -4,7 +4,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { openPostgresStore, type PostgresOptions, postgresSchemas } from '../../../src/storage/postgres/postgres-store.js'
+import {
+  openPostgresStore,
+  type PostgresOptions,
+  postgresSchemas,
+} from '../../../src/storage/postgres/postgres-store.js'
 import type { TenantRecord } from '../../../src/storage/records.js'
 import {
   SchemaOutdatedError,
