@@ -1,0 +1,100 @@
+/** Comments, messages and test titles that are hard to read may only become fewer. */
+import { describe, expect, it } from 'vitest'
+import { findHardWords, hardWordsIn, roomOf } from './support/plain-words.js'
+
+/** How many each room still has. Lower a number when you have rewritten some; never raise one. */
+const STILL_THERE: Record<string, number> = {
+  bench: 137,
+  models: 66,
+  scripts: 12,
+  'src/admin': 25,
+  'src/api': 43,
+  'src/app': 17,
+  'src/audit': 6,
+  'src/biometrics': 116,
+  'src/capture': 33,
+  'src/capture-page': 14,
+  'src/cli': 125,
+  'src/client': 87,
+  'src/cluster': 8,
+  'src/config': 25,
+  'src/crypto': 23,
+  'src/dashboard': 135,
+  'src/evaluation': 42,
+  'src/http': 83,
+  'src/idempotency': 3,
+  'src/jobs': 3,
+  'src/keys': 32,
+  'src/lib': 16,
+  'src/sizing': 59,
+  'src/storage': 193,
+  'src/tenants': 23,
+  'src/users': 9,
+  'src/verification': 51,
+  'src/webhooks': 14,
+  test: 16,
+  'test/admin': 4,
+  'test/api': 30,
+  'test/app': 2,
+  'test/audit': 6,
+  'test/bench': 7,
+  'test/biometrics': 52,
+  'test/capture': 25,
+  'test/capture-page': 18,
+  'test/chaos': 36,
+  'test/cli': 66,
+  'test/client': 60,
+  'test/cluster': 65,
+  'test/config': 12,
+  'test/crypto': 14,
+  'test/dashboard': 49,
+  'test/deployment': 9,
+  'test/evaluation': 12,
+  'test/faults': 32,
+  'test/fuzz': 6,
+  'test/hostile': 5,
+  'test/http': 77,
+  'test/idempotency': 10,
+  'test/jobs': 3,
+  'test/keys': 2,
+  'test/lib': 2,
+  'test/liveness': 36,
+  'test/models': 28,
+  'test/mutation': 1,
+  'test/node-versions': 3,
+  'test/powerloss': 26,
+  'test/releases': 5,
+  'test/sizing': 12,
+  'test/storage': 109,
+  'test/supply-chain': 30,
+  'test/support': 63,
+  'test/tenants': 23,
+  'test/users': 3,
+  'test/verification': 24,
+  'test/webhooks': 17,
+}
+
+describe('comments, messages and test titles', () => {
+  it('contain no more fragments and hard words in any room than before', () => {
+    const counts: Record<string, number> = {}
+    for (const finding of findHardWords()) counts[roomOf(finding)] = (counts[roomOf(finding)] ?? 0) + 1
+    const raised = Object.entries(counts).filter(([room, count]) => count > (STILL_THERE[room] ?? 0))
+    expect(raised.map(([room, count]) => `${room}: ${count}, allowed ${STILL_THERE[room] ?? 0}`)).toEqual([])
+  })
+
+  it.each([
+    ['src/a.ts', '/** Of whoever was killed at it. */', 'comment'],
+    ['src/a.ts', '// As long as the duty is ours.', 'comment'],
+    ['src/a.ts', "log.info('tries anew in a second')", 'message'],
+    ['test/a.test.ts', "it('of any other text is refused', () => {})", 'title'],
+    ['test/a.test.ts', "it.each(CASES)('where %s is newer', () => {})", 'title'],
+  ])('are found in %s: %s', (file, text, kind) => {
+    expect(hardWordsIn(file, text).map((finding) => finding.kind)).toEqual([kind])
+  })
+
+  it('are not found in whole sentences, nor in what only looks like a comment', () => {
+    const text = `/** Deletes partial exports left by a process that was killed. */
+const url = 'http://127.0.0.1/ of'`
+    expect(hardWordsIn('src/a.ts', text)).toEqual([])
+  })
+})
