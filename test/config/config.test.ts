@@ -98,7 +98,7 @@ describe('a value that is read', () => {
     ['PRODUCTION_LISTEN', '0.0.0.0:443', 'productionListen', { host: '0.0.0.0', port: 443 }],
     ['PRODUCTION_LISTEN', '[::1]:8080', 'productionListen', { host: '::1', port: 8080 }],
     ['SANDBOX_LISTEN', 'localhost:0', 'sandboxListen', { host: 'localhost', port: 0 }],
-    ['PRODUCTION_URL', 'https://id.example.test/api/', 'productionUrl', 'https://id.example.test/v1'],
+    ['PRODUCTION_URL', 'https://id.example.test/v1/', 'productionUrl', 'https://id.example.test/v1'],
     ['EXECUTION_PROVIDERS', ' CUDA, cpu ,', 'executionProviders', ['cuda', 'cpu']],
     ['RATE_LIMIT', '0.5/s', 'rateLimit', 0.5],
     ['FMR', '1e-6', 'fmr', 1e-6],

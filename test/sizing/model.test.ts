@@ -171,8 +171,8 @@ describe('the model', () => {
       const source = readFileSync(packageFile('src', 'storage', file), 'utf8')
       return Number(new RegExp(`^(?:export )?const ${name} = (\\d+)$`, 'm').exec(source)?.[1])
     }
-    expect(constant('postgres/postgres-writer.ts', 'MOST_AT_ONCE')).toBe(MAX_IN_GROUP)
-    expect(constant('postgres/postgres-writer.ts', 'MOST_MISSES')).toBe(MAX_MISSES)
+    expect(constant('postgres/postgres-writer.ts', 'MAX_AT_ONCE')).toBe(MAX_IN_GROUP)
+    expect(constant('postgres/postgres-writer.ts', 'MAX_MISSES')).toBe(MAX_MISSES)
     expect(constant('postgres/postgres-migrations.ts', 'LANES')).toBe(LANES)
     expect(DEFAULT_TASKS_PER_WORKER).toBe(TASKS_PER_WORKER)
     // Of a verify that is alone in its group; test/storage/postgres/postgres-round-trips.test.ts counts them.
