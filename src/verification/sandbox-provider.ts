@@ -8,10 +8,22 @@ import { adviceOn, assessQuality, faultsOf, type Purpose } from '../biometrics/p
 import {
   BiometricError,
   type BiometricErrorCode,
-  type Liveness,
   type Quality,
   type StageTimings,
 } from '../biometrics/types.js'
+import {
+  CHALLENGE_PHOTOS,
+  isFirstPhotoPoor,
+  POOR_SHARPNESS,
+  photoRefusal,
+  refusedPhoto,
+  SANDBOX_MODEL,
+  sandboxOutcome,
+  sandboxScript,
+  scriptedFault,
+  scriptedGuidance,
+  scriptedLiveness,
+} from '../client/sandbox-rules.js'
 import { ApiError, ERRORS } from '../lib/api-error.js'
 import type { Clock } from '../lib/clock.js'
 import type {
@@ -28,35 +40,14 @@ import type {
 import { type EngineProvider, livenessFailed, translate } from './engine-provider.js'
 import { type ImageInput, imageCount } from './images.js'
 import { type LivenessStatement, livenessStatement } from './liveness.js'
-import {
-  refuseScripted,
-  sandboxScript,
-  sandboxSuffix,
-  scriptedFault,
-  scriptedGuidance,
-  waitAsScripted,
-} from './sandbox-outcomes.js'
+import { refuseScripted, waitAsScripted } from './sandbox-outcomes.js'
 
 /** No model ran. */
 const NO_EMBEDDING = new Float32Array(0)
 
-const LIVE: Liveness = { checked: true, score: 0.99, passed: true }
-const UNCHECKED: Liveness = { checked: false, score: null, passed: null }
-/** Asked for by its name, so it is said whatever the production pack could find. */
-const SPOOF: Liveness = { checked: true, score: 0.02, passed: false }
-
-/** Of an enrolment by a challenge: the looks straight ahead at its beginning and end. */
-const CHALLENGE_VIEWS = 2
-
-const IMAGE_ERRORS = {
-  '+no_face': 'face_not_found',
-  '+multiple_faces': 'multiple_faces',
-  '+different_people': 'different_people',
-} as const
-
 export class SandboxProvider implements BiometricProvider {
   /** References of the sandbox outlive a change of the model pack. */
-  readonly model = 'sandbox@1'
+  readonly model = SANDBOX_MODEL
   readonly takesChallenges = true
 
   constructor(
@@ -86,7 +77,7 @@ export class SandboxProvider implements BiometricProvider {
       if (input.challenge) throw livenessFailed(liveness)
       blame('liveness_failed', input)
     }
-    const views = input.challenge ? CHALLENGE_VIEWS : images.length
+    const views = input.challenge ? CHALLENGE_PHOTOS : images.length
     return {
       reference: NO_EMBEDDING,
       weight: views,
@@ -111,13 +102,13 @@ export class SandboxProvider implements BiometricProvider {
     threshold: number,
   ): Promise<Comparison> {
     const { userId } = call
-    const suffix = sandboxSuffix(userId)
+    const outcome = sandboxOutcome(userId)
     // A scripted outcome does not depend on an enrolment.
-    if (reference === null && suffix === null) throw new ApiError('reference_not_found')
+    if (reference === null && outcome === null) throw new ApiError('reference_not_found')
     const timingsMs = await this.screen(call)
     if (!call.challenge) refusePoorImage(userId, 'verify', call.input)
     const liveness = this.liveness(call)
-    const matches = suffix !== '+no_match'
+    const matches = outcome !== '+no_match'
     // Half-way between the threshold and the end of the scale, moved a little so that users differ.
     const margin = (1 - threshold) * (0.4 + 0.2 * fraction(userId, 'score'))
     return {
@@ -139,8 +130,7 @@ export class SandboxProvider implements BiometricProvider {
 
   /** As the production pack of this installation would say of a live face. */
   private liveness({ userId, challenge }: RecogniserCall): LivenessStatement {
-    const isSpoof = sandboxSuffix(userId) === '+spoof'
-    const passive = isSpoof ? SPOOF : this.passiveLiveness === null ? UNCHECKED : LIVE
+    const passive = scriptedLiveness(userId, this.passiveLiveness !== null)
     const fault = (challenge && scriptedFault(userId)) ?? null
     return livenessStatement(
       passive,
@@ -153,14 +143,13 @@ export class SandboxProvider implements BiometricProvider {
   private async screen(call: RecogniserCall): Promise<StageTimings> {
     const { userId, images, input, challenge } = call
     refuseScripted(userId)
-    if (challenge && sandboxSuffix(userId) === '+challenge_expired') throw new ApiError('challenge_expired')
+    if (challenge && sandboxOutcome(userId) === '+challenge_expired') throw new ApiError('challenge_expired')
     await waitAsScripted(userId, this.clock, call.signal)
     const { timingsMs } = await this.engine
       .inspect(images, { ...call, areFrames: challenge !== null })
       .catch((error) => translate(error, input))
-    const suffix = sandboxSuffix(userId)
-    if (suffix !== null && suffix in IMAGE_ERRORS && !challenge)
-      blame(IMAGE_ERRORS[suffix as keyof typeof IMAGE_ERRORS], input)
+    const refusal = photoRefusal(userId)
+    if (refusal && !challenge) blame(refusal, input)
     return timingsMs
   }
 }
@@ -173,8 +162,7 @@ function refusePoorImage(userId: string, purpose: Purpose, input: ImageInput): v
 
 /** As production does: the first image is to blame, of people who differ the last. */
 function blame(code: keyof typeof ERRORS & BiometricErrorCode, input: ImageInput): never {
-  const index = code === 'different_people' ? imageCount(input) - 1 : 0
-  translate(new BiometricError(code, ERRORS[code].message, index), input)
+  translate(new BiometricError(code, ERRORS[code].message, refusedPhoto(code, imageCount(input))), input)
 }
 
 function syntheticQuality(userId: string): Quality {
@@ -194,10 +182,10 @@ function syntheticQuality(userId: string): Quality {
 function syntheticComponents(userId: string, image: number): QualityComponents {
   const vary = (low: number, high: number, what: string) =>
     low + (high - low) * fraction(userId, String(image), what)
-  const isPoor = image === 0 && sandboxSuffix(userId) === '+low_quality'
+  const isPoor = image === 0 && isFirstPhotoPoor(userId)
   return {
     inter_eye_distance: vary(80, 140, 'eyes'),
-    sharpness: isPoor ? 1.5 : vary(200, 800, 'sharpness'),
+    sharpness: isPoor ? POOR_SHARPNESS : vary(200, 800, 'sharpness'),
     luminance_mean: vary(110, 150, 'luminance'),
     luminance_variance: vary(1_200, 2_000, 'variance'),
     under_exposure_prevention: vary(0.97, 1, 'dark'),

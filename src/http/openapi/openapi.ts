@@ -2,9 +2,9 @@
 import { QUALITY_COMPONENTS } from '../../../models/pack/quality-components.js'
 import type { EndpointDescription } from '../../api/endpoint.js'
 import { PHOTO_GUIDANCE } from '../../biometrics/photo-guidance.js'
+import { SANDBOX_OUTCOMES } from '../../client/sandbox-rules.js'
 import { ERRORS, type ErrorCode } from '../../lib/api-error.js'
 import { SCOPES } from '../../tenants/key-scopes.js'
-import { SANDBOX_OUTCOMES } from '../../verification/sandbox-outcomes.js'
 import { WEBHOOK_SCHEMAS } from '../../webhooks/webhook-schemas.js'
 import { withReferences } from './openapi-schemas.js'
 
