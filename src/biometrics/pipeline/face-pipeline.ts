@@ -14,12 +14,12 @@ import { chooseFace, outerWidth } from './face-policy.js'
 import { ImagePyramid } from './image-pyramid.js'
 import { fivePointsOf68, LandmarkFinder } from './landmarks.js'
 import { LIVENESS_UNCHECKED, LivenessChecker } from './liveness.js'
+import { Mutex } from './mutex.js'
 import { loadNetwork, type Network } from './network.js'
 import { measureChip, rateQuality, toGrey } from './quality.js'
 import { measureComponents } from './quality-components.js'
 import { assertLive, assertQuality } from './refusals.js'
 import { StageClock } from './stage-clock.js'
-import { Turns } from './turns.js'
 
 export interface PipelineOptions {
   /** The execution provider that runs every network. */
@@ -76,7 +76,7 @@ export class FacePipeline {
   readonly pack: ModelPack
   readonly limits: ImageLimits
   private readonly networks: Network[] = []
-  private readonly turns = new Turns()
+  private readonly mutex = new Mutex()
   /** Decoded pictures that have a turn or wait for one, and will bring the embedder a face. */
   private facesComing = 0
   private detector!: FaceDetector
@@ -203,7 +203,7 @@ export class FacePipeline {
     const pyramid = new ImagePyramid(image.pixels)
     let leave = () => {}
     try {
-      leave = await clock.measure('queue', () => this.turns.enter())
+      leave = await clock.measure('queue', () => this.mutex.lock())
       return await work(pyramid)
     } finally {
       pyramid.release()
