@@ -104,7 +104,8 @@ export class EndpointRunner {
 
   /** A sandbox call may concern its tenant as well, whose production key it issues. */
   private scopeOf({ tenant, user }: Call<unknown>): Scope {
-    const serializationKey = this.parts.environment === 'production' ? user?.blindIndex.toString('latin1') : undefined
+    const serializationKey =
+      this.parts.environment === 'production' ? user?.blindIndex.toString('latin1') : undefined
     return { tenantId: tenant.id, serializationKey }
   }
 
