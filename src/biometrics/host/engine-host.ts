@@ -40,8 +40,8 @@ process.on('SIGINT', () => {})
 process.on('SIGTERM', () => {})
 const setups = new FrameReader<HostSetup>(MAX_SETUP_BYTES, ({ message }) => void run(message))
 process.stdin.on('data', (chunk) => setups.push(chunk)).once('close', () => closing.abort())
-giveWay()
-preferAsVictim()
+lowerPriority()
+raiseOomScore()
 
 async function run({ workers, worker }: HostSetup): Promise<void> {
   // Process-wide, so before the first thread: between blocking all parsers and allowing three, no thread could decode.
@@ -98,7 +98,7 @@ function describe(error: unknown): string {
  * The service's main thread needs little time, but at once: while it waits for a core, workers run out of tasks. Threads
  * inherit the priority of the one that starts them, so this comes before the first.
  */
-function giveWay(): void {
+function lowerPriority(): void {
   try {
     setPriority(constants.priority.PRIORITY_BELOW_NORMAL)
   } catch {
@@ -107,7 +107,7 @@ function giveWay(): void {
 }
 
 /** When memory runs out, Linux shall end this process, which is replaced, and not the service. */
-function preferAsVictim(): void {
+function raiseOomScore(): void {
   try {
     writeFileSync('/proc/self/oom_score_adj', '500')
   } catch {

@@ -3,7 +3,7 @@ import { connect, type NetConnectOpts, type OnReadOpts, type Socket } from 'node
 import type {
   Breakage,
   CancelMessage,
-  Fault,
+  InjectedFault,
   PingMessage,
   TaskMessage,
   WorkerEnd,
@@ -131,7 +131,7 @@ const BREAKAGES: Record<Breakage, () => never> = {
   },
 }
 
-async function suffer(fault: Fault, { faultInjection }: WorkerSetup): Promise<WorkerReply<'fault'>> {
+async function suffer(fault: InjectedFault, { faultInjection }: WorkerSetup): Promise<WorkerReply<'fault'>> {
   if (!faultInjection) return { ok: false, code: 'engine_unavailable', message: 'Fault injection is off.' }
   switch (fault.kind) {
     case 'exit':
