@@ -1,7 +1,7 @@
 /** GET /v1/users/{user_id}: what is known of an enrolled user, without anything biometric. */
 import Type, { type Static } from 'typebox'
 import { userView } from '../admin/views.js'
-import { ApiError } from '../lib/api-error.js'
+import { DomainError } from '../lib/domain-error.js'
 import { type Endpoint, type EndpointDescription, SMALL_BODY_BYTES } from './endpoint.js'
 import { consent, nullable, time, userId } from './schemas.js'
 import type { Services } from './services.js'
@@ -71,7 +71,7 @@ export function getUser(services: Services): Endpoint<Input> {
       const blindIndex = vault.blindIndex(tenant.id, environment, input.user_id)
       call.user = { id: input.user_id, blindIndex }
       const subject = await vault.find(store.read, blindIndex, input.user_id)
-      if (!subject?.reference) throw new ApiError('reference_not_found')
+      if (!subject?.reference) throw new DomainError('reference_not_found')
       const { record, reference } = subject
       const now = clock.now()
       const scripted = provider.script?.(input.user_id).lockedOutForMs
