@@ -2,7 +2,7 @@
 import type { Static } from 'typebox'
 import type { liveness } from '../../api/schemas.js'
 import { messagesIn } from '../../capture/capture-texts.js'
-import type { ErrorDetail } from '../../lib/api-error.js'
+import type { ErrorDetail } from '../../lib/domain-error.js'
 import type { TriedCall } from '../contract.js'
 import { Badge, type Fact, Facts } from './parts.js'
 
