@@ -6,9 +6,9 @@ import { SETTINGS } from '../src/config/config.js'
 import { CATEGORY_MEANINGS } from '../src/http/openapi/errors-page.js'
 import { buildOpenApi } from '../src/http/openapi/openapi.js'
 import { DESCRIPTIONS } from '../src/http/routes.js'
-import { ERRORS } from '../src/lib/api-error.js'
 import { packageFile } from '../src/lib/package-root.js'
 import { VERSION } from '../src/lib/version.js'
+import { API_ERRORS } from './support/api-errors.js'
 import { configurationPage, documentInDocs, errorsPage, generatedSource } from './support/docs.js'
 import { errorCodes, serviceTexts } from './support/sdk-constants.js'
 import { supplyChainPage } from './support/supply-chain-page.js'
@@ -44,7 +44,7 @@ describe('docs/errors.md', () => {
       for (const [name, status, message, remedy] of rowsOf(section))
         listed[name!.replaceAll('`', '')] = { status: Number(status), category, message, remedy }
     }
-    expect(listed).toEqual(ERRORS)
+    expect(listed).toEqual(API_ERRORS)
   })
 })
 

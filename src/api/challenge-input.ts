@@ -1,9 +1,11 @@
 /** Uses up the challenge of a request, whatever comes of the request. */
-import { ApiError } from '../lib/api-error.js'
+
+import { DomainError } from '../lib/domain-error.js'
 import type { StoreTransaction } from '../storage/store.js'
 import type { OpenedChallenge } from '../verification/opened-challenge.js'
 import type { CaptureCall } from '../verification/verification-call.js'
 import type { Call, Commit, Outcome } from './endpoint.js'
+import { errorBody, statusOf } from './error-response.js'
 import type { Services } from './services.js'
 
 /** What came of the call uses the challenge up, whatever it is: a refusal of the capture as well. */
@@ -22,13 +24,13 @@ export async function usingUp(
       return typeof result === 'function' ? result(tx) : result
     }
   } catch (error) {
-    if (!(error instanceof ApiError) || error.category !== 'biometric_rejected') throw error
+    if (!(error instanceof DomainError) || error.category !== 'biometric_rejected') throw error
     return async (tx) => {
       await use(tx)
       return {
-        status: error.status,
+        status: statusOf(error),
         code: error.code,
-        body: error.toBody({ requestId, errorsUrl }),
+        body: errorBody(error, { requestId, errorsUrl }),
         ...(user ? { owner: { blindIndex: user.blindIndex, subject: null } } : {}),
         audit: { challenge_id: opened.challenge.id },
       }

@@ -2,8 +2,8 @@
 import Type, { type Static } from 'typebox'
 import { CAPTURE } from '../biometrics/challenge/capture-limits.js'
 import { MODES, STEPS } from '../biometrics/challenge/steps.js'
-import { ApiError, retryAfter } from '../lib/api-error.js'
-import { isoTime, SECOND_MS } from '../lib/clock.js'
+import { isoTime } from '../lib/clock.js'
+import { DomainError } from '../lib/domain-error.js'
 import { NONCE_LENGTH, PURPOSES, type Purpose } from '../verification/challenge-book.js'
 import { activeMethod } from '../verification/liveness.js'
 import { actionSchema, canonicalAction } from './action.js'
@@ -108,7 +108,7 @@ export function createChallenge(services: Services): Endpoint<Input> {
       const purpose: Purpose = input.purpose ?? 'verify'
       assertOneOf(call.scopes, [purpose], 'purpose')
       const action = actionFor(purpose, input.action)
-      if (!provider.takesChallenges) throw new ApiError('liveness_unavailable')
+      if (!provider.takesChallenges) throw new DomainError('liveness_unavailable')
       const blindIndex = vault.blindIndex(tenant.id, environment, input.user_id)
       call.user = { id: input.user_id, blindIndex }
       if (purpose === 'verify') await assertVerifiable(services, call, blindIndex)
@@ -143,9 +143,10 @@ export function createChallenge(services: Services): Endpoint<Input> {
   }
 }
 
-/** @throws ApiError invalid_request when there is no action to verify, or one to enrol */
+/** @throws DomainError invalid_request when there is no action to verify, or one to enrol */
 export function actionFor(purpose: Purpose, action: unknown): string | null {
-  const refuse = (issue: string) => new ApiError('invalid_request', { details: [{ path: 'action', issue }] })
+  const refuse = (issue: string) =>
+    new DomainError('invalid_request', { details: [{ path: 'action', issue }] })
   if (purpose === 'enroll') {
     if (action !== undefined) throw refuse('an enrolment has no action')
     return null
@@ -154,7 +155,7 @@ export function actionFor(purpose: Purpose, action: unknown): string | null {
   return canonicalAction(action)
 }
 
-/** Nobody is to move the head for a verify that cannot succeed. @throws ApiError reference_not_found, reference_model_mismatch, locked_out */
+/** Nobody is to move the head for a verify that cannot succeed. @throws DomainError reference_not_found, reference_model_mismatch, locked_out */
 export async function assertVerifiable(
   services: Services,
   { input }: Pick<Call<{ user_id: string }>, 'input'>,
@@ -166,17 +167,17 @@ export async function assertVerifiable(
   const subject = await vault.find(store.read, blindIndex, input.user_id)
   if (!subject?.reference) {
     if (script?.isScripted) return
-    throw new ApiError('reference_not_found')
+    throw new DomainError('reference_not_found')
   }
-  if (subject.reference.model !== provider.model) throw new ApiError('reference_model_mismatch')
+  if (subject.reference.model !== provider.model) throw new DomainError('reference_model_mismatch')
   const refusal = lockout.refusal(subject.record, clock.now())
   if (refusal) throw lockedOut(refusal.waitMs)
 }
 
 /** @param waitMs undefined where only a new enrolment helps */
-function lockedOut(waitMs: number | undefined): ApiError {
-  return new ApiError('locked_out', {
+function lockedOut(waitMs: number | undefined): DomainError {
+  return new DomainError('locked_out', {
     message: 'The user is locked out after rejected verifications.',
-    ...(waitMs === undefined ? {} : { headers: retryAfter(waitMs / SECOND_MS) }),
+    retryAfterMs: waitMs,
   })
 }

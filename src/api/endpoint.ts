@@ -3,7 +3,8 @@
 import type { TSchema } from 'typebox'
 import type { AuditEventName } from '../audit/audit-events.js'
 import type { ResponseOwner } from '../idempotency/idempotency.js'
-import type { ApiError, ErrorCode } from '../lib/api-error.js'
+import type { DomainError } from '../lib/domain-error.js'
+import type { ErrorCode } from '../lib/error-codes.js'
 import type { StoreTransaction } from '../storage/store.js'
 import type { Scope } from '../tenants/key-scopes.js'
 import type { Reason } from '../verification/reasons.js'
@@ -127,10 +128,10 @@ export interface EndpointDescription {
 }
 
 export interface Endpoint<Input = never> extends EndpointDescription {
-  /** Asked before a kept response is looked for, so that a replay needs the same right as a first call. @throws ApiError */
+  /** Asked before a kept response is looked for, so that a replay needs the same right as a first call. @throws DomainError */
   assertPermitted?(call: Pick<Call<unknown>, 'tenant' | 'environment'>): Promise<void>
   /** The refusal that a replay gets in place of a kept success. @param keptBody as it was kept, or as an earlier version kept it */
-  refuseReplay?(keptBody: Record<string, unknown>): ApiError
-  /** Resolves with the commit, or with the outcome itself where nothing is written. @throws ApiError */
+  refuseReplay?(keptBody: Record<string, unknown>): DomainError
+  /** Resolves with the commit, or with the outcome itself where nothing is written. @throws DomainError */
   handle(call: Call<Input>): Promise<Commit | Outcome>
 }

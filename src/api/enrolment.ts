@@ -1,6 +1,7 @@
 /** Writes a reference: a first one, one in the place of another, or one with further photos in it. Inside the transaction. */
-import { ApiError, retryAfter } from '../lib/api-error.js'
-import { isoTime, SECOND_MS } from '../lib/clock.js'
+
+import { isoTime } from '../lib/clock.js'
+import { DomainError } from '../lib/domain-error.js'
 import type { ReferenceRecord, WebhookEndpointRecord } from '../storage/records.js'
 import type { StoreTransaction } from '../storage/store.js'
 import { type Consent, ownerOf, type Subject } from '../users/template-vault.js'
@@ -11,6 +12,7 @@ import { CLEAR } from '../verification/lockout.js'
 import { tellOfLockout } from '../verification/lockout-event.js'
 import { imageQualityView } from '../verification/quality-views.js'
 import type { Call, Outcome } from './endpoint.js'
+import { errorBody, statusOf } from './error-response.js'
 import { assertReplaceVerdict } from './replace-verdict.js'
 import type { Services } from './services.js'
 import { livenessView, qualityView } from './views.js'
@@ -32,7 +34,7 @@ interface Photos {
 export class Enrolment {
   constructor(private readonly services: Services) {}
 
-  /** @throws ApiError reference_not_found, reference_model_mismatch, locked_out */
+  /** @throws DomainError reference_not_found, reference_model_mismatch, locked_out */
   async assertAddable(call: EnrolCall, blindIndex: Buffer): Promise<void> {
     const { vault, store } = this.services
     this.extensible(await vault.find(store.read, blindIndex, call.input.user_id), call)
@@ -40,14 +42,14 @@ export class Enrolment {
 
   /**
    * @param subject who has a reference
-   * @throws ApiError already_enrolled, replace_verdict_required
+   * @throws DomainError already_enrolled, replace_verdict_required
    */
   assertReplaceable({ input, tenant }: EnrolCall, { record }: Pick<Subject, 'record'>): void {
-    if (!input.replace) throw new ApiError('already_enrolled')
+    if (!input.replace) throw new DomainError('already_enrolled')
     assertReplaceVerdict(tenant, record, input.verification_id, this.services.clock.now())
   }
 
-  /** @throws ApiError already_enrolled, replace_verdict_required */
+  /** @throws DomainError already_enrolled, replace_verdict_required */
   async store(tx: StoreTransaction, photos: Photos): Promise<Outcome> {
     const { vault } = this.services
     const { call, blindIndex, views, enrolled } = photos
@@ -79,7 +81,7 @@ export class Enrolment {
 
   /**
    * Against the reference of the moment, so that of two additions at once none is lost.
-   * @throws ApiError reference_not_found, reference_model_mismatch, locked_out
+   * @throws DomainError reference_not_found, reference_model_mismatch, locked_out
    */
   async add(tx: StoreTransaction, photos: Photos): Promise<Outcome> {
     const { vault, provider, config } = this.services
@@ -95,7 +97,7 @@ export class Enrolment {
     try {
       reference = provider.extend(call, present, enrolled, threshold)
     } catch (error) {
-      if (!(error instanceof ApiError)) throw error
+      if (!(error instanceof DomainError)) throw error
       return this.refuseAddition(tx, photos, subject, error)
     }
     return this.put(tx, photos, subject, {
@@ -112,14 +114,10 @@ export class Enrolment {
     { environment }: EnrolCall,
   ): { subject: Subject; record: ReferenceRecord } {
     const { provider, lockout, clock } = this.services
-    if (!subject?.reference) throw new ApiError('reference_not_found')
+    if (!subject?.reference) throw new DomainError('reference_not_found')
     assertComparable(subject.reference, provider, environment)
     const refusal = lockout.refusal(subject.record, clock.now())
-    if (refusal)
-      throw new ApiError(
-        'locked_out',
-        refusal.waitMs === undefined ? {} : { headers: retryAfter(refusal.waitMs / SECOND_MS) },
-      )
+    if (refusal) throw new DomainError('locked_out', { retryAfterMs: refusal.waitMs })
     return { subject, record: subject.reference }
   }
 
@@ -127,15 +125,15 @@ export class Enrolment {
     tx: StoreTransaction,
     { call, blindIndex }: Photos,
     subject: Subject,
-    error: ApiError,
+    error: DomainError,
   ): Promise<Outcome> {
     const { lockout, clock } = this.services
     const effect = await lockout.count(tx, subject.record, { approved: false, at: clock.now() })
     await tellOfLockout(tx, this.services.outbox, call, { subject, begun: effect })
     return {
-      status: error.status,
+      status: statusOf(error),
       code: error.code,
-      body: error.toBody(call),
+      body: errorBody(error, call),
       observed: { effect },
       owner: { blindIndex, subject: null },
       audit: { subject: subject.pseudonym, added: 0 },

@@ -2,7 +2,7 @@
 import Type, { type Static } from 'typebox'
 import { FRAME_GUIDANCE } from '../biometrics/challenge/frame-faults.js'
 import { STEPS } from '../biometrics/challenge/steps.js'
-import { ApiError } from '../lib/api-error.js'
+import { DomainError } from '../lib/domain-error.js'
 import { decodeImage } from '../verification/images.js'
 import type { Endpoint, EndpointDescription } from './endpoint.js'
 import { image, userId } from './schemas.js'
@@ -80,7 +80,7 @@ export function guide({ provider }: Services): Endpoint<Input> {
     // Its stages are not told among those of verdicts, which it would hide by its number.
     async handle({ input, deadlineMs, signal, share }) {
       const { step = 'frontal' } = input
-      if (step !== 'frontal' && !provider.takesChallenges) throw new ApiError('liveness_unavailable')
+      if (step !== 'frontal' && !provider.takesChallenges) throw new DomainError('liveness_unavailable')
       const guidance = await provider.guide({
         userId: input.user_id,
         image: await decodeImage(input.image, 'image'),

@@ -1,9 +1,9 @@
 /** POST /v1/verify: is this really that person, for this action? The verdict is a JWT. */
+
 import Type, { type Static } from 'typebox'
 import type { FmrBasis } from '../../models/pack/model-pack.js'
 import type { PackGrade } from '../../models/pack/pack-grade.js'
 import { prefixedId } from '../crypto/identifiers.js'
-import { retryAfter } from '../lib/api-error.js'
 import { isoTime, SECOND_MS } from '../lib/clock.js'
 import type { StoreTransaction } from '../storage/store.js'
 import type { OperatingPoint } from '../verification/biometric-provider.js'
@@ -16,6 +16,7 @@ import { signVerdict, verdictClaims } from '../verification/verdict-token.js'
 import { actionSchema, canonicalAction } from './action.js'
 import { usingUp } from './challenge-input.js'
 import type { Call, Commit, Endpoint, EndpointDescription, Outcome } from './endpoint.js'
+import { retryAfter } from './error-response.js'
 import { agreesToReplacement } from './replace-verdict.js'
 import {
   exactlyOneImageField,
@@ -218,7 +219,7 @@ export function verify(services: Services): Endpoint<Input> {
           jwt_expires_at: isoTime(expiresAt * SECOND_MS),
           ...(issued ? { production_key: 'issued' } : {}),
         },
-        ...(verdict.waitMs === undefined ? {} : { headers: retryAfter(verdict.waitMs / SECOND_MS) }),
+        ...(verdict.waitMs === undefined ? {} : { headers: retryAfter(verdict.waitMs) }),
         observed: { verdict: decision.verdict, reason, score: decision.score, effect },
         owner: { blindIndex, subject: subject && { id: subject.record.id, dataKey: subject.dataKey } },
         audit: {

@@ -1,7 +1,7 @@
 /** The answer to a request before it is signed: what is sent, and what is to be told of it. */
 
 import type { Observed } from '../api/endpoint.js'
-import type { ErrorCode } from '../lib/api-error.js'
+import type { ErrorCode } from '../lib/error-codes.js'
 
 export interface Answer {
   status: number

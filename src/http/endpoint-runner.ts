@@ -1,12 +1,13 @@
 /** Runs one endpoint for one request: its work, then one transaction for effect, kept response and audit entry. */
 
 import type { Call, Commit, Endpoint, Outcome } from '../api/endpoint.js'
+import { errorBody, errorHeaders, statusOf } from '../api/error-response.js'
 import type { AuditEventName } from '../audit/audit-events.js'
 import type { AuditLog } from '../audit/audit-log.js'
 import { BiometricError } from '../biometrics/types.js'
 import type { Environment } from '../config/config.js'
 import type { Execution, KeptResponse } from '../idempotency/idempotency.js'
-import { ApiError } from '../lib/api-error.js'
+import { DomainError } from '../lib/domain-error.js'
 import type { Scope, Store, StoreTransaction } from '../storage/store.js'
 import type { TemplateVault } from '../users/template-vault.js'
 import type { Answer } from './answer.js'
@@ -24,7 +25,7 @@ export class EndpointRunner {
     },
   ) {}
 
-  /** @throws ApiError that is no outcome of an execution; BiometricError cancelled when the caller hung up */
+  /** @throws DomainError that is no outcome of an execution; BiometricError cancelled when the caller hung up */
   async run(
     endpoint: Endpoint<unknown>,
     call: Call<unknown>,
@@ -54,13 +55,13 @@ export class EndpointRunner {
     if (call.signal.aborted) throw new BiometricError('cancelled', 'The caller hung up.')
     const started = performance.now()
     // The database is not to be blamed for it.
-    if (started > call.deadlineMs) throw new ApiError('deadline_exceeded')
+    if (started > call.deadlineMs) throw new DomainError('deadline_exceeded')
     const { sign = 0 } = call.timings
     try {
       return await this.parts.store.transaction(
         async (tx) => {
           // The lock may have come late: a caller that is told 504 must find that nothing has happened.
-          if (performance.now() > call.deadlineMs) throw new ApiError('deadline_exceeded')
+          if (performance.now() > call.deadlineMs) throw new DomainError('deadline_exceeded')
           const event = this.auditEventOf(endpoint)
           // Together with what the work asks for first: its answer costs no way of its own.
           const end = event ? tx.auditEnd(call.tenant.id) : undefined
@@ -104,8 +105,9 @@ export class EndpointRunner {
 
   /** A sandbox call may concern its tenant as well, whose production key it issues. */
   private scopeOf({ tenant, user }: Call<unknown>): Scope {
-    const concerns = this.parts.environment === 'production' ? user?.blindIndex.toString('latin1') : undefined
-    return { tenantId: tenant.id, concerns }
+    const serializationKey =
+      this.parts.environment === 'production' ? user?.blindIndex.toString('latin1') : undefined
+    return { tenantId: tenant.id, serializationKey }
   }
 
   private auditEventOf(endpoint: Endpoint<unknown>): AuditEventName | null {
@@ -115,12 +117,14 @@ export class EndpointRunner {
 
 /** The outcome that an error amounts to when the request was executed; other errors go on. */
 function refusal(error: unknown, call: Call<unknown>): Outcome {
-  if (!(error instanceof ApiError) || error.status >= 500 || NOT_EXECUTED.has(error.status)) throw error
+  if (!(error instanceof DomainError)) throw error
+  const status = statusOf(error)
+  if (status >= 500 || NOT_EXECUTED.has(status)) throw error
   return {
-    status: error.status,
+    status,
     code: error.code,
-    body: error.toBody(call),
-    headers: error.headers,
+    body: errorBody(error, call),
+    headers: errorHeaders(error),
     // Sealed under the service's key: the user may be gone, and a refusal says nothing of them.
     ...(call.user ? { owner: { blindIndex: call.user.blindIndex, subject: null } } : {}),
   }

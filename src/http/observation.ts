@@ -5,7 +5,7 @@
 
 import type { CalledUser, Observed } from '../api/endpoint.js'
 import type { Environment } from '../config/config.js'
-import type { ErrorCode } from '../lib/api-error.js'
+import type { ErrorCode } from '../lib/error-codes.js'
 import type { Timings } from '../verification/stages.js'
 
 export interface Observation extends Observed {

@@ -2,7 +2,7 @@
 import type { FmrBasis } from '../../models/pack/model-pack.js'
 import type { PackGrade } from '../../models/pack/pack-grade.js'
 import type { FrameGuidance } from '../biometrics/challenge/frame-faults.js'
-import type { WeightedView } from '../biometrics/pipeline/match.js'
+import type { WeightedEmbedding } from '../biometrics/pipeline/match.js'
 import type {
   ChallengeFrames,
   EnrolResult,
@@ -61,7 +61,7 @@ export interface Comparison extends Omit<VerifyResult, 'score' | 'sample' | 'sam
 }
 
 /** A reference on its way into or out of the vault. */
-export interface FusedReference extends WeightedView {
+export interface FusedReference extends WeightedEmbedding {
   /** How many photos it was made of. */
   views: number
 }
@@ -98,11 +98,11 @@ export interface BiometricProvider {
   readonly takesChallenges: boolean
   /** What decides at a false match rate that was asked for. */
   operatingPoint(fmr: number): OperatingPoint
-  /** @throws ApiError of category biometric_rejected, or unavailable */
+  /** @throws DomainError of category biometric_rejected, or unavailable */
   enrol(call: EnrolCall): Promise<Enrolled>
   /**
    * A reference with the photos of an enrolment added to it. Each of them must match it.
-   * @throws ApiError different_people, naming the first that does not match
+   * @throws DomainError different_people, naming the first that does not match
    */
   extend(
     call: Pick<RecogniserCall, 'input'>,
@@ -112,12 +112,12 @@ export interface BiometricProvider {
   ): FusedReference
   /**
    * @param reference opens it, which is asked for when the images are on their way; null for a user who is not enrolled
-   * @throws ApiError reference_not_found; of category biometric_rejected, or unavailable
+   * @throws DomainError reference_not_found; of category biometric_rejected, or unavailable
    */
   verify(call: RecogniserCall, reference: (() => Float32Array) | null, threshold: number): Promise<Comparison>
   /**
    * What a person can be told, the most urgent first.
-   * @throws ApiError image_unreadable, image_too_large, image_too_small, or unavailable
+   * @throws DomainError image_unreadable, image_too_large, image_too_small, or unavailable
    */
   guide(call: GuideCall): Promise<FrameGuidance[]>
   script?(userId: string): VerifyScript

@@ -1,8 +1,8 @@
 /** Reaches the verdict of a verify, from lockout, comparison, liveness and replay, and writes what it changes for the user. */
 
 import type { Config, Environment } from '../config/config.js'
-import { ApiError } from '../lib/api-error.js'
 import type { Clock } from '../lib/clock.js'
+import { DomainError } from '../lib/domain-error.js'
 import type { ReferenceRecord } from '../storage/records.js'
 import type { Store, StoreTransaction } from '../storage/store.js'
 import type { Subject, TemplateVault } from '../users/template-vault.js'
@@ -77,14 +77,14 @@ interface DecisionParts {
   outbox: Outbox
 }
 
-/** @throws ApiError reference_model_mismatch */
+/** @throws DomainError reference_model_mismatch */
 export function assertComparable(
   { model }: Pick<ReferenceRecord, 'model'>,
   provider: Pick<BiometricProvider, 'model'>,
   environment: Environment,
 ): void {
   if (model !== provider.model)
-    throw new ApiError('reference_model_mismatch', {
+    throw new DomainError('reference_model_mismatch', {
       message: `The reference was made with model ${model}; ${environment} runs ${provider.model}.`,
     })
 }
@@ -92,7 +92,7 @@ export function assertComparable(
 export class DecisionPolicy {
   constructor(private readonly services: DecisionParts) {}
 
-  /** @throws ApiError reference_not_found, reference_model_mismatch; those of the recogniser */
+  /** @throws DomainError reference_not_found, reference_model_mismatch; those of the recogniser */
   async examine(
     call: CaptureCall,
     blindIndex: Buffer,
@@ -108,7 +108,7 @@ export class DecisionPolicy {
   /**
    * Inside the transaction, against what is known there: of parallel verifies none sees the attempts or captures of the others
    * any earlier. Writes what the verdict changes for the user.
-   * @throws ApiError reference_not_found
+   * @throws DomainError reference_not_found
    */
   async decide(
     tx: StoreTransaction,
@@ -126,7 +126,7 @@ export class DecisionPolicy {
         : captures.findReplaySince(tx, subject, examination.capture, examination.recollection),
     ])
     // Erased, or erased and enrolled anew, while this verify ran: its verdict is about nobody.
-    if (fresh?.id !== subject.record.id) throw new ApiError('reference_not_found')
+    if (fresh?.id !== subject.record.id) throw new DomainError('reference_not_found')
     if (examination.refusal) return refused(subject, examination.refusal)
     const refusal = lockout.refusal(fresh, at)
     if (refusal) return refused(subject, refusal)

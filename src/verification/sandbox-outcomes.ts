@@ -1,8 +1,8 @@
 /** Carries out the outcomes of the sandbox that need the service's clock and errors; the rules stand in `client/sandbox-rules.ts`. */
 import { BiometricError } from '../biometrics/biometric-error.js'
 import { busyRefusal, RETRY_AFTER_SECONDS, SLOW_MS, sandboxOutcome } from '../client/sandbox-rules.js'
-import { ApiError, retryAfter } from '../lib/api-error.js'
-import type { Clock } from '../lib/clock.js'
+import { type Clock, SECOND_MS } from '../lib/clock.js'
+import { DomainError } from '../lib/domain-error.js'
 
 /**
  * Waits 5 s where the user id ends in `+slow`.
@@ -17,9 +17,9 @@ export async function waitAsScripted(userId: string, clock: Clock, signal: Abort
 
 /**
  * Refuses a user whose id asks for it, before any image is looked at.
- * @throws ApiError rate_limited, overloaded
+ * @throws DomainError rate_limited, overloaded
  */
 export function refuseScripted(userId: string): void {
   const code = busyRefusal(userId)
-  if (code) throw new ApiError(code, { headers: retryAfter(RETRY_AFTER_SECONDS) })
+  if (code) throw new DomainError(code, { retryAfterMs: RETRY_AFTER_SECONDS * SECOND_MS })
 }

@@ -24,8 +24,9 @@ import {
   scriptedGuidance,
   scriptedLiveness,
 } from '../client/sandbox-rules.js'
-import { ApiError, ERRORS } from '../lib/api-error.js'
 import type { Clock } from '../lib/clock.js'
+import { DomainError } from '../lib/domain-error.js'
+import { ERRORS } from '../lib/error-codes.js'
 import type {
   BiometricProvider,
   Comparison,
@@ -104,7 +105,7 @@ export class SandboxProvider implements BiometricProvider {
     const { userId } = call
     const outcome = sandboxOutcome(userId)
     // A scripted outcome does not depend on an enrolment.
-    if (reference === null && outcome === null) throw new ApiError('reference_not_found')
+    if (reference === null && outcome === null) throw new DomainError('reference_not_found')
     const timingsMs = await this.screen(call)
     if (!call.challenge) refusePoorImage(userId, 'verify', call.input)
     const liveness = this.liveness(call)
@@ -143,7 +144,8 @@ export class SandboxProvider implements BiometricProvider {
   private async screen(call: RecogniserCall): Promise<StageTimings> {
     const { userId, images, input, challenge } = call
     refuseScripted(userId)
-    if (challenge && sandboxOutcome(userId) === '+challenge_expired') throw new ApiError('challenge_expired')
+    if (challenge && sandboxOutcome(userId) === '+challenge_expired')
+      throw new DomainError('challenge_expired')
     await waitAsScripted(userId, this.clock, call.signal)
     const { timingsMs } = await this.engine
       .inspect(images, { ...call, areFrames: challenge !== null })
@@ -154,7 +156,7 @@ export class SandboxProvider implements BiometricProvider {
   }
 }
 
-/** The first image, where the caller asked for it. @throws ApiError low_quality */
+/** The first image, where the caller asked for it. @throws DomainError low_quality */
 function refusePoorImage(userId: string, purpose: Purpose, input: ImageInput): void {
   const faults = faultsOf(assessQuality(syntheticComponents(userId, 0), purpose), 0)
   if (faults.length > 0) translate(new BiometricError('low_quality', adviceOn(faults), 0, { faults }), input)

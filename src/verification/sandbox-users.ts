@@ -1,8 +1,8 @@
 /** Users of the sandbox, who are a tenant's to try with: there are only so many of them, and those that nobody uses go. */
 
 import type { Environment } from '../config/config.js'
-import { ApiError } from '../lib/api-error.js'
 import { type Clock, DAY_MS } from '../lib/clock.js'
+import { DomainError } from '../lib/domain-error.js'
 import type { StoreTransaction } from '../storage/store.js'
 
 /** A user's last use is written at most once in this time. */
@@ -23,12 +23,12 @@ export class SandboxUsers {
 
   /**
    * Notes a user who is being enrolled. The count reads at most as many entries of an index as there may be users.
-   * @throws ApiError sandbox_quota_reached
+   * @throws DomainError sandbox_quota_reached
    */
   async add(tx: StoreTransaction, { tenantId, environment, blindIndex }: Sandboxed): Promise<void> {
     if (environment !== 'sandbox') return
     if ((await tx.countSandboxUsers(tenantId, this.mostUsers)) >= this.mostUsers)
-      throw new ApiError('sandbox_quota_reached')
+      throw new DomainError('sandbox_quota_reached')
     await tx.noteSandboxUse({ blindIndex, tenantId, at: this.clock.now(), unlessSince: 0 })
   }
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { ERROR_CATEGORIES, ERROR_CODES } from '../../src/client/error-codes.js'
 import { UNVERIFIABLE_CODES } from '../../src/client/unverifiable-codes.js'
-import { ERRORS } from '../../src/lib/api-error.js'
+import { ERRORS } from '../../src/lib/error-codes.js'
 
 describe('the SDK’s error codes', () => {
   it('are exactly those of the service’s registry', () => {

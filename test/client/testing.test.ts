@@ -7,8 +7,8 @@ import { SANDBOX_OUTCOMES } from '../../src/client/sandbox-rules.js'
 import { FAKE_ERRORS, FAKE_FIELDS, FAKE_HINTS, FAKE_LOCALES } from '../../src/client/testing/service-texts.js'
 import { FAKE_OUTCOMES, FakeCountersign } from '../../src/client/testing.js'
 import { CAPTURE_LANGUAGES } from '../../src/config/capture-languages.js'
-import { ERRORS } from '../../src/lib/api-error.js'
 import { packageFile } from '../../src/lib/package-root.js'
+import { API_ERRORS } from '../support/api-errors.js'
 import { plain } from '../support/images.js'
 import { startService, type TestService } from '../support/service.js'
 import { decodeJwt } from '../support/trust.js'
@@ -29,7 +29,7 @@ it('has the outcomes of the sandbox', () => {
 
 it('words its refusals as the service does', () => {
   for (const [code, error] of Object.entries(FAKE_ERRORS))
-    expect(error, code).toEqual(ERRORS[code as keyof typeof ERRORS])
+    expect(error, code).toEqual(API_ERRORS[code as keyof typeof API_ERRORS])
   expect(FAKE_HINTS).toEqual(PHOTO_HINTS)
 })
 

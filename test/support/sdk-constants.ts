@@ -1,7 +1,8 @@
 /** Writes the constants that the SDK shares with the service: error codes, and the sentences and fields of the service in memory. */
 import { PHOTO_HINTS } from '../../src/biometrics/photo-guidance.js'
 import { CAPTURE_LANGUAGES } from '../../src/config/capture-languages.js'
-import { ERRORS, type ErrorCode } from '../../src/lib/api-error.js'
+import { ERRORS, type ErrorCode } from '../../src/lib/error-codes.js'
+import { API_ERRORS } from './api-errors.js'
 import { formatted } from './wire-types.js'
 
 /** Codes with which the service in memory refuses requests. */
@@ -43,7 +44,7 @@ export type ErrorCategory = (typeof ERROR_CATEGORIES)[number]
 
 /** @param document the OpenAPI document @returns the text of `src/client/testing/service-texts.ts` */
 export function serviceTexts(document: object): string {
-  const errors = Object.fromEntries(FAKE_CODES.map((code) => [code, ERRORS[code]]))
+  const errors = Object.fromEntries(FAKE_CODES.map((code) => [code, API_ERRORS[code]]))
   const codes = FAKE_CODES.map((code) => `'${code}'`).join(' | ')
   return formatted(
     `/** Sentences and fields of the service for the service in memory. Generated from the service: \`npm run docs\` writes this file. */
