@@ -104,8 +104,9 @@ export class EndpointRunner {
 
   /** A sandbox call may concern its tenant as well, whose production key it issues. */
   private scopeOf({ tenant, user }: Call<unknown>): Scope {
-    const concerns = this.parts.environment === 'production' ? user?.blindIndex.toString('latin1') : undefined
-    return { tenantId: tenant.id, concerns }
+    const serializationKey =
+      this.parts.environment === 'production' ? user?.blindIndex.toString('latin1') : undefined
+    return { tenantId: tenant.id, serializationKey }
   }
 
   private auditEventOf(endpoint: Endpoint<unknown>): AuditEventName | null {
