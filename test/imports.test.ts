@@ -154,6 +154,21 @@ describe('imports', () => {
       expect(imports.filter(({ from, to }) => from === room && !allowed.includes(to)).map(show)).toEqual([])
     })
 
+  it('reach HTTP statuses and headers only from rooms that answer over HTTP', () => {
+    const answering = imports.filter(
+      ({ target }) => sourceOf(target) === resolve(SRC, 'api', 'error-response.ts'),
+    )
+    expect(new Set(answering.map(({ from }) => from))).toEqual(
+      new Set(['api', 'capture-page', 'dashboard', 'http']),
+    )
+    const headerNames = /'(?:Retry-After|WWW-Authenticate)'/
+    const withHeaderNames = readdirSync(SRC, { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.endsWith('.ts') && headerNames.test(readFileSync(resolve(SRC, name), 'utf8')))
+      .map((name) => name.split('/')[0])
+    const below = [...new Set(withHeaderNames)].filter((room) => rankOf(room!) > rankOf('api'))
+    expect(below).toEqual([])
+  })
+
   it('lead to what changes a tenant without an entry in the audit log from admin only', () => {
     const unaudited =
       /\b(?:tenancy|secrets)\.(?:add|create|setContract|revealProductionKey|revokeKeys|reissueKey|rotate)\(/

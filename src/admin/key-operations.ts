@@ -103,12 +103,12 @@ export class KeyOperations {
     })
   }
 
-  /** As `SigningSecrets.rotate`. @throws ApiError rotation_in_progress */
+  /** As `SigningSecrets.rotate`. @throws DomainError rotation_in_progress */
   rotateSigning({ id }: TenantRecord, actor: Actor, force: boolean): Promise<Rotation> {
     return this.audited.run(id, actor, (tx) => this.rotateSigningWithin(tx, id, force))
   }
 
-  /** For a transaction that writes the audit entry itself, as that of an API call does. @throws ApiError rotation_in_progress */
+  /** For a transaction that writes the audit entry itself, as that of an API call does. @throws DomainError rotation_in_progress */
   async rotateSigningWithin(tx: StoreTransaction, tenantId: string, force: boolean): Promise<Act<Rotation>> {
     const rotation = await this.secrets.rotate(tx, tenantId, force)
     const facts = { current: rotation.current.id, previous: rotation.previous.id }

@@ -2,8 +2,8 @@
 
 import type { Environment } from '../config/config.js'
 import { prefixedId } from '../crypto/identifiers.js'
-import { ApiError } from '../lib/api-error.js'
 import { type Clock, DAY_MS } from '../lib/clock.js'
+import { DomainError } from '../lib/domain-error.js'
 import { CodedError } from '../lib/errors.js'
 import type { ErasureRecord, TenantRecord } from '../storage/records.js'
 import type { Store, StoreTransaction } from '../storage/store.js'
@@ -12,6 +12,10 @@ import { CLEAR, lockoutReason } from '../verification/lockout.js'
 import type { Outbox } from '../webhooks/outbox.js'
 import type { Act, Actor, AuditedTransactions } from './operation.js'
 import { erasureView, userView } from './views.js'
+
+/** HTTP statuses that the API answers an erasure with: entries of the audit log have them whoever asked for the erasure. */
+const STATUS_OK = 200
+const STATUS_NOT_FOUND = 404
 
 /** How long a repeated request gets the same receipt. */
 const RECEIPT_MS = DAY_MS
@@ -62,24 +66,24 @@ export class UserOperations {
 
   /**
    * Erases the user, and says in the log of production what came of it, even where there was nobody to erase.
-   * @throws ApiError reference_not_found
+   * @throws DomainError reference_not_found
    */
   async erase({ id }: TenantRecord, actor: Actor, user: UserAddress): Promise<Erasure> {
     if (user.environment === 'sandbox')
       return this.store.transaction(async (tx) => (await this.eraseWithin(tx, id, user)).result, undefined, {
         tenantId: id,
       })
-    const outcome = await this.audited.run<Erasure | ApiError>(id, actor, async (tx) => {
+    const outcome = await this.audited.run<Erasure | DomainError>(id, actor, async (tx) => {
       try {
         const { result, facts } = await this.eraseWithin(tx, id, user)
-        return { result, facts: { ...facts, status: 200 } }
+        return { result, facts: { ...facts, status: STATUS_OK } }
       } catch (error) {
         // A refusal has changed nothing, so that its entry may stand in the same transaction.
-        if (!(error instanceof ApiError)) throw error
-        return { result: error, facts: { event: 'delete', status: error.status, code: error.code } }
+        if (!(error instanceof DomainError) || error.code !== 'reference_not_found') throw error
+        return { result: error, facts: { event: 'delete', status: STATUS_NOT_FOUND, code: error.code } }
       }
     })
-    if (outcome instanceof ApiError) throw outcome
+    if (outcome instanceof DomainError) throw outcome
     return outcome
   }
 
@@ -87,12 +91,12 @@ export class UserOperations {
    * Ends the wait of a user of production after too many rejections, and counts anew. A reference that was disabled stays so:
    * whoever went on guessing for so long is answered by a new enrolment alone.
    * @returns the rejections that had been counted
-   * @throws ApiError reference_not_found; UserOperationError reference_disabled
+   * @throws DomainError reference_not_found; UserOperationError reference_disabled
    */
   unlock({ id }: TenantRecord, actor: Actor, userId: string): Promise<number> {
     return this.audited.run(id, actor, async (tx) => {
       const subject = await this.vault.find(tx, this.vault.blindIndex(id, 'production', userId), userId)
-      if (!subject) throw new ApiError('reference_not_found')
+      if (!subject) throw new DomainError('reference_not_found')
       const { id: subjectId, failures, disabledAt } = subject.record
       if (disabledAt !== null)
         throw new UserOperationError(
@@ -114,7 +118,7 @@ export class UserOperations {
     })
   }
 
-  /** For a transaction that writes the audit entry itself, as that of an API call does. @throws ApiError reference_not_found */
+  /** For a transaction that writes the audit entry itself, as that of an API call does. @throws DomainError reference_not_found */
   async eraseWithin(
     tx: StoreTransaction,
     tenantId: string,
@@ -125,7 +129,7 @@ export class UserOperations {
     const subject = await this.vault.find(tx, blindIndex, userId)
     if (!subject) {
       const receipt = await tx.erasure(blindIndex, now)
-      if (!receipt) throw new ApiError('reference_not_found')
+      if (!receipt) throw new DomainError('reference_not_found')
       return {
         result: { receipt, isRepeated: true },
         facts: { event: 'delete', erasure_id: receipt.erasureId, repeated: true },

@@ -2,11 +2,12 @@
 
 import type { TSchema } from 'typebox'
 import type { AuditEventName } from '../audit/audit-events.js'
-import type { ApiError, ErrorCode } from '../lib/api-error.js'
+import type { DomainError } from '../lib/domain-error.js'
+import type { ErrorCode } from '../lib/error-codes.js'
 import type { StoreTransaction } from '../storage/store.js'
 import type { Scope } from '../tenants/key-scopes.js'
-import type { Reason } from '../verification/reasons.js'
 import type { Call, UserCall } from '../verification/call.js'
+import type { Reason } from '../verification/reasons.js'
 
 /** For an endpoint that carries no images: far more than its few short fields need. */
 export const SMALL_BODY_BYTES = 16_384
@@ -55,7 +56,7 @@ export type AuditFacts = Record<string, unknown> & {
  * the transaction back instead. `EndpointRunner` makes the outcome of both.
  */
 export interface Refusal extends Pick<Outcome, 'observed' | 'audit'> {
-  refused: ApiError
+  refused: DomainError
 }
 
 /**
@@ -128,17 +129,17 @@ export interface Endpoint<Input = never> extends EndpointDescription {
   aboutUser: boolean
   /**
    * Asked before a kept response is looked up, so that a replay needs the same right as a first call.
-   * @throws ApiError
+   * @throws DomainError
    */
   assertPermitted?(call: Pick<Call<unknown>, 'tenant' | 'environment'>): Promise<void>
   /**
    * The refusal that a replay gets instead of a kept success.
    * @param keptBody as this version or an earlier one kept it
    */
-  refuseReplay?(keptBody: Record<string, unknown>): ApiError
+  refuseReplay?(keptBody: Record<string, unknown>): DomainError
   /**
    * Does the slow work. Resolves with the commit, or with the outcome itself where nothing is written.
-   * @throws ApiError
+   * @throws DomainError
    */
   handle(call: Call<Input>): Promise<Commit | Outcome>
 }

@@ -1,6 +1,6 @@
 /** POST /v1/enroll: captures a user's biometric reference. */
 import Type, { type Static } from 'typebox'
-import { ApiError } from '../lib/api-error.js'
+import { DomainError } from '../lib/domain-error.js'
 import type { Evidence } from '../verification/biometric-provider.js'
 import type { UserCall } from '../verification/call.js'
 import { decodeImages } from '../verification/images.js'
@@ -136,15 +136,15 @@ export function enroll(services: Parts): UserEndpoint<Input> {
       for (const field of ['replace', 'add'] as const)
         if (input[field]) assertOneOf(call.scopes, ['replace'], field)
       if (input.add && input.replace)
-        throw new ApiError('invalid_request', {
+        throw new DomainError('invalid_request', {
           details: [{ path: 'add', issue: 'give either `add` or `replace`' }],
         })
       if (input.verification_id !== undefined && !input.replace)
-        throw new ApiError('invalid_request', {
+        throw new DomainError('invalid_request', {
           details: [{ path: 'verification_id', issue: 'belongs to `replace`' }],
         })
       if (input.dry_run && input.challenge)
-        throw new ApiError('invalid_request', {
+        throw new DomainError('invalid_request', {
           details: [{ path: 'dry_run', issue: 'a challenge is good for one call: assess photos' }],
         })
       assertPlainUserId(input.user_id)

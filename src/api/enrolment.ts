@@ -1,12 +1,13 @@
 /** Writes a reference: a first one, one in the place of another, or one with further photos in it. Inside the transaction. */
-import { ApiError, retryAfter } from '../lib/api-error.js'
-import { isoTime, SECOND_MS } from '../lib/clock.js'
+
+import { isoTime } from '../lib/clock.js'
+import { DomainError } from '../lib/domain-error.js'
 import type { ReferenceRecord, WebhookEndpointRecord } from '../storage/records.js'
 import type { StoreTransaction } from '../storage/store.js'
 import { type Consent, ownerOf, type Subject } from '../users/template-vault.js'
 import { type Enrolled, embeddingsByImage, type FusedReference } from '../verification/biometric-provider.js'
-import { assertComparable } from '../verification/decision-policy.js'
 import type { CaptureInput, UserCall } from '../verification/call.js'
+import { assertComparable } from '../verification/decision-policy.js'
 import { CLEAR } from '../verification/lockout.js'
 import { announceLockout } from '../verification/lockout-event.js'
 import { imageQualityView } from '../verification/quality-views.js'
@@ -15,9 +16,7 @@ import { assertReplaceVerdict } from './replace-verdict.js'
 import type { Services } from './services.js'
 import { livenessView, qualityView } from './views.js'
 
-type EnrolCall = UserCall<
-  CaptureInput & { replace?: boolean; verification_id?: string; consent?: Consent }
->
+type EnrolCall = UserCall<CaptureInput & { replace?: boolean; verification_id?: string; consent?: Consent }>
 
 /** Photos that were found usable. */
 interface Photos {
@@ -37,7 +36,7 @@ export type EnrolmentParts = Pick<
 export class Enrolment {
   constructor(private readonly services: EnrolmentParts) {}
 
-  /** @throws ApiError reference_not_found, reference_model_mismatch, locked_out */
+  /** @throws DomainError reference_not_found, reference_model_mismatch, locked_out */
   async assertAddable(call: EnrolCall): Promise<void> {
     const { vault, store } = this.services
     this.extensible(await vault.find(store.read, call.user.blindIndex, call.user.id), call)
@@ -45,14 +44,14 @@ export class Enrolment {
 
   /**
    * @param subject who has a reference
-   * @throws ApiError already_enrolled, replace_verdict_required
+   * @throws DomainError already_enrolled, replace_verdict_required
    */
   assertReplaceable({ input, tenant }: EnrolCall, { record }: Pick<Subject, 'record'>): void {
-    if (!input.replace) throw new ApiError('already_enrolled')
+    if (!input.replace) throw new DomainError('already_enrolled')
     assertReplaceVerdict(tenant, record, input.verification_id, this.services.clock.now())
   }
 
-  /** @throws ApiError already_enrolled, replace_verdict_required */
+  /** @throws DomainError already_enrolled, replace_verdict_required */
   async store(tx: StoreTransaction, photos: Photos): Promise<Outcome> {
     const { vault } = this.services
     const { call, views, enrolled } = photos
@@ -84,7 +83,7 @@ export class Enrolment {
 
   /**
    * Against the reference of the moment, so that of two additions at once none is lost.
-   * @throws ApiError reference_not_found, reference_model_mismatch, locked_out
+   * @throws DomainError reference_not_found, reference_model_mismatch, locked_out
    */
   async add(tx: StoreTransaction, photos: Photos): Promise<Outcome | Refusal> {
     const { vault, provider, config } = this.services
@@ -100,7 +99,7 @@ export class Enrolment {
     try {
       reference = provider.extend(call, present, enrolled, threshold)
     } catch (error) {
-      if (!(error instanceof ApiError)) throw error
+      if (!(error instanceof DomainError)) throw error
       return this.refuseAddition(tx, photos, subject, error)
     }
     return this.put(tx, photos, subject, {
@@ -117,14 +116,10 @@ export class Enrolment {
     { environment }: EnrolCall,
   ): { subject: Subject; record: ReferenceRecord } {
     const { provider, lockout, clock } = this.services
-    if (!subject?.reference) throw new ApiError('reference_not_found')
+    if (!subject?.reference) throw new DomainError('reference_not_found')
     assertComparable(subject.reference, provider, environment)
     const refusal = lockout.refusalOfAddition(subject.record, clock.now())
-    if (refusal)
-      throw new ApiError(
-        'locked_out',
-        refusal.waitMs === undefined ? {} : { headers: retryAfter(refusal.waitMs / SECOND_MS) },
-      )
+    if (refusal) throw new DomainError('locked_out', { retryAfterMs: refusal.waitMs })
     return { subject, record: subject.reference }
   }
 
@@ -132,7 +127,7 @@ export class Enrolment {
     tx: StoreTransaction,
     { call }: Photos,
     subject: Subject,
-    error: ApiError,
+    error: DomainError,
   ): Promise<Refusal> {
     const { lockout, clock } = this.services
     const effect = await lockout.count(tx, subject.record, { approved: false, at: clock.now() })

@@ -1,5 +1,5 @@
 /** Uses up the challenge of a request, in the transaction of the request's outcome. */
-import { ApiError } from '../lib/api-error.js'
+import { DomainError } from '../lib/domain-error.js'
 import type { OpenedChallenge } from '../verification/opened-challenge.js'
 import type { Commit, Outcome } from './endpoint.js'
 import type { Services } from './services.js'
@@ -23,7 +23,7 @@ export async function spendChallenge(
       return typeof result === 'function' ? result(tx) : result
     }
   } catch (error) {
-    if (!(error instanceof ApiError) || error.category !== 'biometric_rejected') throw error
+    if (!(error instanceof DomainError) || error.category !== 'biometric_rejected') throw error
     return async (tx) => {
       await challenges.use(tx, challenge)
       return { refused: error, audit: { challenge_id: challenge.id } }

@@ -10,6 +10,7 @@ import {
   describeUnreached,
   gradeOf,
 } from '../../models/pack/pack-grade.js'
+import { NO_AUDIT_PAGES, StoredAuditPages } from '../api/audit-pages.js'
 import { scripted } from '../api/scripted-endpoint.js'
 import type { Services } from '../api/services.js'
 import { Engine } from '../biometrics/engine/engine.js'
@@ -62,13 +63,17 @@ import { whenDatabaseIsReachable } from '../storage/await-database.js'
 import { LocalRateLimiter, type RateLimiter } from '../tenants/rate-limiter.js'
 import { SharedRateLimiter } from '../tenants/shared-rate-limiter.js'
 import { foreignReferences } from '../users/foreign-references.js'
-import { AttemptLockout, defaultAttempts, NO_LOCKOUT } from '../verification/attempt-lockout.js'
-import { NO_CAPTURES, StoredCaptures } from '../verification/capture-memory.js'
+import { AttemptLockout, defaultAttempts } from '../verification/attempt-lockout.js'
+import { StoredCaptures } from '../verification/capture-memory.js'
 import { CaptureSessionBook } from '../verification/capture-session-book.js'
 import { ChallengeBook } from '../verification/challenge-book.js'
 import { EngineProvider } from '../verification/engine-provider.js'
+import { NO_KEY_ISSUE, SANDBOX_KEY_ISSUE } from '../verification/production-key.js'
+import { SANDBOX_CAPTURES, SANDBOX_LOCKOUT, sandboxLifetime } from '../verification/sandbox-parts.js'
 import { SandboxProvider } from '../verification/sandbox-provider.js'
 import { SandboxUsers } from '../verification/sandbox-users.js'
+import { UNLIMITED_USERS } from '../verification/user-quota.js'
+import { verdictLifetime } from '../verification/verdict-token.js'
 import { CaptureSessionEvents } from '../webhooks/capture-session-events.js'
 import { WebhookSender } from '../webhooks/webhook-sender.js'
 import { type Core, openCore } from './core.js'
@@ -472,15 +477,13 @@ export class Service {
   private apiServer(environment: Environment, parts: SharedParts): ApiServer {
     const { metrics, tracing } = this
     const { engine, traffic, keys } = parts
-    const judging = environment === 'production' ? productionJudging(parts) : sandboxJudging(parts)
+    const own = environment === 'production' ? this.productionParts(parts) : this.sandboxParts(parts)
     const made = endpoints({
       ...parts,
-      ...judging,
+      ...own,
       issuer: () => this.url(environment),
       engineHealth: () => engine.health(),
       capturePage: () => this.capturePage,
-      auditBreak: (tenantId) => auditBreak(this.core, tenantId),
-      sandboxUsers: new SandboxUsers(parts.clock, parts.config.sandboxUsers),
     })
     return new ApiServer({
       ...parts,
@@ -498,6 +501,32 @@ export class Service {
       isInStep: () => this.isInStep,
       sandboxLimits: environment === 'sandbox' ? this.sandboxLimits(parts) : null,
     })
+  }
+
+  private productionParts({ config, store, vault, clock, provider }: SharedParts): EnvironmentParts {
+    const attempts = config.lockoutAttempts ?? defaultAttempts(provider.passiveLiveness !== null)
+    const { isSameCapture } = provider
+    return {
+      provider,
+      lockout: new AttemptLockout(attempts),
+      captures: new StoredCaptures({ store, vault, clock, isSameCapture }),
+      userQuota: UNLIMITED_USERS,
+      verdictLifetime: verdictLifetime(config.jwtTtlSeconds),
+      productionKeyIssue: NO_KEY_ISSUE,
+      auditPages: new StoredAuditPages(store.read, (tenantId) => auditBreak(this.core, tenantId)),
+    }
+  }
+
+  private sandboxParts({ config, engine, provider, clock }: SharedParts): EnvironmentParts {
+    return {
+      provider: new SandboxProvider(engine, provider, clock),
+      lockout: SANDBOX_LOCKOUT,
+      captures: SANDBOX_CAPTURES,
+      userQuota: new SandboxUsers(clock, config.sandboxUsers),
+      verdictLifetime: sandboxLifetime(config.jwtTtlSeconds),
+      productionKeyIssue: SANDBOX_KEY_ISSUE,
+      auditPages: NO_AUDIT_PAGES,
+    }
   }
 
   private sandboxLimits(parts: SharedParts): SandboxLimits {
@@ -660,24 +689,8 @@ async function listenAt(
 }
 
 type SharedParts = ReturnType<Service['sharedParts']>
-/** What a verdict is reached with. */
-type Judging = Pick<Services, 'provider' | 'lockout' | 'captures'>
-
-function productionJudging({ config, store, vault, clock, provider }: SharedParts): Judging {
-  const attempts = config.lockoutAttempts ?? defaultAttempts(provider.passiveLiveness !== null)
-  const { isSameCapture } = provider
-  return {
-    provider,
-    lockout: new AttemptLockout(attempts),
-    captures: new StoredCaptures({ store, vault, clock, isSameCapture }),
-  }
-}
-
-/** Its verdicts are made up: they say nothing of a person, so neither lockout nor replays are judged on them. */
-function sandboxJudging({ engine, provider, clock }: SharedParts): Judging {
-  return {
-    provider: new SandboxProvider(engine, provider, clock),
-    lockout: NO_LOCKOUT,
-    captures: NO_CAPTURES,
-  }
-}
+/** The parts in which production and sandbox differ. */
+type EnvironmentParts = Pick<
+  Services,
+  'provider' | 'lockout' | 'captures' | 'userQuota' | 'verdictLifetime' | 'productionKeyIssue' | 'auditPages'
+>

@@ -4,8 +4,8 @@ import type { Environment } from '../config/config.js'
 import { openWithAny, type SealingKey, seal } from '../crypto/sealed-box.js'
 import type { ServiceKeys } from '../crypto/service-keys.js'
 import { sha256 } from '../crypto/sha256.js'
-import { ApiError, retryAfter } from '../lib/api-error.js'
-import { type Clock, DAY_MS } from '../lib/clock.js'
+import { type Clock, DAY_MS, SECOND_MS } from '../lib/clock.js'
+import { DomainError } from '../lib/domain-error.js'
 import type { Claims } from '../storage/coordinator.js'
 import type { IdempotencyRecord } from '../storage/records.js'
 import type { Store, StoreTransaction } from '../storage/store.js'
@@ -51,14 +51,14 @@ export class Idempotency {
     private readonly claims: Claims = store.coordinator ?? new LocalClaims(),
   ) {}
 
-  /** @throws ApiError invalid_idempotency_key */
+  /** @throws DomainError invalid_idempotency_key */
   assertKey(key: string): void {
-    if (!KEY.test(key)) throw new ApiError('invalid_idempotency_key')
+    if (!KEY.test(key)) throw new DomainError('invalid_idempotency_key')
   }
 
   /**
    * Resolves with the kept response of an earlier execution, or with the right to execute.
-   * @throws ApiError idempotency_key_reused, idempotency_in_progress
+   * @throws DomainError idempotency_key_reused, idempotency_in_progress
    */
   async begin(
     request: IdempotentRequest,
@@ -77,9 +77,9 @@ export class Idempotency {
       // Who holds it may only be looking, as we are; or be about to give it back.
       const record = await this.store.read.idempotencyRecord(scope, this.clock.now())
       if (record) return { replay: await this.replayOf(record, payloadHash) }
-      if (!claim.heldFor.equals(payloadHash)) throw new ApiError('idempotency_key_reused')
+      if (!claim.heldFor.equals(payloadHash)) throw new DomainError('idempotency_key_reused')
       // Callers whose node has just died ask again at another: not before they can be heard.
-      throw new ApiError('idempotency_in_progress', { headers: retryAfter(claim.leaseSeconds) })
+      throw new DomainError('idempotency_in_progress', { retryAfterMs: claim.leaseSeconds * SECOND_MS })
     }
     const { release } = claim
     try {
@@ -127,7 +127,7 @@ export class Idempotency {
   }
 
   private async replayOf(record: IdempotencyRecord, payloadHash: Buffer): Promise<KeptResponse> {
-    if (!record.payloadHash.equals(payloadHash)) throw new ApiError('idempotency_key_reused')
+    if (!record.payloadHash.equals(payloadHash)) throw new DomainError('idempotency_key_reused')
     return this.responseOf(record)
   }
 

@@ -11,7 +11,7 @@ import type {
   Quality,
   VerifyResult,
 } from '../biometrics/types.js'
-import type { CaptureInput, Call } from './call.js'
+import type { Call, CaptureInput } from './call.js'
 import type { Base64 } from './images.js'
 import type { LivenessStatement } from './liveness.js'
 
@@ -95,11 +95,11 @@ export interface BiometricProvider {
   readonly takesChallenges: boolean
   /** What decides at a false match rate that was asked for. */
   operatingPoint(fmr: number): OperatingPoint
-  /** @throws ApiError of category biometric_rejected, or unavailable */
+  /** @throws DomainError of category biometric_rejected, or unavailable */
   enrol(call: ProviderCall<CaptureInput>, evidence: Evidence, options: EnrolOptions): Promise<Enrolled>
   /**
    * A reference with the photos of an enrolment added to it. Each of them must match it.
-   * @throws ApiError different_people, naming the first that does not match
+   * @throws DomainError different_people, naming the first that does not match
    */
   extend(
     call: Pick<ProviderCall<CaptureInput>, 'input'>,
@@ -109,7 +109,7 @@ export interface BiometricProvider {
   ): FusedReference
   /**
    * @param reference opens it, which is asked for when the images are on their way; null for a user who is not enrolled
-   * @throws ApiError reference_not_found; of category biometric_rejected, or unavailable
+   * @throws DomainError reference_not_found; of category biometric_rejected, or unavailable
    */
   verify(
     call: ProviderCall<CaptureInput>,
@@ -119,7 +119,7 @@ export interface BiometricProvider {
   ): Promise<Comparison>
   /**
    * What a person can be told, the most urgent first.
-   * @throws ApiError image_unreadable, image_too_large, image_too_small, or unavailable
+   * @throws DomainError image_unreadable, image_too_large, image_too_small, or unavailable
    */
   guide(call: ProviderCall<GuideInput>, frames: GuideFrames): Promise<FrameGuidance[]>
   /** Whether a verify of this user is refused while the user is not enrolled. False for the sandbox's scripted users. */

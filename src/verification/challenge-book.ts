@@ -3,8 +3,8 @@ import { createHmac, randomBytes, randomInt, timingSafeEqual } from 'node:crypto
 import { drawSteps, type Mode, type Step } from '../biometrics/challenge/steps.js'
 import type { Environment } from '../config/config.js'
 import { prefixedId } from '../crypto/identifiers.js'
-import { ApiError } from '../lib/api-error.js'
 import type { Clock } from '../lib/clock.js'
+import { DomainError } from '../lib/domain-error.js'
 import type { ChallengeRecord } from '../storage/records.js'
 import type { StoreReader, StoreTransaction } from '../storage/store.js'
 
@@ -62,7 +62,7 @@ export class ChallengeBook {
     return { id: record.id, nonce, steps, expiresAt: record.expiresAt }
   }
 
-  /** @throws ApiError challenge_not_found, challenge_used, challenge_expired, challenge_mismatch */
+  /** @throws DomainError challenge_not_found, challenge_used, challenge_expired, challenge_mismatch */
   async open(
     store: StoreReader,
     { id, nonce }: { id: string; nonce: string },
@@ -70,16 +70,17 @@ export class ChallengeBook {
   ): Promise<Challenge> {
     const record = await store.challenge(id)
     if (record?.tenantId !== subject.tenantId || record.environment !== subject.environment)
-      throw new ApiError('challenge_not_found')
-    if (record.usedAt !== null) throw new ApiError('challenge_used')
-    if (record.expiresAt <= this.clock.now()) throw new ApiError('challenge_expired')
-    if (!timingSafeEqual(record.binding, bindingOf(nonce, subject))) throw new ApiError('challenge_mismatch')
+      throw new DomainError('challenge_not_found')
+    if (record.usedAt !== null) throw new DomainError('challenge_used')
+    if (record.expiresAt <= this.clock.now()) throw new DomainError('challenge_expired')
+    if (!timingSafeEqual(record.binding, bindingOf(nonce, subject)))
+      throw new DomainError('challenge_mismatch')
     return { id, steps: record.steps.split(' ') as Step[], expiresAt: record.expiresAt }
   }
 
-  /** In the transaction of what the challenge was used for. @throws ApiError challenge_used */
+  /** In the transaction of what the challenge was used for. @throws DomainError challenge_used */
   async use(tx: StoreTransaction, { id }: Pick<Challenge, 'id'>): Promise<void> {
-    if (!(await tx.useChallenge(id, this.clock.now()))) throw new ApiError('challenge_used')
+    if (!(await tx.useChallenge(id, this.clock.now()))) throw new DomainError('challenge_used')
   }
 }
 

@@ -1,8 +1,8 @@
 /** Reaches the verdict of a verify, from lockout, comparison, liveness and replay, and writes what it changes for the user. */
 
 import type { Config, Environment } from '../config/config.js'
-import { ApiError } from '../lib/api-error.js'
 import type { Clock } from '../lib/clock.js'
+import { DomainError } from '../lib/domain-error.js'
 import type { ReferenceRecord } from '../storage/records.js'
 import type { Store, StoreTransaction } from '../storage/store.js'
 import type { Subject, TemplateVault } from '../users/template-vault.js'
@@ -15,12 +15,7 @@ import {
   embeddingsByImage,
 } from './biometric-provider.js'
 import type { CaptureInput, UserCall } from './call.js'
-import {
-  type Capture,
-  type CaptureMemory,
-  type Recollection,
-  type Replay,
-} from './capture-memory.js'
+import type { Capture, CaptureMemory, Recollection, Replay } from './capture-memory.js'
 import type { LockoutReason } from './lockout.js'
 import { announceLockout } from './lockout-event.js'
 import type { Reason } from './reasons.js'
@@ -71,14 +66,14 @@ export interface DecisionParts {
   outbox: Outbox
 }
 
-/** @throws ApiError reference_model_mismatch */
+/** @throws DomainError reference_model_mismatch */
 export function assertComparable(
   { model }: Pick<ReferenceRecord, 'model'>,
   provider: Pick<BiometricProvider, 'model'>,
   environment: Environment,
 ): void {
   if (model !== provider.model)
-    throw new ApiError('reference_model_mismatch', {
+    throw new DomainError('reference_model_mismatch', {
       message: `The reference was made with model ${model}; ${environment} runs ${provider.model}.`,
     })
 }
@@ -89,13 +84,9 @@ export class DecisionPolicy {
   /**
    * Has the images compared, unless the user is locked out.
    * @param threshold lowest score at which two faces count as the same person
-   * @throws ApiError reference_not_found, reference_model_mismatch, and the errors of `BiometricProvider.verify`
+   * @throws DomainError reference_not_found, reference_model_mismatch, and the errors of `BiometricProvider.verify`
    */
-  async examine(
-    call: UserCall<CaptureInput>,
-    evidence: Evidence,
-    threshold: number,
-  ): Promise<Examination> {
+  async examine(call: UserCall<CaptureInput>, evidence: Evidence, threshold: number): Promise<Examination> {
     const { vault, store, provider, clock, lockout } = this.parts
     const { environment, user } = call
     const subject = await vault.find(store.read, user.blindIndex, user.id)
@@ -108,7 +99,7 @@ export class DecisionPolicy {
    * Reaches the verdict inside the transaction, on the state that is committed there, and writes what it changes for the user: no
    * parallel verify can miss an attempt or a capture of this one.
    * @param at milliseconds since the Unix epoch
-   * @throws ApiError reference_not_found
+   * @throws DomainError reference_not_found
    */
   async decide(
     tx: StoreTransaction,
@@ -126,7 +117,7 @@ export class DecisionPolicy {
         : captures.findReplaySince(tx, subject, examination.capture, examination.recollection),
     ])
     // The user was erased, and perhaps enrolled again, while this verify ran: its verdict is about nobody.
-    if (record?.id !== subject.record.id) throw new ApiError('reference_not_found')
+    if (record?.id !== subject.record.id) throw new DomainError('reference_not_found')
     const refusal = examination.refusal ?? lockout.refusal(call.user.id, record, at)
     if (refusal) return refused(subject, refusal)
     const { capture } = examination as Extract<Examination, { refusal: null }>
@@ -167,11 +158,7 @@ export class DecisionPolicy {
   }
 
   /** @param since replay of a capture that was remembered while the images were examined */
-  private verdictOn(
-    call: UserCall<CaptureInput>,
-    examination: Examination,
-    since: Replay | null,
-  ): Verdict {
+  private verdictOn(call: UserCall<CaptureInput>, examination: Examination, since: Replay | null): Verdict {
     const { subject, refusal } = examination
     if (refusal) return refused(subject, refusal)
     const { capture, replay: before } = examination

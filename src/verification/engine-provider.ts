@@ -15,7 +15,9 @@ import {
   type GuideFrames,
   type Liveness,
 } from '../biometrics/types.js'
-import { ApiError, ERRORS, type ErrorCode, retryAfter } from '../lib/api-error.js'
+import { SECOND_MS } from '../lib/clock.js'
+import { DomainError } from '../lib/domain-error.js'
+import { ERRORS, type ErrorCode } from '../lib/error-codes.js'
 import type {
   BiometricProvider,
   Comparison,
@@ -126,7 +128,7 @@ export class EngineProvider implements BiometricProvider {
       ({ embedding }) => this.similarity(embedding, reference.embedding) < threshold,
     )
     if (stranger)
-      throw new ApiError('different_people', {
+      throw new DomainError('different_people', {
         message: 'The photo does not match the reference that it was to be added to.',
         details: [
           photoDetail(
@@ -147,7 +149,7 @@ export class EngineProvider implements BiometricProvider {
     reference: (() => Float32Array) | null,
     threshold: number,
   ): Promise<Comparison> {
-    if (reference === null) throw new ApiError('reference_not_found')
+    if (reference === null) throw new DomainError('reference_not_found')
     if (challenge) return this.verifyByChallenge(call, { images, challenge }, reference(), threshold)
     const result = await this.engine
       .verify(images, reference, call)
@@ -190,24 +192,24 @@ function detailsOf({ code, message, imageIndex, faults, guidance }: BiometricErr
 }
 
 /** Says what the person can do, and not what the capture looks like: at enrolment that stands nowhere. */
-export function livenessFailed({ guidance = 'not_live' }: { guidance?: PhotoGuidance }): ApiError {
+export function livenessFailed({ guidance = 'not_live' }: { guidance?: PhotoGuidance }): DomainError {
   const { message } = ERRORS.liveness_failed
-  return new ApiError('liveness_failed', { details: [photoDetail('challenge.frames', message, guidance)] })
+  return new DomainError('liveness_failed', { details: [photoDetail('challenge.frames', message, guidance)] })
 }
 
 /** Seconds after which a caller that met a full queue may try again. */
-const OVERLOAD_RETRY_SECONDS = 1
+const OVERLOAD_RETRY_MS = SECOND_MS
 
-/** @throws ApiError always */
+/** @throws DomainError always */
 export function translate(error: unknown, input: ImageInput): never {
   if (!(error instanceof BiometricError)) throw error
   const { code, message } = error
   if (code === 'cancelled') throw error
   const busy = code === 'overloaded' || code === 'engine_unavailable'
-  throw new ApiError(code satisfies ErrorCode, {
+  throw new DomainError(code satisfies ErrorCode, {
     message,
     ...detailsOf(error, input),
-    ...(busy ? { headers: retryAfter(OVERLOAD_RETRY_SECONDS) } : {}),
+    ...(busy ? { retryAfterMs: OVERLOAD_RETRY_MS } : {}),
     cause: error,
   })
 }

@@ -3,7 +3,7 @@ import { type Mode, modesOf } from '../biometrics/challenge/steps.js'
 import type { ChallengeFrames } from '../biometrics/types.js'
 import type { Config } from '../config/config.js'
 import type { LivenessRequirement } from '../config/liveness-requirement.js'
-import { ApiError } from '../lib/api-error.js'
+import { DomainError } from '../lib/domain-error.js'
 import type { Store } from '../storage/store.js'
 import type { BiometricProvider } from './biometric-provider.js'
 import type { Call, CaptureInput, UserCall } from './call.js'
@@ -24,7 +24,7 @@ interface ChallengeParts {
 
 /**
  * Null for a request with photos.
- * @throws ApiError challenge_not_found, challenge_used, challenge_expired, challenge_mismatch, liveness_required, liveness_unavailable
+ * @throws DomainError challenge_not_found, challenge_used, challenge_expired, challenge_mismatch, liveness_required, liveness_unavailable
  */
 export async function openChallenge(
   { challenges, store, config, provider }: ChallengeParts,
@@ -33,7 +33,13 @@ export async function openChallenge(
 ): Promise<OpenedChallenge | null> {
   const given = input.challenge
   const challenge =
-    given && (await challenges.open(store.read, given, { tenantId: tenant.id, environment, blindIndex: user.blindIndex, ...subject }))
+    given &&
+    (await challenges.open(store.read, given, {
+      tenantId: tenant.id,
+      environment,
+      blindIndex: user.blindIndex,
+      ...subject,
+    }))
   const modes = challenge ? modesOf(challenge.steps) : []
   assertLivenessOffered({ config, provider }, { input, tenant }, modes)
   if (!challenge) return null
@@ -43,7 +49,7 @@ export async function openChallenge(
 
 /**
  * @param modes of the challenge; none where there is none
- * @throws ApiError liveness_required, liveness_unavailable
+ * @throws DomainError liveness_required, liveness_unavailable
  */
 export function assertLivenessOffered(
   { config, provider }: Pick<ChallengeParts, 'config' | 'provider'>,
@@ -56,6 +62,6 @@ export function assertLivenessOffered(
     input.require_liveness ?? 'none',
   )
   const missing = missingLiveness(requirement, { passive: provider.passiveLiveness !== null, modes })
-  if (missing === 'passive') throw new ApiError('liveness_unavailable')
-  if (missing === 'active') throw new ApiError('liveness_required')
+  if (missing === 'passive') throw new DomainError('liveness_unavailable')
+  if (missing === 'active') throw new DomainError('liveness_required')
 }

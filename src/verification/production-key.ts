@@ -2,7 +2,7 @@
  * Issue of the production key. A tenant begins in the sandbox; the first verify that its sandbox approves issues the key of
  * production. From then on the sandbox may no longer rotate the signing secret, which signs production's verdicts as well.
  */
-import { ApiError } from '../lib/api-error.js'
+import { DomainError } from '../lib/domain-error.js'
 import type { TenantRecord } from '../storage/records.js'
 import type { StoreReader, StoreTransaction } from '../storage/store.js'
 
@@ -17,7 +17,7 @@ export interface ProductionKeyIssue {
     tenant: TenantRecord,
     verdict: { approved: boolean; at: number },
   ): Promise<boolean>
-  /** @throws ApiError production_key_required where this environment may not rotate the tenant's signing secret */
+  /** @throws DomainError production_key_required where this environment may not rotate the tenant's signing secret */
   assertMayRotate(store: StoreReader, tenantId: string): Promise<void>
 }
 
@@ -40,6 +40,6 @@ export const SANDBOX_KEY_ISSUE: ProductionKeyIssue = {
   /** A leaked sandbox key must not yield the secret that signs production's verdicts. */
   async assertMayRotate(store, tenantId) {
     const tenant = await store.tenantById(tenantId)
-    if (tenant?.productionIssuedAt != null) throw new ApiError('production_key_required')
+    if (tenant?.productionIssuedAt != null) throw new DomainError('production_key_required')
   },
 }

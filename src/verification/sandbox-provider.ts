@@ -13,8 +13,9 @@ import {
   type Quality,
   type StageTimings,
 } from '../biometrics/types.js'
-import { ApiError, ERRORS } from '../lib/api-error.js'
 import type { Clock } from '../lib/clock.js'
+import { DomainError } from '../lib/domain-error.js'
+import { ERRORS } from '../lib/error-codes.js'
 import type {
   BiometricProvider,
   Comparison,
@@ -120,7 +121,7 @@ export class SandboxProvider implements BiometricProvider {
   ): Promise<Comparison> {
     const { user_id: userId } = call.input
     const suffix = sandboxSuffix(userId)
-    if (reference === null && this.needsReference(userId)) throw new ApiError('reference_not_found')
+    if (reference === null && this.needsReference(userId)) throw new DomainError('reference_not_found')
     const timingsMs = await this.screen(call, evidence)
     if (!evidence.challenge) refusePoorImage(userId, 'verify', call.input)
     const liveness = this.liveness(userId, evidence)
@@ -168,7 +169,8 @@ export class SandboxProvider implements BiometricProvider {
     const { input } = call
     const { user_id: userId } = input
     refuseScripted(userId)
-    if (challenge && sandboxSuffix(userId) === '+challenge_expired') throw new ApiError('challenge_expired')
+    if (challenge && sandboxSuffix(userId) === '+challenge_expired')
+      throw new DomainError('challenge_expired')
     await waitAsScripted(userId, this.clock, call.signal)
     const { timingsMs } = await this.engine
       .inspect(images, { ...call, areFrames: challenge !== null })
@@ -180,7 +182,7 @@ export class SandboxProvider implements BiometricProvider {
   }
 }
 
-/** The first image, where the caller asked for it. @throws ApiError low_quality */
+/** The first image, where the caller asked for it. @throws DomainError low_quality */
 function refusePoorImage(userId: string, purpose: Purpose, input: ImageInput): void {
   const faults = faultsOf(assessQuality(syntheticComponents(userId, 0), purpose), 0)
   if (faults.length > 0) translate(new BiometricError('low_quality', adviceOn(faults), 0, { faults }), input)

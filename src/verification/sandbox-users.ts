@@ -1,7 +1,7 @@
 /** The sandbox's quota of users: a tenant may try with a limited number of them, and `RetentionJob` erases those that nobody uses. */
 
-import { ApiError } from '../lib/api-error.js'
 import { type Clock, DAY_MS } from '../lib/clock.js'
+import { DomainError } from '../lib/domain-error.js'
 import type { StoreTransaction } from '../storage/store.js'
 import type { QuotaUser, UserQuota } from './user-quota.js'
 
@@ -17,11 +17,11 @@ export class SandboxUsers implements UserQuota {
 
   /**
    * Notes a user who is being enrolled. The count reads at most `maxUsers` entries of an index.
-   * @throws ApiError sandbox_quota_reached
+   * @throws DomainError sandbox_quota_reached
    */
   async add(tx: StoreTransaction, { tenantId, blindIndex }: QuotaUser): Promise<void> {
     if ((await tx.countSandboxUsers(tenantId, this.maxUsers)) >= this.maxUsers)
-      throw new ApiError('sandbox_quota_reached')
+      throw new DomainError('sandbox_quota_reached')
     await tx.noteSandboxUse({ blindIndex, tenantId, at: this.clock.now(), unlessSince: 0 })
   }
 

@@ -5,7 +5,7 @@ import type { StoreTransaction } from '../storage/store.js'
 export type QuotaUser = Pick<SubjectRecord, 'tenantId' | 'blindIndex'>
 
 export interface UserQuota {
-  /** Counts a user who is being enrolled for the first time. @throws ApiError sandbox_quota_reached */
+  /** Counts a user who is being enrolled for the first time. @throws DomainError sandbox_quota_reached */
   add(tx: StoreTransaction, user: QuotaUser): Promise<void>
   /** Notes that a user was verified or enrolled again. */
   noteUse(tx: StoreTransaction, user: QuotaUser): Promise<void>
