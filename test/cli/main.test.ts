@@ -99,7 +99,6 @@ const COMMANDS = [
   'operator sign-out',
   'operator remove',
   'operator-password',
-  'size',
   'completion',
   'doctor',
 ]
