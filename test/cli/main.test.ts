@@ -351,7 +351,6 @@ describe('--json', () => {
       'operator sign-out': () => ['kim'],
       'operator remove': () => ['kim'],
       'operator-password': () => ['--generate'],
-      size: () => ['--rps', '20'],
       completion: () => ['bash'],
       doctor: () => [],
     }
