@@ -9,7 +9,7 @@ const body = Type.Object({ user_id: userId }, { title: 'DeleteRequest', addition
 
 const count = (description: string) => Type.Integer({ minimum: 0, description })
 
-const success = Type.Object(
+export const erasureSchema = Type.Object(
   {
     user_id: userId,
     status: Type.Literal('erased'),
@@ -34,7 +34,7 @@ export const deleteDescription: EndpointDescription = {
   body,
   bodyOptional: true,
   query: { user_id: { schema: userId, description: 'Instead of a body.' } },
-  success: { status: 200, description: 'The receipt of the erasure.', schema: success },
+  success: { status: 200, description: 'The receipt of the erasure.', schema: erasureSchema },
   // The sandbox has it on demand, for `+unavailable`.
   errors: ['reference_not_found', 'overloaded'],
   usesEngine: false,

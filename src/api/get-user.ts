@@ -6,7 +6,7 @@ import { type EndpointDescription, SMALL_BODY_BYTES, type UserEndpoint } from '.
 import { consent, nullable, time, userId } from './schemas.js'
 import type { Services } from './services.js'
 
-const success = Type.Object(
+export const userSchema = Type.Object(
   {
     user_id: userId,
     status: Type.Literal('enrolled'),
@@ -46,7 +46,7 @@ export const getUserDescription: EndpointDescription = {
   description:
     'Says whether a user is enrolled, since when, with which model pack, and whether the user is locked out. It holds nothing biometric, and writes no audit entry. A user id that is `.` or `..` has no address.',
   pathParameters,
-  success: { status: 200, description: 'The user is enrolled.', schema: success },
+  success: { status: 200, description: 'The user is enrolled.', schema: userSchema },
   // The sandbox has it on demand, for `+unavailable`.
   errors: ['invalid_request', 'reference_not_found', 'overloaded'],
   usesEngine: false,

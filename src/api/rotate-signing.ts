@@ -20,7 +20,7 @@ const body = Type.Object(
   { title: 'RotateSigningRequest', additionalProperties: false },
 )
 
-const success = Type.Object(
+export const rotationSchema = Type.Object(
   {
     signing_secret: Type.Object({
       id: Type.String({ description: 'The `kid` of signatures and JWTs.' }),
@@ -44,7 +44,7 @@ export const rotateSigningDescription: EndpointDescription = {
     'Makes a new signing secret. For 30 minutes both secrets validate; redeploy the backend in that time. After it only the new secret signs and validates. The new secret is told once and not kept: a repeat with the same idempotency key rotates nothing and gets 409 `secret_already_told`, which names the new secret by its id. Where the response was lost, rotate again with a new idempotency key and `force`.',
   body,
   bodyOptional: true,
-  success: { status: 200, description: 'The new secret.', schema: success },
+  success: { status: 200, description: 'The new secret.', schema: rotationSchema },
   errors: ['rotation_in_progress', 'secret_already_told', 'production_key_required', 'insecure_channel'],
   usesEngine: false,
   maxBodyBytes: SMALL_BODY_BYTES,
@@ -93,7 +93,10 @@ export function rotateSigning({
 
 /** Names the secret that the first response told. An earlier version kept the secret itself, which is not looked at. */
 function refuseReplay(keptBody: Record<string, unknown>): DomainError {
-  const { signing_secret, previous } = keptBody as Pick<Static<typeof success>, 'signing_secret' | 'previous'>
+  const { signing_secret, previous } = keptBody as Pick<
+    Static<typeof rotationSchema>,
+    'signing_secret' | 'previous'
+  >
   return new DomainError('secret_already_told', {
     message: `The signing secret ${signing_secret.id} was told once, in the first response to this request, and is not kept.`,
     details: [

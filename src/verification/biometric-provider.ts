@@ -2,7 +2,7 @@
 import type { FmrBasis } from '../../models/pack/model-pack.js'
 import type { PackGrade } from '../../models/pack/pack-grade.js'
 import type { FrameGuidance } from '../biometrics/challenge/frame-faults.js'
-import type { WeightedView } from '../biometrics/pipeline/match.js'
+import type { WeightedEmbedding } from '../biometrics/pipeline/match.js'
 import type {
   ChallengeFrames,
   EnrolResult,
@@ -58,7 +58,7 @@ export interface Comparison extends Omit<VerifyResult, 'score' | 'sample' | 'sam
 }
 
 /** A reference on its way into or out of the vault. */
-export interface FusedReference extends WeightedView {
+export interface FusedReference extends WeightedEmbedding {
   /** How many photos it was made of. */
   views: number
 }

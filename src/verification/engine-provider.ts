@@ -5,7 +5,7 @@ import { gradeOf } from '../../models/pack/pack-grade.js'
 import type { FrameGuidance } from '../biometrics/challenge/frame-faults.js'
 import type { Engine } from '../biometrics/engine/engine.js'
 import type { PhotoGuidance } from '../biometrics/photo-guidance.js'
-import { fuseEmbeddings, scoreOf, viewOf } from '../biometrics/pipeline/match.js'
+import { fuseEmbeddings, scoreOf, weightedEmbeddingOf } from '../biometrics/pipeline/match.js'
 import { adviceOn, assessQuality, faultsOf } from '../biometrics/pipeline/quality-bounds.js'
 import { guidanceOfRefusal } from '../biometrics/refusal-guidance.js'
 import {
@@ -98,7 +98,7 @@ export class EngineProvider implements BiometricProvider {
     const faults = findings.flatMap((found, i) => faultsOf(found, samples[i]!.imageIndex))
     if (faults.length > 0)
       translate(new BiometricError('low_quality', adviceOn(faults), faults[0]!.imageIndex, { faults }), input)
-    const { embedding: reference, weight } = fuseEmbeddings(samples.map(viewOf), embedder)
+    const { embedding: reference, weight } = fuseEmbeddings(samples.map(weightedEmbeddingOf), embedder)
     const { quality } = first!
     return { reference, weight, quality, findings, liveness, samples, views: samples.length, timingsMs }
   }
@@ -139,7 +139,7 @@ export class EngineProvider implements BiometricProvider {
         ],
       })
     const { embedder } = this.engine.pack.manifest
-    const fused = fuseEmbeddings([reference, ...samples.map(viewOf)], embedder)
+    const fused = fuseEmbeddings([reference, ...samples.map(weightedEmbeddingOf)], embedder)
     return { ...fused, views: reference.views + samples.length }
   }
 
