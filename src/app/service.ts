@@ -39,7 +39,7 @@ import { sessionTimes } from '../dashboard/session-times.js'
 import { Sessions } from '../dashboard/sessions.js'
 import { Traffic } from '../dashboard/traffic.js'
 import { ApiServer } from '../http/api-server.js'
-import { BodyBudget, type BodyShare } from '../http/bodies/body-budget.js'
+import { BodyBudget, type BodyQuota } from '../http/bodies/body-budget.js'
 import { ClientAddresses } from '../http/listeners/client-address.js'
 import { AddressError, type Listener } from '../http/listeners/listener.js'
 import { listenerBounds } from '../http/listeners/listener-bounds.js'
@@ -112,8 +112,8 @@ async function openToWrite(config: Config, clock: Clock): Promise<Core> {
   }
 }
 
-/** Of the memory for bodies: whatever sandbox and dashboard are sent, production has the other half. */
-const LESSER_SHARE = 0.5
+/** Part of the memory for bodies that those of sandbox, dashboard and capture page may hold together: production keeps the rest. */
+const LESSER_PART = 0.5
 /** How long replies under way may take at shutdown, beyond their own deadline. */
 const DRAIN_GRACE_MS = SECOND_MS
 
@@ -259,11 +259,11 @@ export class Service {
     const bounds = this.bounds()
     const bodies = new BodyBudget(config.bodyMemoryBytes)
     metrics.watchBodies(bodies)
-    const lesser = bodies.share(LESSER_SHARE)
+    const lesser = bodies.quota(LESSER_PART)
     this.listeners.production = await listenAt(
       'productionListen',
       {
-        ...{ ...bounds, bodies: bodies.share(1), address: productionListen, tls },
+        ...{ ...bounds, bodies: bodies.quota(1), address: productionListen, tls },
         clientCertificates: config.productionClientCertificates,
         handler: production.handle,
       },
@@ -408,7 +408,7 @@ export class Service {
   }
 
   /** The hosted capture page, where it is asked for. */
-  private async listenForCaptures(parts: SharedParts, bodies: BodyShare): Promise<void> {
+  private async listenForCaptures(parts: SharedParts, bodies: BodyQuota): Promise<void> {
     const { config, servers, transport } = this
     const address = config.captureListen
     if (!address) return
