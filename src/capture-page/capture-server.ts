@@ -137,8 +137,8 @@ export class CaptureServer {
     },
   ): Promise<Reply> {
     const { record, content, side } = session
-    const { errand } = content
-    const language = errand.locale ?? asked
+    const { captureRequest } = content
+    const language = captureRequest.locale ?? asked
     const settings = capturePageSettings(tenant)
     const { frameAncestors } = settings
     const brand = brandOf(tenant.id, settings)
@@ -164,7 +164,7 @@ export class CaptureServer {
       purpose: record.purpose,
       company,
       brand,
-      description: errand.description,
+      description: captureRequest.description,
       needsCode: !isConfirmed(content.code),
       consent: consentOf(session, tenant, language),
       hasConsented: record.consentedAt !== null,
@@ -199,7 +199,7 @@ export class CaptureServer {
     const { flow } = this
     const { request, token, session } = visit
     if (step === 'status') return flow.state(session)
-    const language = session.content.errand.locale ?? languageOf(request.headers['accept-language'])
+    const language = session.content.captureRequest.locale ?? languageOf(request.headers['accept-language'])
     const contentType = request.headers['content-type']
     const body = (limitBytes?: number) =>
       request.body(performance.now() + UPLOAD_MS, limitBytes, session.record.tenantId)

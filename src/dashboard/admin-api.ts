@@ -186,7 +186,7 @@ export class AdminApi {
     const tenant = await this.services.core.store.read.tenantById(tenantId!)
     if (!tenant) throw new TenancyError('tenant_not_found', 'There is no such tenant.')
     if (person.tenantId !== null) assertNotSuspended(tenant)
-    if (route.right !== 'look') assertLive(tenant)
+    if (route.right !== 'read') assertLive(tenant)
     return ofTenant!.run({ ...call, tenant })
   }
 
