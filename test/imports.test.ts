@@ -15,7 +15,7 @@ const RANKS = [
   ['verification'],
   ['webhooks', 'keys', 'jobs'],
   ['cluster'],
-  ['tenants', 'idempotency', 'users', 'audit', 'biometrics', 'evaluation', 'sizing'],
+  ['tenants', 'idempotency', 'users', 'audit', 'biometrics', 'evaluation'],
   ['storage', 'crypto'],
   ['models'],
   ['config'],

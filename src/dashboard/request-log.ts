@@ -2,7 +2,6 @@
  * The request log: the latest requests of both environments and how they ended, without anything biometric. Entries are written seconds after the answer, so that no answer waits for them, and a process that is killed loses the latest ones. Only the audit log keeps entries that must not be lost.
  */
 import type { Logger } from 'pino'
-import type { CalledUser } from '../api/endpoint.js'
 import type { Config, Environment } from '../config/config.js'
 import { openedBy, seal } from '../crypto/sealed-box.js'
 import type { ServiceKeys } from '../crypto/service-keys.js'
@@ -12,6 +11,7 @@ import { PeriodicTask } from '../lib/periodic-task.js'
 import type { RequestRecord } from '../storage/records.js'
 import { type Store, type StoreTransaction, StoreUnavailableError } from '../storage/store.js'
 import type { TemplateVault } from '../users/template-vault.js'
+import type { CalledUser } from '../verification/call.js'
 
 /** Milliseconds between two saves: a process that is killed loses the entries of at most this time. */
 export const SAVE_REQUESTS_MS = 2 * SECOND_MS

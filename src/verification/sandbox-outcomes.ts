@@ -1,7 +1,7 @@
 /** The sandbox's script: the outcomes that the caller chooses by the end of the user id. */
 
 import { BiometricError } from '../biometrics/biometric-error.js'
-import { type Fault, FINDINGS } from '../biometrics/challenge/active-geometry.js'
+import { type ChallengeFault, FINDINGS } from '../biometrics/challenge/active-geometry.js'
 import { FRAME_GUIDANCE, type FrameGuidance, GUIDANCE } from '../biometrics/challenge/frame-faults.js'
 import { modeOf, type Step } from '../biometrics/challenge/steps.js'
 import { type Clock, SECOND_MS } from '../lib/clock.js'
@@ -54,7 +54,7 @@ export function sandboxSuffix(userId: string): Suffix | null {
 }
 
 /** What a challenge's frames fail for, whatever they show; undefined for frames that pass. */
-export function scriptedFault(userId: string): Fault | undefined {
+export function scriptedFault(userId: string): ChallengeFault | undefined {
   const suffix = sandboxSuffix(userId)
   if (suffix === null) return undefined
   if (suffix === '+multiple_faces') return { guidance: 'several_faces' }

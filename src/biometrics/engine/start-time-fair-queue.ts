@@ -65,7 +65,7 @@ class Flow<Item> {
   }
 }
 
-export class FairLane<Item> {
+export class StartTimeFairQueue<Item> {
   private readonly flows = new Map<string, Flow<Item>>()
   private virtualTime = 0
   private arrivals = 0
