@@ -16,7 +16,7 @@ import type {
 export interface ChallengeFault {
   /** Advice to the person. */
   readonly guidance: LivenessGuidance
-  /** The suspicion that the backend is told; absent for an honest mistake of the person. */
+  /** The suspicion for the backend; absent for an honest mistake of the person. */
   readonly finding?: LivenessFinding
 }
 

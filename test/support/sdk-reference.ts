@@ -30,7 +30,7 @@ export function membersOf(file: string, type: string): Member[] {
     const description = (comment ?? '')
       .replace(/^\s*\* ?/gm, '')
       .replace(/\s+/g, ' ')
-      .replace(/@(?:param|throws|returns)[\s\S]*/, (tags) => errorsOf(tags))
+      .replace(/@(?:param|throws|returns|example)[\s\S]*/, (tags) => errorsOf(tags))
       .trim()
     // Overloads share a comment.
     members.push({ name, declaration, description: description || lastOf(members, name) })
