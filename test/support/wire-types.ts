@@ -201,7 +201,7 @@ function typesOf({ schemas }: Json): WireType[] {
   ]
 }
 
-/** @returns the same text for schemas that allow the same values, whatever their descriptions say */
+/** @returns the same text for schemas that allow the same values, even where their descriptions differ */
 function shapeOf(schema: Json): string {
   const described = new Set(['description', 'default', 'examples', 'title'])
   return JSON.stringify(schema, (key, value) =>
