@@ -34,7 +34,7 @@ const VIEWER_LOOKS = 'Your role is to look: an admin may change things.'
 
 const parseCredentials: InputParser = inputParser({ body: bodies.credentials })
 
-/** A route of either table, whatever its body and answer are. */
+/** A route of either table, with its body and answer left open. */
 type AnyRoute<Call> = RouteOptions & { body?: TSchema } & (
     | { answer: (call: Call) => Promise<unknown> }
     | { reply: (call: Call) => Promise<Reply> }

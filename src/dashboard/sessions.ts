@@ -29,7 +29,9 @@ export const HOST_PREFIX = '__Host-'
 /** Limit of sign-ins per network: ten at once, then one in ten seconds. A login link cannot be guessed, but a password might be. */
 const SIGN_IN_RATE = { ratePerSecond: 0.1, burst: 10 }
 /**
- * Limit of codes per person, from any address: ten at once, then one in five minutes. Of a million codes three are valid at a time, so that an attacker who knows the password would need three years.
+ * Limit of codes per person, from any address: ten at once, then one in five minutes. Of a million codes three are valid at a time, so that
+ * an attacker who knows the password would need three years.
+ *
  */
 const CODE_RATE = { ratePerSecond: 1 / 300, burst: 10 }
 /** The use of a session is stored at most once in this time. */
@@ -239,7 +241,10 @@ export class Sessions {
   }
 
   /**
-   * `required` when the person opened an invitation and could not sign in again without a password; `own` for a person with a password, who may choose another; null for a person without one. A person who signs in by the provider gets none, since it would still work after the provider has shut the person out.
+   * `required` when the person opened an invitation and could not sign in again without a password; `own` for a person with a password, who
+   * may choose another; null for a person without one. A person who signs in by the provider gets none, since it would still work after the
+   * provider has shut the person out.
+   *
    */
   ownPassword({ person, method }: Session): 'required' | 'own' | null {
     if (person.id === null || method === 'oidc' || !this.takesPassword(person)) return null

@@ -43,7 +43,7 @@ const SHARED_QUARTER = { ...WINDOWS.quarter, stepMs: MINUTE_MS }
 type CountsByStart = Map<number, TrafficCounts>
 
 export class Traffic {
-  /** What this process saw of each tenant in the last quarter of an hour, in steps of the shortest window. */
+  /** Each tenant's requests of the last quarter of an hour to this process, in steps of the shortest window. */
   private readonly recent = new Map<string, CountsByStart>()
   /** The counts of each tenant that are not in the database yet, by minute. */
   private readonly unsaved = new Map<string, CountsByStart>()
@@ -134,7 +134,9 @@ export class Traffic {
     this.log.warn({ err, tenant_id: tenantId }, 'the latest traffic could not be saved')
   }
 
-  /** Runs one save or read of a tenant's counts at a time: a read then finds each count either in the database or unsaved, never in both. */
+  /**
+   * Runs one save or read of a tenant's counts at a time: a read then finds each count either in the database or unsaved, never in both.
+   */
   private inTurn<T>(tenantId: string, work: () => Promise<T>): Promise<T> {
     const done = (this.queues.get(tenantId) ?? Promise.resolve()).then(work, work)
     this.queues.set(tenantId, done)
@@ -162,7 +164,7 @@ export class Traffic {
     }
   }
 
-  /** With several services, this one has not seen all of the last quarter of an hour. */
+  /** Whether several services count, so that none of them has seen all requests of the last quarter of an hour. */
   private isSharedQuarter(window: TrafficWindow): boolean {
     return window === 'quarter' && this.store.shared !== null
   }
