@@ -27,7 +27,7 @@ import {
 } from '../webhooks/capture-session-events.js'
 import { MAX_ATTEMPTS, outcomeOf } from './capture-outcome.js'
 import { consentOf } from './consent-text.js'
-import type { OwnAnswer, OwnCalls } from './own-calls.js'
+import type { InternalAnswer, InternalCalls } from './internal-calls.js'
 import { PAGE_TEXTS } from './page-texts.js'
 
 export const codeBody = Type.Object(
@@ -93,7 +93,7 @@ export class CaptureFlowError extends Error {
 export class CaptureFlow {
   constructor(
     private readonly parts: CaptureFlowParts,
-    private readonly calls: OwnCalls,
+    private readonly calls: InternalCalls,
   ) {}
 
   /** Compares what the person typed with the code of the session. The fifth wrong one ends the session. */
@@ -319,7 +319,7 @@ export class CaptureFlow {
     session: CaptureSession,
     request: IncomingRequest,
     { image, step, frontal }: Static<typeof guidanceBody>,
-  ): Promise<OwnAnswer> {
+  ): Promise<InternalAnswer> {
     assertConfirmed(session)
     if (session.record.consentedAt === null) throw new CaptureFlowError('nobody has agreed yet')
     const fields = {

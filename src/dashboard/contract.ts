@@ -343,7 +343,7 @@ export interface WebhookList {
   webhooks: WebhookView[]
   /** Types of event to choose from. */
   event_types: readonly string[]
-  most_webhooks: number
+  max_webhooks: number
   /** Whether the tenant is suspended, so that deliveries wait. */
   is_held: boolean
 }
@@ -384,7 +384,7 @@ export interface DeliveryPage {
   deliveries: DeliveryView[]
   next_before: string | null
   /** Number of attempts after which a delivery is given up. */
-  most_attempts: number
+  max_attempts: number
 }
 
 export interface DeliveryView {

@@ -35,7 +35,7 @@ const SIGN_IN_RATE = { ratePerSecond: 0.1, burst: 10 }
  */
 const CODE_RATE = { ratePerSecond: 1 / 300, burst: 10 }
 /** The use of a session is stored at most once in this time. */
-const KEEPING_MS = MINUTE_MS
+const USE_INTERVAL_MS = MINUTE_MS
 const MAX_BROWSER = 256
 
 /** The person who signs in with the operator's password, and so without a name. */
@@ -269,7 +269,7 @@ export class Sessions {
     const { clock, times } = this.parts
     const token = randomBase62()
     const now = clock.now()
-    const endsAt = now + times.wholeMs
+    const endsAt = now + times.absoluteMs
     const record = {
       hash: hashToken(token),
       expiresAt: Math.min(endsAt, now + times.idleMs),
@@ -317,7 +317,7 @@ export class Sessions {
     const { clock, store, times } = this.parts
     const now = clock.now()
     // A session that an earlier version began has no idle limit.
-    if (endsAt === null || now - (lastUsedAt ?? 0) < KEEPING_MS) return expiresAt
+    if (endsAt === null || now - (lastUsedAt ?? 0) < USE_INTERVAL_MS) return expiresAt
     const kept = { lastUsedAt: now, expiresAt: Math.min(endsAt, now + times.idleMs) }
     // An operator's session is one row, which concerns no tenant: so the writers of only one lane wait for it.
     const scope: Scope = { tenantId: tenantId ?? sessionId(hash) }
@@ -350,7 +350,7 @@ export class Sessions {
   }
 
   cookie({ token }: Session): string {
-    return this.setCookie(token, this.parts.times.wholeMs / SECOND_MS)
+    return this.setCookie(token, this.parts.times.absoluteMs / SECOND_MS)
   }
 
   clearedCookie(): string {

@@ -89,7 +89,7 @@ export function DeliveriesCard(props: { tenantId: string; webhooks: WebhookView[
       ) : (
         <Deliveries
           deliveries={page.value.deliveries}
-          mostAttempts={page.value.most_attempts}
+          maxAttempts={page.value.max_attempts}
           hostOf={hostOf}
           isBusy={isBusy}
           onRedeliver={redeliver}
@@ -123,7 +123,7 @@ function stateOf({ status, last_outcome }: DeliveryView): State {
 
 function Deliveries(props: {
   deliveries: DeliveryView[]
-  mostAttempts: number
+  maxAttempts: number
   hostOf: (webhook: string) => string | undefined
   isBusy: boolean
   onRedeliver: (delivery: DeliveryView) => void
@@ -142,7 +142,7 @@ function Deliveries(props: {
             <code>{delivery.type}</code> <span class="muted small">{props.hostOf(delivery.webhook)}</span>
           </span>,
           <Badge tone={TONES[stateOf(delivery)]}>{STATE_TEXT[stateOf(delivery)]}</Badge>,
-          `${delivery.attempts} of ${props.mostAttempts}`,
+          `${delivery.attempts} of ${props.maxAttempts}`,
           delivery.last_outcome,
           delivery.next_attempt_at ? (
             <Time at={delivery.next_attempt_at} />

@@ -25,7 +25,7 @@ export function WebhooksPage({ tenantId }: { tenantId: string }) {
   const [removing, setRemoving] = useState<WebhookView | null>(null)
   const { problem, run } = useAction()
   if (!list.value) return <Waiting data={list} />
-  const { webhooks, is_held, most_webhooks } = list.value
+  const { webhooks, is_held, max_webhooks } = list.value
   const change = (work: () => Promise<unknown>) =>
     run(async () => {
       await work()
@@ -90,7 +90,7 @@ export function WebhooksPage({ tenantId }: { tenantId: string }) {
           />
         )}
       </Card>
-      {may('POST /webhooks') && webhooks.length < most_webhooks && (
+      {may('POST /webhooks') && webhooks.length < max_webhooks && (
         <CreateCard tenantId={tenantId} list={list.value} onCreated={list.reload} />
       )}
       <DeliveriesCard tenantId={tenantId} webhooks={webhooks} onChange={list.reload} />
