@@ -125,7 +125,8 @@ async function rotateInPlace(options: RotateOptions, core: Core, config: Config)
     withdrawKeyFile(file)
   }
   const { epochFolder, findKeys, takeOverEpochs } = await import('../app/core.js')
-  const keys = (await findKeys(store.read, next))!
+  const { WorkingKeys } = await import('../app/working-keys.js')
+  const keys = new WorkingKeys((await findKeys(store.read, next))!)
   await takeOverEpochs(store, keys, epochFolder(config))
   const progress = progressBar('Sealing anew')
   await (await rekeying()).finish(store, keys, next, progress.update).finally(() => progress.stop())
