@@ -18,7 +18,7 @@ import { LivenessChecker } from '../src/biometrics/pipeline/liveness.js'
 import { scoreOf } from '../src/biometrics/pipeline/match.js'
 import { loadNetwork } from '../src/biometrics/pipeline/network.js'
 import { measureChip } from '../src/biometrics/pipeline/quality.js'
-import { progressSteps } from '../src/cli/progress.js'
+import { progressSteps } from '../src/cli/lib/progress.js'
 import { loadConfig } from '../src/config/config.js'
 import { signResponse } from '../src/crypto/response-signature.js'
 import { actionHash, canonicalJson, signVerification } from '../src/crypto/verification-jwt.js'
@@ -285,7 +285,7 @@ async function mainThreadStages(pack: ModelPack, image: Buffer): Promise<Workben
     [
       'replay check',
       async () => {
-        const recollection = await captures.recall(fresh, [image], dimensions)
+        const recollection = await captures.recall({ id: 'user', subject: fresh }, [image], dimensions)
         const { digests } = recollection
         const faces = captures.facesOf(fresh, new Map([[0, embedding]]))
         return captures.findReplay({ digests, faces }, recollection)
