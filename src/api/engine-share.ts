@@ -1,4 +1,4 @@
-/** The part of the engine that goes with a tenant's contract. */
+/** The scheduling class of a tenant at the engine, by the tenant's contract. */
 import type { FlowShare } from '../biometrics/types.js'
 import type { Environment } from '../config/config.js'
 import type { TenantContract } from '../tenants/tenancy.js'
