@@ -1,14 +1,14 @@
-/** How long sessions of the dashboard last, and for how long a sign-in is fresh; all in milliseconds. */
+/** How long sessions of the dashboard last and a sign-in stays fresh, in milliseconds. */
 
 import type { Config } from '../config/config.js'
 import { HOUR_MS, MINUTE_MS } from '../lib/clock.js'
 
 export interface SessionTimes {
-  /** After this time without use a session ends. */
+  /** A session ends after this time without use. */
   idleMs: number
-  /** After this time a session ends however much it is used. */
-  wholeMs: number
-  /** For this time after a sign-in the session may reveal secrets and destroy things. */
+  /** A session ends after this time, however much it is used. */
+  absoluteMs: number
+  /** After a sign-in, the session may reveal secrets and destroy data for this time. */
   freshMs: number
 }
 
@@ -17,7 +17,7 @@ export function sessionTimes(
 ): SessionTimes {
   return {
     idleMs: config.dashboardIdleMinutes * MINUTE_MS,
-    wholeMs: config.dashboardSessionHours * HOUR_MS,
+    absoluteMs: config.dashboardSessionHours * HOUR_MS,
     freshMs: config.dashboardFreshMinutes * MINUTE_MS,
   }
 }

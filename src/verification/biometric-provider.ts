@@ -74,18 +74,6 @@ export interface OperatingPoint {
   grade: PackGrade
 }
 
-/** Outcome that the sandbox's caller chose by the user id, apart from the comparison. */
-export interface VerifyScript {
-  /** Milliseconds for which the user counts as locked out; undefined for a user who is not. */
-  lockedOutForMs?: number
-  /** Whether the capture counts as seen before. */
-  replayed: boolean
-  /** Whether the verdict's JWT has expired. */
-  expired: boolean
-  /** Whether the user id names an outcome: such users need no enrollment. */
-  isScripted: boolean
-}
-
 export interface BiometricProvider {
   /** Id of the model that makes the embeddings. References of another model are never compared. */
   readonly model: string

@@ -1,0 +1,710 @@
+/** Requests and answers of the API by their wire names. Generated from docs/openapi.json: `npm run docs` writes this file. */
+import type { ErrorCategory, ErrorCode } from './error-codes.js'
+import type { Action, ActionLike, ImageInput } from './inputs.js'
+
+/** Environment of an API key. */
+export type Environment = 'production' | 'sandbox'
+
+/** A kind of call that an API key may make. A key without scopes may make every call. */
+export type Scope = 'verify' | 'enroll' | 'replace' | 'erase' | 'read' | 'audit' | 'rotate'
+
+/** State of the service or of a part of it. */
+export type HealthStatus = 'ok' | 'degraded'
+
+/**
+ * Grade of a model pack: `production` where its error rate was measured on everybody and in each group that the data
+ * names.
+ */
+export type ModelGrade = 'production' | 'evaluation'
+
+/** Basis of a false match rate: `extrapolated` where nobody has measured it and the operator accepted that. */
+export type FmrBasis = 'measured' | 'extrapolated'
+
+/** The reason for which verify rejects a capture. */
+export type RejectionReason =
+  | 'no_match'
+  | 'liveness_failed'
+  | 'replayed_capture'
+  | 'locked_out'
+  | 'reference_disabled'
+
+/** The checks of liveness that a capture must have passed. */
+export type LivenessRequirement = 'none' | 'passive' | 'active' | 'both'
+
+/** Advice to a person about one frame. */
+export type FrameGuidance =
+  | 'no_face'
+  | 'several_faces'
+  | 'too_far'
+  | 'too_close'
+  | 'cut_off'
+  | 'too_dark'
+  | 'too_bright'
+  | 'blurred'
+  | 'not_frontal'
+  | 'wrong_direction'
+  | 'turn_more'
+  | 'nod_more'
+
+/** Advice to a person about the frames of a challenge. */
+export type LivenessGuidance =
+  | 'no_face'
+  | 'several_faces'
+  | 'too_far'
+  | 'too_close'
+  | 'cut_off'
+  | 'too_dark'
+  | 'too_bright'
+  | 'blurred'
+  | 'not_frontal'
+  | 'wrong_direction'
+  | 'turn_more'
+  | 'nod_more'
+  | 'slower'
+  | 'try_again'
+
+/** Advice to a person about a photo that was refused: a code that `<countersign-capture>` has texts for. */
+export type PhotoGuidance =
+  | 'no_face'
+  | 'several_faces'
+  | 'too_far'
+  | 'too_close'
+  | 'cut_off'
+  | 'too_dark'
+  | 'too_bright'
+  | 'blurred'
+  | 'not_frontal'
+  | 'wrong_direction'
+  | 'turn_more'
+  | 'nod_more'
+  | 'slower'
+  | 'try_again'
+  | 'eyes_closed'
+  | 'file_unreadable'
+  | 'wrong_format'
+  | 'image_too_large'
+  | 'image_too_small'
+  | 'different_people'
+  | 'not_live'
+
+/** A suspicion about the frames of a challenge: for the backend, never for the person. */
+export type LivenessFinding = 'flat' | 'face_changed' | 'discontinuous' | 'replayed' | 'out_of_order'
+
+/** A measurement of light, focus, pose or eyes, as ISO/IEC 29794-5 names it. */
+export type QualityComponent =
+  | 'inter_eye_distance'
+  | 'sharpness'
+  | 'luminance_mean'
+  | 'luminance_variance'
+  | 'under_exposure_prevention'
+  | 'over_exposure_prevention'
+  | 'illumination_uniformity'
+  | 'head_pose_yaw'
+  | 'head_pose_pitch'
+  | 'head_pose_roll'
+  | 'eyes_open'
+
+/** Range of good values, both ends included; an absent end is open. */
+export interface QualityBound {
+  min?: number
+  max?: number
+}
+
+/** One measurement of a photo, held against its bound. */
+export interface QualityFinding {
+  /** Quality component, by its name in ISO/IEC 29794-5. */
+  component: QualityComponent
+  value: number
+  /** Bound for an enrollment photo; null where every value will do. */
+  bound: QualityBound | null
+  passed: boolean
+  /** Advice to show to the person. */
+  hint: string | null
+}
+
+/** Measurements of one photo of an enrollment. */
+export interface ImageQuality {
+  /** Whether every component keeps to its bound. */
+  passed: boolean
+  components: Array<QualityFinding>
+}
+
+/** Measured on the face that was compared. */
+export interface Quality {
+  /** Overall, 0 to 1, higher is better. */
+  score: number
+  /** Width of the face between its outer edges, in pixels. */
+  face_width_px: number
+  /** Confidence of the face detector, 0 to 1. */
+  detection: number
+  /** Variance of the Laplacian of the aligned face. */
+  sharpness: number
+  /** Mean grey level of the aligned face, 0 to 255. */
+  brightness: number
+  /** Standard deviation of the grey level of the aligned face. */
+  contrast: number
+}
+
+/** Measured on the best face. */
+export interface EnrolmentQuality {
+  /** Overall, 0 to 1, higher is better. */
+  score: number
+  /** Width of the face between its outer edges, in pixels. */
+  face_width_px: number
+  /** Confidence of the face detector, 0 to 1. */
+  detection: number
+  /** Variance of the Laplacian of the aligned face. */
+  sharpness: number
+  /** Mean grey level of the aligned face, 0 to 255. */
+  brightness: number
+  /** Standard deviation of the grey level of the aligned face. */
+  contrast: number
+  /** Number of photos that the reference was made of: with three, far fewer people are missed than with one. */
+  views: number
+  /** One entry for each image of the request, in their order. */
+  images: Array<ImageQuality>
+}
+
+/** Presentation attack detection. */
+export interface Liveness {
+  /** False when nothing was checked: the statement then claims nothing. */
+  checked: boolean
+  /**
+   * Checks that were made: `passive:<pack>` by the liveness network of that pack, `active-geometry@1` by the movements of
+   * a challenge.
+   */
+  methods: Array<string>
+  /**
+   * Probability of a live person, 0 to 1, by the liveness network; null where it judged nothing, also for a face that is
+   * `too_close`.
+   */
+  score: number | null
+  /** Whether the capture passed every method. */
+  passed: boolean | null
+  /** Advice for the person after a capture that failed. */
+  guidance?: LivenessGuidance
+  /** What the failed capture looks like: for the backend, never for the person. */
+  findings?: Array<LivenessFinding>
+}
+
+/** A pose that a challenge asks for. `left` and `right` are the person’s own. */
+export type ChallengeStep = 'frontal' | 'turn_left' | 'turn_right' | 'nod_up' | 'nod_down'
+
+/** The frames of a person who did what a challenge asked, instead of photos. */
+export interface ChallengeResponse<Image = ImageInput> {
+  id: string
+  nonce: string
+  /** The frames, in the order of their capture. */
+  frames: Array<{
+    /** Index of the step that the person was shown. 0 to 4. */
+    step: number
+    /** Milliseconds since the capture began. 0 to 120000. */
+    t_ms: number
+    /** The frame, not mirrored: a file as in `image`. */
+    image: Image
+  }>
+}
+
+/** Body of `POST /v1/challenges`. */
+export interface ChallengeFields<A extends ActionLike = Action> {
+  /**
+   * The customer's own identifier of the user: 1 to 128 characters, no control characters. No user is enrolled under an
+   * identifier that holds format, invisible, private-use or unassigned characters of Unicode.
+   */
+  user_id: string
+  /** The call in which the frames will be sent. Default `verify`. */
+  purpose?: 'verify' | 'enroll'
+  /**
+   * The action to be countersigned, such as the transfer's amount and payee: an object or a string, at most 4096 bytes in
+   * RFC 8785 canonical form. Integers beyond 2^53 - 1 and numbers with more digits than a double holds are refused,
+   * because readers differ in the number that they read: send them as strings.
+   */
+  action?: A
+  /**
+   * Movements of the head that the person can make; default both. With only one of them the liveness statement is weaker,
+   * and its name says so. With none, `[]`, the frames show no movement.
+   */
+  modes?: Array<'turn' | 'nod'>
+}
+
+/** Answer of `POST /v1/challenges`. */
+export interface Challenge {
+  challenge_id: string
+  /** Send it back with the frames. No other call returns it. */
+  nonce: string
+  /** The customer's own identifier of the user: 1 to 128 characters, no control characters. */
+  user_id: string
+  /** The call in which the frames will be sent. Default `verify`. */
+  purpose: 'verify' | 'enroll'
+  /** Name of the check in verdicts; null where no movement is asked for. */
+  method: string | null
+  /** Movements, in order. Left and right are the person’s own. */
+  steps: Array<ChallengeStep>
+  /** Limits that the frames must keep to. */
+  capture: {
+    min_frames: number
+    max_frames: number
+    min_interval_ms: number
+    max_interval_ms: number
+    min_duration_ms: number
+    max_duration_ms: number
+  }
+  /** Seconds until the challenge expires: the frames must have arrived by then. */
+  expires_in: number
+  /** When the challenge expires. RFC 3339. */
+  expires_at: string
+}
+
+/** Body of `POST /v1/guidance`: a small frame of a person before the camera. */
+export interface GuidanceRequest<Image = ImageInput> {
+  /** The frame, not mirrored: a file as for verify, of at most 307,200 pixels (640 x 480). A long side of 320 is enough. */
+  image: Image
+  /**
+   * Movement that the person is asked to make: the step of the challenge that is shown. Left and right are the person’s
+   * own. Default `frontal`.
+   */
+  step?: ChallengeStep
+  /**
+   * An earlier frame in which the person looks ahead, from which a movement is measured. Without it there is no guidance
+   * about a nod.
+   */
+  frontal?: Image
+  /** Only for the sandbox, which chooses its answer by the end of the user id. Production ignores it. */
+  user_id?: string
+}
+
+/** Answer of `POST /v1/guidance`. */
+export interface Guidance {
+  /** Movement that the person is asked to make: the step of the challenge that is shown. */
+  step: ChallengeStep
+  /**
+   * Advice for the person, the most urgent first. Empty where nothing needs to change: the person holds still, or the
+   * movement went far enough.
+   */
+  guidance: Array<FrameGuidance>
+}
+
+/** Recorded with the reference. */
+export interface Consent {
+  /** Where the customer keeps the consent: the customer’s own id of it. */
+  id: string
+  /** When the consent was given. RFC 3339. */
+  at: string
+}
+
+/** Body of `POST /v1/enroll`, without the photos. */
+export interface EnrollFields {
+  /** The customer's own identifier of the user: 1 to 128 characters, no control characters. */
+  user_id: string
+  /**
+   * Liveness checks that this capture must have passed through: `passive` by a network, `active` by a challenge. The
+   * requirements of the installation and of the tenant’s contract apply as well. Default `none`.
+   */
+  require_liveness?: LivenessRequirement
+  /** Replace the reference of a user who is already enrolled. Default `false`. */
+  replace?: boolean
+  /**
+   * With `replace`, where the contract asks for a verdict: id of an approved verify of this user for an action with the
+   * type `replace_reference`, made in the last minutes. The enrollment uses it up.
+   */
+  verification_id?: string
+  /**
+   * Add the photos to the reference of a user who is already enrolled: each must match it. Not together with `replace`.
+   * Default `false`.
+   */
+  add?: boolean
+  /**
+   * Assess the photos and store nothing: 200 instead of 201. `quality.images` reports photos that an enrollment would
+   * refuse for their quality. Whether the user is enrolled makes no difference. Default `false`.
+   */
+  dry_run?: boolean
+  /** Recorded with the reference. */
+  consent?: Consent
+}
+
+/** Answer of `POST /v1/enroll`. */
+export interface EnrollResult {
+  reference_id: string
+  /** The customer's own identifier of the user: 1 to 128 characters, no control characters. */
+  user_id: string
+  /** Measured on the best face. */
+  quality: EnrolmentQuality
+  /** Presentation attack detection. */
+  liveness: Liveness
+  /** The model pack that made the reference. */
+  model: string
+  status: 'enrolled'
+  /** When the reference was captured. RFC 3339. */
+  created_at: string
+}
+
+/** Answer of `POST /v1/enroll` with `dry_run`: the quality of the photos. Nothing is stored. */
+export interface AssessResult {
+  /** The customer's own identifier of the user: 1 to 128 characters, no control characters. */
+  user_id: string
+  /** Measured on the best face. */
+  quality: EnrolmentQuality
+  /** Presentation attack detection. */
+  liveness: Liveness
+  /** The model pack that made the reference. */
+  model: string
+  status: 'assessed'
+}
+
+/** Body of `POST /v1/verify`, without the photos. */
+export interface VerifyFields<A extends ActionLike = Action> {
+  /** The customer's own identifier of the user: 1 to 128 characters, no control characters. */
+  user_id: string
+  /** Liveness checks that this capture must have passed through: `passive` by a network, `active` by a challenge. */
+  require_liveness?: LivenessRequirement
+  /**
+   * The action to be countersigned, such as the transfer's amount and payee: an object or a string, at most 4096 bytes in
+   * RFC 8785 canonical form.
+   */
+  action: A
+  /** Echoed in the JWT, so that the caller can tell its own verdict. */
+  nonce?: string
+}
+
+/** Answer of `POST /v1/verify`, without the verdict. */
+export interface VerifyFacts {
+  /** The `jti` of the JWT. */
+  verification_id: string
+  /** The customer's own identifier of the user: 1 to 128 characters, no control characters. */
+  user_id: string
+  /** Lowest score that is approved. */
+  threshold: number
+  /** False match rate that the threshold reached on calibration data. It may differ from the configured one. */
+  fmr: number
+  /** Basis of `fmr`: `extrapolated` where nobody has measured the rate and the operator accepted that. */
+  fmr_basis: FmrBasis
+  /**
+   * Grade of the model pack at this rate: `production` where the rate was measured on everybody and in each group that
+   * the data names.
+   */
+  model_grade: ModelGrade
+  /** Presentation attack detection. */
+  liveness: Liveness
+  quality: Quality | null
+  /** Whether the capture was seen before within 24 hours. */
+  replay: {
+    suspected: boolean
+  }
+  model: string
+  /** When the verdict was reached. RFC 3339. */
+  verified_at: string
+  /** The verdict, signed with the signing secret that the caller holds. */
+  jwt: string
+  /** During a rotation overlap: the same claims under the new secret. */
+  jwt_next?: string
+  /** When the JWT expires. RFC 3339. */
+  jwt_expires_at: string
+  /** Sandbox only: this verify cleared and issued the production key. */
+  production_key?: 'issued'
+}
+
+/** Body of `DELETE /v1/delete`. */
+export interface DeleteRequest {
+  /** The customer's own identifier of the user: 1 to 128 characters, no control characters. */
+  user_id: string
+}
+
+/** Answer of `DELETE /v1/delete`: the receipt of an erasure. */
+export interface DeleteResult {
+  /** The customer's own identifier of the user: 1 to 128 characters, no control characters. */
+  user_id: string
+  status: 'erased'
+  erasure_id: string
+  /** When the user was erased. RFC 3339. */
+  erased_at: string
+  erased: {
+    /** Biometric references. */
+    references: number
+    /** Captures that were remembered for detecting replays. */
+    captures: number
+    /** Kept responses. */
+    idempotency_records: number
+  }
+}
+
+/** Answer of `GET /v1/users/{user_id}`: an enrolled user. */
+export interface User {
+  /** The customer's own identifier of the user: 1 to 128 characters, no control characters. */
+  user_id: string
+  status: 'enrolled'
+  /** When the user was first enrolled. RFC 3339. */
+  enrolled_at: string
+  reference: {
+    reference_id: string
+    /** When the reference was captured, or photos were last added to it. RFC 3339. */
+    created_at: string
+    /** The model pack that made the reference. */
+    model: string
+    /**
+     * Whether the model pack that serves made the reference. If not, verify answers `reference_model_mismatch` until the
+     * user is enrolled again.
+     */
+    comparable: boolean
+    /** Number of photos that the reference was made of. */
+    views: number
+    consent: Consent | null
+  }
+  lockout: {
+    /** Lockout that verify would report now. Only a new enrollment ends `reference_disabled`. */
+    status: 'none' | 'locked_out' | 'reference_disabled'
+    /** When `locked_out` ends. RFC 3339. */
+    until: string | null
+    /** Consecutive rejections so far. */
+    rejections: number
+  }
+}
+
+/** One entry of the audit log. */
+export interface AuditEntry {
+  /** 1, 2, 3, … without a gap. */
+  sequence: number
+  /** When it happened. RFC 3339. */
+  at: string
+  /**
+   * What happened: enroll, verify, delete, rotate_signing, key_revealed, key_created, key_revoked, key_reissued,
+   * tenant_created, contract_changed, capture_page_changed, capture_consented, capture_code_failed, user_unlocked,
+   * webhook_added, webhook_removed, webhook_redelivered, database_restored, working_keys_changed, audit_break_found,
+   * operator_password_reset, operator_added, operator_changed, operator_removed, operator_password_chosen, person_added,
+   * person_changed, person_password_reset, person_password_chosen, person_removed, signed_in, sign_in_failed,
+   * login_link_made, operator_link_made, second_factor_added, second_factor_removed, identity_confirmed, sessions_ended,
+   * tenant_suspended, tenant_resumed, tenant_deleted.
+   */
+  event: string
+  /** Who did it: the id of an API key, `operator` for the command line, or an operator of the dashboard. */
+  actor: string
+  /** The request that caused the event. */
+  request_id: string | null
+  /** HTTP status of the answer to a call of the API. */
+  status: number | null
+  /** Error code of a call that failed. */
+  code: string | null
+  /** Pseudonym of the user. Nobody can link it to a user who is erased. */
+  subject: string | null
+  /** Further facts that were recorded about the event. */
+  facts: { [name: string]: unknown }
+  /** Chain value, in hex: it covers every entry up to this one. */
+  hash: string
+}
+
+/** Answer of `GET /v1/audit`: a page of the audit log. */
+export interface AuditPage {
+  /** The entries, in the requested order. */
+  data: Array<AuditEntry>
+  /** Whether more entries of the listing follow. */
+  has_more: boolean
+  /** Send it as `after` to read the entries that follow, now or when more have been written. */
+  next_cursor: string
+  /**
+   * The `sequence` of the first entry that does not fit the chain, found by the daily verification: the log was changed
+   * in the database. Left out where the verification found none.
+   */
+  broken_at?: number
+}
+
+/** Answer of `GET /v1/health`. */
+export interface HealthResult {
+  status: HealthStatus
+  environment: Environment
+  version: string
+  checks: {
+    engine: {
+      status: HealthStatus
+      /** Model pack that serves. */
+      model: string
+      /** Grade of the pack at the configured false match rate. */
+      grade: ModelGrade
+      workers: {
+        ready: number
+        configured: number
+      }
+      queue: {
+        waiting: number
+        running: number
+        limit: number
+      }
+      /** The ONNX Runtime provider that runs the models. */
+      execution_provider: string
+      /** Providers that were configured before it and could not serve, and why. */
+      fallbacks: Array<{
+        provider: string
+        reason: string
+      }>
+    }
+    store: {
+      status: HealthStatus
+    }
+    http: {
+      status: HealthStatus
+      /** The HTTP server that answers: uWebSockets.js or node:http. */
+      transport: 'uws' | 'node'
+      /**
+       * Why this one: `preferred` is the first choice, `configured` was asked for, `unavailable` serves because
+       * uWebSockets.js does not load.
+       */
+      reason: 'preferred' | 'configured' | 'unavailable'
+    }
+  }
+}
+
+/** Body of `POST /v1/keys/rotate-signing`. */
+export interface RotateSigningRequest {
+  /** Rotate even during an overlap: the older secret ends at once. Default `false`. */
+  force?: boolean
+}
+
+/** Answer of `POST /v1/keys/rotate-signing`. */
+export interface RotateSigningResult {
+  signing_secret: {
+    /** The `kid` of signatures and JWTs. */
+    id: string
+    /** The new signing secret. No replay and no other call returns it again. */
+    secret: string
+    /** When the secret was made. RFC 3339. */
+    created_at: string
+  }
+  previous: {
+    id: string
+    /** End of the overlap. RFC 3339. */
+    valid_until: string
+  }
+  overlap_seconds: number
+}
+
+/** The text that the person agrees to before the camera starts, instead of the tenant’s. */
+export interface ConsentText {
+  version: string
+  text: string
+}
+
+/** Body of `POST /v1/capture-sessions`. */
+export interface CaptureSessionFields<A extends ActionLike = Action> {
+  /** The customer's own identifier of the user: 1 to 128 characters, no control characters. */
+  user_id: string
+  /** The call in which the frames will be sent. Default `verify`. */
+  purpose?: 'verify' | 'enroll'
+  /**
+   * The action to be countersigned, such as the transfer's amount and payee: an object or a string, at most 4096 bytes in
+   * RFC 8785 canonical form.
+   */
+  action?: A
+  /** Movements of the head that the person can make; default both. */
+  modes?: Array<'turn' | 'nod'>
+  /** Liveness checks that this capture must have passed through: `passive` by a network, `active` by a challenge. */
+  require_liveness?: LivenessRequirement
+  /** Only for an enrollment: the field `replace` of `enroll`. Default `false`. */
+  replace?: boolean
+  /**
+   * `code`: the page first asks for `confirmation_code`. Send it to the person by another channel than the link. `none`:
+   * the link is enough for the first person who opens it. Default: `code` for an enrollment, `none` for a verify.
+   */
+  confirmation?: 'code' | 'none'
+  /** Only for an enrollment that replaces: the field `verification_id` of `enroll`. */
+  verification_id?: string
+  /**
+   * Address to which the page leads the person at the end, with `capture_session=<id>` added to the query. Its origin
+   * must be allowed for the tenant.
+   */
+  return_url: string
+  /** Language of the page. Default: what the browser asks for. */
+  locale?: 'en' | 'de' | 'fr' | 'es' | 'ja'
+  /**
+   * The action in words, shown on the page to the person who confirms it. It holds no invisible characters and none that
+   * change the direction of writing.
+   */
+  description?: string
+  /** The text that the person agrees to before the camera starts, instead of the tenant’s. */
+  consent?: ConsentText
+}
+
+/** Answer of `POST /v1/capture-sessions`: the link for the person. */
+export interface CaptureSessionLink {
+  session_id: string
+  /** Link to send to the person. It opens in one browser, once. No other call returns it. */
+  url: string
+  /**
+   * Six digits, returned only here. Send them to the person by another channel than the link. After five wrong codes the
+   * session ends. Null where the page asks for no code.
+   */
+  confirmation_code: string | null
+  /** The customer's own identifier of the user: 1 to 128 characters, no control characters. */
+  user_id: string
+  /** The call in which the frames will be sent. Default `verify`. */
+  purpose: 'verify' | 'enroll'
+  /** Seconds until the session expires. */
+  expires_in: number
+  /** When the session expires. RFC 3339. */
+  expires_at: string
+}
+
+/**
+ * `open`: nobody has opened the link. `in_progress`: somebody has opened it. `completed`: `result` is final.
+ * `cancelled`: the person gave up. `expired`: the session expired before it was completed.
+ */
+export type CaptureSessionStatus = 'open' | 'in_progress' | 'completed' | 'cancelled' | 'expired'
+
+/** Answer of `GET /v1/capture-sessions/{session_id}`, without the result. */
+export interface CaptureSessionFacts {
+  session_id: string
+  /**
+   * `open`: nobody has opened the link. `in_progress`: somebody has opened it. `completed`: `result` is final.
+   * `cancelled`: the person gave up. `expired`: the session expired before it was completed.
+   */
+  status: CaptureSessionStatus
+  /** Captures that were judged or are being judged. */
+  attempts: number
+  /** The person’s consent; null until the person has agreed. */
+  consent: {
+    version: string
+    /** When the person agreed. RFC 3339. */
+    at: string
+  } | null
+  /** When the session was made. RFC 3339. */
+  created_at: string
+  /** When it expires. RFC 3339. */
+  expires_at: string
+}
+
+/** One detail of an error of this version of the service. */
+export interface DocumentedErrorDetail {
+  /** The field. */
+  path: string
+  /** What is wrong with it. */
+  issue: string
+  /** Of `low_quality`: the quality component that is beyond its bound. */
+  component?: QualityComponent
+  /** What was measured. */
+  value?: number
+  /** What it had to keep to. */
+  bound?: QualityBound
+  /**
+   * What the person can do about a photo. Each detail of a `biometric_rejected` has one; the capture component has a text
+   * for it in five languages.
+   */
+  guidance?: PhotoGuidance
+  /** What the person can do about a photo, as a sentence to be shown to them. */
+  hint?: string
+  /** Of `insufficient_scope`: a scope that is missing. */
+  scope?: Scope
+}
+
+/** Body of an error of this version of the service. */
+export interface DocumentedError {
+  /** Stable category. */
+  error: ErrorCategory
+  /** Stable code. */
+  code: ErrorCode
+  /** What is wrong: a sentence for a developer or operator. It may change. */
+  message: string
+  /** What to do next: a sentence that may change. */
+  remedy: string
+  /** Address of the page, served by this installation, that explains the code. */
+  doc_url: string
+  /** The request in which the error arose. */
+  request_id: string
+  details?: Array<DocumentedErrorDetail>
+}
