@@ -161,7 +161,7 @@ export interface AuditSealRecord {
 }
 
 /** How far the logs have been verified in the background: JSON, and what vouches for it. */
-export interface AuditWalkRecord {
+export interface AuditVerificationRecord {
   state: string
   mac: Buffer
 }

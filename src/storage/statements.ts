@@ -11,7 +11,7 @@ import type {
   ApiKeyRecord,
   AuditRecord,
   AuditSealRecord,
-  AuditWalkRecord,
+  AuditVerificationRecord,
   CaptureRecord,
   CaptureSessionRecord,
   ChallengeRecord,
@@ -90,7 +90,7 @@ export function storeReader(database: Connection): StoreReader {
        WHERE subject.lookup = ?`,
       'brief',
     ),
-    subjectAlone: database.prepare<[Buffer], SubjectRecord>(
+    subjectWithoutReference: database.prepare<[Buffer], SubjectRecord>(
       `SELECT ${SUBJECT.fields} FROM subject WHERE lookup = ?`,
     ),
     referencesOf: database.prepare<[string], { environment: Environment; count: number }>(
@@ -138,7 +138,7 @@ export function storeReader(database: Connection): StoreReader {
       `SELECT ${CAPTURE_SESSION.fields} FROM capture_session WHERE id = ?`,
       'brief',
     ),
-    untoldExpiredCaptureSessions: database.prepare<[number, number], CaptureSessionRecord>(
+    unreportedExpiredCaptureSessions: database.prepare<[number, number], CaptureSessionRecord>(
       `SELECT ${CAPTURE_SESSION.fields} FROM capture_session
        WHERE expires_at <= ? AND status = 'open' AND expiry_told_at IS NULL ORDER BY expires_at LIMIT ?`,
     ),
@@ -174,7 +174,7 @@ export function storeReader(database: Connection): StoreReader {
     recentAuditEntries: database.prepare<[string, number, number], AuditRecord>(
       `SELECT ${AUDIT.fields} FROM audit WHERE tenant_id = ? AND sequence < ? ORDER BY sequence DESC LIMIT ?`,
     ),
-    auditVerification: database.prepare<[], AuditWalkRecord>('SELECT state, mac FROM audit_walk'),
+    auditVerification: database.prepare<[], AuditVerificationRecord>('SELECT state, mac FROM audit_walk'),
     lastBackup: database.prepare<[], number>('SELECT at FROM last_backup').pluck(),
     tenantCount: database.prepare<[], number>('SELECT count(*) FROM tenant').pluck(),
     referenceCount: database
@@ -218,7 +218,7 @@ export function storeReader(database: Connection): StoreReader {
       const { subject, reference } = USER.split(row)
       return { subject: subject!, reference }
     },
-    subjectAlone: async (blindIndex) => sql.subjectAlone.get(blindIndex),
+    subjectWithoutReference: async (blindIndex) => sql.subjectWithoutReference.get(blindIndex),
     referencesOf: async (tenantId) => {
       const counts = { production: 0, sandbox: 0 }
       for (const { environment, count } of await sql.referencesOf.all(tenantId)) counts[environment] = count
@@ -238,7 +238,8 @@ export function storeReader(database: Connection): StoreReader {
     capturesAfter: async (subjectId, last) => sql.capturesAfter.all(subjectId, last),
     challenge: async (id) => sql.challenge.get(id),
     captureSession: async (id) => sql.captureSession.get(id),
-    untoldExpiredCaptureSessions: async (until, limit) => sql.untoldExpiredCaptureSessions.all(until, limit),
+    unreportedExpiredCaptureSessions: async (until, limit) =>
+      sql.unreportedExpiredCaptureSessions.all(until, limit),
     idempotencyRecord: async (scope, now) => sql.idempotency.get(scope, now),
     erasure: async (blindIndex, now) => sql.erasure.get(blindIndex, now),
     auditHead: async (tenantId) => sql.auditHead.get(tenantId),
@@ -375,7 +376,7 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
     putErasure: database.prepare(ERASURE.replace),
     appendAudit: database.prepare(AUDIT.insert),
     putAuditSeal: database.prepare(AUDIT_SEAL.replace),
-    putAuditWalk: database.prepare(
+    putAuditVerification: database.prepare(
       'INSERT INTO audit_walk (id, state, mac) VALUES (1, ?, ?) ON CONFLICT (id) DO UPDATE SET state = excluded.state, mac = excluded.mac',
     ),
     setLastBackup: database.prepare(
@@ -424,7 +425,7 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
       const statement = 'revokedAt' in end ? sql.revokeApiKeys : sql.limitApiKeys
       return (await statement.run({ tenantId, type, name: name ?? '', ...end })).changes
     },
-    endGraces: async (tenantId, type, name, revokedAt) =>
+    endGracePeriods: async (tenantId, type, name, revokedAt) =>
       (await sql.revokeGraces.run({ tenantId, type, name: name ?? '', revokedAt })).changes,
     insertSigningSecret: async (secret) => void sql.insertSigningSecret.run(secret),
     setSigningSecretEnd: async (id, validUntil) => void sql.setSigningSecretEnd.run(validUntil, id),
@@ -472,7 +473,7 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
       for (const record of records) sql.appendAudit.run(record)
       sql.putAuditSeal.run(seal)
     },
-    putAuditWalk: async ({ state, mac }) => void sql.putAuditWalk.run(state, mac),
+    putAuditVerification: async ({ state, mac }) => void sql.putAuditVerification.run(state, mac),
     setLastBackup: async (at) => void sql.setLastBackup.run(at),
     deleteExpired: async (now, capturesBefore, trafficBefore) => {
       const deleted = await Promise.all([

@@ -9,7 +9,7 @@ import type {
   AuditEnd,
   AuditRecord,
   AuditSealRecord,
-  AuditWalkRecord,
+  AuditVerificationRecord,
   CaptureHistory,
   CaptureLogoRecord,
   CaptureRecord,
@@ -55,7 +55,7 @@ export interface StoreReader extends WebhookReader, RequestReader {
     blindIndex: Buffer,
   ): Promise<{ subject: SubjectRecord; reference: ReferenceRecord | null } | undefined>
   /** Without the reference, which is larger than all the rest. */
-  subjectAlone(blindIndex: Buffer): Promise<SubjectRecord | undefined>
+  subjectWithoutReference(blindIndex: Buffer): Promise<SubjectRecord | undefined>
   /** How many users of the tenant have a reference. */
   referencesOf(tenantId: string): Promise<Record<Environment, number>>
   /** How many users of the sandbox the tenant has, counted up to `limit`. */
@@ -76,7 +76,7 @@ export interface StoreReader extends WebhookReader, RequestReader {
   challenge(id: string): Promise<ChallengeRecord | undefined>
   captureSession(id: string): Promise<CaptureSessionRecord | undefined>
   /** Open sessions that expired at `until` or before and that webhooks were not told of yet, the longest expired first. */
-  untoldExpiredCaptureSessions(until: number, limit: number): Promise<CaptureSessionRecord[]>
+  unreportedExpiredCaptureSessions(until: number, limit: number): Promise<CaptureSessionRecord[]>
   captureLogo(tenantId: string): Promise<CaptureLogoRecord | undefined>
   /** Texts that people have agreed to, the latest first. */
   consentTexts(tenantId: string, limit: number): Promise<ConsentTextRecord[]>
@@ -85,7 +85,7 @@ export interface StoreReader extends WebhookReader, RequestReader {
   idempotencyRecord(scope: Buffer, now: number): Promise<IdempotencyRecord | undefined>
   erasure(blindIndex: Buffer, now: number): Promise<ErasureRecord | undefined>
   auditHead(tenantId: string): Promise<AuditRecord | undefined>
-  auditVerification(): Promise<AuditWalkRecord | undefined>
+  auditVerification(): Promise<AuditVerificationRecord | undefined>
   auditSeal(tenantId: string): Promise<AuditSealRecord | undefined>
   /** Both of one snapshot. */
   auditEnd(tenantId: string): Promise<AuditEnd>
@@ -157,7 +157,12 @@ export interface StoreTransaction extends StoreReader, WebhookWriter, RequestWri
     end: { revokedAt: number } | { validUntil: number },
   ): Promise<number>
   /** Ends at once the valid keys of a type and a name whose end is set already. Returns how many. */
-  endGraces(tenantId: string, type: Environment, name: string | null, revokedAt: number): Promise<number>
+  endGracePeriods(
+    tenantId: string,
+    type: Environment,
+    name: string | null,
+    revokedAt: number,
+  ): Promise<number>
   insertSigningSecret(secret: SigningSecretRecord): Promise<void>
   setSigningSecretEnd(id: string, validUntil: number): Promise<void>
   /** All of the tenant's but the current one, whatever the time. */
@@ -198,7 +203,7 @@ export interface StoreTransaction extends StoreReader, WebhookWriter, RequestWri
   putErasure(erasure: ErasureRecord): Promise<void>
   appendAudit(record: AuditRecord): Promise<void>
   putAuditSeal(seal: AuditSealRecord): Promise<void>
-  putAuditWalk(walk: AuditWalkRecord): Promise<void>
+  putAuditVerification(walk: AuditVerificationRecord): Promise<void>
   /**
    * Appends what follows the last entry of a tenant's log, and seals it.
    * @param follow called once, with the entry that is the last at that moment (undefined for an empty log); returns one entry or more

@@ -120,7 +120,7 @@ export class DecisionPolicy {
     if (!subject) return this.verdictOn(call, examination, null)
     const { lockout, captures, outbox, sandboxUsers } = this.services
     const [fresh, since] = await Promise.all([
-      tx.subjectAlone(subject.record.blindIndex),
+      tx.subjectWithoutReference(subject.record.blindIndex),
       examination.refusal
         ? null
         : captures.findReplaySince(tx, subject, examination.capture, examination.recollection),

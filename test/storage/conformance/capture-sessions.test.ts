@@ -61,7 +61,7 @@ overStores((stores) => {
         session('cap_told', { expiresAt: AT, expiryToldAt: AT + 1 }),
       )
       const found = async (limit: number) =>
-        (await read().untoldExpiredCaptureSessions(AT + 9, limit)).map(({ id }) => id)
+        (await read().unreportedExpiredCaptureSessions(AT + 9, limit)).map(({ id }) => id)
       expect(await found(10)).toEqual(['cap_first', 'cap_later'])
       expect(await found(1)).toEqual(['cap_first'])
     })
