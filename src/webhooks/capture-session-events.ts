@@ -60,7 +60,7 @@ export class CaptureSessionEvents {
       if ((await store.read.unreportedExpiredCaptureSessions(until, 1)).length === 0) return
       await store.transaction(async (tx) => {
         for (const record of await tx.unreportedExpiredCaptureSessions(until, EXPIRED_AT_ONCE)) {
-          await tx.putCaptureSession({ ...record, expiryToldAt: clock.now() })
+          await tx.putCaptureSession({ ...record, expiryReportedAt: clock.now() })
           await this.tell(tx, record, 'expired')
         }
       })
