@@ -12,11 +12,12 @@ import {
   MAX_VERSION_CHARACTERS,
   safeOrigin,
 } from '../tenants/capture-page-settings.js'
+import type { UserCall } from '../verification/call.js'
 import type { Purpose } from '../verification/challenge-book.js'
 import { assertLivenessOffered } from '../verification/opened-challenge.js'
 import { actionSchema } from './action.js'
-import { actionFor, assertVerifiable, modesField, purposeField } from './challenges.js'
-import type { Call, Commit, Endpoint, EndpointDescription } from './endpoint.js'
+import { actionFor, assertVerifiable, modesField, purposeField, type VerifiableParts } from './challenges.js'
+import type { Commit, EndpointDescription, UserEndpoint } from './endpoint.js'
 import { assertOneOf } from './key-scope.js'
 import { assertPlainUserId } from './plain-user-id.js'
 import { assertReplaceVerdict } from './replace-verdict.js'
@@ -146,12 +147,16 @@ export const createCaptureSessionDescription: EndpointDescription = {
 
 type Input = Static<typeof body>
 
-export function createCaptureSession(services: Services): Endpoint<Input> {
-  const { vault, captureSessions, provider, config } = services
+/** The parts of the service that a capture session is made with. */
+type Parts = VerifiableParts & Pick<Services, 'captureSessions' | 'capturePage' | 'config'>
+
+export function createCaptureSession(services: Parts): UserEndpoint<Input> {
+  const { captureSessions, provider, config } = services
   return {
     ...createCaptureSessionDescription,
+    aboutUser: true,
     async handle(call): Promise<Commit> {
-      const { input, tenant, environment, keyId } = call
+      const { input, tenant, environment, keyId, user } = call
       const purpose: Purpose = input.purpose ?? 'verify'
       assertOneOf(call.scopes, [purpose], 'purpose')
       if (input.replace) assertOneOf(call.scopes, ['replace'], 'replace')
@@ -162,11 +167,10 @@ export function createCaptureSession(services: Services): Endpoint<Input> {
       assertReturnAllowed(tenant, input.return_url)
       if (!provider.takesChallenges) throw new DomainError('liveness_unavailable')
       assertLivenessOffered(services, call, input.modes ?? MODES)
-      const blindIndex = vault.blindIndex(tenant.id, environment, input.user_id)
-      call.user = { id: input.user_id, blindIndex }
-      if (purpose === 'verify') await assertVerifiable(services, call, blindIndex)
-      else await assertEnrollable(services, call, blindIndex)
+      if (purpose === 'verify') await assertVerifiable(services, call)
+      else await assertEnrollable(services, call)
       return async (tx) => {
+        const { blindIndex } = user
         const { id, token, code, expiresAt } = await captureSessions.issue(
           tx,
           { tenantId: tenant.id, environment, keyId, blindIndex, purpose },
@@ -195,7 +199,6 @@ export function createCaptureSession(services: Services): Endpoint<Input> {
             expires_in: config.captureSessionTtlSeconds,
             expires_at: isoTime(expiresAt),
           },
-          owner: { blindIndex, subject: null },
         }
       }
     },
@@ -233,12 +236,11 @@ function assertReturnAllowed(tenant: TenantRecord, returnUrl: string): void {
 
 /** @throws DomainError invalid_request, already_enrolled, replace_verdict_required */
 async function assertEnrollable(
-  { vault, store, clock }: Services,
-  { input, tenant }: Call<Input>,
-  blindIndex: Buffer,
+  { vault, store, clock }: VerifiableParts,
+  { input, tenant, user }: UserCall<Input>,
 ): Promise<void> {
   assertPlainUserId(input.user_id)
-  const existing = await vault.find(store.read, blindIndex, input.user_id)
+  const existing = await vault.find(store.read, user.blindIndex, user.id)
   if (!existing?.reference) return
   if (!input.replace) throw new DomainError('already_enrolled')
   assertReplaceVerdict(tenant, existing.record, input.verification_id, clock.now())

@@ -1,7 +1,7 @@
 /** DELETE /v1/delete: erases a user completely (GDPR article 17, CCPA). */
 import Type, { type Static } from 'typebox'
 import { erasureView } from '../admin/views.js'
-import { type Endpoint, type EndpointDescription, SMALL_BODY_BYTES } from './endpoint.js'
+import { type EndpointDescription, SMALL_BODY_BYTES, type UserEndpoint } from './endpoint.js'
 import { time, userId } from './schemas.js'
 import type { Services } from './services.js'
 
@@ -46,12 +46,11 @@ export const deleteDescription: EndpointDescription = {
   scopes: ['erase'],
 }
 
-export function erase({ operations, vault }: Services): Endpoint<Static<typeof body>> {
+export function erase({ operations }: Pick<Services, 'operations'>): UserEndpoint<Static<typeof body>> {
   return {
     ...deleteDescription,
-    async handle(call) {
-      const { input, tenant, environment } = call
-      call.user = { id: input.user_id, blindIndex: vault.blindIndex(tenant.id, environment, input.user_id) }
+    aboutUser: true,
+    async handle({ input, tenant, environment }) {
       return async (tx) => {
         const user = { environment, userId: input.user_id }
         const { result, facts } = await operations.users.eraseWithin(tx, tenant.id, user)

@@ -79,10 +79,13 @@ export function captureAnswerKey(sessionId: string, challengeId: string): string
   return `capture-session/${sessionId}/${challengeId}`
 }
 
-export function getCaptureSession(services: Services): Endpoint<{ session_id: string }> {
-  const { store, clock, idempotency } = services
+/** The parts of the service that describe a capture session. */
+type Parts = Pick<Services, 'store' | 'clock' | 'idempotency'>
+
+export function getCaptureSession({ store, clock, idempotency }: Parts): Endpoint<{ session_id: string }> {
   return {
     ...getCaptureSessionDescription,
+    aboutUser: false,
     async handle({ input, tenant, environment, scopes }) {
       const record = await store.read.captureSession(input.session_id)
       if (record?.tenantId !== tenant.id || record.environment !== environment)

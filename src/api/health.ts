@@ -68,15 +68,16 @@ export const healthDescription: EndpointDescription = {
   scopes: [],
 }
 
-/** What a health report is made of. */
-export type HealthServices = Pick<Services, 'config' | 'engineHealth' | 'transport' | 'version'> & {
+/** The parts of the service that a health report describes. */
+export type HealthParts = Pick<Services, 'config' | 'engineHealth' | 'transport' | 'version'> & {
   provider: Pick<Services['provider'], 'operatingPoint'>
   store: Pick<Services['store'], 'isHealthy'>
 }
 
-export function health(services: HealthServices): Endpoint<undefined> {
+export function health(services: HealthParts): Endpoint<undefined> {
   return {
     ...healthDescription,
+    aboutUser: false,
     async handle({ environment }) {
       const engine = services.engineHealth()
       const store = (await services.store.isHealthy()) ? 'ok' : 'degraded'

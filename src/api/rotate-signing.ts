@@ -3,7 +3,6 @@ import Type, { type Static } from 'typebox'
 import { rotationView } from '../admin/views.js'
 import { SECOND_MS } from '../lib/clock.js'
 import { DomainError } from '../lib/domain-error.js'
-import type { TenantRecord } from '../storage/records.js'
 import { OVERLAP_MS } from '../tenants/signing-secrets.js'
 import { type Endpoint, type EndpointDescription, SMALL_BODY_BYTES } from './endpoint.js'
 import { time } from './schemas.js'
@@ -56,17 +55,23 @@ export const rotateSigningDescription: EndpointDescription = {
   scopes: ['rotate'],
 }
 
-export function rotateSigning({ operations, store }: Services): Endpoint<Static<typeof body>> {
+/** The parts of the service that rotate a signing secret. */
+type Parts = Pick<Services, 'operations' | 'store' | 'productionKeyIssue'>
+
+export function rotateSigning({
+  operations,
+  store,
+  productionKeyIssue,
+}: Parts): Endpoint<Static<typeof body>> {
   return {
     ...rotateSigningDescription,
-    async assertPermitted({ tenant, environment }) {
-      if (environment === 'sandbox') assertNotIssued(await store.read.tenantById(tenant.id))
-    },
+    aboutUser: false,
+    assertPermitted: ({ tenant }) => productionKeyIssue.assertMayRotate(store.read, tenant.id),
     refuseReplay,
-    async handle({ input, tenant, environment }) {
+    async handle({ input, tenant }) {
       return async (tx) => {
-        // Asked again inside the transaction: a verify beside this call may just have issued the production key.
-        if (environment === 'sandbox') assertNotIssued(await tx.tenantById(tenant.id))
+        // Asked again inside the transaction: a parallel verify may just have issued the production key.
+        await productionKeyIssue.assertMayRotate(tx, tenant.id)
         const { result, facts } = await operations.keys.rotateSigningWithin(
           tx,
           tenant.id,
@@ -84,11 +89,6 @@ export function rotateSigning({ operations, store }: Services): Endpoint<Static<
       }
     },
   }
-}
-
-/** A leaked sandbox key must not yield the secret that signs production's verdicts. @throws DomainError production_key_required */
-function assertNotIssued(tenant: TenantRecord | undefined): void {
-  if (tenant?.productionIssuedAt != null) throw new DomainError('production_key_required')
 }
 
 /** Names the secret that the first response told. An earlier version kept the secret itself, which is not looked at. */

@@ -3,7 +3,7 @@
  * Reading `handle` and `answer` from top to bottom is reading the way of a request.
  */
 
-import type { Call, Endpoint, EndpointDescription } from '../api/endpoint.js'
+import type { Endpoint, EndpointDescription, Outcome } from '../api/endpoint.js'
 import { engineShare } from '../api/engine-share.js'
 import { errorBody, errorHeaders, statusOf } from '../api/error-response.js'
 import { assertScope } from '../api/key-scope.js'
@@ -20,7 +20,7 @@ import { scopesOf } from '../tenants/key-scopes.js'
 import { assertAllowed, type RateLimiter, rateLimitHeaders } from '../tenants/rate-limiter.js'
 import type { TenantContract } from '../tenants/tenancy.js'
 import type { TemplateVault } from '../users/template-vault.js'
-import type { Answer } from './answer.js'
+import type { Call, CalledUser } from '../verification/call.js'
 import { isConfidential } from './confidential.js'
 import { EndpointRunner } from './endpoint-runner.js'
 import type { IncomingRequest, WholeReply } from './listeners/listener.js'
@@ -107,14 +107,14 @@ export class ApiServer {
       address: known ? null : this.parts.addresses.of(request),
       known,
     }
-    const answer = await this.answer(request, context).catch((error) => this.refuse(error, context))
-    const reply = this.signer.sign(request, context, answer)
+    const outcome = await this.answer(request, context).catch((error) => this.refuse(error, context))
+    const reply = this.signer.sign(request, context, outcome)
     const durationMs = performance.now() - context.startedMs
-    const afterwards = () => this.recorder.record(request, context, answer, durationMs)
+    const afterwards = () => this.recorder.record(request, context, outcome, durationMs)
     return { ...reply, afterwards }
   }
 
-  private async answer(request: IncomingRequest, context: RequestContext): Promise<Answer> {
+  private async answer(request: IncomingRequest, context: RequestContext): Promise<Outcome> {
     if (request.malformed) throw request.malformed
     if (this.draining) throw new DomainError('shutting_down', { retryAfterMs: SECOND_MS })
     // By other keys nobody's secrets open, and what is written could be opened by nobody.
@@ -139,8 +139,8 @@ export class ApiServer {
     if (route.endpoint.usesEngine && this.parts.isSaturated(share))
       throw new DomainError('overloaded', { retryAfterMs: OVERLOAD_RETRY_MS })
     const deadlineMs = context.startedMs + this.parts.config.deadlineMs
-    const { id: holder } = identified.caller.tenant
-    const body = await request.body(deadlineMs, route.endpoint.maxBodyBytes, holder)
+    const { id: owner } = identified.caller.tenant
+    const body = await request.body(deadlineMs, route.endpoint.maxBodyBytes, owner)
     return this.execute(request, context, { route, identity: identified, share, body, deadlineMs })
   }
 
@@ -189,7 +189,7 @@ export class ApiServer {
     request: IncomingRequest,
     context: RequestContext,
     admitted: Admitted,
-  ): Promise<Answer> {
+  ): Promise<Outcome> {
     const { endpoint } = admitted.route
     const { tenant } = admitted.identity.caller
     await endpoint.assertPermitted?.({ tenant, environment: this.parts.environment })
@@ -216,16 +216,19 @@ export class ApiServer {
     context: RequestContext,
     { route, identity, share, body, deadlineMs }: Admitted,
     execution: Execution | undefined,
-  ): Promise<Answer> {
+  ): Promise<Outcome> {
+    const { tenant } = identity.caller
+    const input = route.parse(
+      body,
+      request.headers['content-type'],
+      request.query,
+      context.destination?.pathParameters,
+    )
     const call: Call<unknown> = {
-      input: route.parse(
-        body,
-        request.headers['content-type'],
-        request.query,
-        context.destination?.pathParameters,
-      ),
+      input,
       environment: this.parts.environment,
-      tenant: identity.caller.tenant,
+      tenant,
+      user: route.endpoint.aboutUser ? this.userOf(tenant.id, input as { user_id: string }) : null,
       keyId: identity.caller.key.id,
       scopes: scopesOf(identity.caller.key),
       address: context.address,
@@ -239,13 +242,16 @@ export class ApiServer {
       timings: context.timings,
       captureSession: context.known?.captureSession,
     }
-    context.isChallenge = isRecord(call.input) && call.input.challenge !== undefined
-    const answer = await this.runner.run(route.endpoint, call, execution).finally(() => {
-      context.user = call.user
-    })
-    if (answer.furtherTokens) this.charge(identity, route.endpoint, answer.furtherTokens)
-    Object.assign(context.headers, answer.headers)
-    return answer
+    context.user = call.user ?? undefined
+    context.isChallenge = isRecord(input) && input.challenge !== undefined
+    const outcome = await this.runner.run(route.endpoint, call, execution)
+    if (outcome.furtherTokens) this.charge(identity, route.endpoint, outcome.furtherTokens)
+    Object.assign(context.headers, outcome.headers)
+    return outcome
+  }
+
+  private userOf(tenantId: string, { user_id: id }: { user_id: string }): CalledUser {
+    return { id, blindIndex: this.parts.vault.blindIndex(tenantId, this.parts.environment, id) }
   }
 
   private async beginExecution(request: IncomingRequest, { route, identity, body }: Admitted) {
@@ -259,7 +265,7 @@ export class ApiServer {
     return this.parts.idempotency.begin({ tenantId, environment, method, path, key }, body)
   }
 
-  private refuse(error: unknown, context: RequestContext): Answer {
+  private refuse(error: unknown, context: RequestContext): Outcome {
     if (error instanceof BiometricError && error.code === 'cancelled')
       return { status: CLIENT_CLOSED_REQUEST, body: '' }
     const refusal = this.blame(toDomainError(error), context)
@@ -268,9 +274,8 @@ export class ApiServer {
       this.parts.log.error({ request_id: context.requestId, err: refusal.cause ?? refusal }, refusal.message)
     return {
       status: statusOf(refusal),
-      body: JSON.stringify(errorBody(refusal, { requestId: context.requestId, errorsUrl: this.errorsUrl })),
+      body: errorBody(refusal, { requestId: context.requestId, errorsUrl: this.errorsUrl }),
       code: refusal.code,
-      close: refusal.code === 'body_too_large' || refusal.code === 'shutting_down',
     }
   }
 
@@ -297,7 +302,7 @@ function replay(
   endpoint: Endpoint<unknown>,
   { replay: kept }: { replay: KeptResponse },
   context: RequestContext,
-): Answer {
+): Outcome {
   context.headers['X-Svc-Idempotent-Replay'] = 'true'
   if (endpoint.refuseReplay && kept.status < 300) throw endpoint.refuseReplay(JSON.parse(kept.body))
   return kept

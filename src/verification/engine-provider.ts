@@ -5,13 +5,14 @@ import { gradeOf } from '../../models/pack/pack-grade.js'
 import type { FrameGuidance } from '../biometrics/challenge/frame-faults.js'
 import type { Engine } from '../biometrics/engine/engine.js'
 import type { PhotoGuidance } from '../biometrics/photo-guidance.js'
-import { fuseEmbeddings, scoreOf, viewOf } from '../biometrics/pipeline/match.js'
+import { fuseEmbeddings, scoreOf, weightedEmbeddingOf } from '../biometrics/pipeline/match.js'
 import { adviceOn, assessQuality, faultsOf } from '../biometrics/pipeline/quality-bounds.js'
 import { guidanceOfRefusal } from '../biometrics/refusal-guidance.js'
 import {
   BiometricError,
   type ChallengeFrames,
   type ChallengeResult,
+  type GuideFrames,
   type Liveness,
 } from '../biometrics/types.js'
 import { SECOND_MS } from '../lib/clock.js'
@@ -20,13 +21,15 @@ import { ERRORS, type ErrorCode } from '../lib/error-codes.js'
 import type {
   BiometricProvider,
   Comparison,
-  EnrolCall,
   Enrolled,
+  EnrolOptions,
+  Evidence,
   FusedReference,
-  GuideCall,
+  GuideInput,
   OperatingPoint,
-  RecogniserCall,
+  ProviderCall,
 } from './biometric-provider.js'
+import type { CaptureInput } from './call.js'
 import { type ImageInput, imagePath } from './images.js'
 import { livenessStatement } from './liveness.js'
 import { photoDetail } from './photo-detail.js'
@@ -64,17 +67,26 @@ export class EngineProvider implements BiometricProvider {
   readonly isSameCapture = (a: Float32Array, b: Float32Array): boolean =>
     this.similarity(a, b) >= replayScore(this.engine.pack)
 
-  async enrol(call: EnrolCall): Promise<Enrolled> {
-    const { images, input, challenge } = call
-    if (challenge) return this.enrolByChallenge(call, challenge)
-    const enrolled = await this.engine.enrol(images, call).catch((error) => translate(error, input))
+  async enrol(
+    call: ProviderCall<CaptureInput>,
+    { images, challenge }: Evidence,
+    { assessOnly }: EnrolOptions,
+  ): Promise<Enrolled> {
+    if (challenge) return this.enrolByChallenge(call, images, challenge)
+    const enrolled = await this.engine
+      .enrol(images, { ...call, assessOnly })
+      .catch((error) => translate(error, call.input))
     return { ...enrolled, liveness: this.statement(enrolled.liveness), views: enrolled.samples.length }
   }
 
   /** The looks straight ahead at the beginning and at the end make the reference. */
-  private async enrolByChallenge(call: EnrolCall, frames: ChallengeFrames): Promise<Enrolled> {
+  private async enrolByChallenge(
+    call: ProviderCall<CaptureInput>,
+    images: Buffer[],
+    frames: ChallengeFrames,
+  ): Promise<Enrolled> {
     const { input } = call
-    const result = await this.challenge(call, frames, null)
+    const result = await this.challenge(call, images, frames, null)
     const { fault, timingsMs } = result
     const liveness = this.statement(result.liveness, { steps: frames.steps, fault })
     if (!liveness.passed) throw livenessFailed(liveness)
@@ -86,17 +98,20 @@ export class EngineProvider implements BiometricProvider {
     const faults = findings.flatMap((found, i) => faultsOf(found, samples[i]!.imageIndex))
     if (faults.length > 0)
       translate(new BiometricError('low_quality', adviceOn(faults), faults[0]!.imageIndex, { faults }), input)
-    const { embedding: reference, weight } = fuseEmbeddings(samples.map(viewOf), embedder)
+    const { embedding: reference, weight } = fuseEmbeddings(samples.map(weightedEmbeddingOf), embedder)
     const { quality } = first!
     return { reference, weight, quality, findings, liveness, samples, views: samples.length, timingsMs }
   }
 
   private challenge(
-    { images, input, ...call }: RecogniserCall,
+    call: ProviderCall<CaptureInput>,
+    images: Buffer[],
     frames: ChallengeFrames,
     reference: Float32Array | null,
   ): Promise<ChallengeResult> {
-    return this.engine.challenge(images, frames, reference, call).catch((error) => translate(error, input))
+    return this.engine
+      .challenge(images, frames, reference, call)
+      .catch((error) => translate(error, call.input))
   }
 
   private statement(liveness: Liveness, challenge?: Parameters<typeof livenessStatement>[2]) {
@@ -104,7 +119,7 @@ export class EngineProvider implements BiometricProvider {
   }
 
   extend(
-    { input }: Pick<RecogniserCall, 'input'>,
+    { input }: Pick<ProviderCall<CaptureInput>, 'input'>,
     reference: FusedReference,
     { samples }: Enrolled,
     threshold: number,
@@ -124,38 +139,45 @@ export class EngineProvider implements BiometricProvider {
         ],
       })
     const { embedder } = this.engine.pack.manifest
-    const fused = fuseEmbeddings([reference, ...samples.map(viewOf)], embedder)
+    const fused = fuseEmbeddings([reference, ...samples.map(weightedEmbeddingOf)], embedder)
     return { ...fused, views: reference.views + samples.length }
   }
 
   async verify(
-    call: RecogniserCall,
+    call: ProviderCall<CaptureInput>,
+    { images, challenge }: Evidence,
     reference: (() => Float32Array) | null,
     threshold: number,
   ): Promise<Comparison> {
     if (reference === null) throw new DomainError('reference_not_found')
-    const { images, input, challenge } = call
-    if (challenge) return this.verifyByChallenge(call, challenge, reference(), threshold)
-    const result = await this.engine.verify(images, reference, call).catch((error) => translate(error, input))
+    if (challenge) return this.verifyByChallenge(call, { images, challenge }, reference(), threshold)
+    const result = await this.engine
+      .verify(images, reference, call)
+      .catch((error) => translate(error, call.input))
     const { quality, liveness } = result.sample
     const sample = { quality, liveness: this.statement(liveness) }
     return { ...result, sample, matches: result.score >= threshold }
   }
 
-  async guide({ image, step, frontal, input, ...call }: GuideCall): Promise<FrameGuidance[]> {
-    return this.engine.guide({ image, step, frontal }, call).catch((error) => translate(error, input))
+  needsReference(): boolean {
+    return true
+  }
+
+  async guide(call: ProviderCall<GuideInput>, frames: GuideFrames): Promise<FrameGuidance[]> {
+    return this.engine.guide(frames, call).catch((error) => translate(error, call.input))
   }
 
   private async verifyByChallenge(
-    call: RecogniserCall,
-    frames: ChallengeFrames,
+    call: ProviderCall<CaptureInput>,
+    { images, challenge }: { images: Buffer[]; challenge: ChallengeFrames },
     reference: Float32Array,
     threshold: number,
   ): Promise<Comparison> {
-    const { fault, liveness, samples, score, timingsMs } = await this.challenge(call, frames, reference)
+    const result = await this.challenge(call, images, challenge, reference)
+    const { fault, liveness, samples, score, timingsMs } = result
     const sample = {
       quality: samples[0]?.quality ?? null,
-      liveness: this.statement(liveness, { steps: frames.steps, fault }),
+      liveness: this.statement(liveness, { steps: challenge.steps, fault }),
     }
     return { score, matches: score !== null && score >= threshold, sample, samples, timingsMs }
   }

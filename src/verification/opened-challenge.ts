@@ -6,9 +6,9 @@ import type { LivenessRequirement } from '../config/liveness-requirement.js'
 import { DomainError } from '../lib/domain-error.js'
 import type { Store } from '../storage/store.js'
 import type { BiometricProvider } from './biometric-provider.js'
+import type { Call, CaptureInput, UserCall } from './call.js'
 import type { Challenge, ChallengeBook, ChallengeSubject } from './challenge-book.js'
 import { missingLiveness, strictest } from './liveness.js'
-import type { CaptureCall, VerificationCall } from './verification-call.js'
 
 export interface OpenedChallenge {
   challenge: Challenge
@@ -28,12 +28,18 @@ interface ChallengeParts {
  */
 export async function openChallenge(
   { challenges, store, config, provider }: ChallengeParts,
-  { input, tenant, environment }: CaptureCall,
-  subject: Pick<ChallengeSubject, 'blindIndex' | 'purpose' | 'action'>,
+  { input, tenant, environment, user }: UserCall<CaptureInput>,
+  subject: Pick<ChallengeSubject, 'purpose' | 'action'>,
 ): Promise<OpenedChallenge | null> {
   const given = input.challenge
   const challenge =
-    given && (await challenges.open(store.read, given, { tenantId: tenant.id, environment, ...subject }))
+    given &&
+    (await challenges.open(store.read, given, {
+      tenantId: tenant.id,
+      environment,
+      blindIndex: user.blindIndex,
+      ...subject,
+    }))
   const modes = challenge ? modesOf(challenge.steps) : []
   assertLivenessOffered({ config, provider }, { input, tenant }, modes)
   if (!challenge) return null
@@ -47,7 +53,7 @@ export async function openChallenge(
  */
 export function assertLivenessOffered(
   { config, provider }: Pick<ChallengeParts, 'config' | 'provider'>,
-  { input, tenant }: Pick<VerificationCall<{ require_liveness?: LivenessRequirement }>, 'input' | 'tenant'>,
+  { input, tenant }: Pick<Call<{ require_liveness?: LivenessRequirement }>, 'input' | 'tenant'>,
   modes: readonly Mode[],
 ): void {
   const requirement = strictest(

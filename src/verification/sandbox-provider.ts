@@ -8,56 +8,49 @@ import { adviceOn, assessQuality, faultsOf, type Purpose } from '../biometrics/p
 import {
   BiometricError,
   type BiometricErrorCode,
-  type Liveness,
+  type GuideFrames,
   type Quality,
   type StageTimings,
 } from '../biometrics/types.js'
+import {
+  CHALLENGE_PHOTOS,
+  isFirstPhotoPoor,
+  POOR_SHARPNESS,
+  photoRefusal,
+  refusedPhoto,
+  SANDBOX_MODEL,
+  sandboxOutcome,
+  sandboxScript,
+  scriptedFault,
+  scriptedGuidance,
+  scriptedLiveness,
+} from '../client/sandbox-rules.js'
 import type { Clock } from '../lib/clock.js'
 import { DomainError } from '../lib/domain-error.js'
 import { ERRORS } from '../lib/error-codes.js'
 import type {
   BiometricProvider,
   Comparison,
-  EnrolCall,
   Enrolled,
+  EnrolOptions,
+  Evidence,
   FusedReference,
-  GuideCall,
+  GuideInput,
   OperatingPoint,
-  RecogniserCall,
-  VerifyScript,
+  ProviderCall,
 } from './biometric-provider.js'
+import type { CaptureInput } from './call.js'
 import { type EngineProvider, livenessFailed, translate } from './engine-provider.js'
 import { type ImageInput, imageCount } from './images.js'
 import { type LivenessStatement, livenessStatement } from './liveness.js'
-import {
-  refuseScripted,
-  sandboxScript,
-  sandboxSuffix,
-  scriptedFault,
-  scriptedGuidance,
-  waitAsScripted,
-} from './sandbox-outcomes.js'
+import { refuseScripted, waitAsScripted } from './sandbox-outcomes.js'
 
 /** No model ran. */
 const NO_EMBEDDING = new Float32Array(0)
 
-const LIVE: Liveness = { checked: true, score: 0.99, passed: true }
-const UNCHECKED: Liveness = { checked: false, score: null, passed: null }
-/** Asked for by its name, so it is said whatever the production pack could find. */
-const SPOOF: Liveness = { checked: true, score: 0.02, passed: false }
-
-/** Of an enrolment by a challenge: the looks straight ahead at its beginning and end. */
-const CHALLENGE_VIEWS = 2
-
-const IMAGE_ERRORS = {
-  '+no_face': 'face_not_found',
-  '+multiple_faces': 'multiple_faces',
-  '+different_people': 'different_people',
-} as const
-
 export class SandboxProvider implements BiometricProvider {
   /** References of the sandbox outlive a change of the model pack. */
-  readonly model = 'sandbox@1'
+  readonly model = SANDBOX_MODEL
   readonly takesChallenges = true
 
   constructor(
@@ -74,20 +67,25 @@ export class SandboxProvider implements BiometricProvider {
     return this.production.operatingPoint(fmr)
   }
 
-  script(userId: string): VerifyScript {
-    return sandboxScript(userId)
+  needsReference(userId: string): boolean {
+    return !sandboxScript(userId).isScripted
   }
 
-  async enrol(call: EnrolCall): Promise<Enrolled> {
-    const timingsMs = await this.screen(call)
-    const { userId, images, input, assessOnly } = call
+  async enrol(
+    call: ProviderCall<CaptureInput>,
+    evidence: Evidence,
+    { assessOnly }: EnrolOptions,
+  ): Promise<Enrolled> {
+    const timingsMs = await this.screen(call, evidence)
+    const { input } = call
+    const { user_id: userId } = input
     if (!assessOnly && !input.challenge) refusePoorImage(userId, 'enrol', input)
-    const liveness = this.liveness(call)
+    const liveness = this.liveness(userId, evidence)
     if (liveness.passed === false) {
       if (input.challenge) throw livenessFailed(liveness)
       blame('liveness_failed', input)
     }
-    const views = input.challenge ? CHALLENGE_VIEWS : images.length
+    const views = input.challenge ? CHALLENGE_PHOTOS : evidence.images.length
     return {
       reference: NO_EMBEDDING,
       weight: views,
@@ -102,23 +100,23 @@ export class SandboxProvider implements BiometricProvider {
     }
   }
 
-  extend(_call: Pick<RecogniserCall, 'input'>, reference: FusedReference, added: Enrolled): FusedReference {
+  extend(_call: unknown, reference: FusedReference, added: Enrolled): FusedReference {
     return { ...reference, views: reference.views + added.views }
   }
 
   async verify(
-    call: RecogniserCall,
+    call: ProviderCall<CaptureInput>,
+    evidence: Evidence,
     reference: (() => Float32Array) | null,
     threshold: number,
   ): Promise<Comparison> {
-    const { userId } = call
-    const suffix = sandboxSuffix(userId)
-    // A scripted outcome does not depend on an enrolment.
-    if (reference === null && suffix === null) throw new DomainError('reference_not_found')
-    const timingsMs = await this.screen(call)
-    if (!call.challenge) refusePoorImage(userId, 'verify', call.input)
-    const liveness = this.liveness(call)
-    const matches = suffix !== '+no_match'
+    const { user_id: userId } = call.input
+    const outcome = sandboxOutcome(userId)
+    if (reference === null && this.needsReference(userId)) throw new DomainError('reference_not_found')
+    const timingsMs = await this.screen(call, evidence)
+    if (!evidence.challenge) refusePoorImage(userId, 'verify', call.input)
+    const liveness = this.liveness(userId, evidence)
+    const matches = outcome !== '+no_match'
     // Half-way between the threshold and the end of the scale, moved a little so that users differ.
     const margin = (1 - threshold) * (0.4 + 0.2 * fraction(userId, 'score'))
     return {
@@ -130,18 +128,21 @@ export class SandboxProvider implements BiometricProvider {
     }
   }
 
-  async guide({ userId = '', image, step, frontal, input, ...call }: GuideCall): Promise<FrameGuidance[]> {
+  async guide(
+    call: ProviderCall<GuideInput>,
+    { image, step, frontal }: GuideFrames,
+  ): Promise<FrameGuidance[]> {
+    const { user_id: userId = '' } = call.input
     refuseScripted(userId)
     const images = frontal ? [image, frontal] : [image]
     const { maxPixels } = FRAME_LIMITS
-    await this.engine.inspect(images, { ...call, maxPixels }).catch((error) => translate(error, input))
+    await this.engine.inspect(images, { ...call, maxPixels }).catch((error) => translate(error, call.input))
     return scriptedGuidance(userId, step)
   }
 
   /** As the production pack of this installation would say of a live face. */
-  private liveness({ userId, challenge }: RecogniserCall): LivenessStatement {
-    const isSpoof = sandboxSuffix(userId) === '+spoof'
-    const passive = isSpoof ? SPOOF : this.passiveLiveness === null ? UNCHECKED : LIVE
+  private liveness(userId: string, { challenge }: Evidence): LivenessStatement {
+    const passive = scriptedLiveness(userId, this.passiveLiveness !== null)
     const fault = (challenge && scriptedFault(userId)) ?? null
     return livenessStatement(
       passive,
@@ -151,18 +152,21 @@ export class SandboxProvider implements BiometricProvider {
   }
 
   /** Refuses what the caller asked to have refused, then what production would refuse without looking for a face. */
-  private async screen(call: RecogniserCall): Promise<StageTimings> {
-    const { userId, images, input, challenge } = call
+  private async screen(
+    call: ProviderCall<CaptureInput>,
+    { images, challenge }: Evidence,
+  ): Promise<StageTimings> {
+    const { input } = call
+    const { user_id: userId } = input
     refuseScripted(userId)
-    if (challenge && sandboxSuffix(userId) === '+challenge_expired')
+    if (challenge && sandboxOutcome(userId) === '+challenge_expired')
       throw new DomainError('challenge_expired')
     await waitAsScripted(userId, this.clock, call.signal)
     const { timingsMs } = await this.engine
       .inspect(images, { ...call, areFrames: challenge !== null })
       .catch((error) => translate(error, input))
-    const suffix = sandboxSuffix(userId)
-    if (suffix !== null && suffix in IMAGE_ERRORS && !challenge)
-      blame(IMAGE_ERRORS[suffix as keyof typeof IMAGE_ERRORS], input)
+    const refusal = photoRefusal(userId)
+    if (refusal && !challenge) blame(refusal, input)
     return timingsMs
   }
 }
@@ -175,8 +179,7 @@ function refusePoorImage(userId: string, purpose: Purpose, input: ImageInput): v
 
 /** As production does: the first image is to blame, of people who differ the last. */
 function blame(code: keyof typeof ERRORS & BiometricErrorCode, input: ImageInput): never {
-  const index = code === 'different_people' ? imageCount(input) - 1 : 0
-  translate(new BiometricError(code, ERRORS[code].message, index), input)
+  translate(new BiometricError(code, ERRORS[code].message, refusedPhoto(code, imageCount(input))), input)
 }
 
 function syntheticQuality(userId: string): Quality {
@@ -196,10 +199,10 @@ function syntheticQuality(userId: string): Quality {
 function syntheticComponents(userId: string, image: number): QualityComponents {
   const vary = (low: number, high: number, what: string) =>
     low + (high - low) * fraction(userId, String(image), what)
-  const isPoor = image === 0 && sandboxSuffix(userId) === '+low_quality'
+  const isPoor = image === 0 && isFirstPhotoPoor(userId)
   return {
     inter_eye_distance: vary(80, 140, 'eyes'),
-    sharpness: isPoor ? 1.5 : vary(200, 800, 'sharpness'),
+    sharpness: isPoor ? POOR_SHARPNESS : vary(200, 800, 'sharpness'),
     luminance_mean: vary(110, 150, 'luminance'),
     luminance_variance: vary(1_200, 2_000, 'variance'),
     under_exposure_prevention: vary(0.97, 1, 'dark'),
