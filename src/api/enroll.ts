@@ -145,9 +145,7 @@ export function enroll(services: Parts): UserEndpoint<Input> {
         })
       if (input.dry_run && input.challenge)
         throw new DomainError('invalid_request', {
-          details: [
-            { path: 'dry_run', issue: 'a challenge is good for one call: assess photos' },
-          ],
+          details: [{ path: 'dry_run', issue: 'a challenge is good for one call: assess photos' }],
         })
       assertPlainUserId(input.user_id)
       const images = await decodeImages(input)
