@@ -6,7 +6,7 @@ import type { NewSession, SignInOperations } from '../admin/sign-in-operations.j
 import { randomBase62 } from '../crypto/identifiers.js'
 import { matchesHash } from '../crypto/password-hash.js'
 import type { IncomingRequest } from '../http/listeners/listener.js'
-import { networkOf } from '../http/wrong-keys.js'
+import { networkOf } from '../http/authentication/wrong-keys.js'
 import { type Clock, MINUTE_MS, SECOND_MS } from '../lib/clock.js'
 import { DomainError } from '../lib/domain-error.js'
 import type { PersonRecord, PersonRole, SessionMethod, SessionRecord } from '../storage/records.js'

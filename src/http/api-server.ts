@@ -21,20 +21,20 @@ import { assertAllowed, type RateLimiter, rateLimitHeaders } from '../tenants/ra
 import type { TenantContract } from '../tenants/tenancy.js'
 import type { TemplateVault } from '../users/template-vault.js'
 import type { Call, CalledUser } from '../verification/call.js'
-import { isConfidential } from './confidential.js'
+import { isConfidential } from './authentication/confidential-channel.js'
 import { EndpointRunner } from './endpoint-runner.js'
 import type { IncomingRequest, WholeReply } from './listeners/listener.js'
 import { ERRORS_PAGE, ERRORS_PAGE_HEADERS } from './openapi/errors-page.js'
-import type { Identity, KnownCaller } from './recent-callers.js'
+import type { Identity, InternalCaller } from './authentication/recent-callers.js'
 import { ReplySigner, type SignerParts } from './reply-signer.js'
-import { type AuthenticatorParts, RequestAuthenticator } from './request-authenticator.js'
+import { type AuthenticatorParts, RequestAuthenticator } from './authentication/request-authenticator.js'
 import type { RequestContext } from './request-context.js'
-import { type RecorderParts, RequestRecorder } from './request-recorder.js'
-import { type Route, Router } from './router.js'
-import { ERRORS_PATH, OPENAPI_PATH } from './routes.js'
+import { type RecorderParts, RequestRecorder } from './observation/request-recorder.js'
+import { type Route, Router } from './routing/router.js'
+import { ERRORS_PATH, OPENAPI_PATH } from './routing/routes.js'
 import type { SandboxLimits } from './sandbox-limits.js'
 import { toDomainError } from './to-domain-error.js'
-import type { Tracing } from './tracing.js'
+import type { Tracing } from './observation/tracing.js'
 
 export interface ApiServerParts extends AuthenticatorParts, SignerParts, RecorderParts {
   endpoints: Array<Endpoint<unknown>>
@@ -89,7 +89,7 @@ export class ApiServer {
   }
 
   /** @param known in the place of an API key */
-  readonly handle = async (request: IncomingRequest, known?: KnownCaller): Promise<WholeReply> => {
+  readonly handle = async (request: IncomingRequest, known?: InternalCaller): Promise<WholeReply> => {
     const destination = this.router.find(request)
     const context: RequestContext = {
       requestId: newRequestId(this.parts.clock.now()),
@@ -268,7 +268,7 @@ export class ApiServer {
   private refuse(error: unknown, context: RequestContext): Outcome {
     if (error instanceof BiometricError && error.code === 'cancelled')
       return { status: CLIENT_CLOSED_REQUEST, body: '' }
-    const refusal = this.blame(toDomainError(error), context)
+    const refusal = this.attributeTimeout(toDomainError(error), context)
     Object.assign(context.headers, errorHeaders(refusal))
     if (FAILURES.has(refusal.code))
       this.parts.log.error({ request_id: context.requestId, err: refusal.cause ?? refusal }, refusal.message)
@@ -280,7 +280,7 @@ export class ApiServer {
   }
 
   /** Wherever the time ended that the database has taken: it will pass, and the caller is to come again. */
-  private blame(refusal: DomainError, { startedMs }: RequestContext): DomainError {
+  private attributeTimeout(refusal: DomainError, { startedMs }: RequestContext): DomainError {
     if (refusal.code !== 'deadline_exceeded' || !this.parts.store.hasBeenSilentSince(startedMs))
       return refusal
     return toDomainError(
