@@ -50,7 +50,7 @@ export function createApiServer(
       requestLog.observe(observation)
     },
     tracing,
-    isSaturated: (share) => engine.isSaturatedFor(share),
+    isSaturated: (schedulingClass) => engine.isSaturatedFor(schedulingClass),
     isInStep: () => keyWatch.isCurrent && membership.isCurrent,
     sandboxLimits: isSandbox ? createSandboxLimits(parts) : null,
   })

@@ -30,7 +30,7 @@ export interface CallOptions {
   /** Aborting drops the call from the queue, with all its tasks that no worker has yet; a running task ends with its next stage. */
   signal?: AbortSignal
   /** Who waits with whom where calls must wait. Without it the call is of a nameless flow of weight 1. */
-  share?: FlowShare
+  schedulingClass?: SchedulingClass
 }
 
 export interface EnrolOptions extends CallOptions {
@@ -39,7 +39,7 @@ export interface EnrolOptions extends CallOptions {
 }
 
 /** Whose call it is, as far as the order of service goes. */
-export interface FlowShare {
+export interface SchedulingClass {
   /** Calls of one name share one part of the engine. */
   flow: string
   /** What waits of production is served before anything of the sandbox. */

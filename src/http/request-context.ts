@@ -2,8 +2,8 @@
 import type { CalledUser } from '../verification/call.js'
 import type { Timings } from '../verification/stages.js'
 import type { Identity, InternalCaller } from './authentication/recent-callers.js'
-import type { Destination } from './routing/router.js'
 import type { RequestTrace } from './observation/tracing.js'
+import type { Destination } from './routing/router.js'
 
 export interface RequestContext {
   readonly requestId: string

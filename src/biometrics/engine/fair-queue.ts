@@ -2,7 +2,7 @@
  * Queue of the items that wait for a worker. Production goes before sandbox; within each, the flows take turns by their weights. An item
  * waits for one turn: a series that has more to hand over after it goes on waiting by `requeue`.
  */
-import type { FlowShare } from '../types.js'
+import type { SchedulingClass } from '../types.js'
 import { StartTimeFairQueue, type Turn } from './start-time-fair-queue.js'
 
 export class FairQueue<Item> {
@@ -26,33 +26,33 @@ export class FairQueue<Item> {
   }
 
   /** Something of this priority need not wait behind what is here, as long as a worker has a place for it. */
-  isOpenTo({ priority }: FlowShare): boolean {
+  isOpenTo({ priority }: SchedulingClass): boolean {
     return this.returned.length === 0 && (priority === 'production' || this.queues.production.size === 0)
   }
 
   /** One more of this flow would not be let in. */
-  isFullFor(share: FlowShare): boolean {
-    return this.size >= this.limit && this.queueToShorten(share) === null
+  isFullFor(schedulingClass: SchedulingClass): boolean {
+    return this.size >= this.limit && this.queueToShorten(schedulingClass) === null
   }
 
   /**
    * @param turn its first
    * @returns what has no place: the newest of a flow that holds more than its part, or the item itself
    */
-  push(item: Item, share: FlowShare, turn: Turn): Item | undefined {
+  push(item: Item, schedulingClass: SchedulingClass, turn: Turn): Item | undefined {
     let displaced: Item | undefined
     if (this.size >= this.limit) {
-      const queue = this.queueToShorten(share)
+      const queue = this.queueToShorten(schedulingClass)
       if (queue === null) return item
       displaced = queue.dropFromLongest()
     }
-    this.queues[share.priority].push(item, share, turn)
+    this.queues[schedulingClass.priority].push(item, schedulingClass, turn)
     return displaced
   }
 
   /** A series that was let in before waits for its next turn, before all later ones of its flow; it is let in again. */
-  requeue(item: Item, share: FlowShare, turn: Turn): void {
-    this.queues[share.priority].push(item, share, turn, true)
+  requeue(item: Item, schedulingClass: SchedulingClass, turn: Turn): void {
+    this.queues[schedulingClass.priority].push(item, schedulingClass, turn, true)
   }
 
   /** First of all, wherever it waits. */
@@ -85,9 +85,9 @@ export class FairQueue<Item> {
   }
 
   /** Where room can be made for one more of this flow; null where everybody before it holds no more than their part. */
-  private queueToShorten(share: FlowShare): StartTimeFairQueue<Item> | null {
-    if (share.priority === 'production' && this.queues.sandbox.size > 0) return this.queues.sandbox
-    const queue = this.queues[share.priority]
-    return queue.yieldsTo(share) ? queue : null
+  private queueToShorten(schedulingClass: SchedulingClass): StartTimeFairQueue<Item> | null {
+    if (schedulingClass.priority === 'production' && this.queues.sandbox.size > 0) return this.queues.sandbox
+    const queue = this.queues[schedulingClass.priority]
+    return queue.yieldsTo(schedulingClass) ? queue : null
   }
 }

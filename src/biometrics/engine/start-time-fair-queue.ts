@@ -5,7 +5,7 @@
  * Within a flow, single tasks and series of tasks wait in two lines, each in the order of arrival, and the lines take turns. So a
  * single task waits for one task of a series, and a series is not kept waiting by any number of single tasks.
  */
-import type { FlowShare } from '../types.js'
+import type { SchedulingClass } from '../types.js'
 
 /** Cost and kind of an item's next turn. */
 export interface Turn {
@@ -81,7 +81,7 @@ export class StartTimeFairQueue<Item> {
   }
 
   /** @param isBegun before all others of its kind and flow */
-  push(item: Item, { flow: name, weight }: FlowShare, { cost, isSeries }: Turn, isBegun = false): void {
+  push(item: Item, { flow: name, weight }: SchedulingClass, { cost, isSeries }: Turn, isBegun = false): void {
     const flow = this.flows.get(name) ?? new Flow<Item>(weight)
     this.flows.set(name, flow)
     flow.weight = weight
@@ -115,7 +115,7 @@ export class StartTimeFairQueue<Item> {
   }
 
   /** Another flow would hold more for its weight than this one with one item more. */
-  yieldsTo({ flow: name, weight }: FlowShare): boolean {
+  yieldsTo({ flow: name, weight }: SchedulingClass): boolean {
     const held = this.flows.get(name)?.size ?? 0
     const longest = this.longest()
     return longest !== undefined && heldByWeight(longest) > (held + 1) / weight

@@ -9,8 +9,8 @@ import { isAllowedFrom, isShownBy } from '../../tenants/key-grants.js'
 import type { Tenancy } from '../../tenants/tenancy.js'
 import type { ClientAddresses } from '../listeners/client-address.js'
 import type { IncomingRequest } from '../listeners/listener.js'
-import { type Identity, RecentCallers } from './recent-callers.js'
 import type { RequestContext } from '../request-context.js'
+import { type Identity, RecentCallers } from './recent-callers.js'
 import type { WrongKeys } from './wrong-keys.js'
 
 export interface AuthenticatorParts {

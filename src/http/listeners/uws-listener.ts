@@ -3,6 +3,7 @@
 import * as uws from 'uWebSockets.js'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { RequestBody } from '../bodies/request-body.js'
+import { acceptQueueDrained } from './accept-queue.js'
 import { isLastOfConnection, readHeaders } from './framing.js'
 import { freePorts } from './free-port.js'
 import { InFlight } from './in-flight.js'
@@ -16,7 +17,6 @@ import {
   type ListenerOptions,
 } from './listener.js'
 import { peerAddress } from './peer-address.js'
-import { acceptQueueDrained } from './accept-queue.js'
 import type { TlsFiles } from './tls-files.js'
 import { TLS12_SUITES } from './tls-suites.js'
 import { UwsExchange } from './uws-exchange.js'

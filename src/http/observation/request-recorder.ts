@@ -5,9 +5,9 @@ import type { Outcome } from '../../api/endpoint.js'
 import type { Environment } from '../../config/config.js'
 import { clientRequestIdOf } from '../client-request-id.js'
 import type { IncomingRequest } from '../listeners/listener.js'
-import { roundMs } from './round-ms.js'
-import type { Observation } from './observation.js'
 import type { RequestContext } from '../request-context.js'
+import type { Observation } from './observation.js'
+import { roundMs } from './round-ms.js'
 
 export interface RecorderParts {
   environment: Environment

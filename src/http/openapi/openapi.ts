@@ -56,7 +56,10 @@ const ENGINE_ERRORS: ErrorCode[] = ['overloaded', 'engine_unavailable']
 export type BaseUrls = Record<'production' | 'sandbox', string>
 
 /** As the document in the documentation says it, which is of no installation. */
-const DEFAULT_BASE_URLS: BaseUrls = { production: 'http://127.0.0.1:8080/v1', sandbox: 'http://127.0.0.1:8081/v1' }
+const DEFAULT_BASE_URLS: BaseUrls = {
+  production: 'http://127.0.0.1:8080/v1',
+  sandbox: 'http://127.0.0.1:8081/v1',
+}
 
 /** A grey square of 64 pixels. No model looks for a face in the sandbox, so it takes the examples as they stand. */
 const EXAMPLE_IMAGE = 'UklGRiQAAABXRUJQVlA4TBcAAAAvP8APAAdQxCIWsf8BICH8f69F9D/1AwA='
@@ -82,7 +85,11 @@ const EXAMPLES: Partial<Record<EndpointDescription['id'], Json>> = {
   },
 }
 
-export function buildOpenApi(descriptions: EndpointDescription[], version: string, at = DEFAULT_BASE_URLS): Json {
+export function buildOpenApi(
+  descriptions: EndpointDescription[],
+  version: string,
+  at = DEFAULT_BASE_URLS,
+): Json {
   const paths: Record<string, Json> = {}
   for (const description of descriptions)
     paths[description.path] = {
