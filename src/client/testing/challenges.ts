@@ -1,0 +1,123 @@
+/** Challenges of the service in memory: drawn, bound to user and action, used once; no frame is looked at. */
+import { canonicalJson } from '../canonical-json.js'
+import { scriptedFault } from '../sandbox-rules.js'
+import type { Challenge, ChallengeStep, Liveness } from '../types.js'
+import { FakeRefusal } from './refusals.js'
+import { type Call, refuseRequest, refuseUnseen } from './requests.js'
+import { fakeId } from './signatures.js'
+
+const TTL_SECONDS = 90
+const MOVEMENTS = { turn: ['turn_left', 'turn_right'], nod: ['nod_up', 'nod_down'] } as const
+const CAPTURE = {
+  min_frames: 16,
+  max_frames: 40,
+  min_interval_ms: 60,
+  max_interval_ms: 600,
+  min_duration_ms: 2_000,
+  max_duration_ms: 20_000,
+}
+
+interface Issued {
+  nonce: string
+  binding: string
+  steps: ChallengeStep[]
+  expiresMs: number
+  used: boolean
+}
+
+/** One that a request brought along. */
+export interface OpenedChallenge {
+  method: string | null
+  use(): void
+}
+
+export class FakeChallenges {
+  private readonly issued = new Map<string, Issued>()
+
+  issue({ body }: Call, nowMs: number): Challenge {
+    const { user_id, purpose = 'verify', action, modes = ['turn', 'nod'] } = body
+    const challenge_id = fakeId('chl')
+    const nonce = randomNonce()
+    const steps = draw(modes)
+    const expiresMs = nowMs + TTL_SECONDS * 1000
+    const binding = bindingOf(user_id, purpose, action)
+    this.issued.set(challenge_id, { nonce, binding, steps, expiresMs, used: false })
+    return {
+      challenge_id,
+      nonce,
+      user_id,
+      purpose,
+      method: methodOf(steps),
+      steps,
+      capture: CAPTURE,
+      expires_in: TTL_SECONDS,
+      expires_at: new Date(expiresMs).toISOString(),
+    }
+  }
+
+  /** Null for a request with photos. */
+  open(call: Call, purpose: 'verify' | 'enroll', nowMs: number): OpenedChallenge | null {
+    const { user_id, action, challenge } = call.body
+    if (!challenge) return null
+    const { requestId } = call
+    const found = this.issued.get(challenge.id)
+    if (!found) throw new FakeRefusal('challenge_not_found', requestId)
+    if (found.used) throw new FakeRefusal('challenge_used', requestId)
+    if (found.expiresMs <= nowMs) throw new FakeRefusal('challenge_expired', requestId)
+    if (found.nonce !== challenge.nonce || found.binding !== bindingOf(user_id, purpose, action))
+      throw new FakeRefusal('challenge_mismatch', requestId)
+    const use = () => {
+      found.used = true
+    }
+    return { method: methodOf(found.steps), use }
+  }
+}
+
+/** What the sandbox says of a challenge's frames. @param passive what it says of photos */
+export function challengeLiveness(userId: string, passive: Liveness, method: string | null): Liveness {
+  const fault = scriptedFault(userId)
+  const methods = [...(method ? [method] : []), ...passive.methods]
+  return {
+    checked: methods.length > 0,
+    score: passive.score,
+    passed: methods.length > 0 || fault ? !fault && passive.passed !== false : null,
+    methods,
+    ...(fault ? { guidance: fault.guidance, ...(fault.finding ? { findings: [fault.finding] } : {}) } : {}),
+  }
+}
+
+function bindingOf(userId: string, purpose: string, action: unknown): string {
+  return canonicalJson([userId, purpose, purpose === 'verify' ? action : null])
+}
+
+/** @throws FakeRefusal */
+export function assertChallengeRequest(call: Call): void {
+  const { user_id, purpose = 'verify', action } = call.body
+  if (!user_id) refuseRequest(call, 'user_id', 'is required')
+  if (purpose === 'verify' && action === undefined) refuseRequest(call, 'action', 'is required')
+  if (purpose === 'enroll' && action !== undefined)
+    refuseRequest(call, 'action', 'an enrolment has no action')
+  if (purpose === 'enroll') refuseUnseen(call)
+}
+
+function draw(modes: Array<keyof typeof MOVEMENTS>): ChallengeStep[] {
+  const [first, second = first] = modes
+  if (!first || !second) return ['frontal']
+  return ['frontal', ...[first, second].map((mode) => MOVEMENTS[mode][randomBit()]!), 'frontal']
+}
+
+function methodOf(steps: readonly ChallengeStep[]): string | null {
+  const turns = steps.some((step) => step.startsWith('turn_'))
+  const nods = steps.some((step) => step.startsWith('nod_'))
+  if (!turns && !nods) return null
+  return `active-${turns && nods ? 'geometry' : turns ? 'turn' : 'nod'}@1`
+}
+
+function randomBit(): 0 | 1 {
+  return crypto.getRandomValues(new Uint8Array(1))[0]! < 128 ? 0 : 1
+}
+
+function randomNonce(): string {
+  const bytes = String.fromCharCode(...crypto.getRandomValues(new Uint8Array(32)))
+  return btoa(bytes).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '')
+}

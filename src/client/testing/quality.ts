@@ -1,0 +1,58 @@
+/** What the service in memory says of photos: as the sandbox's, they are good, but for the first one of a `+low_quality` user. */
+import type { ErrorDetail } from '../errors.js'
+import { isFirstPhotoPoor, POOR_SHARPNESS } from '../sandbox-rules.js'
+import type { ImageQuality, QualityBound, QualityComponent, QualityFinding } from '../types.js'
+
+export const QUALITY = {
+  score: 0.9,
+  face_width_px: 240,
+  detection: 0.95,
+  sharpness: 400,
+  brightness: 120,
+  contrast: 50,
+}
+
+/** A value that will do, and what an enrolment photo must keep to. */
+const COMPONENTS: Record<QualityComponent, { value: number; bound: QualityBound | null }> = {
+  inter_eye_distance: { value: 110, bound: null },
+  sharpness: { value: 400, bound: { min: 15 } },
+  luminance_mean: { value: 130, bound: { min: 30, max: 230 } },
+  luminance_variance: { value: 1600, bound: { min: 25 } },
+  under_exposure_prevention: { value: 0.99, bound: { min: 0.75 } },
+  over_exposure_prevention: { value: 0.99, bound: null },
+  illumination_uniformity: { value: 0.9, bound: { min: 0.4 } },
+  head_pose_yaw: { value: 2, bound: { min: -40, max: 40 } },
+  head_pose_pitch: { value: -3, bound: { min: -35, max: 35 } },
+  head_pose_roll: { value: 1, bound: { min: -30, max: 30 } },
+  eyes_open: { value: 0.28, bound: { min: 0.2 } },
+}
+const BLURRED = {
+  component: 'sharpness',
+  value: POOR_SHARPNESS,
+  hint: 'Hold still, and wipe the lens.',
+} as const
+/** Verify refuses only what is far too poor. */
+const VERIFY_SHARPNESS: QualityBound = { min: 3 }
+
+export function imageQualities(userId: string, photos: number): ImageQuality[] {
+  return Array.from({ length: photos }, (_, index) => {
+    const passed = !(isFirstPhotoPoor(userId) && index === 0)
+    const components = (Object.keys(COMPONENTS) as QualityComponent[]).map((component): QualityFinding => {
+      const good = { component, ...COMPONENTS[component], passed: true, hint: null }
+      return passed || component !== BLURRED.component ? good : { ...good, ...BLURRED, passed }
+    })
+    return { passed, components }
+  })
+}
+
+export function qualityDetail(path: string, purpose: 'enrol' | 'verify'): ErrorDetail {
+  const bound = purpose === 'enrol' ? COMPONENTS.sharpness.bound! : VERIFY_SHARPNESS
+  const { component, value } = BLURRED
+  return {
+    path,
+    issue: `${component} is ${value}, must be at least ${bound.min}`,
+    ...BLURRED,
+    bound,
+    guidance: 'blurred',
+  }
+}

@@ -1,0 +1,67 @@
+/** What the service in memory knows of users and of its audit log, and how it tells it. */
+
+import { LOCKED_OUT_SECONDS, sandboxOutcome } from '../sandbox-rules.js'
+import type { AuditEntry, User } from '../types.js'
+import { FakeRefusal } from './refusals.js'
+import { type Call, refuseRequest } from './requests.js'
+import type { FakeAnswer } from './signatures.js'
+
+/** An enrolled user. */
+export type FakeUser = Pick<User, 'enrolled_at'> & { reference: User['reference'] }
+
+export function userAnswer(userId: string, user: FakeUser, nowMs: number): FakeAnswer {
+  const isLocked = sandboxOutcome(userId) === '+locked_out'
+  const body: User = {
+    user_id: userId,
+    status: 'enrolled',
+    enrolled_at: user.enrolled_at,
+    reference: user.reference,
+    lockout: {
+      status: isLocked ? 'locked_out' : 'none',
+      until: isLocked ? new Date(nowMs + 1000 * LOCKED_OUT_SECONDS).toISOString() : null,
+      rejections: 0,
+    },
+  }
+  return { status: 200, body }
+}
+
+/** The user that a path names; null where it names none. */
+export function userOfPath(call: Call): string | null {
+  const [, segment] = /^\/users\/([^/]+)$/.exec(call.path) ?? []
+  if (call.method !== 'GET' || segment === undefined) return null
+  try {
+    return decodeURIComponent(segment)
+  } catch {
+    return refuseRequest(call, 'user_id', 'is not UTF-8 in percent-encoding')
+  }
+}
+
+const DEFAULT_LIMIT = 50
+
+export function auditAnswer(call: Call, entries: readonly AuditEntry[]): FakeAnswer {
+  const isNewestFirst = call.query.get('order') === 'desc'
+  const after = Number(call.query.get('after') ?? (isNewestFirst ? Number.MAX_SAFE_INTEGER : 0))
+  const limit = Number(call.query.get('limit') ?? DEFAULT_LIMIT)
+  const event = call.query.get('event')
+  const ordered = isNewestFirst ? entries.toReversed() : entries
+  const left = ordered.filter(
+    (entry) =>
+      (isNewestFirst ? entry.sequence < after : entry.sequence > after) && (!event || entry.event === event),
+  )
+  const data = left.slice(0, limit)
+  const has_more = left.length > data.length
+  if (isNewestFirst)
+    return {
+      status: 200,
+      body: { data, has_more, next_cursor: String(data.at(-1)?.sequence ?? call.query.get('after') ?? 0) },
+    }
+  const last = has_more ? data.at(-1) : (entries.at(-1) ?? undefined)
+  return { status: 200, body: { data, has_more, next_cursor: String(Math.max(after, last?.sequence ?? 0)) } }
+}
+
+/** @throws FakeRefusal reference_not_found */
+export function findUser<T>(users: ReadonlyMap<string, T>, userId: string, { requestId }: Call): T {
+  const user = users.get(userId)
+  if (!user) throw new FakeRefusal('reference_not_found', requestId)
+  return user
+}

@@ -1,0 +1,177 @@
+/** Signs as the service does: responses, and verdicts as JWTs. For tests. */
+import { SignJWT } from 'jose'
+import { actionHash } from '../canonical-json.js'
+import { SANDBOX_MODEL } from '../sandbox-rules.js'
+import type { SigningSecret } from '../signing-secret.js'
+import type {
+  ActionLike,
+  Environment,
+  Liveness,
+  ModelGrade,
+  RejectionReason,
+  WebhookEvent,
+} from '../types.js'
+
+export interface FakeAnswer {
+  status: number
+  body: object
+  headers?: Record<string, string>
+}
+
+export interface Answered {
+  environment: Environment
+  method: string
+  /** Path with query: it begins with /v1. */
+  target: string
+  requestId: string
+  /** Milliseconds since 1970. */
+  nowMs: number
+  /** Every one of them signs; none: the response has no signature. */
+  secrets: readonly SigningSecret[]
+}
+
+/** A response with body, request id and `X-Svc-Signature`. */
+export async function signResponse(
+  { status, body, headers }: FakeAnswer,
+  answered: Answered,
+): Promise<Response> {
+  const { environment, method, target, requestId, nowMs, secrets } = answered
+  const text = JSON.stringify(body)
+  const timestamp = Math.floor(nowMs / 1000)
+  const head = `v2:${environment}:${timestamp}:${requestId}:${status}:${method}:${target}:`
+  const signatures = await sign(head + text, secrets)
+  return new Response(text, {
+    status,
+    headers: {
+      'Content-Type': 'application/json; charset=utf-8',
+      'X-Request-Id': requestId,
+      ...(secrets.length === 0 ? {} : { 'X-Svc-Signature': `t=${timestamp}${signatures}` }),
+      ...headers,
+    },
+  })
+}
+
+/** The headers of a webhook: its id and its signature. */
+export async function webhookHeaders(
+  { id: eventId, environment }: Pick<WebhookEvent, 'id' | 'environment'>,
+  body: string,
+  secrets: readonly SigningSecret[],
+  nowMs: number,
+): Promise<Record<string, string>> {
+  const timestamp = Math.floor(nowMs / 1000)
+  const signatures = await sign(`webhook:v2:${environment}:${timestamp}:${eventId}:${body}`, secrets)
+  return { 'x-svc-webhook-id': eventId, 'x-svc-signature': `t=${timestamp}${signatures}` }
+}
+
+async function sign(text: string, secrets: readonly SigningSecret[]): Promise<string> {
+  const signatures = secrets.map(async ({ id, secret }) => `,kid=${id},v2=${await hmac(secret, text)}`)
+  return (await Promise.all(signatures)).join('')
+}
+
+export interface FakeVerdict {
+  userId: string
+  action: ActionLike
+  /** Default null: an approval. */
+  reason?: RejectionReason | null
+  nonce?: string | undefined
+  /** Default: 0.9 of an approval, 0.1 of a rejection. */
+  score?: number | null
+  /** Default: as the installation does. */
+  livenessChecked?: boolean
+  /** Whether it was made from the frames of a challenge with turns and nods, as `ACTIVE_ACR` asks for; default false. */
+  activeLiveness?: boolean
+  /** In the place of `livenessChecked` and `activeLiveness`. */
+  liveness?: Liveness
+  challengeId?: string | undefined
+  /** Default: as the installation has it; `evaluation` without one. */
+  modelGrade?: ModelGrade
+  replaySuspected?: boolean
+  /** Default: one of its own. */
+  verificationId?: string
+  requestId?: string
+}
+
+export interface FakeIssuer {
+  issuer: string
+  audience: string
+  environment: Environment
+  /** Milliseconds since 1970. */
+  nowMs: number
+  ttlSeconds: number
+  secret: SigningSecret
+}
+
+/** The verdict's JWT. */
+export async function signVerdict(verdict: FakeVerdict, issued: FakeIssuer): Promise<string> {
+  const { userId, action, reason = null, nonce } = verdict
+  const { checked, passed, methods, score: livenessScore } = livenessOf(verdict)
+  const issuedAt = Math.floor(issued.nowMs / 1000)
+  const claims = {
+    iss: issued.issuer,
+    aud: issued.audience,
+    sub: userId,
+    iat: issuedAt,
+    nbf: issuedAt,
+    exp: issuedAt + issued.ttlSeconds,
+    jti: verdict.verificationId ?? fakeId('ver'),
+    txn: verdict.requestId ?? crypto.randomUUID(),
+    env: issued.environment,
+    verdict: reason === null ? 'approved' : 'rejected',
+    ...(reason === null ? {} : { reason }),
+    score: verdict.score === undefined ? (reason === null ? 0.9 : 0.1) : verdict.score,
+    fmr: 0.0001,
+    fmr_basis: 'measured',
+    action,
+    action_hash: await actionHash(action),
+    ...(nonce === undefined ? {} : { nonce }),
+    amr: ['face'],
+    acr: reason === null ? acrOf(methods, verdict.challengeId !== undefined) : '0',
+    liveness: { checked, passed, methods, score: livenessScore },
+    ...(verdict.challengeId === undefined ? {} : { challenge: verdict.challengeId }),
+    auth_time: issuedAt,
+    model: SANDBOX_MODEL,
+    model_grade: verdict.modelGrade ?? 'evaluation',
+    replay: { suspected: verdict.replaySuspected ?? false },
+  }
+  const { id, secret } = issued.secret
+  return new SignJWT(claims)
+    .setProtectedHeader({ alg: 'HS256', typ: 'stepup+jwt', ...(id === undefined ? {} : { kid: id }) })
+    .sign(new TextEncoder().encode(secret))
+}
+
+/** Nothing was checked. */
+export const UNCHECKED: Liveness = { checked: false, score: null, passed: null, methods: [] }
+
+function livenessOf({ liveness, livenessChecked, activeLiveness, reason = null }: FakeVerdict): Liveness {
+  if (liveness) return liveness
+  const passed = reason !== 'liveness_failed'
+  const active = activeLiveness ? ['active-geometry@1'] : []
+  if (!livenessChecked && passed)
+    return activeLiveness ? { checked: true, score: null, passed, methods: active } : UNCHECKED
+  const methods = [...active, `passive:${SANDBOX_MODEL}`]
+  return { checked: true, score: passed ? 0.99 : 0.02, passed, methods }
+}
+
+/** A name of its own for each combination of methods; see `ACR_VALUES`. */
+function acrOf(methods: readonly string[], isOfChallenge: boolean): string {
+  const active = methods.find((method) => method.startsWith('active-'))?.replace(/@.*/, '')
+  const parts = [
+    'face',
+    ...(active ? [active === 'active-geometry' ? 'active' : active] : isOfChallenge ? ['no-motion'] : []),
+    ...(methods.some((method) => method.startsWith('passive:')) ? ['pad'] : []),
+  ]
+  return `urn:countersign:acr:${parts.join('-')}`
+}
+
+/** Of the form of the service's ids. */
+export function fakeId(prefix: string): string {
+  return `${prefix}_${crypto.randomUUID().replaceAll('-', '')}`
+}
+
+async function hmac(secret: string, text: string): Promise<string> {
+  const algorithm = { name: 'HMAC', hash: 'SHA-256' }
+  const encoder = new TextEncoder()
+  const key = await crypto.subtle.importKey('raw', encoder.encode(secret), algorithm, false, ['sign'])
+  const mac = new Uint8Array(await crypto.subtle.sign('HMAC', key, encoder.encode(text)))
+  return Array.from(mac, (byte) => byte.toString(16).padStart(2, '0')).join('')
+}
