@@ -316,8 +316,8 @@ describe('the percentiles of durations that were counted', () => {
     const counts = {}
     for (const duration of durations) countLatency(counts, duration)
     for (const [index, rank] of [499, 949, 989].entries()) {
-      const told = percentilesOf(counts)[index]!
-      expect(Math.abs(told / durations[rank]! - 1)).toBeLessThanOrEqual(0.025)
+      const estimate = percentilesOf(counts)[index]!
+      expect(Math.abs(estimate / durations[rank]! - 1)).toBeLessThanOrEqual(0.025)
     }
   })
 })
