@@ -23,7 +23,7 @@ export interface Evidence {
 }
 
 /** The fields of a request that a provider reads: the claimed user, and for how long the caller waits. */
-export type ProviderCall<Input> = Pick<Call<Input>, 'input' | 'deadlineMs' | 'signal' | 'share'>
+export type ProviderCall<Input> = Pick<Call<Input>, 'input' | 'deadlineMs' | 'signal' | 'schedulingClass'>
 
 export interface EnrolOptions {
   /** Reports images of poor quality in the findings instead of refusing them. */
