@@ -366,7 +366,7 @@ export class CaptureFlow {
       if (!session) throw new CaptureFlowError('the session is gone')
       const { record } = session
       if (record.status === 'open') {
-        if (record.expiryToldAt !== null) throw new CaptureFlowError('the session has expired')
+        if (record.expiryReportedAt !== null) throw new CaptureFlowError('the session has expired')
         const result = await work(session, tx)
         await captureSessions.put(tx, session)
         if ((record.status as CaptureSessionRecord['status']) !== 'open')

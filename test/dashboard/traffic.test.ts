@@ -6,7 +6,7 @@ import type { TrafficView, TrafficWindow } from '../../src/dashboard/contract.js
 import { countLatency, percentilesOf } from '../../src/dashboard/latency-counts.js'
 import { Traffic } from '../../src/dashboard/traffic.js'
 import { countRequest, noTraffic, readTraffic } from '../../src/dashboard/traffic-counts.js'
-import type { Observation } from '../../src/http/observation.js'
+import type { Observation } from '../../src/http/observation/observation.js'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/lib/clock.js'
 import { type Store, StoreUnavailableError } from '../../src/storage/store.js'
 import { apiClient } from '../support/client.js'
