@@ -18,7 +18,7 @@ import { LivenessChecker } from '../src/biometrics/pipeline/liveness.js'
 import { scoreOf } from '../src/biometrics/pipeline/match.js'
 import { loadNetwork } from '../src/biometrics/pipeline/network.js'
 import { measureChip } from '../src/biometrics/pipeline/quality.js'
-import { progressSteps } from '../src/cli/progress.js'
+import { progressSteps } from '../src/cli/lib/progress.js'
 import { loadConfig } from '../src/config/config.js'
 import { signResponse } from '../src/crypto/response-signature.js'
 import { actionHash, canonicalJson, signVerification } from '../src/crypto/verification-jwt.js'
@@ -244,7 +244,7 @@ async function mainThreadStages(pack: ModelPack, image: Buffer): Promise<Workben
     await tx.insertSubject(fresh.record)
     const made = await vault.putReference(tx, fresh, pack.modelId, {
       embedding,
-      views: 1,
+      photoCount: 1,
       weight: 1,
       consent: null,
     })

@@ -1,6 +1,6 @@
 /** Lists the tests that may be skipped and what they need. Any other skipped test would vanish from the gate uncounted. */
 import { basename } from 'node:path'
-import { addonBinaries, OWN_BINARY } from '../../src/cli/http-addon.js'
+import { addonBinaries, OWN_BINARY } from '../../src/cli/doctor/http-addon.js'
 import { findPostgres } from './postgres-server.js'
 
 /** Title of a group of tests that run only over uWebSockets.js. */
