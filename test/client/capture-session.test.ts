@@ -7,8 +7,8 @@ import {
   MemoryReplayStore,
   VerdictError,
 } from '../../src/client/index.js'
-import { SANDBOX_OUTCOMES } from '../../src/client/sandbox-rules.js'
 import { FakeCountersign } from '../../src/client/testing.js'
+import { SANDBOX_EFFECTS } from '../../src/verification/sandbox-outcomes.js'
 import { allowReturn, RETURN_ORIGIN, Visitor } from '../support/capture-page.js'
 import { base64 } from '../support/faces.js'
 import { plain } from '../support/images.js'
@@ -128,7 +128,7 @@ const refusal = (call: Promise<unknown>) =>
   )
 
 describe('the service in memory', () => {
-  it.each([...Object.keys(SANDBOX_OUTCOMES), ' without an outcome'])(
+  it.each([...Object.keys(SANDBOX_EFFECTS), ' without an outcome'])(
     'answers sessions of a user %s as the sandbox does',
     async (suffix) => {
       const [real, fake] = await both(async (client, personAt) => {

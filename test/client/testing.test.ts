@@ -3,11 +3,11 @@ import { readFile } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { PHOTO_HINTS } from '../../src/biometrics/photo-guidance.js'
 import { ApiError, Countersign, type CountersignOptions } from '../../src/client/index.js'
-import { SANDBOX_OUTCOMES } from '../../src/client/sandbox-rules.js'
 import { FAKE_ERRORS, FAKE_FIELDS, FAKE_HINTS, FAKE_LOCALES } from '../../src/client/testing/service-texts.js'
 import { FAKE_OUTCOMES, FakeCountersign } from '../../src/client/testing.js'
 import { CAPTURE_LANGUAGES } from '../../src/config/capture-languages.js'
 import { packageFile } from '../../src/lib/package-root.js'
+import { SANDBOX_EFFECTS } from '../../src/verification/sandbox-outcomes.js'
 import { API_ERRORS } from '../support/api-errors.js'
 import { plain } from '../support/images.js'
 import { startService, type TestService } from '../support/service.js'
@@ -24,7 +24,7 @@ afterAll(() => running?.stop())
 const action = { type: 'payment' }
 
 it('has the outcomes of the sandbox', () => {
-  expect([...FAKE_OUTCOMES].sort()).toEqual(Object.keys(SANDBOX_OUTCOMES).sort())
+  expect([...FAKE_OUTCOMES].sort()).toEqual(Object.keys(SANDBOX_EFFECTS).sort())
 })
 
 it('uses the service’s sentences in its refusals', () => {
@@ -126,7 +126,7 @@ it.each([
 })
 
 describe('the service in memory', () => {
-  it.each([...Object.keys(SANDBOX_OUTCOMES), ' without an outcome'])(
+  it.each([...Object.keys(SANDBOX_EFFECTS), ' without an outcome'])(
     'answers a user %s as the sandbox does',
     async (suffix) => {
       const tenant = await running.tenant()
