@@ -27,7 +27,7 @@ import {
 } from '../webhooks/capture-session-events.js'
 import { MAX_ATTEMPTS, outcomeOf } from './capture-outcome.js'
 import { consentOf } from './consent-text.js'
-import type { OwnAnswer, OwnCalls } from './own-calls.js'
+import type { InternalAnswer, InternalCalls } from './internal-calls.js'
 import { PAGE_TEXTS } from './page-texts.js'
 
 export const codeBody = Type.Object(
@@ -93,7 +93,7 @@ export class CaptureFlowError extends Error {
 export class CaptureFlow {
   constructor(
     private readonly parts: CaptureFlowParts,
-    private readonly calls: OwnCalls,
+    private readonly calls: InternalCalls,
   ) {}
 
   /** Compares what the person typed with the code of the session. The fifth wrong one ends the session. */
@@ -224,7 +224,9 @@ export class CaptureFlow {
   }
 
   /**
-   * Takes one of the three tries before the capture is judged, so that at most three captures are judged even when more arrive at the same time. The try is given back when nothing was judged, but not after a crash.
+   * Takes one of the three tries before the capture is judged, so that at most three captures are judged even when more arrive at the same
+   * time. The try is given back when nothing was judged, but not after a crash.
+   *
    */
   async frames(
     session: CaptureSession,
@@ -317,7 +319,7 @@ export class CaptureFlow {
     session: CaptureSession,
     request: IncomingRequest,
     { image, step, frontal }: Static<typeof guidanceBody>,
-  ): Promise<OwnAnswer> {
+  ): Promise<InternalAnswer> {
     assertConfirmed(session)
     if (session.record.consentedAt === null) throw new CaptureFlowError('nobody has agreed yet')
     const fields = {
@@ -364,7 +366,7 @@ export class CaptureFlow {
       if (!session) throw new CaptureFlowError('the session is gone')
       const { record } = session
       if (record.status === 'open') {
-        if (record.expiryToldAt !== null) throw new CaptureFlowError('the session has expired')
+        if (record.expiryReportedAt !== null) throw new CaptureFlowError('the session has expired')
         const result = await work(session, tx)
         await captureSessions.put(tx, session)
         if ((record.status as CaptureSessionRecord['status']) !== 'open')
