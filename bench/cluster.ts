@@ -180,7 +180,7 @@ export const cluster: Suite = {
         `The database: ${database.description}.`,
         `One generator a node, with ${CALLERS} callers, each on a connection that is kept; the busiest took ${Math.round(Math.max(...rows.map(({ loadShare }) => loadShare), hot.loadShare) * 100)} % of a core.`,
         `Goals: ${TARGETS.efficiency} of four times one node with four; ${TARGETS.hotTenantPerSecond} a second for one tenant over two nodes and a disk that takes ${SYNC_MS} ms a sync.`,
-        'Rates are means of two rounds. The main thread's figures are those of a single node.',
+        'Rates are means of two rounds. Figures of the main thread are those of a single node.',
       ],
       details: {
         commit_ms: commitMs,
