@@ -24,7 +24,7 @@ const SETTLED_MS = 500
 
 /** A span from one event to another; `computing` is true for work that the bare kernels would do as well. */
 const SPANS: ReadonlyArray<{
-  thread: Span['lane']
+  thread: Span['thread']
   name: string
   from: string
   to: string
