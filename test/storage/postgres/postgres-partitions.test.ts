@@ -138,7 +138,7 @@ overPostgres(() => {
   it('a table of lanes that lacks rows is told of, and nobody waits for them for ever', async () => {
     await database.query('DELETE FROM lane WHERE id > 1')
     await expect(Promise.all(NAMES.map((name) => count(nodes[0]!, name)))).rejects.toThrow(
-      'lacks rows of lane',
+      'table "lane" is missing rows',
     )
   })
 })

@@ -10,18 +10,18 @@ const PID = { name: 'pid', text: 'SELECT pg_backend_pid() AS pid' }
 
 overPostgres(() => {
   let database: TestDatabase
-  let silence: DeadConnectionDetector
+  let deadConnections: DeadConnectionDetector
   let pool: PostgresPool
   beforeAll(async () => {
     database = await createDatabase()
     const target = parsePostgresUrl(database.url)
-    silence = new DeadConnectionDetector((query, timeoutMs) => pool.queryApart(query, timeoutMs))
+    deadConnections = new DeadConnectionDetector((query, timeoutMs) => pool.queryApart(query, timeoutMs))
     const access = { target, hosts: new Hosts(target.hosts), passwordFile: undefined }
-    pool = new PostgresPool(access, { size: SIZE, silence })
+    pool = new PostgresPool(access, { size: SIZE, deadConnections })
   })
   afterAll(async () => {
     await pool?.end()
-    silence?.stop()
+    deadConnections?.stop()
     await database?.drop()
   })
   const brief = async (text: string, values?: unknown[]) =>
