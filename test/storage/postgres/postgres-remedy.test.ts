@@ -1,4 +1,7 @@
-/** Whoever reads that PostgreSQL cannot be used reads what to do about it: against a real server, by what `serve` and `config check` call. */
+/**
+ * Tests against a real server that the error about an unusable PostgreSQL names a remedy, in the functions that `serve` and `config check`
+ * call.
+ */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -37,12 +40,7 @@ overPostgres(() => {
       /failed .* came from COUNTERSIGN_DATABASE\. ALTER ROLE/,
     ],
     ['an empty password file', {}, empty, /asks for a password, and .*empty\.password is empty\.$/],
-    [
-      'a missing password file',
-      {},
-      absent,
-      /ENOENT.*COUNTERSIGN_DATABASE_PASSWORD_FILE names that file\.$/,
-    ],
+    ['a missing password file', {}, absent, /ENOENT.*COUNTERSIGN_DATABASE_PASSWORD_FILE names that file\.$/],
     [
       'a missing password',
       { password: '' },
