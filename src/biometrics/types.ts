@@ -33,7 +33,7 @@ export interface CallOptions {
    */
   signal?: AbortSignal
   /** Scheduling class of the call. Default: an unnamed flow of weight 1 in production. */
-  share?: FlowShare
+  schedulingClass?: SchedulingClass
 }
 
 export interface EnrolOptions extends CallOptions {
@@ -42,7 +42,7 @@ export interface EnrolOptions extends CallOptions {
 }
 
 /** Scheduling class of a call: its flow, priority and weight in the queue. */
-export interface FlowShare {
+export interface SchedulingClass {
   /** Name of the flow: calls of one flow share one part of the engine. */
   flow: string
   /** Waiting calls of production are served before any of the sandbox. */

@@ -1,7 +1,7 @@
 /** The routes that show the request log. */
 
 import { earliestRequestId, timeOfRequestId } from '../crypto/identifiers.js'
-import { ERRORS_PATH } from '../http/routes.js'
+import { ERRORS_PATH } from '../http/routing/routes.js'
 import { isoTime } from '../lib/clock.js'
 import { DomainError } from '../lib/domain-error.js'
 import { ERRORS, type ErrorCode } from '../lib/error-codes.js'

@@ -4,7 +4,7 @@
  * same rows: each shows the counts that all have saved, and its own unsaved ones.
  */
 import type { Logger } from 'pino'
-import type { Observation } from '../http/observation.js'
+import type { Observation } from '../http/observation/observation.js'
 import { type Clock, DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../lib/clock.js'
 import { PeriodicTask } from '../lib/periodic-task.js'
 import type { TrafficResolution } from '../storage/records.js'

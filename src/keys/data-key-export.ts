@@ -11,7 +11,7 @@ import { wrappingOf } from '../crypto/epoch-key.js'
 import { isOpenedBy } from '../crypto/sealed-box.js'
 import type { ServiceKeys } from '../crypto/service-keys.js'
 import { DAY_MS, SECOND_MS } from '../lib/clock.js'
-import { movePatiently } from '../lib/durable-file-async.js'
+import { moveIntoPlaceAsync } from '../lib/durable-file-async.js'
 import { CodedError } from '../lib/errors.js'
 import type { SealedRow } from '../storage/records.js'
 import type { Store, StoreReader } from '../storage/store.js'
@@ -83,7 +83,7 @@ export async function writeWrappedKeys(
     // Whoever has stood still replaces no later file.
     const present = (await store.shared!.epochs.all()).findLast(({ retiredAt }) => retiredAt === null)
     if (present?.keyId !== epochKey.id) throw underWay()
-    await movePatiently(partial, file)
+    await moveIntoPlaceAsync(partial, file)
     return count
   } finally {
     await handle.close()

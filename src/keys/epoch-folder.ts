@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { ConfigError } from '../config/config-error.js'
 import { epochKeyId, newEpochKey } from '../crypto/epoch-key.js'
 import { SECOND_MS } from '../lib/clock.js'
-import { createPatiently, destroyPatiently } from '../lib/durable-file-async.js'
+import { createDurablyAsync, overwriteAndDelete } from '../lib/durable-file-async.js'
 
 const ENDING = '.epoch-key'
 const WRAPPED_KEYS = 'users.keys'
@@ -102,7 +102,7 @@ export class EpochFolder {
   async destroy(ids: ReadonlySet<string>): Promise<string[]> {
     if (ids.size === 0) return []
     const found = (await this.ids()).filter((id) => ids.has(id))
-    for (const id of found) await this.ask(() => destroyPatiently(this.fileOf(id)))
+    for (const id of found) await this.ask(() => overwriteAndDelete(this.fileOf(id)))
     return found
   }
 
@@ -116,7 +116,7 @@ export class EpochFolder {
   }
 
   private write(id: string, key: Buffer, database: string): Promise<void> {
-    return this.ask(() => createPatiently(this.fileOf(id), `${key.toString('base64')}\n${database}\n`))
+    return this.ask(() => createDurablyAsync(this.fileOf(id), `${key.toString('base64')}\n${database}\n`))
   }
 
   /** Who waits for a folder that hangs takes one of the few threads that all files are read by: no second one does. */

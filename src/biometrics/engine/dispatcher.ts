@@ -29,10 +29,10 @@ import {
   BiometricError,
   type CallOptions,
   type EngineOptions,
-  type FlowShare,
+  type SchedulingClass,
   type StageTimings,
 } from '../types.js'
-import { type CallTask, DEFAULT_SHARE, EngineCall, type SuccessfulReply } from './engine-call.js'
+import { type CallTask, DEFAULT_SCHEDULING_CLASS, EngineCall, type SuccessfulReply } from './engine-call.js'
 import type { EngineProcess } from './engine-process.js'
 import { FairQueue } from './fair-queue.js'
 
@@ -99,17 +99,17 @@ export class Dispatcher {
   }
 
   /** Tells whether one more call of this flow would be `overloaded`. */
-  isSaturatedFor(share: FlowShare): boolean {
-    return this.waiting.isFullFor(share)
+  isSaturatedFor(schedulingClass: SchedulingClass): boolean {
+    return this.waiting.isFullFor(schedulingClass)
   }
 
   /** Tells whether a worker has a place for a single task of this flow at once. */
-  hasPlaceFor(share: FlowShare = DEFAULT_SHARE): boolean {
+  hasPlaceFor(schedulingClass: SchedulingClass = DEFAULT_SCHEDULING_CLASS): boolean {
     return (
       !this.isolating &&
       this.running < this.capacity &&
-      this.waiting.isOpenTo(share) &&
-      (share.priority === 'production' || this.mayTakeSandbox)
+      this.waiting.isOpenTo(schedulingClass) &&
+      (schedulingClass.priority === 'production' || this.mayTakeSandbox)
     )
   }
 
@@ -145,7 +145,7 @@ export class Dispatcher {
    */
   performMore<T extends WorkerTask>(tasks: readonly T[], options: CallOptions): Promise<TaskResults<T>> {
     return this.submit(tasks, options, (call) => {
-      this.waiting.requeue(call, call.share, call)
+      this.waiting.requeue(call, call.schedulingClass, call)
       this.pump()
     })
   }
@@ -186,10 +186,10 @@ export class Dispatcher {
   }
 
   private admit(call: EngineCall): void {
-    if (this.hasPlaceFor(call.share) && (!call.isSeries || this.mayTakeSeries)) {
+    if (this.hasPlaceFor(call.schedulingClass) && (!call.isSeries || this.mayTakeSeries)) {
       void this.dispatch(this.pool!, call)
     } else {
-      const refused = this.waiting.push(call, call.share, call)
+      const refused = this.waiting.push(call, call.schedulingClass, call)
       refused?.reject(new BiometricError('overloaded', 'Too many calls are waiting; try again shortly.'))
     }
     this.pump()
@@ -222,17 +222,17 @@ export class Dispatcher {
    * else runs: if its picture is what kills them, no other call is lost a second time.
    */
   private mayStart(call: EngineCall): boolean {
-    if (this.isolating || (call.share.priority === 'sandbox' && !this.mayTakeSandbox)) return false
+    if (this.isolating || (call.schedulingClass.priority === 'sandbox' && !this.mayTakeSandbox)) return false
     return call.isRetrying ? this.running === 0 && this.capacity > 0 : this.running < this.capacity
   }
 
   private async dispatch(pool: EngineProcess, call: EngineCall): Promise<void> {
     const part = call.take()
     if (call.isRetrying) this.waiting.putFirst(call)
-    else if (call.isWaiting) this.waiting.requeue(call, call.share, call)
+    else if (call.isWaiting) this.waiting.requeue(call, call.schedulingClass, call)
     this.running++
     if (call.isSeries) this.runningOfSeries++
-    if (call.share.priority === 'sandbox') this.runningOfSandbox++
+    if (call.schedulingClass.priority === 'sandbox') this.runningOfSandbox++
     this.isolating = part.retried
     try {
       const reply = await pool.run(part.task, call.over)
@@ -243,7 +243,7 @@ export class Dispatcher {
     } finally {
       this.running--
       if (call.isSeries) this.runningOfSeries--
-      if (call.share.priority === 'sandbox') this.runningOfSandbox--
+      if (call.schedulingClass.priority === 'sandbox') this.runningOfSandbox--
       if (part.retried) this.isolating = false
       // A call that has settled, or has no task left to hand over, leaves the queue.
       if (!call.isWaiting) this.waiting.remove(call)

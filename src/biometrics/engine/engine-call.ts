@@ -5,7 +5,7 @@
 
 import type { WorkerTask } from '../channel/engine-protocol.js'
 import type { WorkerReply } from '../channel/worker-messages.js'
-import { BiometricError, type CallOptions, type FlowShare } from '../types.js'
+import { BiometricError, type CallOptions, type SchedulingClass } from '../types.js'
 
 export type SuccessfulReply = Extract<WorkerReply<WorkerTask['type']>, { ok: true }>
 
@@ -19,7 +19,7 @@ export interface CallTask {
 }
 
 /** Scheduling class of calls that name none. */
-export const DEFAULT_SHARE: FlowShare = { flow: '', priority: 'production', weight: 1 }
+export const DEFAULT_SCHEDULING_CLASS: SchedulingClass = { flow: '', priority: 'production', weight: 1 }
 
 /**
  * A call settles once: with the replies to all its tasks, a refusal, its deadline or its caller's abort, whichever
@@ -74,8 +74,8 @@ export class EngineCall {
     }
   }
 
-  get share(): FlowShare {
-    return this.options.share ?? DEFAULT_SHARE
+  get schedulingClass(): SchedulingClass {
+    return this.options.schedulingClass ?? DEFAULT_SCHEDULING_CLASS
   }
 
   get isSeries(): boolean {

@@ -31,10 +31,10 @@ import {
   type EnrolOptions,
   type EnrolResult,
   type FaceSample,
-  type FlowShare,
   type GuideFrames,
   type InspectResult,
   type Liveness,
+  type SchedulingClass,
   type StageTimings,
   type VerifyResult,
 } from '../types.js'
@@ -224,7 +224,7 @@ export class Engine {
    * cancelled or engine_unavailable
    */
   async guide({ image, step, frontal }: GuideFrames, call: CallOptions = {}): Promise<FrameGuidance[]> {
-    if (!this.dispatcher.hasPlaceFor(call.share))
+    if (!this.dispatcher.hasPlaceFor(call.schedulingClass))
       throw new BiometricError('overloaded', 'The workers are busy with verdicts; try again shortly.')
     const images = frontal ? [image, frontal] : [image]
     const { value } = await this.submit({ type: 'guide', images }, call)
@@ -270,8 +270,8 @@ export class Engine {
   }
 
   /** Tells whether one more call of this flow would be `overloaded`. */
-  isSaturatedFor(share: FlowShare): boolean {
-    return this.dispatcher.isSaturatedFor(share)
+  isSaturatedFor(schedulingClass: SchedulingClass): boolean {
+    return this.dispatcher.isSaturatedFor(schedulingClass)
   }
 
   health(): EngineHealth {

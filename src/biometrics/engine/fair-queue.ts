@@ -3,7 +3,7 @@
  * take turns by their weights. An item waits for one turn: a series with more tasks to hand over waits for its next
  * turn by `requeue`.
  */
-import type { FlowShare } from '../types.js'
+import type { SchedulingClass } from '../types.js'
 import { StartTimeFairQueue, type Turn } from './start-time-fair-queue.js'
 
 export class FairQueue<Item> {
@@ -27,33 +27,33 @@ export class FairQueue<Item> {
   }
 
   /** Tells whether an item of this priority may pass the waiting ones, as long as a worker has a place for it. */
-  isOpenTo({ priority }: FlowShare): boolean {
+  isOpenTo({ priority }: SchedulingClass): boolean {
     return this.returned.length === 0 && (priority === 'production' || this.queues.production.size === 0)
   }
 
   /** Tells whether one more item of this flow would be refused. */
-  isFullFor(share: FlowShare): boolean {
-    return this.size >= this.limit && this.queueToShorten(share) === null
+  isFullFor(schedulingClass: SchedulingClass): boolean {
+    return this.size >= this.limit && this.queueToShorten(schedulingClass) === null
   }
 
   /**
    * @param turn the item's first turn
    * @returns the item that has no place: the newest one of a flow that holds more than its share, or the item itself
    */
-  push(item: Item, share: FlowShare, turn: Turn): Item | undefined {
+  push(item: Item, schedulingClass: SchedulingClass, turn: Turn): Item | undefined {
     let displaced: Item | undefined
     if (this.size >= this.limit) {
-      const queue = this.queueToShorten(share)
+      const queue = this.queueToShorten(schedulingClass)
       if (queue === null) return item
       displaced = queue.dropFromLongest()
     }
-    this.queues[share.priority].push(item, share, turn)
+    this.queues[schedulingClass.priority].push(item, schedulingClass, turn)
     return displaced
   }
 
   /** Queues a series again for its next turn, before all other series of its flow; a full queue does not refuse it. */
-  requeue(item: Item, share: FlowShare, turn: Turn): void {
-    this.queues[share.priority].push(item, share, turn, true)
+  requeue(item: Item, schedulingClass: SchedulingClass, turn: Turn): void {
+    this.queues[schedulingClass.priority].push(item, schedulingClass, turn, true)
   }
 
   /** Puts an item before all others, even if it waits already. */
@@ -89,9 +89,9 @@ export class FairQueue<Item> {
    * The queue in which room can be made for one more item of this flow; null where every flow holds no more than its
    * share.
    */
-  private queueToShorten(share: FlowShare): StartTimeFairQueue<Item> | null {
-    if (share.priority === 'production' && this.queues.sandbox.size > 0) return this.queues.sandbox
-    const queue = this.queues[share.priority]
-    return queue.yieldsTo(share) ? queue : null
+  private queueToShorten(schedulingClass: SchedulingClass): StartTimeFairQueue<Item> | null {
+    if (schedulingClass.priority === 'production' && this.queues.sandbox.size > 0) return this.queues.sandbox
+    const queue = this.queues[schedulingClass.priority]
+    return queue.yieldsTo(schedulingClass) ? queue : null
   }
 }

@@ -6,7 +6,7 @@
  * turns. So a single task waits for at most one task of a series, and no number of single tasks keeps a series
  * waiting.
  */
-import type { FlowShare } from '../types.js'
+import type { SchedulingClass } from '../types.js'
 
 /** Cost and kind of an item's next turn. */
 export interface Turn {
@@ -82,7 +82,7 @@ export class StartTimeFairQueue<Item> {
   }
 
   /** @param isBegun puts the item before all others of its kind and flow */
-  push(item: Item, { flow: name, weight }: FlowShare, { cost, isSeries }: Turn, isBegun = false): void {
+  push(item: Item, { flow: name, weight }: SchedulingClass, { cost, isSeries }: Turn, isBegun = false): void {
     const flow = this.flows.get(name) ?? new Flow<Item>(weight)
     this.flows.set(name, flow)
     flow.weight = weight
@@ -116,7 +116,7 @@ export class StartTimeFairQueue<Item> {
   }
 
   /** Tells whether another flow holds more for its weight than this one would with one more item. */
-  yieldsTo({ flow: name, weight }: FlowShare): boolean {
+  yieldsTo({ flow: name, weight }: SchedulingClass): boolean {
     const held = this.flows.get(name)?.size ?? 0
     const longest = this.longest()
     return longest !== undefined && heldByWeight(longest) > (held + 1) / weight

@@ -3,8 +3,8 @@
  * time: with 256 bits of key, that a guesser would be told of a hit helps nobody, and behind a shared proxy the others would be
  * shut out.
  */
-import { MINUTE_MS, SECOND_MS } from '../lib/clock.js'
-import type { RateContract, RateLimiter } from '../tenants/rate-limiter.js'
+import { MINUTE_MS, SECOND_MS } from '../../lib/clock.js'
+import type { RateContract, RateLimiter } from '../../tenants/rate-limiter.js'
 
 export class WrongKeys {
   private readonly contract: RateContract

@@ -1,7 +1,7 @@
 /** The parameters of a request's path and query: decoded strictly, and turned into what their schemas say. */
 import Type, { type TSchema } from 'typebox'
-import type { EndpointDescription } from '../api/endpoint.js'
-import { DomainError, type ErrorDetail } from '../lib/domain-error.js'
+import type { EndpointDescription } from '../../api/endpoint.js'
+import { DomainError, type ErrorDetail } from '../../lib/domain-error.js'
 
 export type Parameters = Record<string, string | number>
 

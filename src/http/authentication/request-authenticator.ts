@@ -1,16 +1,16 @@
 /** Who calls: the API key, its tenant and the tenant's signing secrets; and the slowing down of whoever guesses keys. */
 
-import type { Environment } from '../config/config.js'
-import { SECOND_MS } from '../lib/clock.js'
-import { DomainError } from '../lib/domain-error.js'
-import type { ErrorCode } from '../lib/error-codes.js'
-import { StoreUnavailableError } from '../storage/store.js'
-import { isAllowedFrom, isShownBy } from '../tenants/key-grants.js'
-import type { Tenancy } from '../tenants/tenancy.js'
-import type { ClientAddresses } from './listeners/client-address.js'
-import type { IncomingRequest } from './listeners/listener.js'
+import type { Environment } from '../../config/config.js'
+import { SECOND_MS } from '../../lib/clock.js'
+import { DomainError } from '../../lib/domain-error.js'
+import type { ErrorCode } from '../../lib/error-codes.js'
+import { StoreUnavailableError } from '../../storage/store.js'
+import { isAllowedFrom, isShownBy } from '../../tenants/key-grants.js'
+import type { Tenancy } from '../../tenants/tenancy.js'
+import type { ClientAddresses } from '../listeners/client-address.js'
+import type { IncomingRequest } from '../listeners/listener.js'
+import type { RequestContext } from '../request-context.js'
 import { type Identity, RecentCallers } from './recent-callers.js'
-import type { RequestContext } from './request-context.js'
 import type { WrongKeys } from './wrong-keys.js'
 
 export interface AuthenticatorParts {

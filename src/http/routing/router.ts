@@ -1,10 +1,10 @@
 /** Which endpoint an address belongs to, what its path names, and how a request to none of them is refused. */
 
-import type { Endpoint } from '../api/endpoint.js'
-import { MethodNotAllowedError } from '../api/error-response.js'
-import { DomainError } from '../lib/domain-error.js'
-import { type InputParser, inputParser } from './bodies/json-body.js'
-import type { IncomingRequest } from './listeners/listener.js'
+import type { Endpoint } from '../../api/endpoint.js'
+import { MethodNotAllowedError } from '../../api/error-response.js'
+import { DomainError } from '../../lib/domain-error.js'
+import { type InputParser, inputParser } from '../bodies/json-body.js'
+import type { IncomingRequest } from '../listeners/listener.js'
 import { ERRORS_PATH, OPENAPI_PATH } from './routes.js'
 
 export interface Route {

@@ -9,7 +9,7 @@ const PATIENCE_MS = 5000
  * after a turn that was short and took nothing, or after five seconds without any.
  * @param taken how many connections so far; where nobody counts them, each turn must take all that wait
  */
-export async function quietMoment(taken: () => number = () => 0): Promise<void> {
+export async function acceptQueueDrained(taken: () => number = () => 0): Promise<void> {
   const giveUpAtMs = performance.now() + PATIENCE_MS
   for (;;) {
     const [beganMs, before] = [performance.now(), taken()]

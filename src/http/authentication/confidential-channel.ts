@@ -1,6 +1,6 @@
 /** Whether secrets may travel back over the channel that a request came by. */
-import type { Config } from '../config/config.js'
-import type { IncomingRequest } from './listeners/listener.js'
+import type { Config } from '../../config/config.js'
+import type { IncomingRequest } from '../listeners/listener.js'
 
 /** TLS, loopback, or TLS that ends at a proxy in front. */
 export function isConfidential(

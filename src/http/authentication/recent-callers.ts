@@ -1,7 +1,7 @@
 /** Who called lately, by a digest of the credential: whoever asks for health is still answered, and signed, without a database. */
 import { createHash } from 'node:crypto'
-import type { ActiveSecrets } from '../tenants/signing-secrets.js'
-import type { Caller } from '../tenants/tenancy.js'
+import type { ActiveSecrets } from '../../tenants/signing-secrets.js'
+import type { Caller } from '../../tenants/tenancy.js'
 
 /** A caller who is known, with the secrets that sign what it gets. */
 export interface Identity {
@@ -10,7 +10,7 @@ export interface Identity {
 }
 
 /** Who calls within the service itself, their key checked before: the hosted capture page. */
-export interface KnownCaller {
+export interface InternalCaller {
   identity: Identity
   captureSession: string
 }

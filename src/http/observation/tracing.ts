@@ -33,9 +33,9 @@ import {
   ATTR_URL_SCHEME,
 } from '@opentelemetry/semantic-conventions'
 import type { Logger } from 'pino'
-import { VERSION } from '../lib/version.js'
-import { STAGES, type Stage, type Timings } from '../verification/stages.js'
-import type { IncomingRequest } from './listeners/listener.js'
+import { VERSION } from '../../lib/version.js'
+import { STAGES, type Stage, type Timings } from '../../verification/stages.js'
+import type { IncomingRequest } from '../listeners/listener.js'
 import type { Observation } from './observation.js'
 
 /** With retries. A collector that is gone must not hold up the end of the service for longer. */

@@ -1,13 +1,13 @@
 /** Tells of a request when it is answered: one observation for metrics, charts and trace, and its line in the log. */
 import { createHmac, randomBytes } from 'node:crypto'
 import type { Logger } from 'pino'
-import type { Outcome } from '../api/endpoint.js'
-import type { Environment } from '../config/config.js'
-import { clientRequestIdOf } from './client-request-id.js'
-import type { IncomingRequest } from './listeners/listener.js'
-import { roundMs } from './milliseconds.js'
+import type { Outcome } from '../../api/endpoint.js'
+import type { Environment } from '../../config/config.js'
+import { clientRequestIdOf } from '../client-request-id.js'
+import type { IncomingRequest } from '../listeners/listener.js'
+import type { RequestContext } from '../request-context.js'
 import type { Observation } from './observation.js'
-import type { RequestContext } from './request-context.js'
+import { roundMs } from './round-ms.js'
 
 export interface RecorderParts {
   environment: Environment
