@@ -43,7 +43,7 @@ const maxAbsDiff = (a: ArrayLike<number>, b: ArrayLike<number>) =>
   Math.max(...Array.from(a, (value, i) => Math.abs(value - b[i]!)))
 
 test.skipIf(missing)(
-  'equals the TensorFlow Lite graph, alone and in a batch, and has the pinned bytes',
+  'the network equals the TensorFlow Lite graph, singly and in a batch, and has the pinned bytes',
   async () => {
     const model = readTfliteModel(bytes!)
     const onnx = buildMobileFaceNetGraph(model).encode()

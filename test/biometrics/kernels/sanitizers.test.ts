@@ -15,7 +15,7 @@ const isPossible =
   process.platform === 'linux' && RUNTIMES.every(isAbsolute) && existsSync(join(HEADERS, 'node_api.h'))
 
 it.skipIf(!isPossible)(
-  'the native kernels read and write nothing that is not theirs',
+  'the native kernels never read or write outside their arrays',
   () => {
     const folder = mkdtempSync(join(tmpdir(), 'countersign-sanitizers-'))
     try {
