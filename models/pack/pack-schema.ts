@@ -136,7 +136,7 @@ export const PackSchema = Type.Object(
           threshold: Ratio,
           /**
            * Smallest share of `cropScale` for which the image must have room: with less around the face nothing is
-           * judged, and the person is told to move away. Default 0: the networks judge every face.
+           * judged, and the guidance is to move away. Default 0: the networks judge every face.
            */
           leastCropShare: Type.Optional(Ratio),
         },

@@ -94,7 +94,7 @@ export function readPairs(text: string, file: string): DataSet {
   if (contradiction)
     throw new DataSetError(
       'malformed_pairs',
-      `${paths[contradiction.a]} and ${paths[contradiction.b]} are told to show two people, but other pairs join them as one.`,
+      `${paths[contradiction.a]} and ${paths[contradiction.b]} are listed as two people, but other pairs join them as one.`,
     )
   return {
     name: basename(file),

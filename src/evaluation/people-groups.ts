@@ -7,7 +7,7 @@ export interface PeopleGroup {
   label: string
   /** The value in it. */
   group: string
-  /** For each person of the data set, whether the group contains them. */
+  /** Membership of each person of the data set. */
   has: Uint8Array
   people: number
 }

@@ -29,7 +29,7 @@ afterAll(async () => {
   removeTemporaryDirs()
 })
 
-/** What a second photograph does to a face. */
+/** Changes that a second photograph makes to a face. */
 const retakes: Array<[string, (crop: Sharp) => Sharp]> = [
   ['encoded again at low quality', (crop) => crop.jpeg({ quality: 40 })],
   ['darkened', (crop) => crop.linear(0.6, 0).jpeg()],

@@ -42,7 +42,7 @@ describe('the exact interval', () => {
     expect(exactInterval(5, 5)[1]).toBe(1)
   })
 
-  it('at the exact bound, so few errors have just the accepted chance', () => {
+  it('the exact bound is the rate at which so few errors have just the accepted chance', () => {
     // (1 - p)^n = 0.05 without an error.
     for (const trials of [1, 42, 150, 5000])
       expect(exactUpperBound(0, trials, 0.05)).toBeCloseTo(1 - 0.05 ** (1 / trials), 12)

@@ -23,7 +23,7 @@ const times = (count: number, changes: Partial<JudgedPresentation>) =>
   Array.from({ length: count }, () => judged(changes))
 
 describe('rates of presentation attack detection', () => {
-  it('the worst species comes first, whatever the average, and unmeasured ones last', () => {
+  it('the worst species comes first and unmeasured ones last, independent of the average', () => {
     const { species } = padRates([
       ...times(42, { species: 'print' }),
       ...times(9, { species: 'screen' }),

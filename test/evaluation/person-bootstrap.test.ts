@@ -64,7 +64,7 @@ describe('intervals by a bootstrap over people', () => {
     const rate = tail.scores.filter((score) => score >= THRESHOLD).length / impostors.countWith(everybody)
     const mean = replicates!.reduce((sum, value) => sum + value, 0) / replicates!.length
     expect(mean).toBeCloseTo(rate, 2)
-    // Two people of forty alone: no other pair counts, and only replicates in which both were drawn.
+    // Only the pair of two people out of forty counts, in replicates in which both were drawn.
     const two = Uint8Array.from({ length: 40 }, (_, person) => (person < 2 ? 1 : 0))
     const [alone] = bootstrap.fmrAt([THRESHOLD], two)
     expect(new Set(alone)).toEqual(new Set([0]))

@@ -45,7 +45,7 @@ describe('rates over thresholds', () => {
     expect(curve.thresholdFor(0.01)).toBeNull()
   })
 
-  it('at the equal error rate no other threshold has a lower larger rate', () => {
+  it('the equal error rate is at the threshold whose larger rate is lowest', () => {
     const curve = curveOf(data, embeddings, 0.9, 'all')
     const all = [...curve.genuine, ...curve.impostor, 1.1]
     const least = Math.min(...all.map((t) => Math.max(curve.fnmr(t), curve.fmr(t))))

@@ -1,4 +1,4 @@
-/** What a challenge's frames may not be, whatever the steps: judged on looks without pixels. */
+/** Properties that a challenge's frames must have for any steps, judged on measurements without pixels. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { ACTIVE_LIVENESS_68 } from '../../models/pack/active-liveness.js'
@@ -16,7 +16,7 @@ interface Series {
   random: Random
 }
 
-/** As the engine would measure a head that goes well past what is asked for. */
+/** Measurements that the engine would make of a head that goes well past the required angles. */
 const CLEAR: Reach = { turn: [28, 34], nod: [18, 24] }
 
 const series = fc.integer().map((seed): Series => {

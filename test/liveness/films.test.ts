@@ -1,4 +1,4 @@
-/** Films of the sample faces: a head that does what is asked passes, and what could be held up in its place does not. */
+/** Films of the sample faces: a head that makes the movements passes, and objects that replace one do not. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { showsOneFace } from '../../src/biometrics/challenge/same-face.js'
 import type { Step } from '../../src/biometrics/challenge/steps.js'

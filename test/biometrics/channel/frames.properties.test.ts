@@ -8,7 +8,7 @@ const MAX_BYTES = 8192
 const vector = fc
   .array(fc.float({ noNaN: true }), { maxLength: 20 })
   .map((numbers) => Float32Array.from(numbers))
-/** What a message may be: plain data with vectors in it. */
+/** Arbitrary messages: plain data with vectors in it. */
 const { message } = fc.letrec<{ message: unknown }>((tie) => ({
   message: fc.oneof(
     { depthSize: 'small' },
@@ -98,7 +98,7 @@ describe('a stream of frames', () => {
   it('refuses a frame larger than the reader accepts when its head arrives', () => {
     check(
       fc.property(
-        // Of length 0 a message would be whole already, and no JSON.
+        // A message of length 0 would be complete at once, and no JSON.
         fc.integer({ min: 1, max: 0xffffffff }),
         fc.array(fc.integer({ min: 0, max: 0xffffffff }), { maxLength: 100 }),
         (jsonLength, partLengths) => {

@@ -1,4 +1,4 @@
-/** Challenges in the engine: their frames are tasks of their own, and what comes of them is what one worker alone would find. */
+/** Challenges in the engine: each frame is a task of its own, and the result is the same as that of a single worker. */
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { judgeGeometry, keyIndices } from '../../../src/biometrics/challenge/active-geometry.js'
 import type { Step } from '../../../src/biometrics/challenge/steps.js'

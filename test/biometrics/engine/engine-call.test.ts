@@ -22,7 +22,7 @@ function callOf(count: number, taken: number): { call: EngineCall; parts: CallTa
 }
 
 describe('a call of several tasks', () => {
-  it('returns the replies in the order of the tasks, in whatever order they arrive', async () => {
+  it('returns the replies in the order of the tasks, not of their arrival', async () => {
     const { call, parts } = callOf(3, 3)
     for (const index of [2, 0, 1]) call.answer(parts[index]!, reply(index))
     expect(await call.promise).toEqual([0, 1, 2].map(reply))

@@ -38,7 +38,7 @@ describe('a face with little around it', () => {
       }
     }))
 
-  it('a pack with a bound judges no face with little around it: the check fails, and the person is told to move away', () =>
+  it('a pack with a bound judges no face with little around it: the check fails with guidance to move away', () =>
     withPack({ leastCropShare: 0.6 }, async (engine) => {
       const live = { checked: true, passed: true }
       expect((await engine.verify([roomy], anyone)).sample.liveness).toMatchObject(live)

@@ -33,7 +33,7 @@ afterEach(async () => {
   incidents.length = 0
 })
 
-/** For a task with one picture, or none. */
+/** Time limit of a task with one picture or none, in milliseconds. */
 const STUCK_MS = 20_000
 
 /** Options of `vi.waitUntil`: it waits at most 20,000 ms of real time and moves the fake time along meanwhile. */

@@ -316,7 +316,7 @@ describe.skipIf(!native)('native and TypeScript', () => {
     ]
     const source = { data: bytes, width, height: 1 }
     expect(() => native!.resizeToPlanar(source, far, small, whole, rgb)).toThrow(RangeError)
-    // As a signed product these are negative.
+    // These products are negative as signed numbers.
     const largest = { data: bytes, width: most, height: most }
     const identity = Float64Array.of(1, 0, 0, 0)
     expect(() => native!.warpToPlanar(largest, identity, small, rgb)).toThrow(RangeError)

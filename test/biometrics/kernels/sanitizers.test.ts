@@ -41,7 +41,7 @@ it.skipIf(!isPossible)(
           env: {
             ...process.env,
             LD_PRELOAD: RUNTIMES.join(' '),
-            // What Node leaves allocated at its end is no leak of ours.
+            // Memory that Node leaves allocated at its end is no leak of the kernels.
             ASAN_OPTIONS: 'detect_leaks=0',
             SANITIZED_KERNELS: addon,
             NODE_OPTIONS: `--require=${packageFile('test', 'biometrics', 'kernels', 'sanitized-kernels.cjs')}`,

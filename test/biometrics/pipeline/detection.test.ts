@@ -129,7 +129,7 @@ describe('crops', () => {
       width: 41,
       height: 61,
     })
-    // As high as the picture allows, moved left from the right edge.
+    // The crop is as high as the picture allows, and moved left from the right edge.
     const clamped = widenBox({ x: 350, y: 50, width: 100, height: 150 }, 4, 480, 300)
     expect(clamped).toMatchObject({ y: 0, height: 300 })
     expect(clamped.x + clamped.width).toBe(480)

@@ -123,7 +123,7 @@ describe('a download', () => {
     expectWhole()
   })
 
-  it('a download does not write through a link in the place of its part', async () => {
+  it('a download does not write through a link that has the name of its part', async () => {
     writeFileSync(path('other'), 'mine')
     symlinkSync(path('other'), path('file.part'))
     expect((await download(whole)).failure).toBeNull()
@@ -132,7 +132,7 @@ describe('a download', () => {
   })
 })
 
-describe('a download is refused, and none of it is kept,', () => {
+describe('a refused download keeps nothing', () => {
   const send =
     (content: Buffer, headers: Record<string, number> = {}): RequestListener =>
     (_request, response) =>
@@ -161,14 +161,14 @@ describe('a download is refused, and none of it is kept,', () => {
       expect(readdirSync(folder)).toEqual([])
     })
 
-  it('when the rest does not belong to the first part', async () => {
+  it('refuses a rest that does not belong to the first part', async () => {
     writeFileSync(path('file.part'), Buffer.alloc(1000))
     const { failure } = await download(whole)
     expect(failure).toMatchObject({ code: 'checksum_mismatch' })
     expect(readdirSync(folder)).toEqual([])
   })
 
-  it('when the file does not exist, without a second request', async () => {
+  it('refuses a file that does not exist, without a second request', async () => {
     const { failure, requests } = await download((_request, response) => response.writeHead(404).end())
     expect(failure).toMatchObject({
       code: 'download_failed',
@@ -178,7 +178,7 @@ describe('a download is refused, and none of it is kept,', () => {
     expect(readdirSync(folder)).toEqual([])
   })
 
-  it('when the server sends another range than the requested one', async () => {
+  it('refuses another range than the requested one', async () => {
     writeFileSync(path('file.part'), CONTENT.subarray(0, 1000))
     const { failure } = await download((_request, response) =>
       response

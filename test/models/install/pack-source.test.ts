@@ -26,7 +26,7 @@ const open = (name: string) => openPackSource(path(name))
 
 const NETWORK = Buffer.alloc(2_000_000, 'network')
 
-/** What looks like a pack from outside: nothing here reads its manifest. */
+/** Files of a pack from outside: nothing here reads its manifest. */
 function write(name: string): void {
   mkdirSync(path(name))
   writeFileSync(path(name, 'pack.json'), `{ "of": "${name}" }`)

@@ -7,7 +7,7 @@ import { standardPackDocument } from '../../../models/standard/pack-document.js'
 
 const manifest = parsePackManifest(standardPackDocument())
 
-/** Of 1,000 people: 499,500 pairs of people show 1e-5. */
+/** A calibration on 1,000 people: 499,500 pairs of people show 1e-5. */
 function packWith({
   groups = [],
   ...data
