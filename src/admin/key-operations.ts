@@ -1,17 +1,16 @@
 /** What a tenant signs in and signs with: API keys revealed, reissued and revoked, the signing secret rotated. */
 
+import type { Actor, AuditedUnitOfWork, OpenUnitOfWork } from '../audit/audited-unit-of-work.js'
 import type { Environment } from '../config/config.js'
 import { SECOND_MS } from '../lib/clock.js'
 import type { ApiKeyRecord, TenantRecord } from '../storage/records.js'
-import type { StoreTransaction } from '../storage/store.js'
 import type { KeyGrants } from '../tenants/key-grants.js'
 import type { RevealedSecret, Rotation, SigningSecrets } from '../tenants/signing-secrets.js'
 import type { MadeKey, Tenancy } from '../tenants/tenancy.js'
-import type { Act, Actor, AuditedTransactions } from './operation.js'
 
 export class KeyOperations {
   constructor(
-    private readonly audited: AuditedTransactions,
+    private readonly audited: AuditedUnitOfWork,
     private readonly tenancy: Tenancy,
     private readonly secrets: SigningSecrets,
   ) {}
@@ -104,14 +103,11 @@ export class KeyOperations {
   }
 
   /** As `SigningSecrets.rotate`. @throws ApiError rotation_in_progress */
-  rotateSigning({ id }: TenantRecord, actor: Actor, force: boolean): Promise<Rotation> {
-    return this.audited.run(id, actor, (tx) => this.rotateSigningWithin(tx, id, force))
-  }
-
-  /** For a transaction that writes the audit entry itself, as that of an API call does. @throws ApiError rotation_in_progress */
-  async rotateSigningWithin(tx: StoreTransaction, tenantId: string, force: boolean): Promise<Act<Rotation>> {
-    const rotation = await this.secrets.rotate(tx, tenantId, force)
-    const facts = { current: rotation.current.id, previous: rotation.previous.id }
-    return { result: rotation, facts: { event: 'rotate_signing', ...facts } }
+  rotateSigning({ id }: TenantRecord, by: Actor | OpenUnitOfWork, force: boolean): Promise<Rotation> {
+    return this.audited.run(id, by, async (tx) => {
+      const rotation = await this.secrets.rotate(tx, id, force)
+      const facts = { current: rotation.current.id, previous: rotation.previous.id }
+      return { result: rotation, facts: { event: 'rotate_signing', ...facts } }
+    })
   }
 }

@@ -3,6 +3,7 @@
  * concerns every tenant, and stands in every log; what is done to a tenant's people stands in the tenant's log.
  */
 import type { AuditEventName } from '../audit/audit-events.js'
+import type { Actor, AuditedResult, AuditedUnitOfWork } from '../audit/audited-unit-of-work.js'
 import { prefixedId, randomBase62 } from '../crypto/identifiers.js'
 import { generatePassword, hashPassword, passwordWeakness } from '../crypto/password-hash.js'
 import { type Clock, HOUR_MS, MINUTE_MS } from '../lib/clock.js'
@@ -11,7 +12,6 @@ import type { PersonRecord, PersonRole } from '../storage/records.js'
 import type { Store, StoreTransaction } from '../storage/store.js'
 import { hashToken, linkOf } from '../tenants/login-link.js'
 import { assertNotSuspended } from '../tenants/tenancy.js'
-import type { Act, Actor, AuditedTransactions } from './operation.js'
 import { UNNAMED_OPERATOR } from './session-operations.js'
 
 /** How long an operator's link may wait for its one use: the operator who makes it opens it. */
@@ -50,12 +50,12 @@ export interface Invitation {
   link: string
 }
 
-type Facts = Omit<Act<never>['facts'], 'event'>
+type Facts = Omit<AuditedResult<never>['facts'], 'event'>
 
 export class PeopleOperations {
   /** @param tenantId null for the operators of the installation */
   constructor(
-    private readonly audited: AuditedTransactions,
+    private readonly audited: AuditedUnitOfWork,
     private readonly store: Store,
     private readonly clock: Clock,
     private readonly tenantId: string | null = null,
@@ -199,14 +199,17 @@ export class PeopleOperations {
     })
   }
 
-  private run<Result>(actor: Actor, work: (tx: StoreTransaction) => Promise<Act<Result>>): Promise<Result> {
+  private run<Result>(
+    actor: Actor,
+    work: (tx: StoreTransaction) => Promise<AuditedResult<Result>>,
+  ): Promise<Result> {
     return this.audited.runFor(this.tenantId, actor, work)
   }
 
   private facts(
     what: 'added' | 'changed' | 'password_reset' | 'password_chosen' | 'removed',
     facts: Facts,
-  ): Act<never>['facts'] {
+  ): AuditedResult<never>['facts'] {
     const whom = this.tenantId === null ? 'operator' : 'person'
     return { ...facts, event: `${whom}_${what}` satisfies AuditEventName }
   }

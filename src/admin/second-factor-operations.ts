@@ -1,5 +1,6 @@
 /** The second factor of people who sign in by a password: a code by time from an app, and recovery codes for the day when it is lost. */
 import { createHash, randomBytes } from 'node:crypto'
+import type { Actor, AuditedUnitOfWork } from '../audit/audited-unit-of-work.js'
 import { openWithAny, seal } from '../crypto/sealed-box.js'
 import type { ServiceKeys } from '../crypto/service-keys.js'
 import { base32, matchingStep, newTotpSecret, totpUri } from '../crypto/totp.js'
@@ -7,7 +8,6 @@ import type { Clock } from '../lib/clock.js'
 import { CodedError } from '../lib/errors.js'
 import type { SecondFactorRecord } from '../storage/records.js'
 import type { Store, StoreTransaction } from '../storage/store.js'
-import type { Actor, AuditedTransactions } from './operation.js'
 import { UNNAMED_OPERATOR } from './session-operations.js'
 
 const ISSUER = 'Countersign'
@@ -34,7 +34,7 @@ export interface FactorOwner {
 
 export class SecondFactorOperations {
   constructor(
-    private readonly audited: AuditedTransactions,
+    private readonly audited: AuditedUnitOfWork,
     private readonly store: Store,
     private readonly keys: Pick<ServiceKeys, 'secrets'>,
     private readonly clock: Clock,

@@ -1,9 +1,10 @@
 /** Sessions of the dashboard: the list of those who are signed in, and ending any of them. */
+
+import type { Actor, AuditedUnitOfWork } from '../audit/audited-unit-of-work.js'
 import type { Clock } from '../lib/clock.js'
 import { CodedError } from '../lib/errors.js'
 import type { SessionRecord } from '../storage/records.js'
 import type { Store } from '../storage/store.js'
-import type { Actor, AuditedTransactions } from './operation.js'
 
 /** The audit log's and the command line's name for the person who has the operator's password. */
 export const UNNAMED_OPERATOR = 'operator'
@@ -33,7 +34,7 @@ export interface EndedSignIns {
 
 export class SessionOperations {
   constructor(
-    private readonly audited: AuditedTransactions,
+    private readonly audited: AuditedUnitOfWork,
     private readonly store: Store,
     private readonly clock: Clock,
   ) {}

@@ -2,11 +2,12 @@
  * Who came in at the dashboard, and who tried. A tenant's own log tells of its sign-ins; an operator may act for every tenant, so
  * every log tells of operators'.
  */
+
+import type { Actor, AuditedUnitOfWork } from '../audit/audited-unit-of-work.js'
 import { type Clock, MINUTE_MS } from '../lib/clock.js'
 import type { PersonLinkRecord, PersonRecord, SessionRecord } from '../storage/records.js'
 import type { Store } from '../storage/store.js'
 import { assertNotSuspended } from '../tenants/tenancy.js'
-import type { Actor, AuditedTransactions } from './operation.js'
 import { UNNAMED_OPERATOR } from './session-operations.js'
 
 /** A session that begins, whosever it is. */
@@ -24,14 +25,14 @@ export class SignInOperations {
   private failuresToldAt = Number.NEGATIVE_INFINITY
 
   constructor(
-    private readonly audited: AuditedTransactions,
+    private readonly audited: AuditedUnitOfWork,
     private readonly store: Store,
     private readonly clock: Clock,
   ) {}
 
   /** Uses the link up. @returns whose it was; null where it is unknown, used or expired */
   byLink(linkHash: Buffer, session: NewSession, requestId: string): Promise<string | null> {
-    return this.audited.runFound({ name: 'dashboard:tenant', requestId }, async (tx) => {
+    return this.audited.runFound(undefined, { name: 'dashboard:tenant', requestId }, async (tx) => {
       const link = await tx.takeLoginLink(linkHash, this.clock.now())
       const tenant = link && (await tx.tenantById(link.tenantId))
       // A suspension deletes links: this one is from a version that kept them.
@@ -98,13 +99,13 @@ export class SignInOperations {
     if (tenantId !== null)
       return this.audited.run(tenantId, actor, async () => ({ result: undefined, facts: { event } }))
     await this.tellOfFailures({ name: 'dashboard', requestId })
-    await this.audited.noteInAll(actor, { event })
+    await this.audited.recordInAll(actor, { event })
   }
 
   private async tellOfFailures(actor: Actor): Promise<void> {
     const { failures } = this
     if (failures === 0) return
     this.failures = 0
-    await this.audited.noteInAll(actor, { event: 'sign_in_failed', status: 401, count: failures })
+    await this.audited.recordInAll(actor, { event: 'sign_in_failed', status: 401, count: failures })
   }
 }

@@ -1,12 +1,12 @@
 /** Tenants that are to stop, for a while or for good. */
 
+import type { Actor, AuditedUnitOfWork } from '../audit/audited-unit-of-work.js'
 import { prefixedId } from '../crypto/identifiers.js'
 import type { Clock } from '../lib/clock.js'
 import type { ErasureRecord, TenantRecord } from '../storage/records.js'
 import type { Store, StoreTransaction } from '../storage/store.js'
 import { assertLive, TenancyError } from '../tenants/tenancy.js'
 import { RETENTION_MS } from '../webhooks/outbox.js'
-import type { Actor, AuditedTransactions } from './operation.js'
 
 /** Few enough that other writers are not kept waiting. */
 const BATCH = 200
@@ -23,7 +23,7 @@ type Erased = Omit<TenantErasure, 'erasureId' | 'erasedAt'>
 
 export class TenantLifecycle {
   constructor(
-    private readonly audited: AuditedTransactions,
+    private readonly audited: AuditedUnitOfWork,
     private readonly store: Store,
     private readonly clock: Clock,
   ) {}

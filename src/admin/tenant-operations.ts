@@ -1,5 +1,6 @@
 /** Tenants themselves: made, given a contract, let in to the dashboard. */
 import { createHash } from 'node:crypto'
+import type { Actor, AuditedUnitOfWork } from '../audit/audited-unit-of-work.js'
 import type { Clock } from '../lib/clock.js'
 import type { TenantRecord } from '../storage/records.js'
 import type { StoreTransaction } from '../storage/store.js'
@@ -17,7 +18,6 @@ import {
   type Tenancy,
   TenancyError,
 } from '../tenants/tenancy.js'
-import type { Actor, AuditedTransactions } from './operation.js'
 
 export interface WelcomedTenant extends CreatedTenant {
   /** Signs the tenant in to the dashboard, once. */
@@ -26,7 +26,7 @@ export interface WelcomedTenant extends CreatedTenant {
 
 export class TenantOperations {
   constructor(
-    private readonly audited: AuditedTransactions,
+    private readonly audited: AuditedUnitOfWork,
     private readonly tenancy: Tenancy,
     private readonly clock: Clock,
   ) {}
@@ -38,7 +38,7 @@ export class TenantOperations {
    */
   create(name: string, actor: Actor, contract: Contract, adminUrl: string): Promise<WelcomedTenant> {
     const now = this.clock.now()
-    return this.audited.runFound(actor, async (tx) => {
+    return this.audited.runFound(undefined, actor, async (tx) => {
       const created = await this.tenancy.add(tx, name, contract)
       const { tenant } = created
       const loginLink = await createLoginLink(tx, { tenantId: tenant.id, adminUrl, now })

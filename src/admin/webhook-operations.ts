@@ -1,5 +1,6 @@
 /** A tenant's webhooks: where it wants to be told, and what became of what it was told. */
 
+import type { Actor, AuditedUnitOfWork } from '../audit/audited-unit-of-work.js'
 import type { Environment } from '../config/config.js'
 import { prefixedId } from '../crypto/identifiers.js'
 import type { Clock } from '../lib/clock.js'
@@ -9,7 +10,6 @@ import type { Store, StoreReader, StoreTransaction } from '../storage/store.js'
 import type { Outbox } from '../webhooks/outbox.js'
 import { TEST_EVENT, WEBHOOK_EVENTS } from '../webhooks/webhook-events.js'
 import { assertWebhookUrl } from '../webhooks/webhook-url.js'
-import type { Actor, AuditedTransactions } from './operation.js'
 
 /** A tenant needs one, and a second one while it moves. */
 export const MAX_ENDPOINTS = 5
@@ -35,7 +35,7 @@ export interface NewWebhook {
 
 export class WebhookOperations {
   constructor(
-    private readonly audited: AuditedTransactions,
+    private readonly audited: AuditedUnitOfWork,
     private readonly store: Store,
     private readonly outbox: Outbox,
     private readonly clock: Clock,

@@ -1,8 +1,8 @@
 /** `countersign keys rotate-epoch`, `export` and `import`: the keys outside of the database that users' keys are wrapped under. */
 import { existsSync } from 'node:fs'
 import type { Command } from 'commander'
-import { COMMAND_LINE } from '../admin/operation.js'
 import type { Core } from '../app/core.js'
+import { COMMAND_LINE } from '../audit/audited-unit-of-work.js'
 import { type Config, isPostgres, loadConfig } from '../config/config.js'
 import type { EpochFolder } from '../keys/epoch-folder.js'
 import { HOUR_MS, MINUTE_MS, systemClock } from '../lib/clock.js'

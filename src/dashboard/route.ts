@@ -1,6 +1,6 @@
 /** What a route of the dashboard's API is: what goes in, and what comes out. Who may call it stands in `rights.ts`. */
 import type { TSchema } from 'typebox'
-import type { Actor } from '../admin/operation.js'
+import type { Actor } from '../audit/audited-unit-of-work.js'
 import type { IncomingRequest, Reply } from '../http/listeners/listener.js'
 import type { TenantRecord } from '../storage/records.js'
 import type { InputOf, OperatorRoutes, QueryOf, TenantRoutes } from './contract.js'

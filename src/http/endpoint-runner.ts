@@ -2,12 +2,13 @@
 
 import type { Call, Commit, Endpoint, Outcome } from '../api/endpoint.js'
 import type { AuditEventName } from '../audit/audit-events.js'
-import type { AuditLog } from '../audit/audit-log.js'
+import type { AuditFacts, AuditLog } from '../audit/audit-log.js'
+import { AuditedUnitOfWork } from '../audit/audited-unit-of-work.js'
 import { BiometricError } from '../biometrics/types.js'
 import type { Environment } from '../config/config.js'
 import type { Execution, KeptResponse } from '../idempotency/idempotency.js'
 import { ApiError } from '../lib/api-error.js'
-import type { Scope, Store, StoreTransaction } from '../storage/store.js'
+import type { Store, StoreTransaction } from '../storage/store.js'
 import type { TemplateVault } from '../users/template-vault.js'
 import type { Answer } from './answer.js'
 
@@ -15,6 +16,8 @@ import type { Answer } from './answer.js'
 const NOT_EXECUTED = new Set([400, 401, 403, 405, 413, 415, 429])
 
 export class EndpointRunner {
+  private readonly audited: AuditedUnitOfWork
+
   constructor(
     private readonly parts: {
       environment: Environment
@@ -22,7 +25,9 @@ export class EndpointRunner {
       audit: AuditLog
       vault: Pick<TemplateVault, 'find'>
     },
-  ) {}
+  ) {
+    this.audited = new AuditedUnitOfWork(parts.store, parts.audit)
+  }
 
   /** @throws ApiError that is no outcome of an execution; BiometricError cancelled when the caller hung up */
   async run(
@@ -56,38 +61,23 @@ export class EndpointRunner {
     // The database is not to be blamed for it.
     if (started > call.deadlineMs) throw new ApiError('deadline_exceeded')
     const { sign = 0 } = call.timings
+    const event = this.auditEventOf(endpoint)
     try {
-      return await this.parts.store.transaction(
+      return await this.audited.run(
+        call.tenant.id,
+        { name: call.keyId, requestId: call.requestId },
         async (tx) => {
-          // The lock may have come late: a caller that is told 504 must find that nothing has happened.
+          // The lock may have come late: a caller that gets a 504 must find that nothing has happened.
           if (performance.now() > call.deadlineMs) throw new ApiError('deadline_exceeded')
-          const event = this.auditEventOf(endpoint)
-          // Together with what the work asks for first: its answer costs no way of its own.
-          const end = event ? tx.auditEnd(call.tenant.id) : undefined
-          end?.catch(() => {})
           const outcome = typeof work === 'function' ? await work(tx) : work
           const refusedUser =
             event && outcome.code && !outcome.audit?.subject ? await this.refusedUser(tx, call) : {}
-          const audited = { ...refusedUser, ...outcome.audit }
-          const answer = toAnswer({ ...outcome, audit: audited })
+          const audit = { ...refusedUser, ...outcome.audit }
+          const answer = toAnswer({ ...outcome, audit })
           await execution?.keep(tx, keptResponse(outcome, answer), outcome.owner)
-          if (event) {
-            const facts = {
-              ...audited,
-              ...(call.captureSession ? { capture_session: call.captureSession } : {}),
-              event,
-              actor: call.keyId,
-              request_id: call.requestId,
-              ...(call.address === null ? {} : { address: call.address }),
-              status: outcome.status,
-              ...(outcome.code ? { code: outcome.code } : {}),
-            }
-            await this.parts.audit.append(tx, call.tenant.id, facts, end)
-          }
-          return answer
+          return { result: answer, facts: event && factsOf(event, call, { ...outcome, audit }) }
         },
-        call.deadlineMs,
-        this.scopeOf(call),
+        { deadlineMs: call.deadlineMs, concerns: this.concernsOf(call), isAudited: event !== null },
       )
     } finally {
       // A verdict is signed inside the transaction: a stage of its own.
@@ -102,10 +92,9 @@ export class EndpointRunner {
     return found ? { subject: found.pseudonym } : {}
   }
 
-  /** A sandbox call may concern its tenant as well, whose production key it issues. */
-  private scopeOf({ tenant, user }: Call<unknown>): Scope {
-    const concerns = this.parts.environment === 'production' ? user?.blindIndex.toString('latin1') : undefined
-    return { tenantId: tenant.id, concerns }
+  /** Calls about different users run concurrently. A sandbox call may also issue its tenant's production key: it has no key of its own. */
+  private concernsOf({ user }: Call<unknown>): string | undefined {
+    return this.parts.environment === 'production' ? user?.blindIndex.toString('latin1') : undefined
   }
 
   private auditEventOf(endpoint: Endpoint<unknown>): AuditEventName | null {
@@ -123,6 +112,17 @@ function refusal(error: unknown, call: Call<unknown>): Outcome {
     headers: error.headers,
     // Sealed under the service's key: the user may be gone, and a refusal says nothing of them.
     ...(call.user ? { owner: { blindIndex: call.user.blindIndex, subject: null } } : {}),
+  }
+}
+
+function factsOf(event: AuditEventName, call: Call<unknown>, { status, code, audit }: Outcome): AuditFacts {
+  return {
+    ...audit,
+    ...(call.captureSession ? { capture_session: call.captureSession } : {}),
+    event,
+    ...(call.address === null ? {} : { address: call.address }),
+    status,
+    ...(code ? { code } : {}),
   }
 }
 

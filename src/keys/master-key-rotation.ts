@@ -5,6 +5,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { AuditLog } from '../audit/audit-log.js'
+import { AuditedUnitOfWork, COMMAND_LINE } from '../audit/audited-unit-of-work.js'
 import { dataKeyWrapping } from '../crypto/epoch-key.js'
 import { masterKeyId } from '../crypto/master-key.js'
 import { type SealingKey, sealAnew } from '../crypto/sealed-box.js'
@@ -82,16 +83,9 @@ export async function finish(
   await sleep(TAKEOVER_MS)
   await sealRowsAnew(store, active, onProgress)
   // With the active keys, not the settled ones: a log to which nothing was appended since the change still ends in a seal of the old key.
-  const audit = new AuditLog(active, systemClock)
-  await store.transaction(async (tx) => {
-    for (const { id: tenantId } of await tx.tenants())
-      await audit.append(tx, tenantId, {
-        event: 'working_keys_changed',
-        actor: 'operator',
-        request_id: null,
-        master_key: id,
-      })
-  })
+  const audited = new AuditedUnitOfWork(store, new AuditLog(active, systemClock))
+  const facts = { event: 'working_keys_changed', master_key: id } as const
+  await audited.runForAll(COMMAND_LINE, async () => ({ result: undefined, facts }))
   await putKeyring(store, settleKeys(active), masterKey, { alone: true })
   return forgotten
 }

@@ -3,9 +3,9 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { COMMAND_LINE } from '../../src/admin/operation.js'
 import { type Core, openCore } from '../../src/app/core.js'
 import { AUDIT_EVENTS } from '../../src/audit/audit-events.js'
+import { COMMAND_LINE, OpenUnitOfWork } from '../../src/audit/audited-unit-of-work.js'
 import { type Environment, loadConfig } from '../../src/config/config.js'
 import { DAY_MS, ManualClock } from '../../src/lib/clock.js'
 import type { TenantRecord } from '../../src/storage/records.js'
@@ -122,15 +122,13 @@ describe('an operation', () => {
     expect(await log()).toHaveLength(1)
   })
 
-  it('hands its facts to a transaction that writes the entry itself, and writes none', async () => {
-    const { result, facts } = await core.store.transaction((tx) =>
-      core.operations.keys.rotateSigningWithin(tx, tenant.id, false),
-    )
-    expect(facts).toEqual({
-      event: 'rotate_signing',
-      current: result.current.id,
-      previous: result.previous.id,
+  it('leaves the facts of an operation to the open unit of work that it is a part of, and appends no entry', async () => {
+    const { current, previous, facts } = await core.store.transaction(async (tx) => {
+      const unit = new OpenUnitOfWork(tx)
+      const rotation = await core.operations.keys.rotateSigning(tenant, unit, false)
+      return { ...rotation, facts: unit.facts }
     })
+    expect(facts).toEqual({ event: 'rotate_signing', current: current.id, previous: previous.id })
     expect(await log()).toEqual([])
   })
 })

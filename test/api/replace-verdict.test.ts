@@ -1,6 +1,6 @@
 /** A contract that asks for a verdict before a reference is replaced: whose it must be, for what, how old, and how often it is good. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { COMMAND_LINE } from '../../src/admin/operation.js'
+import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
 import { MINUTE_MS } from '../../src/lib/clock.js'
 import { allowReturn, askForSession } from '../support/capture-page.js'
 import type { ApiClient } from '../support/client.js'

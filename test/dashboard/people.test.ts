@@ -1,7 +1,7 @@
 /** People of tenants: invited, signed in under a name, with a role, and never beyond their tenant. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { COMMAND_LINE } from '../../src/admin/operation.js'
 import { INVITATION_MS } from '../../src/admin/people-operations.js'
+import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
 import { OPERATOR_RIGHTS, TENANT_RIGHTS } from '../../src/dashboard/rights.js'
 import { MINUTE_MS } from '../../src/lib/clock.js'
 import type { PersonRole } from '../../src/storage/records.js'

@@ -4,8 +4,8 @@
  */
 import { createHash, randomBytes } from 'node:crypto'
 import { closeSync, fsyncSync, mkdirSync, openSync, writeSync } from 'node:fs'
-import { COMMAND_LINE } from '../../src/admin/operation.js'
 import { type Core, findKeys, openCore } from '../../src/app/core.js'
+import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
 import { restoreDatabase } from '../../src/cli/backup.js'
 import { sqliteFile } from '../../src/config/config.js'
 import { keepKeyFile, newMasterKey, replaceKeyFile } from '../../src/crypto/master-key.js'

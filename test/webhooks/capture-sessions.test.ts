@@ -2,7 +2,7 @@
 import { pino } from 'pino'
 import Schema from 'typebox/schema'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { COMMAND_LINE } from '../../src/admin/operation.js'
+import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
 import { UPLOAD_MS } from '../../src/capture-page/capture-server.js'
 import { RetentionJob } from '../../src/jobs/retention.js'
 import { MINUTE_MS, SECOND_MS } from '../../src/lib/clock.js'

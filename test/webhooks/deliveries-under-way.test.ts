@@ -2,7 +2,7 @@
 import { createServer, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { COMMAND_LINE } from '../../src/admin/operation.js'
+import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
 import { MINUTE_MS } from '../../src/lib/clock.js'
 import type { ApiClient } from '../support/client.js'
 import { poll } from '../support/command.js'
