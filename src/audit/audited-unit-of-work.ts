@@ -32,7 +32,7 @@ export type FoundResult<Result> =
 
 export interface UnitOptions {
   /** Serialization key within the tenant: units with different keys may run concurrently. Default: the whole tenant. */
-  concerns?: string | undefined
+  serializationKey?: string | undefined
   /** Time by which the transaction must have begun, on the axis of performance.now(). Default: none. */
   deadlineMs?: number | undefined
   /** False for work that gets no entry, such as all work in the sandbox. Default: true. */
@@ -67,14 +67,14 @@ export class AuditedUnitOfWork {
     tenantId: string,
     by: Actor | OpenUnitOfWork,
     work: (tx: StoreTransaction) => Promise<AuditedResult<Result, AuditFacts | null>>,
-    { concerns, deadlineMs, isAudited = true }: UnitOptions = {},
+    { serializationKey, deadlineMs, isAudited = true }: UnitOptions = {},
   ): Promise<Result> {
     if (by instanceof OpenUnitOfWork) {
       const { result, facts } = await work(by.tx)
       by.facts = facts ?? {}
       return result
     }
-    return this.transaction({ tenantId, concerns }, deadlineMs, async (tx) => {
+    return this.transaction({ tenantId, serializationKey }, deadlineMs, async (tx) => {
       // Read within the transaction: a suspension that was committed before it holds for an act that was in flight.
       if (by.isTenant) assertNotSuspended((await tx.tenantById(tenantId))!)
       // Sent together with the first statement of the work, so that it costs no network round trip of its own.

@@ -77,7 +77,11 @@ export class EndpointRunner {
           await execution?.keep(tx, keptResponse(outcome, answer), outcome.owner)
           return { result: answer, facts: event && factsOf(event, call, { ...outcome, audit }) }
         },
-        { deadlineMs: call.deadlineMs, concerns: this.concernsOf(call), isAudited: event !== null },
+        {
+          deadlineMs: call.deadlineMs,
+          serializationKey: this.serializationKeyOf(call),
+          isAudited: event !== null,
+        },
       )
     } finally {
       // A verdict is signed inside the transaction: a stage of its own.
@@ -92,8 +96,8 @@ export class EndpointRunner {
     return found ? { subject: found.pseudonym } : {}
   }
 
-  /** Calls about different users run concurrently. A sandbox call may also issue its tenant's production key: it has no key of its own. */
-  private concernsOf({ user }: Call<unknown>): string | undefined {
+  /** Calls about different users run concurrently. In the sandbox none do: a call may also issue the tenant's production key. */
+  private serializationKeyOf({ user }: Call<unknown>): string | undefined {
     return this.parts.environment === 'production' ? user?.blindIndex.toString('latin1') : undefined
   }
 

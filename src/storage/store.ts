@@ -271,7 +271,7 @@ export interface Scope {
    * A name for that part of it, beside the audit log of the tenant, which it may extend: it may run side by side with work that
    * concerns another part, and be called again when that has failed. Without it, it runs alone among what is the tenant's.
    */
-  concerns?: string | undefined
+  serializationKey?: string | undefined
 }
 
 /** What a store has beside, that several services have in common. */

@@ -323,7 +323,7 @@ describe('an append to a log that does not end as it was sealed', () => {
       Array.from({ length: 30 }, (_, i) =>
         store.transaction((tx) => log.append(tx, 'ten_a', event(i)), undefined, {
           tenantId: 'ten_a',
-          concerns: `user ${i}`,
+          serializationKey: `user ${i}`,
         }),
       ),
     )

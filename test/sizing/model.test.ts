@@ -171,9 +171,9 @@ describe('the model', () => {
       const source = readFileSync(packageFile('src', 'storage', file), 'utf8')
       return Number(new RegExp(`^(?:export )?const ${name} = (\\d+)$`, 'm').exec(source)?.[1])
     }
-    expect(constant('postgres/postgres-writer.ts', 'MAX_AT_ONCE')).toBe(MAX_IN_GROUP)
-    expect(constant('postgres/postgres-writer.ts', 'MAX_MISSES')).toBe(MAX_MISSES)
-    expect(constant('postgres/postgres-migrations.ts', 'LANES')).toBe(LANES)
+    expect(constant('postgres/postgres-writer.ts', 'MAX_GROUP_SIZE')).toBe(MAX_IN_GROUP)
+    expect(constant('postgres/postgres-writer.ts', 'MAX_SKIPPED_ROUNDS')).toBe(MAX_MISSES)
+    expect(constant('postgres/postgres-migrations.ts', 'LOCK_PARTITIONS')).toBe(LANES)
     expect(DEFAULT_TASKS_PER_WORKER).toBe(TASKS_PER_WORKER)
     // Of a verify that is alone in its group; test/storage/postgres/postgres-round-trips.test.ts counts them.
     const page = readFileSync(packageFile('docs', 'postgresql.md'), 'utf8')

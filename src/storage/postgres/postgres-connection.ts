@@ -13,7 +13,7 @@ interface Compiled {
   text: string
   /** In their order; null where the parameters have no names. */
   parameters: string[] | null
-  isBrief: boolean
+  isQuick: boolean
 }
 
 /** Where a write stands alone nobody may wait for it: who sends it has to keep its failure. */
@@ -26,11 +26,11 @@ function statement<Parameters extends unknown[], Row>(
   send: Send,
   isPlucked: boolean,
 ): Statement<Parameters, Row> {
-  const { name, text, parameters, isBrief } = compiled
+  const { name, text, parameters, isQuick } = compiled
   const query = (given: Parameters, isWrite = false) => {
     const named = parameters && (given[0] as Record<string, unknown>)
     const values = named ? parameters.map((field) => named[field]) : given
-    return send({ name, text, values, isBrief }, isWrite)
+    return send({ name, text, values, isQuick }, isWrite)
   }
   const rowsOf = ({ rows }: QueryResult): Row[] =>
     isPlucked ? rows.map((row: object) => Object.values(row)[0] as Row) : (rows as Row[])
@@ -50,12 +50,12 @@ function statement<Parameters extends unknown[], Row>(
 const known = new Map<string, Compiled>()
 
 function compile(sql: string, kind: StatementKind | undefined): Compiled {
-  const compiled = known.get(sql) ?? { ...translate(sql), isBrief: kind === 'brief' }
+  const compiled = known.get(sql) ?? { ...translate(sql), isQuick: kind === 'brief' }
   known.set(sql, compiled)
   return compiled
 }
 
-function translate(sql: string): Omit<Compiled, 'isBrief'> {
+function translate(sql: string): Omit<Compiled, 'isQuick'> {
   const names: string[] = []
   let count = 0
   const text = sql.replace(/\?|@(\w+)/g, (_, name?: string) => {

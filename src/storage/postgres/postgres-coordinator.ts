@@ -9,9 +9,9 @@ import { COMMIT, VERSION } from '../../lib/version.js'
 import type { Claim, Coordinator, TokenBucket, TokenLease } from '../coordinator.js'
 import type { EpochProgress } from '../epoch-book.js'
 import { StoreUnavailableError } from '../store.js'
+import type { DeadConnectionDetector } from './postgres-dead-connections.js'
 import { SCHEMA } from './postgres-migrations.js'
 import { type PostgresAccess, PostgresPool } from './postgres-pool.js'
-import type { SilenceWatch } from './postgres-silence.js'
 
 const LEASE_MS = 2000
 const BEAT_MS = 500
@@ -47,7 +47,7 @@ export class PostgresCoordinator implements Coordinator {
 
   constructor(
     access: PostgresAccess,
-    private readonly silence?: SilenceWatch,
+    private readonly silence?: DeadConnectionDetector,
   ) {
     this.pool = new PostgresPool(access, {
       size: CONNECTIONS,
@@ -100,7 +100,7 @@ export class PostgresCoordinator implements Coordinator {
     for (;;) {
       const taken = await this.pool.query({
         name: 'claim',
-        isBrief: true,
+        isQuick: true,
         text: `INSERT INTO claim (scope, payload_hash, node, token) VALUES ($1, $2, $3, $4)
           ON CONFLICT (scope) DO UPDATE SET payload_hash = excluded.payload_hash, node = excluded.node, token = excluded.token
           WHERE claim.token = excluded.token
@@ -127,7 +127,7 @@ export class PostgresCoordinator implements Coordinator {
   ): Promise<TokenLease> {
     const { rows } = await this.pool.query({
       name: 'lease-tokens',
-      isBrief: true,
+      isQuick: true,
       // Whoever waited for the row may come with an earlier time than the one before: a bucket never runs backwards.
       text: `INSERT INTO bucket AS b (holder, granted, tokens, at)
         VALUES ($1, least($4, floor($3::float8)), $3::float8 - least($4, floor($3::float8)), statement_timestamp())
@@ -225,7 +225,7 @@ export class PostgresCoordinator implements Coordinator {
   private async giveBack(tokens: string[]): Promise<void> {
     await this.pool.query({
       name: 'release',
-      isBrief: true,
+      isQuick: true,
       text: 'DELETE FROM claim WHERE token = ANY ($1::text[])',
       values: [tokens],
     })

@@ -19,7 +19,7 @@ const COPY_LOCK = 0x4353474d
 const PATIENCE_MS = 5000
 const RETRY_MS = 200
 /** The lane under this lock is written by nobody, and so is nothing else that is copied. */
-const HOLD_LANE = 'LOCK TABLE lane IN EXCLUSIVE MODE'
+const LOCK_ALL_PARTITIONS = 'LOCK TABLE lane IN EXCLUSIVE MODE'
 /** One connection has the transaction, one looks past it. */
 const CONNECTIONS = 2
 
@@ -35,7 +35,7 @@ export function openPostgresSource(url: string, options: PostgresOptions): Promi
     await assertUnserved(pool, 'source_in_use', name)
     await client.query(`BEGIN ISOLATION LEVEL REPEATABLE READ; SET LOCAL lock_timeout = ${PATIENCE_MS}`)
     // Before the first look, which makes what is seen from then on.
-    await client.query(HOLD_LANE).catch((error: unknown) => {
+    await client.query(LOCK_ALL_PARTITIONS).catch((error: unknown) => {
       throw isLockTimeout(error)
         ? new StoreCopyError('source_in_use', `The ${name} is being written. Stop what writes it first.`)
         : error
@@ -73,7 +73,7 @@ export function openPostgresTarget(url: string, options: PostgresOptions): Promi
       async begin({ mark, command }: CopyOrigin) {
         await assertUnserved(pool, 'target_in_use', name)
         await transaction(client, async () => {
-          await client.query(HOLD_LANE)
+          await client.query(LOCK_ALL_PARTITIONS)
           await client.query('CREATE TABLE unfinished_copy (mark text NOT NULL, command text NOT NULL)')
           await client.query('INSERT INTO unfinished_copy (mark, command) VALUES ($1, $2)', [mark, command])
           // A service that had opened the schema before may have begun to fill it.
@@ -129,7 +129,7 @@ async function connecting<T>(
 ): Promise<T> {
   const access = accessOf(url, options)
   return opening(access.target, async () => {
-    const pool = new PostgresPool(access, { size: CONNECTIONS, isPatient: true })
+    const pool = new PostgresPool(access, { size: CONNECTIONS, isLongRunning: true })
     let client: PoolClient | undefined
     try {
       client = await pool.acquire()

@@ -14,25 +14,25 @@ export interface Job {
   number: number
   deadlineMs: number
   /** Null for all of them. */
-  lane: number | null
+  partition: number | null
   /** How often another node had the lane when it was to be taken. */
-  misses: number
-  concerns?: string | undefined
+  skippedRounds: number
+  serializationKey?: string | undefined
   work: (tx: StoreTransaction) => Promise<unknown>
   resolve: (value: unknown) => void
   reject: (error: unknown) => void
 }
 
-export interface Outcome {
+export interface JobOutcome {
   /** There is something to commit. */
-  isDone: boolean
+  hasSucceeded: boolean
   /** To be called once that is committed. */
-  settle: () => void
+  notifyCaller: () => void
 }
 
 export class PostgresGroup {
   /** Made when first taken: commands, and most services, need few. */
-  private readonly seats: Seat[] = []
+  private readonly slots: TransactionSlot[] = []
   /** The end of each log before the group, asked for once. */
   private readonly before = new Map<string, Promise<AuditEnd>>()
   /** Of each log that is extended, its last entry by now. */
@@ -46,27 +46,27 @@ export class PostgresGroup {
    * @param jobs one or more, each of which concerns something
    * @returns null where one has failed that had written already: all is to be rolled back, and done one after the other
    */
-  async run(jobs: readonly Job[]): Promise<Outcome[] | null> {
+  async run(jobs: readonly Job[]): Promise<JobOutcome[] | null> {
     for (const kept of [this.before, this.heads, this.seals]) kept.clear()
     const turns = new Map<string | undefined, Promise<unknown>>()
     const outcomes = await Promise.all(
       jobs.map(async (job, i) => {
-        const earlier = turns.get(job.concerns)
-        const seat = this.seat(i)
-        const turn = earlier ? earlier.then(() => seat.run(job)) : seat.run(job)
-        turns.set(job.concerns, turn)
+        const earlier = turns.get(job.serializationKey)
+        const slot = this.slot(i)
+        const turn = earlier ? earlier.then(() => slot.run(job)) : slot.run(job)
+        turns.set(job.serializationKey, turn)
         return turn
       }),
     )
     const done = outcomes.filter((outcome) => outcome !== null)
     if (done.length < outcomes.length) return null
-    for (const seal of this.seals.values()) void this.seat(0).alone.putAuditSeal(seal)
+    for (const seal of this.seals.values()) void this.slot(0).alone.putAuditSeal(seal)
     return done
   }
 
-  private seat(index: number): Seat {
-    this.seats[index] ??= new Seat(this.send, (tx) => this.linking(tx))
-    return this.seats[index]
+  private slot(index: number): TransactionSlot {
+    this.slots[index] ??= new TransactionSlot(this.send, (tx) => this.linking(tx))
+    return this.slots[index]
   }
 
   /** A seal says how far a log goes: each commit needs its last alone. */
@@ -95,7 +95,7 @@ export class PostgresGroup {
 }
 
 /** Where one transaction of a group sits: it is known what it has written. */
-class Seat {
+class TransactionSlot {
   readonly alone: StoreTransaction
   private readonly tx: StoreTransaction
   private hasWritten = false
@@ -113,13 +113,13 @@ class Seat {
   }
 
   /** @returns null where it has failed with something written */
-  async run(job: Job): Promise<Outcome | null> {
+  async run(job: Job): Promise<JobOutcome | null> {
     this.hasWritten = false
     try {
       const value = await job.work(this.tx)
-      return { isDone: true, settle: () => job.resolve(value) }
+      return { hasSucceeded: true, notifyCaller: () => job.resolve(value) }
     } catch (error) {
-      return this.hasWritten ? null : { isDone: false, settle: () => job.reject(error) }
+      return this.hasWritten ? null : { hasSucceeded: false, notifyCaller: () => job.reject(error) }
     }
   }
 }

@@ -503,7 +503,7 @@ const STEPS: string[] = [
 /** That this code is made for. */
 export const SCHEMA = STEPS.length
 /** Rows of the table. */
-export const LANES = 256
+export const LOCK_PARTITIONS = 256
 /**
  * The oldest schema whose code may work with that one. A step that takes something away raises it to the first schema whose code does
  * without: never to its own, because then every service would have to be stopped for the upgrade. Those before 5 were

@@ -2,7 +2,7 @@
 import type { PoolClient } from 'pg'
 
 /** Nobody joins those who wait for something for so long. */
-const HELD_UP_MS = 50
+const MAX_WAIT_TO_JOIN_MS = 50
 
 export class Pipeline {
   private client: PoolClient | null = null
@@ -28,7 +28,7 @@ export class Pipeline {
     if (this.hasEnded || this.isLost) return false
     // While there is none, everybody's patience counts from when it was asked for.
     const waitMs = this.client ? silentMs(this.client) : performance.now() - this.begunMs
-    return waitMs !== null && waitMs < HELD_UP_MS
+    return waitMs !== null && waitMs < MAX_WAIT_TO_JOIN_MS
   }
 
   /** To be left, unless it rejects. */

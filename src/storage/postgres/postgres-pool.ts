@@ -6,12 +6,12 @@ import type { ConnectionOptions } from 'node:tls'
 import pg, { type ClientBase, type PoolClient } from 'pg'
 import { ConfigError } from '../../config/config-error.js'
 import type { PostgresTarget } from '../../config/postgres-url.js'
+import type { DeadConnectionDetector, WatchedConnection } from './postgres-dead-connections.js'
 import { isAnswer, isStalePlan, translatePostgres } from './postgres-errors.js'
 import { Pipeline } from './postgres-pipeline.js'
 import { type KnownStatements, queryOf } from './postgres-prepared.js'
 import { leaveRowsAsTheyArrive, types } from './postgres-rows.js'
 import { beginSession, QUERY_MS, STATEMENT_MS } from './postgres-session.js'
-import type { SilenceWatch, WatchedConnection } from './postgres-silence.js'
 import { type PrimaryTimeline, Timelines, timelineOf } from './postgres-timeline.js'
 
 const KEEP_ALIVE_MS = 10_000
@@ -25,7 +25,7 @@ const QUEUE_TIMEOUT = 'timeout exceeded when trying to connect'
 /** Which host is the one to be written: of all pools of a store. */
 export class Hosts {
   private index = 0
-  private firstLook: Promise<void> | null = null
+  private firstChoice: Promise<void> | null = null
 
   constructor(
     private readonly all: PostgresTarget['hosts'],
@@ -42,9 +42,9 @@ export class Hosts {
   }
 
   /** Looks for the newest primary before the first connection is made: an older one may stand first in the list. */
-  lookOnce(look: () => Promise<void>): Promise<void> {
-    this.firstLook ??= this.all.length > 1 ? look() : Promise.resolve()
-    return this.firstLook
+  chooseOnce(look: () => Promise<void>): Promise<void> {
+    this.firstChoice ??= this.all.length > 1 ? look() : Promise.resolve()
+    return this.firstChoice
   }
 
   /**
@@ -71,11 +71,11 @@ export interface PoolOptions {
   /** The most connections at once. */
   size: number
   /** For work that may take long: no statement is given up, and none is sent before the one before it is answered. */
-  isPatient?: boolean
+  isLongRunning?: boolean
   /** Of the server, for these connections. */
   settings?: Record<string, string>
   /** Ends those that are lost without a sign. */
-  silence?: SilenceWatch | undefined
+  silence?: DeadConnectionDetector | undefined
 }
 
 /** Where the server stands, and how one signs in there. */
@@ -88,7 +88,7 @@ export interface PostgresAccess {
 
 export interface PostgresQuery extends pg.QueryConfig {
   /** Is answered at once, so that others may wait behind it. */
-  isBrief?: boolean
+  isQuick?: boolean
 }
 
 export class PostgresPool {
@@ -97,12 +97,15 @@ export class PostgresPool {
   private readonly watched = new WeakMap<ClientBase, WatchedConnection>()
   private pipeline: Pipeline | null = null
   /** A connection to the present host that is none of the pool's. */
-  private readonly makeApart: (timeoutMs: number, host?: PostgresTarget['hosts'][number]) => pg.Client
+  private readonly makeSeparateClient: (
+    timeoutMs: number,
+    host?: PostgresTarget['hosts'][number],
+  ) => pg.Client
 
   /** @throws ConfigError when a file of the TLS options cannot be read */
   constructor(
     private readonly access: PostgresAccess,
-    { size, isPatient = false, settings = {}, silence }: PoolOptions,
+    { size, isLongRunning = false, settings = {}, silence }: PoolOptions,
   ) {
     const { target, hosts, passwordFile } = access
     const { hostOf, watched } = this
@@ -143,7 +146,7 @@ export class PostgresPool {
         }
         const submit = this.query.bind(this)
         this.query = ((given: pg.QueryConfig | string, values?: unknown[]) => {
-          if (!isPatient) this.hold()
+          if (!isLongRunning) this.hold()
           const answered = this.watched?.ask()
           return new Promise((resolve, reject) => {
             submit(
@@ -190,7 +193,7 @@ export class PostgresPool {
       ...(target.options === undefined ? {} : { options: target.options }),
       application_name: 'countersign',
     }
-    this.makeApart = (timeoutMs, host) =>
+    this.makeSeparateClient = (timeoutMs, host) =>
       new HostClient({ ...session, connectionTimeoutMillis: timeoutMs, query_timeout: timeoutMs }, host)
     this.pool = new pg.Pool({
       ...session,
@@ -200,11 +203,11 @@ export class PostgresPool {
       idleTimeoutMillis: 0,
       keepAlive: true,
       keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
-      pipeline: !isPatient,
+      pipeline: !isLongRunning,
       types,
-      ...(isPatient ? {} : { query_timeout: QUERY_MS }),
+      ...(isLongRunning ? {} : { query_timeout: QUERY_MS }),
       onConnect: async (client) => {
-        const pid = await beginSession(client, { isPatient, settings })
+        const pid = await beginSession(client, { isLongRunning, settings })
         const timeline = await timelineOf(client)
         if (timeline) hosts.timelines.admit(timeline)
         const connection = watched.get(client)
@@ -217,7 +220,7 @@ export class PostgresPool {
   /** @throws Error of pg, of the host that was tried last */
   async acquire(): Promise<PoolClient> {
     const { hosts } = this.access
-    await hosts.lookOnce(() => this.findNewestPrimary())
+    await hosts.chooseOnce(() => this.findNewestPrimary())
     for (let tries = 1; ; ) {
       const tried = hosts.current
       try {
@@ -242,7 +245,7 @@ export class PostgresPool {
   /** Asks every host, each over a connection of its own, and goes on with the primary of the highest timeline. Never rejects. */
   findNewestPrimary(): Promise<void> {
     return this.access.hosts.chooseNewest(async (host) => {
-      const client = this.makeApart(PROBE_MS, host)
+      const client = this.makeSeparateClient(PROBE_MS, host)
       try {
         await client.connect()
         return await timelineOf(client)
@@ -256,7 +259,7 @@ export class PostgresPool {
   /** Outside a transaction. @throws as translatePostgres makes it */
   async query(query: PostgresQuery): Promise<pg.QueryResult> {
     for (let isRetry = false; ; isRetry = true) {
-      const pipeline = query.isBrief ? this.openPipeline() : null
+      const pipeline = query.isQuick ? this.openPipeline() : null
       const client = await (pipeline?.join() ?? this.acquire()).catch((error) => {
         throw translatePostgres(error)
       })
@@ -287,7 +290,7 @@ export class PostgresPool {
 
   /** Over a connection of its own, which is made for it. @throws Error of pg */
   async queryApart(query: pg.QueryConfig, timeoutMs: number): Promise<pg.QueryResult> {
-    const client = this.makeApart(timeoutMs)
+    const client = this.makeSeparateClient(timeoutMs)
     try {
       await client.connect()
       return await client.query(query)

@@ -38,13 +38,13 @@ const SESSION_MARK = 'countersign.session'
  */
 export async function beginSession(
   client: ClientBase,
-  { isPatient, settings }: { isPatient: boolean; settings: Record<string, string> },
+  { isLongRunning, settings }: { isLongRunning: boolean; settings: Record<string, string> },
 ): Promise<number> {
   const { pid } = await assertUsable(client)
   await set(client, {
     [SESSION_MARK]: 'ours',
     ...KEEP_ALIVE,
-    ...(isPatient ? {} : BOUNDS),
+    ...(isLongRunning ? {} : BOUNDS),
     ...settings,
   })
   return pid

@@ -22,13 +22,13 @@ import {
 import { examinePostgres } from './postgres-check.js'
 import { postgresConnection } from './postgres-connection.js'
 import { PostgresCoordinator } from './postgres-coordinator.js'
+import { DeadConnectionDetector } from './postgres-dead-connections.js'
 import { isOutOfReach } from './postgres-errors.js'
 import { migrate, SCHEMA, schemaVersion } from './postgres-migrations.js'
 import { Hosts, type PostgresAccess, PostgresPool } from './postgres-pool.js'
 import { listServices, PostgresShared } from './postgres-shared.js'
-import { SilenceWatch } from './postgres-silence.js'
 import { Timelines } from './postgres-timeline.js'
-import { LANE_LOCK_MS, PostgresWriter } from './postgres-writer.js'
+import { PARTITION_LOCK_MS, PostgresWriter } from './postgres-writer.js'
 
 /** Reads under way at once; what comes beyond them waits. */
 const READERS = 8
@@ -106,7 +106,7 @@ export class PostgresStore implements Store {
   private readonly writer: PostgresWriter
   private readonly writers: PostgresPool
   private readonly readers: PostgresPool
-  private readonly silence: SilenceWatch
+  private readonly silence: DeadConnectionDetector
   private knownSize = { bytes: 0, askedAtMs: Number.NEGATIVE_INFINITY }
   private closing: Promise<void> | null = null
   private readonly primaryWatch: PeriodicTask | null
@@ -117,9 +117,9 @@ export class PostgresStore implements Store {
     private readonly access: PostgresAccess,
     { serving = false }: PostgresOptions,
   ) {
-    this.silence = new SilenceWatch((query, timeoutMs) => this.readers.queryApart(query, timeoutMs))
+    this.silence = new DeadConnectionDetector((query, timeoutMs) => this.readers.queryApart(query, timeoutMs))
     const { silence } = this
-    const settings = { lock_timeout: `${LANE_LOCK_MS}ms` }
+    const settings = { lock_timeout: `${PARTITION_LOCK_MS}ms` }
     this.writers = new PostgresPool(access, { size: 1, settings, silence })
     this.readers = new PostgresPool(access, { size: READERS, silence })
     this.writer = new PostgresWriter(this.writers)
@@ -256,7 +256,7 @@ export function accessOf(
 
 /** One connection, on which work may take long. */
 async function withClient<T>(access: PostgresAccess, work: (client: ClientBase) => Promise<T>): Promise<T> {
-  const pool = new PostgresPool(access, { size: 1, isPatient: true })
+  const pool = new PostgresPool(access, { size: 1, isLongRunning: true })
   try {
     const client = await pool.acquire()
     try {

@@ -9,31 +9,31 @@ import { storeTransaction } from '../statements.js'
 import { type CommitReport, type Scope, type StoreTransaction, StoreUnavailableError } from '../store.js'
 import { postgresConnection } from './postgres-connection.js'
 import { isAnswer, isLockTimeout, translatePostgres } from './postgres-errors.js'
-import { type Job, type Outcome, PostgresGroup } from './postgres-group.js'
-import { type Agreed, takeAllLanes, takeLanes } from './postgres-lanes.js'
-import { LANES, SCHEMA } from './postgres-migrations.js'
+import { type Job, type JobOutcome, PostgresGroup } from './postgres-group.js'
+import { LOCK_PARTITIONS, SCHEMA } from './postgres-migrations.js'
+import { lockAllPartitions, lockPartitions, type SharedState } from './postgres-partitions.js'
 import type { PostgresPool } from './postgres-pool.js'
 
 /** Shorter than a statement may take: what waits for a lane is to be told of the lock. */
-export const LANE_LOCK_MS = 4000
+export const PARTITION_LOCK_MS = 4000
 /** The locks are held for as long as all of them take. */
-const MAX_AT_ONCE = 64
+const MAX_GROUP_SIZE = 64
 /**
  * A lane that was not free so often is waited for. Not at once: under load nodes want the same tenants all the time, and each would
  * wait for the others' commits instead of going on with what is free.
  */
-const MAX_MISSES = 4
+const MAX_SKIPPED_ROUNDS = 4
 
-type Kind = 'of all' | 'side by side' | 'in turn'
+type Concurrency = 'global' | 'concurrent' | 'serial'
 
 /** Of what may share a commit. */
-const kindOf = ({ lane, concerns }: Job): Kind =>
-  lane === null ? 'of all' : concerns === undefined ? 'in turn' : 'side by side'
+const concurrencyOf = ({ partition, serializationKey }: Job): Concurrency =>
+  partition === null ? 'global' : serializationKey === undefined ? 'serial' : 'concurrent'
 
 export class PostgresWriter {
   /** In the order of their coming. */
   private queue: Job[] = []
-  private came = 0
+  private lastNumber = 0
   /** Set while a group is scheduled or running; `close` waits for it. */
   private flushing: Promise<void> | null = null
   private closed = false
@@ -68,27 +68,28 @@ export class PostgresWriter {
   transaction<T>(work: (tx: StoreTransaction) => Promise<T>, answerByMs?: number, scope?: Scope): Promise<T> {
     if (this.closed) return Promise.reject(new StoreUnavailableError('the store is closed'))
     return new Promise<T>((resolve, reject) => {
-      const tooLate = () => {
+      const rejectLate = () => {
         this.queue = this.queue.filter((one) => one !== job)
         this.isFailing = true
         reject(new StoreUnavailableError('PostgreSQL has not said in time that it has committed'))
       }
       // A group may be waiting for a lane, or for a server that says nothing, for longer than anybody waits for an answer of ours. Where
       // nobody has said how long, the work itself may take its time.
-      const late = answerByMs === undefined ? undefined : setTimeout(tooLate, answerByMs - performance.now())
+      const timer =
+        answerByMs === undefined ? undefined : setTimeout(rejectLate, answerByMs - performance.now())
       const job: Job = {
         work,
-        deadlineMs: answerByMs ?? performance.now() + LANE_LOCK_MS,
-        lane: scope ? laneOf(scope.tenantId) : null,
-        misses: 0,
-        number: ++this.came,
-        concerns: scope?.concerns,
+        deadlineMs: answerByMs ?? performance.now() + PARTITION_LOCK_MS,
+        partition: scope ? partitionOf(scope.tenantId) : null,
+        skippedRounds: 0,
+        number: ++this.lastNumber,
+        serializationKey: scope?.serializationKey,
         resolve: (value) => {
-          clearTimeout(late)
+          clearTimeout(timer)
           resolve(value as T)
         },
         reject: (error) => {
-          clearTimeout(late)
+          clearTimeout(timer)
           reject(error)
         },
       }
@@ -108,22 +109,22 @@ export class PostgresWriter {
   private async flushSoon(): Promise<void> {
     await new Promise(setImmediate)
     while (this.queue.length > 0) {
-      const kind = kindOf(this.queue[0]!)
-      await this.commit(this.takeGroup(kind), kind)
+      const concurrency = concurrencyOf(this.queue[0]!)
+      await this.commit(this.nextGroup(concurrency), concurrency)
     }
     this.flushing = null
   }
 
   /** The first that wait, of one kind. */
-  private takeGroup(kind: Kind): Job[] {
-    const group = this.queue.filter((job) => kindOf(job) === kind).slice(0, MAX_AT_ONCE)
+  private nextGroup(concurrency: Concurrency): Job[] {
+    const group = this.queue.filter((job) => concurrencyOf(job) === concurrency).slice(0, MAX_GROUP_SIZE)
     const taken = new Set(group)
     this.queue = this.queue.filter((job) => !taken.has(job))
     return group
   }
 
   /** Never rejects. */
-  private async commit(jobs: Job[], kind: Kind): Promise<void> {
+  private async commit(jobs: Job[], concurrency: Concurrency): Promise<void> {
     let group = jobs
     const token = randomUUID()
     try {
@@ -131,18 +132,18 @@ export class PostgresWriter {
       if (begun === null) return
       group = begun.group
       const startedMs = performance.now()
-      const outcomes = await this.run(group, kind)
-      const transactions = outcomes?.filter(({ isDone }) => isDone).length ?? 0
+      const outcomes = await this.run(group, concurrency)
+      const transactions = outcomes?.filter(({ hasSucceeded }) => hasSucceeded).length ?? 0
       if (transactions === 0) await this.client!.query('ROLLBACK')
-      else if (await this.end(token, begun.lane)) {
+      else if (await this.end(token, begun.partition)) {
         this.isFailing = false
         this.onCommit({ durationMs: performance.now() - startedMs, transactions })
       } else if (group.length > 1) {
-        if (kind === 'side by side') return this.commit(group, 'in turn')
+        if (concurrency === 'concurrent') return this.commit(group, 'serial')
         throw this.failure
       }
-      if (!outcomes) return this.commit(group, 'in turn')
-      for (const { settle } of outcomes) settle()
+      if (!outcomes) return this.commit(group, 'serial')
+      for (const { notifyCaller } of outcomes) notifyCaller()
     } catch (error) {
       this.dropClient(error)
       this.isFailing = true
@@ -151,16 +152,16 @@ export class PostgresWriter {
   }
 
   /** @returns null where all is to be rolled back and run one after the other */
-  private async run(group: readonly Job[], kind: Kind): Promise<Outcome[] | null> {
+  private async run(group: readonly Job[], concurrency: Concurrency): Promise<JobOutcome[] | null> {
     this.failure = null
     this.sent = []
-    if (group.length === 1) return [await this.runAlone(group[0]!)]
-    if (kind === 'side by side') {
+    if (group.length === 1) return [await this.runSingle(group[0]!)]
+    if (concurrency === 'concurrent') {
       const outcomes = await this.group.run(group)
       return this.failure ? null : outcomes
     }
-    const outcomes: Outcome[] = []
-    for (const job of group) outcomes.push(await this.runAmongOthers(job))
+    const outcomes: JobOutcome[] = []
+    for (const job of group) outcomes.push(await this.runInSavepoint(job))
     return outcomes
   }
 
@@ -169,7 +170,7 @@ export class PostgresWriter {
    * group.
    * @returns null where nothing is left to do
    */
-  private async begin(jobs: Job[]): Promise<{ group: Job[]; lane: number } | null> {
+  private async begin(jobs: Job[]): Promise<{ group: Job[]; partition: number } | null> {
     let hasReconnected = false
     for (let waiting = jobs; waiting.length > 0; ) {
       try {
@@ -180,19 +181,19 @@ export class PostgresWriter {
         // One that it comes to meanwhile is not in what it asks for now.
         const { epoch } = this
         const taken = await this.take(this.client, waiting)
-        const agreed = taken[0]
-        if (!agreed) {
+        const shared = taken[0]
+        if (!shared) {
           await this.client.query('ROLLBACK')
-          if (waiting[0]!.misses >= MAX_MISSES)
+          if (waiting[0]!.skippedRounds >= MAX_SKIPPED_ROUNDS)
             throw new StoreUnavailableError('PostgreSQL lacks rows of lane')
-          waiting[0]!.misses = MAX_MISSES
+          waiting[0]!.skippedRounds = MAX_SKIPPED_ROUNDS
           continue
         }
         // A failover may have lost an activation.
-        const isStale = !this.hasKeysOf(agreed) || (epoch ?? 0) > agreed.newestEpoch
-        if (!isStale && agreed.compatibleFrom <= SCHEMA) {
+        const isStale = !this.hasKeysOf(shared) || (epoch ?? 0) > shared.newestEpoch
+        if (!isStale && shared.compatibleFrom <= SCHEMA) {
           const group = await this.held(waiting, taken)
-          return group.length > 0 ? { group, lane: agreed.lane } : null
+          return group.length > 0 ? { group, partition: shared.partition } : null
         }
         await this.client.query('ROLLBACK')
         const reason = isStale
@@ -218,53 +219,53 @@ export class PostgresWriter {
     return null
   }
 
-  private take(client: PoolClient, jobs: readonly Job[]): Promise<Agreed[]> {
+  private take(client: PoolClient, jobs: readonly Job[]): Promise<SharedState[]> {
     const wanted = new Set<number>()
     let due: number | null = null
-    for (const { lane, misses } of jobs) {
-      if (lane === null) return takeAllLanes(client)
-      wanted.add(lane)
+    for (const { partition, skippedRounds } of jobs) {
+      if (partition === null) return lockAllPartitions(client)
+      wanted.add(partition)
       // One alone: whoever waits for a second has the first in its hand meanwhile.
-      if (misses >= MAX_MISSES) due ??= lane
+      if (skippedRounds >= MAX_SKIPPED_ROUNDS) due ??= partition
     }
-    return takeLanes(client, wanted, due)
+    return lockPartitions(client, wanted, due)
   }
 
   /** @returns those whose lane was taken in time; those whose lane somebody else has are left for the next group */
-  private async held(jobs: readonly Job[], taken: readonly Agreed[]): Promise<Job[]> {
-    const lanes = new Set<number | null>(taken.map(({ lane }) => lane)).add(null)
+  private async held(jobs: readonly Job[], taken: readonly SharedState[]): Promise<Job[]> {
+    const partitions = new Set<number | null>(taken.map(({ partition }) => partition)).add(null)
     const now = performance.now()
     const group: Job[] = []
     const left: Job[] = []
     for (const job of jobs)
-      if (!lanes.has(job.lane)) left.push(job)
+      if (!partitions.has(job.partition)) left.push(job)
       else if (job.deadlineMs > now) group.push(job)
       // Of a job whose caller is told that it is too late, nothing is to happen.
       else job.reject(new StoreUnavailableError('PostgreSQL has not given way in time'))
     if (group.length === 0) await this.client!.query('ROLLBACK')
-    for (const job of left) job.misses++
+    for (const job of left) job.skippedRounds++
     if (left.length > 0) this.queue = [...left, ...this.queue].sort((a, b) => a.number - b.number)
     return group
   }
 
-  private hasKeysOf({ keysRevision, oldestEpoch }: Agreed): boolean {
+  private hasKeysOf({ keysRevision, oldestEpoch }: SharedState): boolean {
     if (this.keysRevision !== null && this.keysRevision !== keysRevision) return false
     return this.epoch === null || this.epoch >= oldestEpoch
   }
 
   /** Its failure is the whole transaction's, so that the commit need not wait for what it has written. */
-  private async runAlone(job: Job): Promise<Outcome> {
+  private async runSingle(job: Job): Promise<JobOutcome> {
     try {
       const value = await job.work(this.tx)
       // Known once the commit is answered.
-      const settle = () => (this.failure ? job.reject(this.failure) : job.resolve(value))
-      return { isDone: true, settle }
+      const notifyCaller = () => (this.failure ? job.reject(this.failure) : job.resolve(value))
+      return { hasSucceeded: true, notifyCaller }
     } catch (thrown) {
-      return { isDone: false, settle: () => job.reject(this.failure ?? thrown) }
+      return { hasSucceeded: false, notifyCaller: () => job.reject(this.failure ?? thrown) }
     }
   }
 
-  private async runAmongOthers(job: Job): Promise<Outcome> {
+  private async runInSavepoint(job: Job): Promise<JobOutcome> {
     this.failure = null
     this.sent = []
     try {
@@ -273,13 +274,13 @@ export class PostgresWriter {
       await Promise.all(this.sent)
       // What could fail is done: its answer comes with the next job's first.
       void this.send('RELEASE job')
-      return { isDone: true, settle: () => job.resolve(value) }
+      return { hasSucceeded: true, notifyCaller: () => job.resolve(value) }
     } catch (thrown) {
       const error = this.failure ?? thrown
       // Fails, and the group with it, where the connection is lost.
       await this.client!.query('ROLLBACK TO job; RELEASE job')
       this.failure = null
-      return { isDone: false, settle: () => job.reject(error) }
+      return { hasSucceeded: false, notifyCaller: () => job.reject(error) }
     }
   }
 
@@ -287,12 +288,12 @@ export class PostgresWriter {
    * @returns false where a statement has failed that nobody had waited for, for which all was rolled back
    * @throws StoreUnavailableError also when it cannot be found out whether the commit has happened
    */
-  private async end(token: string, lane: number): Promise<boolean> {
+  private async end(token: string, partition: number): Promise<boolean> {
     try {
       void this.send({
         name: 'token',
         text: 'UPDATE lane SET token = $1 WHERE id = $2',
-        values: [token, lane],
+        values: [token, partition],
       })
       const { command } = await this.client!.query('COMMIT')
       if (command === 'COMMIT') return true
@@ -302,7 +303,7 @@ export class PostgresWriter {
     } catch (error) {
       if (error instanceof StoreUnavailableError || isAnswer(error)) throw error
       this.dropClient(error)
-      if (!(await this.wasLast(token, lane)))
+      if (!(await this.wasLast(token, partition)))
         throw new StoreUnavailableError('PostgreSQL did not say whether it has committed', { cause: error })
       // What failed with the connection, it has done all the same.
       this.failure = null
@@ -314,12 +315,12 @@ export class PostgresWriter {
    * Whether the last group that was committed in the lane, on any node, is the one of this token. Waits for the lane: a server that has
    * lost us may still be committing. False where it cannot be known.
    */
-  private async wasLast(token: string, lane: number): Promise<boolean> {
+  private async wasLast(token: string, partition: number): Promise<boolean> {
     try {
       this.client = await this.pool.acquire()
       const { rows } = await this.client.query<{ token: string }>(
         'SELECT token FROM lane WHERE id = $1 FOR UPDATE',
-        [lane],
+        [partition],
       )
       return rows[0]?.token === token
     } catch (error) {
@@ -355,8 +356,8 @@ export class PostgresWriter {
 }
 
 /** The same on every node, and in every version that works with as many lanes. */
-function laneOf(tenantId: string): number {
+function partitionOf(tenantId: string): number {
   let hash = 0
   for (let i = 0; i < tenantId.length; i++) hash = (Math.imul(hash, 31) + tenantId.charCodeAt(i)) >>> 0
-  return (hash % LANES) + 1
+  return (hash % LOCK_PARTITIONS) + 1
 }

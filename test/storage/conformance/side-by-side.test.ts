@@ -19,8 +19,8 @@ const follow = (head: AuditRecord | undefined) => {
 
 overStores((stores) => {
   const read = () => stores.store.read
-  const about = <T>(concerns: string | undefined, work: (tx: StoreTransaction) => Promise<T>) =>
-    stores.store.transaction(work, undefined, { tenantId: 'ten_a', concerns })
+  const about = <T>(serializationKey: string | undefined, work: (tx: StoreTransaction) => Promise<T>) =>
+    stores.store.transaction(work, undefined, { tenantId: 'ten_a', serializationKey })
   const ready = () =>
     about(undefined, async (tx) => {
       await tx.insertTenant(tenant('a'))

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parsePostgresUrl } from '../../../src/config/postgres-url.js'
+import { DeadConnectionDetector } from '../../../src/storage/postgres/postgres-dead-connections.js'
 import { Hosts, PostgresPool } from '../../../src/storage/postgres/postgres-pool.js'
-import { SilenceWatch } from '../../../src/storage/postgres/postgres-silence.js'
 import { createDatabase, overPostgres, type TestDatabase } from '../../support/postgres.js'
 
 const SIZE = 4
@@ -10,12 +10,12 @@ const PID = { name: 'pid', text: 'SELECT pg_backend_pid() AS pid' }
 
 overPostgres(() => {
   let database: TestDatabase
-  let silence: SilenceWatch
+  let silence: DeadConnectionDetector
   let pool: PostgresPool
   beforeAll(async () => {
     database = await createDatabase()
     const target = parsePostgresUrl(database.url)
-    silence = new SilenceWatch((query, timeoutMs) => pool.queryApart(query, timeoutMs))
+    silence = new DeadConnectionDetector((query, timeoutMs) => pool.queryApart(query, timeoutMs))
     const access = { target, hosts: new Hosts(target.hosts), passwordFile: undefined }
     pool = new PostgresPool(access, { size: SIZE, silence })
   })
@@ -25,12 +25,12 @@ overPostgres(() => {
     await database?.drop()
   })
   const brief = async (text: string, values?: unknown[]) =>
-    (await pool.query({ text, isBrief: true, ...(values ? { values } : {}) })).rows[0]
-  const pids = (count: number, isBrief: boolean) =>
+    (await pool.query({ text, isQuick: true, ...(values ? { values } : {}) })).rows[0]
+  const pids = (count: number, isQuick: boolean) =>
     Promise.all(
       Array.from(
         { length: count },
-        async () => (await pool.query({ ...PID, isBrief })).rows[0].pid as number,
+        async () => (await pool.query({ ...PID, isQuick })).rows[0].pid as number,
       ),
     )
 
@@ -96,7 +96,7 @@ overPostgres(() => {
       )
       let answered = 0
       for (let i = 0; i < 3; i++)
-        void ending.query({ text: 'SELECT pg_sleep(0.3), 3', isBrief: true }).then(() => answered++)
+        void ending.query({ text: 'SELECT pg_sleep(0.3), 3', isQuick: true }).then(() => answered++)
       await expect.poll(() => atWork('SELECT pg_sleep(0.3), 3')).toHaveLength(1)
       await ending.end()
       expect(answered).toBe(3)
@@ -123,7 +123,7 @@ overPostgres(() => {
     const row = Object.fromEntries(Object.entries(columns).map(([name, [, value]]) => [name, value]))
     const text = `SELECT ${Object.entries(columns).map(([name, [sql]]) => `${sql} AS "${name}"`)}, $1::text AS given`
     for (let i = 0; i < 3; i++) {
-      const [one] = (await pool.query({ name: 'columns', text, values: [`${i}`], isBrief: true })).rows
+      const [one] = (await pool.query({ name: 'columns', text, values: [`${i}`], isQuick: true })).rows
       expect(one).toEqual({ ...row, given: `${i}` })
       expect(Object.keys(one)).toEqual([...names, 'given'])
     }
@@ -131,7 +131,7 @@ overPostgres(() => {
 
   it('a statement is asked for anew once its columns were changed', async () => {
     await database.query(`CREATE TABLE changing AS SELECT 1::int AS n`)
-    const statement = { name: 'changing', text: 'SELECT n FROM changing', isBrief: true }
+    const statement = { name: 'changing', text: 'SELECT n FROM changing', isQuick: true }
     for (let i = 0; i < 2; i++) expect((await pool.query(statement)).rows).toEqual([{ n: 1 }])
     await database.query('ALTER TABLE changing ALTER n TYPE text')
     expect((await pool.query(statement)).rows).toEqual([{ n: '1' }])
@@ -144,7 +144,7 @@ overPostgres(() => {
     await database.query('CREATE TABLE altered (n int)')
     const client = await pool.acquire()
     await client.query('BEGIN; LOCK TABLE altered')
-    const statement = { name: 'altered', text: 'SELECT n FROM altered', isBrief: true }
+    const statement = { name: 'altered', text: 'SELECT n FROM altered', isQuick: true }
     const answers = await Promise.allSettled([1, 2, 3].map(() => impatient.query(statement)))
     await client.query('COMMIT')
     client.release()

@@ -89,7 +89,7 @@ overPostgres(() => {
     return usual(async () => {
       await Promise.all(
         Array.from({ length: JOBS }, (_, i) =>
-          store.transaction(job, undefined, { tenantId: 'ten_nobody', concerns: concernOf(i) }),
+          store.transaction(job, undefined, { tenantId: 'ten_nobody', serializationKey: concernOf(i) }),
         ),
       )
       return { status: 200 }

@@ -5,8 +5,8 @@
 import type { PoolClient, QueryConfig, QueryResult } from 'pg'
 
 /** A lane that was taken, and by what all write: nobody changes it without having every lane. */
-export interface Agreed {
-  lane: number
+export interface SharedState {
+  partition: number
   /** Of the keys. */
   keysRevision: number
   /** The earliest that may wrap. */
@@ -17,7 +17,7 @@ export interface Agreed {
   compatibleFrom: number
 }
 
-const AGREED = `SELECT id AS lane, keys_revision AS "keysRevision", oldest_epoch AS "oldestEpoch",
+const SHARED_STATE = `SELECT id AS "partition", keys_revision AS "keysRevision", oldest_epoch AS "oldestEpoch",
   (SELECT coalesce(max(number), 0) FROM epoch WHERE activated_at IS NOT NULL) AS "newestEpoch",
   compatible_from AS "compatibleFrom" FROM lane`
 
@@ -27,39 +27,44 @@ const AGREED = `SELECT id AS lane, keys_revision AS "keysRevision", oldest_epoch
  * @returns those that were taken: that one, and the others that nobody had
  * @throws Error of pg
  */
-export function takeLanes(
+export function lockPartitions(
   client: PoolClient,
   wanted: ReadonlySet<number>,
   due: number | null,
-): Promise<Agreed[]> {
+): Promise<SharedState[]> {
   const [first] = wanted
-  const waitingFor = (lane: number) => ({
+  const waitingFor = (partition: number) => ({
     name: 'lane-due',
-    text: `${AGREED} WHERE id = $1 FOR UPDATE`,
-    values: [lane],
+    text: `${SHARED_STATE} WHERE id = $1 FOR UPDATE`,
+    values: [partition],
   })
   // There is nothing else to do meanwhile.
   if (wanted.size === 1) return begin(client, [waitingFor(first!)])
   const free = {
     name: 'lanes-free',
-    text: `${AGREED} WHERE id = ANY ($1::int[]) FOR UPDATE SKIP LOCKED`,
+    text: `${SHARED_STATE} WHERE id = ANY ($1::int[]) FOR UPDATE SKIP LOCKED`,
     values: [[...wanted]],
   }
   return begin(client, due === null ? [free] : [waitingFor(due), free])
 }
 
 /** Begins a transaction that is alone: waits for whoever has a lane, and lets nobody take one meanwhile. @throws Error of pg */
-export function takeAllLanes(client: PoolClient): Promise<Agreed[]> {
-  return begin(client, ['LOCK TABLE lane IN EXCLUSIVE MODE', `${AGREED} WHERE id = 1`])
+export function lockAllPartitions(client: PoolClient): Promise<SharedState[]> {
+  return begin(client, ['LOCK TABLE lane IN EXCLUSIVE MODE', `${SHARED_STATE} WHERE id = 1`])
 }
 
 /** Before anything else is sent: what follows a BEGIN that failed would be committed piece by piece. */
-async function begin(client: PoolClient, statements: ReadonlyArray<QueryConfig | string>): Promise<Agreed[]> {
+async function begin(
+  client: PoolClient,
+  statements: ReadonlyArray<QueryConfig | string>,
+): Promise<SharedState[]> {
   // All are waited for: what is left of a failure must not meet what is sent next.
   const answers = await Promise.allSettled(
-    ['BEGIN ISOLATION LEVEL READ COMMITTED', ...statements].map((one) => client.query<Agreed>(one as string)),
+    ['BEGIN ISOLATION LEVEL READ COMMITTED', ...statements].map((one) =>
+      client.query<SharedState>(one as string),
+    ),
   )
   const failed = answers.find((one) => one.status === 'rejected')
   if (failed) throw failed.reason
-  return (answers.at(-1) as PromiseFulfilledResult<QueryResult<Agreed>>).value.rows
+  return (answers.at(-1) as PromiseFulfilledResult<QueryResult<SharedState>>).value.rows
 }

@@ -5,29 +5,29 @@
 import type { QueryConfig, QueryResult } from 'pg'
 
 const SILENT_MS = 1000
-const LOOK_MS = 500
+const POLL_MS = 500
 /** Longer than between two looks: while one is on its way into nothing, the next one may come through. */
 const ANSWER_MS = 2000
 /** A process that ends waits no longer for an answer, nor for the other end to hang up. */
 const LAST_ANSWER_MS = 2000
 
 /** Over a new connection, which must be made and answered within this time. */
-export type AskApart = (query: QueryConfig, timeoutMs: number) => Promise<QueryResult>
+export type QueryApart = (query: QueryConfig, timeoutMs: number) => Promise<QueryResult>
 
 /** What is at work, or has answered so short a time ago that it may be on its way. `idle in transaction` is idle, too. */
-const AT_WORK = `SELECT pid FROM pg_stat_activity WHERE pid = ANY($1::int[]) AND NOT (
+const WORKING = `SELECT pid FROM pg_stat_activity WHERE pid = ANY($1::int[]) AND NOT (
   (coalesce(state, '') LIKE 'idle%' OR wait_event_type = 'Client') AND state_change < clock_timestamp() - interval '0.5 s')`
 
-export class SilenceWatch {
+export class DeadConnectionDetector {
   /** When a connection was last found silent. */
   lastSilentMs = Number.NEGATIVE_INFINITY
   private readonly connections = new Set<WatchedConnection>()
   private isLeaving = false
-  private isGivenUp = false
+  private hasGivenUp = false
   private readonly timer: NodeJS.Timeout
 
-  constructor(private readonly askApart: AskApart) {
-    this.timer = setInterval(() => void this.look(), LOOK_MS).unref()
+  constructor(private readonly queryApart: QueryApart) {
+    this.timer = setInterval(() => void this.poll(), POLL_MS).unref()
   }
 
   /** @param drop makes whoever waits for the connection learn that it is lost */
@@ -35,7 +35,7 @@ export class SilenceWatch {
     const connection = new WatchedConnection(drop, () => this.connections.delete(connection))
     this.connections.add(connection)
     // Once it is being made.
-    if (this.isGivenUp) setImmediate(drop)
+    if (this.hasGivenUp) setImmediate(drop)
     return connection
   }
 
@@ -52,12 +52,12 @@ export class SilenceWatch {
 
   /** Drops all connections, and those that are begun from now on. */
   private giveUp(): void {
-    this.isGivenUp = true
+    this.hasGivenUp = true
     for (const { drop } of this.connections) drop()
   }
 
   /** Never rejects. */
-  private async look(): Promise<void> {
+  private async poll(): Promise<void> {
     const silent = [...this.connections].filter((one) => one.silentMs() > SILENT_MS)
     if (silent.length === 0) return
     this.lastSilentMs = performance.now()
@@ -68,11 +68,11 @@ export class SilenceWatch {
     const heard = new Map(silent.map((one) => [one, one.heard]))
     const pids = silent.map(({ pid }) => pid).filter((pid) => pid !== null)
     try {
-      const { rows } = await this.askApart({ text: AT_WORK, values: [pids] }, ANSWER_MS)
-      const atWork = new Set(rows.map(({ pid }) => pid))
+      const { rows } = await this.queryApart({ text: WORKING, values: [pids] }, ANSWER_MS)
+      const working = new Set(rows.map(({ pid }) => pid))
       // What has come with this answer is to be read first.
       await new Promise(setImmediate)
-      for (const one of silent) if (one.heard === heard.get(one) && !atWork.has(one.pid)) one.drop()
+      for (const one of silent) if (one.heard === heard.get(one) && !working.has(one.pid)) one.drop()
     } catch {
       // The server cannot be reached now: whether the others are lost shows once it can.
     }
