@@ -6,7 +6,7 @@ import { SECOND_MS } from '../lib/clock.js'
 import type { ApiKeyRecord, TenantRecord } from '../storage/records.js'
 import type { KeyGrants } from '../tenants/key-grants.js'
 import type { RevealedSecret, Rotation, SigningSecrets } from '../tenants/signing-secrets.js'
-import type { MadeKey, Tenancy } from '../tenants/tenancy.js'
+import type { NewApiKey, Tenancy } from '../tenants/tenancy.js'
 
 export class KeyOperations {
   constructor(
@@ -66,7 +66,7 @@ export class KeyOperations {
    * @throws TenancyError production_key_not_issued, key_exists, too_many_keys
    * @throws KeyGrantError invalid_key_name, invalid_scope, invalid_network
    */
-  create(tenant: TenantRecord, actor: Actor, type: Environment, grants: KeyGrants): Promise<MadeKey> {
+  create(tenant: TenantRecord, actor: Actor, type: Environment, grants: KeyGrants): Promise<NewApiKey> {
     return this.audited.run(tenant.id, actor, async (tx) => {
       const made = await this.tenancy.createKey(tx, tenant, type, grants)
       const { id, name, scopes, networks, certificate } = made.record

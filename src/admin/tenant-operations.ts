@@ -19,7 +19,7 @@ import {
   TenancyError,
 } from '../tenants/tenancy.js'
 
-export interface WelcomedTenant extends CreatedTenant {
+export interface TenantWithLoginLink extends CreatedTenant {
   /** Signs the tenant in to the dashboard, once. */
   loginLink: string
 }
@@ -36,7 +36,7 @@ export class TenantOperations {
    * @param adminUrl of the dashboard, without a slash at its end
    * @throws TenancyError invalid_tenant_name, tenant_exists
    */
-  create(name: string, actor: Actor, contract: Contract, adminUrl: string): Promise<WelcomedTenant> {
+  create(name: string, actor: Actor, contract: Contract, adminUrl: string): Promise<TenantWithLoginLink> {
     const now = this.clock.now()
     return this.audited.runFound(undefined, actor, async (tx) => {
       const created = await this.tenancy.add(tx, name, contract)

@@ -55,7 +55,7 @@ import { Idempotency } from '../idempotency/idempotency.js'
 import { AuditVerification, auditBreak, auditVerificationStatus } from '../jobs/audit-verification.js'
 import { ClockWatch } from '../jobs/clock-watch.js'
 import { RetentionJob } from '../jobs/retention.js'
-import { EpochKeeper } from '../keys/scheduled-epoch-rotation.js'
+import { ScheduledEpochRotation } from '../keys/scheduled-epoch-rotation.js'
 import { type Clock, DAY_MS, HOUR_MS, SECOND_MS, systemClock } from '../lib/clock.js'
 import { VERSION } from '../lib/version.js'
 import { whenDatabaseIsReachable } from '../storage/await-database.js'
@@ -129,7 +129,7 @@ export class Service {
   private readonly membership: Membership
   private readonly readiness: Readiness
   private readonly auditVerification: AuditVerification
-  private readonly epochKeeper: EpochKeeper | null
+  private readonly epochKeeper: ScheduledEpochRotation | null
   private readonly certificates: Certificates
   private reloading: Promise<unknown> = Promise.resolve()
   private readonly webhooks: WebhookSender
@@ -165,7 +165,7 @@ export class Service {
     this.retention = new RetentionJob(core.store, clock, log, this.leaderLease, {
       sandboxRetentionMs: config.sandboxRetentionDays * DAY_MS,
       requestLogMs: config.requestLogDays * DAY_MS,
-      tellOfExpired: (isOn) => this.captureEvents.tellOfExpired(isOn),
+      reportExpired: (isOn) => this.captureEvents.reportExpired(isOn),
     })
     this.keyWatch = new KeyWatch(core, config, log)
     this.epochKeeper = this.makeEpochKeeper()
@@ -395,11 +395,11 @@ export class Service {
     )
   }
 
-  private makeEpochKeeper(): EpochKeeper | null {
+  private makeEpochKeeper(): ScheduledEpochRotation | null {
     const { config, core, clock, log, leaderLease } = this
     const { folder } = this.keyWatch
     if (!folder) return null
-    return new EpochKeeper({
+    return new ScheduledEpochRotation({
       ...{ ...core, folder, clock, log, leaderLease },
       intervalMs: config.epochHours * HOUR_MS,
       retentionMs: config.epochRetentionHours * HOUR_MS,

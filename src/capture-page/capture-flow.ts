@@ -372,7 +372,7 @@ export class CaptureFlow {
       const { result = null, facts } = (await work(session, tx)) ?? {}
       await captureSessions.put(tx, session)
       if ((record.status as CaptureSessionRecord['status']) !== 'open')
-        await captureEvents.tellOfEnd(tx, record, result)
+        await captureEvents.reportEnd(tx, record, result)
       const state = this.state(session)
       return facts ? { tenantId, result: state, facts } : { tenantId: null, result: state }
     })

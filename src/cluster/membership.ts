@@ -83,7 +83,7 @@ export function differingSettings(nodes: readonly ServiceNode[]): string[] {
 }
 
 /** For command line, dashboard and readiness. */
-export function fleetView(nodes: readonly ServiceNode[]) {
+export function membershipView(nodes: readonly ServiceNode[]) {
   return {
     nodes: nodes.map(({ name, version, commit, schema, startedAt, leaseMs, settings, notReady }) => ({
       name,

@@ -109,7 +109,7 @@ export function isOpenedBy(key: SealingKey, row: { id: string; sealed: Uint8Arra
 }
 
 /** @returns null where the box is sealed under the current key already */
-export function sealAnew(key: SealingKey, box: Uint8Array, context: string): Buffer | null {
+export function reseal(key: SealingKey, box: Uint8Array, context: string): Buffer | null {
   try {
     open(key.current, box, context)
     return null

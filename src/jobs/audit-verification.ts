@@ -46,7 +46,7 @@ export interface AuditVerificationStatus {
 
 type WalkStore = Pick<Store, 'read' | 'transaction'>
 
-export interface AuditWalkParts {
+export interface AuditVerificationParts {
   store: WalkStore
   audit: AuditLog
   clock: Clock
@@ -66,7 +66,7 @@ export class AuditVerification {
 
   /** @param pauseMs the shortest pause between two pages */
   constructor(
-    private readonly parts: AuditWalkParts,
+    private readonly parts: AuditVerificationParts,
     private readonly pauseMs = MIN_PAUSE_MS,
   ) {}
 

@@ -44,7 +44,7 @@ export class RetentionJob {
       /** How long the request log keeps a request. */
       requestLogMs: number
       /** Done before anything is deleted, for as long as `isOn` holds. */
-      tellOfExpired?: (isOn: () => boolean) => Promise<void>
+      reportExpired?: (isOn: () => boolean) => Promise<void>
     },
     private readonly uptime = () => performance.now(),
   ) {
@@ -96,7 +96,7 @@ export class RetentionJob {
       this.log.warn({ jump_ms: Math.round(jumpMs) }, 'the clock was set: nothing is deleted for an hour')
     }
     if (uptime < this.doubtUntil) return
-    await this.options.tellOfExpired?.(() => !this.isStopped && this.leaderLease.current() !== null)
+    await this.options.reportExpired?.(() => !this.isStopped && this.leaderLease.current() !== null)
     const trafficBefore = { minute: now - MINUTES_KEPT_MS, hour: now - HOURS_KEPT_MS }
     // A transaction each: after days without a service much may wait, and callers get their turn in between.
     while (!this.isStopped && this.leaderLease.current()) {

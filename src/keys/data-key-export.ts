@@ -40,7 +40,7 @@ interface Header {
 }
 
 /** The file does not fit the database; the message says why. */
-export class WrappedKeysError extends CodedError<
+export class DataKeyExportError extends CodedError<
   'not_wrapped_keys' | 'wrong_keys' | 'keys_too_old' | 'epoch_under_way'
 > {
   override readonly name = 'WrappedKeysError'
@@ -50,7 +50,7 @@ export class WrappedKeysError extends CodedError<
  * Of a database in which all data keys are wrapped under the epoch key of that id. @returns how many
  * @throws WrappedKeysError epoch_under_way where they are not, or another epoch has begun
  */
-export async function writeWrappedKeys(
+export async function exportDataKeys(
   { store, keys }: { store: Pick<Store, 'read' | 'shared'>; keys: ServiceKeys },
   epochKey: { id: string; key: Buffer | null },
   file: string,
@@ -101,8 +101,8 @@ async function removeLeftovers(file: string): Promise<void> {
   }
 }
 
-function underWay(): WrappedKeysError {
-  return new WrappedKeysError(
+function underWay(): DataKeyExportError {
+  return new DataKeyExportError(
     'epoch_under_way',
     'A new epoch is under way: end it first, which writes the keys as well: countersign keys rotate-epoch',
   )
@@ -113,7 +113,7 @@ function underWay(): WrappedKeysError {
  * it was broken off. @returns how many users there are, and how many were erased
  * @throws WrappedKeysError
  */
-export async function readWrappedKeys(
+export async function importDataKeys(
   { store, keys }: { store: Pick<Store, 'read' | 'shared' | 'transaction'>; keys: ServiceKeys },
   folder: EpochFolder,
   file: string,
@@ -124,7 +124,7 @@ export async function readWrappedKeys(
   await assertFits(header, store.read, file)
   const epochKey = await epochKeyOf({ keyId: header.epoch_key }, folder)
   if (epochKey === undefined)
-    throw new WrappedKeysError(
+    throw new DataKeyExportError(
       'wrong_keys',
       `${file} is wrapped under the epoch key ${header.epoch_key}, which ${folder.path} does not hold: use the latest file.`,
     )
@@ -188,8 +188,8 @@ async function checkedHeader(file: string): Promise<Header> {
   return header
 }
 
-function damaged(file: string): WrappedKeysError {
-  return new WrappedKeysError('not_wrapped_keys', `${file} is no whole file of wrapped keys.`)
+function damaged(file: string): DataKeyExportError {
+  return new DataKeyExportError('not_wrapped_keys', `${file} is no whole file of wrapped keys.`)
 }
 
 function parseLine<T>(line: string): T | null {
@@ -204,14 +204,14 @@ function parseLine<T>(line: string): T | null {
 async function assertFits(header: Header, read: StoreReader, file: string): Promise<void> {
   const { tenant, generation, progress } = await originOf(read)
   if (header.tenant !== tenant)
-    throw new WrappedKeysError('wrong_keys', `${file} holds the keys of another database.`)
+    throw new DataKeyExportError('wrong_keys', `${file} holds the keys of another database.`)
   if (header.generation !== generation)
-    throw new WrappedKeysError(
+    throw new DataKeyExportError(
       'wrong_keys',
       `${file} and the database lie on two sides of a change of the master key: restore to a time after it.`,
     )
   if (header.progress < progress)
-    throw new WrappedKeysError(
+    throw new DataKeyExportError(
       'keys_too_old',
       `${file} is older than the database: users enrolled in between would be lost. Use the latest.`,
     )

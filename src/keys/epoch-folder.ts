@@ -22,7 +22,7 @@ export class EpochFolder {
   constructor(readonly path: string) {}
 
   /** Where the newest wrapped keys of all users are kept. */
-  get wrappedKeysFile(): string {
+  get exportFile(): string {
     return join(this.path, WRAPPED_KEYS)
   }
 
@@ -87,7 +87,7 @@ export class EpochFolder {
    * would. @returns whether it was missing
    * @throws ConfigError where nothing of the folder is there, as below a volume that is not mounted
    */
-  async putBack(id: string, database: string): Promise<boolean> {
+  async restoreMissing(id: string, database: string): Promise<boolean> {
     const key = this.known.get(id)
     if (!key || (await this.linesOf(id))) return false
     if ((await this.ids()).length === 0)

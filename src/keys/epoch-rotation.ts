@@ -10,19 +10,19 @@ import type { ServiceKeys } from '../crypto/service-keys.js'
 import { type Clock, MINUTE_MS } from '../lib/clock.js'
 import { CodedError } from '../lib/errors.js'
 import {
+  baseEpochId,
   type EpochBook,
   type EpochProgress,
   type EpochRecord,
-  isKeyless,
+  isBaseEpoch,
   isUnderWay,
-  keylessId,
   type RewrappedRow,
 } from '../storage/epoch-book.js'
 import type { SealedRow } from '../storage/records.js'
 import { type Store, StoreUnavailableError } from '../storage/store.js'
-import { writeWrappedKeys } from './data-key-export.js'
+import { exportDataKeys } from './data-key-export.js'
 import type { EpochFolder } from './epoch-folder.js'
-import { epochKeyOf, missingKey } from './epochs.js'
+import { epochKeyOf, missingKeyError } from './epochs.js'
 
 /** Read at once, and wrapped anew in one statement: a few milliseconds' work, for which calls wait that come meanwhile. */
 const BATCH = 100
@@ -41,7 +41,7 @@ export class EpochError extends CodedError<'nodes_behind' | 'overtaken' | 'no_ep
 }
 
 /** Of a rotation, in this order. */
-export type EpochStep = 'announced' | 'activated' | 'fenced' | 'wrapped' | 'exported' | 'settled'
+export type EpochStep = 'announced' | 'activated' | 'fenced' | 'wrapped' | 'exported' | 'completed'
 
 export interface EpochRotationParts {
   store: Pick<Store, 'read' | 'shared'>
@@ -55,7 +55,7 @@ export interface EpochRotationParts {
 
 export interface RotationOptions {
   /** To begin one without a key, if any: as before the first. */
-  isKeyless?: boolean
+  isBaseEpoch?: boolean
   /** How long services may take to read the key. */
   patienceMs: number
   /** After each step, whatever is done already is durable. */
@@ -81,12 +81,12 @@ export class EpochRotation {
    * @throws EpochError nodes_behind, overtaken; ConfigError, StoreUnavailableError; whenever it is called again, it goes on from there
    */
   async rotate(options: RotationOptions): Promise<EpochRecord> {
-    const strays = await this.strays()
+    const orphanedKeys = await this.orphanedKeys()
     for (;;) {
       const settled = await this.rotateOnce(options)
       // What was astray, or under way, has only been ended.
-      if (strays.includes(settled.keyId)) continue
-      if (!options.isKeyless || isKeyless(settled.keyId)) return settled
+      if (orphanedKeys.includes(settled.keyId)) continue
+      if (!options.isBaseEpoch || isBaseEpoch(settled.keyId)) return settled
     }
   }
 
@@ -95,7 +95,7 @@ export class EpochRotation {
    * or that was told to a server in whose place there is a standby now, which had not received it. Services may have written by it until
    * they saw that. As the key of an epoch it opens that again, and has an end.
    */
-  async strays(): Promise<string[]> {
+  async orphanedKeys(): Promise<string[]> {
     const { folder, keys, clock } = this.parts
     const ids = await folder.ids()
     const named = new Set((await this.epochs.of(ids)).map(({ keyId }) => keyId))
@@ -104,33 +104,34 @@ export class EpochRotation {
   }
 
   /** Puts keys that must not be lost back into the folder, where they are known here. @returns which @throws ConfigError where it is not mounted */
-  async putBack(): Promise<string[]> {
+  async restoreMissing(): Promise<string[]> {
     const { folder, keys } = this.parts
     const needed = (await this.epochs.all()).filter(
-      ({ keyId, retiredAt }) => retiredAt === null && !isKeyless(keyId),
+      ({ keyId, retiredAt }) => retiredAt === null && !isBaseEpoch(keyId),
     )
     const missing: string[] = []
-    for (const { keyId } of needed) if (await folder.putBack(keyId, databaseTag(keys))) missing.push(keyId)
+    for (const { keyId } of needed)
+      if (await folder.restoreMissing(keyId, databaseTag(keys))) missing.push(keyId)
     return missing
   }
 
   private async rotateOnce({
     patienceMs,
-    isKeyless = false,
+    isBaseEpoch = false,
     onStep = () => {},
     onProgress = () => {},
     signal,
   }: RotationOptions): Promise<EpochRecord> {
     const { epochs } = this
     const { clock, folder, look } = this.parts
-    await this.putBack()
-    const begun = await this.begin(isKeyless)
+    await this.restoreMissing()
+    const begun = await this.begin(isBaseEpoch)
     const { number } = begun
     onStep('announced')
     if (begun.activatedAt === null) {
       await this.wait('loaded', number, { patienceMs, signal })
       // Where no service runs, nobody else has.
-      if ((await epochKeyOf(begun, folder)) === undefined) throw missingKey(begun, folder)
+      if ((await epochKeyOf(begun, folder)) === undefined) throw missingKeyError(begun, folder)
       await epochs.activate(number, clock.now())
       await this.assertLast(begun)
     }
@@ -142,24 +143,24 @@ export class EpochRotation {
     onStep('fenced')
     // Not whatever the process takes for the present one: by this key alone it is told what is left to do.
     const epochKey = await epochKeyOf(begun, folder)
-    if (epochKey === undefined) throw missingKey(begun, folder)
+    if (epochKey === undefined) throw missingKeyError(begun, folder)
     await this.wrapAll(begun, epochKey, onProgress, signal)
     onStep('wrapped')
     await this.assertLast(begun)
     // The folder may have been exchanged meanwhile: what is known here alone ends with this process.
-    await this.putBack()
+    await this.restoreMissing()
     // Before anything is destroyed: for copies of the database from before.
-    await writeWrappedKeys(this.parts, { id: begun.keyId, key: epochKey }, folder.wrappedKeysFile)
+    await exportDataKeys(this.parts, { id: begun.keyId, key: epochKey }, folder.exportFile)
     onStep('exported')
     // A server that was started anew knows no service until it is heard of.
     await this.wait('used', number, { patienceMs, signal })
-    await epochs.settle(number, clock.now())
-    onStep('settled')
+    await epochs.complete(number, clock.now())
+    onStep('completed')
     return (await epochs.all()).find((one) => one.number === number)!
   }
 
   /** @returns what is under way already, else a new one */
-  private async begin(isKeyless: boolean): Promise<EpochRecord> {
+  private async begin(isBaseEpoch: boolean): Promise<EpochRecord> {
     const { folder, keys, clock } = this.parts
     for (;;) {
       const underWay = (await this.epochs.all()).find(isUnderWay)
@@ -168,9 +169,9 @@ export class EpochRotation {
         continue
       }
       if (underWay) return underWay
-      const [stray] = await this.strays()
+      const [stray] = await this.orphanedKeys()
       // First: what is announced is there.
-      const keyId = stray ?? (isKeyless ? keylessId() : await folder.make(databaseTag(keys)))
+      const keyId = stray ?? (isBaseEpoch ? baseEpochId() : await folder.make(databaseTag(keys)))
       await this.epochs.announce(keyId, clock.now())
       const [announced] = await this.epochs.of([keyId])
       // Another was first.

@@ -3,7 +3,7 @@
 import { ConfigError } from '../config/config.js'
 import type { EpochKeys } from '../crypto/epoch-key.js'
 import { MINUTE_MS } from '../lib/clock.js'
-import { type EpochProgress, type EpochRecord, isKeyless } from '../storage/epoch-book.js'
+import { type EpochProgress, type EpochRecord, isBaseEpoch } from '../storage/epoch-book.js'
 import type { EpochFolder } from './epoch-folder.js'
 
 /** For calls that read a row just before it was wrapped anew. */
@@ -30,7 +30,7 @@ export async function loadEpochs(
   for (const record of needed) {
     try {
       const key = await epochKeyOf(record, folder)
-      if (key === undefined) throw missingKey(record, folder)
+      if (key === undefined) throw missingKeyError(record, folder)
       keys.push(key)
     } catch (error) {
       // Nothing is wrapped under one that is announced alone: it may be on its way here, and so may the folder.
@@ -58,7 +58,7 @@ export async function epochKeyOf(
   { keyId }: Pick<EpochRecord, 'keyId'>,
   folder: EpochFolder | null,
 ): Promise<Buffer | null | undefined> {
-  if (isKeyless(keyId)) return null
+  if (isBaseEpoch(keyId)) return null
   try {
     return (await folder?.read(keyId)) ?? undefined
   } catch (error) {
@@ -66,7 +66,7 @@ export async function epochKeyOf(
   }
 }
 
-export function missingKey({ number, keyId }: EpochRecord, folder: EpochFolder | null): ConfigError {
+export function missingKeyError({ number, keyId }: EpochRecord, folder: EpochFolder | null): ConfigError {
   return new ConfigError(
     folder
       ? `COUNTERSIGN_EPOCH_KEYS: ${folder.path} lacks the key ${keyId} of epoch ${number}, under which the database wraps users' keys. ` +

@@ -8,7 +8,7 @@ import { AuditLog } from '../audit/audit-log.js'
 import { AuditedUnitOfWork, COMMAND_LINE } from '../audit/audited-unit-of-work.js'
 import { dataKeyWrapping } from '../crypto/epoch-key.js'
 import { masterKeyId } from '../crypto/master-key.js'
-import { type SealingKey, sealAnew } from '../crypto/sealed-box.js'
+import { reseal, type SealingKey } from '../crypto/sealed-box.js'
 import { activateKeys, prepareKeys, type ServiceKeys, sealKeys, settleKeys } from '../crypto/service-keys.js'
 import { SECOND_MS, systemClock } from '../lib/clock.js'
 import { CodedError } from '../lib/errors.js'
@@ -31,7 +31,9 @@ const KINDS: Array<{ kind: SealedKind; keyOf: (keys: ServiceKeys) => SealingKey 
 ]
 
 /** A step that does not come after the one before. */
-export class RekeyingError extends CodedError<'rotation_under_way' | 'nothing_prepared' | 'not_the_new_key'> {
+export class MasterKeyRotationError extends CodedError<
+  'rotation_under_way' | 'nothing_prepared' | 'not_the_new_key'
+> {
   override readonly name = 'RekeyingError'
 }
 
@@ -41,7 +43,7 @@ export class RekeyingError extends CodedError<'rotation_under_way' | 'nothing_pr
  */
 export async function prepare(store: Store, keys: ServiceKeys, nextMasterKey: Buffer): Promise<void> {
   if (keys.phase !== 'settled')
-    throw new RekeyingError(
+    throw new MasterKeyRotationError(
       'rotation_under_way',
       'The last change of the master key is not finished: countersign keys rotate-master --finish',
     )
@@ -68,11 +70,14 @@ export async function finish(
   if (keys.phase === 'settled') {
     const others = (await store.read.keyrings()).filter((one) => one.masterKeyId !== id)
     throw others.length > 0
-      ? new RekeyingError(
+      ? new MasterKeyRotationError(
           'not_the_new_key',
           `The configured master key ${id} is the old one: configure ${others.map((one) => one.masterKeyId).join(' or ')} first, restart the service, then finish. To give the new one up: --cancel.`,
         )
-      : new RekeyingError('nothing_prepared', `No change of the master key is under way; ${id} is in use.`)
+      : new MasterKeyRotationError(
+          'nothing_prepared',
+          `No change of the master key is under way; ${id} is in use.`,
+        )
   }
   const active = keys.phase === 'prepared' ? activateKeys(keys) : keys
   // Of a generation of its own: what is sealed anew fits no copy from before.
@@ -101,7 +106,7 @@ async function sealRowsAnew(
       const last = await store.transaction(async (tx) => {
         const rows = await tx.sealedRows(kind, after, BATCH)
         for (const { id, sealed } of rows) {
-          const anew = sealAnew(keyOf(keys), sealed, id)
+          const anew = reseal(keyOf(keys), sealed, id)
           if (anew) await tx.putSealed(kind, { id, sealed: anew })
         }
         return rows.length < BATCH ? null : rows.at(-1)!.id

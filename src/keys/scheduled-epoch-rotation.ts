@@ -12,7 +12,7 @@ const PATIENCE_MS = MINUTE_MS
 /** A folder that hangs holds up no service that is to end. */
 const END_MS = 2 * SECOND_MS
 
-export interface EpochKeeperParts extends EpochRotationParts {
+export interface ScheduledEpochRotationParts extends EpochRotationParts {
   leaderLease: Pick<LeaderLease, 'current'>
   log: Logger
   /** 0 for never. */
@@ -21,7 +21,7 @@ export interface EpochKeeperParts extends EpochRotationParts {
   retentionMs: number
 }
 
-export class EpochKeeper {
+export class ScheduledEpochRotation {
   private readonly stopped = new AbortController()
   private readonly beat = new PeriodicTask(
     MINUTE_MS,
@@ -34,7 +34,7 @@ export class EpochKeeper {
   private readonly rotation: EpochRotation
 
   /** @throws EpochError no_epochs */
-  constructor(private readonly parts: EpochKeeperParts) {
+  constructor(private readonly parts: ScheduledEpochRotationParts) {
     this.rotation = new EpochRotation(parts)
     this.epochs = parts.store.shared!.epochs
   }
@@ -55,7 +55,7 @@ export class EpochKeeper {
     // By a clock that is wrong nothing is destroyed, either.
     const term = leaderLease.current()
     if (!term) return
-    const missing = await this.rotation.putBack()
+    const missing = await this.rotation.restoreMissing()
     if (missing.length > 0)
       log.error(
         { keys: missing },
@@ -66,26 +66,26 @@ export class EpochKeeper {
       const { number } = await this.rotation.rotate({ patienceMs: PATIENCE_MS, signal })
       log.info({ epoch: number }, 'all data keys are wrapped under a new epoch')
     }
-    const destroyed = await destroyRetired(this.parts)
+    const destroyed = await destroyRetiredKeys(this.parts)
     if (destroyed.length > 0) log.info({ keys: destroyed }, 'the keys of ended epochs were destroyed')
   }
 
   private async isDue(): Promise<boolean> {
     const { intervalMs, clock } = this.parts
     const records = await this.epochs.all()
-    if (records.some(isUnderWay) || (await this.rotation.strays()).length > 0) return true
+    if (records.some(isUnderWay) || (await this.rotation.orphanedKeys()).length > 0) return true
     const last = records.at(-1)
     return intervalMs > 0 && (last === undefined || last.announcedAt + intervalMs <= clock.now())
   }
 }
 
 /** @returns the ids of the keys that were there */
-export async function destroyRetired({
+export async function destroyRetiredKeys({
   store,
   folder,
   clock,
   retentionMs,
-}: Pick<EpochKeeperParts, 'store' | 'folder' | 'clock' | 'retentionMs'>): Promise<string[]> {
+}: Pick<ScheduledEpochRotationParts, 'store' | 'folder' | 'clock' | 'retentionMs'>): Promise<string[]> {
   const records = await store.shared!.epochs.of(await folder.ids())
   const ended = records.filter(
     ({ retiredAt }) => retiredAt !== null && retiredAt + retentionMs <= clock.now(),

@@ -13,7 +13,7 @@ export interface EpochRecord {
   keyId: string
   announcedAt: number
   activatedAt: number | null
-  settledAt: number | null
+  completedAt: number | null
   /** Nothing is wrapped under it any more, here. */
   retiredAt: number | null
 }
@@ -21,17 +21,17 @@ export interface EpochRecord {
 const KEYLESS = 'none-'
 
 /** Names an epoch in which data keys are wrapped by the working key alone, as before the first. */
-export function keylessId(): string {
+export function baseEpochId(): string {
   return `${KEYLESS}${randomUUID()}`
 }
 
-export function isKeyless(keyId: string): boolean {
+export function isBaseEpoch(keyId: string): boolean {
   return keyId.startsWith(KEYLESS)
 }
 
 /** Begun, and not ended. */
-export function isUnderWay({ settledAt, retiredAt }: EpochRecord): boolean {
-  return settledAt === null && retiredAt === null
+export function isUnderWay({ completedAt, retiredAt }: EpochRecord): boolean {
+  return completedAt === null && retiredAt === null
 }
 
 /** What a service has come to. */
@@ -60,7 +60,7 @@ export interface EpochBook {
   /** From when it resolves on, nobody writes who wraps under an earlier one. */
   fence(number: number): Promise<void>
   /** With it, all before it are retired. Not where a later one has begun. */
-  settle(number: number, at: number): Promise<void>
+  complete(number: number, at: number): Promise<void>
   /** Names of the services that are alive and have not come so far. */
   behind(stage: keyof EpochProgress, number: number): Promise<string[]>
   /**

@@ -65,7 +65,7 @@ export interface TenantContract extends RateContract {
 }
 
 /** A key that was just made: its text is told now and never again. */
-export interface MadeKey {
+export interface NewApiKey {
   key: string
   record: ApiKeyRecord
 }
@@ -266,7 +266,7 @@ export class Tenancy {
     tenant: TenantRecord,
     type: Environment,
     grants: KeyGrants,
-  ): Promise<MadeKey> {
+  ): Promise<NewApiKey> {
     const checked = checkedGrants(grants)
     const fresh = await tx.tenantById(tenant.id)
     if (type === 'production' && fresh?.productionIssuedAt == null)
@@ -355,7 +355,7 @@ export class Tenancy {
     return (await this.makeKey(tx, tenantId, { type, ...EVERYTHING })).key
   }
 
-  private async makeKey(tx: StoreTransaction, tenantId: string, kind: KeyKind): Promise<MadeKey> {
+  private async makeKey(tx: StoreTransaction, tenantId: string, kind: KeyKind): Promise<NewApiKey> {
     const createdAt = this.clock.now()
     const key = generateApiKey(kind.type)
     const record: ApiKeyRecord = {

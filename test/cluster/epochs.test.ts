@@ -95,7 +95,7 @@ overPostgres(() => {
     LIMIT_MS,
   )
 
-  const STEPS: EpochStep[] = ['announced', 'activated', 'fenced', 'wrapped', 'exported', 'settled']
+  const STEPS: EpochStep[] = ['announced', 'activated', 'fenced', 'wrapped', 'exported', 'completed']
   it(
     'lose nobody wherever a rotation ends: the next one goes on from there',
     async () => {
@@ -121,13 +121,13 @@ overPostgres(() => {
         const after = await core()
         await enrolOne(after, `after ${broken}`)
         for (const user of users) expect(await opens(after, tenant.id, user)).toBe(true)
-        const settled = await rotation(await core()).rotate({ patienceMs: PATIENCE_MS })
+        const completed = await rotation(await core()).rotate({ patienceMs: PATIENCE_MS })
         // What was begun is ended; what had been ended, followed.
-        expect(numbers.includes(settled.number)).toBe(broken !== 'settled')
+        expect(numbers.includes(completed.number)).toBe(broken !== 'completed')
         await destroy(after)
-        expect(keyFiles(path)).toEqual([`${settled.keyId}.epoch-key`])
+        expect(keyFiles(path)).toEqual([`${completed.keyId}.epoch-key`])
         const last = await core()
-        await assertUnder(last, settled.keyId)
+        await assertUnder(last, completed.keyId)
         for (const user of users) expect(await opens(last, tenant.id, user)).toBe(true)
       }
     },
@@ -157,7 +157,7 @@ overPostgres(() => {
       await Promise.all(both.map((one) => rotation(one).rotate({ patienceMs: PATIENCE_MS })))
       const after = await core()
       const records = await after.store.shared!.epochs.all()
-      expect(records.filter(({ settledAt }) => settledAt === null)).toEqual([])
+      expect(records.filter(({ completedAt }) => completedAt === null)).toEqual([])
       expect(records.filter(({ retiredAt }) => retiredAt === null)).toHaveLength(1)
       await assertUnder(after, records.at(-1)!.keyId)
       for (let i = 0; i < 50; i++) expect(await opens(after, tenant.id, `user-${i}`)).toBe(true)
@@ -210,8 +210,8 @@ overPostgres(() => {
       for (const [node, client] of tenant.production.entries())
         expect((await client.enroll({ user_id: `user-${node}`, image })).status).toBe(201)
       await cluster.nodes[1]!.stop()
-      const { settledAt, keyId } = await rotation(command).rotate({ patienceMs: PATIENCE_MS })
-      expect(settledAt).not.toBeNull()
+      const { completedAt, keyId } = await rotation(command).rotate({ patienceMs: PATIENCE_MS })
+      expect(completedAt).not.toBeNull()
       await assertUnder(command, keyId)
     },
     LIMIT_MS,
@@ -308,7 +308,7 @@ overPostgres(() => {
       const { shared } = cluster.nodes[0]!.core.store
       const records = await poll(
         () => shared!.epochs.all(),
-        (all) => all.some(({ settledAt }) => settledAt !== null),
+        (all) => all.some(({ completedAt }) => completedAt !== null),
       )
       expect(records).toHaveLength(1)
       expect(keyFiles(path)).toEqual([`${records[0]!.keyId}.epoch-key`])

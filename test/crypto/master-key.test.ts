@@ -17,7 +17,7 @@ import { promisify } from 'node:util'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { ConfigError } from '../../src/config/config.js'
 import { loadMasterKey } from '../../src/crypto/master-key.js'
-import { openWithAny, seal, sealAnew } from '../../src/crypto/sealed-box.js'
+import { openWithAny, seal, reseal } from '../../src/crypto/sealed-box.js'
 import {
   activateKeys,
   deriveKeys,
@@ -228,8 +228,8 @@ describe('working keys', () => {
       true,
     ])
     expect(opens(before, boxes(prepared))).toBe(true)
-    expect(sealAnew(active.wrapping, next, 'sub')).toBeNull()
-    expect(opens(settled, sealAnew(active.wrapping, old, 'sub')!)).toBe(true)
+    expect(reseal(active.wrapping, next, 'sub')).toBeNull()
+    expect(opens(settled, reseal(active.wrapping, old, 'sub')!)).toBe(true)
     expect(settled.audit).toEqual([...before.audit, expect.any(Buffer)])
   })
 })

@@ -77,7 +77,7 @@ function keepHouse(): Promise<void> {
     {
       sandboxRetentionMs: 30 * 24 * 60 * MINUTE_MS,
       requestLogMs: 7 * 24 * 60 * MINUTE_MS,
-      tellOfExpired: (isOn) => events.tellOfExpired(isOn),
+      reportExpired: (isOn) => events.reportExpired(isOn),
     },
     // A clock that the test sets is not one that was set by mistake.
     () => clock.now(),

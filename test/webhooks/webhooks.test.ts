@@ -263,7 +263,11 @@ describe('a delivery that is not taken', () => {
     const warnings = running
       .logText()
       .split('\n')
-      .filter((line) => line.includes(id) && /"level":40.*"a webhook was (?:not taken|given up)"/.test(line))
+      .filter(
+        (line) =>
+          line.includes(id) &&
+          /"level":40.*"webhook delivery failed, (?:will retry|no attempt is left)"/.test(line),
+      )
     expect(warnings).toHaveLength(2)
     expect(received).toHaveLength(RETRY_DELAYS_MS.length + 1)
     expect(new Set(received.map(({ event }) => event.id)).size).toBe(1)
@@ -301,7 +305,7 @@ describe('a delivery that is not taken', () => {
     await add()
     await production.enroll({ user_id: 'someone-known', image: ada })
     await poll(async () => (await deliveries())[0]?.lastOutcome === '500' || undefined)
-    await poll(async () => running.logText().includes('a webhook was not taken') || undefined)
+    await poll(async () => running.logText().includes('webhook delivery failed, will retry') || undefined)
     expect(running.logText()).not.toContain('someone-known')
     expect(running.logText()).not.toContain('geheim')
   })

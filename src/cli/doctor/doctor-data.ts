@@ -257,7 +257,7 @@ export async function checkEpochs(config: Config): Promise<Finding> {
           (behind.length > 0 ? `: ${behind.join(', ')} cannot read its key` : ''),
         remedy: 'countersign keys rotate-epoch says what holds it up',
       }
-    const present = records.findLast(({ settledAt }) => settledAt !== null)
+    const present = records.findLast(({ completedAt }) => completedAt !== null)
     if (!present)
       return { check, status: 'warning', detail: 'the first epoch has not begun: the service begins it' }
     const detail = `epoch ${present.number}, since ${new Date(present.announcedAt).toISOString()}`
