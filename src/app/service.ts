@@ -403,7 +403,7 @@ export class Service {
       ...{ ...core, folder, clock, log, leaderLease },
       intervalMs: config.epochHours * HOUR_MS,
       retentionMs: config.epochRetentionHours * HOUR_MS,
-      look: () => this.keyWatch.look(),
+      reloadKeys: () => this.keyWatch.look(),
     })
   }
 

@@ -49,7 +49,7 @@ async function rotate(options: RotateOptions, core: Core, config: Config): Promi
   const folder = await folderOf(config)
   const rotation = new EpochRotation({
     ...{ store, keys, folder, clock: systemClock },
-    look: async () => void (await takeOverEpochs(store, keys, folder)),
+    reloadKeys: async () => void (await takeOverEpochs(store, keys, folder)),
   })
   const { number, keyId } = await rotation.rotate({
     patienceMs: MINUTE_MS,
@@ -99,7 +99,7 @@ async function importKeys(named: string | undefined, options: OutputOptions): Pr
   const folder = await folderOf(config)
   const file = named ?? folder.exportFile
   if (!existsSync(file)) throw new CommandError('file_not_found', `There is no file ${file}.`)
-  const { importDataKeys } = await import('../keys/data-key-export.js')
+  const { importDataKeys } = await import('../keys/data-key-import.js')
   const imported = await using(
     config,
     ({ store, keys }) => importDataKeys({ store, keys }, folder, file, systemClock.now()),

@@ -30,7 +30,7 @@ export class EpochChanges {
     this.folder = new EpochFolder(path)
     this.rotation = new EpochRotation({
       ...{ store, keys, folder: this.folder, clock: systemClock },
-      look: async () => void (await takeOverEpochs(store, keys, this.folder)),
+      reloadKeys: async () => void (await takeOverEpochs(store, keys, this.folder)),
     })
   }
 

@@ -12,7 +12,7 @@ import { systemClock } from '../../src/lib/clock.js'
 export function rotationOf({ store, keys }: Core, folder: EpochFolder): EpochRotation {
   return new EpochRotation({
     ...{ store, keys, folder, clock: systemClock },
-    look: async () => void (await takeOverEpochs(store, keys, folder)),
+    reloadKeys: async () => void (await takeOverEpochs(store, keys, folder)),
   })
 }
 

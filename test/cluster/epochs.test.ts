@@ -177,7 +177,7 @@ overPostgres(() => {
       let last: EpochRecord | undefined
       const standing = new EpochRotation({
         ...{ store: stalled.store, keys: stalled.keys, folder, clock: systemClock },
-        look: async () => {
+        reloadKeys: async () => {
           await takeOver()
           for (let i = 0; i < 2; i++) last = await rotation(other).rotate({ patienceMs: PATIENCE_MS })
           await destroy(other)

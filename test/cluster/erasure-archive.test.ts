@@ -74,9 +74,11 @@ overPostgres(() => {
 
   async function rotate({ store, keys }: Core): Promise<void> {
     const epochFolder = new EpochFolder(epochs)
-    const look = async () => void (await takeOverEpochs(store, keys, epochFolder))
+    const reloadKeys = async () => void (await takeOverEpochs(store, keys, epochFolder))
     const clock = systemClock
-    await new EpochRotation({ store, keys, folder: epochFolder, clock, look }).rotate({ patienceMs: 60_000 })
+    await new EpochRotation({ store, keys, folder: epochFolder, clock, reloadKeys }).rotate({
+      patienceMs: 60_000,
+    })
     await destroyRetiredKeys({ store, folder: epochFolder, clock, retentionMs: 0 })
   }
 
