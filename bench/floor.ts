@@ -215,7 +215,7 @@ export const floor: Suite = {
       ],
       notes: [
         `Images: ${describeSizes(images)}. ${CALLERS_PER_WORKER * workers} callers in a closed loop, ${USERS} users, idempotency keys. The bare loop decodes, detects, aligns, embeds and matches the same images, one after the other in each thread; the service can do more than it, because a worker embeds the faces of several requests in one run.`,
-        'One caller: the bare loop has one thread; in the service, idle workers compute a part of the face.',
+        'One caller: the bare loop has one thread, as the service has one busy worker.',
         `The load generator runs on the same cores and took ${percent(loadShare)} of one core while the service was measured.`,
         `The ratio is the median of the rounds' ratios (our target: at least ${percent(TARGET_RATIO)}).`,
       ],

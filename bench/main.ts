@@ -21,7 +21,6 @@ import {
 } from './lib/report.js'
 import { peers } from './peers.js'
 import { scaling } from './scaling.js'
-import { size } from './size.js'
 import { soak } from './soak.js'
 import { stages } from './stages.js'
 import type { Suite } from './suite.js'
@@ -36,7 +35,6 @@ const SUITES: readonly Suite[] = [
   challenge,
   scaling,
   cli,
-  size,
   peers,
   soak,
   cluster,

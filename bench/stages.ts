@@ -285,7 +285,7 @@ async function mainThreadStages(pack: ModelPack, image: Buffer): Promise<Workben
     [
       'replay check',
       async () => {
-        const recollection = await captures.recall(fresh, [image], dimensions)
+        const recollection = await captures.recall({ id: 'user', subject: fresh }, [image], dimensions)
         const { digests } = recollection
         const faces = captures.facesOf(fresh, new Map([[0, embedding]]))
         return captures.findReplay({ digests, faces }, recollection)

@@ -123,7 +123,6 @@ export const timeline: Suite = {
       notes: [
         `Images: ${describeSizes(verifyImages)}. ${observed.length} calls of one caller, ${USERS} users, idempotency keys.`,
         'Each figure is the median over the calls; medians do not quite add up. Whatever stands at the worker but is no computing is the way there: socket, wake-up, frame.',
-        'Other workers are idle and compute half of landmarks and embedding: these spans are shorter than one thread of the bare kernels would take, so that the ratio is not that of the floor suite.',
         'While the worker computes, the main thread hashes the picture and reads what is remembered of earlier captures; that costs the caller nothing and is not shown.',
         'The moments are noted by a probe that is loaded into all processes, whose own time is in the figures.',
       ],

@@ -4,8 +4,8 @@ import { standardPackDocument } from '../models/standard/pack-document.js'
 import { scoreView } from '../src/api/views.js'
 import { SETTINGS } from '../src/config/config.js'
 import { CATEGORY_MEANINGS } from '../src/http/openapi/errors-page.js'
-import { ERRORS } from '../src/lib/api-error.js'
 import { packageFile } from '../src/lib/package-root.js'
+import { API_ERRORS } from './support/api-errors.js'
 import { configurationPage, documentInDocs, errorsPage } from './support/docs.js'
 import { supplyChainPage } from './support/supply-chain-page.js'
 
@@ -39,7 +39,7 @@ describe('docs/errors.md', () => {
       for (const [name, status, message, remedy] of rowsOf(section))
         listed[name!.replaceAll('`', '')] = { status: Number(status), category, message, remedy }
     }
-    expect(listed).toEqual(ERRORS)
+    expect(listed).toEqual(API_ERRORS)
   })
 })
 

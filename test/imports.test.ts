@@ -15,7 +15,7 @@ const RANKS = [
   ['verification'],
   ['webhooks', 'keys', 'jobs'],
   ['cluster'],
-  ['tenants', 'idempotency', 'users', 'audit', 'biometrics', 'evaluation', 'sizing'],
+  ['tenants', 'idempotency', 'users', 'audit', 'biometrics', 'evaluation'],
   ['storage', 'crypto'],
   ['models'],
   ['config'],
@@ -153,6 +153,21 @@ describe('imports', () => {
       const allowed = [room, ...known]
       expect(imports.filter(({ from, to }) => from === room && !allowed.includes(to)).map(show)).toEqual([])
     })
+
+  it('reach HTTP statuses and headers only from rooms that answer over HTTP', () => {
+    const answering = imports.filter(
+      ({ target }) => sourceOf(target) === resolve(SRC, 'api', 'error-response.ts'),
+    )
+    expect(new Set(answering.map(({ from }) => from))).toEqual(
+      new Set(['api', 'capture-page', 'dashboard', 'http']),
+    )
+    const headerNames = /'(?:Retry-After|WWW-Authenticate)'/
+    const withHeaderNames = readdirSync(SRC, { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.endsWith('.ts') && headerNames.test(readFileSync(resolve(SRC, name), 'utf8')))
+      .map((name) => name.split('/')[0])
+    const below = [...new Set(withHeaderNames)].filter((room) => rankOf(room!) > rankOf('api'))
+    expect(below).toEqual([])
+  })
 
   it('lead to what changes a tenant without an entry in the audit log from admin only', () => {
     const unaudited =

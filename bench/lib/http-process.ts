@@ -5,7 +5,7 @@
 import { join } from 'node:path'
 import { pino } from 'pino'
 import type { Endpoint } from '../../src/api/endpoint.js'
-import { type HealthServices, health } from '../../src/api/health.js'
+import { type HealthParts, health } from '../../src/api/health.js'
 import { type Core, openCore } from '../../src/app/core.js'
 import type { EngineHealth } from '../../src/biometrics/types.js'
 import { type Config, loadConfig } from '../../src/config/config.js'
@@ -75,7 +75,7 @@ function apiServer(
   name: TransportName,
 ): ApiServer {
   const clock = systemClock
-  const services: HealthServices = {
+  const services: HealthParts = {
     config,
     store,
     engineHealth: () => ENGINE,

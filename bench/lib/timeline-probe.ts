@@ -9,7 +9,7 @@ import { FaceDetector } from '../../src/biometrics/pipeline/detect.js'
 import { FaceEmbedder } from '../../src/biometrics/pipeline/embed.js'
 import { FacePipeline } from '../../src/biometrics/pipeline/face-pipeline.js'
 import { LandmarkFinder } from '../../src/biometrics/pipeline/landmarks.js'
-import { Turns } from '../../src/biometrics/pipeline/turns.js'
+import { Mutex } from '../../src/biometrics/pipeline/mutex.js'
 import { ReplySigner } from '../../src/http/reply-signer.js'
 import { RequestAuthenticator } from '../../src/http/request-authenticator.js'
 import { Router } from '../../src/http/router.js'
@@ -30,10 +30,13 @@ function note(event: string): void {
 type Method = (...args: unknown[]) => unknown
 
 /** Notes `name<` when a method is called and `name>` when what it returns is there. */
-function watch(prototype: object, method: string, name: string): void {
+function watch<Prototype extends object>(
+  prototype: Prototype,
+  method: Extract<keyof Prototype, string>,
+  name: string,
+): void {
   const methods = prototype as Record<string, Method>
-  const real = methods[method]
-  if (!real) throw new Error(`there is no ${method} to watch`)
+  const real = methods[method]!
   methods[method] = function (this: unknown, ...args) {
     note(`${name}<`)
     const result = real.apply(this, args)
@@ -53,7 +56,7 @@ if (file) {
   watch(SqliteStore.prototype, 'transaction', 'commit')
   watch(ReplySigner.prototype, 'sign', 'sign')
   watch(FacePipeline.prototype, 'analyse', 'analyse')
-  watch(Turns.prototype, 'enter', 'turn')
+  watch(Mutex.prototype, 'lock', 'turn')
   watch(FaceDetector.prototype, 'detect', 'detect')
   watch(LandmarkFinder.prototype, 'find', 'landmarks')
   watch(FaceAligner.prototype, 'cut', 'align')

@@ -102,7 +102,7 @@ export class KeyOperations {
     })
   }
 
-  /** As `SigningSecrets.rotate`. @throws ApiError rotation_in_progress */
+  /** As `SigningSecrets.rotate`. @throws DomainError rotation_in_progress */
   rotateSigning({ id }: TenantRecord, by: Actor | OpenUnitOfWork, force: boolean): Promise<Rotation> {
     return this.audited.run(id, by, async (tx) => {
       const rotation = await this.secrets.rotate(tx, id, force)

@@ -8,8 +8,8 @@ import type {
 } from '../audit/audited-unit-of-work.js'
 import type { Environment } from '../config/config.js'
 import { prefixedId } from '../crypto/identifiers.js'
-import { ApiError } from '../lib/api-error.js'
 import { type Clock, DAY_MS } from '../lib/clock.js'
+import { DomainError } from '../lib/domain-error.js'
 import { CodedError } from '../lib/errors.js'
 import type { ErasureRecord, TenantRecord } from '../storage/records.js'
 import type { Store, StoreTransaction } from '../storage/store.js'
@@ -17,6 +17,10 @@ import { ownerOf, type TemplateVault } from '../users/template-vault.js'
 import { CLEAR, lockoutReason } from '../verification/lockout.js'
 import type { Outbox } from '../webhooks/outbox.js'
 import { erasureView, userView } from './views.js'
+
+/** HTTP statuses that the API answers an erasure with: entries of the audit log have them whoever asked for the erasure. */
+const STATUS_OK = 200
+const STATUS_NOT_FOUND = 404
 
 /** How long a repeated request gets the same receipt. */
 const RECEIPT_MS = DAY_MS
@@ -69,7 +73,7 @@ export class UserOperations {
    * Erases the user. In production the audit log records the erasure, even where there was nobody to erase.
    * @param by who acts, or the unit of work of the API call
    * @returns the receipt, which a repeated call gets again for 24 hours
-   * @throws ApiError reference_not_found where the user is unknown and no receipt is left
+   * @throws DomainError reference_not_found where the user is unknown and no receipt is left
    */
   async erase(
     { id }: TenantRecord,
@@ -88,7 +92,7 @@ export class UserOperations {
           result: { receipt, isRepeated: false },
           facts: {
             event: 'delete',
-            status: 200,
+            status: STATUS_OK,
             subject: subject.pseudonym,
             erasure_id: receipt.erasureId,
             references: receipt.references,
@@ -99,7 +103,7 @@ export class UserOperations {
       },
       { isAudited: environment === 'production' },
     )
-    if (!erasure) throw new ApiError('reference_not_found')
+    if (!erasure) throw new DomainError('reference_not_found')
     return erasure
   }
 
@@ -107,12 +111,12 @@ export class UserOperations {
    * Ends the wait of a user of production after too many rejections, and counts anew. A reference that was disabled stays so:
    * whoever went on guessing for so long is answered by a new enrolment alone.
    * @returns the rejections that had been counted
-   * @throws ApiError reference_not_found; UserOperationError reference_disabled
+   * @throws DomainError reference_not_found; UserOperationError reference_disabled
    */
   unlock({ id }: TenantRecord, actor: Actor, userId: string): Promise<number> {
     return this.audited.run(id, actor, async (tx) => {
       const subject = await this.vault.find(tx, this.vault.blindIndex(id, 'production', userId), userId)
-      if (!subject) throw new ApiError('reference_not_found')
+      if (!subject) throw new DomainError('reference_not_found')
       const { id: subjectId, failures, disabledAt } = subject.record
       if (disabledAt !== null)
         throw new UserOperationError(
@@ -159,9 +163,10 @@ export class UserOperations {
 /** The erasure of a user who is unknown: the receipt of the first call, or null where none is left. */
 function repeatedErasure(receipt: ErasureRecord | undefined): AuditedResult<Erasure | null> {
   // Facts with the status and the code that the API answers with.
-  if (!receipt) return { result: null, facts: { event: 'delete', status: 404, code: 'reference_not_found' } }
+  if (!receipt)
+    return { result: null, facts: { event: 'delete', status: STATUS_NOT_FOUND, code: 'reference_not_found' } }
   return {
     result: { receipt, isRepeated: true },
-    facts: { event: 'delete', status: 200, erasure_id: receipt.erasureId, repeated: true },
+    facts: { event: 'delete', status: STATUS_OK, erasure_id: receipt.erasureId, repeated: true },
   }
 }

@@ -1,7 +1,7 @@
 /** The action that is to be countersigned, in the one form that two sides can compare. */
 import Type from 'typebox'
 import { canonicalJson } from '../crypto/verification-jwt.js'
-import { ApiError } from '../lib/api-error.js'
+import { DomainError } from '../lib/domain-error.js'
 
 const MAX_ACTION_BYTES = 4096
 
@@ -10,9 +10,10 @@ export const actionSchema = Type.Union([Type.String(), Type.Record(Type.String()
   examples: [{ type: 'wire_transfer', amount: '1250.00', currency: 'EUR', to: 'DE89370400440532013000' }],
 })
 
-/** @throws ApiError invalid_request when the action is too long or no I-JSON (RFC 7493: a number out of range) */
+/** @throws DomainError invalid_request when the action is too long or no I-JSON (RFC 7493: a number out of range) */
 export function canonicalAction(action: unknown): string {
-  const refuse = (issue: string) => new ApiError('invalid_request', { details: [{ path: 'action', issue }] })
+  const refuse = (issue: string) =>
+    new DomainError('invalid_request', { details: [{ path: 'action', issue }] })
   let canonical: string
   try {
     canonical = canonicalJson(action)

@@ -2,8 +2,8 @@
 import Type, { type Static } from 'typebox'
 import { MODES } from '../biometrics/challenge/steps.js'
 import { CAPTURE_LANGUAGES } from '../config/capture-languages.js'
-import { ApiError } from '../lib/api-error.js'
 import { isoTime } from '../lib/clock.js'
+import { DomainError } from '../lib/domain-error.js'
 import { isReadableLine, isReadableText, READABLE } from '../lib/readable-text.js'
 import type { TenantRecord } from '../storage/records.js'
 import {
@@ -12,11 +12,12 @@ import {
   MAX_VERSION_CHARACTERS,
   safeOrigin,
 } from '../tenants/capture-page-settings.js'
+import type { UserCall } from '../verification/call.js'
 import type { Purpose } from '../verification/challenge-book.js'
 import { assertLivenessOffered } from '../verification/opened-challenge.js'
 import { actionSchema } from './action.js'
-import { actionFor, assertVerifiable, modesField, purposeField } from './challenges.js'
-import type { Call, Commit, Endpoint, EndpointDescription } from './endpoint.js'
+import { actionFor, assertVerifiable, modesField, purposeField, type VerifiableParts } from './challenges.js'
+import type { Commit, EndpointDescription, UserEndpoint } from './endpoint.js'
 import { assertOneOf } from './key-scope.js'
 import { assertPlainUserId } from './plain-user-id.js'
 import { assertReplaceVerdict } from './replace-verdict.js'
@@ -146,27 +147,30 @@ export const createCaptureSessionDescription: EndpointDescription = {
 
 type Input = Static<typeof body>
 
-export function createCaptureSession(services: Services): Endpoint<Input> {
-  const { vault, captureSessions, provider, config } = services
+/** The parts of the service that a capture session is made with. */
+type Parts = VerifiableParts & Pick<Services, 'captureSessions' | 'capturePage' | 'config'>
+
+export function createCaptureSession(services: Parts): UserEndpoint<Input> {
+  const { captureSessions, provider, config } = services
   return {
     ...createCaptureSessionDescription,
+    aboutUser: true,
     async handle(call): Promise<Commit> {
-      const { input, tenant, environment, keyId } = call
+      const { input, tenant, environment, keyId, user } = call
       const purpose: Purpose = input.purpose ?? 'verify'
       assertOneOf(call.scopes, [purpose], 'purpose')
       if (input.replace) assertOneOf(call.scopes, ['replace'], 'replace')
       actionFor(purpose, input.action)
       assertReadable(input)
       const origin = services.capturePage()
-      if (origin === null) throw new ApiError('capture_page_unavailable')
+      if (origin === null) throw new DomainError('capture_page_unavailable')
       assertReturnAllowed(tenant, input.return_url)
-      if (!provider.takesChallenges) throw new ApiError('liveness_unavailable')
+      if (!provider.takesChallenges) throw new DomainError('liveness_unavailable')
       assertLivenessOffered(services, call, input.modes ?? MODES)
-      const blindIndex = vault.blindIndex(tenant.id, environment, input.user_id)
-      call.user = { id: input.user_id, blindIndex }
-      if (purpose === 'verify') await assertVerifiable(services, call, blindIndex)
-      else await assertEnrollable(services, call, blindIndex)
+      if (purpose === 'verify') await assertVerifiable(services, call)
+      else await assertEnrollable(services, call)
       return async (tx) => {
+        const { blindIndex } = user
         const { id, token, code, expiresAt } = await captureSessions.issue(
           tx,
           { tenantId: tenant.id, environment, keyId, blindIndex, purpose },
@@ -195,14 +199,13 @@ export function createCaptureSession(services: Services): Endpoint<Input> {
             expires_in: config.captureSessionTtlSeconds,
             expires_at: isoTime(expiresAt),
           },
-          owner: { blindIndex, subject: null },
         }
       }
     },
   }
 }
 
-/** Refuses texts whose characters could make the person read something else. @throws ApiError invalid_request */
+/** Refuses texts whose characters could make the person read something else. @throws DomainError invalid_request */
 function assertReadable({ description = '', consent }: Input): void {
   const readable: Array<[string, boolean]> = [
     ['description', isReadableLine(description)],
@@ -210,36 +213,35 @@ function assertReadable({ description = '', consent }: Input): void {
     ['consent.text', isReadableText(consent?.text ?? '')],
   ]
   const details = readable.filter(([, isFine]) => !isFine).map(([path]) => ({ path, issue: READABLE }))
-  if (details.length > 0) throw new ApiError('invalid_request', { details })
+  if (details.length > 0) throw new DomainError('invalid_request', { details })
 }
 
-/** @throws ApiError return_url_not_allowed */
+/** @throws DomainError return_url_not_allowed */
 function assertReturnAllowed(tenant: TenantRecord, returnUrl: string): void {
   const origin = safeOrigin(returnUrl)
   const { returnOrigins } = capturePageSettings(tenant)
   if (origin !== null && returnOrigins.includes(origin)) return
   if (origin === null)
-    throw new ApiError('return_url_not_allowed', {
+    throw new DomainError('return_url_not_allowed', {
       message: '`return_url` must be an https URL (http only for localhost), without user name and password.',
       remedy:
         'Send the full address to which the person returns, such as https://bank.example/transfers/4711.',
     })
   const allowed = returnOrigins.length > 0 ? `allowed are ${returnOrigins.join(', ')}` : 'none is allowed yet'
-  throw new ApiError('return_url_not_allowed', {
+  throw new DomainError('return_url_not_allowed', {
     message: `The capture page of this tenant may not lead back to ${origin}: ${allowed}.`,
     remedy: `Have the operator allow it: \`countersign tenant capture-page ${tenant.name} --return-origin ${[...returnOrigins, origin].join(' ')}\`.`,
   })
 }
 
-/** @throws ApiError invalid_request, already_enrolled, replace_verdict_required */
+/** @throws DomainError invalid_request, already_enrolled, replace_verdict_required */
 async function assertEnrollable(
-  { vault, store, clock }: Services,
-  { input, tenant }: Call<Input>,
-  blindIndex: Buffer,
+  { vault, store, clock }: VerifiableParts,
+  { input, tenant, user }: UserCall<Input>,
 ): Promise<void> {
   assertPlainUserId(input.user_id)
-  const existing = await vault.find(store.read, blindIndex, input.user_id)
+  const existing = await vault.find(store.read, user.blindIndex, user.id)
   if (!existing?.reference) return
-  if (!input.replace) throw new ApiError('already_enrolled')
+  if (!input.replace) throw new DomainError('already_enrolled')
   assertReplaceVerdict(tenant, existing.record, input.verification_id, clock.now())
 }

@@ -2,12 +2,13 @@
 import Type, { type Static } from 'typebox'
 import { CAPTURE } from '../biometrics/challenge/capture-limits.js'
 import { MODES, STEPS } from '../biometrics/challenge/steps.js'
-import { ApiError, retryAfter } from '../lib/api-error.js'
-import { isoTime, SECOND_MS } from '../lib/clock.js'
+import { isoTime } from '../lib/clock.js'
+import { DomainError } from '../lib/domain-error.js'
+import type { UserCall } from '../verification/call.js'
 import { NONCE_LENGTH, PURPOSES, type Purpose } from '../verification/challenge-book.js'
 import { activeMethod } from '../verification/liveness.js'
 import { actionSchema, canonicalAction } from './action.js'
-import type { Call, Commit, Endpoint, EndpointDescription } from './endpoint.js'
+import type { Commit, EndpointDescription, UserEndpoint } from './endpoint.js'
 import { assertOneOf } from './key-scope.js'
 import { assertPlainUserId } from './plain-user-id.js'
 import { nullable, time, userId } from './schemas.js'
@@ -98,22 +99,25 @@ export const createChallengeDescription: EndpointDescription = {
 
 type Input = Static<typeof body>
 
-export function createChallenge(services: Services): Endpoint<Input> {
-  const { vault, challenges, provider, config } = services
+/** The parts of the service that a challenge is made with. */
+type Parts = VerifiableParts & Pick<Services, 'challenges' | 'config'>
+
+export function createChallenge(services: Parts): UserEndpoint<Input> {
+  const { challenges, provider, config } = services
   return {
     ...createChallengeDescription,
+    aboutUser: true,
     async handle(call): Promise<Commit> {
-      const { input, tenant, environment } = call
+      const { input, tenant, environment, user } = call
       const { modes = MODES } = input
       const purpose: Purpose = input.purpose ?? 'verify'
       assertOneOf(call.scopes, [purpose], 'purpose')
       const action = actionFor(purpose, input.action)
-      if (!provider.takesChallenges) throw new ApiError('liveness_unavailable')
-      const blindIndex = vault.blindIndex(tenant.id, environment, input.user_id)
-      call.user = { id: input.user_id, blindIndex }
-      if (purpose === 'verify') await assertVerifiable(services, call, blindIndex)
+      if (!provider.takesChallenges) throw new DomainError('liveness_unavailable')
+      if (purpose === 'verify') await assertVerifiable(services, call)
       else assertPlainUserId(input.user_id)
       return async (tx) => {
+        const { blindIndex } = user
         const subject = { tenantId: tenant.id, environment, blindIndex, purpose, action }
         const { id, nonce, steps, expiresAt } = await challenges.issue(tx, subject, modes)
         return {
@@ -136,16 +140,16 @@ export function createChallenge(services: Services): Endpoint<Input> {
             expires_in: config.challengeTtlSeconds,
             expires_at: isoTime(expiresAt),
           },
-          owner: { blindIndex, subject: null },
         }
       }
     },
   }
 }
 
-/** @throws ApiError invalid_request when there is no action to verify, or one to enrol */
+/** @throws DomainError invalid_request when there is no action to verify, or one to enrol */
 export function actionFor(purpose: Purpose, action: unknown): string | null {
-  const refuse = (issue: string) => new ApiError('invalid_request', { details: [{ path: 'action', issue }] })
+  const refuse = (issue: string) =>
+    new DomainError('invalid_request', { details: [{ path: 'action', issue }] })
   if (purpose === 'enroll') {
     if (action !== undefined) throw refuse('an enrolment has no action')
     return null
@@ -154,29 +158,29 @@ export function actionFor(purpose: Purpose, action: unknown): string | null {
   return canonicalAction(action)
 }
 
-/** Nobody is to move the head for a verify that cannot succeed. @throws ApiError reference_not_found, reference_model_mismatch, locked_out */
+/** The parts of the service that know whether a verify can succeed. */
+export type VerifiableParts = Pick<Services, 'vault' | 'store' | 'lockout' | 'provider' | 'clock'>
+
+/**
+ * Refuses to prepare a verify that cannot succeed, before anybody moves the head for it.
+ * @throws DomainError reference_not_found, reference_model_mismatch, locked_out
+ */
 export async function assertVerifiable(
-  services: Services,
-  { input }: Pick<Call<{ user_id: string }>, 'input'>,
-  blindIndex: Buffer,
+  { vault, store, lockout, provider, clock }: VerifiableParts,
+  { user }: Pick<UserCall<unknown>, 'user'>,
 ): Promise<void> {
-  const { vault, store, lockout, provider, clock } = services
-  const script = provider.script?.(input.user_id)
-  if (script?.lockedOutForMs !== undefined) throw lockedOut(script.lockedOutForMs)
-  const subject = await vault.find(store.read, blindIndex, input.user_id)
-  if (!subject?.reference) {
-    if (script?.isScripted) return
-    throw new ApiError('reference_not_found')
-  }
-  if (subject.reference.model !== provider.model) throw new ApiError('reference_model_mismatch')
-  const refusal = lockout.refusal(subject.record, clock.now())
+  const subject = await vault.find(store.read, user.blindIndex, user.id)
+  const reference = subject?.reference
+  if (reference && reference.model !== provider.model) throw new DomainError('reference_model_mismatch')
+  const refusal = lockout.refusal(user.id, subject?.record ?? null, clock.now())
   if (refusal) throw lockedOut(refusal.waitMs)
+  if (!reference && provider.needsReference(user.id)) throw new DomainError('reference_not_found')
 }
 
 /** @param waitMs undefined where only a new enrolment helps */
-function lockedOut(waitMs: number | undefined): ApiError {
-  return new ApiError('locked_out', {
+function lockedOut(waitMs: number | undefined): DomainError {
+  return new DomainError('locked_out', {
     message: 'The user is locked out after rejected verifications.',
-    ...(waitMs === undefined ? {} : { headers: retryAfter(waitMs / SECOND_MS) }),
+    retryAfterMs: waitMs,
   })
 }

@@ -2,7 +2,7 @@
 import Type, { type Static } from 'typebox'
 import { erasureView } from '../admin/views.js'
 import { OpenUnitOfWork } from '../audit/audited-unit-of-work.js'
-import { type Endpoint, type EndpointDescription, SMALL_BODY_BYTES } from './endpoint.js'
+import { type EndpointDescription, SMALL_BODY_BYTES, type UserEndpoint } from './endpoint.js'
 import { time, userId } from './schemas.js'
 import type { Services } from './services.js'
 
@@ -10,7 +10,7 @@ const body = Type.Object({ user_id: userId }, { title: 'DeleteRequest', addition
 
 const count = (description: string) => Type.Integer({ minimum: 0, description })
 
-const success = Type.Object(
+export const erasureSchema = Type.Object(
   {
     user_id: userId,
     status: Type.Literal('erased'),
@@ -35,7 +35,7 @@ export const deleteDescription: EndpointDescription = {
   body,
   bodyOptional: true,
   query: { user_id: { schema: userId, description: 'Instead of a body.' } },
-  success: { status: 200, description: 'The receipt of the erasure.', schema: success },
+  success: { status: 200, description: 'The receipt of the erasure.', schema: erasureSchema },
   // The sandbox has it on demand, for `+unavailable`.
   errors: ['reference_not_found', 'overloaded'],
   usesEngine: false,
@@ -47,12 +47,11 @@ export const deleteDescription: EndpointDescription = {
   scopes: ['erase'],
 }
 
-export function erase({ operations, vault }: Services): Endpoint<Static<typeof body>> {
+export function erase({ operations }: Pick<Services, 'operations'>): UserEndpoint<Static<typeof body>> {
   return {
     ...deleteDescription,
-    async handle(call) {
-      const { input, tenant, environment } = call
-      call.user = { id: input.user_id, blindIndex: vault.blindIndex(tenant.id, environment, input.user_id) }
+    aboutUser: true,
+    async handle({ input, tenant, environment }) {
       return async (tx) => {
         const unit = new OpenUnitOfWork(tx)
         const user = { environment, userId: input.user_id }

@@ -2,34 +2,12 @@
 
 import type { TSchema } from 'typebox'
 import type { AuditEventName } from '../audit/audit-events.js'
-import type { ResponseOwner } from '../idempotency/idempotency.js'
-import type { ApiError, ErrorCode } from '../lib/api-error.js'
+import type { DomainError } from '../lib/domain-error.js'
+import type { ErrorCode } from '../lib/error-codes.js'
 import type { StoreTransaction } from '../storage/store.js'
 import type { Scope } from '../tenants/key-scopes.js'
+import type { Call, UserCall } from '../verification/call.js'
 import type { Reason } from '../verification/reasons.js'
-import type { VerificationCall } from '../verification/verification-call.js'
-
-export interface CalledUser {
-  /** As the caller names the user. It is never written down in production, and only sealed in the sandbox. */
-  id: string
-  blindIndex: Buffer
-}
-
-/** An authenticated, validated request on its way through an endpoint. */
-export interface Call<Input> extends VerificationCall<Input> {
-  /** Id of the API key. */
-  keyId: string
-  /** Scopes of the API key; null for a key that may do everything. */
-  scopes: readonly Scope[] | null
-  /** IP address of the caller; null for a request of the hosted capture page. */
-  address: string | null
-  /** Address of the page that explains error codes. */
-  errorsUrl: string
-  /** Id of the capture session of the hosted page, where one took the images. */
-  captureSession?: string | undefined
-  /** The user that the request is about. Endpoints set it as soon as it is known, so that a refusal finds its way to the user's log. */
-  user?: CalledUser
-}
 
 /** For an endpoint that carries no images: far more than its few short fields need. */
 export const SMALL_BODY_BYTES = 16_384
@@ -47,29 +25,45 @@ export interface Observed {
   effect?: Effect | undefined
 }
 
-/** The answer of an executed request, successful or not. */
+/** The answer to a request, successful or not, until `ReplySigner` serializes and signs it. */
 export interface Outcome {
   status: number
-  body: Record<string, unknown>
+  /** Sent as JSON. A string is sent as it is: a document, or the body of a kept response, which must stay the same to the byte. */
+  body: Record<string, unknown> | string
   headers?: Record<string, string>
-  /** Of a refusal. */
+  /** Error code of a refusal. */
   code?: ErrorCode
-  /** Body that is kept for replays, where it must not be the body of the response: a secret is never kept. */
+  /** Body that is kept for replays instead of `body`: a secret is never kept. */
   keptBody?: Record<string, unknown>
+  /** Subject whose data key seals the kept response. By default the service's own key seals it. Either way it is erased with the user. */
+  sealedFor?: { id: string; dataKey: Buffer } | null
   observed?: Observed
-  /** Tokens of the rate that the request cost beside its first one; none where it is left out. */
+  /** Tokens of the rate limit that the request cost in addition to its first one. Default 0. */
   furtherTokens?: number
-  /** What the audit log records beside request id, actor and status. */
-  audit?: Record<string, unknown> & { subject?: string }
-  /** The user the kept response belongs to: sealed under the user's data key, erased with the user. */
-  owner?: ResponseOwner
+  /** Facts for the audit log in addition to request id, actor and status. */
+  audit?: AuditFacts
+}
+
+/** Facts of an audit entry. */
+export type AuditFacts = Record<string, unknown> & {
+  /** Pseudonym of the user. */
+  subject?: string
+  verification_id?: string
 }
 
 /**
- * The handler did its work; `commit` makes it true. It runs inside the transaction that also keeps the response and
- * writes the audit entry, and may await nothing but `tx`.
+ * A refusal that keeps what its transaction wrote, such as a counted attempt or a used challenge. An error that is thrown rolls
+ * the transaction back instead. `EndpointRunner` makes the outcome of both.
  */
-export type Commit = (tx: StoreTransaction) => Promise<Outcome>
+export interface Refusal extends Pick<Outcome, 'observed' | 'audit'> {
+  refused: DomainError
+}
+
+/**
+ * Effect of a handler's work. It runs inside the transaction that also keeps the response and writes the audit entry, and may
+ * await nothing but `tx`.
+ */
+export type Commit = (tx: StoreTransaction) => Promise<Outcome | Refusal>
 
 export interface Parameter {
   schema: TSchema
@@ -127,10 +121,31 @@ export interface EndpointDescription {
 }
 
 export interface Endpoint<Input = never> extends EndpointDescription {
-  /** Asked before a kept response is looked for, so that a replay needs the same right as a first call. @throws ApiError */
+  /**
+   * Whether the request is about the user whom the input names as `user_id`. If so, `call.user` is that user: the transaction is
+   * serialized with the user's other transactions, the kept response is erased with the user, and a refusal is recorded under
+   * the user's pseudonym.
+   */
+  aboutUser: boolean
+  /**
+   * Asked before a kept response is looked up, so that a replay needs the same right as a first call.
+   * @throws DomainError
+   */
   assertPermitted?(call: Pick<Call<unknown>, 'tenant' | 'environment'>): Promise<void>
-  /** The refusal that a replay gets in place of a kept success. @param keptBody as it was kept, or as an earlier version kept it */
-  refuseReplay?(keptBody: Record<string, unknown>): ApiError
-  /** Resolves with the commit, or with the outcome itself where nothing is written. @throws ApiError */
+  /**
+   * The refusal that a replay gets instead of a kept success.
+   * @param keptBody as this version or an earlier one kept it
+   */
+  refuseReplay?(keptBody: Record<string, unknown>): DomainError
+  /**
+   * Does the slow work. Resolves with the commit, or with the outcome itself where nothing is written.
+   * @throws DomainError
+   */
   handle(call: Call<Input>): Promise<Commit | Outcome>
+}
+
+/** An endpoint about one user. */
+export interface UserEndpoint<Input extends { user_id: string }> extends Endpoint<Input> {
+  aboutUser: true
+  handle(call: UserCall<Input>): Promise<Commit | Outcome>
 }

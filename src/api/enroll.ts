@@ -1,11 +1,12 @@
 /** POST /v1/enroll: captures a user's biometric reference. */
 import Type, { type Static } from 'typebox'
-import { ApiError } from '../lib/api-error.js'
+import { DomainError } from '../lib/domain-error.js'
+import type { Evidence } from '../verification/biometric-provider.js'
+import type { UserCall } from '../verification/call.js'
 import { decodeImages } from '../verification/images.js'
-import { type OpenedChallenge, openChallenge } from '../verification/opened-challenge.js'
-import { usingUp } from './challenge-input.js'
-import type { Call, Commit, Endpoint, EndpointDescription, Outcome } from './endpoint.js'
-import { assessmentOf, Enrolment } from './enrolment.js'
+import { openChallenge } from '../verification/opened-challenge.js'
+import type { Commit, EndpointDescription, Outcome, UserEndpoint } from './endpoint.js'
+import { assessmentOf, Enrolment, type EnrolmentParts } from './enrolment.js'
 import { assertOneOf } from './key-scope.js'
 import { assertPlainUserId } from './plain-user-id.js'
 import {
@@ -19,6 +20,7 @@ import {
   userId,
 } from './schemas.js'
 import type { Services } from './services.js'
+import { spendChallenge } from './spend-challenge.js'
 
 const body = Type.Object(
   {
@@ -119,71 +121,59 @@ export const enrollDescription: EndpointDescription = {
 
 type Input = Static<typeof body>
 
-export function enroll(services: Services): Endpoint<Input> {
+/** The parts of the service that an enrolment uses. */
+type Parts = EnrolmentParts & Pick<Services, 'store' | 'challenges' | 'config'>
+
+export function enroll(services: Parts): UserEndpoint<Input> {
   const { vault, store, provider, captures } = services
   const enrolment = new Enrolment(services)
   return {
     ...enrollDescription,
+    aboutUser: true,
     async handle(call): Promise<Commit | Outcome> {
-      const { input, tenant, environment } = call
-      const blindIndex = vault.blindIndex(tenant.id, environment, input.user_id)
-      call.user = { id: input.user_id, blindIndex }
+      const { input } = call
       // Who is known by a face is changed by both.
       for (const field of ['replace', 'add'] as const)
         if (input[field]) assertOneOf(call.scopes, ['replace'], field)
       if (input.add && input.replace)
-        throw new ApiError('invalid_request', {
+        throw new DomainError('invalid_request', {
           details: [{ path: 'add', issue: 'give either `add` or `replace`' }],
         })
       if (input.verification_id !== undefined && !input.replace)
-        throw new ApiError('invalid_request', {
+        throw new DomainError('invalid_request', {
           details: [{ path: 'verification_id', issue: 'belongs to `replace`' }],
         })
       if (input.dry_run && input.challenge)
-        throw new ApiError('invalid_request', {
+        throw new DomainError('invalid_request', {
           details: [{ path: 'dry_run', issue: 'a challenge is good for one call: assess photos' }],
         })
       assertPlainUserId(input.user_id)
       const images = await decodeImages(input)
-      const opened = await openChallenge(services, call, { blindIndex, purpose: 'enroll', action: null })
-      return usingUp(services, opened, call, () => capture(call, blindIndex, images, opened))
+      const opened = await openChallenge(services, call, { purpose: 'enroll', action: null })
+      const evidence = { images, challenge: opened?.frames ?? null }
+      return spendChallenge(services.challenges, opened, () => capture(call, evidence))
     },
   }
 
-  async function capture(
-    call: Call<Input>,
-    blindIndex: Buffer,
-    images: Buffer[],
-    opened: OpenedChallenge | null,
-  ): Promise<Commit | Outcome> {
-    const { input } = call
+  async function capture(call: UserCall<Input>, evidence: Evidence): Promise<Commit | Outcome> {
+    const { input, user } = call
     // Asked before the engine works for nothing, and again in the transaction, which decides.
-    if (input.add && !input.dry_run) await enrolment.assertAddable(call, blindIndex)
+    if (input.add && !input.dry_run) await enrolment.assertAddable(call)
     else if (!input.dry_run) {
-      const existing = await vault.find(store.read, blindIndex, input.user_id)
+      const existing = await vault.find(store.read, user.blindIndex, user.id)
       if (existing?.reference) enrolment.assertReplaceable(call, existing)
     }
-    const enrolling = provider.enrol({
-      userId: input.user_id,
-      images,
-      input,
-      challenge: opened?.frames ?? null,
-      assessOnly: input.dry_run ?? false,
-      deadlineMs: call.deadlineMs,
-      signal: call.signal,
-      share: call.share,
-    })
+    const enrolling = provider.enrol(call, evidence, { assessOnly: input.dry_run ?? false })
     // Before the transaction, which holds the database's lock; and while the engine computes.
-    const [enrolled, hashes] = await Promise.all([enrolling, captures.hash(images)])
+    const [enrolled, hashes] = await Promise.all([enrolling, captures.hash(evidence.images)])
     Object.assign(call.timings, enrolled.timingsMs)
     if (input.dry_run)
       return {
         status: 200,
         body: { ...assessmentOf(call, enrolled, enrolled.views, provider.model), status: 'assessed' },
-        owner: { blindIndex, subject: null },
         audit: { model: provider.model, dry_run: true },
       }
-    const photos = { call, blindIndex, hashes, views: enrolled.views, enrolled }
+    const photos = { call, hashes, views: enrolled.views, enrolled }
     return (tx) => (input.add ? enrolment.add(tx, photos) : enrolment.store(tx, photos))
   }
 }

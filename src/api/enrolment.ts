@@ -1,70 +1,74 @@
 /** Writes a reference: a first one, one in the place of another, or one with further photos in it. Inside the transaction. */
-import { ApiError, retryAfter } from '../lib/api-error.js'
-import { isoTime, SECOND_MS } from '../lib/clock.js'
+
+import { isoTime } from '../lib/clock.js'
+import { DomainError } from '../lib/domain-error.js'
 import type { ReferenceRecord, WebhookEndpointRecord } from '../storage/records.js'
 import type { StoreTransaction } from '../storage/store.js'
 import { type Consent, ownerOf, type Subject } from '../users/template-vault.js'
 import { type Enrolled, embeddingsByImage, type FusedReference } from '../verification/biometric-provider.js'
+import type { CaptureInput, UserCall } from '../verification/call.js'
 import { assertComparable } from '../verification/decision-policy.js'
-import type { ImageInput } from '../verification/images.js'
 import { CLEAR } from '../verification/lockout.js'
-import { tellOfLockout } from '../verification/lockout-event.js'
+import { announceLockout } from '../verification/lockout-event.js'
 import { imageQualityView } from '../verification/quality-views.js'
-import type { Call, Outcome } from './endpoint.js'
+import type { Outcome, Refusal } from './endpoint.js'
 import { assertReplaceVerdict } from './replace-verdict.js'
 import type { Services } from './services.js'
 import { livenessView, qualityView } from './views.js'
 
-type EnrolCall = Call<
-  ImageInput & { user_id: string; replace?: boolean; verification_id?: string; consent?: Consent }
->
+type EnrolCall = UserCall<CaptureInput & { replace?: boolean; verification_id?: string; consent?: Consent }>
 
 /** Photos that were found usable. */
 interface Photos {
   call: EnrolCall
-  blindIndex: Buffer
   /** As the memory of captures has them. */
   hashes: Buffer[]
   views: number
   enrolled: Enrolled
 }
 
-export class Enrolment {
-  constructor(private readonly services: Services) {}
+/** The parts of the service that write a reference. */
+export type EnrolmentParts = Pick<
+  Services,
+  'vault' | 'store' | 'clock' | 'config' | 'provider' | 'lockout' | 'captures' | 'userQuota' | 'outbox'
+>
 
-  /** @throws ApiError reference_not_found, reference_model_mismatch, locked_out */
-  async assertAddable(call: EnrolCall, blindIndex: Buffer): Promise<void> {
+export class Enrolment {
+  constructor(private readonly services: EnrolmentParts) {}
+
+  /** @throws DomainError reference_not_found, reference_model_mismatch, locked_out */
+  async assertAddable(call: EnrolCall): Promise<void> {
     const { vault, store } = this.services
-    this.extensible(await vault.find(store.read, blindIndex, call.input.user_id), call)
+    this.extensible(await vault.find(store.read, call.user.blindIndex, call.user.id), call)
   }
 
   /**
    * @param subject who has a reference
-   * @throws ApiError already_enrolled, replace_verdict_required
+   * @throws DomainError already_enrolled, replace_verdict_required
    */
   assertReplaceable({ input, tenant }: EnrolCall, { record }: Pick<Subject, 'record'>): void {
-    if (!input.replace) throw new ApiError('already_enrolled')
+    if (!input.replace) throw new DomainError('already_enrolled')
     assertReplaceVerdict(tenant, record, input.verification_id, this.services.clock.now())
   }
 
-  /** @throws ApiError already_enrolled, replace_verdict_required */
+  /** @throws DomainError already_enrolled, replace_verdict_required */
   async store(tx: StoreTransaction, photos: Photos): Promise<Outcome> {
     const { vault } = this.services
-    const { call, blindIndex, views, enrolled } = photos
-    const { input, tenant, environment } = call
+    const { call, views, enrolled } = photos
+    const { input, tenant, environment, user } = call
     const [found, endpoints] = await Promise.all([
-      vault.find(tx, blindIndex, input.user_id),
+      vault.find(tx, user.blindIndex, user.id),
       tx.webhookEndpoints(tenant.id),
     ])
     // Before anything is cleared: without its verdict a replacement ends no lockout.
     if (found?.reference) this.assertReplaceable(call, found)
-    const subject = found ?? vault.create(tenant.id, environment, blindIndex, input.user_id)
+    const subject = found ?? vault.create(tenant.id, environment, user.blindIndex, user.id)
     if (found) await tx.setLockout(subject.record.id, CLEAR)
     else await tx.insertSubject(subject.record)
     if (found?.record.replaceVerdict) await tx.setReplaceVerdict(found.record.id, null)
-    const { sandboxUsers } = this.services
-    if (found) await sandboxUsers.noteUse(tx, subject.record)
-    else await sandboxUsers.add(tx, subject.record)
+    const { userQuota } = this.services
+    if (found) await userQuota.noteUse(tx, subject.record)
+    else await userQuota.add(tx, subject.record)
     const { reference: embedding, weight } = enrolled
     return this.put(tx, photos, subject, {
       reference: { embedding, weight, views },
@@ -79,13 +83,13 @@ export class Enrolment {
 
   /**
    * Against the reference of the moment, so that of two additions at once none is lost.
-   * @throws ApiError reference_not_found, reference_model_mismatch, locked_out
+   * @throws DomainError reference_not_found, reference_model_mismatch, locked_out
    */
-  async add(tx: StoreTransaction, photos: Photos): Promise<Outcome> {
+  async add(tx: StoreTransaction, photos: Photos): Promise<Outcome | Refusal> {
     const { vault, provider, config } = this.services
-    const { call, blindIndex, enrolled } = photos
+    const { call, enrolled } = photos
     const [found, endpoints] = await Promise.all([
-      vault.find(tx, blindIndex, call.input.user_id),
+      vault.find(tx, call.user.blindIndex, call.user.id),
       tx.webhookEndpoints(call.tenant.id),
     ])
     const { subject, record } = this.extensible(found, call)
@@ -95,7 +99,7 @@ export class Enrolment {
     try {
       reference = provider.extend(call, present, enrolled, threshold)
     } catch (error) {
-      if (!(error instanceof ApiError)) throw error
+      if (!(error instanceof DomainError)) throw error
       return this.refuseAddition(tx, photos, subject, error)
     }
     return this.put(tx, photos, subject, {
@@ -112,39 +116,28 @@ export class Enrolment {
     { environment }: EnrolCall,
   ): { subject: Subject; record: ReferenceRecord } {
     const { provider, lockout, clock } = this.services
-    if (!subject?.reference) throw new ApiError('reference_not_found')
+    if (!subject?.reference) throw new DomainError('reference_not_found')
     assertComparable(subject.reference, provider, environment)
-    const refusal = lockout.refusal(subject.record, clock.now())
-    if (refusal)
-      throw new ApiError(
-        'locked_out',
-        refusal.waitMs === undefined ? {} : { headers: retryAfter(refusal.waitMs / SECOND_MS) },
-      )
+    const refusal = lockout.refusalOfAddition(subject.record, clock.now())
+    if (refusal) throw new DomainError('locked_out', { retryAfterMs: refusal.waitMs })
     return { subject, record: subject.reference }
   }
 
   private async refuseAddition(
     tx: StoreTransaction,
-    { call, blindIndex }: Photos,
+    { call }: Photos,
     subject: Subject,
-    error: ApiError,
-  ): Promise<Outcome> {
+    error: DomainError,
+  ): Promise<Refusal> {
     const { lockout, clock } = this.services
     const effect = await lockout.count(tx, subject.record, { approved: false, at: clock.now() })
-    await tellOfLockout(tx, this.services.outbox, call, { subject, begun: effect })
-    return {
-      status: error.status,
-      code: error.code,
-      body: error.toBody(call),
-      observed: { effect },
-      owner: { blindIndex, subject: null },
-      audit: { subject: subject.pseudonym, added: 0 },
-    }
+    await announceLockout(tx, this.services.outbox, call, { subject, begun: effect })
+    return { refused: error, observed: { effect }, audit: { subject: subject.pseudonym, added: 0 } }
   }
 
   private async put(
     tx: StoreTransaction,
-    { call, blindIndex, hashes, enrolled }: Photos,
+    { call, hashes, enrolled }: Photos,
     subject: Subject,
     parts: {
       reference: FusedReference
@@ -184,7 +177,7 @@ export class Enrolment {
         status: 'enrolled',
         created_at: isoTime(record.createdAt),
       },
-      owner: { blindIndex, subject: { id: subject.record.id, dataKey: subject.dataKey } },
+      sealedFor: { id: subject.record.id, dataKey: subject.dataKey },
       audit: {
         subject: subject.pseudonym,
         reference_id: record.id,

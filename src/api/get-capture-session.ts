@@ -1,7 +1,7 @@
 /** GET /v1/capture-sessions/{session_id}: how far a session of the hosted capture page has come, and its verdict. */
 import Type from 'typebox'
-import { ApiError } from '../lib/api-error.js'
 import { isoTime } from '../lib/clock.js'
+import { DomainError } from '../lib/domain-error.js'
 import type { CaptureSessionRecord } from '../storage/records.js'
 import { type Endpoint, type EndpointDescription, SMALL_BODY_BYTES } from './endpoint.js'
 import { assertOneOf } from './key-scope.js'
@@ -79,14 +79,17 @@ export function captureAnswerKey(sessionId: string, challengeId: string): string
   return `capture-session/${sessionId}/${challengeId}`
 }
 
-export function getCaptureSession(services: Services): Endpoint<{ session_id: string }> {
-  const { store, clock, idempotency } = services
+/** The parts of the service that describe a capture session. */
+type Parts = Pick<Services, 'store' | 'clock' | 'idempotency'>
+
+export function getCaptureSession({ store, clock, idempotency }: Parts): Endpoint<{ session_id: string }> {
   return {
     ...getCaptureSessionDescription,
+    aboutUser: false,
     async handle({ input, tenant, environment, scopes }) {
       const record = await store.read.captureSession(input.session_id)
       if (record?.tenantId !== tenant.id || record.environment !== environment)
-        throw new ApiError('capture_session_not_found')
+        throw new DomainError('capture_session_not_found')
       assertOneOf(scopes, [record.purpose], 'session_id')
       const { id, attempts, consentVersion, consentedAt, createdAt, expiresAt } = record
       return {

@@ -1,12 +1,12 @@
 /** GET /v1/users/{user_id}: what is known of an enrolled user, without anything biometric. */
 import Type, { type Static } from 'typebox'
 import { userView } from '../admin/views.js'
-import { ApiError } from '../lib/api-error.js'
-import { type Endpoint, type EndpointDescription, SMALL_BODY_BYTES } from './endpoint.js'
+import { DomainError } from '../lib/domain-error.js'
+import { type EndpointDescription, SMALL_BODY_BYTES, type UserEndpoint } from './endpoint.js'
 import { consent, nullable, time, userId } from './schemas.js'
 import type { Services } from './services.js'
 
-const success = Type.Object(
+export const userSchema = Type.Object(
   {
     user_id: userId,
     status: Type.Literal('enrolled'),
@@ -46,7 +46,7 @@ export const getUserDescription: EndpointDescription = {
   description:
     'Says whether a user is enrolled, since when, with which model pack, and whether the user is locked out. It holds nothing biometric, and writes no audit entry. A user id that is `.` or `..` has no address.',
   pathParameters,
-  success: { status: 200, description: 'The user is enrolled.', schema: success },
+  success: { status: 200, description: 'The user is enrolled.', schema: userSchema },
   // The sandbox has it on demand, for `+unavailable`.
   errors: ['invalid_request', 'reference_not_found', 'overloaded'],
   usesEngine: false,
@@ -62,25 +62,21 @@ interface Input {
   user_id: Static<typeof userId>
 }
 
-export function getUser(services: Services): Endpoint<Input> {
-  const { vault, store, provider, lockout, clock } = services
+/** The parts of the service that describe a user. */
+type Parts = Pick<Services, 'vault' | 'store' | 'provider' | 'lockout' | 'clock'>
+
+export function getUser({ vault, store, provider, lockout, clock }: Parts): UserEndpoint<Input> {
   return {
     ...getUserDescription,
-    async handle(call) {
-      const { input, tenant, environment } = call
-      const blindIndex = vault.blindIndex(tenant.id, environment, input.user_id)
-      call.user = { id: input.user_id, blindIndex }
-      const subject = await vault.find(store.read, blindIndex, input.user_id)
-      if (!subject?.reference) throw new ApiError('reference_not_found')
+    aboutUser: true,
+    async handle({ user }) {
+      const subject = await vault.find(store.read, user.blindIndex, user.id)
+      if (!subject?.reference) throw new DomainError('reference_not_found')
       const { record, reference } = subject
       const now = clock.now()
-      const scripted = provider.script?.(input.user_id).lockedOutForMs
-      const refusal =
-        scripted === undefined
-          ? lockout.refusal(record, now)
-          : { reason: 'locked_out' as const, waitMs: scripted }
+      const refusal = lockout.refusal(user.id, record, now)
       const view = userView(
-        input.user_id,
+        user.id,
         subject,
         { ...reference, ...vault.describeReference(subject, reference) },
         refusal && {

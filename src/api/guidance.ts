@@ -2,7 +2,7 @@
 import Type, { type Static } from 'typebox'
 import { FRAME_GUIDANCE } from '../biometrics/challenge/frame-faults.js'
 import { STEPS } from '../biometrics/challenge/steps.js'
-import { ApiError } from '../lib/api-error.js'
+import { DomainError } from '../lib/domain-error.js'
 import { decodeImage } from '../verification/images.js'
 import type { Endpoint, EndpointDescription } from './endpoint.js'
 import { image, userId } from './schemas.js'
@@ -74,22 +74,20 @@ export const guideDescription: EndpointDescription = {
 
 type Input = Static<typeof body>
 
-export function guide({ provider }: Services): Endpoint<Input> {
+export function guide({ provider }: Pick<Services, 'provider'>): Endpoint<Input> {
   return {
     ...guideDescription,
-    // Its stages are not told among those of verdicts, which it would hide by its number.
-    async handle({ input, deadlineMs, signal, share }) {
+    // The sandbox's `user_id` only chooses an outcome.
+    aboutUser: false,
+    // Its timings are not added to those of verdicts, which its many calls would drown.
+    async handle(call) {
+      const { input } = call
       const { step = 'frontal' } = input
-      if (step !== 'frontal' && !provider.takesChallenges) throw new ApiError('liveness_unavailable')
-      const guidance = await provider.guide({
-        userId: input.user_id,
+      if (step !== 'frontal' && !provider.takesChallenges) throw new DomainError('liveness_unavailable')
+      const guidance = await provider.guide(call, {
         image: await decodeImage(input.image, 'image'),
         frontal: input.frontal === undefined ? undefined : await decodeImage(input.frontal, 'frontal'),
         step,
-        input: { image: input.image },
-        deadlineMs,
-        signal,
-        share,
       })
       return { status: 200, body: { step, guidance } }
     },

@@ -1,8 +1,9 @@
 /** GET /v1/health: can this environment serve? */
+
 import Type from 'typebox'
-import { retryAfter } from '../lib/api-error.js'
 import { SECOND_MS } from '../lib/clock.js'
 import { type Endpoint, type EndpointDescription, SMALL_BODY_BYTES } from './endpoint.js'
+import { retryAfter } from './error-response.js'
 import type { Services } from './services.js'
 
 const check = Type.Union([Type.Literal('ok'), Type.Literal('degraded')])
@@ -67,15 +68,16 @@ export const healthDescription: EndpointDescription = {
   scopes: [],
 }
 
-/** What a health report is made of. */
-export type HealthServices = Pick<Services, 'config' | 'engineHealth' | 'transport' | 'version'> & {
+/** The parts of the service that a health report describes. */
+export type HealthParts = Pick<Services, 'config' | 'engineHealth' | 'transport' | 'version'> & {
   provider: Pick<Services['provider'], 'operatingPoint'>
   store: Pick<Services['store'], 'isHealthy'>
 }
 
-export function health(services: HealthServices): Endpoint<undefined> {
+export function health(services: HealthParts): Endpoint<undefined> {
   return {
     ...healthDescription,
+    aboutUser: false,
     async handle({ environment }) {
       const engine = services.engineHealth()
       const store = (await services.store.isHealthy()) ? 'ok' : 'degraded'
@@ -98,7 +100,7 @@ export function health(services: HealthServices): Endpoint<undefined> {
           http: { status: 'ok', transport: services.transport.name, reason: services.transport.reason },
         },
       }
-      return ok ? { status: 200, body } : { status: 503, body, headers: retryAfter(RETRY_MS / SECOND_MS) }
+      return ok ? { status: 200, body } : { status: 503, body, headers: retryAfter(RETRY_MS) }
     },
   }
 }

@@ -1,8 +1,6 @@
 /** GET /v1/audit: the tenant's own audit log, oldest or newest first, a page at a time. */
 import Type from 'typebox'
 import { AUDIT_EVENTS, type AuditEventName } from '../audit/audit-events.js'
-import type { AuditRecord } from '../storage/records.js'
-import type { StoreReader } from '../storage/store.js'
 import { type Endpoint, type EndpointDescription, SMALL_BODY_BYTES } from './endpoint.js'
 import { DIGITS, nullable, time } from './schemas.js'
 import type { Services } from './services.js'
@@ -98,107 +96,29 @@ interface Input {
   event?: AuditEventName
 }
 
-export function listAudit({ store, auditBreak }: Services): Endpoint<Input> {
+export function listAudit({ auditPages }: Pick<Services, 'auditPages'>): Endpoint<Input> {
   return {
     ...listAuditDescription,
-    async handle({ input, tenant, environment }) {
+    aboutUser: false,
+    async handle({ input, tenant }) {
       const { after, order = 'asc', limit = DEFAULT_LIMIT, event } = input
-      const list = order === 'desc' ? newestFirst : oldestFirst
-      const page =
-        environment === 'sandbox'
-          ? { data: [], hasMore: false, cursor: Number(after ?? 0), read: 0 }
-          : await list(store.read, tenant.id, {
-              after: after === undefined ? null : Number(after),
-              limit,
-              event,
-            })
-      const brokenAt = environment === 'sandbox' ? null : await auditBreak(tenant.id)
+      const page = await auditPages.list(tenant.id, {
+        after: after === undefined ? null : Number(after),
+        order,
+        limit,
+        event,
+      })
+      const brokenAt = await auditPages.brokenAt(tenant.id)
       return {
         status: 200,
         body: {
-          data: page.data,
+          data: page.entries,
           has_more: page.hasMore,
           next_cursor: String(page.cursor),
           ...(brokenAt !== null && { broken_at: brokenAt }),
         },
-        furtherTokens: Math.max(0, Math.ceil(page.read / ENTRIES_A_TOKEN) - 1),
+        furtherTokens: Math.max(0, Math.ceil(page.entriesRead / ENTRIES_A_TOKEN) - 1),
       }
     },
-  }
-}
-
-interface PageQuery {
-  /** Null where the listing begins. */
-  after: number | null
-  limit: number
-  event: AuditEventName | undefined
-}
-
-/** Reads one entry more than it lists, which shows whether the log goes on. */
-async function newestFirst(store: StoreReader, tenantId: string, { after, limit, event }: PageQuery) {
-  const before = after ?? Number.MAX_SAFE_INTEGER
-  const records =
-    event === undefined
-      ? await store.recentAuditEntries(tenantId, before, limit + 1)
-      : await store.recentAuditEntriesOfEvent(tenantId, event, before, limit + 1)
-  const listed = records.slice(0, limit)
-  return {
-    data: listed.map(entryView),
-    hasMore: records.length > limit,
-    cursor: listed.at(-1)?.sequence ?? after ?? 0,
-    read: records.length,
-  }
-}
-
-/** Reads one entry more than it lists as well. */
-async function oldestFirst(store: StoreReader, tenantId: string, query: PageQuery) {
-  const { limit, event } = query
-  const after = query.after ?? 0
-  // The end is read first: an entry that is appended meanwhile lies beyond it, and is not passed over by the cursor.
-  const end = event === undefined ? undefined : await store.auditHead(tenantId)
-  const records =
-    event === undefined
-      ? await store.auditEntries(tenantId, after, limit + 1)
-      : await store.auditEntriesOfEvent(tenantId, event, after, limit + 1)
-  const listed = records.slice(0, limit)
-  const hasMore = records.length > limit
-  const last = listed.at(-1)?.sequence ?? after
-  return {
-    data: listed.map(entryView),
-    hasMore,
-    // Where no entry of the event is left, the next page begins after the last entry of the log.
-    cursor: hasMore ? last : Math.max(last, end?.sequence ?? 0),
-    read: records.length,
-  }
-}
-
-interface EntryView {
-  event: AuditEventName
-  [field: string]: unknown
-}
-
-function entryView({ sequence, entry, hash }: AuditRecord): EntryView {
-  const {
-    at,
-    event,
-    actor,
-    request_id,
-    status = null,
-    code = null,
-    subject = null,
-    sequence: _,
-    ...facts
-  } = JSON.parse(entry)
-  return {
-    sequence,
-    at,
-    event,
-    actor,
-    request_id,
-    status,
-    code,
-    subject,
-    facts,
-    hash: hash.toString('hex'),
   }
 }

@@ -1,6 +1,7 @@
 /** The verdict that a contract may ask for before a reference is replaced: the user's own face agrees to the new one. */
-import { ApiError } from '../lib/api-error.js'
+
 import { MINUTE_MS } from '../lib/clock.js'
+import { DomainError } from '../lib/domain-error.js'
 import type { SubjectRecord, TenantRecord } from '../storage/records.js'
 
 /** The `type` of the action to which the user's approved verify must be bound. */
@@ -15,7 +16,7 @@ export function agreesToReplacement(action: unknown): boolean {
  * The service keeps the id of the last such verify with the user, so that nobody can make one up who holds the signing secret.
  * @param verificationId as the request names it
  * @param now milliseconds since the epoch
- * @throws ApiError replace_verdict_required where the contract asks for a verdict and this one is missing, too old or used
+ * @throws DomainError replace_verdict_required where the contract asks for a verdict and this one is missing, too old or used
  */
 export function assertReplaceVerdict(
   { replaceVerdictMinutes }: Pick<TenantRecord, 'replaceVerdictMinutes'>,
@@ -26,5 +27,5 @@ export function assertReplaceVerdict(
   if (replaceVerdictMinutes === null) return
   const isGiven = verificationId !== undefined && verificationId === replaceVerdict
   const isFresh = replaceVerdictAt !== null && now - replaceVerdictAt < replaceVerdictMinutes * MINUTE_MS
-  if (!isGiven || !isFresh) throw new ApiError('replace_verdict_required')
+  if (!isGiven || !isFresh) throw new DomainError('replace_verdict_required')
 }

@@ -2,9 +2,8 @@
 import Type, { type Static } from 'typebox'
 import { rotationView } from '../admin/views.js'
 import { OpenUnitOfWork } from '../audit/audited-unit-of-work.js'
-import { ApiError } from '../lib/api-error.js'
 import { SECOND_MS } from '../lib/clock.js'
-import type { TenantRecord } from '../storage/records.js'
+import { DomainError } from '../lib/domain-error.js'
 import { OVERLAP_MS } from '../tenants/signing-secrets.js'
 import { type Endpoint, type EndpointDescription, SMALL_BODY_BYTES } from './endpoint.js'
 import { time } from './schemas.js'
@@ -22,7 +21,7 @@ const body = Type.Object(
   { title: 'RotateSigningRequest', additionalProperties: false },
 )
 
-const success = Type.Object(
+export const rotationSchema = Type.Object(
   {
     signing_secret: Type.Object({
       id: Type.String({ description: 'The `kid` of signatures and JWTs.' }),
@@ -46,7 +45,7 @@ export const rotateSigningDescription: EndpointDescription = {
     'Makes a new signing secret. For 30 minutes both secrets validate; redeploy the backend in that time. After it only the new secret signs and validates. The new secret is told once and not kept: a repeat with the same idempotency key rotates nothing and gets 409 `secret_already_told`, which names the new secret by its id. Where the response was lost, rotate again with a new idempotency key and `force`.',
   body,
   bodyOptional: true,
-  success: { status: 200, description: 'The new secret.', schema: success },
+  success: { status: 200, description: 'The new secret.', schema: rotationSchema },
   errors: ['rotation_in_progress', 'secret_already_told', 'production_key_required', 'insecure_channel'],
   usesEngine: false,
   maxBodyBytes: SMALL_BODY_BYTES,
@@ -57,17 +56,23 @@ export const rotateSigningDescription: EndpointDescription = {
   scopes: ['rotate'],
 }
 
-export function rotateSigning({ operations, store }: Services): Endpoint<Static<typeof body>> {
+/** The parts of the service that rotate a signing secret. */
+type Parts = Pick<Services, 'operations' | 'store' | 'productionKeyIssue'>
+
+export function rotateSigning({
+  operations,
+  store,
+  productionKeyIssue,
+}: Parts): Endpoint<Static<typeof body>> {
   return {
     ...rotateSigningDescription,
-    async assertPermitted({ tenant, environment }) {
-      if (environment === 'sandbox') assertNotIssued(await store.read.tenantById(tenant.id))
-    },
+    aboutUser: false,
+    assertPermitted: ({ tenant }) => productionKeyIssue.assertMayRotate(store.read, tenant.id),
     refuseReplay,
-    async handle({ input, tenant, environment }) {
+    async handle({ input, tenant }) {
       return async (tx) => {
-        // Asked again inside the transaction: a verify beside this call may just have issued the production key.
-        if (environment === 'sandbox') assertNotIssued(await tx.tenantById(tenant.id))
+        // Asked again inside the transaction: a parallel verify may just have issued the production key.
+        await productionKeyIssue.assertMayRotate(tx, tenant.id)
         const unit = new OpenUnitOfWork(tx)
         const view = rotationView(await operations.keys.rotateSigning(tenant, unit, input.force ?? false))
         const { secret: _told, ...kept } = view.signing_secret
@@ -83,15 +88,13 @@ export function rotateSigning({ operations, store }: Services): Endpoint<Static<
   }
 }
 
-/** A leaked sandbox key must not yield the secret that signs production's verdicts. @throws ApiError production_key_required */
-function assertNotIssued(tenant: TenantRecord | undefined): void {
-  if (tenant?.productionIssuedAt != null) throw new ApiError('production_key_required')
-}
-
 /** Names the secret that the first response told. An earlier version kept the secret itself, which is not looked at. */
-function refuseReplay(keptBody: Record<string, unknown>): ApiError {
-  const { signing_secret, previous } = keptBody as Pick<Static<typeof success>, 'signing_secret' | 'previous'>
-  return new ApiError('secret_already_told', {
+function refuseReplay(keptBody: Record<string, unknown>): DomainError {
+  const { signing_secret, previous } = keptBody as Pick<
+    Static<typeof rotationSchema>,
+    'signing_secret' | 'previous'
+  >
+  return new DomainError('secret_already_told', {
     message: `The signing secret ${signing_secret.id} was told once, in the first response to this request, and is not kept.`,
     details: [
       { path: 'signing_secret.id', issue: signing_secret.id },

@@ -1,4 +1,4 @@
-/** What the endpoints work with; one set an environment, built by the composition root. */
+/** The parts that endpoints use: the composition root builds one set for each environment. Each endpoint names those it takes. */
 
 import type { Operations } from '../admin/operations.js'
 import type { EngineHealth } from '../biometrics/types.js'
@@ -12,8 +12,11 @@ import type { BiometricProvider } from '../verification/biometric-provider.js'
 import type { CaptureMemory } from '../verification/capture-memory.js'
 import type { CaptureSessionBook } from '../verification/capture-session-book.js'
 import type { ChallengeBook } from '../verification/challenge-book.js'
-import type { SandboxUsers } from '../verification/sandbox-users.js'
+import type { ProductionKeyIssue } from '../verification/production-key.js'
+import type { UserQuota } from '../verification/user-quota.js'
+import type { VerdictLifetime } from '../verification/verdict-token.js'
 import type { Outbox } from '../webhooks/outbox.js'
+import type { AuditPages } from './audit-pages.js'
 
 export interface Services {
   clock: Clock
@@ -33,22 +36,23 @@ export interface Services {
   provider: BiometricProvider
   lockout: Lockout
   captures: CaptureMemory
-  sandboxUsers: SandboxUsers
+  userQuota: UserQuota
+  verdictLifetime: VerdictLifetime
+  productionKeyIssue: ProductionKeyIssue
   challenges: ChallengeBook
   captureSessions: CaptureSessionBook
   /** Origin of the hosted capture page; null where it is not served. */
   capturePage(): string | null
   idempotency: Pick<Idempotency, 'kept'>
-  /** The first entry of a tenant's audit log that does not fit, as the last verification found; null where it found none. */
-  auditBreak(tenantId: string): Promise<number | null>
-  /** Base URL, the `iss` of JWTs. */
+  auditPages: AuditPages
+  /** Base URL of the environment: the `iss` of its JWTs. */
   issuer(): string
   engineHealth(): EngineHealth
   version: string
   transport: HttpTransport
 }
 
-/** The HTTP server that serves. */
+/** The HTTP server that serves, and why that one. */
 export interface HttpTransport {
   name: 'uws' | 'node'
   reason: 'preferred' | 'configured' | 'unavailable'

@@ -1,21 +1,19 @@
 /** POST /v1/verify: is this really that person, for this action? The verdict is a JWT. */
+
 import Type, { type Static } from 'typebox'
-import type { FmrBasis } from '../../models/pack/model-pack.js'
-import type { PackGrade } from '../../models/pack/pack-grade.js'
 import { prefixedId } from '../crypto/identifiers.js'
-import { retryAfter } from '../lib/api-error.js'
 import { isoTime, SECOND_MS } from '../lib/clock.js'
-import type { StoreTransaction } from '../storage/store.js'
-import type { OperatingPoint } from '../verification/biometric-provider.js'
-import { DecisionPolicy, type Verdict } from '../verification/decision-policy.js'
+import type { Evidence, OperatingPoint } from '../verification/biometric-provider.js'
+import type { UserCall } from '../verification/call.js'
+import { type DecisionParts, DecisionPolicy, type Verdict } from '../verification/decision-policy.js'
 import { decodeImages } from '../verification/images.js'
 import { type LivenessStatement, NOTHING_CHECKED } from '../verification/liveness.js'
-import { type OpenedChallenge, openChallenge } from '../verification/opened-challenge.js'
-import { REASONS, type Reason } from '../verification/reasons.js'
+import { openChallenge } from '../verification/opened-challenge.js'
+import { REASONS } from '../verification/reasons.js'
 import { signVerdict, verdictClaims } from '../verification/verdict-token.js'
 import { actionSchema, canonicalAction } from './action.js'
-import { usingUp } from './challenge-input.js'
-import type { Call, Commit, Endpoint, EndpointDescription, Outcome } from './endpoint.js'
+import type { Commit, EndpointDescription, Outcome, UserEndpoint } from './endpoint.js'
+import { retryAfter } from './error-response.js'
 import { agreesToReplacement } from './replace-verdict.js'
 import {
   exactlyOneImageField,
@@ -28,6 +26,7 @@ import {
   userId,
 } from './schemas.js'
 import type { Services } from './services.js'
+import { spendChallenge } from './spend-challenge.js'
 import { livenessView, qualityView, scoreView } from './views.js'
 
 const body = Type.Object(
@@ -129,29 +128,89 @@ export const verifyDescription: EndpointDescription = {
 
 type Input = Static<typeof body>
 
-/** What response, JWT and audit entry say alike. */
-interface Decision {
-  verdict: 'approved' | 'rejected'
-  reason: Reason | null
-  score: number | null
-  threshold: number
-  fmr: number
-  fmr_basis: FmrBasis
-  model_grade: PackGrade
-}
+/** The parts of the service that a verify uses. */
+type Parts = DecisionParts &
+  Pick<Services, 'challenges' | 'config' | 'issuer' | 'verdictLifetime' | 'productionKeyIssue'>
 
-export function verify(services: Services): Endpoint<Input> {
-  const { vault, provider, clock, config } = services
-  const judge = new DecisionPolicy(services)
+export function verify(services: Parts): UserEndpoint<Input> {
+  const { vault, provider, clock, config, verdictLifetime, productionKeyIssue } = services
+  const policy = new DecisionPolicy(services)
 
-  /** Names, dates and signs a verdict. */
-  function sign(call: Call<Input>, action: string, verdict: Verdict, decision: Decision, at: number) {
+  return {
+    ...verifyDescription,
+    aboutUser: true,
+    async handle(call): Promise<Commit | Outcome> {
+      const { input } = call
+      const images = await decodeImages(input)
+      const action = canonicalAction(input.action)
+      const opened = await openChallenge(services, call, { purpose: 'verify', action })
+      const evidence = { images, challenge: opened?.frames ?? null }
+      return spendChallenge(services.challenges, opened, () => reachVerdict(call, action, evidence))
+    },
+  }
+
+  /** @param action in RFC 8785 canonical form */
+  async function reachVerdict(call: UserCall<Input>, action: string, evidence: Evidence): Promise<Commit> {
+    const { input, tenant } = call
+    const point = provider.operatingPoint(tenant.fmr ?? config.fmr)
+    const examination = await policy.examine(call, evidence, point.threshold)
+
+    return async (tx) => {
+      const at = clock.now()
+      const verdict = await policy.decide(tx, call, examination, at)
+      const { subject, reason, replaySuspected, effect } = verdict
+      const view = verdictView(verdict, point)
+      const signed = sign(call, action, verdict, view, at)
+      const { verificationId } = signed
+      const approved = reason === null
+      if (approved && !replaySuspected && subject && agreesToReplacement(input.action))
+        await tx.setReplaceVerdict(subject.record.id, { id: verificationId, at })
+      const isKeyIssued = await productionKeyIssue.onVerdict(tx, tenant, { approved, at })
+      return {
+        status: 200,
+        body: {
+          verification_id: verificationId,
+          user_id: input.user_id,
+          ...view,
+          ...measurements(verdict),
+          replay: { suspected: replaySuspected },
+          model: provider.model,
+          verified_at: isoTime(at),
+          ...signed.tokens,
+          jwt_expires_at: isoTime(signed.expiresAt * SECOND_MS),
+          ...(isKeyIssued ? { production_key: 'issued' } : {}),
+        },
+        ...(verdict.waitMs === undefined ? {} : { headers: retryAfter(verdict.waitMs) }),
+        observed: { verdict: view.verdict, reason, score: view.score, effect },
+        sealedFor: subject && { id: subject.record.id, dataKey: subject.dataKey },
+        audit: {
+          ...(subject
+            ? { subject: subject.pseudonym, action_hash: vault.auditDigest(subject, signed.actionHash) }
+            : {}),
+          verification_id: verificationId,
+          ...view,
+          model: provider.model,
+          replay_suspected: replaySuspected,
+          liveness_score: livenessOf(verdict).score,
+          ...(input.challenge ? { challenge_id: input.challenge.id } : {}),
+          ...livenessAudit(livenessOf(verdict)),
+        },
+      }
+    }
+  }
+
+  /** Gives a verdict its id and its times, and signs it as a JWT. */
+  function sign(
+    call: UserCall<Input>,
+    action: string,
+    verdict: Verdict,
+    view: ReturnType<typeof verdictView>,
+    at: number,
+  ) {
     const verificationId = prefixedId('ver', at)
-    const expired = provider.script?.(call.input.user_id).expired
-    const issuedAt = Math.floor(at / SECOND_MS) - (expired ? 2 * config.jwtTtlSeconds : 0)
-    const expiresAt = issuedAt + config.jwtTtlSeconds
+    const { issuedAt, expiresAt } = verdictLifetime(call.user.id, at)
     const claims = verdictClaims({
-      ...decision,
+      ...view,
       call,
       issuer: services.issuer(),
       verificationId,
@@ -168,82 +227,15 @@ export function verify(services: Services): Endpoint<Input> {
     call.timings.sign = performance.now() - started
     return { verificationId, expiresAt, actionHash: claims.action_hash, tokens }
   }
-
-  return {
-    ...verifyDescription,
-    async handle(call): Promise<Commit | Outcome> {
-      const { input, tenant, environment } = call
-      const blindIndex = vault.blindIndex(tenant.id, environment, input.user_id)
-      call.user = { id: input.user_id, blindIndex }
-      const images = await decodeImages(input)
-      const action = canonicalAction(input.action)
-      const opened = await openChallenge(services, call, { blindIndex, purpose: 'verify', action })
-      return usingUp(services, opened, call, () => reach(call, { images, opened, action, blindIndex }))
-    },
-  }
-
-  /** The verdict, and what makes it true. */
-  async function reach(
-    call: Call<Input>,
-    capture: { images: Buffer[]; opened: OpenedChallenge | null; action: string; blindIndex: Buffer },
-  ): Promise<Commit> {
-    const { input, tenant, environment } = call
-    const { images, opened, action, blindIndex } = capture
-    const point = provider.operatingPoint(tenant.fmr ?? config.fmr)
-    const examination = await judge.examine(call, blindIndex, { images, opened }, point.threshold)
-    const { model } = provider
-
-    return async (tx) => {
-      const at = clock.now()
-      const verdict = await judge.decide(tx, call, examination, at)
-      const { subject, reason, replaySuspected, effect } = verdict
-      const decision = decisionOf(verdict, point)
-      const { verificationId, expiresAt, actionHash, tokens } = sign(call, action, verdict, decision, at)
-      if (reason === null && !replaySuspected && subject && agreesToReplacement(input.action))
-        await tx.setReplaceVerdict(subject.record.id, { id: verificationId, at })
-      // What was issued stays so: after that there is no need to ask.
-      const clears = environment === 'sandbox' && reason === null && tenant.productionIssuedAt === null
-      const issued = clears && (await issueProductionKey(tx, tenant.id, at))
-      return {
-        status: 200,
-        body: {
-          verification_id: verificationId,
-          user_id: input.user_id,
-          ...decision,
-          ...measurements(verdict),
-          replay: { suspected: replaySuspected },
-          model,
-          verified_at: isoTime(at),
-          ...tokens,
-          jwt_expires_at: isoTime(expiresAt * SECOND_MS),
-          ...(issued ? { production_key: 'issued' } : {}),
-        },
-        ...(verdict.waitMs === undefined ? {} : { headers: retryAfter(verdict.waitMs / SECOND_MS) }),
-        observed: { verdict: decision.verdict, reason, score: decision.score, effect },
-        owner: { blindIndex, subject: subject && { id: subject.record.id, dataKey: subject.dataKey } },
-        audit: {
-          ...(subject
-            ? { subject: subject.pseudonym, action_hash: vault.auditDigest(subject, actionHash) }
-            : {}),
-          verification_id: verificationId,
-          ...decision,
-          model,
-          replay_suspected: replaySuspected,
-          liveness_score: livenessOf(verdict).score,
-          ...(opened ? { challenge_id: opened.challenge.id } : {}),
-          ...livenessAudit(livenessOf(verdict)),
-        },
-      }
-    }
-  }
 }
 
-function decisionOf(verdict: Verdict, { threshold, fmr, basis, grade }: OperatingPoint): Decision {
-  const { reason } = verdict
+/** The fields of a verdict that response, JWT and audit entry have in common. */
+function verdictView({ reason, comparison }: Verdict, { threshold, fmr, basis, grade }: OperatingPoint) {
+  const score = comparison?.score ?? null
   return {
-    verdict: reason === null ? 'approved' : 'rejected',
+    verdict: reason === null ? ('approved' as const) : ('rejected' as const),
     reason,
-    score: scoreOf(verdict),
+    score: score === null ? null : scoreView(score),
     threshold: scoreView(threshold),
     fmr,
     fmr_basis: basis,
@@ -255,31 +247,16 @@ function livenessOf({ comparison }: Verdict): LivenessStatement {
   return comparison?.sample.liveness ?? NOTHING_CHECKED
 }
 
-function scoreOf({ comparison }: Verdict): number | null {
-  return comparison === null || comparison.score === null ? null : scoreView(comparison.score)
-}
-
 function measurements(verdict: Verdict): Record<string, unknown> {
   const quality = verdict.comparison?.sample.quality ?? null
   return { liveness: livenessView(livenessOf(verdict)), quality: quality && qualityView(quality) }
 }
 
-/** By what liveness was judged, and what a challenge that failed looked like. */
+/** Facts for the audit log: the methods that judged liveness, and the findings of a challenge that failed. */
 function livenessAudit({ methods, guidance, findings }: LivenessStatement): Record<string, unknown> {
   return {
     ...(methods.length > 0 ? { liveness_methods: methods } : {}),
     ...(guidance ? { liveness_guidance: guidance } : {}),
     ...(findings ? { liveness_findings: findings } : {}),
   }
-}
-
-/**
- * The first verify that a tenant's sandbox approves. Resolves with whether this is the one. No audit entry: sandbox calls
- * write none, and the log begins when the operator reveals the key.
- */
-async function issueProductionKey(tx: StoreTransaction, tenantId: string, at: number): Promise<boolean> {
-  const tenant = await tx.tenantById(tenantId)
-  if (tenant?.productionIssuedAt !== null) return false
-  await tx.setProductionIssued(tenantId, at)
-  return true
 }

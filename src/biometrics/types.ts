@@ -1,5 +1,5 @@
 /** The vocabulary of the engine: what goes in, what comes out, and the ways in which an image can be unusable. */
-import type { Fault, FrameNote } from './challenge/active-geometry.js'
+import type { ChallengeFault, FrameNote } from './challenge/active-geometry.js'
 import type { Step } from './challenge/steps.js'
 import type {
   FaceSample,
@@ -51,7 +51,7 @@ export interface FlowShare {
 export interface EnrolResult {
   /** [dimensions] float32: the samples' embeddings averaged with quality as weight, then normalised as the pack says. */
   reference: Float32Array
-  /** Of the reference, for fusing it with further views. */
+  /** Weight of the reference where further embeddings are fused with it. */
   weight: number
   /** The best sample's. */
   quality: Quality
@@ -82,7 +82,7 @@ export interface ChallengeFrames {
 
 export interface ChallengeResult {
   /** Null where the frames show one head that did what was asked. */
-  fault: Fault | null
+  fault: ChallengeFault | null
   /** Of the liveness network, over several frames. */
   liveness: Liveness
   /** The frames that speak for the series, the one that was compared first; empty where the movements are not those asked for. */
@@ -174,7 +174,7 @@ export interface EngineOptions {
   /** For tests alone: lets `Engine.injectFault` break workers on purpose. Default false. */
   faultInjection?: boolean
   /** Milliseconds between two signs of life that each worker is asked for. Default 1,000. */
-  beatMs?: number
+  pingIntervalMs?: number
   /** Told of worker deaths and late errors; for log and metrics. */
   onIncident?: (incident: EngineIncident) => void
 }

@@ -155,7 +155,8 @@ export class CaptureFlow {
       assertConfirmed(session)
       if (record.consentedAt !== null) return
       const user =
-        record.purpose === 'verify' && (await vault.find(tx, record.blindIndex, content.errand.userId))
+        record.purpose === 'verify' &&
+        (await vault.find(tx, record.blindIndex, content.captureRequest.userId))
       if (user && lockoutReason(user.record, clock.now()) !== null) {
         Object.assign(record, { status: 'completed' })
         content.ending = 'locked_out'
@@ -177,7 +178,7 @@ export class CaptureFlow {
         text,
         firstAgreedAt: now,
       })
-      const subject = await vault.find(tx, record.blindIndex, content.errand.userId)
+      const subject = await vault.find(tx, record.blindIndex, content.captureRequest.userId)
       const facts: AuditFacts = {
         event: 'capture_consented',
         capture_session: record.id,
@@ -198,7 +199,7 @@ export class CaptureFlow {
     language: CaptureLanguage,
   ): Promise<PageState> {
     const { record, content } = session
-    const { errand } = content
+    const { captureRequest } = content
     assertConfirmed(session)
     if (record.consentedAt === null) throw new CaptureFlowError('nobody has agreed yet')
     // Every try is taken: what is being judged decides.
@@ -209,7 +210,11 @@ export class CaptureFlow {
       session,
       request,
       '/v1/challenges',
-      { user_id: errand.userId, purpose, ...given({ action: errand.action, modes: errand.modes }) },
+      {
+        user_id: captureRequest.userId,
+        purpose,
+        ...given({ action: captureRequest.action, modes: captureRequest.modes }),
+      },
       null,
     )
     if (outcomeOf({ status, body }).advice === 'busy')
@@ -236,7 +241,7 @@ export class CaptureFlow {
     language: CaptureLanguage,
   ): Promise<PageState> {
     const { record, content } = session
-    const { errand, challenge } = content
+    const { captureRequest, challenge } = content
     if (!challenge) throw new CaptureFlowError('nothing was asked for')
     const before = await this.takeTry(token, challenge.id)
     if (before.state === 'over') return before
@@ -245,16 +250,16 @@ export class CaptureFlow {
       request,
       `/v1/${record.purpose}`,
       {
-        user_id: errand.userId,
+        user_id: captureRequest.userId,
         challenge: {
           ...challenge,
           frames: frames.map((frame) => ({ ...frame, image: String(frame.image) })),
         },
-        ...given({ require_liveness: errand.requireLiveness }),
+        ...given({ require_liveness: captureRequest.requireLiveness }),
         ...(record.purpose === 'verify'
-          ? { action: errand.action, nonce: record.id }
+          ? { action: captureRequest.action, nonce: record.id }
           : {
-              ...given({ replace: errand.replace, verification_id: errand.verificationId }),
+              ...given({ replace: captureRequest.replace, verification_id: captureRequest.verificationId }),
               consent: { id: record.id, at: isoTime(record.consentedAt!) },
             }),
       },
@@ -307,7 +312,7 @@ export class CaptureFlow {
   async isLockedOut({ record, content }: CaptureSession): Promise<boolean> {
     const { store, vault, clock } = this.parts
     if (record.purpose === 'enroll') return false
-    const user = await vault.find(store.read, record.blindIndex, content.errand.userId)
+    const user = await vault.find(store.read, record.blindIndex, content.captureRequest.userId)
     return user !== null && lockoutReason(user.record, clock.now()) !== null
   }
 
@@ -325,7 +330,7 @@ export class CaptureFlow {
     const fields = {
       image: String(image),
       step,
-      user_id: session.content.errand.userId,
+      user_id: session.content.captureRequest.userId,
       ...(frontal === undefined ? {} : { frontal: String(frontal) }),
     }
     return this.calls.post(session, request, '/v1/guidance', fields, null)
@@ -386,7 +391,7 @@ function assertConfirmed({ content }: CaptureSession): void {
 
 /** Where the person came from, with the id of the session and nothing else. */
 export function returnUrlOf({ record, content }: CaptureSession): string {
-  const url = new URL(content.errand.returnUrl)
+  const url = new URL(content.captureRequest.returnUrl)
   url.searchParams.set('capture_session', record.id)
   return url.href
 }

@@ -1,7 +1,7 @@
 /** What an answer of verify or enroll means on the hosted page: done, another try, or not judged at all. */
 
 import { GUIDANCE, type Guidance } from '../biometrics/challenge/frame-faults.js'
-import type { ErrorCode } from '../lib/api-error.js'
+import type { ErrorCode } from '../lib/error-codes.js'
 import type { CaptureEnding } from '../verification/capture-session-book.js'
 import type { Reason } from '../verification/reasons.js'
 import type { OwnAnswer } from './own-calls.js'

@@ -1,13 +1,15 @@
 /** The capture listener: the hosted page behind its single-use links, and what that page asks for. Nothing else is there. */
+
 import type { Logger } from 'pino'
 import Type, { type Static } from 'typebox'
 import { SMALL_BODY_BYTES } from '../api/endpoint.js'
+import { errorHeaders, statusOf } from '../api/error-response.js'
 import { MAX_BODY_BYTES as GUIDANCE_BODY_BYTES } from '../api/guidance.js'
 import { inputParser } from '../http/bodies/json-body.js'
 import type { IncomingRequest, Reply } from '../http/listeners/listener.js'
-import { toApiError } from '../http/to-api-error.js'
-import { ApiError } from '../lib/api-error.js'
+import { toDomainError } from '../http/to-domain-error.js'
 import { SECOND_MS } from '../lib/clock.js'
+import { DomainError } from '../lib/domain-error.js'
 import type { TenantRecord } from '../storage/records.js'
 import type { StoreTransaction } from '../storage/store.js'
 import { capturePageSettings } from '../tenants/capture-page-settings.js'
@@ -78,7 +80,7 @@ export class CaptureServer {
 
   readonly handle = async (request: IncomingRequest): Promise<Reply> => {
     const { replies } = this
-    if (request.malformed) return replies.plain(request.malformed.status, `${request.malformed.message}\n`)
+    if (request.malformed) return replies.plain(statusOf(request.malformed), `${request.malformed.message}\n`)
     try {
       const [, token, step] = PATH.exec(request.path) ?? []
       if (token !== undefined)
@@ -135,8 +137,8 @@ export class CaptureServer {
     },
   ): Promise<Reply> {
     const { record, content, side } = session
-    const { errand } = content
-    const language = errand.locale ?? asked
+    const { captureRequest } = content
+    const language = captureRequest.locale ?? asked
     const settings = capturePageSettings(tenant)
     const { frameAncestors } = settings
     const brand = brandOf(tenant.id, settings)
@@ -162,7 +164,7 @@ export class CaptureServer {
       purpose: record.purpose,
       company,
       brand,
-      description: errand.description,
+      description: captureRequest.description,
       needsCode: !isConfirmed(content.code),
       consent: consentOf(session, tenant, language),
       hasConsented: record.consentedAt !== null,
@@ -197,7 +199,7 @@ export class CaptureServer {
     const { flow } = this
     const { request, token, session } = visit
     if (step === 'status') return flow.state(session)
-    const language = session.content.errand.locale ?? languageOf(request.headers['accept-language'])
+    const language = session.content.captureRequest.locale ?? languageOf(request.headers['accept-language'])
     const contentType = request.headers['content-type']
     const body = (limitBytes?: number) =>
       request.body(performance.now() + UPLOAD_MS, limitBytes, session.record.tenantId)
@@ -254,7 +256,7 @@ export class CaptureServer {
       await this.parts.tenancy.callerAgain(record.tenantId, record.keyId)
       return true
     } catch (error) {
-      if (error instanceof ApiError) return false
+      if (error instanceof DomainError) return false
       throw error
     }
   }
@@ -286,11 +288,11 @@ export class CaptureServer {
 
   private refuse(error: unknown): Reply {
     if (error instanceof CaptureFlowError) return this.replies.json(409, { code: error.code })
-    const refusal = toApiError(error)
-    if (refusal.status >= 500)
-      this.parts.log.error({ err: refusal.cause ?? refusal }, 'the capture page failed')
+    const refusal = toDomainError(error)
+    const status = statusOf(refusal)
+    if (status >= 500) this.parts.log.error({ err: refusal.cause ?? refusal }, 'the capture page failed')
     return {
-      ...this.replies.json(refusal.status, { code: refusal.code }, refusal.headers),
+      ...this.replies.json(status, { code: refusal.code }, errorHeaders(refusal)),
       close: refusal.code === 'body_too_large',
     }
   }

@@ -21,7 +21,7 @@ export function consentOf(
   tenant: TenantRecord,
   language: CaptureLanguage,
 ): ShownConsent {
-  const given = content.errand.consent ?? capturePageSettings(tenant).consent
+  const given = content.captureRequest.consent ?? capturePageSettings(tenant).consent
   const { version, text } = given ?? {
     version: `${OWN_VERSION}.${record.purpose}.${language}`,
     text: ownConsent(language, record.purpose, companyOf(tenant)),

@@ -25,7 +25,7 @@ export class OwnCalls {
   /**
    * @param request the browser's, which is answered with what comes of it
    * @param idempotencyKey under which the answer is kept; null for one that is not
-   * @throws ApiError where the key that asked for the session is not in force any more
+   * @throws DomainError where the key that asked for the session is not in force any more
    */
   async post(
     { record }: CaptureSession,

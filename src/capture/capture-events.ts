@@ -2,7 +2,7 @@
 import type { CaptureErrorCode } from './capture-error.js'
 import type { CaptureStep } from './capture-plan.js'
 import type { CapturedFrame } from './challenge-capture.js'
-import type { CaptureGuidance } from './guide.js'
+import type { CaptureGuidance } from './guidance-codes.js'
 
 /** Of `cs-ready`: the camera's picture is shown, with as many pixels. */
 export interface ReadyDetail {

@@ -1,7 +1,7 @@
 /** The texts that the component has, by name. */
 import type { CaptureErrorCode } from './capture-error.js'
 import type { CaptureStep } from './capture-plan.js'
-import type { CaptureGuidance, PhotoGuidance } from './guide.js'
+import type { CaptureGuidance, PhotoGuidance } from './guidance-codes.js'
 
 export type CaptureMessages = Record<
   | 'intro_photo'

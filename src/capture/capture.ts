@@ -14,7 +14,8 @@ import { type CaptureState, CaptureView } from './capture-view.js'
 import { type CapturedFrame, captureChallenge } from './challenge-capture.js'
 import { Coach } from './coach.js'
 import { FrameGrabber } from './frame-grabber.js'
-import type { CaptureDetector, CaptureGuidance, PhotoGuidance } from './guide.js'
+import type { CaptureGuidance, PhotoGuidance } from './guidance-codes.js'
+import type { CaptureDetector } from './guide.js'
 import { photoFromFile } from './photo-file.js'
 
 export type {

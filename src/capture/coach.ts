@@ -6,7 +6,8 @@ import type { CaptureStep } from './capture-plan.js'
 import type { CaptureSettings } from './capture-settings.js'
 import { languageOf } from './capture-texts.js'
 import type { CaptureView } from './capture-view.js'
-import { askBackend, type CaptureDetector, type CaptureGuidance, Guide } from './guide.js'
+import type { CaptureGuidance } from './guidance-codes.js'
+import { askBackend, type CaptureDetector, Guide } from './guide.js'
 import { Speaker } from './speaker.js'
 
 /** Advice that asks for the movement of the step. */

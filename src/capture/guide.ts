@@ -1,34 +1,7 @@
 /** Asks again and again what the person can do better, by a small frame each time; one question at a time. */
 import type { CaptureStep } from './capture-plan.js'
 import { FrameGrabber } from './frame-grabber.js'
-
-/** What a person can be told of one frame, as `POST /v1/guidance` names it. */
-export type CaptureGuidance =
-  | 'no_face'
-  | 'several_faces'
-  | 'too_far'
-  | 'too_close'
-  | 'cut_off'
-  | 'too_dark'
-  | 'too_bright'
-  | 'blurred'
-  | 'not_frontal'
-  | 'wrong_direction'
-  | 'turn_more'
-  | 'nod_more'
-
-/** Advice to a person about a photo that the service refused, as `guidance` in the details of the refusal names it. */
-export type PhotoGuidance =
-  | CaptureGuidance
-  | 'slower'
-  | 'try_again'
-  | 'eyes_closed'
-  | 'file_unreadable'
-  | 'wrong_format'
-  | 'image_too_large'
-  | 'image_too_small'
-  | 'different_people'
-  | 'not_live'
+import type { CaptureGuidance } from './guidance-codes.js'
 
 /** Says what the person can do better, the most urgent first; nothing where nothing is left to be done. */
 export type CaptureDetector = (

@@ -39,15 +39,12 @@ export async function announce(
   // A start that is refused prints only its error, so this waits until the service is ready.
   const open = openByDefault(resolveConfig())
   if (open) warnings.add(open)
-  if (service.gradeWarning) warnings.add(service.gradeWarning)
-  const referenceWarning = await service.referenceWarning()
-  if (referenceWarning) warnings.add(referenceWarning)
-  for (const rateWarning of await service.rateWarnings()) warnings.add(rateWarning)
+  for (const warning of await service.packWarnings()) warnings.add(warning)
   const where = {
     production: service.url('production'),
     sandbox: service.url('sandbox'),
     admin: service.adminUrl,
-    ...(service.capturePage === null ? {} : { capture: service.capturePage }),
+    ...(service.captureOrigin === null ? {} : { capture: service.captureOrigin }),
   }
   const { generated } = service.operatorPassword
   if (!options.json) {

@@ -111,12 +111,6 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./operator-password.js')).registerOperatorPasswordCommand,
   },
   {
-    usage: 'size',
-    description: 'how many cores, nodes and databases a load takes, by a queueing model',
-    load: async () => (await import('./size.js')).registerSizeCommand,
-    isWithoutConfig: true,
-  },
-  {
     usage: 'completion',
     description: 'print a completion script for a shell; see docs/operations.md',
     load: async () => (await import('./completion.js')).registerCompletionCommand,

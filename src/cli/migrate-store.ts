@@ -1,4 +1,4 @@
-/** `countersign migrate-store`: a database of one kind copied to the other. */
+/** `countersign migrate-store`: copies a SQLite database to PostgreSQL, or back. */
 import type { Command } from 'commander'
 import { AuditLog } from '../audit/audit-log.js'
 import { type Config, ConfigError, isPostgres, loadConfig, sqliteFile } from '../config/config.js'
@@ -9,9 +9,8 @@ import { openWithAny, seal } from '../crypto/sealed-box.js'
 import type { ServiceKeys } from '../crypto/service-keys.js'
 import { moveOperatorPassword } from '../dashboard/operator-password.js'
 import { systemClock } from '../lib/clock.js'
-import type { CopyOrigin, CopySource, CopyTarget, KeyTranslation } from '../storage/copy-side.js'
-import type { CopyStage } from '../storage/copy-store.js'
-import { action, CommandError, EXIT, note, type OutputOptions, print, UsageError } from './output.js'
+import type { CopySource, CopyTarget, KeyTranslation } from '../storage/copy-store.js'
+import { action, CommandError, EXIT, type OutputOptions, print, UsageError } from './output.js'
 import { type Progress, progressBar } from './progress.js'
 import { type Cell, counted, listing } from './style.js'
 import { assertMasterKey, closeFilesToOthers } from './with-core.js'
@@ -34,16 +33,13 @@ export function registerMigrateStoreCommand(command: Command): void {
       '--from <url>',
       'sqlite:<file> or postgres://<user>@<host>/<database>; no service may be running on it',
     )
-    .requiredOption(
-      '--to <url>',
-      'the other kind: an empty database, or one that an interrupted run of this has begun to fill',
-    )
+    .requiredOption('--to <url>', 'the other kind of database, which must be empty')
     .option('--json', 'print JSON')
     .addHelpText(
       'after',
       `
-The password for PostgreSQL is read from COUNTERSIGN_DATABASE_PASSWORD_FILE, or stands in the URL. The source stays as it is. Interrupted, the same
-command goes on where it has ended; until it is done nobody can serve from the target.
+The password for PostgreSQL is read from COUNTERSIGN_DATABASE_PASSWORD_FILE, or stands in the URL. The source stays as it is. The target is written in
+one transaction: a run that fails or is interrupted leaves it as it was.
 
 Example:
   countersign migrate-store --from sqlite:data/countersign.db --to postgres://countersign@db.example.com/countersign`,
@@ -65,25 +61,23 @@ async function migrateStore(options: MigrateOptions): Promise<void> {
   const source = await openSource(config, from)
   try {
     const keys = await findKeys(source.read, masterKey)
-    if (!keys) throw new CommandError('source_missing', `${shownUrl(from)} holds nothing yet.`)
-    const origin = await originOf(source, options)
+    if (!keys)
+      throw new CommandError(
+        'source_missing',
+        `${shownUrl(from)} holds nothing yet: there is nothing to copy.`,
+      )
+    const translation = await translationOf(source, keys, config)
     const target = await openTarget(config, to)
-    const bars = new Bars()
+    const bars = new ProgressBars()
     try {
-      const watch = {
-        onProgress: bars.update,
-        onAnew: () =>
-          note('What the interrupted run has copied is not what the source holds by now: copying anew.'),
-      }
-      const copied = await copyStore(source, target, origin, watch, await translationOf(source, keys, config))
+      const rows = await copyStore(source, target, translation, bars.update)
       const chains = await verifyChains(new AuditLog(keys, systemClock), target, bars)
-      await source.assertStill()
-      if (!copied.wasFinished) {
-        await moveOperatorPassword(config, source.password, target.password)
-        await target.finish()
-      }
+      await source.assertUnchanged()
+      // Before the commit: a password file that was replaced for nothing is replaced again by the next run.
+      await moveOperatorPassword(config, source.password, target.password)
+      await target.commit()
       bars.stop()
-      report(options, { ...copied, chains, seconds: Math.round((performance.now() - startedMs) / 100) / 10 })
+      report(options, { rows, chains, seconds: Math.round((performance.now() - startedMs) / 100) / 10 })
     } finally {
       bars.stop()
       await target.close()
@@ -101,7 +95,7 @@ function assertUrls({ from, to }: MigrateOptions): void {
   if (!kinds.includes('sqlite') || !kinds.includes('postgres'))
     throw new UsageError(
       'invalid_option',
-      'Of --from and --to one is sqlite:<file>, the other postgres://<user>@<host>/<database>.',
+      '--from and --to must be one sqlite:<file> and one postgres://<user>@<host>/<database>.',
     )
   const [option, url] = kinds[0] === 'postgres' ? ['--from', from] : ['--to', to]
   try {
@@ -126,7 +120,7 @@ async function openTarget(config: Config, database: string): Promise<CopyTarget>
 
 const access = ({ databasePasswordFile }: Config) => ({ passwordFile: databasePasswordFile })
 
-/** What epochs have wrapped opens without them afterwards: SQLite has none. @throws ConfigError when one of their keys is missing */
+/** Data keys that epochs have wrapped are wrapped without them afterwards: SQLite has no epochs. @throws ConfigError when a key of an epoch is missing */
 async function translationOf(
   { epochs }: CopySource,
   keys: ServiceKeys,
@@ -142,37 +136,27 @@ async function translationOf(
     try {
       return openWithAny(wrapping, wrapped, id)
     } catch {
-      // Lost already, and no reason to lose the others.
+      // This user's data were lost before the copy.
       return wrapped
     }
   }
   return {
     open,
-    wrapAnew(id, wrapped) {
+    rewrap(id, wrapped) {
       const dataKey = open(id, wrapped)
       return dataKey === wrapped ? wrapped : seal(keys.wrapping.current, dataKey, id)
     },
   }
 }
 
-/** The first tenant, which no database ever loses, or the first of its keys. */
-async function originOf({ read }: CopySource, { from, to }: MigrateOptions): Promise<CopyOrigin> {
-  const [first] = await read.tenants()
-  const [keyring] = await read.keyrings()
-  return {
-    mark: first?.id ?? keyring!.masterKeyId,
-    command: `countersign migrate-store --from ${shownUrl(from)} --to ${shownUrl(to)}`,
-  }
-}
-
-/** As it can be printed, and typed again from any folder. */
+/** The URL without its password; the path of a file is absolute. */
 function shownUrl(database: string): string {
   return isPostgres({ database })
     ? database.replace(/^(\w+:\/\/[^:@/?#]*):[^@/?#]*@/, '$1@')
     : `sqlite:${sqliteFile({ database })}`
 }
 
-async function verifyChains(log: AuditLog, { read }: CopyTarget, bars: Bars): Promise<ChainView[]> {
+async function verifyChains(log: AuditLog, { read }: CopyTarget, bars: ProgressBars): Promise<ChainView[]> {
   const chains: ChainView[] = []
   const tenants = await read.tenants()
   for (const { id, name } of tenants) {
@@ -183,12 +167,12 @@ async function verifyChains(log: AuditLog, { read }: CopyTarget, bars: Bars): Pr
   return chains
 }
 
-/** One after the other. */
-class Bars {
+/** Shows one stage after the other. */
+class ProgressBars {
   private stage = ''
   private bar: Progress | null = null
 
-  readonly update = (stage: CopyStage | 'Verifying', done: number, total: number, label: string): void => {
+  readonly update = (stage: string, done: number, total: number, label: string): void => {
     if (stage !== this.stage) {
       this.stop()
       this.stage = stage
@@ -206,39 +190,32 @@ class Bars {
 
 interface Report {
   rows: Record<string, number>
-  copied: number
-  wasFinished: boolean
   chains: ChainView[]
   seconds: number
 }
 
-function report(options: MigrateOptions, { rows, copied, wasFinished, chains, seconds }: Report): void {
-  // They stand so in the source, row by row: what the log says of somebody's hand is for people to follow up.
+function report(options: MigrateOptions, { rows, chains, seconds }: Report): void {
+  // The copy is as the source is. People have to follow up what a broken chain says.
   if (chains.some(({ broken_at }) => broken_at !== null)) process.exitCode = EXIT.failed
   const total = Object.values(rows).reduce((sum, count) => sum + count, 0)
   const [from, to] = [shownUrl(options.from), shownUrl(options.to)]
-  print(
-    options,
-    { from, to, rows: total, copied, was_finished: wasFinished, tables: rows, chains, seconds },
-    () =>
-      [
-        wasFinished
-          ? `The target holds the same already: ${counted(total, 'row')}, compared one by one.`
-          : `Copied ${counted(copied, 'row')}${copied === total ? '' : `; an interrupted run had copied the other ${total - copied}`}. All ${total} were read again on both sides, compared one by one, and are the same.`,
-        '',
-        listing(
-          ['TABLE', 'ROWS'],
-          Object.entries(rows).map(([name, count]) => [name, String(count)]),
-        ),
-        '',
-        listing(
-          ['TENANT', 'ENTRIES', 'CHAIN'],
-          chains.map(({ name, entries, broken_at }) => [name, String(entries), describeChain(broken_at)]),
-        ),
-        '',
-        `Set COUNTERSIGN_DATABASE=${to} with the same master key, and start the service.`,
-        `${from} stays as it was, and keeps whoever is erased from now on: serve from it no more, and delete it when you need no way back.`,
-      ].join('\n'),
+  print(options, { from, to, rows: total, tables: rows, chains, seconds }, () =>
+    [
+      `Copied ${counted(total, 'row')}. All were read again on both sides, compared one by one, and are the same.`,
+      '',
+      listing(
+        ['TABLE', 'ROWS'],
+        Object.entries(rows).map(([name, count]) => [name, String(count)]),
+      ),
+      '',
+      listing(
+        ['TENANT', 'ENTRIES', 'CHAIN'],
+        chains.map(({ name, entries, broken_at }) => [name, String(entries), describeChain(broken_at)]),
+      ),
+      '',
+      `Set COUNTERSIGN_DATABASE=${to} with the same master key, and start the service.`,
+      `${from} stays as it was, so it keeps the data of users who are erased from now on. Do not serve from it any more, and delete it when you need no way back.`,
+    ].join('\n'),
   )
 }
 

@@ -1,11 +1,12 @@
 /** The dashboard's API under /api/: session, CSRF, permission, schema, route — in this order, for every request. */
 
 import type { TSchema } from 'typebox'
+import { MethodNotAllowedError } from '../api/error-response.js'
 import { requestId as newRequestId } from '../crypto/identifiers.js'
 import { type InputParser, inputParser } from '../http/bodies/json-body.js'
 import { isConfidential } from '../http/confidential.js'
 import type { IncomingRequest, Reply } from '../http/listeners/listener.js'
-import { ApiError } from '../lib/api-error.js'
+import { DomainError } from '../lib/domain-error.js'
 import { assertLive, assertNotSuspended, TenancyError } from '../tenants/tenancy.js'
 import * as bodies from './bodies.js'
 import type { SessionView, SignedOut } from './contract.js'
@@ -108,7 +109,7 @@ export class AdminApi {
         return json({ signed_in: false } satisfies SignedOut, 200, { 'Set-Cookie': sessions.clearedCookie() })
       }
       default:
-        throw new ApiError('method_not_allowed', { headers: { Allow: 'GET, POST, DELETE' } })
+        throw new MethodNotAllowedError(['GET', 'POST', 'DELETE'])
     }
   }
 
@@ -151,11 +152,11 @@ export class AdminApi {
     // Before anything is looked up: a tenant learns nothing of what else there is. What is the person's own has an address of no tenant.
     const isOwn = tenantId === undefined ? ofOperator?.right === 'own' : tenantId === person.tenantId
     if (person.tenantId !== null && !isOwn) throw new DashboardError('not_permitted')
-    if (!route) throw new ApiError('unknown_endpoint', { message: 'There is no such address.' })
+    if (!route) throw new DomainError('unknown_endpoint', { message: 'There is no such address.' })
     if (!hasRight(callerOf(person), route.right))
       throw new DashboardError('not_permitted', person.role === 'viewer' ? VIEWER_LOOKS : undefined)
     if (route.givesSecret && !isConfidential(request, this.services.config))
-      throw new ApiError('insecure_channel', {
+      throw new DomainError('insecure_channel', {
         message: 'Keys, secrets and login links are not sent over an unencrypted channel.',
       })
     if (this.services.sessions.ownPassword(session) === 'required' && !route.choosesPassword)
@@ -185,7 +186,7 @@ export class AdminApi {
     const tenant = await this.services.core.store.read.tenantById(tenantId!)
     if (!tenant) throw new TenancyError('tenant_not_found', 'There is no such tenant.')
     if (person.tenantId !== null) assertNotSuspended(tenant)
-    if (route.right !== 'look') assertLive(tenant)
+    if (route.right !== 'read') assertLive(tenant)
     return ofTenant!.run({ ...call, tenant })
   }
 

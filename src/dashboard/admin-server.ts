@@ -2,7 +2,9 @@
  * The admin listener: dashboard and its API, API reference with the sandbox that it sends to, metrics, liveness, readiness; and
  * the listener of metrics alone.
  */
+
 import type { Logger } from 'pino'
+import { statusOf } from '../api/error-response.js'
 import { membershipView } from '../cluster/membership.js'
 import type { IncomingRequest, Reply } from '../http/listeners/listener.js'
 import type { Metrics } from '../http/metrics/metrics.js'
@@ -94,7 +96,7 @@ function metricsPage(metrics: Pick<Metrics, 'render' | 'contentType'>): [string,
 
 function pagesHandler(pages: ReadonlyMap<string, Page>, hosts: HostGuard, log: Logger) {
   return async (request: IncomingRequest): Promise<Reply> => {
-    if (request.malformed) return plain(request.malformed.status, `${request.malformed.message}\n`)
+    if (request.malformed) return plain(statusOf(request.malformed), `${request.malformed.message}\n`)
     const refusal = hosts.refusal(request)
     if (refusal) return refusal
     const page = pages.get(request.path)

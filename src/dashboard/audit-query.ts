@@ -1,8 +1,8 @@
 /** Which entries of an audit log are asked for, and the walks through it that find them. */
 
 import { timeOfRequestId } from '../crypto/identifiers.js'
-import { ApiError } from '../lib/api-error.js'
 import { isoTime, MINUTE_MS } from '../lib/clock.js'
+import { DomainError } from '../lib/domain-error.js'
 import type { AuditRecord } from '../storage/records.js'
 import type { StoreReader } from '../storage/store.js'
 import {
@@ -38,7 +38,7 @@ export interface AuditFilter {
   id: string | null
 }
 
-/** @throws ApiError invalid_request */
+/** @throws DomainError invalid_request */
 export function parseAuditFilter(query: Query<AuditQuery>): AuditFilter {
   const id = query.get('id') || null
   if (id !== null && !MADE_ID.test(id)) throw invalid('id', 'must be a request id or a verification id')
@@ -54,7 +54,7 @@ export function parseAuditFilter(query: Query<AuditQuery>): AuditFilter {
   }
 }
 
-/** A sequence to go on from; the newest entry where none is named. @throws ApiError invalid_request */
+/** A sequence to go on from; the newest entry where none is named. @throws DomainError invalid_request */
 export function parseBefore(query: Query<AuditPageQuery>): number {
   const text = query.get('before')
   if (!text) return NEWEST
@@ -165,7 +165,7 @@ export function outcomeOf({
   return verdict ?? (status !== undefined && status >= 400 ? 'failed' : 'done')
 }
 
-/** @throws ApiError invalid_request */
+/** @throws DomainError invalid_request */
 export function parseOutcome(query: Query<{ outcome?: string }>): AuditOutcome | null {
   const outcome = AUDIT_OUTCOMES.find((name) => name === query.get('outcome')) ?? null
   if (query.get('outcome') && !outcome)
@@ -173,7 +173,7 @@ export function parseOutcome(query: Query<{ outcome?: string }>): AuditOutcome |
   return outcome
 }
 
-/** Milliseconds since the epoch; null where the query names none. @throws ApiError invalid_request */
+/** Milliseconds since the epoch; null where the query names none. @throws DomainError invalid_request */
 export function parseTime(
   query: Query<{ from?: string; until?: string }>,
   name: 'from' | 'until',
@@ -189,6 +189,6 @@ function isoOf(time: number | null): string | null {
   return time === null ? null : isoTime(time)
 }
 
-function invalid(path: string, issue: string): ApiError {
-  return new ApiError('invalid_request', { details: [{ path, issue }] })
+function invalid(path: string, issue: string): DomainError {
+  return new DomainError('invalid_request', { details: [{ path, issue }] })
 }

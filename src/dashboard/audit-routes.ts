@@ -1,6 +1,7 @@
 /** The audit log to look at and to take away. */
-import { ApiError } from '../lib/api-error.js'
+
 import { isoTime } from '../lib/clock.js'
+import { DomainError } from '../lib/domain-error.js'
 import { newestMatching, oldestFirst, parseAuditFilter, parseBefore } from './audit-query.js'
 import * as bodies from './bodies.js'
 import type { AuditEntry } from './contract.js'
@@ -52,7 +53,7 @@ export const AUDIT_ROUTES = {
     async answer({ services, tenant, query }) {
       const sha256 = query.get('sha256')
       if (!sha256 || !/^[0-9a-f]{64}$/.test(sha256))
-        throw new ApiError('invalid_request', {
+        throw new DomainError('invalid_request', {
           details: [{ path: 'sha256', issue: 'must be 64 hex digits' }],
         })
       const texts = await services.core.store.read.consentText(tenant.id, Buffer.from(sha256, 'hex'))
@@ -71,7 +72,7 @@ export const AUDIT_ROUTES = {
     async reply({ services, tenant, query }) {
       const format = query.get('format')
       if (format !== 'csv' && format !== 'jsonl')
-        throw new ApiError('invalid_request', {
+        throw new DomainError('invalid_request', {
           details: [{ path: 'format', issue: 'must be csv or jsonl' }],
         })
       const pages = oldestFirst(services.core.store.read, tenant.id, parseAuditFilter(query))

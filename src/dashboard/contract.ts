@@ -3,12 +3,16 @@
  * are built from this file too, so it imports nothing that runs.
  */
 import type { Static, TSchema } from 'typebox'
+import type { erasureSchema } from '../api/delete.js'
+import type { userSchema } from '../api/get-user.js'
+import type { rotationSchema } from '../api/rotate-signing.js'
 import type { AuditEventName } from '../audit/audit-events.js'
+import type { Environment } from '../config/config.js'
 import type { LivenessRequirement } from '../config/liveness-requirement.js'
 import type { Scope } from '../tenants/key-scopes.js'
 import type * as bodies from './bodies.js'
 
-export type Environment = 'sandbox' | 'production'
+export type { Environment }
 
 /** `/api/session`. */
 export interface SessionRoutes {
@@ -328,27 +332,10 @@ export interface RevealedProduction extends RevealedKey {
   signing_secret?: { id: string; secret: string }
 }
 
-export interface RotationView {
-  signing_secret: { id: string; secret: string; created_at: string }
-  previous: { id: string; valid_until: string }
-}
-
-/** As the API's own answer to `GET /v1/users/{user_id}`. */
-export interface UserView {
-  user_id: string
-  status: 'enrolled'
-  enrolled_at: string
-  reference: {
-    reference_id: string
-    created_at: string
-    model: string
-    /** Whether the model pack that serves can compare it. */
-    comparable: boolean
-    views: number
-    consent: { id: string; at: string } | null
-  }
-  lockout: { status: 'none' | 'locked_out' | 'reference_disabled'; until: string | null; rejections: number }
-}
+/** The answers of the API's own endpoints, whose schemas describe them. */
+export type RotationView = Omit<Static<typeof rotationSchema>, 'overlap_seconds'>
+export type UserView = Static<typeof userSchema>
+export type ErasureView = Static<typeof erasureSchema>
 
 export interface WebhookList {
   webhooks: WebhookView[]
@@ -411,14 +398,6 @@ export interface DeliveryView {
   next_attempt_at: string | null
   finished_at: string | null
   replayable: boolean
-}
-
-export interface ErasureView {
-  user_id: string
-  status: 'erased'
-  erasure_id: string
-  erased_at: string
-  erased: { references: number; captures: number; idempotency_records: number }
 }
 
 export const TRAFFIC_WINDOWS = ['quarter', 'hour', 'day', 'week'] as const

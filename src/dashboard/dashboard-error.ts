@@ -6,10 +6,12 @@ import { SecondFactorError } from '../admin/second-factor-operations.js'
 import { SessionError } from '../admin/session-operations.js'
 import { UserOperationError } from '../admin/user-operations.js'
 import { WebhookOperationError } from '../admin/webhook-operations.js'
+import { errorBody, errorHeaders, statusOf } from '../api/error-response.js'
 import { BiometricError } from '../biometrics/types.js'
 import type { Reply } from '../http/listeners/listener.js'
-import { toApiError } from '../http/to-api-error.js'
-import { ApiError, type ErrorCategory } from '../lib/api-error.js'
+import { toDomainError } from '../http/to-domain-error.js'
+import { DomainError } from '../lib/domain-error.js'
+import type { ErrorCategory } from '../lib/error-codes.js'
 import { CodedError } from '../lib/errors.js'
 import { CapturePageError } from '../tenants/capture-page-settings.js'
 import { KeyGrantError } from '../tenants/key-grants.js'
@@ -135,9 +137,9 @@ export function refusal(error: unknown, requestId: string, count: (code: string)
     const facts = error instanceof DashboardError ? error.facts : {}
     return json({ error: CATEGORIES[status], code, message, ...facts, request_id: requestId }, status)
   }
-  const refused = toApiError(translate(error))
+  const refused = toDomainError(translate(error))
   count(refused.code)
-  const reply = json(refused.toBody({ requestId }), refused.status, refused.headers)
+  const reply = json(errorBody(refused, { requestId }), statusOf(refused), errorHeaders(refused))
   // What still arrives of the body is not wanted.
   return refused.code === 'body_too_large' ? { ...reply, close: true } : reply
 }
@@ -145,6 +147,6 @@ export function refusal(error: unknown, requestId: string, count: (code: string)
 /** What the engine refuses; an image of the inspection is always the first one. */
 function translate(error: unknown): unknown {
   if (!(error instanceof BiometricError)) return error
-  if (error.code === 'cancelled') return new ApiError('deadline_exceeded')
-  return new ApiError(error.code, { message: error.message })
+  if (error.code === 'cancelled') return new DomainError('deadline_exceeded')
+  return new DomainError(error.code, { message: error.message })
 }

@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs'
 import type { Configuration } from 'openid-client'
 import { PersonError } from '../admin/people-operations.js'
 import type { IncomingRequest, Reply } from '../http/listeners/listener.js'
-import { ApiError } from '../lib/api-error.js'
 import { MINUTE_MS, SECOND_MS } from '../lib/clock.js'
+import { DomainError } from '../lib/domain-error.js'
 import { TenancyError } from '../tenants/tenancy.js'
 import { PROVIDER_SIGN_IN, type ProviderProblem } from './contract.js'
 import type { DashboardServices } from './dashboard-services.js'
@@ -30,7 +30,7 @@ export class OidcSignIn {
     return path === PREFIX || path.startsWith(`${PREFIX}/`)
   }
 
-  /** @throws ApiError unknown_endpoint */
+  /** @throws DomainError unknown_endpoint */
   async handle(request: IncomingRequest, guest: Guest): Promise<Reply> {
     const isEnabled = this.services.config.oidcIssuer !== undefined
     const route = `${request.method} ${request.path.slice(PREFIX.length)}`
@@ -48,7 +48,7 @@ export class OidcSignIn {
       return this.orSignInPage(guest, () => this.begin(request.query === FRESH))
     if (isEnabled && route === 'GET /callback')
       return this.orSignInPage(guest, () => this.finish(request, guest))
-    throw new ApiError('unknown_endpoint', { message: 'There is no such address.' })
+    throw new DomainError('unknown_endpoint', { message: 'There is no such address.' })
   }
 
   /** It is a browser that comes here, without a page of ours that could show a refusal: one is shown on the sign-in page. */
@@ -239,7 +239,7 @@ export class OidcSignIn {
 function problemOf(error: unknown): ProviderProblem {
   if (error instanceof TenancyError && error.code === 'tenant_suspended') return error.code
   if (error instanceof ProviderSignInError) return error.code
-  return error instanceof ApiError && error.code === 'rate_limited' ? 'rate_limited' : 'internal_error'
+  return error instanceof DomainError && error.code === 'rate_limited' ? 'rate_limited' : 'internal_error'
 }
 
 function redirect(location: string, cookie?: string): Reply {

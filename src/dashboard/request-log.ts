@@ -4,7 +4,6 @@
  * Only the audit log keeps entries that must not be lost.
  */
 import type { Logger } from 'pino'
-import type { CalledUser } from '../api/endpoint.js'
 import type { Config, Environment } from '../config/config.js'
 import { openedBy, seal } from '../crypto/sealed-box.js'
 import type { ServiceKeys } from '../crypto/service-keys.js'
@@ -14,6 +13,7 @@ import { PeriodicTask } from '../lib/periodic-task.js'
 import type { RequestRecord } from '../storage/records.js'
 import { type Store, type StoreTransaction, StoreUnavailableError } from '../storage/store.js'
 import type { TemplateVault } from '../users/template-vault.js'
+import type { CalledUser } from '../verification/call.js'
 
 /** Milliseconds between two saves: a process that is killed loses at most this much. */
 export const SAVE_REQUESTS_MS = 2 * SECOND_MS

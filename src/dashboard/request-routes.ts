@@ -2,8 +2,9 @@
 
 import { earliestRequestId, timeOfRequestId } from '../crypto/identifiers.js'
 import { ERRORS_PATH } from '../http/routes.js'
-import { ApiError, ERRORS, type ErrorCode } from '../lib/api-error.js'
 import { isoTime } from '../lib/clock.js'
+import { DomainError } from '../lib/domain-error.js'
+import { ERRORS, type ErrorCode } from '../lib/error-codes.js'
 import type { RequestRecord } from '../storage/records.js'
 import type { RequestListing } from '../storage/request-store.js'
 import type { StoreReader } from '../storage/store.js'
@@ -143,10 +144,10 @@ function explained({ environment, status, code }: RequestRecord, urls: Urls): Re
   return { message, remedy, doc_url: new URL(`${ERRORS_PATH}#${code}`, urls[environment]).href }
 }
 
-/** @throws ApiError invalid_request */
+/** @throws DomainError invalid_request */
 function parseBefore(text: string | null): string | null {
   if (!text) return null
   if (!REQUEST_ID.test(text))
-    throw new ApiError('invalid_request', { details: [{ path: 'before', issue: 'must be a request id' }] })
+    throw new DomainError('invalid_request', { details: [{ path: 'before', issue: 'must be a request id' }] })
   return text
 }

@@ -7,8 +7,8 @@ import { randomBase62 } from '../crypto/identifiers.js'
 import { matchesHash } from '../crypto/password-hash.js'
 import type { IncomingRequest } from '../http/listeners/listener.js'
 import { networkOf } from '../http/wrong-keys.js'
-import { ApiError, retryAfter } from '../lib/api-error.js'
 import { type Clock, MINUTE_MS, SECOND_MS } from '../lib/clock.js'
+import { DomainError } from '../lib/domain-error.js'
 import type { PersonRecord, PersonRole, SessionMethod, SessionRecord } from '../storage/records.js'
 import type { Scope, Store } from '../storage/store.js'
 import { hashToken } from '../tenants/login-link.js'
@@ -99,7 +99,7 @@ export interface SessionParts {
 export class Sessions {
   constructor(private readonly parts: SessionParts) {}
 
-  /** @throws DashboardError sign_in_failed; ApiError rate_limited */
+  /** @throws DashboardError sign_in_failed; DomainError rate_limited */
   async signIn(credentials: Credentials, guest: Guest): Promise<Session> {
     await this.assertNotGuessing(guest)
     return 'password' in credentials
@@ -122,7 +122,7 @@ export class Sessions {
 
   /**
    * A person who signed in by a password gives it again, and the session's sign-in is fresh from now on.
-   * @throws DashboardError sign_in_failed; not_permitted for a session that began in another way; ApiError rate_limited
+   * @throws DashboardError sign_in_failed; not_permitted for a session that began in another way; DomainError rate_limited
    */
   async confirm(session: Session, { password, code }: Proof, guest: Guest): Promise<Session> {
     const { person, method, hash } = session
@@ -147,7 +147,7 @@ export class Sessions {
 
   /**
    * Uses up a code of the person's second factor, where there is one. The password was checked before, so the caller knows it.
-   * @throws DashboardError second_factor_required, sign_in_failed; ApiError rate_limited
+   * @throws DashboardError second_factor_required, sign_in_failed; DomainError rate_limited
    */
   private async assertSecondFactor(owner: FactorOwner, code: string | undefined): Promise<void> {
     const { secondFactors, attempts } = this.parts
@@ -155,9 +155,9 @@ export class Sessions {
     if (!code) throw new DashboardError('second_factor_required')
     const attempt = await attempts.take(`second factor ${owner.id ?? owner.name}`, CODE_RATE)
     if (!attempt.allowed)
-      throw new ApiError('rate_limited', {
+      throw new DomainError('rate_limited', {
         message: 'Too many codes of this second factor.',
-        headers: retryAfter(attempt.retryAfterSeconds),
+        retryAfterMs: attempt.retryAfterSeconds * SECOND_MS,
       })
     if (!(await secondFactors.use(owner, code)))
       throw new DashboardError(
@@ -166,13 +166,13 @@ export class Sessions {
       )
   }
 
-  /** A sign-in begins. @throws ApiError rate_limited */
+  /** A sign-in begins. @throws DomainError rate_limited */
   async assertNotGuessing({ address }: Guest): Promise<void> {
     const attempt = await this.parts.attempts.take(`sign-in ${networkOf(address)}`, SIGN_IN_RATE)
     if (!attempt.allowed)
-      throw new ApiError('rate_limited', {
+      throw new DomainError('rate_limited', {
         message: 'Too many sign-ins from this address.',
-        headers: retryAfter(attempt.retryAfterSeconds),
+        retryAfterMs: attempt.retryAfterSeconds * SECOND_MS,
       })
   }
 

@@ -1,14 +1,14 @@
 /**
- * What happened lately, per tenant. The last quarter of an hour stands in memory by steps of 10 s; minutes and hours stand in the database,
- * where the end of a process leaves them, for as long as a window shows them (housekeeping deletes them). Several services add to the
- * same rows: each shows what all have saved, and what it has not saved yet itself.
+ * Counts each tenant's requests for the charts of the dashboard. The last quarter of an hour stands in memory in steps of 10 s. Minutes
+ * and hours stand in the database, where they outlive the process, until the retention job deletes them. Several services add to the
+ * same rows: each shows the counts that all have saved, and its own unsaved ones.
  */
 import type { Logger } from 'pino'
 import type { Observation } from '../http/observation.js'
 import { type Clock, DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../lib/clock.js'
 import { PeriodicTask } from '../lib/periodic-task.js'
 import type { TrafficResolution } from '../storage/records.js'
-import { type Store, StoreUnavailableError } from '../storage/store.js'
+import { type Store, type StoreTransaction, StoreUnavailableError } from '../storage/store.js'
 import type { TrafficTotal, TrafficView, TrafficWindow } from './contract.js'
 import {
   addTraffic,
@@ -29,34 +29,31 @@ const WINDOWS = {
   week: { stepMs: 3 * HOUR_MS, spanMs: 7 * DAY_MS, stored: 'hour' },
 } as const satisfies Record<TrafficWindow, { stepMs: number; spanMs: number; stored: TrafficResolution }>
 const STORED_MS: Record<TrafficResolution, number> = { minute: MINUTE_MS, hour: HOUR_MS }
-/** Milliseconds between two saves: a process that is killed loses at most this much. */
+/** Milliseconds between two saves: a process that is killed loses the counts of at most this time. */
 export const SAVE_MS = 5 * SECOND_MS
-/** Tenants that share a commit: few, so that no request waits long behind them. */
+/** Tenants whose counts are written at the same time: few, so that no request waits long behind them. */
 const SAVED_AT_ONCE = 16
-/** Minutes, while the database cannot be written. */
-const MAX_UNSAVED = 60
+/** Most minutes of counts that a tenant has in memory while the database cannot be written. */
+const MAX_UNSAVED_MINUTES = 60
 
-/** Where others count too, minutes are all that one knows of them. */
-const QUARTER_OF_ALL = { ...WINDOWS.quarter, stepMs: MINUTE_MS }
+/** Several services share the rows by minute only, so that their quarter of an hour is shown in minutes. */
+const SHARED_QUARTER = { ...WINDOWS.quarter, stepMs: MINUTE_MS }
 
-/** By the start of the stretch. */
-type Stretches = Map<number, TrafficCounts>
+/** Counts by the time at which their step starts, in Unix milliseconds. */
+type CountsByStart = Map<number, TrafficCounts>
 
 export class Traffic {
-  /** By tenant, in steps of the shortest window. */
-  private readonly recent = new Map<string, Stretches>()
-  /** By tenant, in minutes: not in the database yet. */
-  private readonly unsaved = new Map<string, Stretches>()
-  /** The same, on its way there. */
-  private readonly underWay = new Map<string, Stretches>()
-  private readonly savesUnderWay = new Map<string, Promise<unknown>>()
-  private savesBegun = 0
+  /** What this process saw of each tenant in the last quarter of an hour, in steps of the shortest window. */
+  private readonly recent = new Map<string, CountsByStart>()
+  /** The counts of each tenant that are not in the database yet, by minute. */
+  private readonly unsaved = new Map<string, CountsByStart>()
+  /** The last save or read of each tenant's counts that has begun. */
+  private readonly queues = new Map<string, Promise<unknown>>()
   private readonly startedAt: number
-  /** A database that is locked may keep one save waiting longer than until the next. */
-  private readonly beat = new PeriodicTask(
+  private readonly periodicSave = new PeriodicTask(
     SAVE_MS,
     () => this.save(),
-    (err) => this.tell(err),
+    (err) => this.logFailure(err),
   )
 
   constructor(
@@ -68,37 +65,37 @@ export class Traffic {
   }
 
   start(): void {
-    this.beat.start()
+    this.periodicSave.start()
   }
 
-  /** Before the store is closed. */
+  /** Saves what is left. Call it before the store is closed. */
   async stop(): Promise<void> {
-    await this.beat.stop()
+    await this.periodicSave.stop()
     await this.save()
   }
 
   readonly observe = (request: Observation): void => {
-    // Guidance comes by the dozen for each verdict, and would hide them.
+    // Guidance is asked for dozens of times for each verdict, and would hide the verdicts.
     if (request.endpoint === 'guide') return
-    // A key that was refused names its tenant as well: at the other environment's address, revoked, or from another network.
+    // A refused key names its tenant as well: one that is revoked, or was used at the other environment's address or from another network.
     const tenantId = request.tenantId ?? request.keyTenantId
     if (tenantId === undefined) return
     const now = this.clock.now()
     const { stepMs, spanMs } = WINDOWS.quarter
-    const recent = stretchesOf(this.recent, tenantId)
+    const recent = countsOf(this.recent, tenantId)
     for (const at of recent.keys()) if (at <= now - spanMs || at > now) recent.delete(at)
-    countRequest(stretchAt(recent, startOf(now, stepMs)), request)
-    const unsaved = stretchesOf(this.unsaved, tenantId)
-    countRequest(stretchAt(unsaved, startOf(now, MINUTE_MS)), request)
-    if (unsaved.size > MAX_UNSAVED) unsaved.delete(Math.min(...unsaved.keys()))
+    countRequest(countsAt(recent, startOf(now, stepMs)), request)
+    const unsaved = countsOf(this.unsaved, tenantId)
+    countRequest(countsAt(unsaved, startOf(now, MINUTE_MS)), request)
+    if (unsaved.size > MAX_UNSAVED_MINUTES) unsaved.delete(Math.min(...unsaved.keys()))
   }
 
   async view(tenantId: string, window: TrafficWindow): Promise<TrafficView> {
-    const { stepMs, spanMs } = this.isOfAll(window) ? QUARTER_OF_ALL : WINDOWS[window]
+    const { stepMs, spanMs } = this.isSharedQuarter(window) ? SHARED_QUARTER : WINDOWS[window]
     const now = this.clock.now()
-    const steps: Stretches = new Map()
-    for (const [at, counts] of await this.stretches(tenantId, window, now))
-      if (at > now - spanMs && at <= now) addTraffic(stretchAt(steps, startOf(at, stepMs)), counts)
+    const steps: CountsByStart = new Map()
+    for (const [at, counts] of await this.inTurn(tenantId, () => this.counted(tenantId, window, now)))
+      if (at > now - spanMs && at <= now) addTraffic(countsAt(steps, startOf(at, stepMs)), counts)
     const inOrder = [...steps].sort(([a], [b]) => a - b)
     const total = inOrder.reduce((sum, [, counts]) => addTraffic(sum, counts), noTraffic())
     return {
@@ -117,85 +114,88 @@ export class Traffic {
     }
   }
 
-  /** Never rejects: what cannot be written is tried again the next time. */
+  /** Saves what is not in the database yet. Never rejects: counts that cannot be written stay for the next save. */
   async save(): Promise<void> {
     const tenantIds = [...this.unsaved.keys()]
     while (tenantIds.length > 0) {
-      const saved = tenantIds.splice(0, SAVED_AT_ONCE).map((tenantId) => {
-        this.savesBegun++
-        const done = this.saveOne(tenantId).finally(() => this.savesUnderWay.delete(tenantId))
-        this.savesUnderWay.set(tenantId, done)
-        return done
-      })
-      const failures = (await Promise.all(saved)).filter((error) => error !== null)
-      if (failures.length === 0) continue
-      this.tell(failures[0])
-      // The others would wait for the same lock or disk, and a stop with them.
-      if (failures.some((error) => error instanceof StoreUnavailableError)) return
+      const batch = tenantIds.splice(0, SAVED_AT_ONCE)
+      const errors = await Promise.all(
+        batch.map((tenantId) => this.inTurn(tenantId, () => this.saveTenant(tenantId))),
+      )
+      const failed = errors.findIndex((error) => error !== null)
+      if (failed < 0) continue
+      this.logFailure(errors[failed], batch[failed])
+      // The next tenants would wait for the same lock or disk, and so would a stop of the service.
+      if (errors.some((error) => error instanceof StoreUnavailableError)) return
     }
   }
 
-  private tell(err: unknown): void {
-    this.log.warn({ err }, 'the latest traffic could not be saved')
+  private logFailure(err: unknown, tenantId?: string): void {
+    this.log.warn({ err, tenant_id: tenantId }, 'the latest traffic could not be saved')
   }
 
-  /** @returns why it was not saved */
-  private async saveOne(tenantId: string): Promise<unknown> {
-    const minutes = this.unsaved.get(tenantId)!
+  /** Runs one save or read of a tenant's counts at a time: a read then finds each count either in the database or unsaved, never in both. */
+  private inTurn<T>(tenantId: string, work: () => Promise<T>): Promise<T> {
+    const done = (this.queues.get(tenantId) ?? Promise.resolve()).then(work, work)
+    this.queues.set(tenantId, done)
+    const forget = () => {
+      if (this.queues.get(tenantId) === done) this.queues.delete(tenantId)
+    }
+    done.then(forget, forget)
+    return done
+  }
+
+  /** @returns the error for which the tenant's counts were not saved, or null */
+  private async saveTenant(tenantId: string): Promise<unknown> {
+    const minutes = this.unsaved.get(tenantId)
+    if (!minutes) return null
     this.unsaved.delete(tenantId)
-    this.underWay.set(tenantId, minutes)
     try {
-      await this.store.transaction(async (tx) => {
-        // A deleted tenant keeps no counts, and its old keys may still be tried.
-        if ((await tx.tenantById(tenantId))?.deletedAt !== null) return
-        for (const [at, counts] of minutes)
-          for (const resolution of ['minute', 'hour'] as const) {
-            const start = startOf(at, STORED_MS[resolution])
-            const present = await tx.trafficAt(tenantId, resolution, start)
-            const sum = addTraffic(present ? readTraffic(present.counts) : noTraffic(), counts)
-            await tx.putTraffic({ tenantId, resolution, at: start, counts: writeTraffic(sum) })
-          }
-      })
+      await this.store.transaction((tx) => addSaved(tx, tenantId, minutes), undefined, { tenantId })
       return null
     } catch (error) {
-      // Of a tenant that is gone, for example: it would fail for ever.
+      // Any other error would come again with each save.
       if (!(error instanceof StoreUnavailableError)) return error
-      const unsaved = stretchesOf(this.unsaved, tenantId)
-      for (const [at, counts] of minutes) addTraffic(stretchAt(unsaved, at), counts)
+      const unsaved = countsOf(this.unsaved, tenantId)
+      for (const [at, counts] of minutes) addTraffic(countsAt(unsaved, at), counts)
       return error
-    } finally {
-      this.underWay.delete(tenantId)
     }
   }
 
-  /** Several services count, so that this one has not seen all of the last quarter of an hour. */
-  private isOfAll(window: TrafficWindow): boolean {
+  /** With several services, this one has not seen all of the last quarter of an hour. */
+  private isSharedQuarter(window: TrafficWindow): boolean {
     return window === 'quarter' && this.store.shared !== null
   }
 
-  /** Everything that is known of the window, in any steps, none of it twice. */
-  private async stretches(
+  /** All counts that are known of the window, in steps of any length, none of them twice. */
+  private async counted(
     tenantId: string,
     window: TrafficWindow,
     now: number,
   ): Promise<Array<[number, TrafficCounts]>> {
     const { spanMs, stored } = WINDOWS[window]
-    const begun = this.savesBegun
-    const unsaved = [...(this.unsaved.get(tenantId) ?? []), ...(this.underWay.get(tenantId) ?? [])]
-    const recent = window === 'quarter' ? [...(this.recent.get(tenantId) ?? [])] : []
     const rows = await this.store.read.traffic(tenantId, stored, now - spanMs)
-    const underWay = this.savesUnderWay.get(tenantId)
-    if (this.store.shared && (underWay || begun !== this.savesBegun)) {
-      // Over a network, what is being saved meanwhile may be among what was read, or not.
-      await underWay
-      return this.stretches(tenantId, window, now)
-    }
     const saved = rows.map(({ at, counts }) => [at, readTraffic(counts)] as [number, TrafficCounts])
-    if (window !== 'quarter' || this.isOfAll(window)) return [...saved, ...unsaved]
-    // From its first whole minute on this process has seen all; before that, one that ended may have seen a part.
+    const all = [...saved, ...(this.unsaved.get(tenantId) ?? [])]
+    if (window !== 'quarter' || this.isSharedQuarter(window)) return all
+    // This process has seen every request since its first whole minute. An earlier process may have seen some of those before it.
     const whole = this.startedAt + MINUTE_MS
-    return [...saved, ...unsaved].filter(([at]) => at < whole).concat(recent.filter(([at]) => at >= whole))
+    const recent = [...(this.recent.get(tenantId) ?? [])]
+    return all.filter(([at]) => at < whole).concat(recent.filter(([at]) => at >= whole))
   }
+}
+
+/** Adds counts by minute to the tenant's rows, which other services add to as well. */
+async function addSaved(tx: StoreTransaction, tenantId: string, minutes: CountsByStart): Promise<void> {
+  // A deleted tenant keeps no counts, but its old keys may still be tried.
+  if ((await tx.tenantById(tenantId))?.deletedAt !== null) return
+  for (const [at, counts] of minutes)
+    for (const resolution of ['minute', 'hour'] as const) {
+      const start = startOf(at, STORED_MS[resolution])
+      const present = await tx.trafficAt(tenantId, resolution, start)
+      const sum = addTraffic(present ? readTraffic(present.counts) : noTraffic(), counts)
+      await tx.putTraffic({ tenantId, resolution, at: start, counts: writeTraffic(sum) })
+    }
 }
 
 function totalOf(counts: EnvironmentCounts): TrafficTotal {
@@ -206,14 +206,14 @@ function startOf(at: number, stepMs: number): number {
   return Math.floor(at / stepMs) * stepMs
 }
 
-function stretchesOf(tenants: Map<string, Stretches>, tenantId: string): Stretches {
-  const stretches = tenants.get(tenantId) ?? new Map<number, TrafficCounts>()
-  tenants.set(tenantId, stretches)
-  return stretches
+function countsOf(tenants: Map<string, CountsByStart>, tenantId: string): CountsByStart {
+  const counts = tenants.get(tenantId) ?? new Map<number, TrafficCounts>()
+  tenants.set(tenantId, counts)
+  return counts
 }
 
-function stretchAt(stretches: Stretches, at: number): TrafficCounts {
-  const counts = stretches.get(at) ?? noTraffic()
-  stretches.set(at, counts)
+function countsAt(steps: CountsByStart, at: number): TrafficCounts {
+  const counts = steps.get(at) ?? noTraffic()
+  steps.set(at, counts)
   return counts
 }

@@ -10,7 +10,7 @@ import {
   signResponse,
 } from '../crypto/response-signature.js'
 import type { IncomingRequest, Reply } from '../http/listeners/listener.js'
-import { ApiError } from '../lib/api-error.js'
+import { DomainError } from '../lib/domain-error.js'
 import { parseApiKey } from '../tenants/api-key.js'
 import { assertAllowed } from '../tenants/rate-limiter.js'
 import { decodeImages } from '../verification/images.js'
@@ -62,12 +62,12 @@ export const TRY_ROUTES = {
       const { core, apis } = services
       const path = OPERATIONS.get(query.get('operation') ?? '')
       if (!path)
-        throw new ApiError('invalid_request', {
+        throw new DomainError('invalid_request', {
           details: [{ path: 'operation', issue: 'must be challenge, enroll, guidance or verify' }],
         })
       const key = request.headers[TRIED_KEY_HEADER.toLowerCase()] ?? ''
       const environment = parseApiKey(key)
-      if (environment === null) throw new ApiError('malformed_api_key')
+      if (environment === null) throw new DomainError('malformed_api_key')
       const authorization = `Bearer ${key}`
       const caller = await core.tenancy.authenticate(authorization, environment)
       if (caller.tenant.id !== tenant.id)

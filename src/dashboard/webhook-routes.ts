@@ -2,7 +2,7 @@
 
 import { webhookDeliveryView, webhookView } from '../admin/views.js'
 import { MAX_ENDPOINTS } from '../admin/webhook-operations.js'
-import { ApiError } from '../lib/api-error.js'
+import { DomainError } from '../lib/domain-error.js'
 import type { WebhookDeliveryRecord } from '../storage/records.js'
 import { WEBHOOK_EVENTS } from '../webhooks/webhook-events.js'
 import { RETRY_DELAYS_MS } from '../webhooks/webhook-sender.js'
@@ -92,12 +92,12 @@ function cursorOf({ createdAt, id }: WebhookDeliveryRecord): string {
   return `${createdAt}-${id}`
 }
 
-/** @throws ApiError invalid_request */
+/** @throws DomainError invalid_request */
 function parseCursor(text: string | null) {
   if (!text) return undefined
   const [, createdAt, id] = CURSOR.exec(text) ?? []
   if (!id)
-    throw new ApiError('invalid_request', {
+    throw new DomainError('invalid_request', {
       details: [{ path: 'before', issue: 'must be a cursor that was given' }],
     })
   return { createdAt: Number(createdAt), id }

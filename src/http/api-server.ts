@@ -3,21 +3,24 @@
  * Reading `handle` and `answer` from top to bottom is reading the way of a request.
  */
 
-import type { Call, Endpoint, EndpointDescription } from '../api/endpoint.js'
+import type { Endpoint, EndpointDescription, Outcome } from '../api/endpoint.js'
 import { engineShare } from '../api/engine-share.js'
+import { errorBody, errorHeaders, statusOf } from '../api/error-response.js'
 import { assertScope } from '../api/key-scope.js'
 import type { AuditLog } from '../audit/audit-log.js'
 import { BiometricError, type FlowShare } from '../biometrics/types.js'
 import type { Config } from '../config/config.js'
 import { requestId as newRequestId } from '../crypto/identifiers.js'
 import type { Execution, Idempotency, KeptResponse } from '../idempotency/idempotency.js'
-import { ApiError, type ErrorCode, retryAfter } from '../lib/api-error.js'
+import { SECOND_MS } from '../lib/clock.js'
+import { DomainError } from '../lib/domain-error.js'
+import type { ErrorCode } from '../lib/error-codes.js'
 import { AlreadyExecutedError, type Store, StoreUnavailableError } from '../storage/store.js'
 import { scopesOf } from '../tenants/key-scopes.js'
 import { assertAllowed, type RateLimiter, rateLimitHeaders } from '../tenants/rate-limiter.js'
 import type { TenantContract } from '../tenants/tenancy.js'
 import type { TemplateVault } from '../users/template-vault.js'
-import type { Answer } from './answer.js'
+import type { Call, CalledUser } from '../verification/call.js'
 import { isConfidential } from './confidential.js'
 import { EndpointRunner } from './endpoint-runner.js'
 import type { IncomingRequest, WholeReply } from './listeners/listener.js'
@@ -30,7 +33,7 @@ import { type RecorderParts, RequestRecorder } from './request-recorder.js'
 import { type Route, Router } from './router.js'
 import { ERRORS_PATH, OPENAPI_PATH } from './routes.js'
 import type { SandboxLimits } from './sandbox-limits.js'
-import { toApiError } from './to-api-error.js'
+import { toDomainError } from './to-domain-error.js'
 import type { Tracing } from './tracing.js'
 
 export interface ApiServerParts extends AuthenticatorParts, SignerParts, RecorderParts {
@@ -64,7 +67,7 @@ interface Admitted {
 
 /** The caller hung up; nobody reads the answer. The status is nginx's. */
 const CLIENT_CLOSED_REQUEST = 499
-const OVERLOAD_RETRY_SECONDS = 1
+const OVERLOAD_RETRY_MS = SECOND_MS
 /** Our own failures, logged with their cause. A full queue or a passed deadline is not one: its request line says enough. */
 const FAILURES = new Set<ErrorCode>(['internal_error', 'store_unavailable', 'engine_unavailable'])
 
@@ -104,16 +107,16 @@ export class ApiServer {
       address: known ? null : this.parts.addresses.of(request),
       known,
     }
-    const answer = await this.answer(request, context).catch((error) => this.refuse(error, context))
-    const reply = this.signer.sign(request, context, answer)
+    const outcome = await this.answer(request, context).catch((error) => this.refuse(error, context))
+    const reply = this.signer.sign(request, context, outcome)
     const durationMs = performance.now() - context.startedMs
-    const afterwards = () => this.recorder.record(request, context, answer, durationMs)
+    const afterwards = () => this.recorder.record(request, context, outcome, durationMs)
     return { ...reply, afterwards }
   }
 
-  private async answer(request: IncomingRequest, context: RequestContext): Promise<Answer> {
+  private async answer(request: IncomingRequest, context: RequestContext): Promise<Outcome> {
     if (request.malformed) throw request.malformed
-    if (this.draining) throw new ApiError('shutting_down', { headers: retryAfter(1) })
+    if (this.draining) throw new DomainError('shutting_down', { retryAfterMs: SECOND_MS })
     // By other keys nobody's secrets open, and what is written could be opened by nobody.
     if (!this.parts.isInStep()) throw new StoreUnavailableError('working keys or schema were changed')
     if (request.path === OPENAPI_PATH && request.method === 'GET')
@@ -130,11 +133,11 @@ export class ApiServer {
     assertScope(identified.caller.key, route.endpoint.scopes)
     // Before the body is read: a secret must not be made that cannot be handed out.
     if (route.endpoint.answersWithSecret && !isConfidential(request, this.parts.config))
-      throw new ApiError('insecure_channel')
+      throw new DomainError('insecure_channel')
     // Before the body is read: what is refused must cost as little as can be, or refusals would starve the admitted.
     const share = engineShare(contract, this.parts.environment)
     if (route.endpoint.usesEngine && this.parts.isSaturated(share))
-      throw new ApiError('overloaded', { headers: retryAfter(OVERLOAD_RETRY_SECONDS) })
+      throw new DomainError('overloaded', { retryAfterMs: OVERLOAD_RETRY_MS })
     const deadlineMs = context.startedMs + this.parts.config.deadlineMs
     const { id: holder } = identified.caller.tenant
     const body = await request.body(deadlineMs, route.endpoint.maxBodyBytes, holder)
@@ -186,7 +189,7 @@ export class ApiServer {
     request: IncomingRequest,
     context: RequestContext,
     admitted: Admitted,
-  ): Promise<Answer> {
+  ): Promise<Outcome> {
     const { endpoint } = admitted.route
     const { tenant } = admitted.identity.caller
     await endpoint.assertPermitted?.({ tenant, environment: this.parts.environment })
@@ -205,7 +208,7 @@ export class ApiServer {
     const again = await this.beginExecution(request, admitted)
     if (again && 'replay' in again) return replay(endpoint, again, context)
     again?.execution.release()
-    throw new ApiError('idempotency_in_progress', { headers: retryAfter(1) })
+    throw new DomainError('idempotency_in_progress', { retryAfterMs: SECOND_MS })
   }
 
   private async executeOnce(
@@ -213,16 +216,19 @@ export class ApiServer {
     context: RequestContext,
     { route, identity, share, body, deadlineMs }: Admitted,
     execution: Execution | undefined,
-  ): Promise<Answer> {
+  ): Promise<Outcome> {
+    const { tenant } = identity.caller
+    const input = route.parse(
+      body,
+      request.headers['content-type'],
+      request.query,
+      context.destination?.pathParameters,
+    )
     const call: Call<unknown> = {
-      input: route.parse(
-        body,
-        request.headers['content-type'],
-        request.query,
-        context.destination?.pathParameters,
-      ),
+      input,
       environment: this.parts.environment,
-      tenant: identity.caller.tenant,
+      tenant,
+      user: route.endpoint.aboutUser ? this.userOf(tenant.id, input as { user_id: string }) : null,
       keyId: identity.caller.key.id,
       scopes: scopesOf(identity.caller.key),
       address: context.address,
@@ -236,13 +242,16 @@ export class ApiServer {
       timings: context.timings,
       captureSession: context.known?.captureSession,
     }
-    context.isChallenge = isRecord(call.input) && call.input.challenge !== undefined
-    const answer = await this.runner.run(route.endpoint, call, execution).finally(() => {
-      context.user = call.user
-    })
-    if (answer.furtherTokens) this.charge(identity, route.endpoint, answer.furtherTokens)
-    Object.assign(context.headers, answer.headers)
-    return answer
+    context.user = call.user ?? undefined
+    context.isChallenge = isRecord(input) && input.challenge !== undefined
+    const outcome = await this.runner.run(route.endpoint, call, execution)
+    if (outcome.furtherTokens) this.charge(identity, route.endpoint, outcome.furtherTokens)
+    Object.assign(context.headers, outcome.headers)
+    return outcome
+  }
+
+  private userOf(tenantId: string, { user_id: id }: { user_id: string }): CalledUser {
+    return { id, blindIndex: this.parts.vault.blindIndex(tenantId, this.parts.environment, id) }
   }
 
   private async beginExecution(request: IncomingRequest, { route, identity, body }: Admitted) {
@@ -256,26 +265,25 @@ export class ApiServer {
     return this.parts.idempotency.begin({ tenantId, environment, method, path, key }, body)
   }
 
-  private refuse(error: unknown, context: RequestContext): Answer {
+  private refuse(error: unknown, context: RequestContext): Outcome {
     if (error instanceof BiometricError && error.code === 'cancelled')
       return { status: CLIENT_CLOSED_REQUEST, body: '' }
-    const refusal = this.blame(toApiError(error), context)
-    Object.assign(context.headers, refusal.headers)
+    const refusal = this.blame(toDomainError(error), context)
+    Object.assign(context.headers, errorHeaders(refusal))
     if (FAILURES.has(refusal.code))
       this.parts.log.error({ request_id: context.requestId, err: refusal.cause ?? refusal }, refusal.message)
     return {
-      status: refusal.status,
-      body: JSON.stringify(refusal.toBody({ requestId: context.requestId, errorsUrl: this.errorsUrl })),
+      status: statusOf(refusal),
+      body: errorBody(refusal, { requestId: context.requestId, errorsUrl: this.errorsUrl }),
       code: refusal.code,
-      close: refusal.code === 'body_too_large' || refusal.code === 'shutting_down',
     }
   }
 
   /** Wherever the time ended that the database has taken: it will pass, and the caller is to come again. */
-  private blame(refusal: ApiError, { startedMs }: RequestContext): ApiError {
+  private blame(refusal: DomainError, { startedMs }: RequestContext): DomainError {
     if (refusal.code !== 'deadline_exceeded' || !this.parts.store.hasBeenSilentSince(startedMs))
       return refusal
-    return toApiError(
+    return toDomainError(
       new StoreUnavailableError('the database took the time of the request', { cause: refusal }),
     )
   }
@@ -285,7 +293,7 @@ function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null
 }
 
-/** @throws ApiError where the kept response must not be given again */
+/** @throws DomainError where the kept response must not be given again */
 function bucketOf({ holder }: TenantContract, { ownRateLimit, id }: EndpointDescription): string {
   return ownRateLimit ? `${holder} ${id}` : holder
 }
@@ -294,7 +302,7 @@ function replay(
   endpoint: Endpoint<unknown>,
   { replay: kept }: { replay: KeptResponse },
   context: RequestContext,
-): Answer {
+): Outcome {
   context.headers['X-Svc-Idempotent-Replay'] = 'true'
   if (endpoint.refuseReplay && kept.status < 300) throw endpoint.refuseReplay(JSON.parse(kept.body))
   return kept

@@ -1,16 +1,18 @@
 /** Runs one endpoint for one request: its work, then one transaction for effect, kept response and audit entry. */
 
-import type { Call, Commit, Endpoint, Outcome } from '../api/endpoint.js'
+import type { Commit, Endpoint, Outcome, Refusal } from '../api/endpoint.js'
+import { errorBody, errorHeaders, statusOf } from '../api/error-response.js'
 import type { AuditEventName } from '../audit/audit-events.js'
 import type { AuditFacts, AuditLog } from '../audit/audit-log.js'
 import { AuditedUnitOfWork } from '../audit/audited-unit-of-work.js'
 import { BiometricError } from '../biometrics/types.js'
 import type { Environment } from '../config/config.js'
-import type { Execution, KeptResponse } from '../idempotency/idempotency.js'
-import { ApiError } from '../lib/api-error.js'
+import type { Execution, KeptResponse, ResponseOwner } from '../idempotency/idempotency.js'
+import { DomainError } from '../lib/domain-error.js'
 import type { Store, StoreTransaction } from '../storage/store.js'
 import type { TemplateVault } from '../users/template-vault.js'
-import type { Answer } from './answer.js'
+import type { Call } from '../verification/call.js'
+import { serialize } from './reply-signer.js'
 
 /** Statuses that say nothing of an execution: never kept for a replay, never audited. */
 const NOT_EXECUTED = new Set([400, 401, 403, 405, 413, 415, 429])
@@ -29,24 +31,24 @@ export class EndpointRunner {
     this.audited = new AuditedUnitOfWork(parts.store, parts.audit)
   }
 
-  /** @throws ApiError that is no outcome of an execution; BiometricError cancelled when the caller hung up */
+  /** @throws DomainError that is not the outcome of an execution; BiometricError cancelled when the caller hung up */
   async run(
     endpoint: Endpoint<unknown>,
     call: Call<unknown>,
     execution: Execution | undefined,
-  ): Promise<Answer> {
+  ): Promise<Outcome> {
     let work: Commit | Outcome
     try {
       work = await endpoint.handle(call)
     } catch (error) {
-      work = refusal(error, call)
+      work = outcomeOf(error, call)
     }
-    if (typeof work !== 'function' && !execution && !this.auditEventOf(endpoint)) return toAnswer(work)
+    if (typeof work !== 'function' && !execution && !this.auditEventOf(endpoint)) return work
     try {
       return await this.commit(endpoint, call, execution, work)
     } catch (error) {
-      // The effect was refused inside its transaction, which is rolled back; the refusal itself is what remains.
-      return this.commit(endpoint, call, execution, refusal(error, call))
+      // The transaction refused the effect and was rolled back: only the refusal is kept and audited.
+      return this.commit(endpoint, call, execution, outcomeOf(error, call))
     }
   }
 
@@ -55,11 +57,11 @@ export class EndpointRunner {
     call: Call<unknown>,
     execution: Execution | undefined,
     work: Commit | Outcome,
-  ): Promise<Answer> {
+  ): Promise<Outcome> {
     if (call.signal.aborted) throw new BiometricError('cancelled', 'The caller hung up.')
     const started = performance.now()
-    // The database is not to be blamed for it.
-    if (started > call.deadlineMs) throw new ApiError('deadline_exceeded')
+    // Thrown before the transaction, so that the database is not held responsible for the time.
+    if (started > call.deadlineMs) throw new DomainError('deadline_exceeded')
     const { sign = 0 } = call.timings
     const event = this.auditEventOf(endpoint)
     try {
@@ -67,15 +69,14 @@ export class EndpointRunner {
         call.tenant.id,
         { name: call.keyId, requestId: call.requestId },
         async (tx) => {
-          // The lock may have come late: a caller that gets a 504 must find that nothing has happened.
-          if (performance.now() > call.deadlineMs) throw new ApiError('deadline_exceeded')
-          const outcome = typeof work === 'function' ? await work(tx) : work
-          const refusedUser =
+          // The lock may have come late: after a 504 nothing may have happened.
+          if (performance.now() > call.deadlineMs) throw new DomainError('deadline_exceeded')
+          const outcome = settle(typeof work === 'function' ? await work(tx) : work, call)
+          const subject =
             event && outcome.code && !outcome.audit?.subject ? await this.refusedUser(tx, call) : {}
-          const audit = { ...refusedUser, ...outcome.audit }
-          const answer = toAnswer({ ...outcome, audit })
-          await execution?.keep(tx, keptResponse(outcome, answer), outcome.owner)
-          return { result: answer, facts: event && factsOf(event, call, { ...outcome, audit }) }
+          const audited = { ...outcome, audit: { ...subject, ...outcome.audit } }
+          await execution?.keep(tx, keptResponse(outcome), ownerOf(call, outcome))
+          return { result: audited, facts: event && factsOf(event, call, audited) }
         },
         {
           deadlineMs: call.deadlineMs,
@@ -84,13 +85,13 @@ export class EndpointRunner {
         },
       )
     } finally {
-      // A verdict is signed inside the transaction: a stage of its own.
+      // A verdict is signed inside the transaction; its time counts as a stage of its own.
       const signingMs = (call.timings.sign ?? 0) - sign
       call.timings.store = (call.timings.store ?? 0) + performance.now() - started - signingMs
     }
   }
 
-  /** The pseudonym of the user whose call was refused; nothing for a user who does not exist. */
+  /** Pseudonym of the user whose call was refused; empty where the user does not exist. */
   private async refusedUser(tx: StoreTransaction, { user }: Call<unknown>): Promise<{ subject?: string }> {
     const found = user && (await this.parts.vault.find(tx, user.blindIndex, user.id))
     return found ? { subject: found.pseudonym } : {}
@@ -106,19 +107,6 @@ export class EndpointRunner {
   }
 }
 
-/** The outcome that an error amounts to when the request was executed; other errors go on. */
-function refusal(error: unknown, call: Call<unknown>): Outcome {
-  if (!(error instanceof ApiError) || error.status >= 500 || NOT_EXECUTED.has(error.status)) throw error
-  return {
-    status: error.status,
-    code: error.code,
-    body: error.toBody(call),
-    headers: error.headers,
-    // Sealed under the service's key: the user may be gone, and a refusal says nothing of them.
-    ...(call.user ? { owner: { blindIndex: call.user.blindIndex, subject: null } } : {}),
-  }
-}
-
 function factsOf(event: AuditEventName, call: Call<unknown>, { status, code, audit }: Outcome): AuditFacts {
   return {
     ...audit,
@@ -130,20 +118,25 @@ function factsOf(event: AuditEventName, call: Call<unknown>, { status, code, aud
   }
 }
 
-function keptResponse({ keptBody }: Outcome, answer: Answer): KeptResponse {
-  return keptBody ? { status: answer.status, body: JSON.stringify(keptBody) } : answer
+/** The outcome of an executed request that failed. Only here is decided which errors are outcomes. @throws the error itself if it is not */
+function outcomeOf(error: unknown, call: Call<unknown>): Outcome {
+  if (!(error instanceof DomainError)) throw error
+  const status = statusOf(error)
+  if (status >= 500 || NOT_EXECUTED.has(status)) throw error
+  return { status, code: error.code, body: errorBody(error, call), headers: errorHeaders(error) }
 }
 
-function toAnswer({ status, body, headers, code, observed, audit, furtherTokens }: Outcome): Answer {
-  const { subject, verification_id: verificationId } = audit ?? {}
-  return {
-    status,
-    body: JSON.stringify(body),
-    headers: headers ?? {},
-    code,
-    observed,
-    subject,
-    ...(typeof verificationId === 'string' ? { verificationId } : {}),
-    furtherTokens,
-  }
+function settle(done: Outcome | Refusal, call: Call<unknown>): Outcome {
+  if (!('refused' in done)) return done
+  const { refused, ...facts } = done
+  return { ...outcomeOf(refused, call), ...facts }
+}
+
+function keptResponse({ status, body, keptBody }: Outcome): KeptResponse {
+  return { status, body: serialize(keptBody ?? body) }
+}
+
+/** Every kept response of a request about a user is erased with the user, a refusal as well. */
+function ownerOf({ user }: Call<unknown>, { sealedFor = null }: Outcome): ResponseOwner | undefined {
+  return user ? { blindIndex: user.blindIndex, subject: sealedFor } : undefined
 }

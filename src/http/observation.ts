@@ -3,9 +3,10 @@
  * effect are as the endpoint stated them; a refusal and a kept response have none.
  */
 
-import type { CalledUser, Observed } from '../api/endpoint.js'
+import type { Observed } from '../api/endpoint.js'
 import type { Environment } from '../config/config.js'
-import type { ErrorCode } from '../lib/api-error.js'
+import type { ErrorCode } from '../lib/error-codes.js'
+import type { CalledUser } from '../verification/call.js'
 import type { Timings } from '../verification/stages.js'
 
 export interface Observation extends Observed {

@@ -1,11 +1,11 @@
 /** The parameters of a request's path and query: decoded strictly, and turned into what their schemas say. */
 import Type, { type TSchema } from 'typebox'
 import type { EndpointDescription } from '../api/endpoint.js'
-import { ApiError, type ErrorDetail } from '../lib/api-error.js'
+import { DomainError, type ErrorDetail } from '../lib/domain-error.js'
 
 export type Parameters = Record<string, string | number>
 
-/** @throws ApiError invalid_request */
+/** @throws DomainError invalid_request */
 export type ParameterParser = (query: string, pathParameters?: Record<string, string>) => Parameters
 
 type ParameterDescription = Pick<EndpointDescription, 'query' | 'pathParameters'>
@@ -36,7 +36,7 @@ function parseQuery(query: string, known: Map<string, TSchema>): Parameters {
   const values: Parameters = {}
   if (query === '') return values
   if (!isPercentEncodedUtf8(query))
-    throw new ApiError('invalid_request', {
+    throw new DomainError('invalid_request', {
       details: [{ path: 'query', issue: 'is not UTF-8 in percent-encoding' }],
     })
   const details: ErrorDetail[] = []
@@ -46,7 +46,7 @@ function parseQuery(query: string, known: Map<string, TSchema>): Parameters {
     else if (name in values) details.push({ path: name, issue: 'is given more than once' })
     else values[name] = asDescribed(value, schema)
   }
-  if (details.length > 0) throw new ApiError('invalid_request', { details })
+  if (details.length > 0) throw new DomainError('invalid_request', { details })
   return values
 }
 
@@ -57,10 +57,10 @@ function asDescribed(text: string, schema: TSchema): string | number {
   return Type.IsInteger(schema) && WHOLE_NUMBER.test(text) ? Number(text) : text
 }
 
-/** @throws ApiError invalid_request */
+/** @throws DomainError invalid_request */
 function decodeSegment(name: string, text: string): string {
   if (isPercentEncodedUtf8(text)) return decodeURIComponent(text)
-  throw new ApiError('invalid_request', {
+  throw new DomainError('invalid_request', {
     details: [{ path: name, issue: 'is not UTF-8 in percent-encoding' }],
   })
 }

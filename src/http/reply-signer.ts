@@ -1,10 +1,11 @@
 /** Makes the reply of an answer: the headers that every reply has, and the signature over it and the request that it answers. */
 
+import type { Outcome } from '../api/endpoint.js'
 import type { Environment } from '../config/config.js'
 import { SIGNATURE_HEADER, type SigningSecret, signResponse } from '../crypto/response-signature.js'
 import { type Clock, SECOND_MS } from '../lib/clock.js'
+import type { ErrorCode } from '../lib/error-codes.js'
 import { STAGES, type Timings } from '../verification/stages.js'
-import type { Answer } from './answer.js'
 import { clientRequestIdOf } from './client-request-id.js'
 import type { IncomingRequest, WholeReply } from './listeners/listener.js'
 import { roundMs } from './milliseconds.js'
@@ -24,11 +25,21 @@ const COMMON_HEADERS = {
   'X-Content-Type-Options': 'nosniff',
 }
 
+/** Refusals after which the rest of the request is not read, so that the connection cannot serve another one. */
+const CLOSING = new Set<ErrorCode>(['body_too_large', 'shutting_down'])
+
+/** The text that is signed, kept and sent. */
+export function serialize(body: Outcome['body']): string {
+  return typeof body === 'string' ? body : JSON.stringify(body)
+}
+
 export class ReplySigner {
   constructor(private readonly parts: SignerParts) {}
 
-  sign(request: IncomingRequest, context: RequestContext, { status, body, close }: Answer): WholeReply {
+  sign(request: IncomingRequest, context: RequestContext, outcome: Outcome): WholeReply {
     const { requestId, timings, trace } = context
+    const { status, code } = outcome
+    const body = serialize(outcome.body)
     const started = performance.now()
     const signature = signResponse(
       {
@@ -47,7 +58,7 @@ export class ReplySigner {
     return {
       status,
       body,
-      close: close ?? false,
+      close: code !== undefined && CLOSING.has(code),
       headers: {
         ...COMMON_HEADERS,
         ...context.headers,

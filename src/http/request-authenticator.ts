@@ -1,7 +1,9 @@
 /** Who calls: the API key, its tenant and the tenant's signing secrets; and the slowing down of whoever guesses keys. */
 
 import type { Environment } from '../config/config.js'
-import { ApiError, type ErrorCode, retryAfter } from '../lib/api-error.js'
+import { SECOND_MS } from '../lib/clock.js'
+import { DomainError } from '../lib/domain-error.js'
+import type { ErrorCode } from '../lib/error-codes.js'
 import { StoreUnavailableError } from '../storage/store.js'
 import { isAllowedFrom, isShownBy } from '../tenants/key-grants.js'
 import type { Tenancy } from '../tenants/tenancy.js'
@@ -30,7 +32,7 @@ export class RequestAuthenticator {
 
   /**
    * @param context is told the id of the key that was presented, before it is judged
-   * @throws ApiError missing_api_key, malformed_api_key, invalid_api_key, revoked_api_key, wrong_environment, tenant_suspended, network_not_allowed, client_certificate_required, rate_limited
+   * @throws DomainError missing_api_key, malformed_api_key, invalid_api_key, revoked_api_key, wrong_environment, tenant_suspended, network_not_allowed, client_certificate_required, rate_limited
    * @throws StoreUnavailableError
    */
   async authenticate(request: IncomingRequest, context: RequestContext): Promise<Identity> {
@@ -43,38 +45,39 @@ export class RequestAuthenticator {
         context.keyId = key.id
         context.keyTenantId = key.tenantId
       })
-      if (!isAllowedFrom(caller.key, context.address)) throw new ApiError('network_not_allowed')
-      if (!isShownBy(caller.key, request.clientCertificate)) throw new ApiError('client_certificate_required')
+      if (!isAllowedFrom(caller.key, context.address)) throw new DomainError('network_not_allowed')
+      if (!isShownBy(caller.key, request.clientCertificate))
+        throw new DomainError('client_certificate_required')
       const identity = { caller, secrets }
       if (endpoint?.answersWithoutStore) this.recent.remember(authorization, identity)
       return identity
     } catch (error) {
-      if (error instanceof ApiError && WRONG_KEY.has(error.code))
+      if (error instanceof DomainError && WRONG_KEY.has(error.code))
         assertNotGuessing(await wrongKeys.wrong(addresses.of(request)))
       if (error instanceof StoreUnavailableError && endpoint?.answersWithoutStore) {
         const identity = this.recent.find(authorization)
         if (identity) return identity
       }
-      if (error instanceof ApiError && error.code === 'wrong_environment') throw this.wrongEnvironment()
+      if (error instanceof DomainError && error.code === 'wrong_environment') throw this.wrongEnvironment()
       throw error
     }
   }
 
-  private wrongEnvironment(): ApiError {
+  private wrongEnvironment(): DomainError {
     const { environment, urlOf } = this.parts
     const other = environment === 'production' ? 'sandbox' : 'production'
-    return new ApiError('wrong_environment', {
+    return new DomainError('wrong_environment', {
       message: `This is the ${environment} base URL; the API key is a ${other} key.`,
       remedy: `Use this key at ${urlOf(other)}, or send a ${environment} key here.`,
     })
   }
 }
 
-/** @throws ApiError rate_limited */
+/** @throws DomainError rate_limited */
 function assertNotGuessing(retryAfterSeconds: number): void {
   if (retryAfterSeconds > 0)
-    throw new ApiError('rate_limited', {
+    throw new DomainError('rate_limited', {
       message: 'Too many wrong API keys came from this address.',
-      headers: retryAfter(retryAfterSeconds),
+      retryAfterMs: retryAfterSeconds * SECOND_MS,
     })
 }

@@ -1,5 +1,5 @@
 /** What is known of a request while it is on its way, filled in stage by stage. */
-import type { CalledUser } from '../api/endpoint.js'
+import type { CalledUser } from '../verification/call.js'
 import type { Timings } from '../verification/stages.js'
 import type { Identity, KnownCaller } from './recent-callers.js'
 import type { Destination } from './router.js'

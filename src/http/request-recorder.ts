@@ -1,8 +1,8 @@
 /** Tells of a request when it is answered: one observation for metrics, charts and trace, and its line in the log. */
 import { createHmac, randomBytes } from 'node:crypto'
 import type { Logger } from 'pino'
+import type { Outcome } from '../api/endpoint.js'
 import type { Environment } from '../config/config.js'
-import type { Answer } from './answer.js'
 import { clientRequestIdOf } from './client-request-id.js'
 import type { IncomingRequest } from './listeners/listener.js'
 import { roundMs } from './milliseconds.js'
@@ -20,9 +20,9 @@ export class RequestRecorder {
   constructor(private readonly parts: RecorderParts) {}
 
   /** Never throws: the reply is out already. */
-  record(request: IncomingRequest, context: RequestContext, answer: Answer, durationMs: number): void {
+  record(request: IncomingRequest, context: RequestContext, outcome: Outcome, durationMs: number): void {
     try {
-      const observation = this.observation(request, context, answer, durationMs)
+      const observation = this.observation(request, context, outcome, durationMs)
       this.parts.observe(observation)
       context.trace?.end(observation)
       this.log(observation, context.trace?.traceId)
@@ -34,7 +34,7 @@ export class RequestRecorder {
   private observation(
     request: IncomingRequest,
     context: RequestContext,
-    { status, code, observed, subject, verificationId }: Answer,
+    { status, code, observed, audit }: Outcome,
     durationMs: number,
   ): Observation {
     const { requestId, timings, identity, destination, keyId, address } = context
@@ -50,8 +50,8 @@ export class RequestRecorder {
       keyId,
       keyTenantId: context.keyTenantId,
       user: context.user,
-      subject,
-      verificationId,
+      subject: audit?.subject,
+      verificationId: audit?.verification_id,
       clientRequestId: clientRequestIdOf(request.headers),
       isReplay: 'X-Svc-Idempotent-Replay' in context.headers,
       isChallenge: context.isChallenge,

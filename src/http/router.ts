@@ -1,7 +1,8 @@
 /** Which endpoint an address belongs to, what its path names, and how a request to none of them is refused. */
 
 import type { Endpoint } from '../api/endpoint.js'
-import { ApiError } from '../lib/api-error.js'
+import { MethodNotAllowedError } from '../api/error-response.js'
+import { DomainError } from '../lib/domain-error.js'
 import { type InputParser, inputParser } from './bodies/json-body.js'
 import type { IncomingRequest } from './listeners/listener.js'
 import { ERRORS_PATH, OPENAPI_PATH } from './routes.js'
@@ -48,13 +49,11 @@ export class Router {
     return { template, route: methods.get(method), pathParameters: pattern.exec(path)?.groups ?? {} }
   }
 
-  /** @throws ApiError unknown_endpoint, method_not_allowed */
+  /** @throws DomainError unknown_endpoint, method_not_allowed */
   refuse({ path }: IncomingRequest, destination: Destination | undefined): never {
     const place = destination && this.placeOf(destination.template)
-    if (!place && path !== OPENAPI_PATH && path !== ERRORS_PATH) throw new ApiError('unknown_endpoint')
-    throw new ApiError('method_not_allowed', {
-      headers: { Allow: place ? [...place.methods.keys()].join(', ') : 'GET' },
-    })
+    if (!place && path !== OPENAPI_PATH && path !== ERRORS_PATH) throw new DomainError('unknown_endpoint')
+    throw new MethodNotAllowedError(place ? [...place.methods.keys()] : ['GET'])
   }
 
   private placeOf(template: string): Place {

@@ -4,13 +4,13 @@
  */
 import { statfs } from 'node:fs/promises'
 import type { EndpointDescription } from '../api/endpoint.js'
-import { ApiError, retryAfter } from '../lib/api-error.js'
 import { type Clock, DAY_MS, SECOND_MS } from '../lib/clock.js'
+import { DomainError } from '../lib/domain-error.js'
 import type { RateLimiter } from '../tenants/rate-limiter.js'
 
 /** How long one look at the disk is believed: at 20 calls a second a tenant writes well below a megabyte meanwhile. */
 const BELIEVED_MS = SECOND_MS
-const RETRY_SECONDS = 60
+const RETRY_MS = 60 * SECOND_MS
 /** These keep something whether an idempotency key is given or not. */
 const ALWAYS_KEEPS = new Set<EndpointDescription['id']>([
   'enroll',
@@ -34,7 +34,7 @@ export class SandboxLimits {
 
   /**
    * Asked before a call is executed that may write; erasure is never refused.
-   * @throws ApiError sandbox_quota_reached, sandbox_storage_low
+   * @throws DomainError sandbox_quota_reached, sandbox_storage_low
    */
   async admit(
     { id, method }: Pick<EndpointDescription, 'id' | 'method'>,
@@ -46,9 +46,9 @@ export class SandboxLimits {
     const contract = { ratePerSecond: (burst * SECOND_MS) / DAY_MS, burst }
     const decision = await this.parts.rateLimiter.take(`${tenantId} sandbox-records`, contract)
     if (!decision.allowed)
-      throw new ApiError('sandbox_quota_reached', {
+      throw new DomainError('sandbox_quota_reached', {
         message: `The sandbox of this tenant has kept ${burst} records within a day, which is its limit.`,
-        headers: retryAfter(decision.retryAfterSeconds),
+        retryAfterMs: decision.retryAfterSeconds * SECOND_MS,
       })
   }
 
@@ -61,6 +61,6 @@ export class SandboxLimits {
       this.freeBytes = statfs(folder).then(({ bavail, bsize }) => bavail * bsize)
     }
     if ((await this.freeBytes!) < config.sandboxDiskReserveBytes)
-      throw new ApiError('sandbox_storage_low', { headers: retryAfter(RETRY_SECONDS) })
+      throw new DomainError('sandbox_storage_low', { retryAfterMs: RETRY_MS })
   }
 }

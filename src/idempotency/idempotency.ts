@@ -1,11 +1,44 @@
-/** The 24-hour idempotency window: one execution a key, its response kept sealed and given again. */
+/**
+ * The 24-hour idempotency window: each key is executed once, and its response is kept sealed and replayed.
+ *
+ * A key (with its tenant, environment, method and path: its scope) is in one of three states:
+ *
+ *   free      no record, no claim
+ *   claimed   one service executes the request; nothing is written yet
+ *   kept      a record holds the response until `expiresAt`, 24 hours after the request began
+ *
+ * The steps of a request, and what is durable after each:
+ *
+ *   1. `begin` claims the scope.             The claim is in memory (`LocalClaims`), or, where several services share a
+ *                                            database, a row of the table `claim` that names the service.
+ *   2. `begin` reads the record.             A kept response is replayed and the claim released: kept.
+ *   3. The endpoint does its slow work.      Nothing is durable.
+ *   4. `Execution.keep` inserts the record.  Durable with the commit of the transaction that also holds the effect and the
+ *                                            audit entry: either all three exist, or none of them.
+ *   5. `Execution.release` frees the claim.  Later requests find the record.
+ *
+ * Who recovers from a crash, by the last step that was done:
+ *
+ *   1 to 3  Nobody has to: nothing has happened. A claim in memory dies with its process. A row counts only while the lease of
+ *           its service lasts; after that the next `begin` takes it over. Until then callers get `idempotency_in_progress` with
+ *           the rest of the lease as `Retry-After`.
+ *   4       The effect is there, and its caller may have no answer. The caller sends the request again and gets the replay.
+ *   5       The same.
+ *
+ * Two executions can overlap where a service is taken for dead and is not. Both try to insert the same record; the second
+ * transaction fails with `AlreadyExecutedError`, and `ApiServer.execute` answers with what the first one kept.
+ *
+ * Tested under SIGKILL by `test/faults/campaign.test.ts` (one service) and `test/chaos/short.test.ts` (a cluster); at loss of
+ * power after any write by `test/powerloss/campaign.test.ts`; at two services at once by `test/cluster/journeys.test.ts`; and
+ * against a model of these states by `idempotency.model.test.ts`.
+ */
 import { createHmac } from 'node:crypto'
 import type { Environment } from '../config/config.js'
 import { openWithAny, type SealingKey, seal } from '../crypto/sealed-box.js'
 import type { ServiceKeys } from '../crypto/service-keys.js'
 import { sha256 } from '../crypto/sha256.js'
-import { ApiError, retryAfter } from '../lib/api-error.js'
-import { type Clock, DAY_MS } from '../lib/clock.js'
+import { type Clock, DAY_MS, SECOND_MS } from '../lib/clock.js'
+import { DomainError } from '../lib/domain-error.js'
 import type { Claims } from '../storage/coordinator.js'
 import type { IdempotencyRecord } from '../storage/records.js'
 import type { Store, StoreTransaction } from '../storage/store.js'
@@ -13,15 +46,16 @@ import type { TemplateVault } from '../users/template-vault.js'
 import { LocalClaims } from './local-claims.js'
 
 const WINDOW_MS = DAY_MS
+/** 1 to 255 printable ASCII characters. */
 const KEY = /^[\x20-\x7e]{1,255}$/
 
 export interface KeptResponse {
   status: number
-  /** The body bytes as first sent. */
+  /** The body as it was first sent, byte for byte. */
   body: string
 }
 
-/** Of which there is one execution. */
+/** What makes two requests the same one. All fields together are the scope of the key. */
 export interface IdempotentRequest {
   tenantId: string
   environment: Environment
@@ -30,15 +64,21 @@ export interface IdempotentRequest {
   key: string
 }
 
-/** The user a kept response belongs to. Without a data key of its own, it is sealed under the service's. */
+/** The user to whom a kept response belongs, and with whom it is erased. */
 export interface ResponseOwner {
   blindIndex: Buffer
+  /** Subject whose data key seals the response; null for the service's own key. */
   subject: { id: string; dataKey: Buffer } | null
 }
 
-/** The right to execute once; exactly one of `keep` (inside the effect's transaction) and `release` ends it. */
+/** The right to execute a request. */
 export interface Execution {
+  /**
+   * Keeps the response in the transaction of the effect.
+   * @throws AlreadyExecutedError here or at the commit, where another service has kept a response meanwhile
+   */
   keep(tx: StoreTransaction, response: KeptResponse, owner?: ResponseOwner): Promise<void>
+  /** Frees the key, whether a response was kept or not. */
   release(): void
 }
 
@@ -51,14 +91,14 @@ export class Idempotency {
     private readonly claims: Claims = store.coordinator ?? new LocalClaims(),
   ) {}
 
-  /** @throws ApiError invalid_idempotency_key */
+  /** @throws DomainError invalid_idempotency_key */
   assertKey(key: string): void {
-    if (!KEY.test(key)) throw new ApiError('invalid_idempotency_key')
+    if (!KEY.test(key)) throw new DomainError('invalid_idempotency_key')
   }
 
   /**
    * Resolves with the kept response of an earlier execution, or with the right to execute.
-   * @throws ApiError idempotency_key_reused, idempotency_in_progress
+   * @throws DomainError idempotency_key_reused, idempotency_in_progress
    */
   async begin(
     request: IdempotentRequest,
@@ -69,17 +109,17 @@ export class Idempotency {
     const name = scope.toString('hex')
     const createdAt = this.clock.now()
     const claiming = this.claims.claim(scope, payloadHash)
-    // Asked for at once: what another service keeps in between shows when the response of ours is to be kept.
+    // Read while the claim is under way. A record that another service inserts in between fails our own insert later.
     const reading = this.store.read.idempotencyRecord(scope, createdAt)
     reading.catch(() => {})
     const claim = await claiming
     if ('heldFor' in claim) {
-      // Who holds it may only be looking, as we are; or be about to give it back.
+      // The holder may have kept its response already, and be about to release the claim.
       const record = await this.store.read.idempotencyRecord(scope, this.clock.now())
       if (record) return { replay: await this.replayOf(record, payloadHash) }
-      if (!claim.heldFor.equals(payloadHash)) throw new ApiError('idempotency_key_reused')
-      // Callers whose node has just died ask again at another: not before they can be heard.
-      throw new ApiError('idempotency_in_progress', { headers: retryAfter(claim.leaseSeconds) })
+      if (!claim.heldFor.equals(payloadHash)) throw new DomainError('idempotency_key_reused')
+      // A caller whose service has just died asks another one: no earlier than the claim can be taken over.
+      throw new DomainError('idempotency_in_progress', { retryAfterMs: claim.leaseSeconds * SECOND_MS })
     }
     const { release } = claim
     try {
@@ -114,7 +154,7 @@ export class Idempotency {
     }
   }
 
-  /** What an earlier execution answered, whatever its payload; null where nothing is kept. */
+  /** Response that an earlier execution kept for the key, for any payload; null where none is kept. */
   async kept(request: IdempotentRequest): Promise<KeptResponse | null> {
     const record = await this.store.read.idempotencyRecord(this.scopeOf(request), this.clock.now())
     return record ? this.responseOf(record) : null
@@ -127,7 +167,7 @@ export class Idempotency {
   }
 
   private async replayOf(record: IdempotencyRecord, payloadHash: Buffer): Promise<KeptResponse> {
-    if (!record.payloadHash.equals(payloadHash)) throw new ApiError('idempotency_key_reused')
+    if (!record.payloadHash.equals(payloadHash)) throw new DomainError('idempotency_key_reused')
     return this.responseOf(record)
   }
 
@@ -140,7 +180,7 @@ export class Idempotency {
   private async sealingKey({ blindIndex, subjectId }: IdempotencyRecord): Promise<SealingKey> {
     if (subjectId === null) return this.keys.idempotency
     const found = await this.store.read.subjectAlone(blindIndex!)
-    if (found?.id !== subjectId) throw new Error('a kept response outlived its user')
+    if (found?.id !== subjectId) throw new Error('a kept response outlived the user whose data key sealed it')
     return { current: this.vault.dataKey(found), others: [] }
   }
 }

@@ -1,8 +1,8 @@
-/** Claims of a database that one service has for itself: they are in its memory, and a crash frees them. */
+/** Claims of idempotency keys where one service has the database to itself. They are in memory, so that a crash frees them. */
 import type { Claim, Claims } from '../storage/coordinator.js'
 
 export class LocalClaims implements Claims {
-  /** Payload digests by scope. */
+  /** SHA-256 of the payload for which a scope is held, by the scope in hex. */
   private readonly held = new Map<string, Buffer>()
 
   async claim(scope: Buffer, payloadHash: Buffer): Promise<Claim> {

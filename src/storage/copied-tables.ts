@@ -1,20 +1,17 @@
-/** What a copy to another kind of database takes along, and reading it in an order that both kinds have. */
+/** The tables that a copy to the other kind of database takes along, read in an order that both kinds share. */
 import type { Connection } from './connection.js'
 
 export interface CopiedTable {
   name: string
-  /** What no two rows share, and by which both databases order them alike. */
+  /** Columns that are unique together, and by which both databases order rows alike. */
   key: readonly string[]
 }
 
 export type Value = string | number | Buffer | null
-/** By column. */
+/** A row's values by the name of their column. */
 export type Row = Record<string, Value>
 
-/**
- * Each table after those that it refers to. The seals of the audit logs stand near the front, because they change with everything:
- * a database that has been served from is told from its copy before its long tables are read.
- */
+/** Each table comes after those that it refers to. */
 export const COPIED_TABLES: readonly CopiedTable[] = [
   { name: 'tenant', key: ['id'] },
   { name: 'keyring', key: ['master_key_id'] },
@@ -31,7 +28,7 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
   { name: 'subject', key: ['id'] },
   { name: 'sandbox_user', key: ['lookup'] },
   { name: 'reference', key: ['id'] },
-  // The order in which captures were seen is by this number.
+  // SQLite's row number, by which captures are ordered as they were seen.
   { name: 'capture', key: ['rowid'] },
   { name: 'challenge', key: ['id'] },
   { name: 'capture_session', key: ['id'] },
@@ -49,8 +46,8 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
 ]
 
 /**
- * In PostgreSQL alone: what services agree on while they run, the epochs under which they wrap data keys, and the operator's password,
- * which SQLite leaves to a file.
+ * Tables that exist only in PostgreSQL and are not copied: what services agree on while they run, the epochs under which they wrap data
+ * keys, and the operator's password, which SQLite leaves to a file and which is copied by itself.
  */
 export const TABLES_OF_POSTGRES: readonly string[] = [
   'schema_version',
@@ -63,38 +60,36 @@ export const TABLES_OF_POSTGRES: readonly string[] = [
   'operator_password',
 ]
 
-/** The tables of one side. */
-export class TablePages {
-  constructor(private readonly connection: Connection) {}
+/** Rows in memory at once, of each side. */
+const PAGE_ROWS = 500
 
-  async count({ name }: CopiedTable): Promise<number> {
-    return (await this.connection
-      .prepare<[], { count: number }>(`SELECT count(*) AS count FROM ${name}`)
-      .get())!.count
-  }
-
-  async hasRows({ name }: CopiedTable): Promise<boolean> {
-    return (await this.connection.prepare<[]>(`SELECT 1 AS one FROM ${name} LIMIT 1`).get()) !== undefined
-  }
-
-  /** In the order of the key, behind the row `after`. */
-  async page(
-    { name, key }: CopiedTable,
-    columns: readonly string[],
-    after: Row | null,
-    limit: number,
-  ): Promise<Row[]> {
-    const place = key.join(', ')
-    const behind = after ? `WHERE (${place}) > (${key.map(() => '?').join(', ')})` : ''
-    return this.connection
-      .prepare<unknown[], Row>(
-        `SELECT ${columns.join(', ')} FROM ${name} ${behind} ORDER BY ${place} LIMIT ?`,
-      )
-      .all(...(after ? key.map((column) => after[column]) : []), limit)
-  }
+export async function rowCount(connection: Connection, { name }: CopiedTable): Promise<number> {
+  return (await connection.prepare<[], { count: number }>(`SELECT count(*) AS count FROM ${name}`).get())!
+    .count
 }
 
-/** Those that are missing on one side, or stand only there. */
-export function sameColumns(one: readonly string[], other: readonly string[]): boolean {
-  return one.length === other.length && one.every((column) => other.includes(column))
+export async function hasRows(connection: Connection, { name }: CopiedTable): Promise<boolean> {
+  return (await connection.prepare<[]>(`SELECT 1 AS one FROM ${name} LIMIT 1`).get()) !== undefined
+}
+
+/** All rows in the order of the key, page by page; the last page has fewer rows than the others, or none. */
+export async function* pagesOf(
+  connection: Connection,
+  { name, key }: CopiedTable,
+  columns: readonly string[],
+): AsyncGenerator<Row[], undefined> {
+  const order = key.join(', ')
+  const select = (where: string) =>
+    connection.prepare<unknown[], Row>(
+      `SELECT ${columns.join(', ')} FROM ${name} ${where} ORDER BY ${order} LIMIT ${PAGE_ROWS}`,
+    )
+  let rows: Row[] = await select('').all()
+  yield rows
+  const next = select(`WHERE (${order}) > (${key.map(() => '?').join(', ')})`)
+  while (rows.length === PAGE_ROWS) {
+    const last: Row = rows.at(-1)!
+    rows = await next.all(...key.map((column) => last[column]))
+    yield rows
+  }
+  return undefined
 }

@@ -1,173 +1,127 @@
-/** Copies every record from one kind of database to the other, and compares both afterwards, row by row. */
-import { COPIED_TABLES, type CopiedTable, type Row, sameColumns, type Value } from './copied-tables.js'
+/**
+ * Copies every record from one kind of database to the other. The target is written in one transaction, which also reads everything
+ * again and compares it with the source: a copy that fails or is killed leaves the target as it was.
+ */
+import { CodedError } from '../lib/errors.js'
+import type { Connection } from './connection.js'
 import {
-  type CopyOrigin,
-  type CopySource,
-  type CopyTarget,
-  type KeyTranslation,
-  StoreCopyError,
-} from './copy-side.js'
+  COPIED_TABLES,
+  type CopiedTable,
+  hasRows,
+  pagesOf,
+  type Row,
+  rowCount,
+  type Value,
+} from './copied-tables.js'
+import type { EpochBook } from './epoch-book.js'
+import type { SharedStore, StoreReader } from './store.js'
 
-/** In memory at once, of each side. */
-const ROWS_AT_ONCE = 500
-
-export type CopyStage = 'Copying' | 'Comparing'
-
-export interface CopyWatch {
-  onProgress(stage: CopyStage, done: number, total: number, table: string): void
-  /** What an interrupted copy holds is not what the source holds by now: it is copied anew. */
-  onAnew(): void
+export class StoreCopyError extends CodedError<
+  | 'source_missing'
+  | 'source_outdated'
+  | 'source_in_use'
+  | 'source_changed'
+  | 'target_in_use'
+  | 'target_not_empty'
+  | 'target_outdated'
+  | 'copy_differs'
+> {
+  override readonly name = 'StoreCopyError'
 }
 
-export interface CopyReport {
-  /** By table, as counted while comparing. */
-  rows: Record<string, number>
-  /** By this run: the others an interrupted one had copied. */
-  copied: number
-  /** There was a finished copy already. */
-  wasFinished: boolean
+interface CopySide {
+  readonly connection: Connection
+  readonly read: StoreReader
+  /** The operator's password in the database; null for SQLite, which leaves it to a file. */
+  readonly password: Pick<SharedStore, 'operatorPassword' | 'keepOperatorPassword'> | null
+  /** Names of the columns that can be written. */
+  columns(table: CopiedTable): Promise<string[]>
+  close(): Promise<void>
 }
 
-interface Planned {
-  table: CopiedTable
-  columns: readonly string[]
-  rows: number
-  /** What of a row is compared. */
-  meaning(row: Row): Row
-  /** As the target is to have it. */
-  asTarget(row: Row): Row
+/** A database that is only read, as of the moment at which it was opened. */
+export interface CopySource extends CopySide {
+  /** The epochs whose keys wrap data keys beside the working key; null for SQLite, which has none. */
+  readonly epochs: Pick<EpochBook, 'all'> | null
+  /** @throws StoreCopyError source_changed, source_in_use when records may have been written since the source was opened */
+  assertUnchanged(): Promise<void>
 }
 
-/** The two sides differ where they should not. */
-class Difference extends Error {
-  constructor(readonly table: string) {
-    super(`table ${table} differs`)
-  }
+/** An empty database with an open transaction: `close` without `commit` leaves it as it was. */
+export interface CopyTarget extends CopySide {
+  insert(table: CopiedTable, columns: readonly string[], rows: readonly Row[]): Promise<void>
+  commit(): Promise<void>
+}
+
+/** How the data keys of users get from one wrapping to the other. */
+export interface KeyTranslation {
+  /** The data key, by which both sides are compared; `wrapped` itself where it does not open. */
+  open(subjectId: string, wrapped: Buffer): Buffer
+  /** The data key wrapped for the target. */
+  rewrap(subjectId: string, wrapped: Buffer): Buffer
 }
 
 /**
- * Goes on where an interrupted copy has ended. Leaves `target` unfinished; a finished copy of the same it only compares.
- * @throws StoreCopyError
+ * Copies all tables, then compares both sides row by row. Does not commit.
+ * @param translation null where both sides wrap data keys alike
+ * @param onProgress gets the rows done and the rows in all
+ * @returns the number of rows by table, as counted by the comparison
+ * @throws StoreCopyError target_outdated, copy_differs
  */
 export async function copyStore(
   source: CopySource,
   target: CopyTarget,
-  origin: CopyOrigin,
-  watch: CopyWatch,
   translation: KeyTranslation | null,
-): Promise<CopyReport> {
-  const plan = await planOf(source, target, translation)
-  const total = plan.reduce((sum, { rows }) => sum + rows, 0)
-  const pass = async (stage: CopyStage): Promise<CopyReport> => {
-    const report: CopyReport = { rows: {}, copied: 0, wasFinished: false }
-    let done = 0
-    for (const planned of plan) {
-      const { name } = planned.table
-      report.rows[name] = 0
-      watch.onProgress(stage, done, total, name)
-      report.copied += await walk(source, target, planned, stage === 'Copying', (rows) => {
-        report.rows[name]! += rows
-        done += rows
-        watch.onProgress(stage, done, total, name)
-      })
-    }
-    return report
-  }
-  const state = await target.state()
-  if (state.kind === 'taken')
-    return { ...(await comparing(() => pass('Comparing'), notEmpty)), wasFinished: true }
-  if (state.kind === 'unfinished' && state.mark !== origin.mark)
-    throw new StoreCopyError(
-      'target_not_empty',
-      'The target holds an unfinished copy of another database: give an empty one.',
-    )
-  if (state.kind === 'empty') await target.begin(origin)
-  const { copied } = await pass('Copying').catch(async (error) => {
-    if (!(error instanceof Difference) || state.kind === 'empty') throw error
-    watch.onAnew()
-    await target.empty()
-    return pass('Copying')
-  })
-  return { ...(await comparing(() => pass('Comparing'), differs)), copied }
-}
-
-async function comparing(
-  compare: () => Promise<CopyReport>,
-  explain: (table: string) => StoreCopyError,
-): Promise<CopyReport> {
-  try {
-    return await compare()
-  } catch (error) {
-    throw error instanceof Difference ? explain(error.table) : error
-  }
-}
-
-const notEmpty = (table: string) =>
-  new StoreCopyError(
-    'target_not_empty',
-    `The target holds data of its own (table ${table} differs from the source's), and they stay as they are: give an empty database.`,
-  )
-
-const differs = (table: string) =>
-  new StoreCopyError(
-    'copy_differs',
-    `What was read again from table ${table} of the target is not what stands in the source. The target stays unfinished: look for what else writes it, and run the same command again.`,
-  )
-
-/** @throws StoreCopyError target_outdated */
-async function planOf(
-  source: CopySource,
-  target: CopyTarget,
-  translation: KeyTranslation | null,
-): Promise<Planned[]> {
-  const plan: Planned[] = []
+  onProgress: (stage: 'Copying' | 'Comparing', done: number, total: number, table: string) => void,
+): Promise<Record<string, number>> {
+  let total = 0
+  for (const table of COPIED_TABLES) total += await rowCount(source.connection, table)
+  let done = 0
   for (const table of COPIED_TABLES) {
     const columns = await source.columns(table)
-    if (!sameColumns(columns, await target.columns(table)))
+    if (columns.toSorted().join() !== (await target.columns(table)).toSorted().join())
       throw new StoreCopyError('target_outdated', `Table ${table.name} has other columns in the target.`)
-    const change = (how: keyof KeyTranslation) => (row: Row) =>
-      translation && table.name === 'subject'
-        ? { ...row, wrapped_key: translation[how](row.id as string, row.wrapped_key as Buffer) }
-        : row
-    plan.push({
-      table,
-      columns,
-      rows: await source.tables.count(table),
-      meaning: change('open'),
-      asTarget: change('wrapAnew'),
-    })
+    for await (const rows of pagesOf(source.connection, table, columns)) {
+      onProgress('Copying', done, total, table.name)
+      await target.insert(table, columns, translated(table, rows, translation?.rewrap))
+      done += rows.length
+    }
   }
-  return plan
+  const compared: Record<string, number> = {}
+  done = 0
+  for (const table of COPIED_TABLES) {
+    compared[table.name] = 0
+    const columns = await source.columns(table)
+    const copies = pagesOf(target.connection, table, columns)
+    for await (const rows of pagesOf(source.connection, table, columns)) {
+      onProgress('Comparing', done, total, table.name)
+      const copied: Row[] = (await copies.next()).value ?? []
+      const [wanted, held] = [rows, copied].map((page) => translated(table, page, translation?.open))
+      if (held!.length !== wanted!.length || !held!.every((row, i) => isSame(row, wanted![i]!, columns)))
+        throw new StoreCopyError(
+          'copy_differs',
+          `What was read again from table ${table.name} of the target differs from the source. The target stays as it was: look for what else writes it, and run the same command again.`,
+        )
+      compared[table.name]! += rows.length
+      done += rows.length
+    }
+  }
+  return compared
 }
 
-/**
- * One table, page by page on both sides: what the target holds has to be what the source's rows begin with.
- * @returns how many rows were missing, and were inserted @throws Difference
- */
-async function walk(
-  source: CopySource,
-  target: CopyTarget,
-  { table, columns, meaning, asTarget }: Planned,
-  inserts: boolean,
-  onRows: (rows: number) => void,
-): Promise<number> {
-  let after: Row | null = null
-  let isTargetRead = false
-  for (let inserted = 0; ; ) {
-    const wanted: Row[] = await source.tables.page(table, columns, after, ROWS_AT_ONCE)
-    const held: Row[] = isTargetRead ? [] : await target.tables.page(table, columns, after, ROWS_AT_ONCE)
-    isTargetRead = held.length < ROWS_AT_ONCE
-    const isBeginning =
-      held.length <= wanted.length &&
-      held.every((row, i) => isSame(meaning(row), meaning(wanted[i]!), columns))
-    const missing = wanted.slice(held.length)
-    if (!isBeginning || (missing.length > 0 && !inserts)) throw new Difference(table.name)
-    if (missing.length > 0) await target.insert(table, columns, missing.map(asTarget))
-    inserted += missing.length
-    onRows(wanted.length)
-    if (wanted.length < ROWS_AT_ONCE) return inserted
-    after = wanted.at(-1)!
-  }
+/** @throws StoreCopyError target_not_empty */
+export async function assertEmpty(connection: Connection): Promise<void> {
+  for (const table of COPIED_TABLES)
+    if (await hasRows(connection, table))
+      throw new StoreCopyError(
+        'target_not_empty',
+        `The target holds data already (table ${table.name}), and stays as it is: give an empty database. A run that was interrupted has copied nothing, one that was not has copied everything.`,
+      )
+}
+
+function translated({ name }: CopiedTable, rows: Row[], change: KeyTranslation['open'] | undefined): Row[] {
+  if (name !== 'subject' || !change) return rows
+  return rows.map((row) => ({ ...row, wrapped_key: change(row.id as string, row.wrapped_key as Buffer) }))
 }
 
 function isSame(one: Row, other: Row, columns: readonly string[]): boolean {

@@ -1,6 +1,7 @@
 /** Token buckets, one a tenant and environment or an address: `ratePerSecond` sustained, `burst` at once. */
-import { ApiError, retryAfter } from '../lib/api-error.js'
+
 import { type Clock, SECOND_MS } from '../lib/clock.js'
+import { DomainError } from '../lib/domain-error.js'
 
 export interface RateContract {
   ratePerSecond: number
@@ -79,9 +80,9 @@ export class LocalRateLimiter implements RateLimiter {
   }
 }
 
-/** @throws ApiError rate_limited */
+/** @throws DomainError rate_limited */
 export function assertAllowed({ allowed, retryAfterSeconds }: RateDecision): void {
-  if (!allowed) throw new ApiError('rate_limited', { headers: retryAfter(retryAfterSeconds) })
+  if (!allowed) throw new DomainError('rate_limited', { retryAfterMs: retryAfterSeconds * SECOND_MS })
 }
 
 /** `RateLimit` and `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers): quota, window, what is left and when it is whole. */

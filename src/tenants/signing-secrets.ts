@@ -4,8 +4,8 @@ import { prefixedId, randomBase62 } from '../crypto/identifiers.js'
 import type { SigningSecret } from '../crypto/response-signature.js'
 import { openWithAny, seal } from '../crypto/sealed-box.js'
 import type { ServiceKeys } from '../crypto/service-keys.js'
-import { ApiError, retryAfter } from '../lib/api-error.js'
-import { type Clock, isoTime, MINUTE_MS, SECOND_MS } from '../lib/clock.js'
+import { type Clock, isoTime, MINUTE_MS } from '../lib/clock.js'
+import { DomainError } from '../lib/domain-error.js'
 import type { SigningSecretRecord } from '../storage/records.js'
 import type { StoreReader, StoreTransaction } from '../storage/store.js'
 
@@ -72,16 +72,16 @@ export class SigningSecrets {
   /**
    * Makes a new current secret; the one before stays valid for the overlap. In an overlap only `force` rotates again: it
    * ends the older secret at once.
-   * @throws ApiError rotation_in_progress
+   * @throws DomainError rotation_in_progress
    */
   async rotate(tx: StoreTransaction, tenantId: string, force: boolean): Promise<Rotation> {
     const now = this.clock.now()
     const [current, outgoing] = await tx.signingSecrets(tenantId, now)
     if (!current) throw new Error(`tenant ${tenantId} has no signing secret`)
     if (outgoing && !force)
-      throw new ApiError('rotation_in_progress', {
+      throw new DomainError('rotation_in_progress', {
         message: `A rotation is in progress: the older secret is valid until ${isoTime(outgoing.validUntil!)}.`,
-        headers: retryAfter((outgoing.validUntil! - now) / SECOND_MS),
+        retryAfterMs: outgoing.validUntil! - now,
       })
     // Not ended but gone: a clock that is set back must not bring an older one back into use.
     await tx.deleteEndedSigningSecrets(tenantId)

@@ -3,8 +3,8 @@
 import type { Config, Environment } from '../config/config.js'
 import type { LivenessRequirement } from '../config/liveness-requirement.js'
 import { prefixedId } from '../crypto/identifiers.js'
-import { ApiError } from '../lib/api-error.js'
 import type { Clock } from '../lib/clock.js'
+import { DomainError } from '../lib/domain-error.js'
 import { CodedError } from '../lib/errors.js'
 import type { ApiKeyRecord, TenantRecord } from '../storage/records.js'
 import type { Store, StoreTransaction } from '../storage/store.js'
@@ -157,39 +157,39 @@ export class Tenancy {
   /**
    * Who calls, from the Authorization header.
    * @param found is called with the key before the key is checked, so that a refused key can be named by its id
-   * @throws ApiError missing_api_key, malformed_api_key, invalid_api_key, revoked_api_key, wrong_environment, tenant_suspended
+   * @throws DomainError missing_api_key, malformed_api_key, invalid_api_key, revoked_api_key, wrong_environment, tenant_suspended
    */
   async authenticate(
     authorization: string | undefined,
     environment: Environment,
     found: (key: ApiKeyRecord) => void = () => {},
   ): Promise<AuthenticatedCaller> {
-    if (!authorization) throw unauthenticated('missing_api_key')
+    if (!authorization) throw new DomainError('missing_api_key')
     const token = /^Bearer +([^\s]+)$/i.exec(authorization)?.[1]
     const type = token ? parseApiKey(token) : null
-    if (!type) throw unauthenticated('malformed_api_key')
+    if (!type) throw new DomainError('malformed_api_key')
     const row = await this.store.read.apiKeyByHash(hashApiKey(token!), this.clock.now())
-    if (!row) throw unauthenticated('invalid_api_key')
+    if (!row) throw new DomainError('invalid_api_key')
     const { key, tenant, secrets } = row
     found(key)
     this.assertInForce(key)
-    if (key.type !== environment) throw new ApiError('wrong_environment')
-    if (tenant.suspendedAt !== null) throw new ApiError('tenant_suspended')
+    if (key.type !== environment) throw new DomainError('wrong_environment')
+    if (tenant.suspendedAt !== null) throw new DomainError('tenant_suspended')
     return { tenant, key, secrets: this.secrets.activeOf(tenant.id, secrets) }
   }
 
-  /** Who called before, as long as their key is in force. @throws ApiError invalid_api_key, revoked_api_key, tenant_suspended */
+  /** Who called before, as long as their key is in force. @throws DomainError invalid_api_key, revoked_api_key, tenant_suspended */
   async callerAgain(tenantId: string, keyId: string): Promise<Caller> {
     const tenant = await this.store.read.tenantById(tenantId)
     const key = (await this.store.read.apiKeys(tenantId)).find(({ id }) => id === keyId)
-    if (!tenant || !key) throw unauthenticated('invalid_api_key')
+    if (!tenant || !key) throw new DomainError('invalid_api_key')
     this.assertInForce(key)
-    if (tenant.suspendedAt !== null) throw new ApiError('tenant_suspended')
+    if (tenant.suspendedAt !== null) throw new DomainError('tenant_suspended')
     return { tenant, key }
   }
 
   private assertInForce(key: ApiKeyRecord): void {
-    if (!this.isInForce(key)) throw unauthenticated('revoked_api_key')
+    if (!this.isInForce(key)) throw new DomainError('revoked_api_key')
   }
 
   private isInForce({ revokedAt, validUntil }: ApiKeyRecord): boolean {
@@ -393,10 +393,4 @@ export function assertNotSuspended({ name, suspendedAt }: TenantRecord): void {
 
 function burstOf(ratePerSecond: number): number {
   return Math.max(1, Math.ceil(ratePerSecond * BURST_SECONDS))
-}
-
-function unauthenticated(
-  code: 'missing_api_key' | 'malformed_api_key' | 'invalid_api_key' | 'revoked_api_key',
-): ApiError {
-  return new ApiError(code, { headers: { 'WWW-Authenticate': 'Bearer realm="countersign"' } })
 }

@@ -19,47 +19,49 @@ export function defaultAttempts(checksLiveness: boolean): number {
 
 export interface LockoutRefusal {
   reason: LockoutReason
-  /** How long, where it ends by itself. */
-  waitMs?: number
+  /** Milliseconds until the lockout ends; undefined for one that only a new enrolment ends. */
+  waitMs?: number | undefined
 }
 
 export interface Lockout {
   /**
-   * Why nothing is said of a verify of the user now; null where it is evaluated. Asked before the images are looked at, and
-   * again of the state in the transaction, so that of parallel guesses no more count than attempts are left.
+   * Why a verify of the user is not evaluated now; null where it is. Asked before the engine looks at the images, and again inside
+   * the transaction, so that parallel guesses count no less than guesses one after the other.
+   * @param record the user's record; null for a user who is not enrolled
+   * @param now milliseconds since the Unix epoch
    */
-  refusal(subject: SubjectRecord, now: number): LockoutRefusal | null
-  /** Counts a verdict on the user. Resolves with what it began, if anything. */
+  refusal(userId: string, record: SubjectRecord | null, now: number): LockoutRefusal | null
+  /** Why photos are not added to the user's reference now: each addition is a guess at it, like a verify. Null where they are. */
+  refusalOfAddition(record: SubjectRecord, now: number): LockoutRefusal | null
+  /** Counts a verdict on the user. Resolves with the lockout that the verdict began; undefined where it began none. */
   count(
     tx: StoreTransaction,
-    subject: SubjectRecord,
+    record: SubjectRecord,
     verdict: { approved: boolean; at: number },
   ): Promise<LockoutReason | undefined>
 }
 
 export class AttemptLockout implements Lockout {
-  /** @param attempts before the first delay; 0 turns lockout off, and lets what was imposed before run out */
+  /** @param attempts rejections before the first delay; 0 turns lockout off and lets delays that were imposed before run out */
   constructor(private readonly attempts: number) {}
 
-  refusal(subject: SubjectRecord, now: number): LockoutRefusal | null {
-    const reason = lockoutReason(subject, now)
+  refusal(_userId: string, record: SubjectRecord | null, now: number): LockoutRefusal | null {
+    return record && this.refusalOfAddition(record, now)
+  }
+
+  refusalOfAddition(record: SubjectRecord, now: number): LockoutRefusal | null {
+    const reason = lockoutReason(record, now)
     if (reason === null) return null
-    return reason === 'locked_out' ? { reason, waitMs: subject.lockedUntil! - now } : { reason }
+    return reason === 'locked_out' ? { reason, waitMs: record.lockedUntil! - now } : { reason }
   }
 
   async count(
     tx: StoreTransaction,
-    subject: SubjectRecord,
+    record: SubjectRecord,
     { approved, at }: { approved: boolean; at: number },
   ): Promise<LockoutReason | undefined> {
-    const state = approved ? CLEAR : afterRejection(subject, this.attempts, at)
-    if (isChanged(subject, state)) await tx.setLockout(subject.id, state)
-    return lockoutBegun(subject, state)
+    const state = approved ? CLEAR : afterRejection(record, this.attempts, at)
+    if (isChanged(record, state)) await tx.setLockout(record.id, state)
+    return lockoutBegun(record, state)
   }
-}
-
-/** Where verdicts say nothing of a person, nobody is locked out. */
-export const NO_LOCKOUT: Lockout = {
-  refusal: () => null,
-  count: async () => undefined,
 }

@@ -2,42 +2,39 @@
 import type { FmrBasis } from '../../models/pack/model-pack.js'
 import type { PackGrade } from '../../models/pack/pack-grade.js'
 import type { FrameGuidance } from '../biometrics/challenge/frame-faults.js'
-import type { WeightedView } from '../biometrics/pipeline/match.js'
+import type { WeightedEmbedding } from '../biometrics/pipeline/match.js'
 import type {
   ChallengeFrames,
   EnrolResult,
   FaceSample,
-  FlowShare,
   GuideFrames,
   Quality,
   VerifyResult,
 } from '../biometrics/types.js'
-import type { ImageInput } from './images.js'
+import type { Call, CaptureInput } from './call.js'
+import type { Base64 } from './images.js'
 import type { LivenessStatement } from './liveness.js'
 
-export interface RecogniserCall {
-  /** Whose images they are said to be. */
-  userId: string
+/** The decoded images of a request. */
+export interface Evidence {
   images: Buffer[]
-  /** Where the images came from, for naming the one to blame. */
-  input: ImageInput
-  /** The images are frames of a challenge; null for photos. */
+  /** What the images were to show, where they are frames of a challenge; null for photos. */
   challenge: ChallengeFrames | null
-  /** On `performance.now()`'s axis. */
-  deadlineMs: number
-  signal: AbortSignal
-  share: FlowShare
 }
 
-export interface EnrolCall extends RecogniserCall {
-  /** Images that are too poor to enrol with are told of, not refused. */
+/** What a provider reads of a request: whose images these are said to be, and for how long its caller waits. */
+export type ProviderCall<Input> = Pick<Call<Input>, 'input' | 'deadlineMs' | 'signal' | 'share'>
+
+export interface EnrolOptions {
+  /** Reports images of poor quality in the findings instead of refusing them. */
   assessOnly: boolean
 }
 
-/** A small frame of a person whom nobody is to recognise. */
-export interface GuideCall extends Omit<RecogniserCall, 'userId' | 'images' | 'challenge'>, GuideFrames {
-  /** The sandbox's outcomes go by it. */
-  userId: string | undefined
+/** A small frame of a person who is not to be recognized. */
+export interface GuideInput {
+  image: Base64
+  /** Chooses the sandbox's guidance; production ignores it. */
+  user_id?: string
 }
 
 /** As the engine gives it: `reference` is empty in the sandbox, and there are no samples. */
@@ -61,7 +58,7 @@ export interface Comparison extends Omit<VerifyResult, 'score' | 'sample' | 'sam
 }
 
 /** A reference on its way into or out of the vault. */
-export interface FusedReference extends WeightedView {
+export interface FusedReference extends WeightedEmbedding {
   /** How many photos it was made of. */
   views: number
 }
@@ -98,29 +95,35 @@ export interface BiometricProvider {
   readonly takesChallenges: boolean
   /** What decides at a false match rate that was asked for. */
   operatingPoint(fmr: number): OperatingPoint
-  /** @throws ApiError of category biometric_rejected, or unavailable */
-  enrol(call: EnrolCall): Promise<Enrolled>
+  /** @throws DomainError of category biometric_rejected, or unavailable */
+  enrol(call: ProviderCall<CaptureInput>, evidence: Evidence, options: EnrolOptions): Promise<Enrolled>
   /**
    * A reference with the photos of an enrolment added to it. Each of them must match it.
-   * @throws ApiError different_people, naming the first that does not match
+   * @throws DomainError different_people, naming the first that does not match
    */
   extend(
-    call: Pick<RecogniserCall, 'input'>,
+    call: Pick<ProviderCall<CaptureInput>, 'input'>,
     reference: FusedReference,
     added: Enrolled,
     threshold: number,
   ): FusedReference
   /**
    * @param reference opens it, which is asked for when the images are on their way; null for a user who is not enrolled
-   * @throws ApiError reference_not_found; of category biometric_rejected, or unavailable
+   * @throws DomainError reference_not_found; of category biometric_rejected, or unavailable
    */
-  verify(call: RecogniserCall, reference: (() => Float32Array) | null, threshold: number): Promise<Comparison>
+  verify(
+    call: ProviderCall<CaptureInput>,
+    evidence: Evidence,
+    reference: (() => Float32Array) | null,
+    threshold: number,
+  ): Promise<Comparison>
   /**
    * What a person can be told, the most urgent first.
-   * @throws ApiError image_unreadable, image_too_large, image_too_small, or unavailable
+   * @throws DomainError image_unreadable, image_too_large, image_too_small, or unavailable
    */
-  guide(call: GuideCall): Promise<FrameGuidance[]>
-  script?(userId: string): VerifyScript
+  guide(call: ProviderCall<GuideInput>, frames: GuideFrames): Promise<FrameGuidance[]>
+  /** Whether a verify of this user is refused while the user is not enrolled. False for the sandbox's scripted users. */
+  needsReference(userId: string): boolean
 }
 
 /** As replays are told by them. */

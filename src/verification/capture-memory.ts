@@ -33,6 +33,13 @@ export interface Recollection {
 
 export const NOTHING_RECALLED: Recollection = { digests: [], hasFile: false, faces: [], last: 0 }
 
+/** A user whose captures are compared. */
+export interface CapturedUser {
+  id: string
+  /** Null for a user who is not enrolled. */
+  subject: Subject | null
+}
+
 export interface CaptureMemory {
   /** What is to be known of the images; large ones are hashed elsewhere than on this thread. */
   hash(images: Buffer[]): Promise<Buffer[]>
@@ -40,8 +47,11 @@ export interface CaptureMemory {
   digest(subject: Subject, hashes: Buffer[], dimensions: number): Buffer[]
   /** Embeddings, by the place of their image, as they are remembered of this user: in the space of the user's captures. */
   facesOf(subject: Subject, embeddings: ReadonlyMap<number, Float32Array>): ReadonlyMap<number, Float32Array>
-  /** Everything that can be done before the images' embeddings, of this many dimensions, are there. */
-  recall(subject: Subject, images: Buffer[], dimensions: number): Promise<Recollection>
+  /**
+   * Digests the images and reads what is remembered of the user: all the work that needs no embeddings of the images.
+   * @param dimensions length of the embeddings that the images will have
+   */
+  recall(user: CapturedUser, images: Buffer[], dimensions: number): Promise<Recollection>
   /** Whether a capture like this one was seen before; null for no. */
   findReplay(capture: Capture, recollection: Recollection): Replay | null
   /** The same of what was remembered since: of parallel requests with one capture, all but the first to commit are replays. */
@@ -80,7 +90,8 @@ export class StoredCaptures implements CaptureMemory {
     return new Map([...embeddings].map(([index, embedding]) => [index, vault.captureOf(subject, embedding)]))
   }
 
-  async recall(subject: Subject, images: Buffer[], dimensions: number): Promise<Recollection> {
+  async recall({ subject }: CapturedUser, images: Buffer[], dimensions: number): Promise<Recollection> {
+    if (!subject) return NOTHING_RECALLED
     const { store, vault, clock } = this.parts
     const digests = this.digest(subject, await this.hash(images), dimensions)
     const since = clock.now() - REPLAY_WINDOW_MS
@@ -129,15 +140,4 @@ export class StoredCaptures implements CaptureMemory {
       [...faces.values()].some((face) => seen.length === face.length && isSameCapture(seen, face)),
     )
   }
-}
-
-/** Where no model looks at an image, nothing is remembered and nothing is a replay. */
-export const NO_CAPTURES: CaptureMemory = {
-  hash: async () => [],
-  digest: () => [],
-  facesOf: () => new Map(),
-  recall: async () => NOTHING_RECALLED,
-  findReplay: () => null,
-  findReplaySince: async () => null,
-  remember: async () => {},
 }

@@ -14,7 +14,7 @@ import type { StoreReader, StoreTransaction } from '../storage/store.js'
 import { type CodeCheck, newCode } from './confirmation-code.js'
 
 /** What a session is for. */
-export interface CaptureErrand {
+export interface CaptureRequest {
   userId: string
   /** Undefined for an enrolment. */
   action?: unknown
@@ -37,7 +37,7 @@ export interface CaptureErrand {
 export type CaptureEnding = 'refused' | 'locked_out' | 'code'
 
 interface Content {
-  errand: CaptureErrand
+  captureRequest: CaptureRequest
   /** The one that can be answered, and how many there were. */
   challenge: { id: string; nonce: string } | null
   challenges: number
@@ -72,7 +72,7 @@ export class CaptureSessionBook {
   async issue(
     tx: StoreTransaction,
     caller: Pick<CaptureSessionRecord, 'tenantId' | 'environment' | 'keyId' | 'blindIndex' | 'purpose'>,
-    errand: CaptureErrand,
+    captureRequest: CaptureRequest,
     { asksForCode }: { asksForCode: boolean },
   ): Promise<{ id: string; token: string; code: string | null; expiresAt: number }> {
     const now = this.clock.now()
@@ -80,7 +80,7 @@ export class CaptureSessionBook {
     const dataKey = randomBytes(SECRET_BYTES)
     const { link, token } = newLink(id, dataKey)
     const { code, check } = asksForCode ? newCode() : { code: null, check: null }
-    const content: Content = { errand, challenge: null, challenges: 0, judging: [], code: check }
+    const content: Content = { captureRequest, challenge: null, challenges: 0, judging: [], code: check }
     const record: CaptureSessionRecord = {
       id,
       ...caller,
@@ -110,7 +110,7 @@ export class CaptureSessionBook {
     for (const side of ['page', 'phone'] as const) {
       const dataKey = openLink(record, side, secret!)
       if (!dataKey) continue
-      const content = JSON.parse(open(dataKey, record.sealed, record.id).toString()) as Content
+      const content = openContent(record, dataKey)
       return { record, content, dataKey, side }
     }
     return null
@@ -171,8 +171,14 @@ function linkContext(id: string): string {
   return `link ${id}`
 }
 
-function sealContent(id: string, dataKey: Buffer, content: Content): Buffer {
-  return seal(dataKey, Buffer.from(JSON.stringify(content)), id)
+/** The JSON names the capture request `errand`: services of an earlier version may read the same session. */
+function sealContent(id: string, dataKey: Buffer, { captureRequest, ...rest }: Content): Buffer {
+  return seal(dataKey, Buffer.from(JSON.stringify({ errand: captureRequest, ...rest })), id)
+}
+
+function openContent({ id, sealed }: CaptureSessionRecord, dataKey: Buffer): Content {
+  const { errand, ...rest } = JSON.parse(open(dataKey, sealed, id).toString())
+  return { captureRequest: errand, ...rest }
 }
 
 function digestOf(secret: string): Buffer {

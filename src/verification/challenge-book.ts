@@ -1,17 +1,45 @@
-/** Challenges that were given out: each for one user, one purpose and one action, and to be used once. */
+/**
+ * Liveness challenges: random movements for one user, one purpose and one action, to be answered once with frames of a camera.
+ *
+ * A challenge is in one of four states, by its row in the table `challenge`:
+ *
+ *   issued    `used_at` is null, `expires_at` lies ahead
+ *   expired   `used_at` is null, `expires_at` has passed
+ *   used      `used_at` is set
+ *   gone      no row: never issued, erased with its user, or deleted by `RetentionJob` after it expired
+ *
+ * The steps, and what is durable after each:
+ *
+ *   1. `issue` draws the movements and inserts the row.  Durable with the transaction of `POST /v1/challenges`. The nonce is in
+ *                                                        the answer only: the row holds an HMAC keyed by it.
+ *   2. `open` checks id, nonce, user, purpose, action.   Reads only. Several requests may hold an open challenge at once.
+ *   3. The engine judges the frames.                     Nothing is durable.
+ *   4. `use` sets `used_at`, if it is still null.        Durable with the transaction of the verdict, the enrolment or the
+ *                                                        refusal: a challenge is used exactly where its outcome is recorded.
+ *
+ * Of several requests with one challenge the first to commit step 4 has it. The others fail there with `challenge_used`, and their
+ * transactions are rolled back.
+ *
+ * Nobody has to recover anything after a crash. Before step 1 is committed the challenge does not exist, and its caller asks for
+ * another one (or, with an idempotency key, for the same answer). Before step 4 is committed the challenge is still issued, and
+ * the same frames may be sent again until it expires. After step 4 the caller repeats its idempotency key to learn the outcome.
+ *
+ * Tested under SIGKILL, with one challenge sent to two services at once, by `test/chaos/short.test.ts`; without kills by
+ * `test/api/challenges.test.ts` and `test/cluster/journeys.test.ts`.
+ */
 import { createHmac, randomBytes, randomInt, timingSafeEqual } from 'node:crypto'
 import { drawSteps, type Mode, type Step } from '../biometrics/challenge/steps.js'
 import type { Environment } from '../config/config.js'
 import { prefixedId } from '../crypto/identifiers.js'
-import { ApiError } from '../lib/api-error.js'
 import type { Clock } from '../lib/clock.js'
+import { DomainError } from '../lib/domain-error.js'
 import type { ChallengeRecord } from '../storage/records.js'
 import type { StoreReader, StoreTransaction } from '../storage/store.js'
 
 export const PURPOSES = ['verify', 'enroll'] as const
 export type Purpose = (typeof PURPOSES)[number]
 
-/** Whom and what a challenge is for: all of it must be the same when it is used. */
+/** The user, purpose and action of a challenge: all of them must be the same when it is used. */
 export interface ChallengeSubject {
   tenantId: string
   environment: Environment
@@ -23,21 +51,28 @@ export interface ChallengeSubject {
 
 export interface Challenge {
   id: string
+  /** Movements of the head, in order. */
   steps: Step[]
+  /** Milliseconds since the Unix epoch. */
   expiresAt: number
 }
 
 const NONCE_BYTES = 32
-/** Of a nonce in base64url. */
+/** Characters of a nonce in base64url. */
 export const NONCE_LENGTH = 43
 
 export class ChallengeBook {
   constructor(
     private readonly clock: Clock,
+    /** Milliseconds from issue to expiry. */
     private readonly ttlMs: number,
   ) {}
 
-  /** The nonce is told once and kept nowhere. */
+  /**
+   * Draws a challenge with unforeseeable movements.
+   * @param modes kinds of movement that the person can make; none for frames without movement
+   * @returns the challenge with its nonce, which is kept nowhere
+   */
   async issue(
     tx: StoreTransaction,
     subject: ChallengeSubject,
@@ -62,7 +97,10 @@ export class ChallengeBook {
     return { id: record.id, nonce, steps, expiresAt: record.expiresAt }
   }
 
-  /** @throws ApiError challenge_not_found, challenge_used, challenge_expired, challenge_mismatch */
+  /**
+   * Finds a challenge that may still be used, and checks that it is for this subject.
+   * @throws DomainError challenge_not_found, challenge_used, challenge_expired, challenge_mismatch
+   */
   async open(
     store: StoreReader,
     { id, nonce }: { id: string; nonce: string },
@@ -70,20 +108,21 @@ export class ChallengeBook {
   ): Promise<Challenge> {
     const record = await store.challenge(id)
     if (record?.tenantId !== subject.tenantId || record.environment !== subject.environment)
-      throw new ApiError('challenge_not_found')
-    if (record.usedAt !== null) throw new ApiError('challenge_used')
-    if (record.expiresAt <= this.clock.now()) throw new ApiError('challenge_expired')
-    if (!timingSafeEqual(record.binding, bindingOf(nonce, subject))) throw new ApiError('challenge_mismatch')
+      throw new DomainError('challenge_not_found')
+    if (record.usedAt !== null) throw new DomainError('challenge_used')
+    if (record.expiresAt <= this.clock.now()) throw new DomainError('challenge_expired')
+    if (!timingSafeEqual(record.binding, bindingOf(nonce, subject)))
+      throw new DomainError('challenge_mismatch')
     return { id, steps: record.steps.split(' ') as Step[], expiresAt: record.expiresAt }
   }
 
-  /** In the transaction of what the challenge was used for. @throws ApiError challenge_used */
+  /** Uses the challenge up, in the transaction of the outcome. @throws DomainError challenge_used */
   async use(tx: StoreTransaction, { id }: Pick<Challenge, 'id'>): Promise<void> {
-    if (!(await tx.useChallenge(id, this.clock.now()))) throw new ApiError('challenge_used')
+    if (!(await tx.useChallenge(id, this.clock.now()))) throw new DomainError('challenge_used')
   }
 }
 
-/** Keyed by the nonce, which the database does not hold: from what it does hold nobody can guess at the action. */
+/** HMAC keyed by the nonce. The database does not hold the nonce, so that nobody can guess at the action from what it holds. */
 function bindingOf(
   nonce: string,
   { tenantId, environment, blindIndex, purpose, action }: ChallengeSubject,

@@ -1,71 +1,60 @@
 /** Reaches the verdict of a verify, from lockout, comparison, liveness and replay, and writes what it changes for the user. */
 
 import type { Config, Environment } from '../config/config.js'
-import { ApiError } from '../lib/api-error.js'
 import type { Clock } from '../lib/clock.js'
+import { DomainError } from '../lib/domain-error.js'
 import type { ReferenceRecord } from '../storage/records.js'
 import type { Store, StoreTransaction } from '../storage/store.js'
 import type { Subject, TemplateVault } from '../users/template-vault.js'
 import type { Outbox } from '../webhooks/outbox.js'
-import type { Lockout } from './attempt-lockout.js'
-import { type BiometricProvider, type Comparison, embeddingsByImage } from './biometric-provider.js'
+import type { Lockout, LockoutRefusal } from './attempt-lockout.js'
 import {
-  type Capture,
-  type CaptureMemory,
-  NOTHING_RECALLED,
-  type Recollection,
-  type Replay,
-} from './capture-memory.js'
+  type BiometricProvider,
+  type Comparison,
+  type Evidence,
+  embeddingsByImage,
+} from './biometric-provider.js'
+import type { CaptureInput, UserCall } from './call.js'
+import type { Capture, CaptureMemory, Recollection, Replay } from './capture-memory.js'
 import type { LockoutReason } from './lockout.js'
-import { tellOfLockout } from './lockout-event.js'
-import type { OpenedChallenge } from './opened-challenge.js'
+import { announceLockout } from './lockout-event.js'
 import type { Reason } from './reasons.js'
-import type { SandboxUsers } from './sandbox-users.js'
-import type { CaptureCall } from './verification-call.js'
+import type { UserQuota } from './user-quota.js'
 
 const NO_FACES: Capture['faces'] = new Map()
 
-/** What is to be judged. */
-interface Evidence {
-  images: Buffer[]
-  /** Where the images are frames of one. */
-  opened: OpenedChallenge | null
-}
-
-/** Why nothing is said of the images. */
-interface Refusal {
-  reason: Reason
-  /** Until the user may try again, where that is known. */
-  waitMs?: number | undefined
-}
-
-/** What the images were found to show; whether that counts is decided in the transaction. */
-export type Examination = { subject: Subject | null } & (
-  | { refusal: Refusal }
+/** Evidence of a verify, examined before the transaction. The transaction decides whether it counts. */
+export type Examination = {
+  /** The user's record and data key; null for a user who is not enrolled, whom only the sandbox verifies. */
+  subject: Subject | null
+} & (
+  | { refusal: LockoutRefusal }
   | {
       refusal: null
       comparison: Comparison
       capture: Capture
+      /** Replay of a capture that was remembered when the examination began. */
       replay: Replay | null
       recollection: Recollection
     }
 )
 
 export interface Verdict {
-  /** Null for a user who is not enrolled, of whom the sandbox has a scripted verdict all the same. */
+  /** Null for a user who is not enrolled, whom only the sandbox verifies. */
   subject: Subject | null
   /** Null for an approval. */
   reason: Reason | null
-  /** Null while the user is locked out: nothing is said of the images. */
+  /** Null while the user is locked out: the verdict then says nothing about the images. */
   comparison: Comparison | null
   replaySuspected: boolean
+  /** Milliseconds until the user may try again; undefined where that is not known or not needed. */
   waitMs?: number | undefined
-  /** What the verdict began for the user. */
+  /** Lockout that this verdict began for the user. */
   effect?: LockoutReason | undefined
 }
 
-/** The parts that a decision is made with. */
-interface DecisionParts {
+/** The parts that `DecisionPolicy` reaches a verdict with. */
+export interface DecisionParts {
   vault: TemplateVault
   store: Store
   clock: Clock
@@ -73,95 +62,80 @@ interface DecisionParts {
   provider: BiometricProvider
   lockout: Lockout
   captures: CaptureMemory
-  sandboxUsers: SandboxUsers
+  userQuota: UserQuota
   outbox: Outbox
 }
 
-/** @throws ApiError reference_model_mismatch */
+/** @throws DomainError reference_model_mismatch */
 export function assertComparable(
   { model }: Pick<ReferenceRecord, 'model'>,
   provider: Pick<BiometricProvider, 'model'>,
   environment: Environment,
 ): void {
   if (model !== provider.model)
-    throw new ApiError('reference_model_mismatch', {
+    throw new DomainError('reference_model_mismatch', {
       message: `The reference was made with model ${model}; ${environment} runs ${provider.model}.`,
     })
 }
 
 export class DecisionPolicy {
-  constructor(private readonly services: DecisionParts) {}
+  constructor(private readonly parts: DecisionParts) {}
 
-  /** @throws ApiError reference_not_found, reference_model_mismatch; those of the recogniser */
-  async examine(
-    call: CaptureCall,
-    blindIndex: Buffer,
-    evidence: Evidence,
-    threshold: number,
-  ): Promise<Examination> {
-    const { clock, lockout } = this.services
-    const subject = await this.findSubject(call, blindIndex)
-    const refusal = this.scriptedLockout(call) ?? (subject && lockout.refusal(subject.record, clock.now()))
+  /**
+   * Has the images compared, unless the user is locked out.
+   * @param threshold lowest score at which two faces count as the same person
+   * @throws DomainError reference_not_found, reference_model_mismatch, and the errors of `BiometricProvider.verify`
+   */
+  async examine(call: UserCall<CaptureInput>, evidence: Evidence, threshold: number): Promise<Examination> {
+    const { vault, store, provider, clock, lockout } = this.parts
+    const { environment, user } = call
+    const subject = await vault.find(store.read, user.blindIndex, user.id)
+    if (subject?.reference) assertComparable(subject.reference, provider, environment)
+    const refusal = lockout.refusal(user.id, subject?.record ?? null, clock.now())
     return refusal ? { subject, refusal } : this.compare(call, subject, evidence, threshold)
   }
 
   /**
-   * Inside the transaction, against what is known there: of parallel verifies none sees the attempts or captures of the others
-   * any earlier. Writes what the verdict changes for the user.
-   * @throws ApiError reference_not_found
+   * Reaches the verdict inside the transaction, on the state that is committed there, and writes what it changes for the user: no
+   * parallel verify can miss an attempt or a capture of this one.
+   * @param at milliseconds since the Unix epoch
+   * @throws DomainError reference_not_found
    */
   async decide(
     tx: StoreTransaction,
-    call: CaptureCall,
+    call: UserCall<CaptureInput>,
     examination: Examination,
     at: number,
   ): Promise<Verdict> {
     const { subject } = examination
     if (!subject) return this.verdictOn(call, examination, null)
-    const { lockout, captures, outbox, sandboxUsers } = this.services
-    const [fresh, since] = await Promise.all([
+    const { lockout, captures, outbox, userQuota } = this.parts
+    const [record, since] = await Promise.all([
       tx.subjectAlone(subject.record.blindIndex),
       examination.refusal
         ? null
         : captures.findReplaySince(tx, subject, examination.capture, examination.recollection),
     ])
-    // Erased, or erased and enrolled anew, while this verify ran: its verdict is about nobody.
-    if (fresh?.id !== subject.record.id) throw new ApiError('reference_not_found')
-    if (examination.refusal) return refused(subject, examination.refusal)
-    const refusal = lockout.refusal(fresh, at)
+    // The user was erased, and perhaps enrolled again, while this verify ran: its verdict is about nobody.
+    if (record?.id !== subject.record.id) throw new DomainError('reference_not_found')
+    const refusal = examination.refusal ?? lockout.refusal(call.user.id, record, at)
     if (refusal) return refused(subject, refusal)
-    const { capture } = examination
+    const { capture } = examination as Extract<Examination, { refusal: null }>
     const verdict = this.verdictOn(call, examination, since)
-    const effect = await lockout.count(tx, fresh, { approved: verdict.reason === null, at })
+    const effect = await lockout.count(tx, record, { approved: verdict.reason === null, at })
     await captures.remember(tx, subject, capture)
-    await sandboxUsers.noteUse(tx, fresh)
-    await tellOfLockout(tx, outbox, call, { subject, begun: effect })
+    await userQuota.noteUse(tx, record)
+    await announceLockout(tx, outbox, call, { subject, begun: effect })
     return { ...verdict, effect }
   }
 
-  private scriptedLockout({ input }: CaptureCall): Refusal | undefined {
-    const waitMs = this.services.provider.script?.(input.user_id).lockedOutForMs
-    return waitMs === undefined ? undefined : { reason: 'locked_out', waitMs }
-  }
-
-  private async findSubject(
-    { input, environment }: CaptureCall,
-    blindIndex: Buffer,
-  ): Promise<Subject | null> {
-    const { vault, store, provider } = this.services
-    const subject = await vault.find(store.read, blindIndex, input.user_id)
-    if (subject?.reference) assertComparable(subject.reference, provider, environment)
-    return subject
-  }
-
   private async compare(
-    call: CaptureCall,
+    call: UserCall<CaptureInput>,
     subject: Subject | null,
-    { images, opened }: Evidence,
+    evidence: Evidence,
     threshold: number,
   ): Promise<Examination> {
-    const { vault, provider, captures } = this.services
-    const { input, deadlineMs, signal, share } = call
+    const { vault, provider, captures } = this.parts
     const sealed = subject?.reference
     let embedding: Float32Array | undefined
     const reference = sealed
@@ -170,29 +144,23 @@ export class DecisionPolicy {
           return embedding
         }
       : null
-    const challenge = opened?.frames ?? null
-    const comparing = provider.verify(
-      { userId: input.user_id, images, input, challenge, deadlineMs, signal, share },
-      reference,
-      threshold,
-    )
-    // Here and not when it is needed: meanwhile the engine computes.
-    const recall = async () =>
-      subject && reference ? captures.recall(subject, images, reference().length) : NOTHING_RECALLED
+    const comparing = provider.verify(call, evidence, reference, threshold)
+    const user = { id: call.user.id, subject }
+    // The engine computes while this thread opens the reference and what is remembered.
+    const recall = async () => captures.recall(user, evidence.images, reference?.().length ?? 0)
     const [comparison, recollection] = await Promise.all([comparing, recall()])
     Object.assign(call.timings, comparison.timingsMs)
     const { digests } = recollection
     const embeddings = embeddingsByImage(comparison.samples)
     const capture = { digests, faces: subject ? captures.facesOf(subject, embeddings) : NO_FACES }
-    const replay = subject && captures.findReplay(capture, recollection)
+    const replay = captures.findReplay(capture, recollection)
     return { subject, refusal: null, comparison, capture, replay, recollection }
   }
 
-  /** @param since what was remembered while the images were examined holds */
-  private verdictOn(call: CaptureCall, examination: Examination, since: Replay | null): Verdict {
+  /** @param since replay of a capture that was remembered while the images were examined */
+  private verdictOn(call: UserCall<CaptureInput>, examination: Examination, since: Replay | null): Verdict {
     const { subject, refusal } = examination
     if (refusal) return refused(subject, refusal)
-    const { provider, config } = this.services
     const { capture, replay: before } = examination
     const replay = since === 'file' ? since : (before ?? since)
     const isOfChallenge = call.input.challenge !== undefined
@@ -200,14 +168,12 @@ export class DecisionPolicy {
       isOfChallenge && (replay === 'file' || holdsTwins(capture.digests))
         ? replayed(examination.comparison)
         : examination.comparison
-    // The sandbox's script stands for the same file, sent again.
-    const found = provider.script?.(call.input.user_id).replayed ? 'file' : replay
-    const reason = reasonAgainst(comparison, refusesReplay(config.replayPolicy, found))
-    return { subject, reason, comparison, replaySuspected: found !== null }
+    const reason = reasonAgainst(comparison, refusesReplay(this.parts.config.replayPolicy, replay))
+    return { subject, reason, comparison, replaySuspected: replay !== null }
   }
 }
 
-function refused(subject: Subject | null, { reason, waitMs }: Refusal): Verdict {
+function refused(subject: Subject | null, { reason, waitMs }: LockoutRefusal): Verdict {
   return { subject, reason, comparison: null, replaySuspected: false, waitMs }
 }
 
@@ -235,7 +201,7 @@ function replayed(comparison: Comparison): Comparison {
     ...sample.liveness,
     passed: false,
     guidance,
-    findings: [...findings, 'replayed' as const],
+    findings: [...new Set([...findings, 'replayed' as const])],
   }
   return { ...comparison, sample: { ...sample, liveness } }
 }

@@ -5,26 +5,31 @@ import { gradeOf } from '../../models/pack/pack-grade.js'
 import type { FrameGuidance } from '../biometrics/challenge/frame-faults.js'
 import type { Engine } from '../biometrics/engine/engine.js'
 import type { PhotoGuidance } from '../biometrics/photo-guidance.js'
-import { fuseEmbeddings, scoreOf, viewOf } from '../biometrics/pipeline/match.js'
+import { fuseEmbeddings, scoreOf, weightedEmbeddingOf } from '../biometrics/pipeline/match.js'
 import { adviceOn, assessQuality, faultsOf } from '../biometrics/pipeline/quality-bounds.js'
 import { guidanceOfRefusal } from '../biometrics/refusal-guidance.js'
 import {
   BiometricError,
   type ChallengeFrames,
   type ChallengeResult,
+  type GuideFrames,
   type Liveness,
 } from '../biometrics/types.js'
-import { ApiError, ERRORS, type ErrorCode, retryAfter } from '../lib/api-error.js'
+import { SECOND_MS } from '../lib/clock.js'
+import { DomainError } from '../lib/domain-error.js'
+import { ERRORS, type ErrorCode } from '../lib/error-codes.js'
 import type {
   BiometricProvider,
   Comparison,
-  EnrolCall,
   Enrolled,
+  EnrolOptions,
+  Evidence,
   FusedReference,
-  GuideCall,
+  GuideInput,
   OperatingPoint,
-  RecogniserCall,
+  ProviderCall,
 } from './biometric-provider.js'
+import type { CaptureInput } from './call.js'
 import { type ImageInput, imagePath } from './images.js'
 import { livenessStatement } from './liveness.js'
 import { photoDetail } from './photo-detail.js'
@@ -62,17 +67,26 @@ export class EngineProvider implements BiometricProvider {
   readonly isSameCapture = (a: Float32Array, b: Float32Array): boolean =>
     this.similarity(a, b) >= replayScore(this.engine.pack)
 
-  async enrol(call: EnrolCall): Promise<Enrolled> {
-    const { images, input, challenge } = call
-    if (challenge) return this.enrolByChallenge(call, challenge)
-    const enrolled = await this.engine.enrol(images, call).catch((error) => translate(error, input))
+  async enrol(
+    call: ProviderCall<CaptureInput>,
+    { images, challenge }: Evidence,
+    { assessOnly }: EnrolOptions,
+  ): Promise<Enrolled> {
+    if (challenge) return this.enrolByChallenge(call, images, challenge)
+    const enrolled = await this.engine
+      .enrol(images, { ...call, assessOnly })
+      .catch((error) => translate(error, call.input))
     return { ...enrolled, liveness: this.statement(enrolled.liveness), views: enrolled.samples.length }
   }
 
   /** The looks straight ahead at the beginning and at the end make the reference. */
-  private async enrolByChallenge(call: EnrolCall, frames: ChallengeFrames): Promise<Enrolled> {
+  private async enrolByChallenge(
+    call: ProviderCall<CaptureInput>,
+    images: Buffer[],
+    frames: ChallengeFrames,
+  ): Promise<Enrolled> {
     const { input } = call
-    const result = await this.challenge(call, frames, null)
+    const result = await this.challenge(call, images, frames, null)
     const { fault, timingsMs } = result
     const liveness = this.statement(result.liveness, { steps: frames.steps, fault })
     if (!liveness.passed) throw livenessFailed(liveness)
@@ -84,17 +98,20 @@ export class EngineProvider implements BiometricProvider {
     const faults = findings.flatMap((found, i) => faultsOf(found, samples[i]!.imageIndex))
     if (faults.length > 0)
       translate(new BiometricError('low_quality', adviceOn(faults), faults[0]!.imageIndex, { faults }), input)
-    const { embedding: reference, weight } = fuseEmbeddings(samples.map(viewOf), embedder)
+    const { embedding: reference, weight } = fuseEmbeddings(samples.map(weightedEmbeddingOf), embedder)
     const { quality } = first!
     return { reference, weight, quality, findings, liveness, samples, views: samples.length, timingsMs }
   }
 
   private challenge(
-    { images, input, ...call }: RecogniserCall,
+    call: ProviderCall<CaptureInput>,
+    images: Buffer[],
     frames: ChallengeFrames,
     reference: Float32Array | null,
   ): Promise<ChallengeResult> {
-    return this.engine.challenge(images, frames, reference, call).catch((error) => translate(error, input))
+    return this.engine
+      .challenge(images, frames, reference, call)
+      .catch((error) => translate(error, call.input))
   }
 
   private statement(liveness: Liveness, challenge?: Parameters<typeof livenessStatement>[2]) {
@@ -102,7 +119,7 @@ export class EngineProvider implements BiometricProvider {
   }
 
   extend(
-    { input }: Pick<RecogniserCall, 'input'>,
+    { input }: Pick<ProviderCall<CaptureInput>, 'input'>,
     reference: FusedReference,
     { samples }: Enrolled,
     threshold: number,
@@ -111,7 +128,7 @@ export class EngineProvider implements BiometricProvider {
       ({ embedding }) => this.similarity(embedding, reference.embedding) < threshold,
     )
     if (stranger)
-      throw new ApiError('different_people', {
+      throw new DomainError('different_people', {
         message: 'The photo does not match the reference that it was to be added to.',
         details: [
           photoDetail(
@@ -122,38 +139,45 @@ export class EngineProvider implements BiometricProvider {
         ],
       })
     const { embedder } = this.engine.pack.manifest
-    const fused = fuseEmbeddings([reference, ...samples.map(viewOf)], embedder)
+    const fused = fuseEmbeddings([reference, ...samples.map(weightedEmbeddingOf)], embedder)
     return { ...fused, views: reference.views + samples.length }
   }
 
   async verify(
-    call: RecogniserCall,
+    call: ProviderCall<CaptureInput>,
+    { images, challenge }: Evidence,
     reference: (() => Float32Array) | null,
     threshold: number,
   ): Promise<Comparison> {
-    if (reference === null) throw new ApiError('reference_not_found')
-    const { images, input, challenge } = call
-    if (challenge) return this.verifyByChallenge(call, challenge, reference(), threshold)
-    const result = await this.engine.verify(images, reference, call).catch((error) => translate(error, input))
+    if (reference === null) throw new DomainError('reference_not_found')
+    if (challenge) return this.verifyByChallenge(call, { images, challenge }, reference(), threshold)
+    const result = await this.engine
+      .verify(images, reference, call)
+      .catch((error) => translate(error, call.input))
     const { quality, liveness } = result.sample
     const sample = { quality, liveness: this.statement(liveness) }
     return { ...result, sample, matches: result.score >= threshold }
   }
 
-  async guide({ image, step, frontal, input, ...call }: GuideCall): Promise<FrameGuidance[]> {
-    return this.engine.guide({ image, step, frontal }, call).catch((error) => translate(error, input))
+  needsReference(): boolean {
+    return true
+  }
+
+  async guide(call: ProviderCall<GuideInput>, frames: GuideFrames): Promise<FrameGuidance[]> {
+    return this.engine.guide(frames, call).catch((error) => translate(error, call.input))
   }
 
   private async verifyByChallenge(
-    call: RecogniserCall,
-    frames: ChallengeFrames,
+    call: ProviderCall<CaptureInput>,
+    { images, challenge }: { images: Buffer[]; challenge: ChallengeFrames },
     reference: Float32Array,
     threshold: number,
   ): Promise<Comparison> {
-    const { fault, liveness, samples, score, timingsMs } = await this.challenge(call, frames, reference)
+    const result = await this.challenge(call, images, challenge, reference)
+    const { fault, liveness, samples, score, timingsMs } = result
     const sample = {
       quality: samples[0]?.quality ?? null,
-      liveness: this.statement(liveness, { steps: frames.steps, fault }),
+      liveness: this.statement(liveness, { steps: challenge.steps, fault }),
     }
     return { score, matches: score !== null && score >= threshold, sample, samples, timingsMs }
   }
@@ -168,24 +192,24 @@ function detailsOf({ code, message, imageIndex, faults, guidance }: BiometricErr
 }
 
 /** Says what the person can do, and not what the capture looks like: at enrolment that stands nowhere. */
-export function livenessFailed({ guidance = 'not_live' }: { guidance?: PhotoGuidance }): ApiError {
+export function livenessFailed({ guidance = 'not_live' }: { guidance?: PhotoGuidance }): DomainError {
   const { message } = ERRORS.liveness_failed
-  return new ApiError('liveness_failed', { details: [photoDetail('challenge.frames', message, guidance)] })
+  return new DomainError('liveness_failed', { details: [photoDetail('challenge.frames', message, guidance)] })
 }
 
 /** Seconds after which a caller that met a full queue may try again. */
-const OVERLOAD_RETRY_SECONDS = 1
+const OVERLOAD_RETRY_MS = SECOND_MS
 
-/** @throws ApiError always */
+/** @throws DomainError always */
 export function translate(error: unknown, input: ImageInput): never {
   if (!(error instanceof BiometricError)) throw error
   const { code, message } = error
   if (code === 'cancelled') throw error
   const busy = code === 'overloaded' || code === 'engine_unavailable'
-  throw new ApiError(code satisfies ErrorCode, {
+  throw new DomainError(code satisfies ErrorCode, {
     message,
     ...detailsOf(error, input),
-    ...(busy ? { headers: retryAfter(OVERLOAD_RETRY_SECONDS) } : {}),
+    ...(busy ? { retryAfterMs: OVERLOAD_RETRY_MS } : {}),
     cause: error,
   })
 }

@@ -1,6 +1,6 @@
 /** The images of a request: from base64 text to bytes, strictly. */
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { ApiError, type ErrorDetail } from '../lib/api-error.js'
+import { DomainError, type ErrorDetail } from '../lib/domain-error.js'
 import { decodeBase64Text } from './base64-text.js'
 
 /** Base64 as a string or, where the body was not turned into one, as the bytes between the quotes, escapes included. */
@@ -30,7 +30,7 @@ export function imageCount({ images, challenge }: ImageInput): number {
 
 /**
  * The image files, in the order given.
- * @throws ApiError invalid_request when none or several of the fields are there, or the base64 is wrong
+ * @throws DomainError invalid_request when none or several of the fields are there, or the base64 is wrong
  */
 export async function decodeImages(input: ImageInput): Promise<Buffer[]> {
   const { image, images, challenge } = input
@@ -50,7 +50,7 @@ export const ONE_OF_THEM = 'give one of `image`, `images` and `challenge`'
 
 const DATA_PREFIX = 'data:'
 
-/** @throws ApiError invalid_request when the base64 is wrong */
+/** @throws DomainError invalid_request when the base64 is wrong */
 export async function decodeImage(text: Base64, path: string): Promise<Buffer> {
   if (Buffer.from(text.slice(0, DATA_PREFIX.length)).toString() === DATA_PREFIX)
     throw invalid([{ path, issue: 'must be base64 alone, without a `data:` prefix' }])
@@ -68,6 +68,6 @@ export async function decodeImage(text: Base64, path: string): Promise<Buffer> {
   return step.value
 }
 
-function invalid(details: ErrorDetail[]): ApiError {
-  return new ApiError('invalid_request', { details })
+function invalid(details: ErrorDetail[]): DomainError {
+  return new DomainError('invalid_request', { details })
 }

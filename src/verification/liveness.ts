@@ -1,5 +1,5 @@
 /** What is said of a capture's liveness: by which methods, whether that is enough, and how an approval is called by it. */
-import type { Fault, Finding } from '../biometrics/challenge/active-geometry.js'
+import type { ChallengeFault, ChallengeFinding } from '../biometrics/challenge/active-geometry.js'
 import type { Guidance } from '../biometrics/challenge/frame-faults.js'
 import { type Mode, modesOf, type Step } from '../biometrics/challenge/steps.js'
 import type { Liveness } from '../biometrics/types.js'
@@ -12,7 +12,7 @@ export interface LivenessStatement extends Omit<Liveness, 'guidance'> {
   /** What the person can do, where the challenge's movements were not seen or the network could not judge. */
   guidance?: Guidance
   /** What that looks like; not for the person. */
-  findings?: Finding[]
+  findings?: ChallengeFinding[]
 }
 
 export const NOTHING_CHECKED: LivenessStatement = { checked: false, score: null, passed: null, methods: [] }
@@ -30,7 +30,7 @@ export function activeMethod(steps: readonly Step[]): string | null {
 export function livenessStatement(
   passive: Liveness,
   pack: string,
-  challenge?: { steps: readonly Step[]; fault: Fault | null },
+  challenge?: { steps: readonly Step[]; fault: ChallengeFault | null },
 ): LivenessStatement {
   const active = challenge ? activeMethod(challenge.steps) : null
   const methods = [...(active ? [active] : []), ...(passive.checked ? [`passive:${pack}`] : [])]

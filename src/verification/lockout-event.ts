@@ -3,18 +3,14 @@ import { isoTime } from '../lib/clock.js'
 import type { StoreTransaction } from '../storage/store.js'
 import { ownerOf, type Subject } from '../users/template-vault.js'
 import type { Outbox } from '../webhooks/outbox.js'
+import type { Call } from './call.js'
 import type { LockoutReason } from './lockout.js'
-import type { VerificationCall } from './verification-call.js'
 
 /** @param begun what the rejection that was just counted brought about, if anything */
-export async function tellOfLockout(
+export async function announceLockout(
   tx: StoreTransaction,
   outbox: Outbox,
-  {
-    tenant,
-    environment,
-    input,
-  }: Pick<VerificationCall<{ user_id: string }>, 'tenant' | 'environment' | 'input'>,
+  { tenant, environment, input }: Pick<Call<{ user_id: string }>, 'tenant' | 'environment' | 'input'>,
   { subject, begun }: { subject: Subject; begun: LockoutReason | undefined },
 ): Promise<void> {
   if (begun === undefined) return

@@ -3,12 +3,12 @@ import { type Mode, modesOf } from '../biometrics/challenge/steps.js'
 import type { ChallengeFrames } from '../biometrics/types.js'
 import type { Config } from '../config/config.js'
 import type { LivenessRequirement } from '../config/liveness-requirement.js'
-import { ApiError } from '../lib/api-error.js'
+import { DomainError } from '../lib/domain-error.js'
 import type { Store } from '../storage/store.js'
 import type { BiometricProvider } from './biometric-provider.js'
+import type { Call, CaptureInput, UserCall } from './call.js'
 import type { Challenge, ChallengeBook, ChallengeSubject } from './challenge-book.js'
 import { missingLiveness, strictest } from './liveness.js'
-import type { CaptureCall, VerificationCall } from './verification-call.js'
 
 export interface OpenedChallenge {
   challenge: Challenge
@@ -24,16 +24,22 @@ interface ChallengeParts {
 
 /**
  * Null for a request with photos.
- * @throws ApiError challenge_not_found, challenge_used, challenge_expired, challenge_mismatch, liveness_required, liveness_unavailable
+ * @throws DomainError challenge_not_found, challenge_used, challenge_expired, challenge_mismatch, liveness_required, liveness_unavailable
  */
 export async function openChallenge(
   { challenges, store, config, provider }: ChallengeParts,
-  { input, tenant, environment }: CaptureCall,
-  subject: Pick<ChallengeSubject, 'blindIndex' | 'purpose' | 'action'>,
+  { input, tenant, environment, user }: UserCall<CaptureInput>,
+  subject: Pick<ChallengeSubject, 'purpose' | 'action'>,
 ): Promise<OpenedChallenge | null> {
   const given = input.challenge
   const challenge =
-    given && (await challenges.open(store.read, given, { tenantId: tenant.id, environment, ...subject }))
+    given &&
+    (await challenges.open(store.read, given, {
+      tenantId: tenant.id,
+      environment,
+      blindIndex: user.blindIndex,
+      ...subject,
+    }))
   const modes = challenge ? modesOf(challenge.steps) : []
   assertLivenessOffered({ config, provider }, { input, tenant }, modes)
   if (!challenge) return null
@@ -43,11 +49,11 @@ export async function openChallenge(
 
 /**
  * @param modes of the challenge; none where there is none
- * @throws ApiError liveness_required, liveness_unavailable
+ * @throws DomainError liveness_required, liveness_unavailable
  */
 export function assertLivenessOffered(
   { config, provider }: Pick<ChallengeParts, 'config' | 'provider'>,
-  { input, tenant }: Pick<VerificationCall<{ require_liveness?: LivenessRequirement }>, 'input' | 'tenant'>,
+  { input, tenant }: Pick<Call<{ require_liveness?: LivenessRequirement }>, 'input' | 'tenant'>,
   modes: readonly Mode[],
 ): void {
   const requirement = strictest(
@@ -56,6 +62,6 @@ export function assertLivenessOffered(
     input.require_liveness ?? 'none',
   )
   const missing = missingLiveness(requirement, { passive: provider.passiveLiveness !== null, modes })
-  if (missing === 'passive') throw new ApiError('liveness_unavailable')
-  if (missing === 'active') throw new ApiError('liveness_required')
+  if (missing === 'passive') throw new DomainError('liveness_unavailable')
+  if (missing === 'active') throw new DomainError('liveness_required')
 }

@@ -3,7 +3,7 @@
 import type { QualityFault } from '../biometrics/measurements.js'
 import type { ComponentFinding } from '../biometrics/pipeline/quality-bounds.js'
 import { guidanceOfFault } from '../biometrics/refusal-guidance.js'
-import type { ErrorDetail } from '../lib/api-error.js'
+import type { ErrorDetail } from '../lib/domain-error.js'
 
 /** Three digits after the point are more than landmarks and luminance carry. */
 const DECIMALS = 3

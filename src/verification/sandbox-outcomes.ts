@@ -1,11 +1,11 @@
 /** The sandbox's script: the outcomes that the caller chooses by the end of the user id. */
 
 import { BiometricError } from '../biometrics/biometric-error.js'
-import { type Fault, FINDINGS } from '../biometrics/challenge/active-geometry.js'
+import { type ChallengeFault, FINDINGS } from '../biometrics/challenge/active-geometry.js'
 import { FRAME_GUIDANCE, type FrameGuidance, GUIDANCE } from '../biometrics/challenge/frame-faults.js'
 import { modeOf, type Step } from '../biometrics/challenge/steps.js'
-import { ApiError, retryAfter } from '../lib/api-error.js'
-import type { Clock } from '../lib/clock.js'
+import { type Clock, SECOND_MS } from '../lib/clock.js'
+import { DomainError } from '../lib/domain-error.js'
 import type { VerifyScript } from './biometric-provider.js'
 
 const OF_CHALLENGE = 'where a challenge is sent: its frames fail for this, as `liveness` then says'
@@ -54,7 +54,7 @@ export function sandboxSuffix(userId: string): Suffix | null {
 }
 
 /** What a challenge's frames fail for, whatever they show; undefined for frames that pass. */
-export function scriptedFault(userId: string): Fault | undefined {
+export function scriptedFault(userId: string): ChallengeFault | undefined {
   const suffix = sandboxSuffix(userId)
   if (suffix === null) return undefined
   if (suffix === '+multiple_faces') return { guidance: 'several_faces' }
@@ -110,9 +110,9 @@ export async function waitAsScripted(userId: string, clock: Clock, signal: Abort
   })
 }
 
-/** The outcomes that do not depend on an image. @throws ApiError rate_limited, overloaded */
+/** The outcomes that do not depend on an image. @throws DomainError rate_limited, overloaded */
 export function refuseScripted(userId: string): void {
   const suffix = sandboxSuffix(userId)
-  if (suffix === '+rate_limited') throw new ApiError('rate_limited', { headers: retryAfter(1) })
-  if (suffix === '+unavailable') throw new ApiError('overloaded', { headers: retryAfter(1) })
+  if (suffix === '+rate_limited') throw new DomainError('rate_limited', { retryAfterMs: SECOND_MS })
+  if (suffix === '+unavailable') throw new DomainError('overloaded', { retryAfterMs: SECOND_MS })
 }

@@ -8,23 +8,26 @@ import { adviceOn, assessQuality, faultsOf, type Purpose } from '../biometrics/p
 import {
   BiometricError,
   type BiometricErrorCode,
+  type GuideFrames,
   type Liveness,
   type Quality,
   type StageTimings,
 } from '../biometrics/types.js'
-import { ApiError, ERRORS } from '../lib/api-error.js'
 import type { Clock } from '../lib/clock.js'
+import { DomainError } from '../lib/domain-error.js'
+import { ERRORS } from '../lib/error-codes.js'
 import type {
   BiometricProvider,
   Comparison,
-  EnrolCall,
   Enrolled,
+  EnrolOptions,
+  Evidence,
   FusedReference,
-  GuideCall,
+  GuideInput,
   OperatingPoint,
-  RecogniserCall,
-  VerifyScript,
+  ProviderCall,
 } from './biometric-provider.js'
+import type { CaptureInput } from './call.js'
 import { type EngineProvider, livenessFailed, translate } from './engine-provider.js'
 import { type ImageInput, imageCount } from './images.js'
 import { type LivenessStatement, livenessStatement } from './liveness.js'
@@ -73,20 +76,25 @@ export class SandboxProvider implements BiometricProvider {
     return this.production.operatingPoint(fmr)
   }
 
-  script(userId: string): VerifyScript {
-    return sandboxScript(userId)
+  needsReference(userId: string): boolean {
+    return !sandboxScript(userId).isScripted
   }
 
-  async enrol(call: EnrolCall): Promise<Enrolled> {
-    const timingsMs = await this.screen(call)
-    const { userId, images, input, assessOnly } = call
+  async enrol(
+    call: ProviderCall<CaptureInput>,
+    evidence: Evidence,
+    { assessOnly }: EnrolOptions,
+  ): Promise<Enrolled> {
+    const timingsMs = await this.screen(call, evidence)
+    const { input } = call
+    const { user_id: userId } = input
     if (!assessOnly && !input.challenge) refusePoorImage(userId, 'enrol', input)
-    const liveness = this.liveness(call)
+    const liveness = this.liveness(userId, evidence)
     if (liveness.passed === false) {
       if (input.challenge) throw livenessFailed(liveness)
       blame('liveness_failed', input)
     }
-    const views = input.challenge ? CHALLENGE_VIEWS : images.length
+    const views = input.challenge ? CHALLENGE_VIEWS : evidence.images.length
     return {
       reference: NO_EMBEDDING,
       weight: views,
@@ -101,22 +109,22 @@ export class SandboxProvider implements BiometricProvider {
     }
   }
 
-  extend(_call: Pick<RecogniserCall, 'input'>, reference: FusedReference, added: Enrolled): FusedReference {
+  extend(_call: unknown, reference: FusedReference, added: Enrolled): FusedReference {
     return { ...reference, views: reference.views + added.views }
   }
 
   async verify(
-    call: RecogniserCall,
+    call: ProviderCall<CaptureInput>,
+    evidence: Evidence,
     reference: (() => Float32Array) | null,
     threshold: number,
   ): Promise<Comparison> {
-    const { userId } = call
+    const { user_id: userId } = call.input
     const suffix = sandboxSuffix(userId)
-    // A scripted outcome does not depend on an enrolment.
-    if (reference === null && suffix === null) throw new ApiError('reference_not_found')
-    const timingsMs = await this.screen(call)
-    if (!call.challenge) refusePoorImage(userId, 'verify', call.input)
-    const liveness = this.liveness(call)
+    if (reference === null && this.needsReference(userId)) throw new DomainError('reference_not_found')
+    const timingsMs = await this.screen(call, evidence)
+    if (!evidence.challenge) refusePoorImage(userId, 'verify', call.input)
+    const liveness = this.liveness(userId, evidence)
     const matches = suffix !== '+no_match'
     // Half-way between the threshold and the end of the scale, moved a little so that users differ.
     const margin = (1 - threshold) * (0.4 + 0.2 * fraction(userId, 'score'))
@@ -129,16 +137,20 @@ export class SandboxProvider implements BiometricProvider {
     }
   }
 
-  async guide({ userId = '', image, step, frontal, input, ...call }: GuideCall): Promise<FrameGuidance[]> {
+  async guide(
+    call: ProviderCall<GuideInput>,
+    { image, step, frontal }: GuideFrames,
+  ): Promise<FrameGuidance[]> {
+    const { user_id: userId = '' } = call.input
     refuseScripted(userId)
     const images = frontal ? [image, frontal] : [image]
     const { maxPixels } = FRAME_LIMITS
-    await this.engine.inspect(images, { ...call, maxPixels }).catch((error) => translate(error, input))
+    await this.engine.inspect(images, { ...call, maxPixels }).catch((error) => translate(error, call.input))
     return scriptedGuidance(userId, step)
   }
 
   /** As the production pack of this installation would say of a live face. */
-  private liveness({ userId, challenge }: RecogniserCall): LivenessStatement {
+  private liveness(userId: string, { challenge }: Evidence): LivenessStatement {
     const isSpoof = sandboxSuffix(userId) === '+spoof'
     const passive = isSpoof ? SPOOF : this.passiveLiveness === null ? UNCHECKED : LIVE
     const fault = (challenge && scriptedFault(userId)) ?? null
@@ -150,10 +162,15 @@ export class SandboxProvider implements BiometricProvider {
   }
 
   /** Refuses what the caller asked to have refused, then what production would refuse without looking for a face. */
-  private async screen(call: RecogniserCall): Promise<StageTimings> {
-    const { userId, images, input, challenge } = call
+  private async screen(
+    call: ProviderCall<CaptureInput>,
+    { images, challenge }: Evidence,
+  ): Promise<StageTimings> {
+    const { input } = call
+    const { user_id: userId } = input
     refuseScripted(userId)
-    if (challenge && sandboxSuffix(userId) === '+challenge_expired') throw new ApiError('challenge_expired')
+    if (challenge && sandboxSuffix(userId) === '+challenge_expired')
+      throw new DomainError('challenge_expired')
     await waitAsScripted(userId, this.clock, call.signal)
     const { timingsMs } = await this.engine
       .inspect(images, { ...call, areFrames: challenge !== null })
@@ -165,7 +182,7 @@ export class SandboxProvider implements BiometricProvider {
   }
 }
 
-/** The first image, where the caller asked for it. @throws ApiError low_quality */
+/** The first image, where the caller asked for it. @throws DomainError low_quality */
 function refusePoorImage(userId: string, purpose: Purpose, input: ImageInput): void {
   const faults = faultsOf(assessQuality(syntheticComponents(userId, 0), purpose), 0)
   if (faults.length > 0) translate(new BiometricError('low_quality', adviceOn(faults), 0, { faults }), input)

@@ -1,41 +1,32 @@
-/** Users of the sandbox, who are a tenant's to try with: there are only so many of them, and those that nobody uses go. */
+/** The sandbox's quota of users: a tenant may try with a limited number of them, and `RetentionJob` erases those that nobody uses. */
 
-import type { Environment } from '../config/config.js'
-import { ApiError } from '../lib/api-error.js'
 import { type Clock, DAY_MS } from '../lib/clock.js'
+import { DomainError } from '../lib/domain-error.js'
 import type { StoreTransaction } from '../storage/store.js'
+import type { QuotaUser, UserQuota } from './user-quota.js'
 
-/** A user's last use is written at most once in this time. */
-const USE_NOTED_MS = DAY_MS
+/** Shortest time between two notes of one user's use: a note is a write, and retention counts in days. */
+const NOTE_INTERVAL_MS = DAY_MS
 
-export interface Sandboxed {
-  tenantId: string
-  environment: Environment
-  blindIndex: Buffer
-}
-
-export class SandboxUsers {
+export class SandboxUsers implements UserQuota {
   constructor(
     private readonly clock: Clock,
-    /** How many users a tenant may have enrolled in the sandbox. */
-    private readonly mostUsers: number,
+    /** Number of users that a tenant may have enrolled in the sandbox. */
+    private readonly maxUsers: number,
   ) {}
 
   /**
-   * Notes a user who is being enrolled. The count reads at most as many entries of an index as there may be users.
-   * @throws ApiError sandbox_quota_reached
+   * Notes a user who is being enrolled. The count reads at most `maxUsers` entries of an index.
+   * @throws DomainError sandbox_quota_reached
    */
-  async add(tx: StoreTransaction, { tenantId, environment, blindIndex }: Sandboxed): Promise<void> {
-    if (environment !== 'sandbox') return
-    if ((await tx.countSandboxUsers(tenantId, this.mostUsers)) >= this.mostUsers)
-      throw new ApiError('sandbox_quota_reached')
+  async add(tx: StoreTransaction, { tenantId, blindIndex }: QuotaUser): Promise<void> {
+    if ((await tx.countSandboxUsers(tenantId, this.maxUsers)) >= this.maxUsers)
+      throw new DomainError('sandbox_quota_reached')
     await tx.noteSandboxUse({ blindIndex, tenantId, at: this.clock.now(), unlessSince: 0 })
   }
 
-  /** Notes that a user was verified. */
-  async noteUse(tx: StoreTransaction, { tenantId, environment, blindIndex }: Sandboxed): Promise<void> {
-    if (environment !== 'sandbox') return
+  async noteUse(tx: StoreTransaction, { tenantId, blindIndex }: QuotaUser): Promise<void> {
     const at = this.clock.now()
-    await tx.noteSandboxUse({ blindIndex, tenantId, at, unlessSince: at - USE_NOTED_MS })
+    await tx.noteSandboxUse({ blindIndex, tenantId, at, unlessSince: at - NOTE_INTERVAL_MS })
   }
 }

@@ -1,14 +1,15 @@
 /** The verdict as JWTs: what it claims, and under which of the tenant's secrets it is signed. */
 import { actionHash, signVerification, type VerificationClaims } from '../crypto/verification-jwt.js'
+import { SECOND_MS } from '../lib/clock.js'
+import type { Call } from './call.js'
 import { acrOf, type LivenessStatement } from './liveness.js'
 import type { Reason } from './reasons.js'
-import type { VerificationCall } from './verification-call.js'
 
 /** `acr` of a verdict that authenticates nobody (OpenID Connect Core, section 2). */
 const NO_ACR = '0'
 
 interface VerdictFacts {
-  call: VerificationCall<{ user_id: string; action: unknown; nonce?: string }>
+  call: Call<{ user_id: string; action: unknown; nonce?: string }>
   issuer: string
   verificationId: string
   /** Unix seconds. */
@@ -28,6 +29,17 @@ interface VerdictFacts {
   challengeId: string | undefined
   model: string
   replaySuspected: boolean
+}
+
+/** When a verdict's JWT is issued and when it expires, in Unix seconds. @param at the verdict's time, milliseconds since the Unix epoch */
+export type VerdictLifetime = (userId: string, at: number) => { issuedAt: number; expiresAt: number }
+
+/** @param ttlSeconds lifetime of a JWT */
+export function verdictLifetime(ttlSeconds: number): VerdictLifetime {
+  return (_userId, at) => {
+    const issuedAt = Math.floor(at / SECOND_MS)
+    return { issuedAt, expiresAt: issuedAt + ttlSeconds }
+  }
 }
 
 export function verdictClaims(facts: VerdictFacts): VerificationClaims {
@@ -68,7 +80,7 @@ export function verdictClaims(facts: VerdictFacts): VerificationClaims {
  * new secret; a caller that names the new secret gets that one in `jwt`.
  */
 export function signVerdict(
-  { secrets, signingKeyId }: Pick<VerificationCall<unknown>, 'secrets' | 'signingKeyId'>,
+  { secrets, signingKeyId }: Pick<Call<unknown>, 'secrets' | 'signingKeyId'>,
   claims: VerificationClaims,
 ): { jwt: string; jwt_next?: string } {
   const { outgoing, incoming } = secrets

@@ -99,7 +99,6 @@ const COMMANDS = [
   'operator sign-out',
   'operator remove',
   'operator-password',
-  'size',
   'completion',
   'doctor',
 ]
@@ -352,7 +351,6 @@ describe('--json', () => {
       'operator sign-out': () => ['kim'],
       'operator remove': () => ['kim'],
       'operator-password': () => ['--generate'],
-      size: () => ['--rps', '20'],
       completion: () => ['bash'],
       doctor: () => [],
     }

@@ -71,7 +71,7 @@ describe('a pack that was measured on people enough', () => {
   it('serves unasked, and its contracts are held to what it reaches', async () => {
     const running = await startService(env)
     try {
-      expect(running.service.gradeWarning).toBeNull()
+      expect(await running.service.packWarnings()).toEqual([])
       const operator = await signIn(running, { password: OPERATOR_PASSWORD })
       const refusal = { status: 400, body: { error: 'invalid_request', code: 'fmr_not_reached' } }
       expect(await operator.call('POST', '/tenants', { name: 'a', fmr: 1e-6 })).toMatchObject(refusal)

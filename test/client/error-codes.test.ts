@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { ERROR_CATEGORIES, ERROR_CODES, UNVERIFIABLE_CODES } from '../../src/client/error-codes.js'
-import { ERRORS } from '../../src/lib/api-error.js'
+import { ERRORS } from '../../src/lib/error-codes.js'
 
 describe('the SDK’s error codes', () => {
   it('are exactly those of the service’s registry', () => {

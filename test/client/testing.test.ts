@@ -8,9 +8,9 @@ import { FAKE_ERRORS } from '../../src/client/testing-errors.js'
 import { FAKE_FIELDS, FAKE_LOCALES } from '../../src/client/testing-fields.js'
 import { FAKE_HINTS } from '../../src/client/testing-hints.js'
 import { CAPTURE_LANGUAGES } from '../../src/config/capture-languages.js'
-import { ERRORS } from '../../src/lib/api-error.js'
 import { packageFile } from '../../src/lib/package-root.js'
 import { SANDBOX_OUTCOMES } from '../../src/verification/sandbox-outcomes.js'
+import { API_ERRORS } from '../support/api-errors.js'
 import { plain } from '../support/images.js'
 import { startService, type TestService } from '../support/service.js'
 import { decodeJwt } from '../support/trust.js'
@@ -31,7 +31,7 @@ it('has the outcomes of the sandbox', () => {
 
 it('words its refusals as the service does', () => {
   for (const [code, [status, category, message, remedy]] of Object.entries(FAKE_ERRORS))
-    expect({ status, category, message, remedy }, code).toEqual(ERRORS[code as keyof typeof ERRORS])
+    expect({ status, category, message, remedy }, code).toEqual(API_ERRORS[code as keyof typeof API_ERRORS])
   expect(FAKE_HINTS).toEqual(PHOTO_HINTS)
 })
 

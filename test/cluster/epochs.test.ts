@@ -8,7 +8,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest'
 import { type Core, openCore, takeOverEpochs } from '../../src/app/core.js'
 import { wrappingOf } from '../../src/crypto/epoch-key.js'
 import { isOpenedBy } from '../../src/crypto/sealed-box.js'
-import { toApiError } from '../../src/http/to-api-error.js'
+import { toDomainError } from '../../src/http/to-domain-error.js'
 import { EpochFolder } from '../../src/keys/epoch-folder.js'
 import { EpochRotation, type EpochStep } from '../../src/keys/epoch-rotation.js'
 import { finish, prepare } from '../../src/keys/master-key-rotation.js'
@@ -243,7 +243,7 @@ overPostgres(() => {
       const codeOf = (read: Promise<unknown>) =>
         read.then(
           () => null,
-          (error: unknown) => toApiError(error).code,
+          (error: unknown) => toDomainError(error).code,
         )
       await rotation(other).rotate({ patienceMs: PATIENCE_MS })
       expect(await codeOf(opens(stale, tenant.id, 'ada'))).toBe('store_unavailable')

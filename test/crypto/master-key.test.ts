@@ -17,7 +17,7 @@ import { promisify } from 'node:util'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { ConfigError } from '../../src/config/config.js'
 import { loadMasterKey } from '../../src/crypto/master-key.js'
-import { openWithAny, seal, reseal } from '../../src/crypto/sealed-box.js'
+import { openWithAny, reseal, seal } from '../../src/crypto/sealed-box.js'
 import {
   activateKeys,
   deriveKeys,

@@ -185,7 +185,7 @@ describe('the rights', () => {
   it('let a viewer of a tenant only look: everything that changes something is refused', async () => {
     const viewer = await person('viewer')
     const before = await entries()
-    for (const [method, path] of routesWith(TENANT_RIGHTS, (right) => right !== 'look')) {
+    for (const [method, path] of routesWith(TENANT_RIGHTS, (right) => right !== 'read')) {
       const { status, body } = await viewer.call(
         method,
         `/tenants/${tenant.id}${path === '/' ? '' : path}`,
@@ -200,7 +200,7 @@ describe('the rights', () => {
 
   it('let an admin of a tenant do no more than the operator grants', async () => {
     const admin = await person('admin')
-    for (const [method, path] of routesWith(TENANT_RIGHTS, (right) => right === 'grant')) {
+    for (const [method, path] of routesWith(TENANT_RIGHTS, (right) => right === 'admin')) {
       const { status, body } = await admin.call(
         method,
         `/tenants/${tenant.id}${path === '/' ? '' : path}`,

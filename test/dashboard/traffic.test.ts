@@ -290,14 +290,14 @@ describe('figures on their way to the database', () => {
     const watched: Pick<Store, 'read' | 'transaction' | 'shared'> = {
       read: store.read,
       shared: store.shared,
-      transaction: (work) => {
+      transaction: (work, deadlineMs, scope) => {
         if (isAway) return Promise.reject(new StoreUnavailableError('away'))
         if (started++ === 0)
           setImmediate(() => {
             sizes.push(started)
             started = 0
           })
-        return store.transaction(work)
+        return store.transaction(work, deadlineMs, scope)
       },
     }
     const traffic = new Traffic(watched, running.clock, log)

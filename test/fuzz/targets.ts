@@ -1,4 +1,5 @@
 /** What is fuzzed: every reader of ours that meets bytes of others, with what must hold whatever they are. */
+
 import { isUtf8 } from 'node:buffer'
 import { isDeepStrictEqual } from 'node:util'
 import { parseCalibration } from '../../models/pack/calibration.js'
@@ -6,6 +7,7 @@ import { ModelPackError, readPackManifest, thresholdForFmr } from '../../models/
 import { readTfliteModel } from '../../models/tflite/tflite-model.js'
 import { deleteDescription } from '../../src/api/delete.js'
 import { enrollDescription } from '../../src/api/enroll.js'
+import { statusOf } from '../../src/api/error-response.js'
 import { rotateSigningDescription } from '../../src/api/rotate-signing.js'
 import { verifyDescription } from '../../src/api/verify.js'
 import { type Frame, FrameError, FrameReader } from '../../src/biometrics/channel/frames.js'
@@ -17,7 +19,7 @@ import { inputParser } from '../../src/http/bodies/json-body.js'
 import { ClientAddresses } from '../../src/http/listeners/client-address.js'
 import { oneLine, readHeaders } from '../../src/http/listeners/framing.js'
 import { startLineOf } from '../../src/http/listeners/malformed-request.js'
-import { ApiError } from '../../src/lib/api-error.js'
+import { DomainError } from '../../src/lib/domain-error.js'
 import { decodeBase64Text } from '../../src/verification/base64-text.js'
 import type { ImageInput } from '../../src/verification/images.js'
 import type { Target } from './fuzzer.js'
@@ -35,7 +37,7 @@ function unlessRefused<T>(work: () => T, ...refusals: Refusal[]): T | null {
 }
 
 function isFailure(error: unknown): boolean {
-  return error instanceof ApiError && error.status >= 500
+  return error instanceof DomainError && statusOf(error) >= 500
 }
 
 function assert(holds: boolean, rule: string): void {
@@ -50,7 +52,7 @@ const parsers = [enrollDescription, verifyDescription, deleteDescription, rotate
 function runJson(input: Buffer): void {
   const parse = parsers[(input[0] ?? 0) % parsers.length]!
   const body = input.subarray(1)
-  const parsed = unlessRefused(() => parse(body, 'application/json', ''), ApiError)
+  const parsed = unlessRefused(() => parse(body, 'application/json', ''), DomainError)
   if (parsed === null || body.length === 0) return
   // A long string in a field of base64 is looked at by its decoder alone.
   if (holdsImages(parsed) && imagesOf(parsed).some((text) => decoded(text) === null)) return
@@ -89,7 +91,7 @@ function textOf(value: unknown): unknown {
 function runQuery(input: Buffer): void {
   unlessRefused(
     () => parsers[(input[0] ?? 0) % parsers.length]!(Buffer.alloc(0), undefined, input.toString('latin1', 1)),
-    ApiError,
+    DomainError,
   )
 }
 

@@ -1,6 +1,6 @@
 /** A campaign of hostile input against one service: sends it, judges every answer, counts what must not happen. */
 import { createHmac, timingSafeEqual } from 'node:crypto'
-import { ERRORS } from '../../src/lib/api-error.js'
+import { API_ERRORS } from '../support/api-errors.js'
 import { openSocket, type RawResponse, rawRequest } from '../support/raw-socket.js'
 import { hostileImages, imageSeeds } from './images.js'
 import { damage, Random } from './random.js'
@@ -133,7 +133,7 @@ function isParserAnswer({ status, headers }: RawResponse): boolean {
 function isCoded({ status, body, headers }: RawResponse): boolean {
   if (typeof body !== 'object') return false
   if (status < 400) return true
-  const entry = Object.hasOwn(ERRORS, body.code) && ERRORS[body.code as keyof typeof ERRORS]
+  const entry = Object.hasOwn(API_ERRORS, body.code) && API_ERRORS[body.code as keyof typeof API_ERRORS]
   return (
     entry !== false &&
     entry.status === status &&

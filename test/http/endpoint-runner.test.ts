@@ -4,10 +4,11 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import Database from 'better-sqlite3'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import type { Call, Endpoint } from '../../src/api/endpoint.js'
+import type { Endpoint } from '../../src/api/endpoint.js'
 import { verifyDescription } from '../../src/api/verify.js'
 import { EndpointRunner } from '../../src/http/endpoint-runner.js'
 import type { TenantRecord } from '../../src/storage/records.js'
+import type { Call } from '../../src/verification/call.js'
 import { startService, type TestService } from '../support/service.js'
 
 let running: TestService
@@ -47,6 +48,7 @@ function callWith(changes: Partial<Call<unknown>>): Call<unknown> {
 function endpoint(work: () => Promise<void> = async () => {}): Endpoint<unknown> {
   return {
     ...verifyDescription,
+    aboutUser: false,
     async handle() {
       await work()
       return async () => {

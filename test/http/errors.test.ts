@@ -5,8 +5,9 @@ import Database from 'better-sqlite3'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
 import { PHOTO_GUIDANCE } from '../../src/biometrics/photo-guidance.js'
-import { ERRORS, type ErrorCode } from '../../src/lib/api-error.js'
+import type { ErrorCode } from '../../src/lib/error-codes.js'
 import type { KeyGrants } from '../../src/tenants/key-grants.js'
+import { API_ERRORS } from '../support/api-errors.js'
 import { askForSession } from '../support/capture-page.js'
 import { answerTo } from '../support/challenges.js'
 import { type ApiClient, type ApiResponse, apiClient } from '../support/client.js'
@@ -367,11 +368,15 @@ const header = ({ headers }: Answer, name: string): string | null =>
 
 describe('the error registry', () => {
   it('has no code that is not provoked here', () => {
-    expect(Object.keys(PROVOCATIONS).sort()).toEqual(Object.keys(ERRORS).sort())
+    expect(Object.keys(PROVOCATIONS).sort()).toEqual(Object.keys(API_ERRORS).sort())
   })
 
   it('uses the statuses and categories of the contract', () => {
-    const byCategory = Object.entries(ERRORS).map(([code, { category, status }]) => [code, category, status])
+    const byCategory = Object.entries(API_ERRORS).map(([code, { category, status }]) => [
+      code,
+      category,
+      status,
+    ])
     for (const [code, category, status] of byCategory) {
       expect(code).toMatch(/^[a-z][a-z_]*$/)
       if (category === 'biometric_rejected') expect(status).toBe(422)
@@ -385,9 +390,9 @@ describe('the error registry', () => {
   })
 
   for (const [code, provoke] of Object.entries(PROVOCATIONS) as Array<[ErrorCode, Provocation]>)
-    it(`answers ${ERRORS[code].status} ${code} in the one error shape`, async () => {
+    it(`answers ${API_ERRORS[code].status} ${code} in the one error shape`, async () => {
       const response = await provoke(world)
-      const { status, category } = ERRORS[code]
+      const { status, category } = API_ERRORS[code]
       expect(response.status).toBe(status)
       expect(response.body).toEqual({
         error: category,
@@ -458,7 +463,7 @@ describe('what to do', () => {
       expect(response.headers.get('content-security-policy')).toContain("default-src 'none'")
       const page = await response.text()
       expect(page).toContain(`<section id="${hash.slice(1)}">`)
-      for (const code of Object.keys(ERRORS)) expect(page).toContain(`<section id="${code}">`)
+      for (const code of Object.keys(API_ERRORS)) expect(page).toContain(`<section id="${code}">`)
     }
   })
 

@@ -1,6 +1,6 @@
 /** A film as it is judged: each axis alone, both of them, and the whole with the faces compared. */
 import {
-  type Fault,
+  type ChallengeFault,
   type FrameNote,
   judgeGeometry,
   type KeyFrames,
@@ -58,7 +58,7 @@ export interface Judged {
   nod: boolean
   both: boolean
   /** Of the whole film. */
-  fault: Fault | null
+  fault: ChallengeFault | null
 }
 
 export async function judge(pipeline: FacePipeline, film: Film, steps: readonly Step[]): Promise<Judged> {
@@ -79,7 +79,11 @@ export async function judge(pipeline: FacePipeline, film: Film, steps: readonly 
 }
 
 /** As the engine compares the frames that speak for the series. */
-async function faceChange(pipeline: FacePipeline, film: Film, keys: KeyFrames): Promise<Fault | null> {
+async function faceChange(
+  pipeline: FacePipeline,
+  film: Film,
+  keys: KeyFrames,
+): Promise<ChallengeFault | null> {
   const clock = new StageClock()
   const embeddings = new Map<number, Float32Array>()
   for (const imageIndex of keyIndices(keys)) {

@@ -27,7 +27,6 @@ const GO_ON = [
   'models build',
   'config show',
   'config check',
-  'size',
   'completion',
   'doctor',
 ]

@@ -3,8 +3,9 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { PHOTO_HINTS } from '../../src/biometrics/photo-guidance.js'
 import { SETTING_GROUPS } from '../../src/config/settings.js'
 import { CATEGORY_MEANINGS } from '../../src/http/openapi/errors-page.js'
-import { ERRORS, type ErrorCategory } from '../../src/lib/api-error.js'
+import type { ErrorCategory } from '../../src/lib/error-codes.js'
 import { packageFile } from '../../src/lib/package-root.js'
+import { API_ERRORS } from './api-errors.js'
 
 const UPDATE = process.env.UPDATE_DOCS === '1'
 
@@ -35,7 +36,7 @@ export function tableOf(head: string[], rows: string[][]): string {
 /** docs/errors.md */
 export function errorsPage(): string {
   const sections = (Object.keys(CATEGORY_MEANINGS) as ErrorCategory[]).map((category) => {
-    const entries = Object.entries(ERRORS).filter(([, entry]) => entry.category === category)
+    const entries = Object.entries(API_ERRORS).filter(([, entry]) => entry.category === category)
     return [
       `## ${category}`,
       '',

@@ -24,22 +24,6 @@ export interface Populated {
   kept: { key: string; request: Record<string, unknown>; text: string }
 }
 
-/** As before the last step of a copy. */
-export async function unfinish(where: string | TestDatabase): Promise<void> {
-  const make = (first: string) =>
-    `CREATE TABLE unfinished_copy (mark text NOT NULL, command text NOT NULL); INSERT INTO unfinished_copy (mark, command) VALUES ('${first}', 'countersign migrate-store')`
-  const oldest = 'SELECT id FROM tenant ORDER BY created_at, id LIMIT 1'
-  if (typeof where !== 'string') {
-    const [row] = await where.query(oldest)
-    await where.query(make(`${row!.id}`))
-    return
-  }
-  const database = new Database(where)
-  database.exec(make(database.prepare<[], string>(oldest).pluck().get()!))
-  database.pragma('application_id = 0x4353474d')
-  database.close()
-}
-
 export function changeSqlite(file: string, statement: string): void {
   const database = new Database(file)
   database.exec(statement)

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { ApiError } from '../../src/lib/api-error.js'
+import { DomainError } from '../../src/lib/domain-error.js'
 import { generateApiKey, parseApiKey } from '../../src/tenants/api-key.js'
 import { check, checkAsync, damaged } from '../support/properties.js'
 import { startService, type TestService, type TestTenant } from '../support/service.js'
@@ -49,9 +49,9 @@ describe('the Authorization header', () => {
           const caller = await running.service.core.tenancy.authenticate(authorization, 'sandbox')
           expect(expected && caller.tenant.id).toBe(tenant.id)
         } catch (error) {
-          expect(error).toBeInstanceOf(ApiError)
+          expect(error).toBeInstanceOf(DomainError)
           expect(['missing_api_key', 'malformed_api_key', 'invalid_api_key']).toContain(
-            (error as ApiError).code,
+            (error as DomainError).code,
           )
           expect(expected).toBe(false)
         }

@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import sharp from 'sharp'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import type { Engine } from '../../src/biometrics/engine/engine.js'
-import type { RecogniserCall } from '../../src/verification/biometric-provider.js'
+import type { Evidence, ProviderCall } from '../../src/verification/biometric-provider.js'
+import type { CaptureInput } from '../../src/verification/call.js'
 import { EngineProvider } from '../../src/verification/engine-provider.js'
 import { startEngine, temporaryDir } from '../biometrics/fixtures.js'
 import { answerTo } from '../support/challenges.js'
@@ -136,11 +137,8 @@ describe('a verdict', () => {
 })
 
 describe('a score that is exactly the threshold', () => {
-  const callOf = (images: Buffer[], challenge: RecogniserCall['challenge']): RecogniserCall => ({
-    userId: 'ada',
-    images,
-    input: {},
-    challenge,
+  const call = (): ProviderCall<CaptureInput> => ({
+    input: { user_id: 'ada' },
     deadlineMs: performance.now() + 60_000,
     signal: new AbortController().signal,
     share: { priority: 'production', flow: 'test', weight: 1 },
@@ -151,12 +149,10 @@ describe('a score that is exactly the threshold', () => {
     const { reference } = await engine.enrol([enrolled])
     const isPhoto = what === 'a photo'
     const notes = frames.map((_, index) => ({ step: 0, tMs: 200 * index }))
-    const compare = (threshold: number) =>
-      provider.verify(
-        isPhoto ? callOf([presented], null) : callOf(frames, { notes, steps: ['frontal'] }),
-        () => reference,
-        threshold,
-      )
+    const evidence: Evidence = isPhoto
+      ? { images: [presented], challenge: null }
+      : { images: frames, challenge: { notes, steps: ['frontal'] } }
+    const compare = (threshold: number) => provider.verify(call(), evidence, () => reference, threshold)
     const { score } = await compare(0)
     const matchesAt = async (threshold: number) => (await compare(threshold)).matches
     expect(await matchesAt(score!)).toBe(true)

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { nativeKernels, typescriptKernels } from '../../src/biometrics/kernels/kernels.js'
 import { toBase64 } from '../../src/client/image.js'
-import { ApiError } from '../../src/lib/api-error.js'
+import { DomainError } from '../../src/lib/domain-error.js'
 import { decodeImages } from '../../src/verification/images.js'
 import { bytesInside, check, checkAsync, damaged } from '../support/properties.js'
 
@@ -12,7 +12,7 @@ const decode = async (text: string | Buffer): Promise<Buffer | null> => {
   try {
     return (await decodeImages({ image: text }))[0]!
   } catch (error) {
-    if (!(error instanceof ApiError) || error.code !== 'invalid_request') throw error
+    if (!(error instanceof DomainError) || error.code !== 'invalid_request') throw error
     return null
   }
 }

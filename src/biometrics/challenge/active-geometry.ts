@@ -15,12 +15,12 @@ import { type Movement, modeOf, type Step } from './steps.js'
 
 /** What is for the backend and the audit log alone: it would help whoever attacks. */
 export const FINDINGS = ['flat', 'face_changed', 'discontinuous', 'replayed', 'out_of_order'] as const
-export type Finding = (typeof FINDINGS)[number]
+export type ChallengeFinding = (typeof FINDINGS)[number]
 
 /** What is wrong with a series: always something for the person, and what it looks like where that says more. */
-export interface Fault {
+export interface ChallengeFault {
   guidance: Guidance
-  finding?: Finding
+  finding?: ChallengeFinding
 }
 
 /** A frame as its sender describes it. */
@@ -48,7 +48,7 @@ export function keyIndices({ frontal, movements, last }: KeyFrames): number[] {
   return [...new Set([frontal, ...movements, last])]
 }
 
-export type GeometryVerdict = { keys: KeyFrames; fault: null } | { keys: null; fault: Fault }
+export type GeometryVerdict = { keys: KeyFrames; fault: null } | { keys: null; fault: ChallengeFault }
 
 /** What a model pack says of it. */
 export interface GeometryBounds {
@@ -80,8 +80,8 @@ function faultOfOrder(
   notes: readonly FrameNote[],
   steps: readonly Step[],
   longestMs: number = CAPTURE.maxIntervalMs,
-): Fault | null {
-  const outOfOrder: Fault = { guidance: 'try_again', finding: 'out_of_order' }
+): ChallengeFault | null {
+  const outOfOrder: ChallengeFault = { guidance: 'try_again', finding: 'out_of_order' }
   const [first] = notes
   if (first?.step !== 0 || notes.at(-1)!.step !== steps.length - 1) return outOfOrder
   for (const [index, { step, tMs }] of notes.entries()) {
@@ -106,7 +106,7 @@ const MAX_FACELESS = 3
 const MAX_GAP_MS = 1_000
 
 /** Every frame that shows faces must show one, wholly. */
-function faultOfAny(looks: readonly Look[]): Fault | null {
+function faultOfAny(looks: readonly Look[]): ChallengeFault | null {
   const faceless = looks.filter((look) => 'code' in look && look.code === 'face_not_found')
   if (faceless.length > MAX_FACELESS) return { guidance: 'no_face' }
   for (const look of looks) {
@@ -185,7 +185,7 @@ class Series {
   }
 
   /** The first frame of each movement past its target, with a return to the middle between two of them. */
-  private crossings(middle: PosedFrame): number[] | Fault {
+  private crossings(middle: PosedFrame): number[] | ChallengeFault {
     const found: number[] = []
     for (const [number, step] of this.steps.entries()) {
       if (step === 'frontal') continue
@@ -199,7 +199,7 @@ class Series {
     return found
   }
 
-  private crossing(middle: PosedFrame, number: number, step: Movement): number | Fault {
+  private crossing(middle: PosedFrame, number: number, step: Movement): number | ChallengeFault {
     const target = modeOf(step) === 'turn' ? this.spec.turnDegrees : this.spec.nodDegrees
     const candidates = this.framesOf(number)
     for (const index of candidates) {
@@ -261,7 +261,7 @@ class Series {
 const STRIDE_MS = 200
 const MAX_STRIDE_MS = 250
 
-function refused(guidance: Guidance, finding?: Finding): GeometryVerdict {
+function refused(guidance: Guidance, finding?: ChallengeFinding): GeometryVerdict {
   return { keys: null, fault: { guidance, ...(finding ? { finding } : {}) } }
 }
 

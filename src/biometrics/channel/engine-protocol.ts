@@ -32,7 +32,7 @@ export type WorkerEnd = { loaded: true } | { loaded: false; reason: string }
  * heap; `stall` keeps the worker busy.
  */
 export type Breakage = 'exit' | 'throw' | 'exhaust' | 'crash'
-export type Fault =
+export type InjectedFault =
   | { kind: Breakage | `${Breakage}-on-next-task` | 'throw-afterwards' }
   | { kind: 'stall'; durationMs: number }
 
@@ -54,7 +54,7 @@ export type WorkerTask =
   | ({ type: 'embed'; alignment: Alignment } & OnePicture)
   | { type: 'guide'; images: readonly Uint8Array[] }
   | ({ type: 'inspect'; maxPixels?: number } & OnePicture)
-  | { type: 'fault'; fault: Fault }
+  | { type: 'fault'; fault: InjectedFault }
 
 /** A task without its images, which are the frame's parts. */
 export type ImagelessTask = WorkerTask extends infer T

@@ -43,7 +43,7 @@ const MAX_PARTS = 64
 
 /** Puts frames together from the stream's chunks, however it was cut. Each byte is copied once. */
 export class FrameReader<Message> {
-  private readonly mostBytes: number
+  private readonly maxBytes: number
   private readonly onFrame: (frame: Frame<Message>) => void
   /** What is being filled, and how far: the fixed head, the lengths of the parts, the message, then part after part. */
   private target = new Uint8Array(FIXED_HEAD)
@@ -51,8 +51,8 @@ export class FrameReader<Message> {
   private next: (whole: Uint8Array) => void = (whole) => this.takeHead(whole)
 
   /** @param mostBytes of message and parts together; memory is set aside for what a head announces, so up to this */
-  constructor(mostBytes: number, onFrame: (frame: Frame<Message>) => void) {
-    this.mostBytes = mostBytes
+  constructor(maxBytes: number, onFrame: (frame: Frame<Message>) => void) {
+    this.maxBytes = maxBytes
     this.onFrame = onFrame
   }
 
@@ -82,7 +82,7 @@ export class FrameReader<Message> {
     this.expect(partCount * WORD, (lengths) => {
       const partLengths = words(lengths)
       const bytes = partLengths.reduce((sum, length) => sum + length, jsonLength)
-      if (bytes > this.mostBytes) throw new FrameError(`a frame of ${bytes} bytes`)
+      if (bytes > this.maxBytes) throw new FrameError(`a frame of ${bytes} bytes`)
       this.expect(jsonLength, (json) => this.takeParts(json, partLengths, []))
     })
   }

@@ -15,7 +15,7 @@ import {
   type FlowShare,
   type StageTimings,
 } from '../types.js'
-import { EngineCall, NAMELESS, type Part, type SuccessfulReply } from './engine-call.js'
+import { type CallTask, DEFAULT_SHARE, EngineCall, type SuccessfulReply } from './engine-call.js'
 import type { EngineProcess } from './engine-process.js'
 import { FairQueue } from './fair-queue.js'
 
@@ -37,7 +37,7 @@ const SERIES_TASKS_PER_WORKER = 2
 const SANDBOX_TASKS_PER_WORKER = 1
 
 /** Values of all tasks of a call, in the order of the tasks, and the time that each stage took. */
-export interface Yield<T extends WorkerTask> {
+export interface TaskResults<T extends WorkerTask> {
   values: Array<WorkerValues[T['type']]>
   timingsMs: StageTimings
 }
@@ -83,7 +83,7 @@ export class Dispatcher {
   }
 
   /** A worker has a place for a single task of this flow, at once. */
-  hasPlaceFor(share: FlowShare = NAMELESS): boolean {
+  hasPlaceFor(share: FlowShare = DEFAULT_SHARE): boolean {
     return (
       !this.isolating &&
       this.running < this.capacity &&
@@ -93,7 +93,7 @@ export class Dispatcher {
   }
 
   /**
-   * Runs `work`, which asks for tasks by `perform` and `goOn`, as one request: once it is accepted, draining waits for its outcome.
+   * Runs `work`, which asks for tasks by `perform` and `performMore`, as one request: once it is accepted, draining waits for its outcome.
    * @throws BiometricError engine_unavailable while draining
    */
   async accept<Outcome>(work: () => Promise<Outcome>): Promise<Outcome> {
@@ -112,14 +112,14 @@ export class Dispatcher {
    * @param tasks at least one; several are a series
    * @throws BiometricError the first failing task's, or a code of the moment
    */
-  perform<T extends WorkerTask>(tasks: readonly T[], options: CallOptions): Promise<Yield<T>> {
+  perform<T extends WorkerTask>(tasks: readonly T[], options: CallOptions): Promise<TaskResults<T>> {
     return this.submit(tasks, options, (call) => this.admit(call))
   }
 
   /** As `perform` does, for a request that has had tasks performed before: it is not refused for a full queue, and waits behind no other series of its flow. */
-  goOn<T extends WorkerTask>(tasks: readonly T[], options: CallOptions): Promise<Yield<T>> {
+  performMore<T extends WorkerTask>(tasks: readonly T[], options: CallOptions): Promise<TaskResults<T>> {
     return this.submit(tasks, options, (call) => {
-      this.waiting.goOn(call, call.share, call)
+      this.waiting.requeue(call, call.share, call)
       this.pump()
     })
   }
@@ -149,7 +149,7 @@ export class Dispatcher {
     tasks: readonly T[],
     options: CallOptions,
     admit: (call: EngineCall) => void,
-  ): Promise<Yield<T>> {
+  ): Promise<TaskResults<T>> {
     const call = new EngineCall(tasks, options, (expired) => {
       this.waiting.remove(expired)
       this.pump()
@@ -202,8 +202,8 @@ export class Dispatcher {
 
   private async dispatch(pool: EngineProcess, call: EngineCall): Promise<void> {
     const part = call.take()
-    if (call.isRetrying) this.waiting.putBack(call)
-    else if (call.isWaiting) this.waiting.goOn(call, call.share, call)
+    if (call.isRetrying) this.waiting.putFirst(call)
+    else if (call.isWaiting) this.waiting.requeue(call, call.share, call)
     this.running++
     if (call.isSeries) this.runningOfSeries++
     if (call.share.priority === 'sandbox') this.runningOfSandbox++
@@ -225,14 +225,14 @@ export class Dispatcher {
     }
   }
 
-  private onWorkerLost(call: EngineCall, part: Part, cause: unknown): void {
+  private onWorkerLost(call: EngineCall, part: CallTask, cause: unknown): void {
     if (part.retried) {
       const message = 'The worker failed twice while it processed the request.'
       call.reject(new BiometricError('engine_unavailable', message, undefined, { cause }))
       return
     }
     call.giveBack(part)
-    if (call.isWaiting && call.isRetrying) this.waiting.putBack(call)
+    if (call.isWaiting && call.isRetrying) this.waiting.putFirst(call)
   }
 
   private toError(failure: Extract<WorkerReply<WorkerTask['type']>, { ok: false }>): BiometricError {

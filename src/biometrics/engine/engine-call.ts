@@ -10,7 +10,7 @@ import { BiometricError, type CallOptions, type FlowShare } from '../types.js'
 export type SuccessfulReply = Extract<WorkerReply<WorkerTask['type']>, { ok: true }>
 
 /** A task on its way to a worker. */
-export interface Part {
+export interface CallTask {
   task: WorkerTask
   /** Its place in the call. */
   index: number
@@ -19,7 +19,7 @@ export interface Part {
 }
 
 /** Whose calls say no share. */
-export const NAMELESS: FlowShare = { flow: '', priority: 'production', weight: 1 }
+export const DEFAULT_SHARE: FlowShare = { flow: '', priority: 'production', weight: 1 }
 
 /**
  * Settles once: with the replies to all its tasks, a refusal, its deadline or its caller's abort, whichever comes first. Once it is
@@ -41,7 +41,7 @@ export class EngineCall {
   private failure: Error | undefined
   private next = 0
   /** Tasks whose worker died, to be handed over once more. */
-  private lost: Part[] = []
+  private lost: CallTask[] = []
   private answered = 0
   private running = 0
   private isSettled = false
@@ -75,7 +75,7 @@ export class EngineCall {
   }
 
   get share(): FlowShare {
-    return this.options.share ?? NAMELESS
+    return this.options.share ?? DEFAULT_SHARE
   }
 
   get isSeries(): boolean {
@@ -108,13 +108,13 @@ export class EngineCall {
   }
 
   /** The next task, which its worker has from now on; the call must be waiting. */
-  take(): Part {
+  take(): CallTask {
     if (this.running++ === 0) this.queueMs += performance.now() - this.waitingSince
     return this.lost.shift() ?? { task: this.tasks[this.next]!, index: this.next++, retried: false }
   }
 
   /** A task's reply has come. */
-  answer({ index }: Part, reply: SuccessfulReply): void {
+  answer({ index }: CallTask, reply: SuccessfulReply): void {
     this.leaveWorker()
     if (index >= this.end) return
     this.replies[index] = reply
@@ -123,7 +123,7 @@ export class EngineCall {
   }
 
   /** A task has failed: those after it are dropped, and those before it, which workers still have, are waited for. */
-  refuse({ index }: Part, error: Error): void {
+  refuse({ index }: CallTask, error: Error): void {
     this.leaveWorker()
     if (index >= this.end) return
     this.failure = error
@@ -134,7 +134,7 @@ export class EngineCall {
   }
 
   /** The worker died with the task, which is to be handed over once more. */
-  giveBack(part: Part): void {
+  giveBack(part: CallTask): void {
     this.leaveWorker()
     if (part.index >= this.end) return
     this.lost.push({ ...part, retried: true })

@@ -30,7 +30,7 @@ import type { EngineIncident, ProviderStatus } from '../types.js'
 export interface EngineProcessOptions extends Omit<WorkerSetup, 'socketPath'> {
   workers: number
   /** Milliseconds between two pings of each worker; a second unless a test asks for less. */
-  beatMs?: number | undefined
+  pingIntervalMs?: number | undefined
   /** The number of ready workers has changed. */
   onChange: () => void
   onIncident: (incident: EngineIncident) => void
@@ -70,11 +70,11 @@ const LOSS_SETTLES_MS = 50
  * Each worker is pinged at every beat. Beats are counted instead of seconds: after the service itself stood still, as in a machine that was
  * suspended, the first beat counts as one.
  */
-const BEAT_MS = 1000
+const PING_INTERVAL_MS = 1000
 /** A worker computes for some 0.1 s at a time between two turns of its event loop, on a busy machine for a second. */
-const SILENT_BEATS = 4
+const SILENT_PINGS = 4
 /** Twice as long as it takes to call a worker silent: a worker that is silent for so long is replaced, and with it the whole process. */
-const HUNG_BEATS = 8
+const HUNG_PINGS = 8
 /** A reply holds a few vectors and what was measured, which is kilobytes; a longer one is no honest reply. */
 const MAX_REPLY_BYTES = 1024 * 1024
 
@@ -134,7 +134,7 @@ export class EngineProcess {
       await once(engine.server, 'listening')
       engine.spawn()
       await allReady
-      engine.beat = setInterval(() => engine.ping(), options.beatMs ?? BEAT_MS).unref()
+      engine.beat = setInterval(() => engine.ping(), options.pingIntervalMs ?? PING_INTERVAL_MS).unref()
       return engine
     } catch (error) {
       await engine.close()
@@ -149,7 +149,7 @@ export class EngineProcess {
 
   /** Workers are there, and none of them answers: the process stands still, or is stuck in native code. */
   get isSilent(): boolean {
-    return this.readyCount > 0 && [...this.workers].every(({ unanswered }) => unanswered >= SILENT_BEATS)
+    return this.readyCount > 0 && [...this.workers].every(({ unanswered }) => unanswered >= SILENT_PINGS)
   }
 
   get processId(): number | undefined {
@@ -292,8 +292,8 @@ export class EngineProcess {
 
   private ping(): void {
     for (const worker of this.workers) {
-      if (worker.unanswered >= HUNG_BEATS) {
-        this.report('engine_hung', new Error(`a worker answered none of ${HUNG_BEATS} pings`))
+      if (worker.unanswered >= HUNG_PINGS) {
+        this.report('engine_hung', new Error(`a worker answered none of ${HUNG_PINGS} pings`))
         this.kill()
         return
       }

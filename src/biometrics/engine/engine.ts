@@ -14,10 +14,10 @@ import { livenessFrames, meanLiveness } from '../challenge/film-liveness.js'
 import type { FrameGuidance } from '../challenge/frame-faults.js'
 import { guidanceOn, leastFaceShare } from '../challenge/frame-guidance.js'
 import { showsOneFace } from '../challenge/same-face.js'
-import type { Fault, WorkerTask } from '../channel/engine-protocol.js'
+import type { InjectedFault, WorkerTask } from '../channel/engine-protocol.js'
 import type { WorkerValues } from '../channel/worker-messages.js'
 import type { FrameFace } from '../measurements.js'
-import { findOddOne, fuseEmbeddings, scoreOf, viewOf } from '../pipeline/match.js'
+import { findOddOne, fuseEmbeddings, scoreOf, weightedEmbeddingOf } from '../pipeline/match.js'
 import { adviceOn, assessQuality, faultsOf } from '../pipeline/quality-bounds.js'
 import {
   BiometricError,
@@ -68,14 +68,14 @@ export class Engine {
     const pack = await loadModelPack(options.packDir)
     await verifyModelPack(pack)
     const engine = new Engine(pack, options)
-    const { executionProviders, limits, workers, beatMs, faultInjection = false } = options
+    const { executionProviders, limits, workers, pingIntervalMs, faultInjection = false } = options
     engine.pool = await EngineProcess.start({
       pack,
       executionProviders,
       limits,
       faultInjection,
       workers,
-      beatMs,
+      pingIntervalMs,
       onChange: () => engine.dispatcher.pump(),
       onIncident: (incident) => options.onIncident?.(incident),
     })
@@ -100,7 +100,10 @@ export class Engine {
       if (faults.length > 0 && !call.assessOnly)
         throw new BiometricError('low_quality', adviceOn(faults), faults[0]!.imageIndex, { faults })
       this.assertOnePerson(samples)
-      const { embedding, weight } = fuseEmbeddings(samples.map(viewOf), this.pack.manifest.embedder)
+      const { embedding, weight } = fuseEmbeddings(
+        samples.map(weightedEmbeddingOf),
+        this.pack.manifest.embedder,
+      )
       const { quality } = bestOf(samples)
       const liveness = weakestLiveness(samples)
       return { reference: embedding, weight, quality, findings, liveness, samples, timingsMs }
@@ -164,7 +167,7 @@ export class Engine {
         if (!alignment) throw garbled()
         return { type: 'embed' as const, images: [images[imageIndex]!] as const, imageIndex, alignment }
       })
-      const embedded = await this.dispatcher.goOn(tasks, call)
+      const embedded = await this.dispatcher.performMore(tasks, call)
       addTimings(timingsMs, embedded.timingsMs)
       return timed(timingsMs, () => {
         const samples = indices.map((imageIndex, i) => {
@@ -288,7 +291,7 @@ export class Engine {
   }
 
   /** For tests, with `faultInjection` on: breaks the worker that takes this task. Resolves when it is done. */
-  async injectFault(fault: Fault): Promise<void> {
+  async injectFault(fault: InjectedFault): Promise<void> {
     await this.submit({ type: 'fault', fault }, {})
   }
 

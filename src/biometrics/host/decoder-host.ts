@@ -11,7 +11,7 @@ const MAX_TASK_BYTES = 256 * 1024 * 1024
 /** Workers run with 10. Of a core that a worker wants as well, Linux gives a process with 12 about two fifths. */
 const NICENESS = 12
 /** Above the engine process's 500: of both this one costs least when memory runs out. */
-const VICTIM_SCORE = '800'
+const OOM_SCORE = '800'
 
 const answers = createWriteStream('', { fd: ANSWERS_FD })
 
@@ -24,7 +24,7 @@ try {
   // Not allowed: costly pictures then compete with others.
 }
 try {
-  writeFileSync('/proc/self/oom_score_adj', VICTIM_SCORE)
+  writeFileSync('/proc/self/oom_score_adj', OOM_SCORE)
 } catch {
   // Not Linux, or not allowed: nothing is lost but the preference.
 }

@@ -13,8 +13,6 @@ import { encodeFrame, FrameReader } from '../channel/frames.js'
 import type { WorkerIncident } from '../channel/worker-messages.js'
 import { kernels } from '../kernels/kernels.js'
 import { configureDecoders } from '../pipeline/decode-pixels.js'
-import { lentRoom } from '../pipeline/views.js'
-import { clearSeat, makeSeats, type SeatedSetup } from '../worker/seats.js'
 
 /**
  * A worker's JavaScript heap. Pictures and networks lie outside of it, so whatever fills it is a fault, which then ends that
@@ -42,13 +40,13 @@ process.on('SIGINT', () => {})
 process.on('SIGTERM', () => {})
 const setups = new FrameReader<HostSetup>(MAX_SETUP_BYTES, ({ message }) => void run(message))
 process.stdin.on('data', (chunk) => setups.push(chunk)).once('close', () => closing.abort())
-giveWay()
-preferAsVictim()
+lowerPriority()
+raiseOomScore()
 
 async function run({ workers, worker }: HostSetup): Promise<void> {
   // Process-wide, so before the first thread: between blocking all parsers and allowing three, no thread could decode.
   configureDecoders()
-  const pool = new Piscina<SeatedSetup, WorkerEnd>({
+  const pool = new Piscina<WorkerSetup, WorkerEnd>({
     filename: createRequire(import.meta.url).resolve('#engine-worker'),
     minThreads: workers,
     maxThreads: workers,
@@ -62,15 +60,13 @@ async function run({ workers, worker }: HostSetup): Promise<void> {
   pool.on('error', (error) => report(worker, { kind: 'worker_lost', reason: describe(error) }))
   // Not for its sake shall the process live on: a thread that could not even start is waited for in vain.
   setInterval(() => kernels.releaseFreePages(), RELEASE_EVERY_MS).unref()
-  const seats = makeSeats(workers, lentRoom(worker.pack.manifest))
-  const seated = Array.from({ length: workers }, (_, seat) => ({ ...worker, seat, seats }))
-  await Promise.all(seated.map((setup) => keepServing(pool, setup)))
+  await Promise.all(Array.from({ length: workers }, () => keepServing(pool, worker)))
   // Only now: ending a thread that may be inside ONNX Runtime aborts the process.
   await pool.destroy()
 }
 
-/** One seat of the pool: a task that lasts until the service hangs up, given to the next thread whenever one dies under it. */
-async function keepServing(pool: Piscina<SeatedSetup, WorkerEnd>, setup: SeatedSetup): Promise<void> {
+/** Keeps one thread of the pool serving: a Piscina task that lasts until the service hangs up, run again whenever its thread dies. */
+async function keepServing(pool: Piscina<WorkerSetup, WorkerEnd>, setup: WorkerSetup): Promise<void> {
   let delayMs: number = RETRY_MS.first
   while (!closing.signal.aborted) {
     try {
@@ -82,7 +78,6 @@ async function keepServing(pool: Piscina<SeatedSetup, WorkerEnd>, setup: SeatedS
         delayMs = Math.min(2 * delayMs, RETRY_MS.longest)
       }
     } catch (error) {
-      clearSeat(setup.seats, setup.seat)
       report(setup, { kind: 'worker_lost', reason: describe(error) })
     }
   }
@@ -103,7 +98,7 @@ function describe(error: unknown): string {
  * The service's main thread needs little time, but at once: while it waits for a core, workers run out of tasks. Threads
  * inherit the priority of the one that starts them, so this comes before the first.
  */
-function giveWay(): void {
+function lowerPriority(): void {
   try {
     setPriority(constants.priority.PRIORITY_BELOW_NORMAL)
   } catch {
@@ -112,7 +107,7 @@ function giveWay(): void {
 }
 
 /** When memory runs out, Linux shall end this process, which is replaced, and not the service. */
-function preferAsVictim(): void {
+function raiseOomScore(): void {
   try {
     writeFileSync('/proc/self/oom_score_adj', '500')
   } catch {

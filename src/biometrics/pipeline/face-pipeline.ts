@@ -14,13 +14,12 @@ import { chooseFace, outerWidth } from './face-policy.js'
 import { ImagePyramid } from './image-pyramid.js'
 import { fivePointsOf68, LandmarkFinder } from './landmarks.js'
 import { LIVENESS_UNCHECKED, LivenessChecker } from './liveness.js'
+import { Mutex } from './mutex.js'
 import { loadNetwork, type Network } from './network.js'
 import { measureChip, rateQuality, toGrey } from './quality.js'
 import { measureComponents } from './quality-components.js'
 import { assertLive, assertQuality } from './refusals.js'
 import { StageClock } from './stage-clock.js'
-import { Turns } from './turns.js'
-import type { Lent, LentNetwork, Neighbours } from './views.js'
 
 export interface PipelineOptions {
   /** The execution provider that runs every network. */
@@ -77,7 +76,7 @@ export class FacePipeline {
   readonly pack: ModelPack
   readonly limits: ImageLimits
   private readonly networks: Network[] = []
-  private readonly turns = new Turns()
+  private readonly mutex = new Mutex()
   /** Decoded pictures that have a turn or wait for one, and will bring the embedder a face. */
   private facesComing = 0
   private detector!: FaceDetector
@@ -124,19 +123,6 @@ export class FacePipeline {
       for (const file of liveness.networks) networks.push(await open(file))
       this.liveness = new LivenessChecker(networks, liveness)
     }
-  }
-
-  /** @param neighbours who may be asked to compute a part of a face; by default nobody */
-  askOf(neighbours: Neighbours): void {
-    this.embedder.views.neighbours = neighbours
-    if (this.landmarks) this.landmarks.views.neighbours = neighbours
-  }
-
-  /** A neighbour's part. @param views [count, 3, height, width] of that network; may be reused once the promise is settled */
-  async runFor(network: LentNetwork, views: Float32Array): Promise<Float32Array> {
-    const owner = network === 'embedder' ? this.embedder : this.landmarks
-    if (!owner) throw new Error(`the pack has no ${network} network`)
-    return owner.views.runAlone(views)
   }
 
   /** Runs every stage once on a grey picture, so that the first caller does not pay for first-time work. */
@@ -217,7 +203,7 @@ export class FacePipeline {
     const pyramid = new ImagePyramid(image.pixels)
     let leave = () => {}
     try {
-      leave = await clock.measure('queue', () => this.turns.enter())
+      leave = await clock.measure('queue', () => this.mutex.lock())
       return await work(pyramid)
     } finally {
       pyramid.release()
@@ -235,39 +221,25 @@ export class FacePipeline {
     { imageIndex, strictLiveness, clock }: Required<AnalyseOptions>,
   ): Promise<PreparedFace> {
     const { limits } = this
-    let lent: readonly Lent[] = []
-    const lend = (chip: Float32Array) => {
-      lent = this.embedder.lend(chip)
-    }
-    try {
-      const measured = await this.measureFace(image, pyramid, { imageIndex, clock, limits }, lend)
-      const { face, chip, found } = measured
-      assertQuality(face, this.pack.manifest.quality)
-      const liveness = await this.checkLiveness(pyramid, found.box, clock)
-      if (strictLiveness) assertLive(liveness, imageIndex)
-      return { face: { ...face, liveness }, embedding: this.embedder.add(chip, clock, lent) }
-    } catch (error) {
-      this.embedder.giveUp(lent)
-      throw error
-    }
+    const measured = await this.measureFace(image, pyramid, { imageIndex, clock, limits })
+    const { face, chip, found } = measured
+    assertQuality(face, this.pack.manifest.quality)
+    const liveness = await this.checkLiveness(pyramid, found.box, clock)
+    if (strictLiveness) assertLive(liveness, imageIndex)
+    return { face: { ...face, liveness }, embedding: this.embedder.add(chip, clock) }
   }
 
-  /**
-   * The face in pixels of the source, how it was aligned, its chip (valid until the next one), and as it was found.
-   * @param onChip is told of the chip before it is judged
-   */
+  /** The face in pixels of the source, how it was aligned, its chip (valid until the next one), and as it was found. */
   private async measureFace(
     image: DecodedImage,
     pyramid: ImagePyramid,
     options: Required<Omit<LookOptions, 'checkLiveness'>>,
-    onChip: (chip: Float32Array) => void = () => {},
   ) {
     const { sourceScale } = image
     const { imageIndex, clock } = options
     const found = await this.findFace(image, pyramid, options)
     const alignment = this.aligner.alignmentOf(found.points)
     const chip = await clock.measure('align', () => this.aligner.cut(pyramid, alignment))
-    onChip(chip)
     const quality = await clock.measure('align', () => this.judge(chip, found, sourceScale))
     const toSource = (value: number) => value * sourceScale
     const { x, y, width, height } = found.box

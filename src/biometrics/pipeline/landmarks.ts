@@ -4,11 +4,14 @@ import type { LandmarksSpec } from '../../../models/pack/pack-schema.js'
 import { kernels } from '../kernels/kernels.js'
 import type { PlaneFormat, Rectangle } from '../kernels/planes.js'
 import type { Box } from '../types.js'
+import { BatchedNetwork } from './batched-network.js'
 import type { ImagePyramid } from './image-pyramid.js'
 import type { Network } from './network.js'
 import { toPlaneFormat } from './pixel-input.js'
 import { ScratchBuffer } from './scratch-buffer.js'
-import { COORDINATES, ViewRunner } from './views.js'
+
+/** x and y of 68 points. */
+const COORDINATES = 136
 
 /** In a mirrored face, point i of the 68 (iBUG 300-W order) is what point `MIRRORED_68[i]` is in the original. */
 const MIRRORED_68: readonly number[] = [
@@ -21,13 +24,13 @@ const MIRRORED_68: readonly number[] = [
 ]
 
 export class LandmarkFinder {
-  readonly views: ViewRunner
+  private readonly network: BatchedNetwork
   private readonly spec: LandmarksSpec
   private readonly format: PlaneFormat
   private readonly scratch = new ScratchBuffer()
 
   constructor(network: Network, spec: LandmarksSpec) {
-    this.views = new ViewRunner(network, 'landmarks', spec.input, COORDINATES)
+    this.network = new BatchedNetwork(network, 'landmarks', spec.input, COORDINATES)
     this.spec = spec
     this.format = toPlaneFormat(spec.input)
   }
@@ -55,11 +58,11 @@ export class LandmarkFinder {
       { x: padLeft, y: padTop, width: contentWidth, height: contentHeight },
       this.format,
     )
-    const views = this.spec.flipAverage ? 2 : 1
-    if (views === 2) kernels.mirrorPlanar(straight, both.subarray(length), width)
-    const found = await this.views.run(both.subarray(0, views * length))
+    const { flipAverage } = this.spec
+    if (flipAverage) kernels.mirrorPlanar(straight, both.subarray(length), width)
+    const found = await this.network.run(flipAverage ? both : straight)
     const relative = Float64Array.from(found.subarray(0, COORDINATES))
-    if (views === 2) {
+    if (flipAverage) {
       const other = found.subarray(COORDINATES)
       for (let i = 0; i < 68; i++) {
         const j = MIRRORED_68[i]!

@@ -20,27 +20,30 @@ export function scoreOf(pack: ModelPack, a: Float32Array, b: Float32Array): numb
 }
 
 /** An embedding and how much it counts among others. */
-export interface WeightedView {
+export interface WeightedEmbedding {
   embedding: Float32Array
   weight: number
 }
 
-export function viewOf({ embedding, quality }: Pick<FaceSample, 'embedding' | 'quality'>): WeightedView {
+export function weightedEmbeddingOf({
+  embedding,
+  quality,
+}: Pick<FaceSample, 'embedding' | 'quality'>): WeightedEmbedding {
   // A floor keeps a usable sample of quality 0 from vanishing, and the sum from being zero.
   return { embedding, weight: Math.max(quality.score, 0.01) }
 }
 
 /**
  * The weighted mean of one person's embeddings, brought to length 1 when the pack says so. `weight` times `embedding` is the
- * sum that it was made of, so that fusing the result with further views gives what fusing all of them at once would.
+ * sum that it was made of, so that fusing the result with further embeddings gives what fusing all of them at once would.
  */
 export function fuseEmbeddings(
-  views: readonly WeightedView[],
+  embeddings: readonly WeightedEmbedding[],
   spec: Pick<EmbedderSpec, 'dimensions' | 'normalize'>,
-): WeightedView {
-  const total = views.reduce((sum, { weight }) => sum + weight, 0)
+): WeightedEmbedding {
+  const total = embeddings.reduce((sum, { weight }) => sum + weight, 0)
   const mean = new Float64Array(spec.dimensions)
-  for (const { embedding, weight } of views)
+  for (const { embedding, weight } of embeddings)
     for (let i = 0; i < mean.length; i++) mean[i]! += (embedding[i]! * weight) / total
   const fused = Float32Array.from(mean)
   if (!spec.normalize) return { embedding: fused, weight: total }

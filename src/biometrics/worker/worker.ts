@@ -3,7 +3,7 @@ import { connect, type NetConnectOpts, type OnReadOpts, type Socket } from 'node
 import type {
   Breakage,
   CancelMessage,
-  Fault,
+  InjectedFault,
   PingMessage,
   TaskMessage,
   WorkerEnd,
@@ -17,7 +17,6 @@ import { withFirstWorkingProvider } from '../pipeline/execution-provider.js'
 import { FacePipeline } from '../pipeline/face-pipeline.js'
 import { whenUnread } from '../pipeline/picture-readers.js'
 import type { ProviderStatus } from '../types.js'
-import { Seat, type SeatedSetup } from './seats.js'
 import { runTask } from './worker-tasks.js'
 
 /** Larger than most pictures, so that one read brings a whole one. */
@@ -28,7 +27,7 @@ const MAX_TASK_BYTES = 256 * 1024 * 1024
 let loaded: { pipeline: FacePipeline; provider: ProviderStatus } | undefined
 
 /** Piscina's task: lasts until the service hangs up. */
-export default async function serve(setup: SeatedSetup): Promise<WorkerEnd> {
+export default async function serve(setup: WorkerSetup): Promise<WorkerEnd> {
   try {
     loaded ??= await load(setup)
   } catch (error) {
@@ -49,10 +48,9 @@ async function load({ executionProviders, limits, pack }: WorkerSetup): Promise<
 async function serveTasks(
   pipeline: FacePipeline,
   provider: ProviderStatus,
-  setup: SeatedSetup,
+  setup: WorkerSetup,
 ): Promise<void> {
   const underWay = new Set<Promise<void>>()
-  const seat = takeSeat(pipeline, provider, setup)
   const wanted = new Map<number, AbortController>()
   const perform = async ({ message: { id, task }, images }: Frame<TaskMessage>) => {
     const whole = (images.length > 0 ? { ...task, images } : task) as WorkerTask
@@ -74,7 +72,7 @@ async function serveTasks(
       wanted.get(message.cancelled)?.abort()
       return
     }
-    const done = seat.whileBusy(() => perform({ message, images })).finally(() => underWay.delete(done))
+    const done = perform({ message, images }).finally(() => underWay.delete(done))
     underWay.add(done)
   })
   // One buffer for ever, instead of a new one for every chunk of a picture.
@@ -93,17 +91,6 @@ async function serveTasks(
     socket.on('close', () => resolve())
   })
   await Promise.all(underWay)
-  seat.leave()
-}
-
-/** Where the processor computes; another device is not shared out by cores. */
-function takeSeat(pipeline: FacePipeline, { active }: ProviderStatus, setup: SeatedSetup): Seat {
-  const seat = new Seat(setup.seats, setup.seat)
-  if (active === 'cpu') {
-    pipeline.askOf(seat)
-    void seat.help((network, views) => pipeline.runFor(network, views))
-  }
-  return seat
 }
 
 function send(socket: Socket, message: WorkerMessage): void {
@@ -144,7 +131,7 @@ const BREAKAGES: Record<Breakage, () => never> = {
   },
 }
 
-async function suffer(fault: Fault, { faultInjection }: WorkerSetup): Promise<WorkerReply<'fault'>> {
+async function suffer(fault: InjectedFault, { faultInjection }: WorkerSetup): Promise<WorkerReply<'fault'>> {
   if (!faultInjection) return { ok: false, code: 'engine_unavailable', message: 'Fault injection is off.' }
   switch (fault.kind) {
     case 'exit':

@@ -1,5 +1,8 @@
 /** What the service answered to a tried photo: verdict, score, timings, signature and JWT. */
+import type { Static } from 'typebox'
+import type { liveness } from '../../api/schemas.js'
 import { messagesIn } from '../../capture/capture-texts.js'
+import type { ErrorDetail } from '../../lib/domain-error.js'
 import type { TriedCall } from '../contract.js'
 import { Badge, type Fact, Facts } from './parts.js'
 
@@ -46,21 +49,7 @@ export function AnswerView({ answer }: { answer: TriedCall }) {
 
 const row = (name: string, value: unknown): Fact[] => (value ? [[name, String(value)]] : [])
 
-/** As far as answers of the API have it. */
-interface Liveness {
-  checked: boolean
-  passed: boolean | null
-  methods: string[]
-  score: number | null
-  guidance?: string
-  findings?: string[]
-}
-interface Detail {
-  path: string
-  issue: string
-  guidance?: string
-  hint?: string
-}
+type Liveness = Static<typeof liveness>
 
 /** Never a bare "live": by which methods, and what the approval is called for it. */
 function livenessRows(liveness: Liveness | undefined, claims: unknown): Fact[] {
@@ -79,7 +68,7 @@ const TEXTS: Record<string, string> = messagesIn('en')
 /** What a page may show: what the person can do better. */
 function forThePerson({ liveness, details }: TriedCall['body']): string {
   const { guidance } = (liveness ?? {}) as Partial<Liveness>
-  const found = (details ?? []) as Detail[]
+  const found = (details ?? []) as ErrorDetail[]
   const ofVerdict = guidance ? [TEXTS[guidance] ? `${TEXTS[guidance]} (${guidance})` : guidance] : []
   const ofPhotos = found.flatMap((detail) => (detail.hint ? [`${detail.hint} (${detail.guidance})`] : []))
   return [...ofVerdict, ...ofPhotos].join(' ')
@@ -88,7 +77,7 @@ function forThePerson({ liveness, details }: TriedCall['body']): string {
 /** What no page may show: it would tell an attacker what to mend. */
 function forTheBackend({ liveness, reason, details }: TriedCall['body']): string {
   const { findings = [] } = (liveness ?? {}) as Partial<Liveness>
-  const issues = ((details ?? []) as Detail[]).map(({ path, issue }) => `${path} ${issue}`)
+  const issues = ((details ?? []) as ErrorDetail[]).map(({ path, issue }) => `${path} ${issue}`)
   return [...(reason ? [reason] : []), ...findings, ...issues].join(', ')
 }
 

@@ -3,7 +3,7 @@ import { isUtf8 } from 'node:buffer'
 import type { TSchema } from 'typebox'
 import { Compile, type Validator } from 'typebox/compile'
 import type { EndpointDescription } from '../../api/endpoint.js'
-import { ApiError, type ErrorDetail } from '../../lib/api-error.js'
+import { DomainError, type ErrorDetail } from '../../lib/domain-error.js'
 import { type ParameterParser, type Parameters, parameterParser, parametersSchema } from '../parameters.js'
 import { memberIssue } from './json-members.js'
 import { cutLongStrings, cutNumber, putBackText } from './long-strings.js'
@@ -26,7 +26,7 @@ type InputDescription = Pick<EndpointDescription, 'body' | 'bodyOptional' | 'que
  */
 export const MAX_JSON_BYTES = 32_768
 
-/** Compiles the endpoint's schemas once. The parser throws ApiError unsupported_media_type, malformed_json, invalid_request. */
+/** Compiles the endpoint's schemas once. The parser throws DomainError unsupported_media_type, malformed_json, invalid_request. */
 export function inputParser(endpoint: InputDescription): InputParser {
   const parseParameters = parameterParser(endpoint)
   if (!endpoint.body) return bodilessParser(endpoint, parseParameters)
@@ -39,7 +39,8 @@ export function inputParser(endpoint: InputDescription): InputParser {
     if (body.length > 0) {
       assertJsonType(contentType)
       ;({ value, cuts } = parseJson(body, binaryPaths))
-    } else if (!endpoint.bodyOptional) throw new ApiError('malformed_json', { message: 'The body is empty.' })
+    } else if (!endpoint.bodyOptional)
+      throw new DomainError('malformed_json', { message: 'The body is empty.' })
     const input = mergeQuery(value, parameters)
     assertValid(validator, endpoint.body!, input)
     if (cuts.length > 0) putBack(input, binaryPaths, cuts)
@@ -82,12 +83,12 @@ function assertJsonType(contentType: string | undefined): void {
   const foreign = parameters.some(
     (parameter) => parameter.startsWith('charset=') && !/^charset="?utf-8"?$/.test(parameter),
   )
-  if (type !== 'application/json' || foreign) throw new ApiError('unsupported_media_type')
+  if (type !== 'application/json' || foreign) throw new DomainError('unsupported_media_type')
 }
 
 /** The document, with marks in the base64 fields where `cuts` holds their bytes. */
 function parseJson(body: Buffer, binaryPaths: BinaryPath[]): { value: unknown; cuts: Buffer[] } {
-  if (!isUtf8(body)) throw new ApiError('malformed_json')
+  if (!isUtf8(body)) throw new DomainError('malformed_json')
   if (binaryPaths.length > 0) return parseBinary(body, binaryPaths)
   return { value: parseWhole(body.toString('utf8')), cuts: [] }
 }
@@ -109,15 +110,15 @@ function parseBinary(body: Buffer, binaryPaths: BinaryPath[]): { value: unknown;
   return { value: parseWhole(putBackText(cut, strays)), cuts }
 }
 
-function tooMuchJson(): ApiError {
-  return new ApiError('invalid_request', {
+function tooMuchJson(): DomainError {
+  return new DomainError('invalid_request', {
     details: [{ path: 'body', issue: `holds more than ${MAX_JSON_BYTES / 1024} KiB beside its images` }],
   })
 }
 
 function assertMembers(text: string): void {
   const issue = memberIssue(text)
-  if (issue) throw new ApiError('invalid_request', { details: [issue] })
+  if (issue) throw new DomainError('invalid_request', { details: [issue] })
 }
 
 function parseWhole(text: string): unknown {
@@ -131,7 +132,7 @@ function parseText(text: string): unknown {
     return JSON.parse(text)
   } catch {
     // The parser's message may quote the body, so it goes no further.
-    throw new ApiError('malformed_json')
+    throw new DomainError('malformed_json')
   }
 }
 
@@ -168,15 +169,15 @@ function mergeQuery(body: unknown, query: Parameters): unknown {
   const details = Object.keys(query)
     .filter((name) => name in fields && fields[name] !== query[name])
     .map((name) => ({ path: name, issue: 'differs between body and query' }))
-  if (details.length > 0) throw new ApiError('invalid_request', { details })
+  if (details.length > 0) throw new DomainError('invalid_request', { details })
   return { ...fields, ...query }
 }
 
 function assertValid(validator: Validator, schema: TSchema, input: unknown): void {
   if (!validator.Check(input))
-    throw new ApiError('invalid_request', { details: describeErrors(validator, schema, input) })
+    throw new DomainError('invalid_request', { details: describeErrors(validator, schema, input) })
   const details = surrogateIssues(input)
-  if (details.length > 0) throw new ApiError('invalid_request', { details })
+  if (details.length > 0) throw new DomainError('invalid_request', { details })
 }
 
 /** A lone surrogate has no UTF-8 form: two different user ids would become one. */

@@ -2,7 +2,7 @@
  * Check for members that a JSON parser accepts silently, but that a request which authorizes an action must not hold: a name given
  * twice, too many values or levels, and a number that a parser changes.
  */
-import type { ErrorDetail } from '../../lib/api-error.js'
+import type { ErrorDetail } from '../../lib/domain-error.js'
 import { inexactNumberIssue } from './exact-number.js'
 
 /** No request of ours needs more than a few; an action may be any object. */

@@ -1,13 +1,14 @@
 /** A request's body on its way in: bounded, counted, in memory of its own, given up at its deadline and freed with its answer. */
 
 import { kernels } from '../../biometrics/kernels/kernels.js'
-import { ApiError, retryAfter } from '../../lib/api-error.js'
+import { SECOND_MS } from '../../lib/clock.js'
+import { DomainError } from '../../lib/domain-error.js'
 import type { RequestHeaders } from '../listeners/framing.js'
 import type { BodyClaim, BodyShare } from './body-budget.js'
 
 /** What a request without a body has. */
 const NO_BODY = Buffer.alloc(0)
-const OVERLOAD_RETRY_SECONDS = 1
+const OVERLOAD_RETRY_MS = SECOND_MS
 
 export class RequestBody {
   private chunks: Buffer[] = []
@@ -111,7 +112,7 @@ export class RequestBody {
 
   /**
    * @param holder whose body it is, where that is known; else it stands for itself
-   * @throws ApiError body_too_large, deadline_exceeded, overloaded
+   * @throws DomainError body_too_large, deadline_exceeded, overloaded
    */
   read(deadlineMs: number, limitBytes = this.limitBytes, holder?: string): Promise<Buffer> {
     this.isAsked = true
@@ -125,7 +126,7 @@ export class RequestBody {
       const timer = setTimeout(
         () => {
           this.isLate = true
-          this.fail(new ApiError('deadline_exceeded', { message: 'The body did not arrive in time.' }))
+          this.fail(new DomainError('deadline_exceeded', { message: 'The body did not arrive in time.' }))
         },
         Math.max(0, deadlineMs - performance.now()),
       )
@@ -196,8 +197,8 @@ export class RequestBody {
 /** A limit above this is one of bodies with photos. */
 const PHOTO_BYTES = 256 * 1024
 
-function tooLarge(limitBytes: number): ApiError {
-  return new ApiError('body_too_large', {
+function tooLarge(limitBytes: number): DomainError {
+  return new DomainError('body_too_large', {
     message: `The body is larger than ${readableSize(limitBytes)}${limitBytes < PHOTO_BYTES ? '' : '; a photo of 1280 pixels on its longer side is plenty'}.`,
   })
 }
@@ -210,6 +211,6 @@ function readableSize(bytes: number): string {
   return `${Number.isInteger(size) ? size : size.toFixed(1)} ${name}`
 }
 
-function overloaded(options: { message?: string } = {}): ApiError {
-  return new ApiError('overloaded', { ...options, headers: retryAfter(OVERLOAD_RETRY_SECONDS) })
+function overloaded(options: { message?: string } = {}): DomainError {
+  return new DomainError('overloaded', { ...options, retryAfterMs: OVERLOAD_RETRY_MS })
 }

@@ -2,7 +2,7 @@
 import type { TSchema } from 'typebox'
 import type { Validator } from 'typebox/compile'
 import { DIGITS } from '../../api/schemas.js'
-import type { ErrorDetail } from '../../lib/api-error.js'
+import type { ErrorDetail } from '../../lib/domain-error.js'
 import { ONE_OF_THEM } from '../../verification/images.js'
 
 const MAX_DETAILS = 20

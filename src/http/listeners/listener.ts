@@ -4,7 +4,7 @@
  */
 
 import type { ListenAddress } from '../../config/config.js'
-import type { ApiError } from '../../lib/api-error.js'
+import type { DomainError } from '../../lib/domain-error.js'
 import { CodedError } from '../../lib/errors.js'
 import type { BodyShare } from '../bodies/body-budget.js'
 import { examineTls, type TlsFiles } from './tls-files.js'
@@ -34,14 +34,14 @@ export interface IncomingRequest {
    * Set where what arrived is no request that may be served: it is only to be refused, with this. Method and path are then as
    * far as they were legible, else empty; there are no headers and no body.
    */
-  malformed?: ApiError
+  malformed?: DomainError
   /** Aborted when the caller hangs up before the reply. */
   signal: AbortSignal
   /**
    * The whole body; empty for none. Its memory is the listener's, which frees it when the handler is done.
    * @param limitBytes where it is less than the listener's
    * @param holder whose body it is: bounds what one caller's bodies hold of memory
-   * @throws ApiError body_too_large, deadline_exceeded, overloaded, malformed_request, request_timeout
+   * @throws DomainError body_too_large, deadline_exceeded, overloaded, malformed_request, request_timeout
    */
   body(deadlineMs: number, limitBytes?: number, holder?: string): Promise<Buffer>
 }

@@ -1,5 +1,5 @@
 /** What node:http's parser could not read, as a request that is only to be refused. */
-import { ApiError } from '../../lib/api-error.js'
+import { DomainError } from '../../lib/domain-error.js'
 
 /** The error that node:http gives with `clientError`. */
 export interface ParserError extends Error {
@@ -10,11 +10,11 @@ export interface ParserError extends Error {
 }
 
 /** How the caller is told, or null where nobody is left to tell: a hang-up, a reset, a failed handshake. */
-export function refusalOf({ code = '' }: ParserError): ApiError | null {
-  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return new ApiError('request_timeout')
-  if (code === 'HPE_HEADER_OVERFLOW') return new ApiError('headers_too_large')
+export function refusalOf({ code = '' }: ParserError): DomainError | null {
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return new DomainError('request_timeout')
+  if (code === 'HPE_HEADER_OVERFLOW') return new DomainError('headers_too_large')
   return code.startsWith('HPE_') && code !== 'HPE_INVALID_EOF_STATE'
-    ? new ApiError('malformed_request')
+    ? new DomainError('malformed_request')
     : null
 }
 

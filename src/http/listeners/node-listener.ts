@@ -5,7 +5,7 @@ import { createServer as createSecureServer, type Server as SecureServer } from 
 import { type AddressInfo, type ListenOptions, Server as NetServer, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type SecureContextOptions, TLSSocket } from 'node:tls'
-import { ApiError } from '../../lib/api-error.js'
+import { DomainError } from '../../lib/domain-error.js'
 import { RequestBody } from '../bodies/request-body.js'
 import { isLastOfConnection, type RequestHeaders, readHeaders } from './framing.js'
 import { InFlight } from './in-flight.js'
@@ -149,7 +149,7 @@ class Door {
     server.on('connect', ({ method = '', url = '' }, socket) => {
       // From here on the socket is ours alone: unheard, its errors would end the process.
       socket.on('error', () => {}).resume()
-      this.refuse(socket as Socket, new ApiError('malformed_request'), { method, target: url })
+      this.refuse(socket as Socket, new DomainError('malformed_request'), { method, target: url })
     })
     server.on('clientError', (error: ParserError, socket) => this.stumble(error, socket as Socket))
   }
@@ -196,7 +196,7 @@ class Door {
     const isSpoken = message.httpVersion === '1.1'
     if (headers === null || !isSpoken || !target.startsWith('/')) {
       message.resume()
-      this.refuse(socket, new ApiError('malformed_request'), isSpoken ? { method, target } : ILLEGIBLE)
+      this.refuse(socket, new DomainError('malformed_request'), isSpoken ? { method, target } : ILLEGIBLE)
       return
     }
     let isContinued = !awaitsContinue
@@ -235,7 +235,7 @@ class Door {
     this.refuse(socket, refusal, startLineOf(error))
   }
 
-  private refuse(socket: Socket, malformed: ApiError, line: StartLine): void {
+  private refuse(socket: Socket, malformed: DomainError, line: StartLine): void {
     const connection = this.connectionOf(socket)
     const exchange = new NodeExchange(socket, null, line.method === 'HEAD', this.lingerRoom)
     const body = new RequestBody(NO_HEADERS, 0, this.options.bodies)

@@ -1,5 +1,6 @@
 /** The page that explains every error code to a person, made from the registry. `doc_url` of an error leads to its row. */
-import { ERRORS, type ErrorCategory } from '../../lib/api-error.js'
+import { ERROR_STATUS } from '../../api/error-response.js'
+import { ERRORS, type ErrorCategory, type ErrorCode } from '../../lib/error-codes.js'
 
 /** The meaning of each category to a caller, in the order of the page. */
 export const CATEGORY_MEANINGS: Readonly<Record<ErrorCategory, string>> = {
@@ -39,8 +40,8 @@ function page(): string {
   const categories = Object.entries(CATEGORY_MEANINGS).map(([category, meaning]) => {
     const entries = Object.entries(ERRORS).filter(([, entry]) => entry.category === category)
     const sections = entries.map(
-      ([code, { status, message, remedy }]) =>
-        `<section id="${code}"><h3><a href="#${code}">${code}</a> <span class="status">${status}</span></h3><p>${html(message)}</p><p><strong>What to do:</strong> ${html(remedy)}</p></section>`,
+      ([code, { message, remedy }]) =>
+        `<section id="${code}"><h3><a href="#${code}">${code}</a> <span class="status">${ERROR_STATUS[code as ErrorCode]}</span></h3><p>${html(message)}</p><p><strong>What to do:</strong> ${html(remedy)}</p></section>`,
     )
     return `<h2>${category}</h2><p>${html(meaning)}</p>${sections.join('\n')}`
   })

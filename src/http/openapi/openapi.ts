@@ -1,8 +1,10 @@
 /** The OpenAPI 3.1 document, made from the endpoints' own schemas and the error registry. */
+
 import { QUALITY_COMPONENTS } from '../../../models/pack/quality-components.js'
 import type { EndpointDescription } from '../../api/endpoint.js'
+import { ERROR_STATUS } from '../../api/error-response.js'
 import { PHOTO_GUIDANCE } from '../../biometrics/photo-guidance.js'
-import { ERRORS, type ErrorCode } from '../../lib/api-error.js'
+import { ERRORS, type ErrorCode } from '../../lib/error-codes.js'
 import { SCOPES } from '../../tenants/key-scopes.js'
 import { SANDBOX_OUTCOMES } from '../../verification/sandbox-outcomes.js'
 import { WEBHOOK_SCHEMAS } from '../../webhooks/webhook-schemas.js'
@@ -254,7 +256,7 @@ function answer({ description, schema }: EndpointDescription['success']): Json {
 function errorResponses(codes: ErrorCode[]): Record<string, Json> {
   const byStatus = new Map<number, ErrorCode[]>()
   for (const code of new Set(codes)) {
-    const { status } = ERRORS[code]
+    const status = ERROR_STATUS[code]
     byStatus.set(status, [...(byStatus.get(status) ?? []), code])
   }
   return Object.fromEntries(

@@ -1,30 +1,26 @@
-/** A PostgreSQL database as one end of a copy. */
+/** A PostgreSQL database as source or target of a copy. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ClientBase, PoolClient } from 'pg'
 import { describePostgres } from '../../config/postgres-url.js'
-import { COPIED_TABLES, type CopiedTable, TablePages } from '../copied-tables.js'
-import { type CopyOrigin, type CopySource, type CopyTarget, StoreCopyError } from '../copy-side.js'
+import { COPIED_TABLES, type CopiedTable } from '../copied-tables.js'
+import { assertEmpty, type CopySource, type CopyTarget, StoreCopyError } from '../copy-store.js'
 import { storeReader } from '../statements.js'
 import { postgresConnection } from './postgres-connection.js'
 import { PostgresEpochs } from './postgres-epochs.js'
 import { isLockTimeout, translatePostgres } from './postgres-errors.js'
-import { migrate, SCHEMA, schemaVersion } from './postgres-migrations.js'
-import { PostgresPool } from './postgres-pool.js'
+import { createSchema, SCHEMA, schemaVersion } from './postgres-migrations.js'
+import { PostgresPool, type PostgresQuery } from './postgres-pool.js'
 import { keepOperatorPassword, operatorPassword } from './postgres-shared.js'
 import { accessOf, opening, type PostgresOptions } from './postgres-store.js'
 
-/** "CSGM": with the table of the lane, which tells schemas apart, the name of the lock of whoever copies into a schema. */
-const COPY_LOCK = 0x4353474d
-/** What was killed may seem to be there for a while. */
+/** A service that was killed keeps its lease, and a connection that was lost its locks, for a while. */
 const PATIENCE_MS = 5000
 const RETRY_MS = 200
-/** The lane under this lock is written by nobody, and so is nothing else that is copied. */
-const LOCK_ALL_PARTITIONS = 'LOCK TABLE lane IN EXCLUSIVE MODE'
-/** One connection has the transaction, one looks past it. */
+/** One connection has the transaction, the other sees what is committed meanwhile. */
 const CONNECTIONS = 2
 
 /**
- * Until it is closed nobody writes it: commands fail, and services cannot be started.
+ * Nobody can write the database until the source is closed: commands fail, and services cannot start.
  * @throws ConfigError; StoreCopyError; StoreOpenError
  */
 export function openPostgresSource(url: string, options: PostgresOptions): Promise<CopySource> {
@@ -33,95 +29,64 @@ export function openPostgresSource(url: string, options: PostgresOptions): Promi
     if (version === 0) throw new StoreCopyError('source_missing', `There are no tables in the ${name}.`)
     assertVersion(version, 'source_outdated', name)
     await assertUnserved(pool, 'source_in_use', name)
-    await client.query(`BEGIN ISOLATION LEVEL REPEATABLE READ; SET LOCAL lock_timeout = ${PATIENCE_MS}`)
-    // Before the first look, which makes what is seen from then on.
-    await client.query(LOCK_ALL_PARTITIONS).catch((error: unknown) => {
-      throw isLockTimeout(error)
-        ? new StoreCopyError('source_in_use', `The ${name} is being written. Stop what writes it first.`)
-        : error
-    })
+    await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ')
+    // Before the first SELECT, which takes the snapshot. Every writer needs a row of `lane`, so the lock keeps all of them out.
+    await locking(client.query('LOCK TABLE lane IN EXCLUSIVE MODE'), 'source_in_use', name)
     return {
-      ...sideOf(pool, client),
+      ...sideOf(client, pool),
       epochs: new PostgresEpochs(pool),
-      // What has begun to serve meanwhile has written nothing yet, but waits for it.
-      assertStill: () => assertUnserved(pool, 'source_in_use', name),
-      async close() {
-        await client.query('ROLLBACK').catch(() => {})
-        client.release()
-        await pool.end()
-      },
+      // A service that has started meanwhile has written nothing yet, but waits for it.
+      assertUnchanged: () => assertUnserved(pool, 'source_in_use', name),
     }
   })
 }
 
-/** Makes the schema where there is none. @throws ConfigError; StoreCopyError; StoreOpenError */
+/**
+ * Begins the transaction of the copy, and creates the schema in it where there is none.
+ * @throws ConfigError; StoreCopyError target_in_use, target_not_empty, target_outdated; StoreOpenError
+ */
 export function openPostgresTarget(url: string, options: PostgresOptions): Promise<CopyTarget> {
   return connecting(url, options, async (pool, client, name) => {
-    const version = await schemaVersion(client, { isCopying: true })
-    if (version === 0) await migrate(client)
-    else assertVersion(version, 'target_outdated', name)
-    await takeLock(client, name)
-    const side = sideOf(pool, client)
-    const types = new Map<string, Map<string, string>>()
+    await client.query('BEGIN')
+    const version = await locking(createSchema(client), 'target_in_use', name)
+    if (version > 0) assertVersion(version, 'target_outdated', name)
+    await assertUnserved(client, 'target_in_use', name)
+    // From here on no command writes, and no service announces itself or renews its lease.
+    await locking(client.query('LOCK TABLE node, lane IN EXCLUSIVE MODE'), 'target_in_use', name)
+    await assertUnserved(client, 'target_in_use', name, 0)
+    const side = sideOf(client, pool)
+    await assertEmpty(side.connection)
+    const types = new Map<CopiedTable, Map<string, string>>()
     return {
       ...side,
-      async state() {
-        const mark = await unfinishedMark(client)
-        if (mark !== null) return { kind: 'unfinished', mark }
-        return { kind: (await isEmpty(side.tables)) ? 'empty' : 'taken' }
-      },
-      async begin({ mark, command }: CopyOrigin) {
-        await assertUnserved(pool, 'target_in_use', name)
-        await transaction(client, async () => {
-          await client.query(LOCK_ALL_PARTITIONS)
-          await client.query('CREATE TABLE unfinished_copy (mark text NOT NULL, command text NOT NULL)')
-          await client.query('INSERT INTO unfinished_copy (mark, command) VALUES ($1, $2)', [mark, command])
-          // A service that had opened the schema before may have begun to fill it.
-          if (!(await isEmpty(side.tables)))
-            throw new StoreCopyError('target_in_use', `Something else writes the ${name}.`)
-        })
-      },
       async insert(table, columns, rows) {
-        const typeOf = types.get(table.name) ?? (await columnTypes(client, table))
-        types.set(table.name, typeOf)
+        const typeOf = types.get(table) ?? (await columnTypes(client, table))
+        types.set(table, typeOf)
         const arrays = columns.map((column, i) => `$${i + 1}::${typeOf.get(column)}[]`)
         await client
           .query({
             name: `copy-${table.name}`,
-            // In the order of the arrays: an audit log takes its entries in no other.
+            // In the order of the arrays: the triggers of the audit log accept its entries in no other.
             text: `INSERT INTO ${table.name} (${columns.join(', ')}) OVERRIDING SYSTEM VALUE SELECT * FROM unnest(${arrays.join(', ')})`,
             values: columns.map((column) => rows.map((row) => row[column])),
           })
           .catch(refuse)
       },
-      async empty() {
-        await transaction(client, async () => {
-          await client.query('ALTER TABLE audit DISABLE TRIGGER USER')
-          await client.query(`TRUNCATE ${COPIED_TABLES.map((table) => table.name).join(', ')}`)
-          await client.query('ALTER TABLE audit ENABLE TRIGGER USER')
-        })
-      },
-      async finish() {
-        await assertUnserved(pool, 'target_in_use', name)
-        // Else the first calls would be planned for empty tables.
+      async commit() {
+        // Without statistics the first calls would be planned for empty tables.
         await client.query(`ANALYZE ${COPIED_TABLES.map((table) => table.name).join(', ')}`).catch(refuse)
-        await transaction(client, async () => {
-          await client.query(
+        await client
+          .query(
             `SELECT setval(pg_get_serial_sequence('capture', 'rowid'), coalesce(max(rowid), 1), max(rowid) IS NOT NULL) FROM capture`,
           )
-          await client.query('DROP TABLE unfinished_copy')
-        })
-      },
-      async close() {
-        // The lock ends with the connection.
-        client.release(true)
-        await pool.end()
+          .catch(refuse)
+        await client.query('COMMIT').catch(refuse)
       },
     }
   })
 }
 
-/** @param work has the first of two connections */
+/** @param work gets one of the two connections of `pool` for itself */
 async function connecting<T>(
   url: string,
   options: PostgresOptions,
@@ -133,6 +98,7 @@ async function connecting<T>(
     let client: PoolClient | undefined
     try {
       client = await pool.acquire()
+      await client.query(`SET lock_timeout = ${PATIENCE_MS}`)
       return await work(pool, client, describePostgres(access.target))
     } catch (error) {
       client?.release(true)
@@ -142,21 +108,27 @@ async function connecting<T>(
   })
 }
 
-function sideOf(pool: PostgresPool, client: ClientBase) {
-  const connection = postgresConnection((query) => client.query(query).catch(refuse))
+function sideOf(client: PoolClient, pool: PostgresPool) {
+  const query = (text: PostgresQuery) => client.query(text).catch(refuse)
+  const connection = postgresConnection(query)
   return {
-    tables: new TablePages(connection),
+    connection,
     read: storeReader(connection),
     password: {
-      operatorPassword: () => operatorPassword(pool),
+      operatorPassword: () => operatorPassword({ query }),
       keepOperatorPassword: (hash: string, how?: { replace?: boolean }) =>
-        keepOperatorPassword(pool, hash, how),
+        keepOperatorPassword({ query }, hash, how),
     },
     columns: async (table: CopiedTable) => [...(await columnTypes(client, table)).keys()],
+    async close() {
+      // A transaction that is still open ends with its connection.
+      client.release(true)
+      await pool.end()
+    },
   }
 }
 
-/** Columns that PostgreSQL computes from others are left out: they cannot be written. */
+/** PostgreSQL types by column. Columns that it computes from others are left out: they cannot be written. */
 async function columnTypes(client: ClientBase, { name }: CopiedTable): Promise<Map<string, string>> {
   const { rows } = await client
     .query<{ column: string; type: string }>(
@@ -168,47 +140,34 @@ async function columnTypes(client: ClientBase, { name }: CopiedTable): Promise<M
   return new Map(rows.map(({ column, type }) => [column, type]))
 }
 
-async function isEmpty(tables: TablePages): Promise<boolean> {
-  for (const table of COPIED_TABLES) if (await tables.hasRows(table)) return false
-  return true
-}
-
-/** Null where no copy was begun. */
-async function unfinishedMark(client: ClientBase): Promise<string | null> {
-  const begun = await client
-    .query(`SELECT 1 FROM pg_tables WHERE schemaname = current_schema() AND tablename = 'unfinished_copy'`)
-    .catch(refuse)
-  if (begun.rowCount === 0) return null
-  const { rows } = await client.query<{ mark: string }>('SELECT mark FROM unfinished_copy').catch(refuse)
-  return rows[0]!.mark
-}
-
-/** On a connection apart from what is copied: as of now. The lease of a service that was killed is waited for. @throws StoreCopyError */
+/** Waits until the lease of a service that was killed has ended. @throws StoreCopyError */
 async function assertUnserved(
-  pool: PostgresPool,
+  sees: Pick<PostgresPool, 'query'>,
   code: 'source_in_use' | 'target_in_use',
   name: string,
+  patienceMs = PATIENCE_MS,
 ): Promise<void> {
-  for (const untilMs = performance.now() + PATIENCE_MS; ; await sleep(RETRY_MS)) {
-    const { rowCount } = await pool.query({
+  for (const untilMs = performance.now() + patienceMs; ; await sleep(RETRY_MS)) {
+    const { rowCount } = await sees.query({
       text: 'SELECT 1 FROM node WHERE lease_until > clock_timestamp() LIMIT 1',
     })
     if (rowCount === 0) return
     if (performance.now() > untilMs)
-      throw new StoreCopyError(code, `A Countersign serves from the ${name}. Stop all that do first.`)
+      throw new StoreCopyError(code, `A Countersign service uses the ${name}. Stop all services on it first.`)
   }
 }
 
-/** @throws StoreCopyError */
-async function takeLock(client: ClientBase, name: string): Promise<void> {
-  for (const untilMs = performance.now() + PATIENCE_MS; ; await sleep(RETRY_MS)) {
-    const { rows } = await client.query<{ isTaken: boolean }>(
-      `SELECT pg_try_advisory_lock(${COPY_LOCK}, 'lane'::regclass::oid::int) AS "isTaken"`,
-    )
-    if (rows[0]!.isTaken) return
-    if (performance.now() > untilMs)
-      throw new StoreCopyError('target_in_use', `Another migrate-store writes the ${name}.`)
-  }
+/** @param work waits for locks @throws StoreCopyError when somebody else holds one for longer than PATIENCE_MS */
+async function locking<T>(
+  work: Promise<T>,
+  code: 'source_in_use' | 'target_in_use',
+  name: string,
+): Promise<T> {
+  return work.catch((error: unknown) => {
+    throw isLockTimeout(error)
+      ? new StoreCopyError(code, `The ${name} is being written. Stop what writes it first.`)
+      : error
+  })
 }
 
 function assertVersion(version: number, code: 'source_outdated' | 'target_outdated', name: string): void {
@@ -219,17 +178,6 @@ function assertVersion(version: number, code: 'source_outdated' | 'target_outdat
     )
 }
 
-async function transaction(client: ClientBase, work: () => Promise<void>): Promise<void> {
-  try {
-    await client.query('BEGIN')
-    await work()
-    await client.query('COMMIT')
-  } catch (error) {
-    await client.query('ROLLBACK').catch(() => {})
-    return refuse(error)
-  }
-}
-
 function refuse(error: unknown): never {
-  throw error instanceof StoreCopyError ? error : translatePostgres(error)
+  throw translatePostgres(error)
 }

@@ -523,23 +523,20 @@ const RETRY_LIMIT_MS = 30_000
 
 /**
  * Only reads.
- * @param isCopying a copy that was not finished is to be finished
  * @returns 0 for a schema without tables
- * @throws Error when it belongs to another application, to a newer version beside which this one may not work, or is an unfinished copy
+ * @throws Error when it belongs to another application or to a newer version beside which this one may not work
  */
-export async function schemaVersion(client: ClientBase, { isCopying = false } = {}): Promise<number> {
+export async function schemaVersion(client: ClientBase): Promise<number> {
   const { rows } = await client.query<{
     schema: string | null
     tables: number
     isMarked: boolean
-    isUnfinished: boolean
   }>(
     `SELECT current_schema() AS schema, count(tablename) AS tables,
-       count(*) FILTER (WHERE tablename = 'schema_version') > 0 AS "isMarked",
-       count(*) FILTER (WHERE tablename = 'unfinished_copy') > 0 AS "isUnfinished"
+       count(*) FILTER (WHERE tablename = 'schema_version') > 0 AS "isMarked"
      FROM (SELECT 1) AS one LEFT JOIN pg_tables ON schemaname = current_schema()`,
   )
-  const { schema, tables, isMarked, isUnfinished } = rows[0]!
+  const { schema, tables, isMarked } = rows[0]!
   if (schema === null) throw new Error('its search path leads to no schema.')
   if (tables === 0) return 0
   const marked = isMarked
@@ -553,10 +550,6 @@ export async function schemaVersion(client: ClientBase, { isCopying = false } = 
     throw new Error(
       `the schema ${schema} belongs to another application: give Countersign a database, or a schema, of its own.`,
     )
-  if (isUnfinished && !isCopying) {
-    const begun = await client.query<{ command: string }>('SELECT command FROM unfinished_copy')
-    throw new Error(`it is a copy that was not finished: \`${begun.rows[0]?.command}\` finishes it.`)
-  }
   if (found.version > SCHEMA) await assertCompatible(client, found.version)
   return found.version
 }
@@ -590,6 +583,17 @@ export async function migrate(client: ClientBase): Promise<void> {
       await client.query('ROLLBACK')
       if (!isLockTimeout(error) || performance.now() > untilMs) throw error
     }
+}
+
+/**
+ * Creates the schema inside the caller's transaction where there is none; waits for a process that changes it.
+ * @returns the version that was found, 0 for none @throws as `schemaVersion`
+ */
+export async function createSchema(client: ClientBase): Promise<number> {
+  await client.query(`SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})`)
+  const version = await schemaVersion(client)
+  if (version === 0) await takeSteps(client, 0)
+  return version
 }
 
 async function takeSteps(client: ClientBase, version: number): Promise<void> {

@@ -52,14 +52,16 @@ export async function listServices(pool: PostgresPool): Promise<ServiceNode[]> {
   return rows as ServiceNode[]
 }
 
-export async function operatorPassword(pool: PostgresPool): Promise<string | null> {
+type Queries = Pick<PostgresPool, 'query'>
+
+export async function operatorPassword(pool: Queries): Promise<string | null> {
   const { rows } = await pool.query({ name: 'password', text: 'SELECT hash FROM operator_password' })
   return rows[0]?.hash ?? null
 }
 
 /** @returns as SharedStore has it */
 export async function keepOperatorPassword(
-  pool: PostgresPool,
+  pool: Queries,
   hash: string,
   { replace = false } = {},
 ): Promise<boolean> {

@@ -1,56 +1,50 @@
-/** A SQLite database as one end of a copy. */
+/** A SQLite database as source or target of a copy. */
 import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import Database from 'better-sqlite3'
 import { makeFolder, makeForOwnerOfFolder } from '../../lib/durable-file.js'
 import { CodedError } from '../../lib/errors.js'
 import type { Connection } from '../connection.js'
-import { COPIED_TABLES, type CopiedTable, TablePages } from '../copied-tables.js'
-import { type CopyOrigin, type CopySource, type CopyTarget, StoreCopyError } from '../copy-side.js'
+import type { CopiedTable } from '../copied-tables.js'
+import { assertEmpty, type CopySource, type CopyTarget, StoreCopyError } from '../copy-store.js'
 import { storeReader } from '../statements.js'
 import { StoreOpenError } from '../store.js'
-import {
-  APPLICATION_ID,
-  assertOurs,
-  migrate,
-  SCHEMA_VERSION,
-  schemaVersion,
-  UNFINISHED_APPLICATION_ID,
-} from './sqlite-migrations.js'
+import { removeDatabase } from './sqlite-backup.js'
+import { assertOurs, migrate, SCHEMA_VERSION, schemaVersion } from './sqlite-migrations.js'
 import { claimDatabase, obstacleOf } from './sqlite-store.js'
 
-/** A command may be writing beside us. */
+/** How long a command that writes the file is waited for. */
 const LOCK_PATIENCE_MS = 5000
 
 /** No service begins to serve from `file` until it is closed. @throws StoreCopyError; StoreOpenError */
 export async function openSqliteSource(file: string): Promise<CopySource> {
   if (!existsSync(file)) throw new StoreCopyError('source_missing', `There is no database at ${file}.`)
-  return opening(file, 'source_in_use', (claim) => {
+  return opening(file, 'source_in_use', async (claim) => {
     const hadLog = existsSync(`${file}-wal`)
     const database = new Database(file, { readonly: true, timeout: LOCK_PATIENCE_MS })
     try {
       assertOurs(database)
       assertVersion(schemaVersion(database), 'source_outdated', file)
       const version = () => database.pragma('data_version', { simple: true })
-      // Asked before: what is committed in between is told as a change, and not missed.
+      // Read before the snapshot is taken: a commit in between counts as a change, and is not missed.
       const before = version()
       database.exec('BEGIN')
-      // The first look makes what is seen from then on.
+      // The first read takes the snapshot.
       database.prepare('SELECT count(*) FROM sqlite_schema').get()
       return {
         ...sideOf(database),
         epochs: null,
-        async assertStill() {
+        async assertUnchanged() {
           database.exec('COMMIT')
           if (version() !== before)
             throw new StoreCopyError(
               'source_changed',
-              `A command has written ${file} meanwhile. The target stays unfinished: run the same command again.`,
+              `A command has written ${file} meanwhile. Nothing was copied: run the same command again.`,
             )
         },
         async close() {
           database.close()
-          if (!hadLog) takeLogAway(file)
+          if (!hadLog) removeEmptyLog(file)
           claim.close()
         },
       }
@@ -61,115 +55,87 @@ export async function openSqliteSource(file: string): Promise<CopySource> {
   })
 }
 
-/** Makes the file where there is none, and the schema with `begin`. @throws StoreCopyError; StoreOpenError */
-export async function openSqliteTarget(file: string): Promise<CopyTarget> {
+/**
+ * Begins the transaction of the copy, and creates file and schema where there are none.
+ * @throws StoreCopyError target_in_use, target_not_empty, target_outdated; StoreOpenError
+ */
+export function openSqliteTarget(file: string): Promise<CopyTarget> {
   makeFolder(dirname(file))
-  return opening(file, 'target_in_use', (claim) => {
+  return opening(file, 'target_in_use', async (claim) => {
+    const isNew = !existsSync(file)
     makeForOwnerOfFolder(file)
     const database = new Database(file, { timeout: LOCK_PATIENCE_MS })
+    const close = () => {
+      const isCopied = !database.inTransaction
+      database.close()
+      if (isNew && !isCopied) removeDatabase(file)
+      claim.close()
+    }
     try {
-      const isUnfinished = () =>
-        database.pragma('application_id', { simple: true }) === UNFINISHED_APPLICATION_ID
-      if (!isUnfinished()) assertOurs(database)
-      const isNew = schemaVersion(database) === 0
-      if (!isNew) assertVersion(schemaVersion(database), 'target_outdated', file)
+      assertOurs(database)
+      const version = schemaVersion(database)
+      if (version > 0) assertVersion(version, 'target_outdated', file)
       database.pragma('journal_mode = WAL')
       database.pragma('synchronous = FULL')
       database.pragma('foreign_keys = ON')
-      database.pragma('secure_delete = ON')
-      if (isNew) migrate(database)
+      database.exec('BEGIN IMMEDIATE')
+      migrate(database)
       const side = sideOf(database)
+      await assertEmpty(side.connection)
       return {
         ...side,
-        async state() {
-          if (isUnfinished()) {
-            const { mark } = database.prepare<[], { mark: string }>('SELECT mark FROM unfinished_copy').get()!
-            return { kind: 'unfinished', mark }
-          }
-          const held = await Promise.all(COPIED_TABLES.map((table) => side.tables.hasRows(table)))
-          return { kind: held.includes(true) ? 'taken' : 'empty' }
-        },
-        async begin({ mark, command }: CopyOrigin) {
-          database
-            .transaction(() => {
-              database.exec('CREATE TABLE unfinished_copy (mark TEXT NOT NULL, command TEXT NOT NULL) STRICT')
-              database.prepare('INSERT INTO unfinished_copy (mark, command) VALUES (?, ?)').run(mark, command)
-              database.pragma(`application_id = ${UNFINISHED_APPLICATION_ID}`)
-            })
-            .immediate()
-        },
         async insert({ name }, columns, rows) {
           const insert = database.prepare(
             `INSERT INTO ${name} (${columns.join(', ')}) VALUES (${columns.map((column) => `@${column}`).join(', ')})`,
           )
-          database.transaction(() => {
-            for (const row of rows) insert.run(row)
-          })()
+          for (const row of rows) insert.run(row)
         },
-        async empty() {
-          database
-            .transaction(() => {
-              const guard = database
-                .prepare<[], string>("SELECT sql FROM sqlite_schema WHERE name = 'audit_no_delete'")
-                .pluck()
-                .get()!
-              database.exec('DROP TRIGGER audit_no_delete')
-              for (const { name } of COPIED_TABLES.toReversed()) database.exec(`DELETE FROM ${name}`)
-              database.exec(guard)
-            })
-            .immediate()
-        },
-        async finish() {
-          database
-            .transaction(() => {
-              database.exec('DROP TABLE unfinished_copy')
-              database.pragma(`application_id = ${APPLICATION_ID}`)
-            })
-            .immediate()
+        async commit() {
+          database.exec('COMMIT')
         },
         async close() {
-          database.close()
-          claim.close()
+          close()
         },
       }
     } catch (error) {
-      database.close()
+      close()
       throw error
     }
   })
 }
 
 function sideOf(database: Database.Database) {
+  const connection = database as Connection
   return {
-    tables: new TablePages(database as Connection),
-    read: storeReader(database as Connection),
+    connection,
+    read: storeReader(connection),
     password: null,
     async columns({ name, key }: CopiedTable) {
       const listed = database
         .prepare<[string], string>('SELECT name FROM pragma_table_info(?)')
         .pluck()
         .all(name)
-      // The number of a row is listed nowhere.
+      // SQLite does not list the row number of a table.
       return [...new Set([...key, ...listed])]
     },
   }
 }
 
-/** Under the claim of a service. */
-function opening<T>(
+/** Claims the file as a service does, so that none can serve from it meanwhile. */
+async function opening<T>(
   file: string,
   codeIfServed: 'source_in_use' | 'target_in_use',
-  open: (claim: Database.Database) => T,
-): T {
+  open: (claim: Database.Database) => Promise<T>,
+): Promise<T> {
   let claim: Database.Database | undefined
   try {
     claim = claimDatabase(file)
-    return open(claim)
+    return await open(claim)
   } catch (cause) {
     if (!claim && cause instanceof StoreOpenError)
       throw new StoreCopyError(
         codeIfServed,
-        `${file} is in use: another Countersign serves from it. Stop that one first.`,
+        `${file} is in use: another Countersign serves from it. Stop that service first.`,
       )
     claim?.close()
     if (cause instanceof CodedError) throw cause
@@ -187,13 +153,13 @@ function assertVersion(version: number, code: 'source_outdated' | 'target_outdat
     )
 }
 
-/** A reader leaves an empty log behind, which SQLite removes after whoever may write. */
-function takeLogAway(file: string): void {
+/** A read-only connection leaves an empty write-ahead log behind; SQLite removes it when a connection that may write is closed. */
+function removeEmptyLog(file: string): void {
   try {
     const database = new Database(file, { timeout: 0 })
     database.prepare('SELECT count(*) FROM sqlite_schema').get()
     database.close()
   } catch {
-    // Whoever opens it next does it.
+    // The next process that opens the database removes it.
   }
 }

@@ -414,8 +414,6 @@ const MIGRATIONS: string[] = [
 export const APPLICATION_ID = 0x4353474e
 /** "CSGB": a backup, whose users' keys are in another file; it has to be restored first. */
 export const BACKUP_APPLICATION_ID = 0x43534742
-/** "CSGM": what `countersign migrate-store` has not finished, which nobody may serve from; not even a version that knows no such copies. */
-export const UNFINISHED_APPLICATION_ID = 0x4353474d
 export const SCHEMA_VERSION = MIGRATIONS.length
 
 /**
@@ -426,10 +424,6 @@ export function assertOurs(database: Database): void {
   const application = database.pragma('application_id', { simple: true }) as number
   if (application === BACKUP_APPLICATION_ID)
     throw new Error('it is a backup: put it in place with `countersign restore`.')
-  if (application === UNFINISHED_APPLICATION_ID) {
-    const command = database.prepare('SELECT command FROM unfinished_copy').pluck().get() as string
-    throw new Error(`it is a copy that was not finished: \`${command}\` finishes it.`)
-  }
   const tables = database.prepare('SELECT count(*) FROM sqlite_schema').pluck().get() as number
   if (application !== APPLICATION_ID && tables > 0) throw new Error('it belongs to another application.')
   const version = schemaVersion(database)

@@ -1,13 +1,17 @@
 /** A call of several tasks: what settles it, and what is left to hand over. */
 import { describe, expect, it } from 'vitest'
-import { EngineCall, type Part, type SuccessfulReply } from '../../../src/biometrics/engine/engine-call.js'
+import {
+  type CallTask,
+  EngineCall,
+  type SuccessfulReply,
+} from '../../../src/biometrics/engine/engine-call.js'
 
 const reply = (number: number) =>
   ({ ok: true, value: { number }, timingsMs: {} }) as unknown as SuccessfulReply
 const bad = (index: number) => new Error(`picture ${index} is bad`)
 
 /** So many tasks, the first `taken` of which workers have. */
-function callOf(count: number, taken: number): { call: EngineCall; parts: Part[] } {
+function callOf(count: number, taken: number): { call: EngineCall; parts: CallTask[] } {
   const tasks = Array.from({ length: count }, (_, imageIndex) => ({
     type: 'inspect' as const,
     images: [new Uint8Array(1)] as const,

@@ -114,7 +114,7 @@ describe('order of service', () => {
   it('puts what comes back first of all', () => {
     const line = new Line(1)
     line.push(production('p'))
-    line.queue.putBack('lost')
+    line.queue.putFirst('lost')
     expect(line.queue.size).toBe(2)
     expect(line.serve()).toBe('lost p1')
   })
@@ -134,7 +134,7 @@ describe('series of tasks', () => {
     const film = production('film')
     line.push(film, 2, 1, true)
     const first = line.queue.shift(true)!
-    line.queue.goOn(first, film, { cost: 1, isSeries: true })
+    line.queue.requeue(first, film, { cost: 1, isSeries: true })
     expect(line.serve()).toBe('film1 film2')
   })
 
@@ -147,7 +147,7 @@ describe('series of tasks', () => {
     for (let i = 0; i < 6; i++) {
       const item = line.queue.shift(true)!
       served.push(item)
-      line.queue.goOn(item, item === 'a1' ? a : b, { cost: 1, isSeries: true })
+      line.queue.requeue(item, item === 'a1' ? a : b, { cost: 1, isSeries: true })
     }
     expect(served).toEqual(['a1', 'b1', 'a1', 'b1', 'a1', 'b1'])
   })
@@ -170,7 +170,7 @@ describe('series of tasks', () => {
     line.push(production('film'), 1, 1, true)
     line.push(production('b'), 100)
     for (let i = 0; i < 50; i++) line.queue.shift(false)
-    line.queue.goOn(line.queue.shift(true)!, production('film'), { cost: 1, isSeries: true })
+    line.queue.requeue(line.queue.shift(true)!, production('film'), { cost: 1, isSeries: true })
     line.push(production('c'), 100)
     const served = line.serve(20).split(' ')
     expect(served.filter((item) => item.startsWith('b')).length).toBeGreaterThanOrEqual(9)

@@ -11,7 +11,7 @@ const incidents: string[] = []
 beforeEach(async () => {
   engine = await startEngine(copyBaselinePack(), {
     faultInjection: true,
-    beatMs: 250,
+    pingIntervalMs: 250,
     onIncident: ({ kind }) => incidents.push(kind),
   })
 })

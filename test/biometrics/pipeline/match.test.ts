@@ -1,6 +1,11 @@
 import { expect, it } from 'vitest'
 import type { ModelPack } from '../../../models/pack/model-pack.js'
-import { findOddOne, fuseEmbeddings, scoreOf, viewOf } from '../../../src/biometrics/pipeline/match.js'
+import {
+  findOddOne,
+  fuseEmbeddings,
+  scoreOf,
+  weightedEmbeddingOf,
+} from '../../../src/biometrics/pipeline/match.js'
 import { measureChip, rateQuality, toGrey } from '../../../src/biometrics/pipeline/quality.js'
 import type { Quality } from '../../../src/biometrics/types.js'
 
@@ -22,22 +27,24 @@ it('a score is the cosine, or one minus half the distance', () => {
 })
 
 it('a reference weighs its samples by quality', () => {
-  const views = [sample([1, 0], 0.9), sample([0, 1], 0.3)].map(viewOf)
-  const plain = fuseEmbeddings(views, { dimensions: 2, normalize: false }).embedding
+  const weighted = [sample([1, 0], 0.9), sample([0, 1], 0.3)].map(weightedEmbeddingOf)
+  const plain = fuseEmbeddings(weighted, { dimensions: 2, normalize: false }).embedding
   expect(plain[0]).toBeCloseTo(0.75, 6)
   expect(plain[1]).toBeCloseTo(0.25, 6)
-  const unit = fuseEmbeddings(views, { dimensions: 2, normalize: true }).embedding
+  const unit = fuseEmbeddings(weighted, { dimensions: 2, normalize: true }).embedding
   expect(Math.hypot(...unit)).toBeCloseTo(1, 6)
-  const alone = fuseEmbeddings([viewOf(sample([2, 4], 0))], { dimensions: 2, normalize: false })
+  const alone = fuseEmbeddings([weightedEmbeddingOf(sample([2, 4], 0))], { dimensions: 2, normalize: false })
   expect([...alone.embedding]).toEqual([2, 4])
 })
 
 for (const normalize of [false, true])
   it(`a view added later counts as if it had been there from the start${normalize ? ', normalised' : ''}`, () => {
     const spec = { dimensions: 2, normalize }
-    const views = [sample([1, 0.2], 0.9), sample([0.3, 1], 0.3), sample([0.9, -0.1], 0.6)].map(viewOf)
-    const atOnce = fuseEmbeddings(views, spec)
-    const later = fuseEmbeddings([fuseEmbeddings(views.slice(0, 2), spec), views[2]!], spec)
+    const weighted = [sample([1, 0.2], 0.9), sample([0.3, 1], 0.3), sample([0.9, -0.1], 0.6)].map(
+      weightedEmbeddingOf,
+    )
+    const atOnce = fuseEmbeddings(weighted, spec)
+    const later = fuseEmbeddings([fuseEmbeddings(weighted.slice(0, 2), spec), weighted[2]!], spec)
     expect(later.weight).toBeCloseTo(atOnce.weight, 5)
     for (const i of [0, 1]) expect(later.embedding[i]).toBeCloseTo(atOnce.embedding[i]!, 5)
   })

@@ -1,10 +1,12 @@
 /** What bodies hold of memory, and for how long: attacks on either transport, over listeners of their own. */
+
 import { afterEach, describe, expect, it } from 'vitest'
+import { errorHeaders, statusOf } from '../../../src/api/error-response.js'
 import { nativeKernels } from '../../../src/biometrics/kernels/kernels.js'
 import { BodyBudget, type BodyShare } from '../../../src/http/bodies/body-budget.js'
 import type { IncomingRequest, Listener, Reply } from '../../../src/http/listeners/listener.js'
 import { listen } from '../../../src/http/listeners/transport.js'
-import { ApiError } from '../../../src/lib/api-error.js'
+import { DomainError } from '../../../src/lib/domain-error.js'
 import { poll } from '../../support/command.js'
 import { openSocket, type RawConnection, rawRequest } from '../../support/raw-socket.js'
 import { startService } from '../../support/service.js'
@@ -21,8 +23,8 @@ afterEach(async () => {
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 const refusal = (error: unknown): Reply => {
-  if (!(error instanceof ApiError)) throw error
-  return { status: error.status, headers: error.headers, body: error.code }
+  if (!(error instanceof DomainError)) throw error
+  return { status: statusOf(error), headers: errorHeaders(error), body: error.code }
 }
 
 describe('the budget of bodies', () => {

@@ -4,10 +4,11 @@ import Type from 'typebox'
 import { describe, expect, it } from 'vitest'
 import { deleteDescription } from '../../../src/api/delete.js'
 import { enrollDescription } from '../../../src/api/enroll.js'
+import { statusOf } from '../../../src/api/error-response.js'
 import { rotateSigningDescription } from '../../../src/api/rotate-signing.js'
 import { verifyDescription } from '../../../src/api/verify.js'
 import { inputParser, MAX_JSON_BYTES } from '../../../src/http/bodies/json-body.js'
-import { ApiError } from '../../../src/lib/api-error.js'
+import { DomainError } from '../../../src/lib/domain-error.js'
 import { bytesInside, check, damaged } from '../../support/properties.js'
 
 const JSON_TYPE = 'application/json'
@@ -20,7 +21,7 @@ function outcome(parse: () => unknown): { input: unknown } | { code: string; det
   try {
     return { input: parse() }
   } catch (error) {
-    if (!(error instanceof ApiError) || error.status >= 500) throw error
+    if (!(error instanceof DomainError) || statusOf(error) >= 500) throw error
     return { code: error.code, details: error.details }
   }
 }

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { verifyDescription } from '../../../src/api/verify.js'
 import { inputParser } from '../../../src/http/bodies/json-body.js'
 import { memberIssue } from '../../../src/http/bodies/json-members.js'
-import type { ApiError } from '../../../src/lib/api-error.js'
+import type { DomainError } from '../../../src/lib/domain-error.js'
 import { decodeImages } from '../../../src/verification/images.js'
 import type { ApiClient } from '../../support/client.js'
 import { base64 } from '../../support/faces.js'
@@ -267,7 +267,7 @@ describe('a body that is large without images', () => {
     try {
       parse(body, 'application/json', '')
     } catch (error) {
-      return (error as ApiError).details?.map(({ path, issue }) => `${path} ${issue}`)
+      return (error as DomainError).details?.map(({ path, issue }) => `${path} ${issue}`)
     }
     return null
   }

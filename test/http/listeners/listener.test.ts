@@ -1,7 +1,9 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { statusOf } from '../../../src/api/error-response.js'
 import { Service } from '../../../src/app/service.js'
 import { loadConfig } from '../../../src/config/config.js'
-import { ApiError, type ErrorCode } from '../../../src/lib/api-error.js'
+import { DomainError } from '../../../src/lib/domain-error.js'
+import type { ErrorCode } from '../../../src/lib/error-codes.js'
 import type { ApiClient } from '../../support/client.js'
 import { poll } from '../../support/command.js'
 import { base64, face } from '../../support/faces.js'
@@ -365,8 +367,8 @@ overTransports((transport) => {
       await connection.closed()
       if (transport === 'uws') expect(response?.status ?? 'cut').toBe(expected.uws)
       else {
-        const { code, status } = new ApiError(expected.node as ErrorCode)
-        expect([response?.status, response?.body.code]).toEqual([status, code])
+        const error = new DomainError(expected.node as ErrorCode)
+        expect([response?.status, response?.body.code]).toEqual([statusOf(error), error.code])
         // Legible, it is what the signature says was asked.
         const [, method = '', target = ''] = /^(\w+) (\S+) HTTP\/1\.1\r\n/.exec(bytes) ?? []
         const signed = { ...response!, headers: new Headers(response!.headers), request: { method, target } }

@@ -1,7 +1,9 @@
 /** What every transport does alike, and where they differ, over listeners of their own: no service behind them. */
+
 import { execFileSync } from 'node:child_process'
 import { pathToFileURL } from 'node:url'
 import { afterEach, describe, expect, it } from 'vitest'
+import { statusOf } from '../../../src/api/error-response.js'
 import type {
   ConnectionLimits,
   IncomingRequest,
@@ -239,7 +241,7 @@ overTransports((name) => {
 
       it('end one whose head does not arrive, after its handler has refused it', async () => {
         const url = await serve(
-          async ({ malformed }) => ({ status: malformed!.status, headers: {}, body: malformed!.code }),
+          async ({ malformed }) => ({ status: statusOf(malformed!), headers: {}, body: malformed!.code }),
           {
             headMs: 100,
           },

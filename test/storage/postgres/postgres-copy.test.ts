@@ -1,7 +1,7 @@
 /** `countersign migrate-store`: whole databases moved from SQLite to PostgreSQL and back, with services before and after. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import Database from 'better-sqlite3'
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
@@ -25,7 +25,6 @@ import {
   populate,
   schemaOf,
   stop,
-  unfinish,
 } from '../../support/full-database.js'
 import { leash } from '../../support/leash.js'
 import { OPERATOR_HASH } from '../../support/operator.js'
@@ -92,8 +91,6 @@ overPostgres(() => {
         from: sqlite(source),
         to: shown(database),
         rows: total,
-        copied: total,
-        was_finished: false,
         tables: rows,
         chains: [
           { tenant_id: 'ten_a', name: 'a', entries: 0, broken_at: null },
@@ -133,7 +130,7 @@ overPostgres(() => {
   )
 
   it(
-    'what epochs have wrapped is wrapped without them in SQLite, and goes on after a kill',
+    'wraps data keys without epochs in SQLite, and needs the keys of the epochs for it',
     async () => {
       const folder = place.path('epochs')
       mkdirSync(folder)
@@ -150,12 +147,6 @@ overPostgres(() => {
       const [held, copied] = [await dumpPostgres(database), dumpSqlite(back)]
       expect({ ...copied, subject: [] }).toEqual({ ...held, subject: [] })
       expect(copied.subject).toHaveLength(held.subject!.length)
-      // Wrapped with another nonce, it is the same all the same.
-      await unfinish(back)
-      const again = await move(database.url, sqlite(back), env)
-      expect(again).toMatchObject({ code: 0, stderr: '' })
-      expect(again.json).toMatchObject({ copied: 0, was_finished: false })
-      expect(dumpSqlite(back)).toEqual(copied)
       await useServed({ COUNTERSIGN_DATABASE: sqlite(back) })
     },
     LIMIT_MS,
@@ -184,9 +175,14 @@ overPostgres(() => {
     expect(rows.at(-1)).toEqual({ subject_id: 'sub_mary' })
   })
 
-  it('a finished copy is compared when it is asked for again, and nothing is written', async () => {
-    const { rows } = await moved(sqlite(source), database.url)
-    expect(await moved(sqlite(source), database.url)).toMatchObject({ rows, copied: 0, was_finished: true })
+  it('refuses to copy a second time, and leaves the finished copy as it is', async () => {
+    await moved(sqlite(source), database.url)
+    const held = await dumpPostgres(database)
+    expect(await refusal(sqlite(source), database.url)).toMatchObject({
+      code: 'target_not_empty',
+      message: expect.stringContaining('one that was not has copied everything'),
+    })
+    expect(await dumpPostgres(database)).toEqual(held)
   })
 
   it('people are told what was copied, which chains are whole, and what to do now', async () => {
@@ -194,7 +190,7 @@ overPostgres(() => {
       ...['migrate-store', '--from', sqlite(source), '--to', database.url],
     ])
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
-    expect(stdout).toMatch(/^Copied \d+ rows\. All \d+ were read again on both sides/)
+    expect(stdout).toMatch(/^Copied \d+ rows\. All were read again on both sides/)
     expect(stdout).toMatch(/^audit +\d+$/m)
     expect(stdout).toMatch(/^acme +\d+ +intact$/m)
     expect(stdout).toContain(`Set COUNTERSIGN_DATABASE=${shown(database)} with the same master key`)
@@ -256,40 +252,46 @@ overPostgres(() => {
     }
 
     it(
-      'by a kill, wherever it was, it goes on into PostgreSQL; until it is done nobody is served',
+      'leaves PostgreSQL as it was when it is killed, wherever that is, and copies everything the next time',
       async () => {
-        const count = async (text: string) => {
-          const [row] = await database.query(text).catch(() => [])
-          return Number(row?.count ?? 0)
-        }
-        // The mark of what is unfinished cannot be taken away as long as somebody reads it: so none of them comes to its end.
-        const held = 'SELECT count(*) AS count FROM unfinished_copy'
-        const waits = `SELECT count(*) AS count FROM pg_locks WHERE relation = 'unfinished_copy'::regclass AND NOT granted`
-        const until = [held, 'SELECT count(*) AS count FROM audit', waits]
-        const reader = new pg.Client(database.url)
-        await reader.connect()
-        try {
-          for (const text of until) {
-            const child = begin(sqlite(long), database.url)
-            await poll(
-              () => count(text),
-              (found) => found > 0,
-            )
-            if (text === held) await reader.query('BEGIN; SELECT FROM unfinished_copy')
-            expect(await child.kill()).toBe(true)
-            // What waits for the mark keeps all others from looking at it.
-            if (text === waits) await reader.query('COMMIT')
-            const { error } = await served(database.url)
-            expect(error.code).toBe('database_unusable')
-            expect(error.message).toContain(
-              `it is a copy that was not finished: \`countersign migrate-store --from ${sqlite(long)} --to ${shown(database)}\` finishes it.`,
-            )
-          }
-        } finally {
+        const tables = () => database.query(`SELECT tablename FROM pg_tables WHERE schemaname = 'public'`)
+        const isWaiting = () =>
+          database.query(
+            `SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+          )
+        // An index on a table that a reader has locked cannot be added: a copy that reaches the table stops there until it is killed.
+        for (const table of ['keyring', 'audit']) {
+          const reader = new pg.Client(database.url)
+          await reader.connect()
+          await (await openPostgresStore(database.url)).close()
+          await reader.query(`BEGIN; LOCK TABLE ${table} IN SHARE MODE`)
+          const child = begin(sqlite(long), database.url)
+          await poll(isWaiting, (rows) => rows.length > 0)
+          expect(await child.kill()).toBe(true)
           await reader.end()
+          await poll(isWaiting, (rows) => rows.length === 0)
+          for (const rows of Object.values(await dumpPostgres(database))) expect(rows).toEqual([])
+          await database.query('DROP SCHEMA public CASCADE; CREATE SCHEMA public')
         }
+        // Without a schema it leaves none: a kill while the copy is compared or its last statement runs is like any other before the commit.
+        const child = begin(sqlite(long), database.url)
+        const copies = () =>
+          database.query(
+            `SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'INSERT INTO audit %'`,
+          )
+        await poll(copies, (rows) => rows.length > 0 || child.isOver())
+        if (await child.kill()) {
+          await poll(
+            () =>
+              database.query(
+                'SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()',
+              ),
+            (rows) => rows.length === 0,
+          )
+          expect(await tables()).toEqual([])
+        } else await database.query('DROP SCHEMA public CASCADE; CREATE SCHEMA public')
         const json = await moved(sqlite(long), database.url)
-        expect(json).toMatchObject({ copied: 0, was_finished: false, tables: { audit: ENTRIES } })
+        expect(json).toMatchObject({ tables: { audit: ENTRIES } })
         expect(await dumpPostgres(database)).toEqual(dumpSqlite(long))
         expect((await served(database.url)).json).toHaveLength(2)
       },
@@ -297,69 +299,47 @@ overPostgres(() => {
     )
 
     it(
-      'by a kill it goes on into SQLite; until it is done nobody is served',
+      'leaves SQLite without records when it is killed, and copies everything the next time',
       async () => {
         await moved(sqlite(long), database.url)
         const target = newFile()
-        const entries = () => {
-          if (!existsSync(target)) return 0
-          const database = new Database(target, { readonly: true })
-          try {
-            return database.prepare<[], number>('SELECT count(*) FROM audit').pluck().get()!
-          } catch {
-            return 0
-          } finally {
-            database.close()
-          }
-        }
+        // What is not committed yet lies in the write-ahead log.
+        const logBytes = () => statSync(`${target}-wal`, { throwIfNoEntry: false })?.size ?? 0
         // On a fast machine one may come to its end first.
         for (let isKilled = false; !isKilled; ) {
           for (const suffix of ['', '-wal', '-shm', '-serving']) rmSync(target + suffix, { force: true })
           const child = begin(database.url, sqlite(target))
           await poll(
-            async () => entries() > 0 || child.isOver(),
+            async () => logBytes() > 0 || child.isOver(),
             (isSo) => isSo,
           )
-          isKilled = (await child.kill()) && entries() < ENTRIES
+          isKilled = await child.kill()
         }
-        const { error } = await served(sqlite(target))
-        expect(error.code).toBe('database_unusable')
-        expect(error.message).toContain(`--from ${shown(database)} --to ${sqlite(target)}\` finishes it.`)
+        for (const rows of Object.values(dumpSqlite(target))) expect(rows).toEqual([])
         const json = await moved(database.url, sqlite(target))
-        expect(json.copied).toBeLessThan(json.rows)
+        expect(json).toMatchObject({ tables: { audit: ENTRIES } })
         expect(dumpSqlite(target)).toEqual(dumpSqlite(long))
         expect((await served(sqlite(target))).json).toHaveLength(2)
       },
       LIMIT_MS,
     )
 
-    it('and the source changed meanwhile, it is copied anew', async () => {
-      for (const [from, to] of [
-        [copyOfSource(), 'postgres'],
-        [copyOfSource(), 'sqlite'],
-      ] as const) {
-        const file = newFile()
-        const other = await createDatabase()
-        try {
-          // Whatever its kind, it holds a copy that was made whole but for its end.
-          await moved(sqlite(from), other.url)
-          if (to === 'sqlite') await moved(other.url, sqlite(file))
-          await unfinish(to === 'sqlite' ? file : other)
-          const origin = to === 'sqlite' ? await createDatabase() : null
-          if (origin) await moved(sqlite(from), origin.url)
-          const change = `DELETE FROM reference; UPDATE subject SET failures = 3`
-          if (origin) await origin.query(change)
-          else changeSqlite(from, change)
-          const { code, stderr } =
-            to === 'sqlite' ? await move(origin!.url, sqlite(file)) : await move(sqlite(from), other.url)
-          expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringContaining('copying anew') })
-          if (origin) expect(dumpSqlite(file)).toEqual(await dumpPostgres(origin))
-          else expect(await dumpPostgres(other)).toEqual(dumpSqlite(from))
-          await origin?.drop()
-        } finally {
-          await other.drop()
-        }
-      }
+    it('leaves the target as it was when it fails, and makes no file', async () => {
+      const before = await database.query(`SELECT tablename FROM pg_tables WHERE schemaname = 'public'`)
+      const odd = copyOfSource()
+      // PostgreSQL keeps no NUL in a text.
+      changeSqlite(odd, "UPDATE tenant SET name = 'a' || char(0) || 'b' WHERE id = 'ten_a'")
+      await refusal(sqlite(odd), database.url)
+      expect(await database.query(`SELECT tablename FROM pg_tables WHERE schemaname = 'public'`)).toEqual(
+        before,
+      )
+
+      await moved(sqlite(source), database.url)
+      await database.query('ALTER TABLE tenant DISABLE TRIGGER ALL; ALTER TABLE subject DISABLE TRIGGER ALL')
+      await database.query("DELETE FROM tenant WHERE id = 'ten_a'")
+      const file = newFile()
+      await refusal(database.url, sqlite(file))
+      expect(existsSync(file)).toBe(false)
     })
   })
 
@@ -415,11 +395,11 @@ overPostgres(() => {
       expect(dumpSqlite(source)).toEqual(before)
     })
 
-    it('where the target is an unfinished copy of another database', async () => {
+    it('while another migrate-store fills the target', async () => {
       const target = await openPostgresTarget(database.url, {})
-      await target.begin({ mark: 'ten_of_another', command: 'countersign migrate-store' })
+      expect((await refusal(sqlite(source), database.url)).code).toBe('target_in_use')
       await target.close()
-      expect((await refusal(sqlite(source), database.url)).message).toContain('unfinished copy of another')
+      await moved(sqlite(source), database.url)
     })
 
     it('where source or target have another schema', async () => {
@@ -471,7 +451,7 @@ overPostgres(() => {
     const file = copyOfSource()
     const opened = await openSqliteSource(file)
     changeSqlite(file, 'UPDATE subject SET failures = 5')
-    await expect(opened.assertStill()).rejects.toMatchObject({ code: 'source_changed' })
+    await expect(opened.assertUnchanged()).rejects.toMatchObject({ code: 'source_changed' })
     await opened.close()
   })
 

@@ -1,0 +1,98 @@
+/** The API server of each environment: real verdicts in production, scripted ones in the sandbox. */
+import { dirname } from 'node:path'
+import { NO_AUDIT_PAGES, StoredAuditPages } from '../api/audit-pages.js'
+import { scripted } from '../api/scripted-endpoint.js'
+import type { Services } from '../api/services.js'
+import { type Environment, isPostgres, sqliteFile } from '../config/config.js'
+import { ApiServer } from '../http/api-server.js'
+import { endpoints } from '../http/routes.js'
+import { SandboxLimits } from '../http/sandbox-limits.js'
+import { auditBreak } from '../jobs/audit-verification.js'
+import { AttemptLockout, defaultAttempts } from '../verification/attempt-lockout.js'
+import { StoredCaptures } from '../verification/capture-memory.js'
+import { NO_KEY_ISSUE, SANDBOX_KEY_ISSUE } from '../verification/production-key.js'
+import { SANDBOX_CAPTURES, SANDBOX_LOCKOUT, sandboxLifetime } from '../verification/sandbox-parts.js'
+import { SandboxProvider } from '../verification/sandbox-provider.js'
+import { SandboxUsers } from '../verification/sandbox-users.js'
+import { UNLIMITED_USERS } from '../verification/user-quota.js'
+import { verdictLifetime } from '../verification/verdict-token.js'
+import type { BackgroundWork } from './background-work.js'
+import type { Core } from './core.js'
+import type { ServiceListeners } from './listeners.js'
+import type { ServiceResources } from './resources.js'
+import type { SharedParts } from './shared-parts.js'
+
+export function createApiServer(
+  environment: Environment,
+  { core, metrics, tracing }: ServiceResources,
+  { keyWatch, membership, traffic, requestLog }: BackgroundWork,
+  listeners: ServiceListeners,
+  parts: SharedParts,
+): ApiServer {
+  const { engine, keys } = parts
+  const isSandbox = environment === 'sandbox'
+  const environmentEndpoints = endpoints({
+    ...parts,
+    ...(isSandbox ? sandboxParts(parts) : productionParts(core, parts)),
+    issuer: () => listeners.url(environment),
+    engineHealth: () => engine.health(),
+    capturePage: () => listeners.captureOrigin,
+  })
+  return new ApiServer({
+    ...parts,
+    environment,
+    urlOf: (one) => listeners.url(one),
+    endpoints: isSandbox ? environmentEndpoints.map(scripted) : environmentEndpoints,
+    instanceSecret: { id: 'instance', secret: keys.instance.toString('hex') },
+    observe: (observation) => {
+      metrics.observe(observation)
+      traffic.observe(observation)
+      requestLog.observe(observation)
+    },
+    tracing,
+    isSaturated: (share) => engine.isSaturatedFor(share),
+    isInStep: () => keyWatch.isCurrent && membership.isCurrent,
+    sandboxLimits: isSandbox ? createSandboxLimits(parts) : null,
+  })
+}
+
+function createSandboxLimits(parts: SharedParts): SandboxLimits {
+  const { config } = parts
+  return new SandboxLimits({
+    ...parts,
+    folder: isPostgres(config) ? null : dirname(sqliteFile(config)),
+  })
+}
+
+/** The parts in which production and sandbox differ. */
+type EnvironmentParts = Pick<
+  Services,
+  'provider' | 'lockout' | 'captures' | 'userQuota' | 'verdictLifetime' | 'productionKeyIssue' | 'auditPages'
+>
+
+function productionParts(core: Core, { config, clock, provider }: SharedParts): EnvironmentParts {
+  const { store, vault } = core
+  const attempts = config.lockoutAttempts ?? defaultAttempts(provider.passiveLiveness !== null)
+  const { isSameCapture } = provider
+  return {
+    provider,
+    lockout: new AttemptLockout(attempts),
+    captures: new StoredCaptures({ store, vault, clock, isSameCapture }),
+    userQuota: UNLIMITED_USERS,
+    verdictLifetime: verdictLifetime(config.jwtTtlSeconds),
+    productionKeyIssue: NO_KEY_ISSUE,
+    auditPages: new StoredAuditPages(store.read, (tenantId) => auditBreak(core, tenantId)),
+  }
+}
+
+function sandboxParts({ config, engine, provider, clock }: SharedParts): EnvironmentParts {
+  return {
+    provider: new SandboxProvider(engine, provider, clock),
+    lockout: SANDBOX_LOCKOUT,
+    captures: SANDBOX_CAPTURES,
+    userQuota: new SandboxUsers(clock, config.sandboxUsers),
+    verdictLifetime: sandboxLifetime(config.jwtTtlSeconds),
+    productionKeyIssue: SANDBOX_KEY_ISSUE,
+    auditPages: NO_AUDIT_PAGES,
+  }
+}

@@ -1,0 +1,107 @@
+/** The work that a service does between requests: leader lease, membership, watches, retention, webhooks, saved counts. */
+import { UPLOAD_MS } from '../capture-page/capture-server.js'
+import { LeaderLease } from '../cluster/leader-lease.js'
+import { Membership } from '../cluster/membership.js'
+import { RequestLog } from '../dashboard/request-log.js'
+import { Traffic } from '../dashboard/traffic.js'
+import { AuditVerification } from '../jobs/audit-verification.js'
+import { ClockWatch } from '../jobs/clock-watch.js'
+import { RetentionJob } from '../jobs/retention.js'
+import { ScheduledEpochRotation } from '../keys/scheduled-epoch-rotation.js'
+import { DAY_MS, HOUR_MS } from '../lib/clock.js'
+import { CaptureSessionEvents } from '../webhooks/capture-session-events.js'
+import { WebhookSender } from '../webhooks/webhook-sender.js'
+import { KeyWatch } from './key-watch.js'
+import type { ServiceResources } from './resources.js'
+
+export interface BackgroundWork {
+  leaderLease: LeaderLease
+  clockWatch: ClockWatch
+  membership: Membership
+  captureEvents: CaptureSessionEvents
+  retention: RetentionJob
+  keyWatch: KeyWatch
+  /** Null where no folder of epoch keys is configured. */
+  epochRotation: ScheduledEpochRotation | null
+  auditVerification: AuditVerification
+  webhooks: WebhookSender
+  traffic: Traffic
+  requestLog: RequestLog
+}
+
+/** Builds the parts; none of them runs yet. `app/shutdown.ts` stops them. */
+export function createBackgroundWork(resources: ServiceResources): BackgroundWork {
+  const { config, clock, log, core, metrics } = resources
+  const { store } = core
+  const leaderLease = new LeaderLease(store, log)
+  const keyWatch = new KeyWatch(core, config, log)
+  const captureEvents = new CaptureSessionEvents(
+    { ...core, clock },
+    // A capture that was sent in time is uploaded and judged by then.
+    UPLOAD_MS + config.deadlineMs,
+  )
+  core.audit.observeBreaks(({ tenantId, sealedSequence, foundSequence }) => {
+    metrics.countAuditBreak()
+    log.error(
+      { tenant_id: tenantId, sealed_sequence: sealedSequence, found_sequence: foundSequence },
+      'an audit log was changed in the database: its end is not the one that was sealed; run countersign audit verify',
+    )
+  })
+  return {
+    leaderLease,
+    clockWatch: new ClockWatch(clock, log),
+    membership: new Membership(store, log),
+    captureEvents,
+    retention: new RetentionJob(store, clock, log, leaderLease, {
+      sandboxRetentionMs: config.sandboxRetentionDays * DAY_MS,
+      requestLogMs: config.requestLogDays * DAY_MS,
+      reportExpired: (isOn) => captureEvents.reportExpired(isOn),
+    }),
+    keyWatch,
+    epochRotation: createEpochRotation(resources, keyWatch, leaderLease),
+    auditVerification: new AuditVerification({ ...core, clock, log, leaderLease }),
+    webhooks: new WebhookSender({
+      ...core,
+      clock,
+      log,
+      leaderLease,
+      observe: metrics.countWebhookAttempt,
+    }),
+    traffic: new Traffic(store, clock, log),
+    requestLog: new RequestLog({ ...core, clock, log, config }),
+  }
+}
+
+function createEpochRotation(
+  { config, core, clock, log }: ServiceResources,
+  keyWatch: KeyWatch,
+  leaderLease: LeaderLease,
+): ScheduledEpochRotation | null {
+  const { folder } = keyWatch
+  if (!folder) return null
+  return new ScheduledEpochRotation({
+    ...{ ...core, folder, clock, log, leaderLease },
+    intervalMs: config.epochHours * HOUR_MS,
+    retentionMs: config.epochRetentionHours * HOUR_MS,
+    reloadKeys: () => keyWatch.look(),
+  })
+}
+
+/**
+ * Starts everything but the key watch, which has to run before the first call is taken.
+ * @param sharedSettings what has to be equal on all members of the cluster, by setting
+ */
+export async function startBackgroundWork(
+  work: BackgroundWork,
+  sharedSettings: Record<string, string>,
+): Promise<void> {
+  await work.membership.start(sharedSettings)
+  await work.leaderLease.start()
+  work.retention.start()
+  work.auditVerification.start()
+  work.webhooks.start()
+  work.epochRotation?.start()
+  work.traffic.start()
+  work.requestLog.start()
+  work.clockWatch.start()
+}

@@ -1,0 +1,29 @@
+/** What a caller could tell one node from another by: the cluster warns where these differ between its members. */
+import { packFingerprint } from '../../models/pack/calibration.js'
+import type { Engine } from '../biometrics/engine/engine.js'
+import type { Config } from '../config/config.js'
+import type { ServiceListeners } from './listeners.js'
+
+const FINGERPRINT_CHARACTERS = 12
+
+/** @returns values by the name of their setting */
+export function clusterSettings(
+  config: Config,
+  { pack }: Pick<Engine, 'pack'>,
+  listeners: ServiceListeners,
+): Record<string, string> {
+  return {
+    COUNTERSIGN_MODEL_PACK: `${pack.modelId} ${packFingerprint(pack.manifest).slice(0, FINGERPRINT_CHARACTERS)}`,
+    COUNTERSIGN_FMR: String(config.fmr),
+    COUNTERSIGN_REQUIRE_LIVENESS: config.requireLiveness,
+    COUNTERSIGN_REPLAY_POLICY: config.replayPolicy,
+    COUNTERSIGN_EPOCH_KEYS: config.epochKeys === undefined ? 'none' : 'given',
+    COUNTERSIGN_EPOCH_HOURS: String(config.epochHours),
+    COUNTERSIGN_EPOCH_RETENTION_HOURS: String(config.epochRetentionHours),
+    COUNTERSIGN_LOCKOUT_ATTEMPTS: String(config.lockoutAttempts ?? 'default'),
+    COUNTERSIGN_PRODUCTION_URL: listeners.url('production'),
+    COUNTERSIGN_SANDBOX_URL: listeners.url('sandbox'),
+    COUNTERSIGN_ADMIN_URL: listeners.adminUrl,
+    COUNTERSIGN_CAPTURE_URL: listeners.captureOrigin ?? 'none',
+  }
+}

@@ -1,0 +1,100 @@
+/** What a service opens first and closes last: database, model pack, engine, metrics and traces. */
+import type { Logger } from 'pino'
+import { loadModelPack } from '../../models/pack/model-pack.js'
+import { assertLivenessServed, assertServable } from '../../models/pack/pack-grade.js'
+import { Engine } from '../biometrics/engine/engine.js'
+import { type Config, isPostgres, modelPackDir } from '../config/config.js'
+import { loadOperatorPassword, type OperatorPassword } from '../dashboard/operator-password.js'
+import { chooseTransport, type Transport } from '../http/listeners/transport.js'
+import { Metrics, type MetricsPlace } from '../http/metrics/metrics.js'
+import type { Tracing } from '../http/tracing.js'
+import { type Clock, systemClock } from '../lib/clock.js'
+import { whenDatabaseIsReachable } from '../storage/await-database.js'
+import { type Core, openCore } from './core.js'
+import { engineOptions } from './engine-options.js'
+import { createLog } from './log.js'
+
+export interface ServiceOptions {
+  clock?: Clock
+  log?: Logger
+  /** Serve with a pack of any grade, as `serve --demo` does. */
+  acceptsAnyPack?: boolean
+  /** Set for one of several processes of this machine that listen at the same addresses. */
+  place?: MetricsPlace | undefined
+  /** Ends a start that waits for its database. */
+  signal?: AbortSignal
+}
+
+export interface ServiceResources {
+  config: Config
+  clock: Clock
+  log: Logger
+  core: Core
+  engine: Engine
+  metrics: Metrics
+  /** Null where no traces are asked for. */
+  tracing: Tracing | null
+  operatorPassword: OperatorPassword
+  /** The HTTP server behind all listeners. */
+  transport: Transport
+  /** Other processes of this machine listen at the same addresses. */
+  sharesPorts: boolean
+}
+
+/** Waits for a PostgreSQL database that does not answer yet. When this rejects, nothing is left open. */
+export async function openResources(config: Config, options: ServiceOptions = {}): Promise<ServiceResources> {
+  const clock = options.clock ?? systemClock
+  const log = options.log ?? createLog(config)
+  const pack = await loadModelPack(modelPackDir(config))
+  const acceptPack = options.acceptsAnyPack ? pack.manifest.id : config.acceptPack
+  assertServable(pack, config.fmr, acceptPack)
+  assertLivenessServed(pack, config.requireLiveness, 'COUNTERSIGN_REQUIRE_LIVENESS')
+  const transport = await chooseTransport(config.http)
+  const core = isPostgres(config)
+    ? await whenDatabaseIsReachable(() => openToWrite(config, clock), { log, signal: options.signal })
+    : await openToWrite(config, clock)
+  try {
+    const metrics = new Metrics(config.metricsTenants, options.place)
+    const operatorPassword = await loadOperatorPassword(config, core.store.shared)
+    const tracing = await startTracing(config, log)
+    const engine = await Engine.start({
+      ...engineOptions(config),
+      onIncident: (incident) => {
+        metrics.engine.countIncident(incident)
+        log.error({ kind: incident.kind, err: incident.error }, 'engine incident')
+      },
+    })
+    return {
+      config: { ...config, acceptPack },
+      ...{ clock, log, core, engine, metrics, tracing, operatorPassword, transport },
+      sharesPorts: options.place !== undefined,
+    }
+  } catch (error) {
+    await core.store.close()
+    throw error
+  }
+}
+
+/** Checks that the database can be written: opening it only reads, so the first call would find out otherwise. */
+async function openToWrite(config: Config, clock: Clock): Promise<Core> {
+  const core = await openCore(config, clock, { serving: true })
+  try {
+    await core.store.assertWritable()
+    return core
+  } catch (error) {
+    await core.store.close()
+    throw error
+  }
+}
+
+/** Loads the packages of OpenTelemetry, which are large, only where traces are wanted. */
+async function startTracing(
+  { otlpEndpoint, otelServiceName, otelVariables }: Config,
+  log: Logger,
+): Promise<Tracing | null> {
+  if (!otlpEndpoint) return null
+  const { Tracing } = await import('../http/tracing.js')
+  // OpenTelemetry reads the environment itself, where a variable wins over the configuration file.
+  for (const [name, value] of Object.entries(otelVariables)) process.env[name] ??= value
+  return Tracing.start(otlpEndpoint, otelServiceName, log)
+}

@@ -1,0 +1,90 @@
+/** The parts that the APIs of both environments, the dashboard and the capture page share. */
+import type { Logger } from 'pino'
+import type { Engine } from '../biometrics/engine/engine.js'
+import type { Config } from '../config/config.js'
+import type { Traffic } from '../dashboard/traffic.js'
+import { ClientAddresses } from '../http/listeners/client-address.js'
+import type { Transport } from '../http/listeners/transport.js'
+import { buildOpenApi } from '../http/openapi/openapi.js'
+import { DESCRIPTIONS } from '../http/routes.js'
+import { WrongKeys } from '../http/wrong-keys.js'
+import { Idempotency } from '../idempotency/idempotency.js'
+import { type Clock, SECOND_MS } from '../lib/clock.js'
+import { VERSION } from '../lib/version.js'
+import { LocalRateLimiter, type RateLimiter } from '../tenants/rate-limiter.js'
+import { SharedRateLimiter } from '../tenants/shared-rate-limiter.js'
+import { CaptureSessionBook } from '../verification/capture-session-book.js'
+import { ChallengeBook } from '../verification/challenge-book.js'
+import { EngineProvider } from '../verification/engine-provider.js'
+import type { CaptureSessionEvents } from '../webhooks/capture-session-events.js'
+import type { BackgroundWork } from './background-work.js'
+import type { Core } from './core.js'
+import type { ServiceListeners } from './listeners.js'
+import type { ServiceResources } from './resources.js'
+
+export interface SharedParts extends Core {
+  config: Config
+  clock: Clock
+  log: Logger
+  engine: Engine
+  provider: EngineProvider
+  rateLimiter: RateLimiter
+  wrongKeys: WrongKeys
+  addresses: ClientAddresses
+  idempotency: Idempotency
+  challenges: ChallengeBook
+  captureEvents: CaptureSessionEvents
+  captureSessions: CaptureSessionBook
+  traffic: Traffic
+  /** The OpenAPI document as JSON text, with the addresses at which the APIs really listen. */
+  openApi: () => string
+  version: string
+  transport: Transport
+}
+
+export function createSharedParts(
+  { config, clock, log, core, engine, transport }: ServiceResources,
+  { captureEvents, traffic }: BackgroundWork,
+  listeners: ServiceListeners,
+): SharedParts {
+  const { store, keys, vault } = core
+  return {
+    ...core,
+    config,
+    clock,
+    log,
+    engine,
+    provider: new EngineProvider(engine),
+    rateLimiter: createRateLimiter(core, clock),
+    wrongKeys: new WrongKeys(config.wrongKeyLimit, createRateLimiter(core, clock)),
+    addresses: new ClientAddresses(config.trustedProxies),
+    idempotency: new Idempotency(store, vault, keys, clock),
+    challenges: new ChallengeBook(clock, config.challengeTtlSeconds * SECOND_MS),
+    captureEvents,
+    captureSessions: new CaptureSessionBook(clock, config.captureSessionTtlSeconds * SECOND_MS),
+    traffic,
+    openApi: openApiText(listeners),
+    version: VERSION,
+    transport,
+  }
+}
+
+/** Tenants and each kind of stranger get a limiter of their own, so that none can drive the buckets of another out of memory. */
+export function createRateLimiter({ store }: Pick<Core, 'store'>, clock: Clock): RateLimiter {
+  const { coordinator } = store
+  return coordinator ? new SharedRateLimiter(coordinator, clock) : new LocalRateLimiter(clock)
+}
+
+/** Builds the text when it is first asked for: only then are the ports of the APIs known. */
+function openApiText(listeners: ServiceListeners): () => string {
+  let text: string | null = null
+  return () => {
+    text ??= JSON.stringify(
+      buildOpenApi(DESCRIPTIONS, VERSION, {
+        production: listeners.url('production'),
+        sandbox: listeners.url('sandbox'),
+      }),
+    )
+    return text
+  }
+}

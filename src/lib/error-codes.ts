@@ -1,0 +1,314 @@
+/** The error registry: each stable code of the service with its category, its sentence for a person and the next step. */
+
+export type ErrorCategory =
+  | 'invalid_request'
+  | 'authentication_failed'
+  | 'permission_denied'
+  | 'not_found'
+  | 'conflict'
+  | 'biometric_rejected'
+  | 'rate_limited'
+  | 'unavailable'
+  | 'internal'
+
+interface ErrorEntry {
+  category: ErrorCategory
+  /** The default sentence for a person; an occurrence may give a more exact one. */
+  message: string
+  /** The caller's next step, in each error body and in the documentation. An occurrence may give a more exact sentence. */
+  remedy: string
+}
+
+function entry(category: ErrorCategory, message: string, remedy: string): ErrorEntry {
+  return { category, message, remedy }
+}
+
+/**
+ * Error bodies, the page at `/errors`, `docs/errors.md` and the OpenAPI document are made from this table; a test holds them together.
+ * The HTTP status of each code is in `src/api/error-response.ts`.
+ */
+export const ERRORS = {
+  malformed_json: entry(
+    'invalid_request',
+    'The body is not valid JSON in UTF-8.',
+    'Send one JSON object, encoded as UTF-8.',
+  ),
+  invalid_request: entry(
+    'invalid_request',
+    'The request has missing, unknown or wrong fields.',
+    'Read `details`: each entry names a field and what is wrong with it.',
+  ),
+  invalid_idempotency_key: entry(
+    'invalid_request',
+    'X-Svc-Idempotency-Key must be 1 to 255 printable ASCII characters.',
+    'Use a UUID.',
+  ),
+  malformed_request: entry(
+    'invalid_request',
+    'This is no well-formed HTTP/1.1 request.',
+    'Use an HTTP client library, and a proxy that passes requests on as HTTP/1.1.',
+  ),
+  missing_api_key: entry(
+    'authentication_failed',
+    'No API key was given.',
+    'Send `Authorization: Bearer <API key>`.',
+  ),
+  malformed_api_key: entry(
+    'authentication_failed',
+    'The Authorization header does not hold a well-formed API key.',
+    'Copy the whole key again: its last six characters are a checksum, which a truncated or mistyped key fails. Send it as `Authorization: Bearer <API key>`.',
+  ),
+  invalid_api_key: entry(
+    'authentication_failed',
+    'The API key is not known.',
+    'Check that the key belongs to this installation.',
+  ),
+  revoked_api_key: entry(
+    'authentication_failed',
+    'The API key has been revoked or has expired.',
+    'Use the key that replaced it, or have one reissued.',
+  ),
+  wrong_environment: entry(
+    'permission_denied',
+    'The API key belongs to the other environment.',
+    'Use sandbox keys at the sandbox base URL and production keys at the production base URL.',
+  ),
+  tenant_suspended: entry(
+    'permission_denied',
+    'The tenant of this API key is suspended.',
+    'Ask the operator of the service; references and keys are kept meanwhile.',
+  ),
+  insufficient_scope: entry(
+    'permission_denied',
+    'The API key does not have the scope that this call needs.',
+    'Read `details`: it names the scope. Use a key that has it, or have one made: `countersign tenant keys create`.',
+  ),
+  network_not_allowed: entry(
+    'permission_denied',
+    'The API key may not be used from this address.',
+    'Call from a network of the key; behind a proxy, have the operator set COUNTERSIGN_TRUSTED_PROXIES.',
+  ),
+  client_certificate_required: entry(
+    'permission_denied',
+    'The API key is bound to a client certificate, which this connection has not shown.',
+    'Connect with the certificate of the key, straight to the service: a proxy that ends TLS shows none.',
+  ),
+  replace_verdict_required: entry(
+    'permission_denied',
+    'The contract of this tenant replaces a reference only after an approved verify of the user for it.',
+    'Verify the user for an action of the type `replace_reference`, and send its `verification_id` with `replace` within the minutes of the contract. Who cannot be verified any more is unlocked by the operator, or erased and enrolled again.',
+  ),
+  production_key_required: entry(
+    'permission_denied',
+    'Once the production key is issued, the signing secret is rotated with the production key only.',
+    'Call the production base URL with the production key, or rotate with `countersign tenant rotate-signing`.',
+  ),
+  sandbox_quota_reached: entry(
+    'permission_denied',
+    'The sandbox of this tenant holds as many users as it may.',
+    'Erase users with `DELETE /v1/delete`, or wait for the time in `Retry-After` where it is given. The operator can raise `COUNTERSIGN_SANDBOX_USERS` and `COUNTERSIGN_SANDBOX_RECORDS_PER_DAY`.',
+  ),
+  insecure_channel: entry(
+    'permission_denied',
+    'A signing secret is not sent over an unencrypted channel.',
+    'Use TLS; if it ends at a proxy in front, set COUNTERSIGN_TLS_TERMINATED_UPSTREAM=true.',
+  ),
+  unknown_endpoint: entry(
+    'not_found',
+    'There is no such endpoint. Every path begins with /v1.',
+    'Compare the path with the API reference.',
+  ),
+  reference_not_found: entry(
+    'not_found',
+    'No reference is enrolled for this user.',
+    'Enrol the user first; sandbox and production keep separate references.',
+  ),
+  method_not_allowed: entry(
+    'invalid_request',
+    'The endpoint does not support this method.',
+    'Use a method from the `Allow` header.',
+  ),
+  request_timeout: entry(
+    'invalid_request',
+    'The request did not arrive in time.',
+    'Send head and body at once; upload smaller images over slow links.',
+  ),
+  already_enrolled: entry(
+    'conflict',
+    'The user is already enrolled.',
+    'Send `"replace": true` to replace the reference.',
+  ),
+  locked_out: entry(
+    'conflict',
+    'The user is locked out after rejected verifications: no photo can be added now.',
+    'Wait as `Retry-After` says; without it, enrol the user again with `"replace": true`.',
+  ),
+  rotation_in_progress: entry(
+    'conflict',
+    'A rotation is in progress: two signing secrets are valid.',
+    'Wait for the overlap to end, or send `"force": true`, which ends the older secret at once.',
+  ),
+  secret_already_told: entry(
+    'conflict',
+    'This rotation was done before, and its new secret was told once: it is not kept.',
+    'Use the secret of the first response. Where that was lost, rotate again with a new idempotency key and `"force": true`.',
+  ),
+  idempotency_in_progress: entry(
+    'conflict',
+    'The first request with this idempotency key is still running.',
+    'Retry after the time in `Retry-After`.',
+  ),
+  reference_model_mismatch: entry(
+    'conflict',
+    'The reference was made with another model pack and cannot be compared with this one.',
+    'Enrol the user again with `"replace": true`.',
+  ),
+  body_too_large: entry(
+    'invalid_request',
+    'The body is larger than the limit.',
+    'Scale photos down before they are sent: 1280 pixels on the longer side are plenty. Endpoints without images take 16 KiB.',
+  ),
+  unsupported_media_type: entry(
+    'invalid_request',
+    'A body must be sent as Content-Type: application/json.',
+    'Set the header; other charsets than UTF-8 are refused.',
+  ),
+  idempotency_key_reused: entry(
+    'conflict',
+    'This idempotency key was used with another payload.',
+    'Use a new key for every new operation.',
+  ),
+  challenge_not_found: entry(
+    'not_found',
+    'There is no such challenge.',
+    'Challenges belong to one tenant and environment, and are forgotten soon after they expire. Ask for a new one.',
+  ),
+  challenge_used: entry(
+    'conflict',
+    'The challenge has been used: each is good for one call, whatever came of it.',
+    'Ask for a new challenge.',
+  ),
+  challenge_expired: entry(
+    'invalid_request',
+    'The challenge has expired.',
+    'Ask for a new challenge, and send the frames as soon as they are captured.',
+  ),
+  challenge_mismatch: entry(
+    'invalid_request',
+    'The challenge was made for another user, purpose or action, or its nonce is wrong.',
+    'Send the user, the action and the nonce of the challenge unchanged.',
+  ),
+  liveness_required: entry(
+    'invalid_request',
+    'This call needs a check of liveness that it does not carry.',
+    'Ask for a challenge with `POST /v1/challenges` and send its frames in `challenge`, instead of photos.',
+  ),
+  liveness_unavailable: entry(
+    'invalid_request',
+    'The model pack of this installation cannot check liveness in this way.',
+    'Ask for other `modes`, or have the operator install a pack that can: `countersign models list`.',
+  ),
+  capture_page_unavailable: entry(
+    'invalid_request',
+    'This installation does not serve the capture page.',
+    'Have the operator set COUNTERSIGN_CAPTURE_LISTEN, or show `<countersign-capture>` on a page of your own.',
+  ),
+  return_url_not_allowed: entry(
+    'invalid_request',
+    'The capture page may not lead back to this address.',
+    'Have the operator allow its origin: `countersign tenant capture-page <tenant> --return-origin <origin>`.',
+  ),
+  capture_session_not_found: entry(
+    'not_found',
+    'There is no such capture session.',
+    'Sessions belong to one tenant and environment, and are forgotten an hour after they expire, and with the erasure of their user.',
+  ),
+  image_unreadable: entry(
+    'biometric_rejected',
+    'The image is not a readable JPEG, PNG or WebP.',
+    'Send a complete JPEG, PNG or WebP, and convert HEIC, AVIF and others to JPEG first. A file that takes too much work to decode is refused as well: save it again as an ordinary JPEG.',
+  ),
+  image_too_large: entry(
+    'biometric_rejected',
+    'The image has too many pixels.',
+    'Scale the photo down: 1280 pixels on the longer side are plenty.',
+  ),
+  image_too_small: entry(
+    'biometric_rejected',
+    'The image has too few pixels.',
+    'Send an image of at least 64 pixels on the short side; 480 or more is better.',
+  ),
+  face_not_found: entry(
+    'biometric_rejected',
+    'No face was found in the image.',
+    'Ask for a new photo in which the person faces the camera, in even light.',
+  ),
+  multiple_faces: entry(
+    'biometric_rejected',
+    'More than one face was found in the image.',
+    'Ask for a photo that shows only one person.',
+  ),
+  face_too_small: entry(
+    'biometric_rejected',
+    'The face is too small in the image.',
+    'Ask the person to come closer.',
+  ),
+  low_quality: entry(
+    'biometric_rejected',
+    'The photo is not good enough: its light, its focus or the pose.',
+    'Read `details`: each entry names a component, its value, its bound, and a `guidance` code and a `hint` that the person can be shown.',
+  ),
+  liveness_failed: entry(
+    'biometric_rejected',
+    'The capture does not look like a live person.',
+    'Capture the person, not a picture or a screen.',
+  ),
+  different_people: entry(
+    'biometric_rejected',
+    'The images do not all show the same person.',
+    'Read `details`: it names the odd image. Ask for photos that show only one person.',
+  ),
+  rate_limited: entry(
+    'rate_limited',
+    'The rate limit of this API key is exceeded.',
+    'Retry after the time in `Retry-After`.',
+  ),
+  headers_too_large: entry(
+    'invalid_request',
+    'URL and headers together are larger than 4096 bytes.',
+    'Send fewer headers; a proxy in front may add some.',
+  ),
+  internal_error: entry(
+    'internal',
+    'The service failed to answer this request.',
+    'Retry; if it persists, report the request id.',
+  ),
+  overloaded: entry('unavailable', 'The service is at capacity.', 'Retry after the time in `Retry-After`.'),
+  sandbox_storage_low: entry(
+    'unavailable',
+    'The disk has so little free space that it is kept for production: the sandbox writes nothing.',
+    'Retry after the time in `Retry-After`; the operator frees space, or lowers `COUNTERSIGN_SANDBOX_DISK_RESERVE_BYTES`.',
+  ),
+  engine_unavailable: entry(
+    'unavailable',
+    'The biometric engine cannot serve at the moment.',
+    'Retry after the time in `Retry-After`.',
+  ),
+  store_unavailable: entry(
+    'unavailable',
+    'The database cannot serve at the moment.',
+    'Retry after the time in `Retry-After`.',
+  ),
+  shutting_down: entry(
+    'unavailable',
+    'The service is shutting down.',
+    'Retry after the time in `Retry-After`.',
+  ),
+  deadline_exceeded: entry(
+    'unavailable',
+    'The request could not be finished before its deadline.',
+    'Retry with the same idempotency key.',
+  ),
+} as const satisfies Record<string, ErrorEntry>
+
+export type ErrorCode = keyof typeof ERRORS

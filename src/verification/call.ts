@@ -1,0 +1,60 @@
+/** The request that an endpoint answers: authenticated, validated, and handed down unchanged as far as the engine. */
+import type { FlowShare } from '../biometrics/types.js'
+import type { Environment } from '../config/config.js'
+import type { LivenessRequirement } from '../config/liveness-requirement.js'
+import type { TenantRecord } from '../storage/records.js'
+import type { Scope } from '../tenants/key-scopes.js'
+import type { ActiveSecrets } from '../tenants/signing-secrets.js'
+import type { ImageInput } from './images.js'
+import type { Timings } from './stages.js'
+
+/** The user whom a request names. */
+export interface CalledUser {
+  /** The caller's own identifier of the user. Production never writes it down; the sandbox writes it down sealed. */
+  id: string
+  /** Keyed pseudonym under which the database finds the user. */
+  blindIndex: Buffer
+}
+
+export interface Call<Input> {
+  /** The body, query and path parameters, checked against the endpoint's schema. */
+  readonly input: Input
+  readonly environment: Environment
+  readonly tenant: TenantRecord
+  /**
+   * The user whom the request is about; null where the endpoint is about no user. The user chooses the transaction's lock, owns
+   * the kept response, and is named by the audit entry of a refusal.
+   */
+  readonly user: CalledUser | null
+  /** Id of the API key. */
+  readonly keyId: string
+  /** Scopes of the API key; null for a key that may do everything. */
+  readonly scopes: readonly Scope[] | null
+  /** IP address of the caller; null for a request of the hosted capture page. */
+  readonly address: string | null
+  /** The tenant's signing secrets that are valid now. */
+  readonly secrets: ActiveSecrets
+  /** Id of the signing secret that the caller says it holds (header `X-Svc-Signing-Key-Id`). */
+  readonly signingKeyId: string | undefined
+  readonly requestId: string
+  /** Address of the page that explains error codes. */
+  readonly errorsUrl: string
+  /** Id of the hosted page's capture session that took the images; undefined for a request of any other caller. */
+  readonly captureSession?: string | undefined
+  /** Time on the axis of `performance.now()`, in milliseconds, after which nobody waits for the answer. */
+  readonly deadlineMs: number
+  /** Aborted when the caller hangs up. */
+  readonly signal: AbortSignal
+  /** The scheduling class of the caller at the engine. */
+  readonly share: FlowShare
+  /** Milliseconds that each stage took: every stage adds its own. */
+  readonly timings: Timings
+}
+
+/** A request about one user. */
+export interface UserCall<Input> extends Call<Input> {
+  readonly user: CalledUser
+}
+
+/** Fields of a request that brings images of a user. */
+export type CaptureInput = ImageInput & { user_id: string; require_liveness?: LivenessRequirement }
