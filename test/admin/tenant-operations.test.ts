@@ -3,11 +3,13 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { statusOf } from '../../src/api/error-response.js'
 import { type Core, openCore } from '../../src/app/core.js'
 import { AUDIT_EVENTS } from '../../src/audit/audit-events.js'
 import { COMMAND_LINE, OpenUnitOfWork } from '../../src/audit/audited-unit-of-work.js'
 import { type Environment, loadConfig } from '../../src/config/config.js'
 import { DAY_MS, ManualClock } from '../../src/lib/clock.js'
+import type { DomainError } from '../../src/lib/domain-error.js'
 import type { TenantRecord } from '../../src/storage/records.js'
 
 const actor = { name: 'dashboard:operator', requestId: 'req_1' }
@@ -202,10 +204,9 @@ describe('a tenant', () => {
     tenant = created.tenant
     await enrol('ada', 'production')
     await lifecycle.suspend(tenant, actor)
-    await expect(authenticate(created.sandboxKey)).rejects.toMatchObject({
-      code: 'tenant_suspended',
-      status: 403,
-    })
+    const refusal = await authenticate(created.sandboxKey).catch((error: DomainError) => error)
+    expect(refusal).toMatchObject({ code: 'tenant_suspended' })
+    expect(statusOf(refusal as DomainError)).toBe(403)
     await expect(lifecycle.suspend(tenant, actor)).rejects.toMatchObject({ code: 'tenant_suspended' })
     await lifecycle.resume(tenant, actor)
     expect((await authenticate(created.sandboxKey)).tenant.id).toBe(tenant.id)

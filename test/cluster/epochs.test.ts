@@ -11,7 +11,7 @@ import { isOpenedBy } from '../../src/crypto/sealed-box.js'
 import { toDomainError } from '../../src/http/to-domain-error.js'
 import { EpochFolder } from '../../src/keys/epoch-folder.js'
 import { EpochRotation, type EpochStep } from '../../src/keys/epoch-rotation.js'
-import { finish, prepare } from '../../src/keys/master-key-rotation.js'
+import { finishMasterKey, prepareMasterKey } from '../../src/keys/master-key-rotation.js'
 import { systemClock } from '../../src/lib/clock.js'
 import type { EpochRecord } from '../../src/storage/epoch-book.js'
 import { StoreUnavailableError } from '../../src/storage/store.js'
@@ -251,9 +251,9 @@ overPostgres(() => {
       expect(await opens(stale, tenant.id, 'ada')).toBe(true)
 
       const next = randomBytes(32)
-      await prepare(other.store, other.keys, next)
+      await prepareMasterKey(other.store, other.keys, next)
       const renewed = await core({ COUNTERSIGN_MASTER_KEY: next.toString('base64') })
-      await finish(renewed.store, renewed.keys, next)
+      await finishMasterKey(renewed.store, renewed.keys, next)
       expect(await codeOf(stale.secrets.active(stale.store.read, tenant.id))).toBe('store_unavailable')
     },
     LIMIT_MS,
@@ -268,9 +268,9 @@ overPostgres(() => {
       await enrolAt(command, tenant.id, 'ada')
       const first = await rotation(command).rotate({ patienceMs: PATIENCE_MS })
       const next = randomBytes(32)
-      await prepare(command.store, command.keys, next)
+      await prepareMasterKey(command.store, command.keys, next)
       const renewed = await core({ COUNTERSIGN_MASTER_KEY: next.toString('base64') })
-      await finish(renewed.store, renewed.keys, next)
+      await finishMasterKey(renewed.store, renewed.keys, next)
       const finished = await core({ COUNTERSIGN_MASTER_KEY: next.toString('base64') })
       expect(await opens(finished, tenant.id, 'ada')).toBe(true)
       // Neither the keys of before nor the epoch's alone open anything.
