@@ -1,4 +1,4 @@
-/** Everything that is done to tenants, their keys and their users, whoever asks for it and wherever. */
+/** All operations on tenants, keys, users and people that the API, the command line and the dashboard share. */
 import type { AuditLog } from '../audit/audit-log.js'
 import { AuditedUnitOfWork } from '../audit/audited-unit-of-work.js'
 import type { ServiceKeys } from '../crypto/service-keys.js'
@@ -35,7 +35,7 @@ export class Operations {
   readonly keys: KeyOperations
   readonly users: UserOperations
   readonly operators: PeopleOperations
-  /** The people of one tenant. */
+  /** Operations on the people of one tenant. */
   readonly peopleOf: (tenantId: string) => PeopleOperations
   readonly signIns: SignInOperations
   readonly sessions: SessionOperations

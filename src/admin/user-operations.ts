@@ -1,4 +1,4 @@
-/** What is done to a tenant's users at somebody's request: erasure (GDPR article 17, CCPA). */
+/** Operations on a tenant's users: find, unlock, erase (GDPR article 17, CCPA). */
 
 import type {
   Actor,
@@ -18,11 +18,11 @@ import { CLEAR, lockoutReason } from '../verification/lockout.js'
 import type { Outbox } from '../webhooks/outbox.js'
 import { erasureView, userView } from './views.js'
 
-/** HTTP statuses that the API answers an erasure with: entries of the audit log have them whoever asked for the erasure. */
+/** HTTP statuses of the API's answer to an erasure: the audit entry has one also where the dashboard or the command line asked. */
 const STATUS_OK = 200
 const STATUS_NOT_FOUND = 404
 
-/** How long a repeated request gets the same receipt. */
+/** How long a repeated erasure gets the same receipt. */
 const RECEIPT_MS = DAY_MS
 
 export class UserOperationError extends CodedError<'reference_disabled'> {
@@ -31,11 +31,11 @@ export class UserOperationError extends CodedError<'reference_disabled'> {
 
 export interface Erasure {
   receipt: ErasureRecord
-  /** The user was gone already: the receipt is the one that was given then. */
+  /** True where the user was erased before: the receipt is that of the first erasure. */
   isRepeated: boolean
 }
 
-/** A user of one of a tenant's environments. */
+/** Environment and id by which a tenant names a user. */
 export interface UserAddress {
   environment: Environment
   userId: string
@@ -50,7 +50,7 @@ export class UserOperations {
     private readonly clock: Clock,
   ) {}
 
-  /** What is known of an enrolled user, nothing biometric; null where there is none. */
+  /** @returns what the service knows about an enrolled user, without biometric data; null where the user is not enrolled */
   async find(
     { id }: TenantRecord,
     { environment, userId }: UserAddress,
@@ -121,7 +121,7 @@ export class UserOperations {
       if (disabledAt !== null)
         throw new UserOperationError(
           'reference_disabled',
-          'The reference is disabled after too many rejections: enrol the user anew with `"replace": true`.',
+          'The reference is disabled after too many rejections. Enroll the user again with `"replace": true`.',
         )
       await tx.setLockout(subjectId, CLEAR)
       await this.outbox.put(tx, {
@@ -162,7 +162,7 @@ export class UserOperations {
 
 /** The erasure of a user who is unknown: the receipt of the first call, or null where none is left. */
 function repeatedErasure(receipt: ErasureRecord | undefined): AuditedResult<Erasure | null> {
-  // Facts with the status and the code that the API answers with.
+  // The entry has the status and the code of the API's answer.
   if (!receipt)
     return { result: null, facts: { event: 'delete', status: STATUS_NOT_FOUND, code: 'reference_not_found' } }
   return {
