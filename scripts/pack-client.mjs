@@ -1,9 +1,10 @@
 /**
- * Makes the package `countersign-client` out of the build, in dist/client-package: the SDK with jose alone, and the capture
- * component as one file for browsers.
+ * Makes the package `countersign-client` out of the build, in dist/client-package: the SDK, whose only dependency is jose, and the
+ * capture component as one file for browsers.
  */
 import { execFileSync } from 'node:child_process'
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { posix } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'vite'
 
@@ -51,14 +52,19 @@ const manifest = {
 
 rmSync(target, { recursive: true, force: true })
 mkdirSync(new URL('lib/capture/', target), { recursive: true })
-// Without comments: they stand in the types, where editors show them.
+// The code is packed without comments: they stand in the types, where editors show them.
 const tsc = fileURLToPath(new URL('node_modules/typescript/bin/tsc', root))
 execFileSync(process.execPath, [tsc, '-p', fileURLToPath(new URL('src/client', root))], {
   stdio: ['ignore', 2, 2],
 })
 copyTypes(built, Object.values(ENTRIES), 'lib/')
 copyTypes(builtCapture, ['capture'], 'lib/capture/')
-// One file without an import: who has no bundler copies it, and a browser asks once.
+// The compiler indents by four spaces; formatted as the repository is, the package is 10 kB smaller.
+const biome = fileURLToPath(new URL('node_modules/.bin/biome', root))
+execFileSync(biome, ['format', '--write', '--vcs-enabled=false', fileURLToPath(new URL('lib/', target))], {
+  stdio: ['ignore', 'ignore', 2],
+})
+// One file without an import: it can be copied where there is no bundler, and a browser asks once.
 await build({
   configFile: false,
   root: fileURLToPath(root),
@@ -81,13 +87,16 @@ cpSync(new URL('src/client/README.md', root), new URL('README.md', target))
 writeFileSync(new URL('package.json', target), `${JSON.stringify(manifest, null, 2)}\n`)
 console.log(fileURLToPath(target))
 
-/** Those of the modules that can be imported, and what they are made of. */
+/** Copies the declarations of the modules that can be imported, and of the modules that these import. */
 function copyTypes(from, modules, to) {
   const reached = new Set(modules)
-  // A set gives also what is added while it is gone through.
+  // A loop over a set also visits what is added meanwhile.
   for (const module of reached) {
     const types = readFileSync(new URL(`${module}.d.ts`, from), 'utf8')
-    for (const [, imported] of types.matchAll(/["']\.\/([\w-]+)\.js["']/g)) reached.add(imported)
-    writeFileSync(new URL(`${to}${module}.d.ts`, target), types)
+    for (const [, imported] of types.matchAll(/["'](\.\.?\/[\w/-]+)\.js["']/g))
+      reached.add(posix.join(posix.dirname(module), imported))
+    const file = new URL(`${to}${module}.d.ts`, target)
+    mkdirSync(new URL('.', file), { recursive: true })
+    writeFileSync(file, types)
   }
 }

@@ -4,10 +4,15 @@ import { standardPackDocument } from '../models/standard/pack-document.js'
 import { scoreView } from '../src/api/views.js'
 import { SETTINGS } from '../src/config/config.js'
 import { CATEGORY_MEANINGS } from '../src/http/openapi/errors-page.js'
+import { buildOpenApi } from '../src/http/openapi/openapi.js'
+import { DESCRIPTIONS } from '../src/http/routes.js'
 import { packageFile } from '../src/lib/package-root.js'
+import { VERSION } from '../src/lib/version.js'
 import { API_ERRORS } from './support/api-errors.js'
-import { configurationPage, documentInDocs, errorsPage } from './support/docs.js'
+import { configurationPage, documentInDocs, errorsPage, generatedSource } from './support/docs.js'
+import { errorCodes, serviceTexts } from './support/sdk-constants.js'
 import { supplyChainPage } from './support/supply-chain-page.js'
+import { wireTypes } from './support/wire-types.js'
 
 /** The cells of every table row of a page. */
 function rowsOf(page: string): string[][] {
@@ -68,6 +73,19 @@ describe('docs/supply-chain.md', () => {
   it('is the one that package.json and the records make (UPDATE_DOCS=1 writes it)', () => {
     const made = supplyChainPage()
     expect(documentInDocs('supply-chain.md', made)).toBe(made)
+  })
+})
+
+describe('src/client', () => {
+  const document = buildOpenApi(DESCRIPTIONS, VERSION)
+
+  it.each([
+    ['wire-types.ts', 'the OpenAPI document', () => wireTypes(document)],
+    ['error-codes.ts', 'the registry of errors', errorCodes],
+    ['testing/service-texts.ts', 'the service', () => serviceTexts(document)],
+  ])('has %s as it is generated from %s (UPDATE_DOCS=1 writes it)', (file, _source, generate) => {
+    const made = generate()
+    expect(generatedSource(`src/client/${file}`, made)).toBe(made)
   })
 })
 

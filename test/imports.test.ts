@@ -20,8 +20,8 @@ const RANKS = [
   ['models'],
   ['config'],
   ['lib'],
-  // The dashboard's pages are built with the capture component.
-  ['capture'],
+  // The dashboard's pages are built with the capture component, the sandbox decides by the rules of the SDK's fake.
+  ['capture', 'client'],
 ]
 /** Each could be a package of its own: what it may know of the rest. */
 const APART: Record<string, string[]> = {
@@ -30,6 +30,8 @@ const APART: Record<string, string[]> = {
   client: [],
   capture: [],
 }
+/** The only file of the SDK that the service imports: the sandbox's rules, which the fake of the SDK follows too. */
+const SHARED_WITH_CLIENT = 'sandbox-rules.js'
 /** Rooms that may use what builds and installs model packs; the others read packs. */
 const MAY_BUILD_MODELS = ['cli', 'app']
 
@@ -154,6 +156,15 @@ describe('imports', () => {
       expect(imports.filter(({ from, to }) => from === room && !allowed.includes(to)).map(show)).toEqual([])
     })
 
+  it('reach nothing of the SDK but the rules of the sandbox', () => {
+    const intoClient = between.filter(({ to }) => to === 'client')
+    expect(intoClient.length).toBeGreaterThan(0)
+    const others = intoClient.filter(
+      ({ target }) => relative(resolve(SRC, 'client'), target) !== SHARED_WITH_CLIENT,
+    )
+    expect(others.map(show)).toEqual([])
+  })
+
   it('reach HTTP statuses and headers only from rooms that answer over HTTP', () => {
     const answering = imports.filter(
       ({ target }) => sourceOf(target) === resolve(SRC, 'api', 'error-response.ts'),
@@ -165,7 +176,10 @@ describe('imports', () => {
     const withHeaderNames = readdirSync(SRC, { recursive: true, encoding: 'utf8' })
       .filter((name) => name.endsWith('.ts') && headerNames.test(readFileSync(resolve(SRC, name), 'utf8')))
       .map((name) => name.split('/')[0])
-    const below = [...new Set(withHeaderNames)].filter((room) => rankOf(room!) > rankOf('api'))
+    // The SDK is a caller, so it reads these headers.
+    const below = [...new Set(withHeaderNames)].filter(
+      (room) => rankOf(room!) > rankOf('api') && room !== 'client',
+    )
     expect(below).toEqual([])
   })
 

@@ -53,7 +53,7 @@ async function serve({ transport, dataDir }: Extract<HttpOrder, { type: 'listen'
     {
       address: { host: '127.0.0.1', port: 0 },
       ...listenerBounds(config),
-      bodies: new BodyBudget(config.bodyMemoryBytes).share(1),
+      bodies: new BodyBudget(config.bodyMemoryBytes).quota(1),
       handler: apiServer(config, core, transport).handle,
     },
     { name: transport },

@@ -7,7 +7,7 @@ import { HostGuard } from '../dashboard/host-guard.js'
 import { sessionTimes } from '../dashboard/session-times.js'
 import { Sessions } from '../dashboard/sessions.js'
 import type { ApiServer } from '../http/api-server.js'
-import { BodyBudget, type BodyShare } from '../http/bodies/body-budget.js'
+import { BodyBudget, type BodyQuota } from '../http/bodies/body-budget.js'
 import type { Listener } from '../http/listeners/listener.js'
 import { listenerBounds } from '../http/listeners/listener-bounds.js'
 import type { TlsFiles } from '../http/listeners/tls-files.js'
@@ -19,7 +19,7 @@ import type { ServiceResources } from './resources.js'
 import { createRateLimiter, type SharedParts } from './shared-parts.js'
 
 /** Sandbox, dashboard and capture page together may use at most half of the memory for request bodies. */
-const LESSER_SHARE = 0.5
+const LESSER_PART = 0.5
 
 export interface ListeningParts {
   resources: ServiceResources
@@ -42,10 +42,10 @@ export async function openListeners(parts: ListeningParts): Promise<void> {
   const { config, metrics } = resources
   const bodies = new BodyBudget(config.bodyMemoryBytes)
   metrics.watchBodies(bodies)
-  const lesser = bodies.share(LESSER_SHARE)
+  const lesser = bodies.quota(LESSER_PART)
   const tls = tlsFiles(config, 'api')
   const production = await listeners.open('production', config.productionListen, {
-    bodies: bodies.share(1),
+    bodies: bodies.quota(1),
     tls,
     clientCertificates: config.productionClientCertificates,
     handler: servers.production.handle,
@@ -66,7 +66,7 @@ export async function openListeners(parts: ListeningParts): Promise<void> {
 /** @returns the admin listener and, where metrics have an address of their own, theirs */
 async function openAdmin(
   parts: ListeningParts,
-  bodies: BodyShare,
+  bodies: BodyQuota,
   tls: TlsFiles | undefined,
 ): Promise<Listener[]> {
   const { resources, work, listeners, shared, servers, readiness } = parts
@@ -124,7 +124,7 @@ function createAdminApi(parts: ListeningParts): AdminApi {
 /** Opens the hosted capture page, where an address for it is configured. */
 async function openCapturePage(
   { resources, listeners, shared, servers, certificates }: ListeningParts,
-  bodies: BodyShare,
+  bodies: BodyQuota,
 ): Promise<void> {
   const { config } = resources
   const address = config.captureListen

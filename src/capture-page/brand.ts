@@ -23,14 +23,14 @@ export function brandOf(
     styles: color === null ? [] : [`${ASSETS}/theme/${color.slice(1)}.css`],
     logo: logo && {
       path: `${ASSETS}/logo/${tenantId}.${logo.sha256}.png`,
-      // Pixels of the picture are twice as dense as those of the page.
+      // The picture has two pixels for each pixel of the page, so that it is sharp on dense screens.
       width: Math.ceil(logo.width / 2),
       height: Math.ceil(logo.height / 2),
     },
   }
 }
 
-/** The logo, and the name beside it: a picture alone would say nothing to somebody who does not see it. */
+/** The head of the page with logo and name: a picture without the name would say nothing to somebody who does not see it. */
 export function brandHead(brand: Brand | undefined, company: string): string {
   const { logo } = brand ?? { logo: null }
   const picture = logo
@@ -39,7 +39,7 @@ export function brandHead(brand: Brand | undefined, company: string): string {
   return `${picture}<p class="company">${isolated(company)}</p>`
 }
 
-/** The file of a brand at this path; null where there is none. */
+/** Returns the logo or style sheet of a brand at this path, or null when there is none. */
 export async function brandFile(
   path: string,
   store: StoreReader,

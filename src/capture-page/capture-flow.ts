@@ -1,4 +1,4 @@
-/** Steps that the hosted page asks the service for: the code, consent, a challenge, the frames, the hand-over to a phone. */
+/** Executes the steps of the hosted capture page: the code, consent, a challenge, the frames, the hand-over to a phone. */
 import Type, { type Static } from 'typebox'
 import { captureAnswerKey } from '../api/get-capture-session.js'
 import { framesField, image as imageField } from '../api/schemas.js'
@@ -64,14 +64,14 @@ export interface CaptureFlowParts {
   captureEvents: CaptureSessionEvents
 }
 
-/** Of a session at a time: what the page shows. */
+/** The state of a session, by which the page decides what it shows. */
 export type PageState =
-  /** `phone`: the link for the phone was opened there. */
+  /** `phone` is true once the phone has opened its link. */
   | { state: 'open'; phone?: true }
   /** The code was wrong, and another one can be typed. */
   | { state: 'code'; message: string }
   | { state: 'challenge'; challenge: Record<string, unknown> }
-  /** Another capture is to be made. */
+  /** The person is to make another capture. */
   | { state: 'again'; message: string }
   /** `return_url` is null where the person goes on at another device. */
   | { state: 'over'; return_url: string | null; ending?: CaptureEnding }
@@ -185,7 +185,7 @@ export class CaptureFlow {
         purpose: record.purpose,
         consent_version: version,
         consent_sha256: sha256,
-        // Who is yet to be enrolled has no pseudonym: the entry of the enrolment names the same session.
+        // A person who is not enrolled yet has no pseudonym: the audit entry of the enrolment names the same session.
         ...(subject ? { subject: subject.pseudonym } : {}),
       }
       return { facts }
@@ -202,7 +202,7 @@ export class CaptureFlow {
     const { captureRequest } = content
     assertConfirmed(session)
     if (record.consentedAt === null) throw new CaptureFlowError('nobody has agreed yet')
-    // Every try is taken: what is being judged decides.
+    // Every try is taken: the outcome of the captures that are being judged ends the session.
     if (record.attempts >= MAX_ATTEMPTS) return { state: 'again', message: PAGE_TEXTS[language].busy }
     if (content.challenges >= MAX_CHALLENGES) return this.end(token, 'refused')
     const { purpose } = record
@@ -230,8 +230,7 @@ export class CaptureFlow {
   }
 
   /**
-   * Takes one of the three tries before the capture is judged: captures that come at the same time are judged three times together.
-   * The try is given back where nothing was judged. One that a crash cut off stays taken.
+   * Takes one of the three tries before the capture is judged, so that at most three captures are judged even when more arrive at the same time. The try is given back when nothing was judged, but not after a crash.
    */
   async frames(
     session: CaptureSession,
@@ -281,7 +280,7 @@ export class CaptureFlow {
     const texts = PAGE_TEXTS[language]
     // A capture that was not judged has cost no try.
     const left = !isJudged || triesLeft === 0 ? '' : texts[triesLeft === 1 ? 'tries_left_1' : 'tries_left_2']
-    // Japanese has no blanks between sentences.
+    // Japanese has no spaces between sentences.
     const message = [texts[advice], left].join(language === 'ja' ? '' : ' ').trim()
     return { state: 'again', message }
   }
@@ -300,7 +299,7 @@ export class CaptureFlow {
     })
   }
 
-  /** Ends a session without another capture. @param ending what the person is told */
+  /** Ends a session without another capture. @param ending the reason that the page shows to the person */
   end(token: string, ending: CaptureEnding): Promise<PageState> {
     return this.change(token, async ({ record, content }) => {
       record.status = 'completed'
@@ -308,7 +307,7 @@ export class CaptureFlow {
     })
   }
 
-  /** Whether no verify of the user would be evaluated now: nobody is to be filmed for nothing. */
+  /** Whether the user is locked out: then no capture is made, since no verify would evaluate it. */
   async isLockedOut({ record, content }: CaptureSession): Promise<boolean> {
     const { store, vault, clock } = this.parts
     if (record.purpose === 'enroll') return false
@@ -317,7 +316,7 @@ export class CaptureFlow {
   }
 
   /**
-   * Asks the service what the person can do better, by one small frame, which nobody keeps.
+   * Asks the service for guidance on one small frame, which is not stored.
    * @returns the status and body of `POST /v1/guidance`
    */
   async guide(
@@ -354,7 +353,7 @@ export class CaptureFlow {
   }
 
   /**
-   * Changes a session that is not over, and tells webhooks of its end where `work` ends it.
+   * Changes a session that is not over. When `work` ends the session, queues the webhook that reports it.
    * @param work may await nothing but `tx`
    * @returns the state after it
    */
@@ -384,19 +383,19 @@ export class CaptureFlow {
   }
 }
 
-/** @throws CaptureFlowError where the code is yet to be typed */
+/** @throws CaptureFlowError while the person has not typed the code */
 function assertConfirmed({ content }: CaptureSession): void {
   if (!isConfirmed(content.code)) throw new CaptureFlowError('the code was not typed yet')
 }
 
-/** Where the person came from, with the id of the session and nothing else. */
+/** The address to which the page leads the person back: the caller's own, with the id of the session as its only addition. */
 export function returnUrlOf({ record, content }: CaptureSession): string {
   const url = new URL(content.captureRequest.returnUrl)
   url.searchParams.set('capture_session', record.id)
   return url.href
 }
 
-/** Without what is undefined. */
+/** Drops the fields whose value is undefined. */
 function given(fields: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
 }

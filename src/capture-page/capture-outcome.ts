@@ -1,4 +1,4 @@
-/** What an answer of verify or enroll means on the hosted page: done, another try, or not judged at all. */
+/** Translates an answer of verify or enroll for the hosted page: done, another try, or not judged at all. */
 
 import { GUIDANCE, type Guidance } from '../biometrics/challenge/frame-faults.js'
 import type { ErrorCode } from '../lib/error-codes.js'
@@ -9,20 +9,23 @@ import type { OwnAnswer } from './own-calls.js'
 export const MAX_ATTEMPTS = 3
 
 export interface CaptureOutcome {
-  /** It counts as a try, and its answer is the backend's to have. */
+  /** Whether the capture counts as a try and its result is reported to the backend. */
   isJudged: boolean
-  /** Another try could change nothing. */
+  /** Whether another try is pointless. */
   isFinal: boolean
-  /** The page's last words to the person, where the answer is final and is no approval. */
+  /** The ending that the page shows to the person. Only for a final answer that is no approval. */
   ending?: CaptureEnding
-  /** What the person can do; never why they were refused. */
+  /** Advice to the person, which never says why the capture was refused. */
   advice: Guidance | 'again' | 'busy'
 }
 
 const NOT_JUDGED: CaptureOutcome = { isJudged: false, isFinal: false, advice: 'again' }
-/** After these, no capture is looked at. */
+/** After a refusal for one of these reasons, no further capture is evaluated. */
 const FINAL_REASONS = new Set<unknown>(['locked_out', 'reference_disabled'] satisfies Reason[])
-/** Of the request and not of the person: a new challenge mends them, or waiting for the same request that is under way. */
+/**
+ * Errors of the request, which the person cannot help: a new challenge solves them, or waiting for the same request that is still being
+ * processed.
+ */
 const OF_REQUEST = new Set<unknown>([
   'challenge_not_found',
   'challenge_used',
@@ -57,7 +60,7 @@ export function outcomeOf({ status, body }: OwnAnswer): CaptureOutcome {
   if (status === 201) return { isJudged: true, isFinal: true, advice: 'again' }
   if (body.error === 'biometric_rejected')
     return { isJudged: true, isFinal: false, advice: ADVICE_OF_CODE[String(body.code)] ?? 'again' }
-  // 400 and the like: what the browser sent is no capture. 499: it hung up.
+  // A status such as 400 says that the browser sent no capture. 499 says that the browser closed the connection.
   if (OF_REQUEST.has(body.code) || ![403, 404, 409, 422].includes(status)) return NOT_JUDGED
   const ending = body.code === 'locked_out' ? 'locked_out' : 'refused'
   return { isJudged: true, isFinal: true, ending, advice: 'again' }

@@ -1,4 +1,4 @@
-/** The capture listener: the hosted page behind its single-use links, and what that page asks for. Nothing else is there. */
+/** The capture listener. It serves the hosted page behind its single-use links and the requests of that page, and nothing else. */
 
 import type { Logger } from 'pino'
 import Type, { type Static } from 'typebox'
@@ -38,14 +38,14 @@ import { loopbackHost, phoneCode } from './phone-code.js'
 import { sessionPage } from './session-page.js'
 
 export interface CaptureServerParts extends CaptureFlowParts, OwnCallParts {
-  /** Of the page, as browsers reach it. */
+  /** The origin under which browsers reach the page. */
   origin: () => string
   log: Logger
 }
 
-/** Phones send what they captured over slow lines, and the challenge has its own end. */
+/** Time for the upload of a capture: phones may have slow connections, and the challenge expires by its own rule. */
 export const UPLOAD_MS = 60_000
-/** The component waits 3 seconds for advice. */
+/** Time for the upload of a frame for guidance: the component gives up after 3 seconds. */
 const GUIDANCE_UPLOAD_MS = 5000
 const PATH = /^\/capture\/([\w.-]{1,128})(?:\/(code|consent|challenge|guidance|frames|cancel|phone|status))?$/
 
@@ -56,7 +56,7 @@ const parseConsent = inputParser({ body: consentBody })
 const parseFrames = inputParser({ body: framesBody })
 const parseGuidance = inputParser({ body: guidanceBody })
 
-/** What a request to an address of a session meets. */
+/** A request to an address of a session, with the session and its tenant. */
 interface Visit {
   request: IncomingRequest
   token: string
@@ -94,10 +94,10 @@ export class CaptureServer {
     }
   }
 
-  /** The page. The first browser that asks for it has the link from then on. */
+  /** Serves the page. The first browser that asks for it owns the link from then on. */
   private async open(request: IncomingRequest, token: string): Promise<Reply> {
     const { store, captureSessions } = this.parts
-    // A HEAD, or a look ahead that nobody sees, must not use the link up.
+    // A HEAD request or a prefetch, which shows nobody the page, must not use up the link.
     if (request.method !== 'GET') return this.notAllowed('GET')
     if (/prefetch|prerender|preview/.test(request.headers['sec-purpose'] ?? request.headers.purpose ?? ''))
       return this.replies.plain(503, 'Not ahead of time.\n')
@@ -149,7 +149,7 @@ export class CaptureServer {
       this.replies.page(status, noticePage(language, { text, company, brand, back }), frameAncestors)
     const over = (ending = content.ending) =>
       notice(200, ending ? `ended_${ending}` : side === 'page' ? 'over' : 'over_phone')
-    // Somebody who is not the person learns the customer's site and not the session.
+    // Another browser than the owner's is shown the customer's site and nothing of the session.
     if (bound === false) return notice(403, 'elsewhere', `${new URL(returnUrl).origin}/`)
     if (record.status !== 'open') return over()
     if (this.parts.captureSessions.hasExpired(record) || !(await this.isInForce(session)))
@@ -176,12 +176,12 @@ export class CaptureServer {
     return this.replies.page(200, page, frameAncestors, cookie)
   }
 
-  /** What the page asks for. */
+  /** Answers a request that the page's script makes. */
   private async step(request: IncomingRequest, token: string, step: string): Promise<Reply> {
     const { store, captureSessions, origin } = this.parts
     const method = step === 'status' ? 'GET' : 'POST'
     if (request.method !== method) return this.notAllowed(method)
-    // Browsers name the page's origin with every POST. Another page that knows the link is none of ours.
+    // Browsers name the page's origin with every POST. A page of another origin is refused, even when it knows the link.
     if (method === 'POST' && request.headers.origin !== origin())
       return this.replies.json(403, { code: 'wrong_origin' })
     const session = await captureSessions.find(store.read, token)
@@ -227,7 +227,10 @@ export class CaptureServer {
     }
   }
 
-  /** Advice for the person before the camera. An error of the service is passed on by its code: the person goes on without advice. */
+  /**
+   * Answers with advice for the person in front of the camera. An error of the service is passed on by its code, and the person goes on
+   * without advice.
+   */
   private async guide({ request, session }: Visit): Promise<Reply> {
     const input = parseGuidance(
       await request.body(
@@ -250,7 +253,7 @@ export class CaptureServer {
     }
   }
 
-  /** The key that asked for the session is in force. */
+  /** Whether the API key that created the session is still valid. */
   private async isInForce({ record }: CaptureSession): Promise<boolean> {
     try {
       await this.parts.tenancy.callerAgain(record.tenantId, record.keyId)

@@ -1,4 +1,4 @@
-/** The text that a person agrees to on the hosted page, and by which it is known. */
+/** The consent text that a person agrees to on the hosted page, with its version and hash. */
 import { createHash } from 'node:crypto'
 import type { CaptureLanguage } from '../config/capture-languages.js'
 import type { TenantRecord } from '../storage/records.js'
@@ -29,7 +29,7 @@ export function consentOf(
   return { version, text, language, sha256: createHash('sha256').update(text).digest('hex') }
 }
 
-/** The name that people read. */
+/** The company's name as the page shows it. */
 export function companyOf(tenant: TenantRecord): string {
   return capturePageSettings(tenant).company ?? tenant.name
 }

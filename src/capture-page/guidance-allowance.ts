@@ -1,11 +1,14 @@
-/** How often one session of the hosted page may ask for guidance, so that a page that was changed costs no more computing than a real one. */
+/**
+ * Limits how often one session of the hosted page may ask for guidance, so that a manipulated page costs no more computing time than a real
+ * one.
+ */
 import { type Clock, SECOND_MS } from '../lib/clock.js'
 
 /** The component asks every 0.7 seconds at most. */
 const QUESTIONS_PER_SECOND = 2
-/** Questions that may come at once, after a quiet moment. */
+/** Questions that are allowed at once after a pause. */
 const BURST = 4
-/** Sessions that are remembered; the one that asked longest ago is forgotten first. */
+/** Most sessions that are remembered. The session that asked longest ago is forgotten first. */
 const MAX_SESSIONS = 10_000
 
 interface Allowance {
@@ -19,7 +22,7 @@ export class GuidanceAllowance {
 
   constructor(private readonly clock: Clock) {}
 
-  /** Takes one question of a session, one at a time. @returns ends the question; null where it must not be asked */
+  /** Admits one question of a session, one at a time. @returns a function that ends the question, or null when the question is refused */
   take(sessionId: string): (() => void) | null {
     const now = this.clock.now()
     const known = this.sessions.get(sessionId)

@@ -7,10 +7,10 @@ export const ASSETS = '/assets'
 
 export interface HtmlDocument {
   language: CaptureLanguage
-  /** As HTML, like `main`. */
+  /** HTML, already escaped, as `main` is. */
   title: string
   main: string
-  /** Attributes of `main`; a page that has them has the script in its language too. */
+  /** Attributes of the element `main`. A page that has any also loads the script for its language. */
   attributes?: string
   /** Paths of further style sheets. */
   styles?: readonly string[]
@@ -34,7 +34,7 @@ ${attributes === undefined ? '' : `<script type="module" src="${ASSETS}/page.${l
 `
 }
 
-/** Says texts of the page as HTML, with the names that `{company}` and `{host}` stand for. */
+/** Returns a function that gives texts of the page as HTML, with `{company}` and `{host}` replaced by these names. */
 export function sayer(texts: PageTexts, names: { company: string; host?: string | null }) {
   return (name: keyof PageTexts) =>
     escapeHtml(texts[name])
@@ -42,7 +42,7 @@ export function sayer(texts: PageTexts, names: { company: string; host?: string 
       .replaceAll('{host}', () => isolated(names.host ?? ''))
 }
 
-/** A text of somebody else: its direction of writing changes nothing around it. */
+/** Isolates a text of somebody else, so that its direction of writing changes nothing around it. */
 export function isolated(text: string): string {
   return `<bdi>${escapeHtml(text)}</bdi>`
 }

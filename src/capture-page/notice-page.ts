@@ -1,4 +1,4 @@
-/** Pages that say why there is no capture: the link leads nowhere, its time is over, or everything is done. */
+/** The pages that say why no capture is possible: the link is unknown, has expired, or has served its purpose. */
 import type { CaptureLanguage } from '../config/capture-languages.js'
 import type { CaptureEnding } from '../verification/capture-session-book.js'
 import { type Brand, brandHead } from './brand.js'
@@ -7,10 +7,10 @@ import { PAGE_TEXTS, type PageTexts } from './page-texts.js'
 
 export interface Notice {
   text: 'not_found' | 'expired' | 'elsewhere' | 'over' | 'over_phone' | `ended_${CaptureEnding}`
-  /** Null where nobody knows who asked. */
+  /** Name of the company that asked for the capture, or null when it is unknown. */
   company: string | null
   brand?: Brand
-  /** Where the person can go on; null where that is not known, or at another device. */
+  /** Address at which the person can go on, or null when it is unknown or on another device. */
   back: string | null
 }
 
@@ -35,7 +35,7 @@ export function noticePage(language: CaptureLanguage, { text, company, brand, ba
     main: [
       company === null ? '' : brandHead(brand, company),
       `<h1>${heading}</h1>`,
-      // Nobody is taken back from here but by the button.
+      // From this page only the button leads the person back.
       text === 'over' ? '' : `<p>${say(text)}</p>`,
       back === null ? '' : `<p><a class="button primary" href="${escapeHtml(back)}">${say('back')}</a></p>`,
     ].join('\n'),

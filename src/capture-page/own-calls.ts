@@ -1,4 +1,4 @@
-/** Calls of the API from the hosted page, in the name of the key that asked for the session: the same way as any other. */
+/** Calls the API on behalf of the hosted page, with the key that created the session. Such a call passes the same checks as any other. */
 import type { Environment } from '../config/config.js'
 import type { ApiServer } from '../http/api-server.js'
 import type { IncomingRequest } from '../http/listeners/listener.js'
@@ -23,9 +23,9 @@ export class OwnCalls {
   constructor(private readonly parts: OwnCallParts) {}
 
   /**
-   * @param request the browser's, which is answered with what comes of it
-   * @param idempotencyKey under which the answer is kept; null for one that is not
-   * @throws DomainError where the key that asked for the session is not in force any more
+   * @param request the browser's request, which is answered with the result of the call
+   * @param idempotencyKey key under which the answer is stored, or null to store none
+   * @throws DomainError when the key that created the session is no longer valid
    */
   async post(
     { record }: CaptureSession,

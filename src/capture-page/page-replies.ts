@@ -1,4 +1,4 @@
-/** Replies of the capture listener, with the headers that every one carries: nothing from elsewhere, nothing inline, nothing kept. */
+/** Builds the replies of the capture listener. Their headers forbid content from other origins, inline scripts and styles, and caching. */
 import type { Reply } from '../http/listeners/listener.js'
 
 /** @param frameAncestors origins whose pages may show this one */
@@ -18,12 +18,12 @@ function policy(frameAncestors: readonly string[]): string {
 export class PageReplies {
   private readonly always: Record<string, string>
 
-  /** @param isSecure the page is reached by https */
+  /** @param isSecure whether browsers reach the page by https */
   constructor(isSecure: boolean) {
     this.always = {
       'Cache-Control': 'no-store',
       'X-Content-Type-Options': 'nosniff',
-      // The link is a secret, for as long as it works.
+      // The link is a secret while it works.
       'Referrer-Policy': 'no-referrer',
       'Permissions-Policy': 'camera=(self), microphone=(), geolocation=()',
       'Cross-Origin-Opener-Policy': 'same-origin',

@@ -1,4 +1,4 @@
-/** How the hosted page looks: one file, for light and dark, from 320 px on. */
+/** The style sheet of the hosted page: one file for light and dark, for widths from 320 px. */
 export const PAGE_STYLE = `
 :root { color-scheme: light dark; --accent: light-dark(#0b57d0, #a8c7fa); --on-accent: light-dark(#fff, #062e6f); --paper: light-dark(#fff, #1f2023); --ground: light-dark(#eef1f6, #131416); --ink: light-dark(#1b1c1f, #e6e7ea); --quiet: light-dark(#4a4d55, #b6b9c2) }
 * { box-sizing: border-box }
@@ -18,7 +18,7 @@ h1, .description, #outcome { text-wrap: balance }
 .sandbox { margin: 0 0 1rem; padding: .5rem .75rem; border: 2px dashed light-dark(#8a5300, #ffb95c); border-radius: .5rem }
 .description { position: sticky; inset-block-start: 0; z-index: 1; margin-block: .5rem 1rem; padding: .5rem 1rem; border-inline-start: 4px solid var(--accent); background: var(--paper); font-size: 1.125rem; font-weight: 600 }
 .asks { display: block; color: var(--quiet); font-size: 1rem; font-weight: normal }
-/* Beside the camera on a small screen, what is confirmed has the room. */
+/* On a small screen, the camera and the text that is confirmed get all the room. */
 @media (max-width: 30rem) { main:has(#capture:not([hidden])) { padding-block: .75rem } main:has(#capture:not([hidden])) :is(h1, .asks, .sandbox) { font-size: .9rem; margin-block: .25rem } }
 countersign-capture::part(video) { max-block-size: min(70vh, calc(100vh - 16rem)); min-block-size: 12rem }
 .busy::before { content: ""; display: block; inline-size: 2.5rem; block-size: 2.5rem; margin-block-end: .75rem; border: 4px solid color-mix(in srgb, currentcolor 25%, transparent); border-block-start-color: var(--accent); border-radius: 50% }

@@ -1,4 +1,4 @@
-/** What the hosted page says, in the languages of the capture component. `{company}` stands for whoever asks. */
+/** The texts of the hosted page in the languages of the capture component. `{company}` stands for the company that asks for the capture. */
 import type { Guidance } from '../biometrics/challenge/frame-faults.js'
 import { CAPTURE_LANGUAGES, type CaptureLanguage } from '../config/capture-languages.js'
 
@@ -381,7 +381,7 @@ const ja: PageTexts = {
 
 export const PAGE_TEXTS: Record<CaptureLanguage, PageTexts> = { en, de, fr, es, ja }
 
-/** The first of those asked for that there is (RFC 9110, section 12.5.4; browsers send them in order). */
+/** Returns the first language of the header that the page has (RFC 9110, section 12.5.4; browsers send them in order of preference). */
 export function languageOf(acceptLanguage = ''): CaptureLanguage {
   const asked = acceptLanguage.split(',').map((range) => range.trim().slice(0, 2).toLowerCase())
   const known = asked.flatMap((name) => CAPTURE_LANGUAGES.filter((language) => language === name))

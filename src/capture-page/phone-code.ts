@@ -1,11 +1,13 @@
-/** Links for a phone: a QR code (ISO/IEC 18004) as a data: URL, so that nothing else has to be asked for, and whether a phone could follow one. */
+/**
+ * The link for a phone as a QR code (ISO/IEC 18004) in a data: URL, which needs no further request, and whether a phone can reach its host.
+ */
 import { renderSVG } from 'uqr'
 
 export function phoneCode(url: string): string {
   return `data:image/svg+xml;base64,${Buffer.from(renderSVG(url, { ecc: 'M', border: 2 })).toString('base64')}`
 }
 
-/** The host of an origin that only this computer reaches (RFC 6761, section 6.3); null for an origin that a phone may reach. */
+/** Returns the host of an origin that only this computer reaches (RFC 6761, section 6.3), or null for an origin that a phone may reach. */
 export function loopbackHost(origin: string): string | null {
   const { hostname, host } = new URL(origin)
   const isLoopback = /^(127(\.\d{1,3}){3}|\[::1\]|(.+\.)?localhost)$/.test(hostname)

@@ -1,4 +1,4 @@
-/** The page of a session, as HTML: what the person reads stands in it, so that the script has no texts of its own. */
+/** Builds the page of a session as HTML. The page holds every text that the person reads, so that the script needs none. */
 import type { CaptureLanguage } from '../config/capture-languages.js'
 import type { Environment } from '../config/config.js'
 import type { CaptureEnding } from '../verification/capture-session-book.js'
@@ -11,17 +11,17 @@ export interface PageContent {
   environment: Environment
   purpose: 'verify' | 'enroll'
   company: string
-  /** Picture and style sheet of the tenant. */
+  /** The tenant's logo and style sheet. */
   brand: Brand
   description: string | undefined
-  /** The consent that the person is asked for. The script sends its version and hash along with the agreement. */
+  /** The consent text that the page shows. The script sends its version and hash along with the agreement. */
   consent: { version: string; sha256: string; text: string }
   hasConsented: boolean
-  /** The code is yet to be typed: until then the page does not say what is confirmed. */
+  /** Whether the person still has to type the code. Until then the page does not say what is confirmed. */
   needsCode: boolean
   /** Whether this is the first device, which may hand the capture to a phone. */
   canHandOver: boolean
-  /** The page's own host where a phone cannot reach it; else null. */
+  /** The page's own host when a phone cannot reach it, else null. */
   loopbackHost: string | null
 }
 
@@ -104,7 +104,7 @@ ${stay}
 </section>`
 }
 
-/** The consent of the page itself, where the tenant has none. */
+/** The page's own consent text, for a tenant that has set none. */
 export function ownConsent(language: CaptureLanguage, purpose: 'verify' | 'enroll', company: string): string {
   return PAGE_TEXTS[language][`consent_${purpose}`].replaceAll('{company}', () => company)
 }

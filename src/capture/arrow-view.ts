@@ -1,4 +1,4 @@
-/** A large arrow over the picture, which somebody who turns or nods their head still sees. The words beside it say the same. */
+/** Shows a large arrow over the picture, which a person who turns or nods their head still sees. The words next to it say the same. */
 import type { CaptureStep } from './capture-plan.js'
 import { create } from './element.js'
 

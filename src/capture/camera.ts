@@ -1,10 +1,10 @@
-/** The camera of a capture: opened once, closed for good. */
+/** The camera of a capture. It is opened once, and cannot be opened again after it was closed. */
 import { CaptureError, toCaptureError } from './capture-error.js'
 
 export interface CameraRequest {
   /** `user` or `environment`. */
   facing: string
-  /** `deviceId` of one camera; it goes before `facing`. */
+  /** `deviceId` of one camera, which takes precedence over `facing`. */
   cameraId: string | null
 }
 
@@ -20,7 +20,7 @@ export class Camera {
   private constructor(
     private readonly stream: MediaStream,
     private readonly video: HTMLVideoElement,
-    /** Whether it looks at the person who sees the screen, who then expects a mirror. */
+    /** Whether the camera faces the person who looks at the screen, who then expects a mirror image. */
     readonly isMirrored: boolean,
   ) {}
 
@@ -53,7 +53,7 @@ export class Camera {
     return camera
   }
 
-  /** The cameras there are. Browsers tell labels and ids only once a camera was allowed. */
+  /** Lists the cameras. Browsers give labels and ids only once the person has allowed a camera. */
   static async list(): Promise<CameraChoice[]> {
     const devices = (await navigator.mediaDevices?.enumerateDevices()) ?? []
     return devices
@@ -66,7 +66,7 @@ export class Camera {
   }
 
   onLost(lost: () => void): void {
-    // Not sent where we stop the track ourselves.
+    // Browsers do not send this event when the component itself stops the track.
     this.track.addEventListener('ended', lost)
   }
 
@@ -79,7 +79,7 @@ export class Camera {
     try {
       await this.video.play()
     } catch {
-      // Closed meanwhile, or taken away: both are told by whoever closes and by the track.
+      // The camera was closed or unplugged meanwhile: the caller that closed it knows, and the event of the track reports the rest.
     }
   }
 

@@ -1,4 +1,4 @@
-/** What can go wrong between a person and the camera, by code. */
+/** The errors of a capture, by code. */
 
 /** Whether another try in the same page can succeed without anything being changed in the page or its address. */
 const RECOVERABLE = {
@@ -8,7 +8,7 @@ const RECOVERABLE = {
   unsupported: false,
   /** The person, the browser's settings or the page's permissions policy refuse the camera. */
   permission: true,
-  /** Nobody has answered the browser's question yet; the capture goes on as soon as somebody does. */
+  /** The person has not answered the browser's question for the camera yet. The capture goes on after the answer. */
   prompt_ignored: true,
   no_camera: true,
   /** Another program has the camera. */
@@ -21,9 +21,9 @@ const RECOVERABLE = {
   hidden: true,
   /** The camera or the device could not deliver the frames of a challenge in time. */
   too_slow: true,
-  /** Nothing was captured within the time there is. */
+  /** No capture was made within the time limit. */
   timeout: true,
-  /** The file that was chosen in the place of the camera is no picture that the browser can read. */
+  /** The file that was chosen instead of the camera is damaged. */
   file_unreadable: true,
   /** The chosen file is of a format that neither the browser nor the service reads, such as HEIC. */
   wrong_format: true,

@@ -1,43 +1,43 @@
-/** What the component tells the page. */
+/** The events that the component sends to the page, and the outcome that the page hands back. */
 import type { CaptureErrorCode } from './capture-error.js'
 import type { CaptureStep } from './capture-plan.js'
 import type { CapturedFrame } from './challenge-capture.js'
 import type { CaptureGuidance } from './guidance-codes.js'
 
-/** Of `cs-ready`: the camera's picture is shown, with as many pixels. */
+/** Detail of `cs-ready`: the size of the camera's picture in pixels, once it is shown. */
 export interface ReadyDetail {
   width: number
   height: number
 }
 
-/** Of `cs-step`: a step of the challenge is shown. */
+/** Detail of `cs-step`: the step of the challenge that is shown. */
 export interface StepDetail {
   step: number
   name: CaptureStep
   steps: number
 }
 
-/** Of `cs-consent`: what was agreed to, and when; as `enroll` takes it. */
+/** Detail of `cs-consent`: the consent and its time, in the form that `enroll` takes. */
 export interface ConsentDetail {
-  /** The `consent` attribute. */
+  /** The value of the attribute `consent`. */
   id: string
-  /** RFC 3339. */
+  /** Time of the consent (RFC 3339). */
   at: string
 }
 
-/** Of `cs-guidance`: what the person is told while this step is shown. */
+/** Detail of `cs-guidance`: the advice that the person gets while this step is shown. */
 export interface GuidanceDetail {
   step: CaptureStep
-  /** The most urgent first, empty where nothing is left to be done; null where nobody answered. */
+  /** Codes, the most urgent first: empty when there is nothing to do better, null when no answer came. */
   guidance: readonly CaptureGuidance[] | null
 }
 
-/** Of `cs-capture`: JPEGs, not mirrored; of a challenge each with its step and time. */
+/** Detail of `cs-capture`: JPEGs, not mirrored. Each frame of a challenge has its step and time. */
 export type CaptureDetail =
   | { mode: 'photo'; images: Blob[]; source: 'camera' | 'file' }
   | { mode: 'challenge'; frames: CapturedFrame[] }
 
-/** Of `cs-error`: whether another try can succeed. */
+/** Detail of `cs-error`: the error, and whether another try can succeed. */
 export interface ErrorDetail {
   code: CaptureErrorCode
   recoverable: boolean
@@ -46,7 +46,7 @@ export interface ErrorDetail {
 /** The outcome of a capture, as the page's backend decided. */
 export interface CaptureOutcome {
   ok: boolean
-  /** Shown to the person; default: a sentence of the component's. */
+  /** Sentence that is shown to the person. The default is a sentence of the component's. */
   message?: string
   /** Whether another try is offered after a refusal; default true. */
   retry?: boolean

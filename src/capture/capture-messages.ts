@@ -1,4 +1,4 @@
-/** The texts that the component has, by name. */
+/** The texts of the component, by name. */
 import type { CaptureErrorCode } from './capture-error.js'
 import type { CaptureStep } from './capture-plan.js'
 import type { CaptureGuidance, PhotoGuidance } from './guidance-codes.js'

@@ -1,9 +1,9 @@
-/** When each step of a challenge is shown, and when frames are taken. */
+/** Plans a challenge: when each step is shown and when frames are taken. */
 
 /** `left` and `right` are the person's own. */
 export type CaptureStep = 'frontal' | 'turn_left' | 'turn_right' | 'nod_up' | 'nod_down'
 
-/** What the component needs of the answer of `POST /v1/challenges`; the nonce can stay in the backend. */
+/** The part of the answer of `POST /v1/challenges` that the component needs. The nonce can stay in the backend. */
 export interface CaptureChallenge {
   steps: CaptureStep[]
   capture: {
@@ -23,7 +23,7 @@ export interface CapturePlan {
   durationMs: number
 }
 
-/** Frames that a slow moment may cost without the series becoming too short. */
+/** Extra frames in the plan: as many may be lost in a slow moment before the series is too short. */
 const SPARE_FRAMES = 4
 
 /**
@@ -42,7 +42,7 @@ export function planCapture(
     capture.max_duration_ms,
     capture.max_frames * capture.max_interval_ms,
   )
-  // As many frames as may be sent are as dense as it gets.
+  // The interval cannot be shorter than the greatest number of frames allows.
   const intervalMs = Math.min(
     Math.max(shortest, Math.ceil(durationMs / capture.max_frames)),
     capture.max_interval_ms,

@@ -1,6 +1,6 @@
-/** What a page asks for by the component's attributes. */
+/** Reads the settings of the component from its attributes. */
 
-/** In pixels and milliseconds. */
+/** Defaults of the attributes, in pixels and milliseconds. */
 const DEFAULTS = {
   maxSide: { photo: 1280, challenge: 640 },
   quality: 0.85,
@@ -48,17 +48,17 @@ export class CaptureSettings {
     return this.number('timeout', DEFAULTS.timeoutMs, 1)
   }
 
-  /** Where frames are sent for guidance; null for nowhere. */
+  /** Address to which frames are sent for guidance, or null for no guidance. */
   get guideUrl(): string | null {
     return this.text('guide-url')
   }
 
-  /** Id of the text that must be agreed to; null where nothing must be. */
+  /** Id of the text to which the person must agree, or null when there is none. */
   get consent(): string | null {
     return this.text('consent')
   }
 
-  /** A photo may also come from a file. */
+  /** Whether the person may choose a file instead of the camera. */
   get takesFiles(): boolean {
     return this.mode === 'photo' && this.element.hasAttribute('file-fallback')
   }
@@ -67,7 +67,7 @@ export class CaptureSettings {
     return this.element.hasAttribute('speech')
   }
 
-  /** A BCP 47 tag, the element's own or that of what is around it. */
+  /** Language of the texts as a BCP 47 tag: that of the element, or else of its surroundings. */
   get language(): string {
     return this.element.closest<HTMLElement>('[lang]')?.lang ?? ''
   }

@@ -1,4 +1,4 @@
-/** How the component looks. A constructed sheet, which a content security policy without `unsafe-inline` allows. */
+/** The style of the component, as a constructed style sheet: a content security policy without `unsafe-inline` allows it. */
 
 const CSS = `
 :host { display: block; position: relative; max-inline-size: 40rem; color: inherit; font: inherit; --_accent: var(--countersign-accent, light-dark(#0b57d0, #a8c7fa)); --_on-accent: var(--countersign-on-accent, light-dark(#fff, #062e6f)) }
@@ -55,7 +55,7 @@ select { background: Field; color: FieldText }
 
 let sheet: CSSStyleSheet | undefined
 
-/** One for all components of a page. */
+/** Returns the style sheet that all components of a page share. */
 export function captureStyle(): CSSStyleSheet {
   if (!sheet) {
     sheet = new CSSStyleSheet()

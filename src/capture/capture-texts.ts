@@ -1,4 +1,4 @@
-/** The component's texts in the languages it has. */
+/** The texts of the component in all its languages. */
 import type { CaptureMessages } from './capture-messages.js'
 import { de } from './texts-de.js'
 import { en } from './texts-en.js'
@@ -8,12 +8,12 @@ import { ja } from './texts-ja.js'
 
 const LANGUAGES: Record<string, CaptureMessages> = { en, de, fr, es, ja }
 
-/** @param language a BCP 47 tag; English where its language is none of ours */
+/** @param language a BCP 47 tag; English stands in for a language that the component does not have */
 export function messagesIn(language: string): CaptureMessages {
   return LANGUAGES[language.toLowerCase().split('-')[0]!] ?? en
 }
 
-/** Of the messages for this language: the tag of the language that they are in. */
+/** Returns the tag of the language in which `messagesIn` answers for this language. */
 export function languageOf(language: string): string {
   return messagesIn(language) === en ? 'en' : language
 }

@@ -1,4 +1,7 @@
-/** The component's shadow tree: what is shown in which state. Made node by node, so that Trusted Types have nothing to refuse. */
+/**
+ * The shadow tree of the component, and what it shows in each state. It is built node by node, so that Trusted Types have nothing to
+ * refuse.
+ */
 import { type ArrowOrder, ArrowView } from './arrow-view.js'
 import type { CameraChoice } from './camera.js'
 import type { CaptureMessages } from './capture-messages.js'
@@ -12,10 +15,10 @@ export type CaptureState =
   | 'opening'
   | 'live'
   | 'capturing'
-  /** The camera is off, and the page waits for an answer. */
+  /** The camera is off, and the component waits for the answer of the backend. */
   | 'waiting'
   | 'done'
-  /** The answer was no. */
+  /** The backend refused the capture. */
   | 'refused'
   | 'error'
 
@@ -28,12 +31,12 @@ export interface CaptureActions {
   useFile(file: File): void
 }
 
-/** What is possible beside what the state says. */
+/** The choices that the person has in addition to those of the state. */
 export interface CaptureChoices {
   capture: boolean
   retry: boolean
   file: boolean
-  /** Something must be agreed to. */
+  /** Whether the person must agree to something first. */
   consent: boolean
 }
 
@@ -41,7 +44,7 @@ const BUTTON = { type: 'button', part: 'button' }
 const PRIMARY = { ...BUTTON, class: 'primary' }
 
 export class CaptureView {
-  /** Whether there is a picture. */
+  /** Whether the camera's picture is shown. */
   private isActive = false
   readonly video = create('video', { part: 'video', playsinline: '', 'aria-hidden': 'true' })
   private readonly oval = create('div', { part: 'oval', 'aria-hidden': 'true' })
@@ -81,7 +84,7 @@ export class CaptureView {
   private readonly retryButton = create('button', PRIMARY)
   private readonly fileButton = create('button', BUTTON)
   private readonly cancelButton = create('button', BUTTON)
-  /** Never shown: the button opens it. */
+  /** The file chooser is never shown: the button opens it. */
   private readonly file = create('input', {
     type: 'file',
     accept: 'image/jpeg,image/png,image/webp',
@@ -103,7 +106,7 @@ export class CaptureView {
       this.done,
       create('div', { class: 'actions' }, ...buttons, this.file),
     )
-    // The attribute counts in parsed pages alone.
+    // The attribute `muted` has an effect only in parsed pages.
     this.video.muted = true
     startButton.addEventListener('click', () => actions.start())
     captureButton.addEventListener('click', () => actions.capture())
@@ -114,7 +117,7 @@ export class CaptureView {
     this.agreed.addEventListener('change', () => this.holdBack())
     this.file.addEventListener('change', () => {
       const [chosen] = this.file.files ?? []
-      // The same one may be chosen again.
+      // The person may choose the same file again.
       this.file.value = ''
       if (chosen) actions.useFile(chosen)
     })
@@ -128,7 +131,7 @@ export class CaptureView {
     return this.agreement.hidden === true || this.agreed.checked
   }
 
-  /** What was agreed to is no longer what is asked for. */
+  /** Withdraws the agreement: the page asks for another consent now. */
   disagree(): void {
     this.agreed.checked = false
     this.holdBack()
@@ -190,10 +193,10 @@ export class CaptureView {
     this.camera.focus()
   }
 
-  /** Below the picture's place, or over the picture where there is one. */
+  /** Says a text below the place of the picture, or over the picture while there is one. */
   say(text: string): void {
     this.promptText.textContent = text
-    // It stays in the tree: what a live region says is heard only where it was there before.
+    // The element stays in the tree: screen readers read a live region only if it was there before its text.
     this.prompt.classList.toggle('silent', text === '')
     this.hint.setOrder(this.isActive ? text : '')
   }
@@ -238,7 +241,7 @@ export class CaptureView {
     this.sayHint(null, null)
   }
 
-  /** Neither camera nor file before what must be agreed to. */
+  /** Disables camera and file until the person has agreed. */
   private holdBack(): void {
     this.startButton.disabled = !this.isAgreed
     this.fileButton.disabled = !this.isAgreed

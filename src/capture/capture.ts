@@ -48,10 +48,10 @@ declare global {
 }
 
 const PROMPT_HINT_MS = 10_000
-/** What a page may have set before the class was there. */
+/** Properties that a page may set before the class is defined. */
 const PROPERTIES = ['challenge', 'messages', 'detector'] as const
 
-// Imported where there is no page, as by a server that renders one, the class is there and cannot be used.
+// On a server that renders pages there is no `HTMLElement`: there the module can be imported, but the class cannot be used.
 const Base = globalThis.HTMLElement ?? (class {} as typeof HTMLElement)
 
 export class CountersignCapture extends Base {
@@ -79,12 +79,12 @@ export class CountersignCapture extends Base {
   private state: CaptureState = 'idle'
   private error: CaptureError | null = null
   private source: 'camera' | 'file' = 'camera'
-  /** The answer that is waited for, and what came of it; null before. */
+  /** The promise of the backend's answer, or null before there is one. */
   private awaited: Promise<CaptureOutcome> | null = null
   private outcome: CaptureOutcome | null = null
-  /** From `start` to the moment at which the camera is off again; null in between. */
+  /** Aborts the current run, which lasts from `start` until the camera is off again; null between runs. */
   private run: AbortController | null = null
-  /** What was agreed to. */
+  /** Id of the text to which the person has agreed, or null. */
   private agreed: string | null = null
   private asked: CaptureChallenge | null = null
   private expiresAtMs = Number.POSITIVE_INFINITY
@@ -95,7 +95,7 @@ export class CountersignCapture extends Base {
     super()
     this.addEventListener('keydown', (event) => {
       if (event.key !== 'Escape' || !this.run) return
-      // A dialog around it stays open.
+      // A dialog around the component stays open.
       event.preventDefault()
       event.stopPropagation()
       this.cancel()
@@ -113,7 +113,7 @@ export class CountersignCapture extends Base {
     if (this.state === 'live') this.enter('live')
   }
 
-  /** Texts of the page's own, in the place of those that have the same names. */
+  /** Texts of the page, which replace those of the component with the same names. */
   get messages(): Partial<CaptureMessages> {
     return this.ownMessages
   }
@@ -123,12 +123,12 @@ export class CountersignCapture extends Base {
     this.render()
   }
 
-  /** Every text as it is said: for a page that shows what came of a capture in the same language. */
+  /** All texts in the language of the component, for a page that shows the outcome of a capture in the same language. */
   get texts(): CaptureMessages {
     return { ...messagesIn(this.settings.language), ...this.ownMessages }
   }
 
-  /** The page's own way to tell what the person can do better, in the place of `guide-url`. */
+  /** The page's own function that gives guidance, used instead of `guide-url`. */
   get detector(): CaptureDetector | null {
     return this.ownDetector
   }
@@ -165,8 +165,7 @@ export class CountersignCapture extends Base {
   }
 
   /**
-   * Asks for the camera and shows its picture. Resolves when it is shown, given up or refused: the events say which. Nothing
-   * happens before what must be agreed to is.
+   * Asks for the camera and shows its picture. Resolves when the picture is shown, or the person gave up or refused: the events say which. Nothing happens before the person has given a required consent.
    */
   async start(): Promise<void> {
     if (this.run) return
@@ -201,7 +200,7 @@ export class CountersignCapture extends Base {
   }
 
   /**
-   * Takes the photo, or the frames of the challenge; nothing before the picture is shown.
+   * Takes the photo, or the frames of the challenge. Does nothing before the picture is shown.
    * @throws TypeError in challenge mode without a challenge
    */
   async capture(): Promise<void> {
@@ -224,21 +223,20 @@ export class CountersignCapture extends Base {
   }
 
   /**
-   * Says that the capture is being checked, and then what came of it. Call it while `cs-capture` is handled, with the promise of your
-   * backend's answer; a promise that is rejected is told as an answer that did not come.
+   * Shows that the capture is being checked, and then the outcome. Call it in the handler of `cs-capture` with the promise of your backend's answer. A rejected promise is shown as a missing answer.
    */
   async wait(answer: Promise<CaptureOutcome>): Promise<void> {
     if (this.state !== 'done') return
     this.awaited = answer
     this.enter('waiting')
     const outcome = await answer.catch(() => ({ ok: false, message: this.texts.unanswered }))
-    // Something else was begun meanwhile.
+    // Another capture or answer has begun meanwhile.
     if (this.awaited !== answer) return
     this.settle(outcome)
   }
 
   /**
-   * Turns the camera off and says why there is nothing to be captured, such as that the person is locked out.
+   * Turns the camera off and shows why no capture is possible, for example that the person is locked out.
    * @param retry whether another try is offered; default false
    */
   refuse(message: string, { retry = false }: { retry?: boolean } = {}): void {
@@ -254,7 +252,7 @@ export class CountersignCapture extends Base {
     this.emit('cs-cancel', null)
   }
 
-  /** Another capture, after one that was made, given up or failed. */
+  /** Begins another capture after one that was made, given up or failed. */
   retry(): Promise<void> {
     return this.start()
   }
@@ -263,7 +261,7 @@ export class CountersignCapture extends Base {
     return Camera.list()
   }
 
-  /** Takes another camera, now and from now on. */
+  /** Switches to another camera, which later captures use as well. */
   async useCamera(id: string): Promise<void> {
     this.setAttribute('camera-id', id)
     if (!this.run || this.state === 'capturing') return
@@ -292,7 +290,7 @@ export class CountersignCapture extends Base {
   ): Promise<CapturedFrame[]> {
     const { steps } = challenge
     const plan = planCapture(challenge, this.settings)
-    // The service would refuse what comes later than this, whatever it shows.
+    // The service would refuse any capture that arrives after this time.
     if (performance.now() + plan.durationMs >= this.expiresAtMs) throw new CaptureError('timeout')
     let shown = -1
     const onProgress = (step: number, share: number) => {
@@ -304,7 +302,7 @@ export class CountersignCapture extends Base {
     return captureChallenge({ challenge, plan, grabber, onProgress, signal })
   }
 
-  /** Whether there is nothing to agree to, or it was agreed to; the page is told when it is. */
+  /** Whether no consent is required or the person has given it. Sends `cs-consent` when the consent is new. */
   private consents(): boolean {
     const { consent } = this.settings
     if (!this.view.isAgreed) this.agreed = null
@@ -320,16 +318,16 @@ export class CountersignCapture extends Base {
     if (document.hidden && isWatching && this.run) this.fail(this.run, new CaptureError('hidden'))
   }
 
-  /** The browser's question may never be answered, nor be seen; the capture goes on when it is. */
+  /** Reminds the person of the browser's question for the camera, which is easily overlooked. The capture goes on after the answer. */
   private remind(): void {
     const { code, recoverable } = new CaptureError('prompt_ignored')
-    // Where it is read out: the focus stays where it is, on what gives up.
+    // Screen readers read this text out: the focus stays on the button that gives up.
     this.view.say(this.texts[code])
     this.emit('cs-error', { code, recoverable })
   }
 
   private fail(run: AbortController, error: CaptureError): void {
-    // What a capture says after its end is nobody's error.
+    // Errors of a run that has ended are ignored.
     if (run !== this.run) return
     this.end()
     this.giveUp(error)
@@ -383,7 +381,7 @@ export class CountersignCapture extends Base {
     else view.sayDone(this.source === 'file' ? texts.done_file : texts.done)
     if (outcome && !outcome.ok) view.sayError(outcome.message ?? texts.try_again)
     if (this.error) view.sayError(texts[this.error.code])
-    // While it captures, steps are said.
+    // While frames are taken, the steps are shown instead.
     if (state === 'opening') view.say(texts.opening)
     else if (state === 'live') view.say(texts[`ready_${mode}`])
     else if (state !== 'capturing') view.say('')

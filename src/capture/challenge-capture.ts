@@ -1,4 +1,4 @@
-/** The frames of a challenge, taken while its steps are shown one after the other. */
+/** Takes the frames of a challenge while its steps are shown one after the other. */
 import { CaptureError } from './capture-error.js'
 import { type CaptureChallenge, type CapturePlan, stepAt } from './capture-plan.js'
 import type { FrameGrabber } from './frame-grabber.js'
@@ -15,13 +15,13 @@ export interface ChallengeCapture {
   challenge: CaptureChallenge
   plan: CapturePlan
   grabber: FrameGrabber
-  /** Called before each frame, with the step that is shown for it and the share of time that has gone by. */
+  /** Called before each frame with the step that is shown for it and the share of the time that has passed, 0 to 1. */
   onProgress(step: number, share: number): void
   signal: AbortSignal
 }
 
 /**
- * Empty where it was given up.
+ * Returns the frames, or none when the person gave up.
  * @throws CaptureError too_slow when the camera or the device do not keep to the limits of the challenge; rotated
  */
 export async function captureChallenge(capture: ChallengeCapture): Promise<CapturedFrame[]> {
@@ -37,7 +37,7 @@ export async function captureChallenge(capture: ChallengeCapture): Promise<Captu
     capture.onProgress(step, elapsedMs / plan.durationMs)
     await grabber.nextFrame(limits.max_interval_ms, signal)
     if (signal.aborted) return []
-    // The frames are of one camera, held one way.
+    // All frames must come from one camera in one orientation.
     if (grabber.isUpright !== isUpright) throw new CaptureError('rotated')
     started ??= performance.now()
     const tMs = Math.round(performance.now() - started)

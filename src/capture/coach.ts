@@ -1,4 +1,4 @@
-/** What the person is told while the camera is on: the steps, and what can be done better, in sight and aloud. */
+/** Instructs the person while the camera is on: shows and speaks the steps, and the advice that improves the capture. */
 import type { ArrowOrder } from './arrow-view.js'
 import type { Emit } from './capture-events.js'
 import type { CaptureMessages } from './capture-messages.js'
@@ -17,7 +17,7 @@ export interface CoachParts {
   view: CaptureView
   settings: CaptureSettings
   texts(): CaptureMessages
-  /** The person could press the button. */
+  /** Whether the button that takes the photo is enabled. */
   isReady(): boolean
   emit: Emit
 }
@@ -30,7 +30,10 @@ export class Coach {
 
   constructor(private readonly parts: CoachParts) {}
 
-  /** The camera's picture is shown. @param detector the page's own; null for the one at `guide-url`, where that is given */
+  /**
+   * Begins to instruct, once the camera's picture is shown.
+   * @param detector the page's own, or null for the one at `guide-url` if that is set
+   */
   begin(detector: CaptureDetector | null, signal: AbortSignal): void {
     const { view, settings, texts } = this.parts
     const { guideUrl, mode } = settings
@@ -74,7 +77,7 @@ export class Coach {
     emit('cs-guidance', { step, guidance })
   }
 
-  /** One order at a time: the arrow is there only where the words ask for the same movement. */
+  /** The arrow of a step, or null: it is shown only when the words ask for the same movement. */
   private arrow(step: CaptureStep, guidance: readonly CaptureGuidance[] | null): ArrowOrder | null {
     if (!this.isCapturing) return null
     const [first] = guidance ?? []

@@ -1,4 +1,4 @@
-/** Makes elements. */
+/** Creates HTML elements with attributes and children. */
 
 export function create<Name extends keyof HTMLElementTagNameMap>(
   name: Name,

@@ -1,10 +1,10 @@
-/** Pictures of the video as JPEG, as the camera sees it: never mirrored. */
+/** Encodes pictures of the video as JPEG, as the camera sees them: never mirrored. */
 import { CaptureError } from './capture-error.js'
 
 export interface FrameOptions {
   /** Longest side in pixels; smaller pictures stay as they are. */
   maxSide: number
-  /** Of the JPEG, 0 to 1. */
+  /** Quality of the JPEG, 0 to 1. */
   quality: number
 }
 
@@ -17,7 +17,7 @@ export class FrameGrabber {
   ) {}
 
   /**
-   * Waits for a frame that was not taken yet: the service refuses to see one twice.
+   * Waits for a frame that was not taken yet, since the service refuses the same frame twice.
    * @throws CaptureError too_slow when none comes
    */
   nextFrame(withinMs: number, signal: AbortSignal): Promise<void> {
@@ -29,13 +29,13 @@ export class FrameGrabber {
         resolve()
       }
       signal.addEventListener('abort', fresh, { once: true })
-      // Firefox has it since version 132; before it, what is painted next may be the same frame.
+      // Firefox has this function since version 132. Without it, the next repaint may show the same frame again.
       if ('requestVideoFrameCallback' in video) video.requestVideoFrameCallback(fresh)
       else requestAnimationFrame(fresh)
     })
   }
 
-  /** How the camera is held. */
+  /** Whether the picture is higher than it is wide. */
   get isUpright(): boolean {
     return this.video.videoHeight > this.video.videoWidth
   }

@@ -1,9 +1,9 @@
-/** Asks again and again what the person can do better, by a small frame each time; one question at a time. */
+/** Asks for guidance repeatedly, with a small frame each time and one question at a time. */
 import type { CaptureStep } from './capture-plan.js'
 import { FrameGrabber } from './frame-grabber.js'
 import type { CaptureGuidance } from './guidance-codes.js'
 
-/** Says what the person can do better, the most urgent first; nothing where nothing is left to be done. */
+/** Returns the codes of guidance for a frame, the most urgent first; none when there is nothing to do better. */
 export type CaptureDetector = (
   frame: Blob,
   step: CaptureStep,
@@ -14,17 +14,17 @@ export type CaptureDetector = (
 const FRAME = { maxSide: 320, quality: 0.8 } as const
 const INTERVAL_MS = 700
 const ANSWER_MS = 3000
-/** Between two questions while nobody answers. */
+/** Longest time between two questions while no answer comes. */
 const MAX_INTERVAL_MS = 10_000
 
 export interface GuideParts {
   video: HTMLVideoElement
   ask: CaptureDetector
-  /** The step that is shown; it may change between question and answer. */
+  /** Returns the step that is shown, which may change between question and answer. */
   step(): CaptureStep
-  /** Told of each answer to a question about the step that is still shown; null where there is none. */
+  /** Called with each answer about the step that is still shown, or with null when no answer came. */
   tell(guidance: readonly CaptureGuidance[] | null, step: CaptureStep): void
-  /** Ends it. */
+  /** Ends the questions. */
   signal: AbortSignal
 }
 
@@ -33,7 +33,7 @@ export class Guide {
   private timer: ReturnType<typeof setTimeout> | undefined
   private isAsking = false
   private failures = 0
-  /** A head that went far enough comes back: what is seen of it then is no news. */
+  /** Whether the head went far enough for the step: after that it comes back, and no more questions are asked. */
   private isReached = false
 
   constructor(private readonly parts: GuideParts) {
@@ -42,7 +42,7 @@ export class Guide {
     this.askLater()
   }
 
-  /** Another step is shown: the person needs a moment to begin it. */
+  /** Call it when another step is shown: the next question then waits, since the person needs a moment to begin. */
   restart(): void {
     this.isReached = false
     if (!this.isAsking) this.askLater()
@@ -71,7 +71,7 @@ export class Guide {
     this.askLater()
   }
 
-  /** Null where none comes, or none that can be understood: the person goes on without it. */
+  /** The guidance for the step, or null when no valid answer comes: the person then goes on without guidance. */
   private async answer(step: CaptureStep): Promise<readonly CaptureGuidance[] | null> {
     const { ask, signal } = this.parts
     const question = new AbortController()

@@ -1,7 +1,7 @@
-/** The one order that the person reads over the picture: the step that is asked for, or the most urgent advice in its place. */
+/** Shows one order over the picture: the step of the challenge, or the most urgent advice instead. */
 import { create } from './element.js'
 
-/** A screen reader that is given a sentence every second finishes none. */
+/** Milliseconds between two sentences for a screen reader, which would finish none if each came a second after the other. */
 const READ_OUT_MS = 3000
 
 export interface Hint {
@@ -11,13 +11,13 @@ export interface Hint {
 
 export class HintView {
   readonly shown = create('p', { part: 'hint', 'aria-hidden': 'true', hidden: '' })
-  /** For screen readers only. The order itself is read out where the page says it. */
+  /** Advice for screen readers only. They read the order itself from the prompt. */
   readonly heard = create('p', { class: 'heard', 'aria-live': 'polite', 'aria-atomic': 'true' })
   private order = ''
   private wanted = ''
   private timer: ReturnType<typeof setTimeout> | undefined
 
-  /** @param oval says the same by its color and its line */
+  /** @param oval shows by its color and line whether there is advice */
   constructor(private readonly oval: HTMLElement) {}
 
   /** Shows another order, without the advice on the one before. @param order empty for none */

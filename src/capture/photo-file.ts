@@ -1,10 +1,9 @@
-/** A photo from a file, upright and as large as one of the camera would be. */
+/** Reads a photo from a file, and makes it upright and as large as one of the camera would be. */
 import { CaptureError } from './capture-error.js'
 import { encodeJpeg, type FrameOptions } from './frame-grabber.js'
 
 /**
- * @throws CaptureError wrong_format where the browser cannot show the file, and it is neither JPEG, PNG nor WebP: a HEIC photo
- * outside Safari, for example. `file_unreadable` where a file of these formats is damaged.
+ * @throws CaptureError wrong_format when the browser cannot show the file and it is neither JPEG, PNG nor WebP: a HEIC photo outside Safari, for example. `file_unreadable` when a file of these formats is damaged.
  */
 export async function photoFromFile(file: Blob, options: FrameOptions): Promise<Blob> {
   const picture = await createImageBitmap(file, { imageOrientation: 'from-image' }).catch(async () => {
@@ -18,7 +17,7 @@ export async function photoFromFile(file: Blob, options: FrameOptions): Promise<
   }
 }
 
-/** First bytes of JPEG, PNG and RIFF, which holds WebP. */
+/** First bytes of JPEG, of PNG, and of RIFF, the container of WebP. */
 const COMMON_FORMATS = ['ffd8ff', '89504e47', '52494646']
 
 async function isCommonFormat(file: Blob): Promise<boolean> {

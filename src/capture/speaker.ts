@@ -1,15 +1,15 @@
-/** Says what is shown, for a person who looks elsewhere while the head is turned. */
+/** Speaks the texts that are shown, for a person who looks elsewhere while the head is turned. */
 
 export class Speaker {
   private last = ''
 
-  /** Whatever is being said is cut short. */
+  /** Speaks a text at once, and cuts short the current one. */
   say(text: string, language: string): void {
     this.stop()
     this.speak(text, language)
   }
 
-  /** While something is being said, this is not: there will be another hint. */
+  /** Speaks a text unless another one is being spoken: the next hint comes soon. */
   add(text: string, language: string): void {
     if (text !== this.last && !voice()?.speaking) this.speak(text, language)
   }
@@ -29,7 +29,7 @@ export class Speaker {
   }
 }
 
-/** Undefined where the browser has none, or the person's system asks for quiet pages. */
+/** The browser's voice, or undefined when it has none or the system asks for quiet pages. */
 function voice(): SpeechSynthesis | undefined {
   const isQuiet = matchMedia('(prefers-reduced-motion: reduce)').matches
   return isQuiet ? undefined : globalThis.speechSynthesis

@@ -3,7 +3,7 @@ import { decodeJwt, errors } from 'jose'
 import { assertAction } from './action.js'
 import { DEFAULT_MAX_BODY_BYTES } from './body-limit.js'
 import { actionHash } from './canonical-json.js'
-import type { CaptureSession, CaptureSessionFields, CaptureSessionLink } from './capture-session.js'
+import type { CaptureSession } from './capture-session.js'
 import {
   assertTenantId,
   type CallOptions,
@@ -28,6 +28,8 @@ import type {
   AuditEntry,
   AuditListRequest,
   AuditPage,
+  CaptureSessionFields,
+  CaptureSessionLink,
   Challenge,
   ChallengeFields,
   DeleteRequest,

@@ -1,5 +1,6 @@
-/** The codes and categories of the service's errors; a test holds them to the service's own registry. */
+/** Codes and categories of the service's errors. Generated from the service's registry: `npm run docs` writes this file. */
 
+/** Every `code` that an error of this version of the service can have. */
 export const ERROR_CODES = [
   'malformed_json',
   'invalid_request',
@@ -60,8 +61,10 @@ export const ERROR_CODES = [
   'deadline_exceeded',
 ] as const
 
+/** The exact reason of an error. */
 export type ErrorCode = (typeof ERROR_CODES)[number]
 
+/** Every category of errors. */
 export const ERROR_CATEGORIES = [
   'invalid_request',
   'authentication_failed',
@@ -70,29 +73,9 @@ export const ERROR_CATEGORIES = [
   'conflict',
   'biometric_rejected',
   'rate_limited',
-  'unavailable',
   'internal',
+  'unavailable',
 ] as const
 
+/** The kind of an error, which decides what an application does about it. */
 export type ErrorCategory = (typeof ERROR_CATEGORIES)[number]
-
-/**
- * Given before the service knows whose request it is, so signed with the instance's secret, which tenants do not hold.
- * None of them says anything about a user.
- */
-export const UNVERIFIABLE_CODES: ReadonlySet<string> = new Set<ErrorCode>([
-  'malformed_request',
-  'request_timeout',
-  'headers_too_large',
-  'missing_api_key',
-  'malformed_api_key',
-  'invalid_api_key',
-  'revoked_api_key',
-  'wrong_environment',
-  'tenant_suspended',
-  'unknown_endpoint',
-  'method_not_allowed',
-  'shutting_down',
-  'store_unavailable',
-  'internal_error',
-])

@@ -1,24 +1,14 @@
 /** What calls of the SDK throw; every error has a stable `code`. */
 import type { ErrorCategory, ErrorCode } from './error-codes.js'
-import type { PhotoGuidance, QualityBound, QualityComponent, Scope } from './types.js'
+import type { DocumentedError, DocumentedErrorDetail, PhotoGuidance } from './types.js'
 
 /** Completes to the known codes, and still takes one that a newer service sends. */
 export type AnyErrorCode = ErrorCode | (string & {})
 
-export interface ErrorDetail {
-  /** Dotted path of the field: `image`, `images.0`, `consent.at`. */
-  path: string
-  issue: string
-  /** A scope that the API key lacks; only with `insufficient_scope`. */
-  scope?: Scope
-  /** Of `low_quality`: what was measured, and what it had to keep to. */
-  component?: QualityComponent
-  value?: number
-  bound?: QualityBound
+/** One detail of an error: a field, what is wrong with it, and for a photo the person's remedy. */
+export interface ErrorDetail extends Omit<DocumentedErrorDetail, 'guidance'> {
   /** The person's remedy, in each detail of a `biometric_rejected`. Completes to the known codes. */
   guidance?: PhotoGuidance | (string & {})
-  /** The same as a sentence in English, to be shown to the person. */
-  hint?: string
 }
 
 export abstract class CountersignError extends Error {
@@ -85,15 +75,11 @@ function detailText({ message, details = [] }: ErrorBody): string {
 }
 
 /** The error body of the API. */
-export interface ErrorBody {
-  error: ErrorCategory
-  code: ErrorCode
-  message: string
-  /** The caller's next step. A service of an older version does not say. */
+export interface ErrorBody extends Omit<DocumentedError, 'remedy' | 'doc_url' | 'details'> {
+  /** The caller's next step. Older versions of the service leave it out. */
   remedy?: string
-  /** Address of the page that explains the code. A service of an older version does not say. */
+  /** Address of the page that explains the code. Older versions of the service leave it out. */
   doc_url?: string
-  request_id: string
   details?: ErrorDetail[]
 }
 

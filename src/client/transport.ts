@@ -1,6 +1,5 @@
 /** One call over HTTP: sent, timed out, tried again, its answer's signature checked before anybody reads it. */
 import { assertBodyFits } from './body-limit.js'
-import { UNVERIFIABLE_CODES } from './error-codes.js'
 import {
   ApiError,
   type Attempts,
@@ -15,6 +14,7 @@ import { assertResponseSignature } from './response-signature.js'
 import { parseRetryAfter, type RetryPolicy, retryDelayMs, sleep } from './retry.js'
 import { readSecrets, type SigningSecret, type SigningSecretSource } from './signing-secret.js'
 import type { Environment } from './types.js'
+import { UNVERIFIABLE_CODES } from './unverifiable-codes.js'
 
 export interface TransportOptions extends RetryPolicy {
   apiKey: string

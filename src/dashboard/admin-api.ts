@@ -23,10 +23,10 @@ import type { Credentials, Guest, Session } from './sessions.js'
 
 const SESSION_PATH = '/api/session'
 const OPERATOR_PREFIX = '/api'
-/** As a holder of bodies, beside the ids of tenants. */
+/** Names the operator as the owner of request bodies; the other owners are ids of tenants. */
 const OPERATOR = 'operator'
 const TENANT_PATH = /^\/api\/tenants\/(ten_[0-9a-f]{32})(\/.+)?$/
-/** For all but photos, and for whoever has not signed in yet. */
+/** Largest body of a request that carries no photo, or that comes before the sign-in. */
 const SMALL_BODY_BYTES = 16_384
 const SAFE = new Set(['GET', 'HEAD'])
 
@@ -34,7 +34,7 @@ const VIEWER_LOOKS = 'Your role is to look: an admin may change things.'
 
 const parseCredentials: InputParser = inputParser({ body: bodies.credentials })
 
-/** A route of either table, whatever the contract says of it. */
+/** A route of either table, whatever its body and answer are. */
 type AnyRoute<Call> = RouteOptions & { body?: TSchema } & (
     | { answer: (call: Call) => Promise<unknown> }
     | { reply: (call: Call) => Promise<Reply> }
@@ -78,7 +78,7 @@ export class AdminApi {
     return { address: this.services.addresses.of(request), browser, requestId }
   }
 
-  /** Of a sign-in that was refused, log and audit log tell. @returns the error, or what kept it from being told */
+  /** Records a refused sign-in in the log and the audit log. @returns the error, or the failure that kept it from being recorded */
   private async told(error: unknown, request: IncomingRequest, requestId: string): Promise<unknown> {
     if (!(error instanceof DashboardError && error.code === 'sign_in_failed')) return error
     const { log, core, addresses } = this.services
@@ -129,7 +129,7 @@ export class AdminApi {
     return config.operatorSecondFactor === 'required' ? 'required' : 'none'
   }
 
-  /** The session that a sign-in takes the place of in the same browser: a fresh link leaves no older session behind. */
+  /** Ends the session that a sign-in replaces in the same browser, so that a new link leaves no older session behind. */
   private async endReplaced(request: IncomingRequest): Promise<void> {
     const { sessions } = this.services
     const before = await sessions.find(request).catch((error) => {
@@ -149,7 +149,8 @@ export class AdminApi {
     const ofTenant = tenantId === undefined ? undefined : this.tenantRoutes.get(`${method} ${rest}`)
     const route = ofOperator ?? ofTenant
     const { person } = session
-    // Before anything is looked up: a tenant learns nothing of what else there is. What is the person's own has an address of no tenant.
+    // Checked before anything is looked up, so that a tenant learns nothing of the others. Routes for the person's own matters lie below no
+    // tenant.
     const isOwn = tenantId === undefined ? ofOperator?.right === 'own' : tenantId === person.tenantId
     if (person.tenantId !== null && !isOwn) throw new DashboardError('not_permitted')
     if (!route) throw new DomainError('unknown_endpoint', { message: 'There is no such address.' })
@@ -174,7 +175,7 @@ export class AdminApi {
         requestId,
         isTenant: person.tenantId !== null,
       },
-      // As the route's own schema has it, which the compiled parser has checked.
+      // The parser that was compiled from the route's own schema has checked the input.
       input: route.parse(body, request.headers['content-type'], '') as never,
       query: new URLSearchParams(request.query),
       request,

@@ -1,6 +1,5 @@
 /**
- * The admin listener: dashboard and its API, API reference with the sandbox that it sends to, metrics, liveness, readiness; and
- * the listener of metrics alone.
+ * The admin listener, which serves the dashboard and its API, the API reference with its sandbox, metrics, liveness and readiness; and the separate listener for metrics.
  */
 
 import type { Logger } from 'pino'
@@ -15,24 +14,23 @@ import { plain, reply } from './replies.js'
 import { staticFiles } from './static-files.js'
 
 export interface AdminServerParts {
-  /** Answers what lies under /api/. */
+  /** Answers the requests under /api/. */
   api: (request: IncomingRequest) => Promise<Reply>
   /**
-   * The sandbox's API. The API reference sends to it through this listener: of one origin with the page, it needs no other
-   * origin to be let in. Production is reached by its own listener alone.
+   * Answers the API reference's calls of the sandbox. They have the page's own origin here, so that no other origin needs access. Production has only its own listener.
    */
   sandbox: (request: IncomingRequest) => Promise<Reply>
-  /** Null where they have a listener of their own. */
+  /** The metrics, or null when they have their own listener. */
   metrics: Metrics | null
   openApi: () => string
   hosts: HostGuard
   readiness: {
-    /** Why the service is not ready; empty for one that is. */
+    /** Reasons why the service is not ready; empty when it is. */
     readonly reasons: string[]
-    /** Only a new start may bring the engine back. */
+    /** Whether the engine has failed for good, so that only a restart of the service can help. */
     readonly isEngineGivenUp: boolean
   }
-  /** Services on the database; none where it is this one's alone. */
+  /** The services that share the database; none when this is the only one. */
   nodes: () => readonly ServiceNode[]
   log: Logger
 }

@@ -1,4 +1,4 @@
-/** Which entries of an audit log are asked for, and the walks through it that find them. */
+/** Parses the filters for the audit log, and searches the log for the entries that match. */
 
 import { timeOfRequestId } from '../crypto/identifiers.js'
 import { isoTime, MINUTE_MS } from '../lib/clock.js'
@@ -14,15 +14,15 @@ import {
 } from './contract.js'
 import type { Query } from './route.js'
 
-/** Entries read at once: callers of the API wait for about a millisecond meanwhile. */
+/** Entries read at once: the API's callers wait for about a millisecond meanwhile. */
 const PAGE = 100
-/** Entries looked through for one page of the dashboard: the page after it goes on. */
+/** Most entries that are searched for one page of the dashboard. The next page continues the search. */
 const MAX_LOOKED_THROUGH = 5000
 const NEWEST = Number.MAX_SAFE_INTEGER
 const MADE_ID = /^(?:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|ver_[0-9a-f]{32})$/
-/** Several services write one log: by how much the time of an entry may lie before that of an earlier one. */
+/** Several services write one log, so that an entry's time may be earlier than the previous entry's, by at most this much. */
 const UNORDERED_MS = MINUTE_MS
-/** From a request to its entry: more than the longest deadline. */
+/** Longest time from a request to its entry, above the longest deadline. */
 const MAX_CALL_MS = 5 * MINUTE_MS
 
 export interface AuditFilter {
@@ -30,9 +30,9 @@ export interface AuditFilter {
   /** Pseudonym of a user. */
   subject: string | null
   outcome: AuditOutcome | null
-  /** ISO 8601, the first moment within. */
+  /** Start of the range, inclusive (ISO 8601). */
   from: string | null
-  /** ISO 8601, the first moment beyond. */
+  /** End of the range, exclusive (ISO 8601). */
   until: string | null
   /** Request id or verification id. */
   id: string | null
@@ -42,7 +42,7 @@ export interface AuditFilter {
 export function parseAuditFilter(query: Query<AuditQuery>): AuditFilter {
   const id = query.get('id') || null
   if (id !== null && !MADE_ID.test(id)) throw invalid('id', 'must be a request id or a verification id')
-  // The id begins with its time: the entry stands near it.
+  // The id begins with its time, near which the entry stands.
   const madeAt = id === null ? null : timeOfRequestId(id.replace('ver_', ''))
   return {
     id,
@@ -54,7 +54,10 @@ export function parseAuditFilter(query: Query<AuditQuery>): AuditFilter {
   }
 }
 
-/** A sequence to go on from; the newest entry where none is named. @throws DomainError invalid_request */
+/**
+ * Parses the sequence before which the page begins; without one, the page begins with the newest entry.
+ * @throws DomainError invalid_request
+ */
 export function parseBefore(query: Query<AuditPageQuery>): number {
   const text = query.get('before')
   if (!text) return NEWEST
@@ -63,9 +66,7 @@ export function parseBefore(query: Query<AuditPageQuery>): number {
 }
 
 /**
- * The newest entries that match, before the sequence `before`: at most `most`, and fewer, even none, where few of those that were
- * looked through match.
- * @returns with the sequence to go on from; null at the start of the log
+ * Finds the newest matching entries before the sequence `before`: at most `most`, and possibly none, since the search is bounded. @returns the entries, and the sequence at which the next page begins, or null at the start of the log
  */
 export async function newestMatching(
   store: StoreReader,
@@ -92,7 +93,7 @@ export async function newestMatching(
   return { entries, nextBefore: end }
 }
 
-/** @returns a sequence from which on all entries are later than `until`: found in some twenty reads, however long the log is */
+/** @returns the sequence from which on all entries are later than `until`; a binary search finds it in some twenty reads */
 async function firstAfter(store: StoreReader, tenantId: string, until: string): Promise<number> {
   const limit = isoTime(Date.parse(until) + UNORDERED_MS)
   let [low, high] = [1, ((await store.auditHead(tenantId))?.sequence ?? 0) + 1]
@@ -109,7 +110,7 @@ function timeOf({ entry }: AuditRecord): string {
   return (JSON.parse(entry) as AuditEntry).at
 }
 
-/** What matches, oldest first, in pages of any size; what is appended meanwhile is left out. */
+/** Yields the matching entries, oldest first, in pages of any size. Entries that are appended meanwhile are left out. */
 export async function* oldestFirst(
   store: StoreReader,
   tenantId: string,
@@ -125,13 +126,14 @@ export async function* oldestFirst(
   }
 }
 
-/** A long log must not keep the API's callers waiting. */
+/** Lets other work run in between: a long log must not keep the API's callers waiting. */
 function turn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve))
 }
 
 function matching(page: AuditRecord[], filter: AuditFilter): AuditEntry[] {
-  // Only what may match is parsed: entries are canonical JSON, in which names and values stand without blanks.
+  // Only entries that may match are parsed. They are canonical JSON, without spaces between names and values, so that a text search can
+  // exclude the others.
   const parts = [
     ...(filter.event === null ? [] : [`"event":${JSON.stringify(filter.event)}`]),
     ...(filter.subject === null ? [] : [`"subject":${JSON.stringify(filter.subject)}`]),
@@ -154,7 +156,7 @@ function matches(entry: AuditEntry, { event, subject, outcome, from, until, id }
   )
 }
 
-/** How a call of the API ended, in one word. */
+/** Returns the outcome of an API call in one word. */
 export function outcomeOf({
   status,
   verdict,
@@ -173,7 +175,7 @@ export function parseOutcome(query: Query<{ outcome?: string }>): AuditOutcome |
   return outcome
 }
 
-/** Milliseconds since the epoch; null where the query names none. @throws DomainError invalid_request */
+/** Parses a time into Unix milliseconds; null when the query has none. @throws DomainError invalid_request */
 export function parseTime(
   query: Query<{ from?: string; until?: string }>,
   name: 'from' | 'until',

@@ -1,4 +1,4 @@
-/** The audit log to look at and to take away. */
+/** The routes that show and export the audit log. */
 
 import { isoTime } from '../lib/clock.js'
 import { DomainError } from '../lib/domain-error.js'
@@ -8,7 +8,7 @@ import type { AuditEntry } from './contract.js'
 import { reply } from './replies.js'
 import type { TenantTable } from './route.js'
 
-/** Entries a page: as many as a person looks through at once, on a phone too. */
+/** Entries of one page: as many as a person can look through, also on a phone. */
 const PAGE = 20
 const COLUMNS = ['sequence', 'at', 'event', 'actor', 'subject', 'status', 'code', 'request_id']
 const FORMATS = {
@@ -29,7 +29,10 @@ export const AUDIT_ROUTES = {
     },
   },
 
-  /** How the log names a user; null for one that is unknown or erased. In a body, so that no address holds a user id. */
+  /**
+   * Finds the pseudonym of a user in the log; null for a user who is unknown or erased. The user id comes in a body, so that no address
+   * holds it.
+   */
   'POST /audit/subject': {
     body: bodies.subjectQuestion,
     async answer({ services, tenant, input }) {
@@ -48,7 +51,7 @@ export const AUDIT_ROUTES = {
     },
   },
 
-  /** Texts of consent that have the hash: an audit entry names only the hash. The list is empty where the text was not kept. */
+  /** Finds the consent texts with the hash that an audit entry names; none when the text was not kept. */
   'GET /audit/consent-text': {
     async answer({ services, tenant, query }) {
       const sha256 = query.get('sha256')
@@ -98,7 +101,7 @@ function csvLine(entry: AuditEntry): string {
   return [...COLUMNS.map((name) => named[name] ?? ''), JSON.stringify(facts)].map(csvCell).join(',')
 }
 
-/** RFC 4180; a cell that a spreadsheet would run as a formula gets an apostrophe in front. */
+/** Quotes a cell as RFC 4180 demands. A cell that a spreadsheet would run as a formula gets an apostrophe in front. */
 function csvCell(value: unknown): string {
   const text = String(value)
   const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text

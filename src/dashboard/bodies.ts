@@ -1,4 +1,4 @@
-/** What the pages send: the schemas that check it, from which the contract takes its types. */
+/** The schemas of the bodies that the pages send. The contract takes its types from them. */
 import Type from 'typebox'
 import { userId } from '../api/schemas.js'
 import { LIVENESS_REQUIREMENTS } from '../config/liveness-requirement.js'
@@ -16,7 +16,7 @@ export const credentials = Type.Union([
     {
       name: Type.Optional(Type.String({ maxLength: 128 })),
       password: Type.String({ maxLength: 1024 }),
-      /** Code of the second factor, for an operator who has one. */
+      /** Code of the second factor, for a person who has one. */
       code: Type.Optional(Type.String({ maxLength: 32 })),
     },
     closed,
@@ -35,7 +35,7 @@ export const tenantContract = Type.Object(
     rate_per_second: rate,
     fmr: Type.Union([fmr, Type.Null()]),
     require_liveness: Type.Optional(requireLiveness),
-    /** Null where no verdict is needed to replace a reference. */
+    /** Null when a reference may be replaced without a verdict. */
     replace_verdict_minutes: Type.Optional(
       Type.Union([Type.Integer({ minimum: 1, maximum: 1440 }), Type.Null()]),
     ),
@@ -61,11 +61,11 @@ const origins = Type.Array(Type.String({ maxLength: 2048 }), { maxItems: 64 })
 
 export const capturePage = Type.Object(
   {
-    /** Null for the tenant's name. */
+    /** Name that the page shows; null for the tenant's name. */
     company: Type.Union([Type.String({ maxLength: 256 }), Type.Null()]),
     return_origins: origins,
     frame_ancestors: origins,
-    /** Null for the page's own text. */
+    /** Consent text; null for the page's own text. */
     consent: Type.Union([
       Type.Object(
         { version: Type.String({ maxLength: 256 }), text: Type.String({ maxLength: 8000 }) },
@@ -73,9 +73,9 @@ export const capturePage = Type.Object(
       ),
       Type.Null(),
     ]),
-    /** #rrggbb; null for the page's own. */
+    /** Color as #rrggbb; null for the page's own. */
     color: Type.Union([Type.String({ maxLength: 64 }), Type.Null()]),
-    /** A PNG or WebP; null for none. A logo that is left out stays as it is. */
+    /** Logo as PNG or WebP; null removes it. Without this field the logo stays as it is. */
     logo: Type.Optional(Type.Union([Type.String({ minLength: 1, contentEncoding: 'base64' }), Type.Null()])),
   },
   closed,
@@ -100,11 +100,11 @@ export const newKey = Type.Object(
   {
     type: environment,
     name: keyName,
-    /** Null for all. */
+    /** Scopes of the key; null for all. */
     scopes: Type.Union([Type.Array(Type.String({ maxLength: 16 }), { maxItems: 32 }), Type.Null()]),
-    /** Null for any. */
+    /** Networks from which the key may be used; null for any. */
     networks: Type.Union([Type.Array(Type.String({ maxLength: 64 }), { maxItems: 64 }), Type.Null()]),
-    /** Null where none is needed. */
+    /** Client certificate that the key requires; null for none. */
     certificate: Type.Optional(Type.Union([Type.String({ maxLength: 160 }), Type.Null()])),
   },
   closed,
@@ -126,7 +126,7 @@ export const keyReissue = Type.Object(
   closed,
 )
 
-/** With a new signing secret, in place of that of the sandbox days. */
+/** `new_secret` asks for a new signing secret as well, which replaces the one used with the sandbox. */
 export const keyReveal = Type.Object({ new_secret: Type.Optional(Type.Boolean()) }, closed)
 
 export const rotation = Type.Object({ force: Type.Boolean() }, closed)
@@ -141,7 +141,7 @@ export const newWebhook = Type.Object(
   {
     url: Type.String({ maxLength: 2048 }),
     environment,
-    /** None for all. */
+    /** Types of event to send; an empty list stands for all. */
     events: Type.Array(Type.String({ maxLength: 64 }), { maxItems: 32 }),
   },
   closed,

@@ -1,4 +1,4 @@
-/** A tenant's settings of the hosted capture page: company, color and logo, where it leads back to, who may frame it, and the consent. */
+/** The routes for a tenant's settings of the hosted capture page: company, color, logo, return origins, frame ancestors and consent. */
 
 import type { TenantRecord } from '../storage/records.js'
 import type { StoreReader } from '../storage/store.js'
@@ -25,7 +25,7 @@ export const CAPTURE_PAGE_ROUTES = {
         consent: input.consent,
         color: input.color,
       }
-      // Checked before the logo is set: a refusal of either changes nothing.
+      // The settings are checked before the logo is set, so that a refusal of either changes nothing.
       checkedCapturePage({ ...settings, logo: null })
       const { logo } = input
       if (logo !== undefined)

@@ -14,14 +14,14 @@ import type * as bodies from './bodies.js'
 
 export type { Environment }
 
-/** `/api/session`. */
+/** The routes of `/api/session`. */
 export interface SessionRoutes {
   'GET /session': { answer: SessionView }
   'POST /session': { body: typeof bodies.credentials; answer: SessionView }
   'DELETE /session': { answer: SignedOut }
 }
 
-/** The operator's: what follows `/api`. */
+/** The operator's routes, without the prefix `/api`. */
 export interface OperatorRoutes {
   'GET /tenants': { answer: TenantList }
   'POST /tenants': { body: typeof bodies.newTenant; answer: NewTenant }
@@ -33,7 +33,7 @@ export interface OperatorRoutes {
   'POST /operators/sign-out': { body: typeof bodies.namedOperator; answer: { sessions: number } }
   'GET /sessions': { answer: SessionList }
   'POST /sessions/end': { body: typeof bodies.sessionChoice; answer: ListedSession }
-  /** Makes a secret, in force once a code of it was confirmed. */
+  /** Makes a secret, which takes effect once the person has confirmed a code. */
   'POST /second-factor': { answer: { secret: string; uri: string } }
   'POST /second-factor/confirm': {
     body: typeof bodies.secondFactorCode
@@ -47,7 +47,7 @@ export interface OperatorRoutes {
   'GET /system': { answer: SystemView }
 }
 
-/** A tenant's: what follows `/api/tenants/<id>`, where the slash that stands alone is left out. */
+/** A tenant's routes, without the prefix `/api/tenants/<id>`. `GET /` stands for the prefix itself. */
 export interface TenantRoutes {
   'GET /': { answer: TenantOverview }
   'PATCH /': { body: typeof bodies.tenantContract; answer: TenantView }
@@ -78,7 +78,7 @@ export interface TenantRoutes {
   'POST /keys/named/reissue': { body: typeof bodies.namedKeyReissue; answer: RevealedKey }
   'POST /keys/named/revoke': { body: typeof bodies.namedKey; answer: { revoked: string } }
   'POST /rotate-signing': { body: typeof bodies.rotation; answer: RotationView }
-  /** In a body, so that no address holds a user id. */
+  /** The user id comes in a body, so that no address holds it. */
   'POST /users/find': { body: typeof bodies.userQuestion; answer: { user: UserView | null } }
   'POST /users/unlock': { body: typeof bodies.unlocking; answer: { rejections: number } }
   'POST /erase': { body: typeof bodies.erasure; answer: ErasureView }
@@ -89,16 +89,16 @@ export interface TenantRoutes {
   'GET /webhooks/deliveries': { query: DeliveryQuery; answer: DeliveryPage }
   'POST /webhooks/redeliver': { body: typeof bodies.deliveryChoice; answer: { event_id: string } }
   'GET /requests': { query: RequestQuery; answer: RequestPage }
-  /** A question as well: in a body, so that no address holds a user id. */
+  /** Only asks a question. The user id comes in a body, so that no address holds it. */
   'POST /requests/subject': { body: typeof bodies.userQuestion; answer: { subject: string | null } }
   'GET /audit': { query: AuditPageQuery; answer: AuditPage }
   'POST /audit/subject': { body: typeof bodies.subjectQuestion; answer: { subject: string | null } }
   'GET /audit/chain': { answer: AuditChain }
   'GET /audit/consent-text': { query: ConsentTextQuery; answer: { texts: ConsentTextView[] } }
-  /** A file, not JSON. */
+  /** Answers with a file instead of JSON. */
   'GET /audit/export': { query: AuditExportQuery }
   'POST /try/inspect': { body: typeof bodies.inspection; answer: Inspection }
-  /** Its body is the API's, as it is: the API's own rules for bodies hold. The key stands in the header TRIED_KEY_HEADER. */
+  /** Takes the body of the API call unchanged, under the API's own rules for bodies. The key stands in the header TRIED_KEY_HEADER. */
   'POST /try/call': { query: TriedCallQuery; answer: TriedCall }
 }
 
@@ -108,10 +108,10 @@ export type QueryOf<Route> = Route extends { query: infer Query } ? Query : Reco
 
 export const TRIED_KEY_HEADER = 'X-Tried-Key'
 
-/** By this header a page says that it asks again by itself: that is no use of the session. */
+/** Marks a request that a page repeats automatically. Such a request does not extend the session. */
 export const BACKGROUND_HEADER = 'X-Background'
 
-/** Where the admin listener has the sandbox's API, for the API reference: `/v1/…` follows. */
+/** Prefix under which the admin listener serves the sandbox's API for the API reference; `/v1/…` follows it. */
 export const SANDBOX_PATH = '/sandbox'
 
 export interface TriedCallQuery {
@@ -122,8 +122,7 @@ export const PERSON_ROLES = ['admin', 'viewer'] as const
 export type PersonRole = (typeof PERSON_ROLES)[number]
 
 /**
- * Why a sign-in by the provider failed. The browser is led to `#/<PROVIDER_SIGN_IN>/<problem>/<request id>`: a word of this
- * list, so that nobody can put a text of their own on the page by a link.
+ * The page to which a failed sign-in by the provider leads: `#/<PROVIDER_SIGN_IN>/<problem>/<request id>`. The problem is a word of the list below, so that nobody can put their own text on the page by a link.
  */
 export const PROVIDER_SIGN_IN = 'sign-in-failed'
 export const PROVIDER_PROBLEMS = [
@@ -142,40 +141,43 @@ export type ProviderProblem = (typeof PROVIDER_PROBLEMS)[number]
 
 export interface SessionView {
   role: 'operator' | 'tenant'
-  /** The name is `operator` or `tenant` for a person without one. */
+  /** The name is `operator` or `tenant` for a person without a name. */
   person: { name: string; role: PersonRole }
-  /** Null for an operator. */
+  /** Id of the person's tenant, or null for an operator. */
   tenant_id: string | null
   csrf_token: string
-  /** Unless it is used before. */
+  /** Time at which the session ends unless it is used before. */
   expires_at: string
-  /** How it began, and so how its person shows again who they are. */
+  /** How the session began, which is also how the person confirms their identity. */
   method: 'link' | 'password' | 'oidc'
-  /** `required`: there is none, and nothing else is answered before. Null for a session that no password began. */
+  /** `required` when the person must set up a second factor before any other request. Null for a session that began without a password. */
   second_factor: 'enrolled' | 'none' | 'required' | null
-  /** `required`: an invitation was opened, and nothing else is answered before. Null for a person who has none of their own. */
+  /**
+   * `required` when the person opened an invitation and must choose a password before any other request. Null for a person without a
+   * password.
+   */
   password: 'required' | 'own' | null
 }
 
-/** A session of the dashboard, in a list of them. */
+/** An entry in a list of dashboard sessions. */
 export interface ListedSession {
   id: string
-  /** Name of the operator, `operator` for the one without a name; null for a tenant's. */
+  /** Name of the operator, `operator` when the operator has no name, or null for a tenant's session. */
   operator: string | null
-  /** Name of the tenant; null for an operator's. */
+  /** Name of the tenant, or null for an operator's session. */
   tenant: string | null
   tenant_id: string | null
-  /** Name of the tenant's person; null for an operator's, and for one that a login link began. */
+  /** Name of the tenant's person, or null for an operator's session and for one that a login link began. */
   person: string | null
-  /** Null, as are the times, address and browser, for a session that an earlier version began. */
+  /** How the session began. An earlier version did not record it, nor the times, address and browser: all are null then. */
   method: 'link' | 'password' | 'oidc' | null
   created_at: string | null
   last_used_at: string | null
-  /** Unless it is used before. */
+  /** Time at which the session ends unless it is used before. */
   ends_at: string
   address: string | null
   browser: string | null
-  /** The one that asks. */
+  /** Whether this is the session that made the request. */
   is_own: boolean
 }
 
@@ -195,7 +197,7 @@ export interface TenantView {
   burst: number
   fmr: number | null
   require_liveness: LivenessRequirement | null
-  /** Age of the verdict without which no reference is replaced; null where none is needed. */
+  /** Greatest age of the verdict that must allow the replacement of a reference; null when none is required. */
   replace_verdict_minutes: number | null
   production_key: 'not issued' | 'issued, not revealed yet' | 'revealed'
   status: 'active' | 'suspended' | 'deleted'
@@ -207,7 +209,7 @@ export interface TenantList {
   tenants: TenantView[]
 }
 
-/** Of a tenant that was just made: what is shown only then. */
+/** A new tenant with its secrets, which are shown only once. */
 export interface NewTenant {
   tenant: TenantView
   sandbox_key: string
@@ -223,7 +225,7 @@ export interface TenantOverview extends TenantView {
   urls: Urls
   keys: KeyView[]
   signing_secrets: SigningSecretView[]
-  /** Users who have one. */
+  /** How many users have a reference. */
   references: Record<Environment, number>
   audit_entries: number
 }
@@ -242,55 +244,54 @@ export interface OperatorView {
   name: string
   role: PersonRole
   created_at: string
-  /** Null before the first one; so is how. */
+  /** Time of the last sign-in, or null before the first. */
   last_sign_in_at: string | null
   last_sign_in_by: 'password' | 'oidc' | null
 }
 
 export interface OperatorList {
-  /** Those who have a name; whoever has the operator's password is none of them. */
+  /** The operators with names. A person who only has the operator's password is not listed. */
   operators: Array<OperatorView & { second_factor: boolean }>
-  /** The OpenID provider by which they may sign in, too: its claim is an operator's name. */
+  /** The OpenID provider by which operators may also sign in. Its claim holds the operator's name. */
   provider: { issuer: string; claim: string } | null
 }
 
 /** A tenant's settings of the hosted capture page. */
 export interface CapturePageView {
   tenant_name: string
-  /** Null for the tenant's name. */
+  /** Name that the page shows, or null for the tenant's name. */
   company: string | null
-  /** Where the page may lead back to; no session can be made while there is none. */
+  /** Origins to which the page may lead back. No session can be created while the list is empty. */
   return_origins: string[]
-  /** Whose pages may show it in a frame. */
+  /** Origins whose pages may show it in a frame. */
   frame_ancestors: string[]
-  /** Null for the page's own text. */
+  /** Consent text, or null for the page's own. */
   consent: { version: string; text: string } | null
-  /** #rrggbb; null for the page's own. */
+  /** Color as #rrggbb, or null for the page's own. */
   color: string | null
-  /** The PNG that the page shows, as base64; null for none. */
+  /** Logo as a PNG in base64, or null for none. */
   logo: string | null
 }
 
-/** Somebody who signs in for a tenant. */
+/** A person who signs in for a tenant. */
 export interface PersonView extends OperatorView {
-  /** `invited` before a password was chosen; `provider` for one whom only the provider's groups let in. */
+  /** `invited` before the person has chosen a password; `provider` for a person whom only the provider's groups admit. */
   state: 'invited' | 'active' | 'provider'
 }
 
 export interface PersonList {
   people: Array<PersonView & { second_factor: boolean }>
-  /** The OpenID provider by which they may sign in, too. */
+  /** The OpenID provider by which people may also sign in. */
   provider: { issuer: string; claim: string } | null
 }
 
-/** The link is shown only once. */
+/** An invited person, with the link that is shown only once. */
 export interface InvitedPerson {
   person: PersonView
   sign_in_link: string
 }
 
-/** Shown only once. */
-export interface NewOperatorPassword {
+/** A new password of an operator, which is shown only once. */ export interface NewOperatorPassword {
   operator: OperatorView
   password: string
 }
@@ -300,14 +301,14 @@ export type Urls = Record<Environment | 'admin', string>
 export interface KeyView {
   id: string
   type: Environment
-  /** Null for the first key of the environment and its successors. */
+  /** Name of the key, or null for the first key of the environment and its successors. */
   name: string | null
   hint: string
-  /** Null for all. */
+  /** Scopes of the key, or null for all. */
   scopes: Scope[] | null
-  /** Null for any. */
+  /** Networks from which the key may be used, or null for any. */
   networks: string[] | null
-  /** Client certificate that it needs; null for none. */
+  /** Client certificate that the key requires, or null for none. */
   certificate: string | null
   state: 'active' | 'grace' | 'expired' | 'revoked'
   created_at: string
@@ -322,13 +323,12 @@ export interface SigningSecretView {
   valid_until: string | null
 }
 
-/** Shown only once. */
-export interface RevealedKey {
+/** A key, which is shown only once. */ export interface RevealedKey {
   key: string
 }
 
 export interface RevealedProduction extends RevealedKey {
-  /** Where a new one was asked for. */
+  /** The new signing secret, when one was asked for. */
   signing_secret?: { id: string; secret: string }
 }
 
@@ -342,28 +342,28 @@ export interface WebhookList {
   /** Types of event to choose from. */
   event_types: readonly string[]
   most_webhooks: number
-  /** The tenant is suspended: what is to be sent waits. */
+  /** Whether the tenant is suspended, so that deliveries wait. */
   is_held: boolean
 }
 
 export interface WebhookView {
   id: string
   environment: Environment
-  /** Without what may be a token: the values of its query. */
+  /** Address without the values of its query, which may be tokens. */
   url: string
-  /** Empty for all. */
+  /** Types of event that are sent; empty for all. */
   events: string[]
   created_at: string
   waiting: number
-  /** Events that found too many waiting. */
+  /** How many events were dropped because too many were waiting. */
   dropped: number
-  /** `failing` from a try that was not taken until one that is. */
+  /** `failing` from a failed delivery until the next successful one. */
   health: 'untried' | 'working' | 'failing'
-  /** Tries since the last one that was taken. */
+  /** Failed attempts since the last successful one. */
   failures: number
   last_success_at: string | null
   last_failure_at: string | null
-  /** HTTP status of that try, or why there was none. */
+  /** HTTP status of the last failed attempt, or the reason why there was none. */
   last_failure: string | null
 }
 
@@ -371,9 +371,9 @@ export const DELIVERY_STATES = ['pending', 'delivered', 'failed', 'erased'] as c
 export type DeliveryState = (typeof DELIVERY_STATES)[number]
 
 export interface DeliveryQuery {
-  /** All where it is empty or missing; `failed` includes those that wait for another try after one that was not taken. */
+  /** Status of the deliveries; empty or missing for all. `failed` includes deliveries that wait for another attempt. */
   status?: DeliveryState | ''
-  /** A cursor to go on from. */
+  /** Cursor at which the page begins. */
   before?: string
 }
 
@@ -381,7 +381,7 @@ export interface DeliveryPage {
   /** Newest first. */
   deliveries: DeliveryView[]
   next_before: string | null
-  /** After which one is given up. */
+  /** Number of attempts after which a delivery is given up. */
   most_attempts: number
 }
 
@@ -392,7 +392,7 @@ export interface DeliveryView {
   type: string
   status: DeliveryState
   attempts: number
-  /** HTTP status of the last try, or why there was none. */
+  /** HTTP status of the last attempt, or the reason why there was none. */
   last_outcome: string | null
   created_at: string
   next_attempt_at: string | null
@@ -404,7 +404,7 @@ export const TRAFFIC_WINDOWS = ['quarter', 'hour', 'day', 'week'] as const
 export type TrafficWindow = (typeof TRAFFIC_WINDOWS)[number]
 
 export interface TrafficQuery {
-  /** An hour where it is not named. */
+  /** Window of the chart; an hour by default. */
   window?: TrafficWindow
 }
 
@@ -434,16 +434,16 @@ export interface TrafficTotal {
 export interface TrafficSlot extends Record<Environment, TrafficCount> {
   /** Start, in milliseconds since the epoch. */
   at: number
-  /** Requests by the secret that the caller said it holds; `unnamed` for those that named none. */
+  /** Requests by the signing secret that the caller named; `unnamed` for requests that named none. */
   signingKeys: Record<string, number>
 }
 
 /** The requests of one environment within one step. */
 export interface TrafficCount {
   requests: number
-  /** Answered with a status of 400 or more. */
+  /** Requests that were answered with a status of 400 or more. */
   errors: number
-  /** Of the errors, those with status 429. */
+  /** Errors with status 429. */
   limited: number
   approved: number
   rejected: number
@@ -452,17 +452,17 @@ export interface TrafficCount {
   scores: number[]
 }
 
-/** By kind of call (`CALL_KINDS`), then by stage; `total` is the whole request. */
+/** Latencies by kind of call (`CALL_KINDS`), then by stage; `total` is the whole request. */
 export type LatencyView = Record<string, Record<string, Percentiles>>
 
 /** `[p50, p95, p99]` in milliseconds. */
 export type Percentiles = [number, number, number]
 
-/** Of a verify its verdict; of everything else whether it was `done` or `failed`. */
+/** The verdict of a verify; for every other event, whether it was `done` or `failed`. */
 export const AUDIT_OUTCOMES = ['approved', 'rejected', 'done', 'failed'] as const
 export type AuditOutcome = (typeof AUDIT_OUTCOMES)[number]
 
-/** Endpoints that the request log has: guidance comes too often, and would hide the others. */
+/** The endpoints in the request log. Guidance is left out: it is so frequent that it would hide the others. */
 export const LOGGED_ENDPOINTS = [
   'enroll',
   'verify',
@@ -477,31 +477,31 @@ export const LOGGED_ENDPOINTS = [
   'unknown',
 ] as const
 
-/** An empty or missing field filters nothing. */
+/** Filters of a log. An empty or missing field filters nothing. */
 export interface RequestQuery {
-  /** Production where it is missing. */
+  /** Environment of the requests; production by default. */
   environment?: Environment
-  /** Request id, client request id or verification id, in either environment: all else is then ignored. */
+  /** Request id, client request id or verification id, in either environment. All other filters are then ignored. */
   id?: string
-  /** As `POST /requests/subject` answers it. */
+  /** Pseudonym of a user, as `POST /requests/subject` answers it. */
   subject?: string
   /** Error code, or reason of a rejection. */
   code?: string
   endpoint?: string
   outcome?: string
-  /** ISO 8601, the first moment within. */
+  /** Start of the range, inclusive (ISO 8601). */
   from?: string
-  /** ISO 8601, the first moment beyond. */
+  /** End of the range, exclusive (ISO 8601). */
   until?: string
-  /** A request id to go on from. */
+  /** Request id before which the page begins. */
   before?: string
 }
 
 export interface RequestPage {
-  /** Newest first. It may be empty though older ones match: a page looks through a bounded part of the log. */
+  /** Newest first. The list may be empty although older entries match, since a page searches a bounded part of the log. */
   requests: RequestView[]
   next_before: string | null
-  /** For how long, and how many of each kind. */
+  /** How many days entries are kept, and how many entries of each kind. */
   kept: { days: number; entries: number }
 }
 
@@ -514,7 +514,7 @@ export interface RequestView {
   /** Error code, or reason of a rejection. */
   code: string | null
   verdict: 'approved' | 'rejected' | null
-  /** The answer was kept from an earlier request. */
+  /** Whether the answer was the stored one of an earlier request. */
   is_replay: boolean
   duration_ms: number
   key_id: string | null
@@ -523,28 +523,28 @@ export interface RequestView {
   verification_id: string | null
   /** Pseudonym of the user. */
   subject: string | null
-  /** In the sandbox only. */
+  /** Id of the user, in the sandbox only. */
   user_id: string | null
-  /** The general meaning of the request's error code, and its page; null where the request was not refused. */
+  /** Meaning of the error code, with the address of its page; null when the request was not refused. */
   error: { message: string; remedy: string; doc_url: string } | null
 }
 
-/** An empty or missing field filters nothing. */
+/** Filters of a log. An empty or missing field filters nothing. */
 export interface AuditQuery {
   event?: AuditEventName | ''
-  /** Request id or verification id: it says when, so that from and until are ignored. */
+  /** Request id or verification id. It contains its time, so that from and until are ignored. */
   id?: string
   /** Pseudonym of a user. */
   subject?: string
   outcome?: AuditOutcome | ''
-  /** ISO 8601, the first moment within. */
+  /** Start of the range, inclusive (ISO 8601). */
   from?: string
-  /** ISO 8601, the first moment beyond. */
+  /** End of the range, exclusive (ISO 8601). */
   until?: string
 }
 
 export interface AuditPageQuery extends AuditQuery {
-  /** A sequence to go on from. */
+  /** Sequence before which the page begins. */
   before?: string
 }
 
@@ -553,7 +553,7 @@ export interface AuditExportQuery extends AuditQuery {
 }
 
 export interface AuditPage {
-  /** Newest first. It may be empty though older ones match: a page looks through a bounded part of the log. */
+  /** Newest first. The list may be empty although older entries match, since a page searches a bounded part of the log. */
   entries: AuditEntry[]
   next_before: number | null
 }
@@ -568,7 +568,7 @@ export interface AuditEntry {
   /** Pseudonym of a user. */
   subject?: string
   verdict?: string
-  /** Of a rejection. */
+  /** Reason of a rejection. */
   reason?: string | null
   score?: number
   /** Chain value, in hex. */
@@ -578,12 +578,12 @@ export interface AuditEntry {
 
 export interface AuditChain {
   entries: number
-  /** The first sequence that does not fit or is missing. */
+  /** First sequence that does not fit the chain or is missing, or null. */
   broken_at: number | null
 }
 
 export interface ConsentTextQuery {
-  /** `consent_sha256` of an entry. */
+  /** The value `consent_sha256` of an audit entry. */
   sha256: string
 }
 
@@ -596,7 +596,7 @@ export interface ConsentTextView {
   text: string
 }
 
-/** What the engine sees in a photo. */
+/** The engine's findings on a photo. */
 export interface Inspection {
   box: { x: number; y: number; width: number; height: number }
   landmarks: Array<[number, number]> | null
@@ -612,7 +612,7 @@ export interface Inspection {
   timings_ms: Record<string, number>
 }
 
-/** What the API answered to a call that the page made. */
+/** The API's answer to a call that the page made. */
 export interface TriedCall {
   environment: Environment
   status: number
@@ -624,13 +624,13 @@ export interface TriedCall {
 
 export interface SystemView {
   version: string
-  /** The commit that the service was built from; `unknown` where the build did not say. */
+  /** Commit from which the service was built, or `unknown`. */
   commit: string
   node: string
   now: string
   started_at: string
   urls: Urls
-  /** False where metrics have a listener of their own. */
+  /** Whether this listener serves the metrics; false when they have their own listener. */
   has_metrics: boolean
   engine: {
     status: 'ok' | 'degraded'
@@ -640,17 +640,17 @@ export interface SystemView {
   }
   memory_bytes: number
   upkeep: {
-    /** Null where it cannot be read. */
+    /** Free space in bytes, or null when it cannot be read. */
     disk_free_bytes: number | null
-    /** Null for never; left out where the service makes no backups. */
+    /** Time of the last backup: null before the first, absent when the service makes none. */
     last_backup?: string | null
-    /** By group of listeners; null where they show none. */
+    /** Expiry of the certificates by group of listeners; null for a group without certificate. */
     certificates: Array<{ listeners: string; expires_at: string | null }>
   }
   database: {
     status: 'ok' | 'degraded'
     bytes: number
-    /** Null where the log is shared with other databases. */
+    /** Size of the log in bytes, or null when other databases share it. */
     log_bytes: number | null
     counts: { tenants: number; references: Record<Environment, number>; auditEntries: number }
   }
@@ -658,27 +658,27 @@ export interface SystemView {
     id: string
     description: string
     grade: 'production' | 'evaluation'
-    /** The row of the calibration that decides where a contract names no rate. */
+    /** False match rate of the calibration's row that decides for a contract without a rate. */
     fmr_in_force: number
-    /** What the pack lacks for production, a clause each. */
+    /** Reasons why the pack is not fit for production, one clause each. */
     reasons: string[]
     networks: Array<{ file: string; licence: string }>
     calibration: Array<{ fmr: number; threshold: number; measured: boolean }>
   }
   packs: Array<{ id: string; active: boolean; problem: string | null }>
-  /** All that serve from the database, this one among them; none where it is this one's alone. */
+  /** All services on the database, including this one; empty when no other can share it. */
   nodes: Array<{
     name: string
     version: string
     commit: string
-    /** Schema version of the database, as the node's code knows it; null for a version that does not say. */
+    /** Schema version that the node's code knows, or null when the node does not report it. */
     schema: number | null
     since: string
     is_serving: boolean
     lease_ms: number
-    /** Why it is not ready; empty for one that is. */
+    /** Reasons why the node is not ready; empty when it is. */
     not_ready: string[]
   }>
-  /** Which they have not all alike. */
+  /** Names of the settings that differ between the nodes. */
   differing_settings: string[]
 }

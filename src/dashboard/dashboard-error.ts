@@ -1,4 +1,4 @@
-/** Refusals of the dashboard's API: its own, and those of the parts it calls, in the error body that the whole service speaks. */
+/** Turns refusals of the dashboard's API, its own and those of the parts that it calls, into the service's common error body. */
 
 import { PackGradeError } from '../../models/pack/pack-grade.js'
 import { PersonError } from '../admin/people-operations.js'
@@ -19,7 +19,7 @@ import { TenancyError } from '../tenants/tenancy.js'
 import { WebhookUrlError } from '../webhooks/webhook-url.js'
 import { json } from './replies.js'
 
-/** What only the dashboard answers; no client of the API meets these. */
+/** Errors that only the dashboard answers; no client of the API meets them. */
 export const DASHBOARD_ERRORS = {
   not_signed_in: [401, 'Nobody is signed in to the dashboard, or the session has ended.'],
   sign_in_failed: [401, 'The sign-in failed.'],
@@ -42,7 +42,7 @@ export type DashboardErrorCode = keyof typeof DASHBOARD_ERRORS
 export class DashboardError extends CodedError<DashboardErrorCode> {
   override readonly name = 'DashboardError'
 
-  /** @param facts what stands beside code and message in the answer */
+  /** @param facts further fields of the answer, in addition to code and message */
   constructor(
     code: DashboardErrorCode,
     message: string = DASHBOARD_ERRORS[code][1],
@@ -52,7 +52,7 @@ export class DashboardError extends CodedError<DashboardErrorCode> {
   }
 }
 
-/** What operations refuse, in their own words. */
+/** Codes of the errors of `admin/`, whose own messages are shown. */
 const OPERATION_ERRORS = [
   TenancyError,
   KeyGrantError,
@@ -127,7 +127,7 @@ function isOperationError(error: unknown): error is OperationError {
   return OPERATION_ERRORS.some((kind) => error instanceof kind)
 }
 
-/** @param count told of the error code */
+/** @param count called with the error code */
 export function refusal(error: unknown, requestId: string, count: (code: string) => void): Reply {
   if (error instanceof DashboardError || isOperationError(error)) {
     const { code, message } = error
@@ -140,11 +140,11 @@ export function refusal(error: unknown, requestId: string, count: (code: string)
   const refused = toDomainError(translate(error))
   count(refused.code)
   const reply = json(errorBody(refused, { requestId }), statusOf(refused), errorHeaders(refused))
-  // What still arrives of the body is not wanted.
+  // The rest of the body is not read.
   return refused.code === 'body_too_large' ? { ...reply, close: true } : reply
 }
 
-/** What the engine refuses; an image of the inspection is always the first one. */
+/** Translates an error of the engine. The inspection has one image, so that its index is always 0. */
 function translate(error: unknown): unknown {
   if (!(error instanceof BiometricError)) return error
   if (error.code === 'cancelled') return new DomainError('deadline_exceeded')

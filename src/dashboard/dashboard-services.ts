@@ -1,4 +1,4 @@
-/** What the dashboard's routes work with; built by the composition root. */
+/** The services that the dashboard's routes use. The composition root builds them. */
 import type { Logger } from 'pino'
 import type { Operations } from '../admin/operations.js'
 import type { Effect } from '../api/endpoint.js'
@@ -61,16 +61,16 @@ export interface DashboardServices {
   traffic: Traffic
   rateLimiter: RateLimiter
   addresses: ClientAddresses
-  /** The whole way of a request through each environment's API, as its listener calls it. */
+  /** Handles a request as the listener of each environment's API does. */
   apis: Record<Environment, (request: IncomingRequest) => Promise<WholeReply>>
-  /** When the certificates that are shown expire, by group of listeners; null where one shows none. */
+  /** Expiry of the certificates by group of listeners; null for a group without certificate. */
   certificates: () => Array<{ name: string; expiresAt: number | null }>
   urls: () => Record<'production' | 'sandbox' | 'admin', string>
-  /** What decides at a false match rate that was asked for. */
+  /** Returns the operating point for a requested false match rate. */
   operatingPoint: (fmr: number) => OperatingPoint
-  /** For metrics. */
+  /** Counts an effect in the metrics. */
   countEffect: (environment: Environment, effect: Effect) => void
-  /** For metrics: a request to the dashboard's API was refused with this error code. */
+  /** Counts a refusal of the dashboard's API in the metrics, by its error code. */
   countRefusal: (code: string) => void
   version: string
   startedAt: number

@@ -1,9 +1,9 @@
-/** Requests that another site makes a browser send: told by their origin, and by a token that only our own pages know. */
+/** Detects requests that another site makes a browser send, by their origin and by a token that only our own pages know. */
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { IncomingRequest } from '../http/listeners/listener.js'
 import { DashboardError } from './dashboard-error.js'
 
-/** The value that a page of ours sends back in `X-CSRF-Token`: known only to a page that could read the session's own answer. */
+/** Returns the value that our pages send in `X-CSRF-Token`. Only a page that can read the answer about the session knows it. */
 export function csrfToken({ token }: { token: string }): string {
   return createHash('sha256').update(`csrf:${token}`).digest('base64url')
 }

@@ -1,4 +1,4 @@
-/** Below a tenant, yet the operator's: what it is granted, who may sign in for it, and whether it goes on. */
+/** The operator's routes for one tenant: its contract, its login links, its suspension and its deletion. */
 import { assertFmrReached, assertLivenessServed, PackGradeError } from '../../models/pack/pack-grade.js'
 import { tenantErasureView } from '../admin/views.js'
 import { falseMatchRateProblem } from '../config/false-match-rate.js'

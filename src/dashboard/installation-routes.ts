@@ -1,4 +1,4 @@
-/** The installation's matters: its tenants, and the state of the whole. */
+/** The routes of the installation: its tenants, and the state of the system. */
 import { statfs } from 'node:fs/promises'
 import { installedPacks } from '../../models/pack/installed-packs.js'
 import { calibrationPoints } from '../../models/pack/model-pack.js'
@@ -96,7 +96,7 @@ export const INSTALLATION_ROUTES = {
 } satisfies Partial<OperatorTable>
 
 async function upkeepOf({ config, core: { store }, certificates }: DashboardServices): Promise<Upkeep> {
-  // A file system that tells nothing of its space is no reason to show nothing else.
+  // The rest is shown even when the file system does not report its space.
   const disk = await statfs(nearestFolder(config.dataDir)).catch(() => null)
   const lastBackup = store.makesBackups ? await store.read.lastBackupAt() : undefined
   return {

@@ -1,11 +1,11 @@
-/** Durations in classes that can be added up, of which percentiles are told to a fortieth. */
+/** Counts durations in classes, whose counts can be added up. Percentiles are exact to a fortieth. */
 import type { Percentiles } from './contract.js'
 
-/** How many durations fell into each class, by its number. */
+/** How many durations fell into each class, by the number of the class. */
 export type LatencyCounts = Record<string, number>
 
 const MIN_MS = 0.001
-/** From one class to the next; a duration is told by the middle of its class. */
+/** Ratio between neighboring classes. The middle of a class stands for its durations. */
 const RATIO = 1.05
 const PERCENTILES = [50, 95, 99] as const
 
@@ -14,9 +14,9 @@ export function countLatency(counts: LatencyCounts, durationMs: number): void {
   counts[number] = (counts[number] ?? 0) + 1
 }
 
-/** Of at least one duration. */
+/** Returns the percentiles of at least one duration, in milliseconds. */
 export function percentilesOf(counts: LatencyCounts): Percentiles {
-  // Numbers as keys come in their order.
+  // JavaScript lists numeric keys in ascending order.
   const classes = Object.entries(counts)
   const total = classes.reduce((sum, [, count]) => sum + count, 0)
   return PERCENTILES.map((percentile) => {

@@ -1,4 +1,4 @@
-/** Sign-in of operators and of people of tenants by an OpenID provider: authorization code flow with PKCE (RFC 7636), by openid-client. */
+/** Signs in operators and tenants' people by an OpenID provider: authorization code flow with PKCE (RFC 7636), through openid-client. */
 import { readFileSync } from 'node:fs'
 import type { Configuration } from 'openid-client'
 import { PersonError } from '../admin/people-operations.js'
@@ -15,9 +15,9 @@ import { type Guest, HOST_PREFIX, type Session } from './sessions.js'
 
 const PREFIX = '/api/oidc'
 const COOKIE = 'countersign_oidc'
-/** As the query of the way to the provider: the operator has to show there again who they are. */
+/** Query of the address that leads to the provider when the person must confirm their identity there. */
 const FRESH = 'fresh'
-/** In which the operator signs in at the provider. */
+/** Time in which the person must have signed in at the provider. */
 const PATIENCE_SECONDS = 600
 const PROVIDER_TIMEOUT_SECONDS = 10
 
@@ -38,7 +38,7 @@ export class OidcSignIn {
       return json({
         enabled: isEnabled,
         password: this.takesPasswords,
-        // The pages ask for the session only where there is one: a refusal would stand in the browser's console as an error.
+        // Pages first ask whether there is a session: a refused request for it would appear in the browser's console as an error.
         signed_in: await this.services.sessions.find(request).then(
           () => true,
           () => false,
@@ -51,7 +51,7 @@ export class OidcSignIn {
     throw new DomainError('unknown_endpoint', { message: 'There is no such address.' })
   }
 
-  /** It is a browser that comes here, without a page of ours that could show a refusal: one is shown on the sign-in page. */
+  /** Shows a refusal on the sign-in page, since a browser comes here without a page of ours that could show it. */
   private async orSignInPage(guest: Guest, step: () => Promise<Reply>): Promise<Reply> {
     try {
       return await step()
@@ -80,7 +80,7 @@ export class OidcSignIn {
       code_challenge_method: 'S256',
       state,
       nonce,
-      // OpenID Connect Core 1.0, 3.1.2.1: both ask for it, and the second has the provider say when it was.
+      // Both ask for a new sign-in (OpenID Connect Core 1.0, 3.1.2.1). `max_age` also makes the provider report its time.
       ...(isFresh ? { prompt: 'login', max_age: '0' } : {}),
     })
     const kept = `${state}.${nonce}.${verifier}${isFresh ? `.${FRESH}` : ''}`
@@ -89,7 +89,7 @@ export class OidcSignIn {
 
   private async finish(request: IncomingRequest, guest: Guest): Promise<Reply> {
     const { sessions } = this.services
-    // First: what is made up has the provider asked, with our secret.
+    // The rate limit comes first: each made-up code would cost a request to the provider with our secret.
     await sessions.assertNotGuessing(guest)
     return redirect('/', sessions.cookie(await this.signedIn(request, guest)))
   }
@@ -99,7 +99,7 @@ export class OidcSignIn {
       `(?:^|;\\s*)${this.cookieName}=([\\w-]+)\\.([\\w-]+)\\.([\\w-]+)(?:\\.(${FRESH}))?(?:;|$)`,
     )
     const [, state, nonce, verifier, fresh] = kept.exec(request.headers.cookie ?? '') ?? []
-    // Whoever brings another browser's answer here has no such cookie.
+    // A browser that brings the answer meant for another one does not have this cookie.
     if (!state || !nonce || !verifier)
       throw new ProviderSignInError('not_begun_here', 'This sign-in was not begun here, or too long ago.')
     const { config, sessions } = this.services
@@ -115,13 +115,13 @@ export class OidcSignIn {
         { pkceCodeVerifier: verifier, expectedState: state, expectedNonce: nonce, idTokenExpected: true },
       )
       const claims = tokens.claims()!
-      // Not said is not verified: where people write their address themselves, they would write an operator's. Some say it as text.
+      // An absent claim means not verified: a person could enter an operator's address as their own. Some providers send it as text.
       const isDoubtful = config.oidcClaim === 'email' && String(claims.email_verified) !== 'true'
       name = isDoubtful ? null : claims[config.oidcClaim]
       groups = claims[config.oidcGroupsClaim]
       authenticatedAt = this.authenticatedAt(claims.auth_time)
     } catch (cause) {
-      // The provider's own words may be anybody's: they are for the log.
+      // The provider's message goes only to the log, since anyone may have written it.
       if (cause instanceof client.AuthorizationResponseError)
         throw new ProviderSignInError('provider_refused', 'The provider refused the sign-in.', { cause })
       throw new ProviderSignInError('invalid_answer', "The provider's answer is not valid.", { cause })
@@ -140,8 +140,7 @@ export class OidcSignIn {
   }
 
   /**
-   * Gives a person who is no operator the tenant and the role of the provider's groups. Operators are known by name only: no group
-   * makes one, and none changes one.
+   * Gives a person who is no operator the tenant and the role of their groups at the provider. No group makes or changes an operator.
    * @throws ProviderSignInError unknown_person, tenant_suspended
    */
   private async followGroups(name: string, claimed: unknown, { requestId }: Guest): Promise<void> {
@@ -178,13 +177,15 @@ export class OidcSignIn {
     return sessions.takesPassword({ tenantId: null }) || sessions.takesPassword({ tenantId: '' })
   }
 
-  /** A clock of the provider that runs ahead makes no sign-in fresher than now. @returns null where it does not say */
+  /** Limits the provider's time to the present, in case its clock runs ahead. @returns null when the provider does not report the time */
   private authenticatedAt(authTime: unknown): number | null {
     if (typeof authTime !== 'number') return null
     return Math.min(authTime * SECOND_MS, this.services.clock.now())
   }
 
-  /** Asked for once it is needed: the service starts without its provider, and asks again after a failure. */
+  /**
+   * Asks the provider for its configuration on the first use, and again after a failure, so that the service starts without the provider.
+   */
   private async discovered(): Promise<Configuration> {
     this.provider ??= this.discover()
     try {
@@ -207,12 +208,12 @@ export class OidcSignIn {
       oidcClientId!,
       undefined,
       secret ? client.ClientSecretPost(secret) : client.None(),
-      // Tokens travel in the clear to nobody but this machine itself.
+      // Tokens may travel unencrypted only within this machine.
       { timeout: PROVIDER_TIMEOUT_SECONDS, execute: isLocal ? [client.allowInsecureRequests] : [] },
     )
   }
 
-  /** Of the dashboard, without a slash at its end. */
+  /** The address of the dashboard, without a final slash. */
   private get adminUrl(): string {
     return this.services.urls().admin
   }
@@ -229,7 +230,7 @@ export class OidcSignIn {
     return this.isSecure ? HOST_PREFIX + COOKIE : COOKIE
   }
 
-  /** Lax: the way back from the provider begins at another site. */
+  /** `SameSite=Lax`, since the way back from the provider begins at another site. */
   private cookie(value: string, maxAgeSeconds: number): string {
     const [path, secure] = this.isSecure ? ['/', '; Secure'] : [PREFIX, '']
     return `${this.cookieName}=${value}; Path=${path}; HttpOnly; SameSite=Lax; Max-Age=${maxAgeSeconds}${secure}`

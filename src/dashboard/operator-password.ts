@@ -1,6 +1,5 @@
 /**
- * The operator's password: configured, or kept since the first start in a file or in a database that several services share; as
- * itself or as an scrypt hash.
+ * The operator's password. It is configured, or was generated at the first start and stored in a file or in a shared database, in plain text or as an scrypt hash.
  */
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
@@ -20,23 +19,22 @@ import type { SharedStore } from '../storage/store.js'
 
 const FINGERPRINT_SALT = 'countersign operator session'
 
-/** What signs the operator in, from wherever it is kept. */
+/** The password as it is stored, with what is derived from it. */
 interface StoredPassword {
   matches(password: string): Promise<boolean>
-  /** The same as long as the stored text is the same. Tells nothing of the password to who has it alone. */
+  /** Fingerprint of the stored text, by which a change is noticed. It reveals nothing about the password. */
   fingerprint: string
   hash: string
 }
 
 export interface OperatorPassword {
   matches(password: string): Promise<boolean>
-  /** Changes with the password. */
+  /** Returns a value that changes with the password. */
   fingerprint(): Promise<string>
-  /** The password, when this start made it: to be shown once, and then kept. */
+  /** The password that this start has generated, to be shown once, or null. */
   generated: string | null
   /**
-   * Keeps the hash of the generated password: before, a start that fails has promised nothing.
-   * @returns false where another service has kept its own meanwhile, which holds for both @throws ConfigError
+   * Stores the hash of the generated password, once the start has succeeded. @returns false when another service has stored its own meanwhile, which is then valid for both @throws ConfigError
    */
   keep(): Promise<boolean>
 }
@@ -46,12 +44,11 @@ type PasswordConfig = Pick<Config, 'operatorPassword' | 'operatorPasswordFile'> 
 
 type KeptByDatabase = Pick<SharedStore, 'operatorPassword' | 'keepOperatorPassword'>
 
-/** Where it is kept, as the password or its hash. */
+/** A place that stores the password or its hash. */
 interface Place {
-  /** In messages. */
+  /** Name of the place in messages. */
   name: string
-  /** Null where there is none. @throws ConfigError */
-  read(): Promise<string | null>
+  /** Returns the stored text, or null. @throws ConfigError */ read(): Promise<string | null>
   /** @returns as `keep` */
   make(hash: string): Promise<boolean>
   /** @throws ConfigError */
@@ -59,8 +56,8 @@ interface Place {
 }
 
 /**
- * @param shared of a database on which several services work: unless a file is named, it has the password of them all
- * @throws ConfigError when the file cannot be read, or holds no hash
+ * @param shared the store that several services share. Unless a file is configured, it holds the password of all of them
+ * @throws ConfigError when the file cannot be read or holds no valid hash
  */
 export async function loadOperatorPassword(
   config: PasswordConfig,
@@ -83,7 +80,7 @@ export async function loadOperatorPassword(
   return { ...accessTo(kept), generated, keep: () => place.make(hash) }
 }
 
-/** The password where it is kept, read anew when it is another: a reset holds for a service that runs. */
+/** The stored password, which is read again when it changes, so that a reset takes effect in a running service. */
 class KeptPassword {
   constructor(
     private readonly place: Place,
@@ -99,7 +96,7 @@ class KeptPassword {
         this.text = text
       }
     } catch {
-      // What cannot be used changes nothing: the last password holds.
+      // An unreadable password changes nothing: the last one stays valid.
     }
     return this.stored
   }
@@ -112,7 +109,7 @@ function accessTo(kept: KeptPassword): Pick<OperatorPassword, 'matches' | 'finge
   }
 }
 
-/** Makes another password and keeps its hash in the place of what stands there. @throws ConfigError */
+/** Generates another password and replaces the stored one by its hash. @throws ConfigError */
 export async function resetOperatorPassword(
   config: PasswordConfig,
   shared: SharedStore | null = null,
@@ -127,16 +124,14 @@ export async function resetOperatorPassword(
 }
 
 /**
- * Takes the password along when records move from a database of one service, which has it in the data folder's file, to one of
- * several, or back: what was reset there must not hold again here.
- * @returns whether there was one to take @throws ConfigError
+ * Copies the password when records move between a database of one service, whose password is in a file of the data folder, and a shared one. Otherwise a password from before a reset would become valid again. @returns whether there was a password to copy @throws ConfigError
  */
 export async function moveOperatorPassword(
   config: PasswordConfig,
   from: KeptByDatabase | null,
   to: KeptByDatabase | null,
 ): Promise<boolean> {
-  // Whoever configures it has it where it was.
+  // A configured password does not depend on the database.
   if (config.operatorPassword !== undefined || config.isOperatorPasswordFileGiven) return false
   const file = filePlace(config.operatorPasswordFile)
   const text = await (from ? from.operatorPassword() : file.read())
@@ -154,7 +149,7 @@ function placeOf(
   return shared && !isOperatorPasswordFileGiven ? databasePlace(shared, filePlace(file)) : filePlace(file)
 }
 
-/** @param former where the password was before there was a database of several services: it is the first one there */
+/** @param former the place of the password before the database was shared, whose password is taken over first */
 function databasePlace(shared: SharedStore, former: Place): Place {
   return {
     name: 'the database',
@@ -204,8 +199,9 @@ function makeFile(file: string, hash: string): void {
     )
 }
 
-/** Null where there is none. @throws ConfigError */
-function readText(file: string): string | null {
+/** Returns the text of a file, or null when there is none. @throws ConfigError */ function readText(
+  file: string,
+): string | null {
   try {
     return readFileSync(file, 'utf8').trim()
   } catch (error) {
@@ -225,7 +221,7 @@ async function readPassword(stored: string, origin: string): Promise<StoredPassw
     throw new ConfigError(
       `The password in ${origin} ${weakness}; make one with: countersign operator-password --generate`,
     )
-  // A hash that was cut off is no password: nobody would know that it had become one.
+  // A truncated hash must not be taken for a password in plain text.
   const hash = stored.startsWith(HASH_PREFIX) ? stored : await hashPassword(stored)
   if (!isPasswordHash(hash))
     throw new ConfigError(
@@ -238,7 +234,10 @@ async function readPassword(stored: string, origin: string): Promise<StoredPassw
   }
 }
 
-/** Of a password itself as slow as its hash, but with a salt that is the same at every start. */
+/**
+ * Returns the fingerprint of the stored text. A plain password is hashed as slowly as for storage, but with a fixed salt, so that every
+ * start gets the same result.
+ */
 async function fingerprint(stored: string): Promise<string> {
   if (isPasswordHash(stored)) return createHash('sha256').update(stored).digest('base64url')
   return (await slowHash(stored, FINGERPRINT_SALT)).toString('base64url')

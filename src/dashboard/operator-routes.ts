@@ -1,4 +1,4 @@
-/** Who operates the installation: operators with names, their roles and passwords. Names stand in no address. */
+/** The routes for the operators of the installation: names, roles and passwords. No address contains a name. */
 import type { NewPassword } from '../admin/people-operations.js'
 import { operatorView } from '../admin/views.js'
 import * as bodies from './bodies.js'

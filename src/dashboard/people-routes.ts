@@ -1,4 +1,4 @@
-/** Who signs in for a tenant: its people, their roles and invitations. Names stand in no address. */
+/** The routes for the people who sign in for a tenant: names, roles and invitations. No address contains a name. */
 import type { Invitation } from '../admin/people-operations.js'
 import { personView } from '../admin/views.js'
 import * as bodies from './bodies.js'
@@ -72,7 +72,7 @@ export const PEOPLE_ROUTES = {
   },
 } satisfies Partial<TenantTable>
 
-/** Routes by which anyone who has a name changes their own password. */
+/** The routes by which a person with a name changes their own password. */
 export const OWN_PASSWORD_ROUTES = {
   'POST /password': {
     asksFreshSignIn: true,

@@ -1,4 +1,4 @@
-/** A sign-in by the provider that failed: its code leads the browser to a page, its message is for the log alone. */
+/** A failed sign-in by the provider. Its code leads the browser to a page; its message goes only to the log. */
 import { CodedError } from '../lib/errors.js'
 import type { ProviderProblem } from './contract.js'
 

@@ -1,7 +1,7 @@
-/** What the audit log is told of a sign-in that was refused. */
+/** Records a refused sign-in in the audit log. */
 import type { DashboardCore } from './dashboard-services.js'
 
-/** @returns the error, or what kept it from being told: nobody is to be refused without a trace */
+/** @returns the error, or the failure that kept it from being recorded: no refusal must go without a trace */
 export async function auditRefusedSignIn(
   error: unknown,
   core: DashboardCore,

@@ -1,4 +1,4 @@
-/** Replies of the admin listener, with the headers that every one carries. */
+/** Builds the replies of the admin listener, with the headers that all of them carry. */
 import type { Reply } from '../http/listeners/listener.js'
 
 export function reply(

@@ -1,7 +1,5 @@
 /**
- * The request log: what callers asked for lately and how it ended, in both environments, without anything biometric. An entry is written
- * beside the request, seconds after its answer: no answer waits for it, and a process that is killed takes the latest entries along.
- * Only the audit log keeps entries that must not be lost.
+ * The request log: the latest requests of both environments and how they ended, without anything biometric. Entries are written seconds after the answer, so that no answer waits for them, and a process that is killed loses the latest ones. Only the audit log keeps entries that must not be lost.
  */
 import type { Logger } from 'pino'
 import type { Config, Environment } from '../config/config.js'
@@ -15,16 +13,16 @@ import { type Store, type StoreTransaction, StoreUnavailableError } from '../sto
 import type { TemplateVault } from '../users/template-vault.js'
 import type { CalledUser } from '../verification/call.js'
 
-/** Milliseconds between two saves: a process that is killed loses at most this much. */
+/** Milliseconds between two saves: a process that is killed loses the entries of at most this time. */
 export const SAVE_REQUESTS_MS = 2 * SECOND_MS
-/** Entries of one commit: few, so that no request waits longer behind it than for a few milliseconds. */
+/** Entries of one commit: few, so that a request waits at most a few milliseconds for it. */
 const SAVED_AT_ONCE = 100
-/** Entries that wait while the database cannot be written, some 5 MB: later ones are left out. */
+/** Most entries that wait while the database cannot be written, some 5 MB. Later ones are dropped. */
 const MAX_WAITING = 10_000
-/** Entries of a tenant after which the log is cut to its length again. */
+/** After this many new entries of a tenant, the log is cut to its length again. */
 const TRIM_EVERY = 500
 
-/** An entry on its way to the database. The user's id never gets there in production. */
+/** An entry that is not in the database yet. In production the user's id is never written there. */
 interface Waiting {
   record: RequestRecord
   user: CalledUser | undefined
@@ -56,7 +54,7 @@ export class RequestLog {
     this.beat.start()
   }
 
-  /** Before the store is closed. */
+  /** Saves the entries that are left. Call it before the store is closed. */
   async stop(): Promise<void> {
     await this.beat.stop()
     await this.save()
@@ -72,7 +70,7 @@ export class RequestLog {
     this.waiting.push({ record: recordOf(request, tenantId), user: request.user })
   }
 
-  /** Never rejects: what cannot be written is tried again the next time. */
+  /** Writes the waiting entries. Never rejects: entries that cannot be written wait for the next save. */
   async save(): Promise<void> {
     const taken = this.waiting
     this.waiting = []
@@ -98,7 +96,7 @@ export class RequestLog {
         } catch (err) {
           this.tell(err)
           if (!(err instanceof StoreUnavailableError)) continue
-          // The other tenants would wait for the same lock or disk.
+          // The other tenants' entries would wait for the same lock or disk.
           this.waiting = [...some, ...[...byTenant.values()].flat(), ...this.waiting].slice(0, MAX_WAITING)
           return
         }
@@ -106,7 +104,7 @@ export class RequestLog {
   }
 
   private async write(tx: StoreTransaction, tenantId: string, entries: Waiting[]): Promise<void> {
-    // Only the audit log is left of a deleted tenant.
+    // A deleted tenant keeps only its audit log.
     if ((await tx.tenantById(tenantId))?.deletedAt !== null) return
     for (const { record, user } of entries)
       await tx.insertRequest(user ? { ...record, ...(await this.named(tx, record, user)) } : record)
@@ -114,7 +112,7 @@ export class RequestLog {
       await this.trim(tx, tenantId, environment, entries.length)
   }
 
-  /** How the log names a user. Nobody is named who is not enrolled in production, or who was erased meanwhile. */
+  /** The fields that name a user in the log. A user who is not enrolled in production or was erased meanwhile is not named. */
   private async named(
     tx: StoreTransaction,
     { requestId, environment, subject }: RequestRecord,
@@ -152,12 +150,12 @@ export class RequestLog {
   }
 }
 
-/** A user id of the sandbox as the database has it, which holds none that can be read. */
+/** Seals a user id of the sandbox: the database holds none in plain text. */
 function sealUser(keys: RequestLogParts['keys'], requestId: string, userId: string): string {
   return seal(keys.idempotency.current, Buffer.from(userId), requestId).toString('base64')
 }
 
-/** @returns null for an entry without one, or under working keys that were replaced since */
+/** @returns null for an entry without a user id, or one sealed under working keys that were replaced since */
 export function openUser(
   keys: RequestLogParts['keys'],
   { requestId, sandboxUser }: Pick<RequestRecord, 'requestId' | 'sandboxUser'>,
@@ -167,7 +165,7 @@ export function openUser(
   return openedBy(keys.idempotency, { id: requestId, sealed })?.toString() ?? null
 }
 
-/** Guidance comes by the dozen for each verdict, and monitoring asks for health all day: they would hide the rest. */
+/** Guidance is requested dozens of times for each verdict, and monitoring asks for health all day: both would hide the rest. */
 function isNoise({ endpoint, status }: Observation): boolean {
   return endpoint === 'guide' || (endpoint === 'health' && status === 200)
 }

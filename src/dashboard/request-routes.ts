@@ -1,4 +1,4 @@
-/** The request log to look at: what was called, how it ended, and for whom. */
+/** The routes that show the request log. */
 
 import { earliestRequestId, timeOfRequestId } from '../crypto/identifiers.js'
 import { ERRORS_PATH } from '../http/routes.js'
@@ -15,16 +15,16 @@ import type { DashboardServices } from './dashboard-services.js'
 import { openUser } from './request-log.js'
 import type { TenantTable } from './route.js'
 
-/** Entries a page: as many as a person looks through at once, on a phone too. */
+/** Entries of one page: as many as a person can look through, also on a phone. */
 const PAGE = 20
-/** Entries read at once: callers of the API wait for about a millisecond meanwhile. */
+/** Entries read at once: the API's callers wait for about a millisecond meanwhile. */
 const READ_AT_ONCE = 200
-/** Entries looked through for one page: the page after it goes on. */
+/** Most entries that are searched for one page. The next page continues the search. */
 const MAX_LOOKED_THROUGH = 5000
-/** Requests that one id can name: its own, and replays of the same verification. */
+/** Most requests that one id can name: its own, and replays of the same verification. */
 const MAX_NAMED = 50
 const REQUEST_ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
-/** After every request id. */
+/** A text that sorts after every request id. */
 const LAST = 'g'
 
 type LogKeys = Parameters<typeof openUser>[0]
@@ -72,7 +72,7 @@ export const REQUEST_ROUTES = {
     },
   },
 
-  /** How the log names a user; null for a user whom it cannot name. In a body, so that no address holds a user id. */
+  /** Finds the pseudonym of a user in the log, or null. The user id comes in a body, so that no address holds it. */
   'POST /requests/subject': {
     body: bodies.userQuestion,
     async answer({ services, tenant, input: { user_id, environment } }) {
@@ -84,7 +84,7 @@ export const REQUEST_ROUTES = {
   },
 } satisfies Partial<TenantTable>
 
-/** @returns with the request id to go on from; null at the end of the log */
+/** @returns the entries, and the request id at which the next page begins, or null at the end of the log */
 async function newestMatching(
   store: StoreReader,
   listing: RequestListing,
@@ -137,7 +137,7 @@ function view(record: RequestRecord, keys: LogKeys, urls: Urls): RequestView {
   }
 }
 
-/** A version before may have used a code that is no longer there. */
+/** An earlier version may have used a code that no longer exists. */
 function explained({ environment, status, code }: RequestRecord, urls: Urls): RequestView['error'] {
   if (status < 400 || code === null || !Object.hasOwn(ERRORS, code)) return null
   const { message, remedy } = ERRORS[code as ErrorCode]

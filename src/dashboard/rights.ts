@@ -1,12 +1,11 @@
-/** Who may call which route: the API refuses by it, and the pages offer by it, so that no button leads to a refusal. */
+/** The rights that each route requires. The API refuses by them and the pages offer by them, so that no button leads to a refusal. */
 import type { OperatorRoutes, PersonRole, TenantRoutes } from './contract.js'
 
 /**
- * `read` changes nothing; `write` is for an admin of a tenant in the tenant's matters, and for an admin of the installation; `admin` is for
- * only an admin of the installation; `own` is for everybody, in what is the person's own.
+ * `read` allows requests that change nothing. `write` belongs to the admins of the tenant and of the installation, `admin` only to those of the installation. Everybody has `own`, which covers the person's own matters.
  */
 export type Right = 'read' | 'write' | 'admin' | 'own'
-/** A person of a tenant reaches nothing but what is the tenant's, whatever the role. */
+/** The kind and role of a signed-in person. A tenant's person reaches only the tenant's routes, whatever the role. */
 export type Caller = `${'operator' | 'tenant'} ${PersonRole}`
 
 const RIGHTS: Record<Caller, readonly Right[]> = {
@@ -16,7 +15,7 @@ const RIGHTS: Record<Caller, readonly Right[]> = {
   'tenant viewer': ['read', 'own'],
 }
 
-/** What each route asks for. */
+/** The right that each route requires. */
 export const OPERATOR_RIGHTS = {
   'GET /tenants': 'read',
   'POST /tenants': 'admin',
@@ -27,7 +26,8 @@ export const OPERATOR_RIGHTS = {
   'POST /operators/remove': 'admin',
   'POST /operators/sign-out': 'admin',
   'GET /sessions': 'read',
-  // A viewer ends no sessions but those of the same name; so does everybody of a tenant, who has another route for the tenant's.
+  // Through this route, a viewer and every person of a tenant end only sessions under their own name. The tenant has another route for all
+  // of its sessions.
   'POST /sessions/end': 'own',
   'POST /password': 'own',
   'POST /session/confirm': 'own',
@@ -65,13 +65,13 @@ export const TENANT_RIGHTS = {
   'POST /keys/named/reissue': 'write',
   'POST /keys/named/revoke': 'write',
   'POST /rotate-signing': 'write',
-  // A question, whose user id must stand in no address.
+  // A POST that only reads: no address may contain a user id.
   'POST /users/find': 'read',
-  // The operator's alone, as at the command line: it buys guesses at a face.
+  // Only for the operator, as on the command line: unlocking a user allows further guesses at the face.
   'POST /users/unlock': 'admin',
   'POST /erase': 'write',
   'GET /webhooks': 'read',
-  // The operator's alone: a tenant could have the service knock at its neighbours' doors.
+  // Only for the operator: a tenant could make the service send requests into the operator's own network.
   'POST /webhooks': 'admin',
   'POST /webhooks/remove': 'admin',
   'POST /webhooks/test': 'write',
@@ -80,7 +80,7 @@ export const TENANT_RIGHTS = {
   'GET /requests': 'read',
   'POST /requests/subject': 'read',
   'GET /audit': 'read',
-  // A question as well.
+  // A POST that only reads, for the same reason.
   'POST /audit/subject': 'read',
   'GET /audit/chain': 'read',
   'GET /audit/consent-text': 'read',

@@ -1,4 +1,4 @@
-/** What a route of the dashboard's API is: what goes in, and what comes out. Who may call it stands in `rights.ts`. */
+/** The types of the dashboard's routes: their input and their answer. The rights that they require are in `rights.ts`. */
 import type { TSchema } from 'typebox'
 import type { Actor } from '../audit/audited-unit-of-work.js'
 import type { IncomingRequest, Reply } from '../http/listeners/listener.js'
@@ -7,7 +7,7 @@ import type { InputOf, OperatorRoutes, QueryOf, TenantRoutes } from './contract.
 import type { DashboardServices } from './dashboard-services.js'
 import type { Guest, Session } from './sessions.js'
 
-/** The parameters that the contract names; anybody may have written their values. */
+/** The query parameters that the contract names. Their values are unchecked input. */
 export interface Query<Parameters> {
   get(name: keyof Parameters & string): string | null
 }
@@ -28,15 +28,15 @@ export interface TenantCall<Shape> extends OperatorCall<Shape> {
 }
 
 export interface RouteOptions {
-  /** 200 where it is not named. */
+  /** Status of the answer; 200 by default. */
   status?: 201
-  /** The body may be as large as the API's; else a few kilobytes. */
+  /** Allows a body as large as the API's instead of a few kilobytes. */
   takesPhotos?: true
-  /** Answers with a key, a secret or a link that signs in: over a confidential channel alone. */
+  /** Answers with a key, a secret or a link that signs in, and therefore only over a confidential channel. */
   givesSecret?: true
-  /** Reveals a secret, destroys something or lets somebody in: asks for a fresh sign-in. */
+  /** Requires a fresh sign-in, since the route reveals a secret, destroys data or admits a person. */
   asksFreshSignIn?: true
-  /** Open to a person who has to choose a password before anything else. */
+  /** Open to a person who must choose a password before any other request. */
   choosesPassword?: true
 }
 
@@ -46,12 +46,12 @@ type Route<Shape, Call> = RouteOptions &
     ? { answer: (call: Call) => Promise<Answer> }
     : { reply: (call: Call) => Promise<Reply> })
 
-/** One route for each of the contract's, for the operator alone. */
+/** One entry for each of the contract's routes that only operators may call. */
 export type OperatorTable = {
   [Name in keyof OperatorRoutes]: Route<OperatorRoutes[Name], OperatorCall<OperatorRoutes[Name]>>
 }
 
-/** One route for each of the contract's, for the operator and for the tenant that it is about. */
+/** One entry for each of the contract's routes of a tenant, which the tenant and operators may call. */
 export type TenantTable = {
   [Name in keyof TenantRoutes]: Route<TenantRoutes[Name], TenantCall<TenantRoutes[Name]>>
 }

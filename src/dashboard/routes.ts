@@ -1,4 +1,4 @@
-/** The table of contents of the dashboard's API: a route for everything that the contract names. */
+/** The table of the dashboard's routes, with one entry for each that the contract names. */
 import { AUDIT_ROUTES } from './audit-routes.js'
 import { CAPTURE_PAGE_ROUTES } from './capture-page-routes.js'
 import { GRANT_ROUTES } from './grant-routes.js'

@@ -1,4 +1,4 @@
-/** The second factor of the person who is signed in, and taking it from an operator who has lost it. */
+/** The routes for the second factor of the signed-in person, and for removing that of an operator who has lost it. */
 import * as bodies from './bodies.js'
 import { DashboardError } from './dashboard-error.js'
 import type { OperatorTable } from './route.js'
@@ -42,7 +42,7 @@ export const SECOND_FACTOR_ROUTES = {
   },
 } satisfies Partial<OperatorTable>
 
-/** @throws DashboardError not_permitted for a session that began by a link or at a provider, which asks for no second factor here */
+/** @throws DashboardError not_permitted for a session that began by a link or at a provider, where no second factor is asked for */
 function ownerOf({ person, method }: Session): SessionPerson {
   if (method !== 'password') throw new DashboardError('not_permitted')
   return person

@@ -1,4 +1,4 @@
-/** The lists of sessions, ending any of them, and showing again who one is. */
+/** The routes that list and end sessions, and that confirm the identity of the signed-in person. */
 
 import type { NamedSession } from '../admin/session-operations.js'
 import { optionalTime } from '../admin/views.js'

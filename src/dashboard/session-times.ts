@@ -1,14 +1,14 @@
-/** How long sessions of the dashboard last, and for how long a sign-in is fresh; all in milliseconds. */
+/** How long sessions of the dashboard last and a sign-in stays fresh, in milliseconds. */
 
 import type { Config } from '../config/config.js'
 import { HOUR_MS, MINUTE_MS } from '../lib/clock.js'
 
 export interface SessionTimes {
-  /** After this time without use a session ends. */
+  /** A session ends after this time without use. */
   idleMs: number
-  /** After this time a session ends however much it is used. */
+  /** A session ends after this time, however much it is used. */
   wholeMs: number
-  /** For this time after a sign-in the session may reveal secrets and destroy things. */
+  /** After a sign-in, the session may reveal secrets and destroy data for this time. */
   freshMs: number
 }
 

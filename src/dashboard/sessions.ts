@@ -1,4 +1,4 @@
-/** Who is signed in: server-side sessions behind a cookie, made from a link, a password, or what an OpenID provider says. */
+/** Server-side sessions behind a cookie, which begin with a link, a password or a sign-in at an OpenID provider. */
 
 import type { FactorOwner, SecondFactorOperations } from '../admin/second-factor-operations.js'
 import { sessionId, UNNAMED_OPERATOR } from '../admin/session-operations.js'
@@ -22,20 +22,21 @@ import type { SessionTimes } from './session-times.js'
 /** The audit log's name for anyone who opened a tenant's login link. */
 const UNNAMED_TENANT = 'tenant'
 const COOKIE = 'countersign_session'
-/** By it a browser takes the cookie from this very host alone, over TLS: no neighbour in the domain puts another in its place. */
+/**
+ * Prefix by which a browser accepts the cookie only from this very host and over TLS, so that no other host of the domain can replace it.
+ */
 export const HOST_PREFIX = '__Host-'
-/** Per network: ten tries at once, then one in ten seconds. A login link cannot be guessed; a password might. */
+/** Limit of sign-ins per network: ten at once, then one in ten seconds. A login link cannot be guessed, but a password might be. */
 const SIGN_IN_RATE = { ratePerSecond: 0.1, burst: 10 }
 /**
- * Per person, wherever the codes come from: ten at once, then one in five minutes. Three codes of a million are right at a time, so that
- * somebody who knows the password guesses one in three years.
+ * Limit of codes per person, from any address: ten at once, then one in five minutes. Of a million codes three are valid at a time, so that an attacker who knows the password would need three years.
  */
 const CODE_RATE = { ratePerSecond: 1 / 300, burst: 10 }
-/** The use of a session is written down no more often. */
+/** The use of a session is stored at most once in this time. */
 const KEEPING_MS = MINUTE_MS
 const MAX_BROWSER = 256
 
-/** The person who has the operator's password: the one who was there before anybody had a name. */
+/** The person who signs in with the operator's password, and so without a name. */
 const UNNAMED = {
   id: null,
   tenantId: null,
@@ -44,15 +45,15 @@ const UNNAMED = {
   hasPassword: true,
 } as const
 
-/** Who is signed in: an operator, or somebody of a tenant. */
+/** The person of a session: an operator, or a person of a tenant. */
 export interface SessionPerson {
-  /** Null for anyone who has the operator's password, and for anyone who opened a tenant's login link. */
+  /** Id of the person, or null when the session began with the operator's password or a tenant's login link. */
   id: string | null
-  /** The tenant to which the person belongs; null for an operator. */
+  /** Id of the person's tenant, or null for an operator. */
   tenantId: string | null
   name: string
   role: PersonRole
-  /** False for a person who was invited and has chosen none yet. */
+  /** False for a person who was invited and has not chosen a password yet. */
   hasPassword: boolean
 }
 
@@ -62,23 +63,23 @@ export interface Session {
   token: string
   /** The hash under which the session is stored. */
   hash: Buffer
-  /** When it ends unless it is used before. */
+  /** Time at which the session ends unless it is used before. */
   expiresAt: number
-  /** When the person last showed who they are; null where nobody can tell. */
+  /** Time at which the person last confirmed their identity, or null when it is unknown. */
   authenticatedAt: number | null
   method: SessionMethod
 }
 
-/** Whoever signs in. */
+/** The browser that asks to sign in. */
 export interface Guest {
   address: string
-  /** As the browser names itself. */
+  /** The header User-Agent. */
   browser: string | undefined
   requestId: string
 }
 
 export type Credentials = InputOf<SessionRoutes['POST /session']>
-/** By which an operator shows again who they are. */
+/** Password and code with which a person confirms their identity. */
 type Proof = InputOf<OperatorRoutes['POST /session/confirm']>
 type PasswordCredentials = Extract<Credentials, { password: string }>
 
@@ -87,11 +88,11 @@ export interface SessionParts {
   clock: Clock
   operatorPassword: OperatorPassword
   signIns: SignInOperations
-  /** The dashboard is reached over TLS: the cookie then travels on nothing else. */
+  /** Whether the dashboard is reached over TLS. The cookie is then sent over nothing else. */
   isSecure: boolean
   secondFactors: SecondFactorOperations
   attempts: RateLimiter
-  /** Whether a password signs anybody in: operators, and people of tenants. */
+  /** Whether operators and people of tenants may sign in by a password. */
   isPasswordSignIn: { operators: boolean; tenants: boolean }
   times: SessionTimes
 }
@@ -108,8 +109,8 @@ export class Sessions {
   }
 
   /**
-   * For a person whom the provider has recognised.
-   * @param authenticatedAt when the person showed there who they are; null where that was not said
+   * Begins a session for a person whom the provider has identified.
+   * @param authenticatedAt time of the sign-in at the provider, or null when the provider does not report it
    * @throws ProviderSignInError unknown_person; TenancyError tenant_suspended
    */
   async signInNamed(name: string, authenticatedAt: number | null, guest: Guest): Promise<Session> {
@@ -121,7 +122,7 @@ export class Sessions {
   }
 
   /**
-   * A person who signed in by a password gives it again, and the session's sign-in is fresh from now on.
+   * Makes the sign-in of a session fresh again, for a person who repeats the password.
    * @throws DashboardError sign_in_failed; not_permitted for a session that began in another way; DomainError rate_limited
    */
   async confirm(session: Session, { password, code }: Proof, guest: Guest): Promise<Session> {
@@ -138,7 +139,7 @@ export class Sessions {
     return { ...session, authenticatedAt: this.parts.clock.now() }
   }
 
-  /** @throws DashboardError fresh_sign_in_required, which says in `confirm_by` how to come by one */
+  /** @throws DashboardError fresh_sign_in_required, which says in `confirm_by` how to confirm the identity */
   assertFresh({ authenticatedAt, method }: Session): void {
     const { clock, times } = this.parts
     if (authenticatedAt !== null && clock.now() - authenticatedAt < times.freshMs) return
@@ -146,7 +147,7 @@ export class Sessions {
   }
 
   /**
-   * Uses up a code of the person's second factor, where there is one. The password was checked before, so the caller knows it.
+   * Uses up a code of the person's second factor, if the person has one. The password was checked before, so the caller knows it.
    * @throws DashboardError second_factor_required, sign_in_failed; DomainError rate_limited
    */
   private async assertSecondFactor(owner: FactorOwner, code: string | undefined): Promise<void> {
@@ -166,7 +167,7 @@ export class Sessions {
       )
   }
 
-  /** A sign-in begins. @throws DomainError rate_limited */
+  /** Counts a sign-in against the limit of its network. @throws DomainError rate_limited */
   async assertNotGuessing({ address }: Guest): Promise<void> {
     const attempt = await this.parts.attempts.take(`sign-in ${networkOf(address)}`, SIGN_IN_RATE)
     if (!attempt.allowed)
@@ -181,7 +182,7 @@ export class Sessions {
     if (ofPerson) return ofPerson
     const { token, record } = this.begin('link', guest)
     const tenantId = await this.parts.signIns.byLink(hashToken(loginToken), record, guest.requestId)
-    // Unknown, used and expired are one answer: a guess learns nothing of which links there were.
+    // Unknown, used and expired links get the same answer, so that guesses reveal nothing.
     if (tenantId === null)
       throw new DashboardError(
         'sign_in_failed',
@@ -190,7 +191,7 @@ export class Sessions {
     return opened(record, unnamedOf(tenantId), token)
   }
 
-  /** @returns null where nobody has this link as a link of their own */
+  /** @returns null when the link is no person's invitation */
   private async signInByPersonLink(loginToken: string, guest: Guest): Promise<Session | null> {
     const { signIns, store } = this.parts
     const link = await signIns.takePersonLink(hashToken(loginToken))
@@ -223,7 +224,7 @@ export class Sessions {
       if (!session) throw wrongPassword()
       return session
     }
-    // Before the password is compared: where another takes its place meanwhile, nobody finds the session.
+    // The hash is made before the password is compared: if the password is replaced meanwhile, the session cannot be found.
     const record = { ...begun.record, hash: await this.unnamedHash(begun.token) }
     if (!(await operatorPassword.matches(password))) throw wrongPassword()
     await this.assertSecondFactor(UNNAMED, code)
@@ -231,23 +232,21 @@ export class Sessions {
     return opened(record, UNNAMED, begun.token)
   }
 
-  /** Whether a password signs this person in at all. */
+  /** Whether this person may sign in by a password. */
   takesPassword({ tenantId }: Pick<SessionPerson, 'tenantId'>): boolean {
     const { operators, tenants } = this.parts.isPasswordSignIn
     return tenantId === null ? operators : tenants
   }
 
   /**
-   * `required` where an invitation was opened and nothing else would sign the person in again; `own` for a person with a password who
-   * may choose another; null for a person who has none of their own. Who comes by the provider gets none: it would still sign in when the
-   * provider lets the person in no more.
+   * `required` when the person opened an invitation and could not sign in again without a password; `own` for a person with a password, who may choose another; null for a person without one. A person who signs in by the provider gets none, since it would still work after the provider has shut the person out.
    */
   ownPassword({ person, method }: Session): 'required' | 'own' | null {
     if (person.id === null || method === 'oidc' || !this.takesPassword(person)) return null
     return person.hasPassword ? 'own' : 'required'
   }
 
-  /** @returns null for a person who was removed, or given another password, meanwhile */
+  /** @returns null when the person was removed or got another password meanwhile */
   private async signInPerson(
     person: PersonRecord,
     { token, record }: { token: string; record: NewSession },
@@ -285,7 +284,7 @@ export class Sessions {
     const token = cookieOf(headers.cookie, this.cookieName)
     if (token === null) throw new DashboardError('not_signed_in')
     const session = await this.ofToken(token)
-    // One that began before passwords were switched off.
+    // The session may have begun before passwords were switched off.
     if (session.opened.method === 'password' && !this.takesPassword(session.opened.person))
       throw new DashboardError('not_signed_in')
     const isInUse = headers[BACKGROUND_HEADER.toLowerCase()] === undefined
@@ -299,7 +298,7 @@ export class Sessions {
     const { read } = this.parts.store
     const now = this.parts.clock.now()
     const record = await read.dashboardSession(hashToken(token), now)
-    // Asked each time: another role, or none any more, holds at once.
+    // The person is read on every request, so that a change of role or a removal takes effect at once.
     if (record?.personId)
       return { record, opened: opened(record, asSessionPerson(await this.person(record.personId)), token) }
     if (record?.tenantId) return { record, opened: opened(record, unnamedOf(record.tenantId), token) }
@@ -308,11 +307,11 @@ export class Sessions {
     return { record: unnamed, opened: opened(unnamed, UNNAMED, token) }
   }
 
-  /** The session is in use: it ends later. @returns when */
+  /** Extends a session that is in use. @returns the time at which it ends */
   private async keep({ hash, tenantId, expiresAt, endsAt, lastUsedAt }: SessionRecord): Promise<number> {
     const { clock, store, times } = this.parts
     const now = clock.now()
-    // A session of a version before this one has no idle end.
+    // A session that an earlier version began has no idle limit.
     if (endsAt === null || now - (lastUsedAt ?? 0) < KEEPING_MS) return expiresAt
     const kept = { lastUsedAt: now, expiresAt: Math.min(endsAt, now + times.idleMs) }
     // An operator's session is one row, which concerns no tenant: so the writers of only one lane wait for it.
@@ -321,7 +320,7 @@ export class Sessions {
       await store.transaction((tx) => tx.keepDashboardSession(hash, kept), undefined, scope)
       return kept.expiresAt
     } catch {
-      // A database that takes no writes can be looked at until the session ends.
+      // While the database cannot be written, the dashboard stays readable until the session ends.
       return expiresAt
     }
   }
@@ -337,7 +336,10 @@ export class Sessions {
     return person
   }
 
-  /** What a session by the operator's password is stored under, bound to it: with another one, nobody finds it any more. */
+  /**
+   * The hash under which a session of the operator's password is stored. It depends on the password, so that a new password ends these
+   * sessions.
+   */
   private async unnamedHash(token: string): Promise<Buffer> {
     return hashToken(`${token}.${await this.parts.operatorPassword.fingerprint()}`)
   }
@@ -372,7 +374,7 @@ function opened(
   token: string,
 ): Session {
   const { hash, expiresAt, authenticatedAt } = record
-  // A session of a version before this one does not say how it began: a tenant has links, and others have a password.
+  // An earlier version did not store how a session began: a tenant's began with a link, the operator's with the password.
   const method = record.method ?? (person.tenantId === null ? 'password' : 'link')
   return { person, token, hash, expiresAt, authenticatedAt, method }
 }
@@ -381,12 +383,12 @@ function asSessionPerson({ id, tenantId, name, role, passwordHash }: PersonRecor
   return { id, tenantId, name, role, hasPassword: passwordHash !== null }
 }
 
-/** The person who opened a login link of the tenant, which names nobody. */
+/** The person without a name who opened a login link of the tenant. */
 function unnamedOf(tenantId: string): SessionPerson {
   return { id: null, tenantId, name: UNNAMED_TENANT, role: 'admin', hasPassword: false }
 }
 
-/** One answer for an unknown name and a wrong password. */
+/** The same answer for an unknown name and a wrong password. */
 function wrongPassword(): DashboardError {
   return new DashboardError('sign_in_failed', 'The name or the password is wrong.')
 }

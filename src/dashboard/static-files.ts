@@ -1,11 +1,11 @@
-/** The built pages, read once: what is not there at the start is not served. */
+/** The built pages. They are read once: a file that is missing at the start is not served. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { extname, join, sep } from 'node:path'
 import type { Reply } from '../http/listeners/listener.js'
 import { packageFile } from '../lib/package-root.js'
 import { reply } from './replies.js'
 
-/** No inline script or style, nothing from elsewhere. Styles set by script (CSSOM) are not inline in this sense. */
+/** Forbids inline scripts and styles, and content from other origins. Styles that a script sets (CSSOM) are allowed. */
 export const PAGE_CSP = [
   "default-src 'none'",
   "script-src 'self'",
@@ -17,7 +17,7 @@ export const PAGE_CSP = [
   "form-action 'none'",
 ].join('; ')
 
-/** The API reference's renderer writes style elements; scripts stay as strict as everywhere. */
+/** The renderer of the API reference inserts style elements. Scripts stay as restricted as elsewhere. */
 export const DOCS_CSP = PAGE_CSP.replace("style-src 'self'", "style-src 'self' 'unsafe-inline'")
 
 const TYPES: Record<string, string> = {
@@ -28,7 +28,7 @@ const TYPES: Record<string, string> = {
 }
 const IMMUTABLE = 'public, max-age=31536000, immutable'
 
-/** Replies by path. */
+/** Returns the replies by path. */
 export function staticFiles(): Map<string, Reply> {
   const folder = packageFile('dist', 'src', 'dashboard', 'web')
   const files = new Map<string, Reply>()
@@ -42,7 +42,7 @@ export function staticFiles(): Map<string, Reply> {
       path === '/index.html' ? '/' : isDocs ? '/docs' : path,
       reply(200, type, readFileSync(join(folder, name)), {
         'Content-Security-Policy': isDocs ? DOCS_CSP : PAGE_CSP,
-        // Their names hold a hash of their content.
+        // The names of these files contain a hash of their content.
         ...(path.startsWith('/assets/') ? { 'Cache-Control': IMMUTABLE } : {}),
       }),
     )

@@ -1,4 +1,4 @@
-/** A tenant's own matters: keys, signing secret, traffic. */
+/** The routes for a tenant's keys, signing secret and traffic. */
 
 import {
   keyView,

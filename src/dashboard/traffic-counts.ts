@@ -1,4 +1,4 @@
-/** Counts of the requests of a stretch of time: without users, by environment, and so that stretches can be added up. */
+/** Counts of the requests within a period, by environment and without users. Counts of several periods can be added up. */
 
 import { callKindOf } from '../api/call-kinds.js'
 import type { Environment } from '../config/config.js'
@@ -7,16 +7,15 @@ import { STAGES } from '../verification/stages.js'
 import type { LatencyView, Percentiles } from './contract.js'
 import { countLatency, type LatencyCounts, percentilesOf } from './latency-counts.js'
 
-/** Scores lie in -1..1 (cosine) or below 1 (Euclidean); what is under 0 counts as 0. */
+/** Scores lie in -1..1 (cosine) or below 1 (Euclidean). A negative score counts as 0. */
 export const SCORE_BINS = 50
-/** Any caller may name any secret. */
+/** Most names of signing secrets that are counted: callers can name any. */
 const MAX_SIGNING_KEYS = 8
 const COUNTS = ['requests', 'errors', 'limited', 'approved', 'rejected'] as const
 
 /** The requests of one environment. */
 export interface EnvironmentCounts extends Record<(typeof COUNTS)[number], number> {
-  /** By kind of call, then by stage. */
-  latencies: Record<string, Record<string, LatencyCounts>>
+  /** Latencies by kind of call, then by stage. */ latencies: Record<string, Record<string, LatencyCounts>>
   scores: number[]
   /** Errors by their code. */
   codes: Record<string, number>
@@ -91,8 +90,9 @@ function addCounts(sum: EnvironmentCounts, part: EnvironmentCounts): void {
     }
 }
 
-/** By kind of call, then by stage. */
-export function percentilesByKind({ latencies }: EnvironmentCounts): LatencyView {
+/** Returns the percentiles by kind of call, then by stage. */ export function percentilesByKind({
+  latencies,
+}: EnvironmentCounts): LatencyView {
   return Object.fromEntries(
     Object.entries(latencies).map(([kind, stages]) => [
       kind,
@@ -107,8 +107,7 @@ export function percentilesByKind({ latencies }: EnvironmentCounts): LatencyView
 }
 
 /**
- * As the database keeps it. The counts without an environment are what the version before reads: it adds to them, writes the row back, and
- * leaves the others as they are.
+ * The JSON in the database. The version before reads only the counts without environment: it adds to them, writes the row back, and leaves the others unchanged.
  */
 interface StoredTraffic {
   production: number
@@ -144,7 +143,7 @@ export function readTraffic(text: string): TrafficCounts {
   const { environments, signingKeys, ...flat } = JSON.parse(text) as StoredTraffic
   const counts = { ...noTraffic(), ...environments, signingKeys }
   if (environments) return counts
-  // A version before wrote it, which told environments apart for the number of requests and for scores only.
+  // An earlier version wrote this row. It separated environments only for the number of requests and for scores.
   for (const environment of ['production', 'sandbox'] as const)
     counts[environment].requests = flat[environment]
   counts.production.scores = flat.scores

@@ -1,4 +1,4 @@
-/** "Try it": what the engine sees in a photo, and real calls of the API with a typed key. */
+/** The routes of the page "Try it": the engine's findings on a photo, and real calls of the API with a key that the person types. */
 import { timingSafeEqual } from 'node:crypto'
 import { decodeProtectedHeader, jwtVerify } from 'jose'
 import { engineShare } from '../api/engine-share.js'
@@ -28,17 +28,17 @@ const OPERATIONS = new Map([
 ])
 
 export const TRY_ROUTES = {
-  /** The face in a photo, as the engine of this installation finds it. Nothing is kept. */
+  /** Reports the face that the engine finds in a photo. Nothing is stored. */
   'POST /try/inspect': {
     body: bodies.inspection,
     takesPhotos: true,
     async answer({ services, tenant, input, request, deadlineMs }) {
-      // Nobody's verdict waits for it, so it counts as a call in the sandbox.
+      // An inspection counts as a call in the sandbox, so that production's verdicts have precedence.
       const contract = services.core.tenancy.rateContract(tenant, 'sandbox')
       assertAllowed(await services.rateLimiter.take(contract.holder, contract))
       const images = await decodeImages(input)
       const { samples, timingsMs } = await services.engine.enrol(images, {
-        // A photo to verify may be poorer than one to enrol: it is shown with what it is.
+        // The photo is assessed but not refused, since a photo to verify may be poorer than one to enrol.
         assessOnly: true,
         signal: request.signal,
         deadlineMs,
@@ -55,7 +55,7 @@ export const TRY_ROUTES = {
     },
   },
 
-  /** The whole way through the API, as if the call had come over its listener. */
+  /** Makes a call of the API, as if it had come over the API's listener. */
   'POST /try/call': {
     takesPhotos: true,
     async answer({ services, tenant, query, request }) {
@@ -106,7 +106,7 @@ function internalRequest(
   return { query: '', remoteAddress, encrypted, signal, body }
 }
 
-/** Signs once more and compares. */
+/** Checks the signature of a reply. */
 function isSigned(
   { status, headers }: Reply,
   call: Pick<SignedParts, 'environment' | 'target' | 'body'>,
@@ -125,7 +125,7 @@ async function checkJwt(token: string, secrets: SigningSecret[]) {
   const secret = secrets.find(({ id }) => id === kid)
   if (!secret) return { valid: false, kid, claims: null }
   try {
-    // Of its times the page shows what they say; here it is the signature that is asked about.
+    // Only the signature is checked here: the page shows the times of the token as they are.
     const { payload } = await jwtVerify(token, Buffer.from(secret.secret), {
       currentDate: new Date(issuedAt(token)),
     })

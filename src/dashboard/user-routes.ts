@@ -1,4 +1,4 @@
-/** A tenant's users, each by the id that its backend gave: looked up, unlocked, erased. */
+/** The routes that look up, unlock and erase a tenant's user. */
 import { erasureView } from '../admin/views.js'
 import * as bodies from './bodies.js'
 import type { TenantTable } from './route.js'
@@ -10,7 +10,7 @@ export const USER_ROUTES = {
       const { engine, core } = services
       const user = await core.operations.users.find(tenant, { environment, userId })
       if (!user) return { user }
-      // References of the sandbox are of no model, and outlive every change of it.
+      // References of the sandbox belong to no model, so that they stay comparable after a change of model.
       const comparable = environment === 'sandbox' || user.reference.model === engine.pack.modelId
       return { user: { ...user, reference: { ...user.reference, comparable } } }
     },

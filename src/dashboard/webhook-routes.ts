@@ -1,4 +1,4 @@
-/** A tenant's webhooks: where they lead, and what became of each delivery. */
+/** The routes for a tenant's webhooks and their deliveries. */
 
 import { webhookDeliveryView, webhookView } from '../admin/views.js'
 import { MAX_ENDPOINTS } from '../admin/webhook-operations.js'
@@ -10,7 +10,7 @@ import * as bodies from './bodies.js'
 import { DELIVERY_STATES } from './contract.js'
 import type { TenantTable } from './route.js'
 
-/** Entries a page: as many as a person looks through at once, on a phone too. */
+/** Entries of one page: as many as a person can look through, also on a phone. */
 const PAGE = 20
 const CURSOR = /^(\d{1,15})-(whd_[0-9a-f]{32})$/
 
@@ -82,7 +82,7 @@ export const WEBHOOK_ROUTES = {
   },
 } satisfies Partial<TenantTable>
 
-/** Whoever may look at the dashboard need not know what lets one in at the receiver. */
+/** Hides the values of the query, which may be tokens of the receiver and do not concern viewers of the dashboard. */
 function withoutTokens(text: string): string {
   const { origin, pathname, search } = new URL(text)
   return `${origin}${pathname}${search && '?…'}`

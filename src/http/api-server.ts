@@ -139,8 +139,8 @@ export class ApiServer {
     if (route.endpoint.usesEngine && this.parts.isSaturated(share))
       throw new DomainError('overloaded', { retryAfterMs: OVERLOAD_RETRY_MS })
     const deadlineMs = context.startedMs + this.parts.config.deadlineMs
-    const { id: holder } = identified.caller.tenant
-    const body = await request.body(deadlineMs, route.endpoint.maxBodyBytes, holder)
+    const { id: owner } = identified.caller.tenant
+    const body = await request.body(deadlineMs, route.endpoint.maxBodyBytes, owner)
     return this.execute(request, context, { route, identity: identified, share, body, deadlineMs })
   }
 

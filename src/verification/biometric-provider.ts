@@ -74,18 +74,6 @@ export interface OperatingPoint {
   grade: PackGrade
 }
 
-/** The sandbox's alone: what the caller chose beyond the comparison. */
-export interface VerifyScript {
-  /** The user counts as locked out for so long. */
-  lockedOutForMs?: number
-  /** The capture counts as seen before. */
-  replayed: boolean
-  /** The verdict's JWT is no longer valid. */
-  expired: boolean
-  /** The user's id names an outcome, which does not depend on an enrolment. */
-  isScripted: boolean
-}
-
 export interface BiometricProvider {
   /** Id of what makes the embeddings; references of another one are never compared. */
   readonly model: string

@@ -2,9 +2,10 @@
  * The sandbox's own lockout, capture memory and lifetime of verdicts. Each takes its outcome from the end of the user id, and none of
  * them keeps anything: the sandbox's verdicts say nothing about a person.
  */
+
+import { sandboxScript } from '../client/sandbox-rules.js'
 import type { Lockout, LockoutRefusal } from './attempt-lockout.js'
 import { type CaptureMemory, NOTHING_RECALLED } from './capture-memory.js'
-import { sandboxScript } from './sandbox-outcomes.js'
 import { type VerdictLifetime, verdictLifetime } from './verdict-token.js'
 
 /** Locks out the users whose id asks for it. A rejection in the sandbox locks nobody out. */

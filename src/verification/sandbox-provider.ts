@@ -9,10 +9,22 @@ import {
   BiometricError,
   type BiometricErrorCode,
   type GuideFrames,
-  type Liveness,
   type Quality,
   type StageTimings,
 } from '../biometrics/types.js'
+import {
+  CHALLENGE_PHOTOS,
+  isFirstPhotoPoor,
+  POOR_SHARPNESS,
+  photoRefusal,
+  refusedPhoto,
+  SANDBOX_MODEL,
+  sandboxOutcome,
+  sandboxScript,
+  scriptedFault,
+  scriptedGuidance,
+  scriptedLiveness,
+} from '../client/sandbox-rules.js'
 import type { Clock } from '../lib/clock.js'
 import { DomainError } from '../lib/domain-error.js'
 import { ERRORS } from '../lib/error-codes.js'
@@ -31,35 +43,14 @@ import type { CaptureInput } from './call.js'
 import { type EngineProvider, livenessFailed, translate } from './engine-provider.js'
 import { type ImageInput, imageCount } from './images.js'
 import { type LivenessStatement, livenessStatement } from './liveness.js'
-import {
-  refuseScripted,
-  sandboxScript,
-  sandboxSuffix,
-  scriptedFault,
-  scriptedGuidance,
-  waitAsScripted,
-} from './sandbox-outcomes.js'
+import { refuseScripted, waitAsScripted } from './sandbox-outcomes.js'
 
 /** No model ran. */
 const NO_EMBEDDING = new Float32Array(0)
 
-const LIVE: Liveness = { checked: true, score: 0.99, passed: true }
-const UNCHECKED: Liveness = { checked: false, score: null, passed: null }
-/** Asked for by its name, so it is said whatever the production pack could find. */
-const SPOOF: Liveness = { checked: true, score: 0.02, passed: false }
-
-/** Of an enrolment by a challenge: the looks straight ahead at its beginning and end. */
-const CHALLENGE_VIEWS = 2
-
-const IMAGE_ERRORS = {
-  '+no_face': 'face_not_found',
-  '+multiple_faces': 'multiple_faces',
-  '+different_people': 'different_people',
-} as const
-
 export class SandboxProvider implements BiometricProvider {
   /** References of the sandbox outlive a change of the model pack. */
-  readonly model = 'sandbox@1'
+  readonly model = SANDBOX_MODEL
   readonly takesChallenges = true
 
   constructor(
@@ -94,7 +85,7 @@ export class SandboxProvider implements BiometricProvider {
       if (input.challenge) throw livenessFailed(liveness)
       blame('liveness_failed', input)
     }
-    const views = input.challenge ? CHALLENGE_VIEWS : evidence.images.length
+    const views = input.challenge ? CHALLENGE_PHOTOS : evidence.images.length
     return {
       reference: NO_EMBEDDING,
       weight: views,
@@ -120,12 +111,12 @@ export class SandboxProvider implements BiometricProvider {
     threshold: number,
   ): Promise<Comparison> {
     const { user_id: userId } = call.input
-    const suffix = sandboxSuffix(userId)
+    const outcome = sandboxOutcome(userId)
     if (reference === null && this.needsReference(userId)) throw new DomainError('reference_not_found')
     const timingsMs = await this.screen(call, evidence)
     if (!evidence.challenge) refusePoorImage(userId, 'verify', call.input)
     const liveness = this.liveness(userId, evidence)
-    const matches = suffix !== '+no_match'
+    const matches = outcome !== '+no_match'
     // Half-way between the threshold and the end of the scale, moved a little so that users differ.
     const margin = (1 - threshold) * (0.4 + 0.2 * fraction(userId, 'score'))
     return {
@@ -151,8 +142,7 @@ export class SandboxProvider implements BiometricProvider {
 
   /** As the production pack of this installation would say of a live face. */
   private liveness(userId: string, { challenge }: Evidence): LivenessStatement {
-    const isSpoof = sandboxSuffix(userId) === '+spoof'
-    const passive = isSpoof ? SPOOF : this.passiveLiveness === null ? UNCHECKED : LIVE
+    const passive = scriptedLiveness(userId, this.passiveLiveness !== null)
     const fault = (challenge && scriptedFault(userId)) ?? null
     return livenessStatement(
       passive,
@@ -169,15 +159,14 @@ export class SandboxProvider implements BiometricProvider {
     const { input } = call
     const { user_id: userId } = input
     refuseScripted(userId)
-    if (challenge && sandboxSuffix(userId) === '+challenge_expired')
+    if (challenge && sandboxOutcome(userId) === '+challenge_expired')
       throw new DomainError('challenge_expired')
     await waitAsScripted(userId, this.clock, call.signal)
     const { timingsMs } = await this.engine
       .inspect(images, { ...call, areFrames: challenge !== null })
       .catch((error) => translate(error, input))
-    const suffix = sandboxSuffix(userId)
-    if (suffix !== null && suffix in IMAGE_ERRORS && !challenge)
-      blame(IMAGE_ERRORS[suffix as keyof typeof IMAGE_ERRORS], input)
+    const refusal = photoRefusal(userId)
+    if (refusal && !challenge) blame(refusal, input)
     return timingsMs
   }
 }
@@ -190,8 +179,7 @@ function refusePoorImage(userId: string, purpose: Purpose, input: ImageInput): v
 
 /** As production does: the first image is to blame, of people who differ the last. */
 function blame(code: keyof typeof ERRORS & BiometricErrorCode, input: ImageInput): never {
-  const index = code === 'different_people' ? imageCount(input) - 1 : 0
-  translate(new BiometricError(code, ERRORS[code].message, index), input)
+  translate(new BiometricError(code, ERRORS[code].message, refusedPhoto(code, imageCount(input))), input)
 }
 
 function syntheticQuality(userId: string): Quality {
@@ -211,10 +199,10 @@ function syntheticQuality(userId: string): Quality {
 function syntheticComponents(userId: string, image: number): QualityComponents {
   const vary = (low: number, high: number, what: string) =>
     low + (high - low) * fraction(userId, String(image), what)
-  const isPoor = image === 0 && sandboxSuffix(userId) === '+low_quality'
+  const isPoor = image === 0 && isFirstPhotoPoor(userId)
   return {
     inter_eye_distance: vary(80, 140, 'eyes'),
-    sharpness: isPoor ? 1.5 : vary(200, 800, 'sharpness'),
+    sharpness: isPoor ? POOR_SHARPNESS : vary(200, 800, 'sharpness'),
     luminance_mean: vary(110, 150, 'luminance'),
     luminance_variance: vary(1_200, 2_000, 'variance'),
     under_exposure_prevention: vary(0.97, 1, 'dark'),

@@ -7,8 +7,8 @@ import {
   MemoryReplayStore,
   VerdictError,
 } from '../../src/client/index.js'
+import { SANDBOX_OUTCOMES } from '../../src/client/sandbox-rules.js'
 import { FakeCountersign } from '../../src/client/testing.js'
-import { SANDBOX_OUTCOMES } from '../../src/verification/sandbox-outcomes.js'
 import { allowReturn, RETURN_ORIGIN, Visitor } from '../support/capture-page.js'
 import { base64 } from '../support/faces.js'
 import { plain } from '../support/images.js'

@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { ACR_VALUES } from '../../src/client/acr.js'
-import { UNVERIFIABLE_CODES } from '../../src/client/error-codes.js'
+import { UNVERIFIABLE_CODES } from '../../src/client/unverifiable-codes.js'
 import { packageFile } from '../../src/lib/package-root.js'
 
 const python = (name: string) => readFileSync(packageFile('src', 'client-python', ...name.split('/')), 'utf8')

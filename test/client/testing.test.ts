@@ -3,13 +3,11 @@ import { readFile } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { PHOTO_HINTS } from '../../src/biometrics/photo-guidance.js'
 import { ApiError, Countersign, type CountersignOptions } from '../../src/client/index.js'
+import { SANDBOX_OUTCOMES } from '../../src/client/sandbox-rules.js'
+import { FAKE_ERRORS, FAKE_FIELDS, FAKE_HINTS, FAKE_LOCALES } from '../../src/client/testing/service-texts.js'
 import { FAKE_OUTCOMES, FakeCountersign } from '../../src/client/testing.js'
-import { FAKE_ERRORS } from '../../src/client/testing-errors.js'
-import { FAKE_FIELDS, FAKE_LOCALES } from '../../src/client/testing-fields.js'
-import { FAKE_HINTS } from '../../src/client/testing-hints.js'
 import { CAPTURE_LANGUAGES } from '../../src/config/capture-languages.js'
 import { packageFile } from '../../src/lib/package-root.js'
-import { SANDBOX_OUTCOMES } from '../../src/verification/sandbox-outcomes.js'
 import { API_ERRORS } from '../support/api-errors.js'
 import { plain } from '../support/images.js'
 import { startService, type TestService } from '../support/service.js'
@@ -30,8 +28,8 @@ it('has the outcomes of the sandbox', () => {
 })
 
 it('words its refusals as the service does', () => {
-  for (const [code, [status, category, message, remedy]] of Object.entries(FAKE_ERRORS))
-    expect({ status, category, message, remedy }, code).toEqual(API_ERRORS[code as keyof typeof API_ERRORS])
+  for (const [code, error] of Object.entries(FAKE_ERRORS))
+    expect(error, code).toEqual(API_ERRORS[code as keyof typeof API_ERRORS])
   expect(FAKE_HINTS).toEqual(PHOTO_HINTS)
 })
 

@@ -11,7 +11,12 @@ const UPDATE = process.env.UPDATE_DOCS === '1'
 
 /** The page as it stands in docs/; with UPDATE_DOCS=1, `made` is written there first. */
 export function documentInDocs(name: string, made: string): string {
-  const file = packageFile('docs', name)
+  return generatedSource(`docs/${name}`, made)
+}
+
+/** A generated file as it stands in the repository; with UPDATE_DOCS=1, `made` is written there first. */
+export function generatedSource(path: string, made: string): string {
+  const file = packageFile(path)
   if (UPDATE) writeFileSync(file, made)
   return existsSync(file) ? readFileSync(file, 'utf8') : ''
 }

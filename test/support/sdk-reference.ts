@@ -91,13 +91,10 @@ export const SHOWN = {
   call: () => membersOf('client-options', 'CallOptions'),
   expectations: () => membersOf('verdict', 'VerdictExpectations'),
   stepUp: () => membersOf('step-up', 'StepUpOptions'),
-  fakeOptions: () => membersOf('testing', 'FakeOptions'),
-  fake: () => membersOf('testing', 'FakeCountersign'),
-  capturePage: () =>
-    membersOf('testing-capture', 'FakeCapturePage').filter(({ name }) => !OF_SERVICE.has(name)),
+  fakeOptions: () => membersOf('testing/fake-countersign', 'FakeOptions'),
+  fake: () => membersOf('testing/fake-countersign', 'FakeCountersign'),
+  capturePage: () => membersOf('testing/fake-capture-page', 'FakeCapturePage'),
 }
-/** Methods of the page in memory that the service in memory calls and no test does. */
-const OF_SERVICE = new Set(['create', 'look', 'forget'])
 
 /** docs/sdk.md */
 export function sdkPage(): string {

@@ -12,7 +12,7 @@ export const LIMITS: ConnectionLimits = {
   maxConnections: 1000,
 }
 /** More than any test of a transport sends. */
-export const BODIES = new BodyBudget(64 * 2 ** 20).share(1)
+export const BODIES = new BodyBudget(64 * 2 ** 20).quota(1)
 
 const { name: firstChoice } = await chooseTransport('auto')
 

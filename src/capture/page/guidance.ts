@@ -1,4 +1,4 @@
-/** Asks the service for guidance in the session of the page. The look ahead from which a nod is measured stays in this page. */
+/** Asks the service for guidance in the session of the page. The page keeps the frontal frame from which a nod is measured. */
 import type { CaptureDetector } from '../capture.js'
 
 /** @param address to which frames are sent */

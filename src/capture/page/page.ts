@@ -29,17 +29,17 @@ function show(part: Part): void {
     const element = find(name)
     if (!element) continue
     element.hidden = name !== part
-    // Where the focus was is hidden now; a screen reader goes on with what is shown.
+    // The element that had the focus is hidden now: a screen reader goes on with the part that is shown.
     if (name === part) element.querySelector<HTMLElement>('[tabindex="-1"], input')?.focus()
   }
   find('leave')!.hidden = part === 'checking' || part === 'over'
   const handOver = find('hand-over')
-  // What is itself a phone has nobody to hand over to.
+  // A phone does not offer to hand the capture to a phone.
   if (handOver)
     handOver.hidden = part === 'phone' || part === 'confirm' || !matchMedia('(pointer: fine)').matches
 }
 
-/** Undefined where the page is loaded anew, which then says what is the matter. */
+/** Asks the service for a step. Resolves with undefined when the page is loaded again, which then shows the state of the session. */
 async function ask<A = Answer>(step: string, body?: object): Promise<A | undefined> {
   const response = await fetch(`${address}/${step}`, {
     method: step === 'status' ? 'GET' : 'POST',
@@ -57,7 +57,7 @@ async function ask<A = Answer>(step: string, body?: object): Promise<A | undefin
 
 let underWay = 0
 
-/** Runs a step that the person asked for, and says that it is under way. A step that failed can be tried again. */
+/** Runs a step that the person asked for, and marks the page as busy. A step that failed can be tried again. */
 async function attempt(work: () => Promise<void>): Promise<void> {
   const main = document.querySelector('main')!
   underWay++
@@ -87,7 +87,7 @@ function follow(answer: Answer | undefined): void {
   else if (answer.state === 'over') end(answer)
 }
 
-/** After a success the page leads back at once. After anything else the person reads what is the matter, and goes back by the button. */
+/** After a success the page leads back at once. After any other ending the person reads the reason and goes back by the button. */
 function end({ return_url: returnUrl, ending }: Extract<Answer, { state: 'over' }>): void {
   capture.cancel()
   const outcomes = find<HTMLTemplateElement>('outcomes')!.content
@@ -113,7 +113,7 @@ find('code-form')!.addEventListener('submit', (event) => {
     const answer = await ask('code', { code: typed.value })
     typed.value = ''
     typed.focus()
-    // The page that comes then says what is to be confirmed.
+    // The page that is loaded then says what is to be confirmed.
     if (answer?.state === 'open') location.reload()
     else follow(answer)
   })
@@ -121,7 +121,7 @@ find('code-form')!.addEventListener('submit', (event) => {
 
 find('agree')!.addEventListener('click', () =>
   attempt(async () => {
-    // The service refuses the agreement where its text is another by now; the page that is loaded again shows that one.
+    // The service refuses the agreement when the text has changed meanwhile; the page is then loaded again with the new text.
     const { version, sha256 } = find('consent')!.dataset
     const answer = await ask('consent', { agree: true, version, sha256 })
     if (answer?.state === 'open') begin()
@@ -136,7 +136,7 @@ again.addEventListener('click', () => {
 
 find('cancel')!.addEventListener('click', () => attempt(async () => follow(await ask('cancel'))))
 
-// Not before the camera shows a picture: the time in which the frames must come begins now.
+// The challenge is requested only once the camera shows a picture, since the time for the frames begins with it.
 capture.addEventListener('cs-ready', () =>
   attempt(async () => {
     const answer = await ask('challenge')
@@ -147,7 +147,7 @@ capture.addEventListener('cs-ready', () =>
 
 capture.addEventListener('cs-capture', ({ detail }) => {
   if (detail.mode !== 'challenge') return
-  // Each challenge is good for one call.
+  // Each challenge is valid for one call.
   capture.challenge = null
   show('checking')
   void attempt(async () => {
@@ -177,7 +177,7 @@ find('hand-over')?.addEventListener('click', () => {
 find('copy')?.addEventListener('click', async () => {
   const copied = find('copied')!
   copied.textContent = ''
-  // Without leave to write there, the person marks the link and copies it.
+  // If the browser forbids the clipboard, the person selects the link and copies it.
   await navigator.clipboard.writeText(find<HTMLAnchorElement>('link')!.href).then(
     () => {
       copied.textContent = copied.dataset.text!
@@ -188,11 +188,11 @@ find('copy')?.addEventListener('click', async () => {
 
 find('stay')?.addEventListener('click', () => location.reload())
 
-/** The phone goes on; this page waits for its end. */
+/** Waits until the session ends on the phone. */
 async function watch(): Promise<void> {
   while (shown === 'phone') {
     await new Promise((resolve) => setTimeout(resolve, POLL_MS))
-    // A failed look is no end: the next one may succeed.
+    // A failed request does not end the waiting: the next one may succeed.
     const answer = await ask('status').catch((): Answer => ({ state: 'open' }))
     if (!answer) return
     if (answer.state === 'over') end(answer)
@@ -200,7 +200,7 @@ async function watch(): Promise<void> {
   }
 }
 
-/** The link for the phone is used up: the page says who has it instead of showing it. */
+/** Once the phone has opened its link, the page says so instead of showing the link. */
 function takeOver(): void {
   const offer = find('offer')!
   if (offer.hidden) return

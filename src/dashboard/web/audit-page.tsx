@@ -2,21 +2,10 @@
 import { useState } from 'preact/hooks'
 import { AUDIT_EVENTS, type AuditEventName } from '../../audit/audit-events.js'
 import { AUDIT_OUTCOMES, type AuditEntry, type AuditPageQuery } from '../contract.js'
-import { localTime, useAddressQuery, usePager } from './address-query.js'
+import { useAddressQuery, usePager } from './address-query.js'
 import { callTenant, linkTo, tenantAddress } from './api.js'
-import {
-  Badge,
-  Card,
-  Empty,
-  entryCount,
-  Loading,
-  Problem,
-  Table,
-  Time,
-  type Tone,
-  timeZone,
-} from './parts.js'
-import { useAction } from './use-action.js'
+import { ChoiceField, FilterForm, MoreButton, NOBODY, PagerButtons, Pseudonym } from './log-parts.js'
+import { Badge, Card, Empty, entryCount, Loading, Problem, Table, Time, type Tone } from './parts.js'
 import { useData } from './use-data.js'
 
 /** How each event is called on the page, and whether it is about a user. */
@@ -76,8 +65,6 @@ const COLUMNS = [
 
 const NAMES = ['id', 'event', 'outcome', 'subject', 'from', 'until', 'before'] as const
 type Filter = Record<(typeof NAMES)[number], string>
-/** In the address for a user whom the log cannot name. */
-const NOBODY = 'nobody'
 
 export function AuditPage({ tenantId }: { tenantId: string }) {
   const [filter, change] = useAddressQuery(NAMES)
@@ -120,20 +107,7 @@ export function AuditPage({ tenantId }: { tenantId: string }) {
         ) : (
           <Entries tenantId={tenantId} entries={page.value.entries} actorName={actorName} />
         )}
-        {(page.value?.next_before || filter.before) && (
-          <div class="pager">
-            <button type="button" disabled={!filter.before} onClick={pager.newer}>
-              Newer entries
-            </button>
-            <button
-              type="button"
-              disabled={!page.value?.next_before}
-              onClick={() => pager.older(String(page.value!.next_before))}
-            >
-              Older entries
-            </button>
-          </div>
-        )}
+        <PagerButtons entries="entries" pager={pager} before={filter.before} next={page.value?.next_before} />
       </Card>
     </>
   )
@@ -188,97 +162,29 @@ function Nothing({ filter, isEnd }: { filter: Filter; isEnd: boolean }) {
 
 function Filters(props: { tenantId: string; filter: Filter; onChange: (changes: Partial<Filter>) => void }) {
   const { tenantId, filter, onChange } = props
-  const { problem, run } = useAction()
-  const apply = (form: HTMLFormElement) =>
-    run(async () => {
-      const given = new FormData(form)
-      const text = (name: string) => String(given.get(name) ?? '')
-      const userId = text('user').trim()
-      // The id goes in a body: addresses end up in histories and logs.
-      const subject = userId
-        ? ((await callTenant(tenantId, 'POST /audit/subject', { user_id: userId })).subject ?? NOBODY)
-        : filter.subject
-      const time = (name: string) => (text(name) ? new Date(text(name)).toISOString() : '')
-      onChange({
-        id: text('id').trim(),
-        event: text('event'),
-        outcome: text('outcome'),
-        subject,
-        from: time('from'),
-        until: time('until'),
-      })
-    })
   return (
-    <form
-      class="filters"
-      onSubmit={(event) => {
-        event.preventDefault()
-        void apply(event.currentTarget)
-      }}
+    <FilterForm
+      prefix="audit"
+      filters={filter}
+      names={['event', 'outcome']}
+      findSubject={(user_id) => callTenant(tenantId, 'POST /audit/subject', { user_id })}
+      onChange={onChange}
     >
-      <div class="when">
-        <label for="audit-id">Request or verification id</label>
-        <input id="audit-id" name="id" autocomplete="off" maxLength={64} defaultValue={filter.id} />
-      </div>
-      <div>
-        <label for="event">Event</label>
-        <select id="event" name="event">
-          <option value="">all</option>
-          {AUDIT_EVENTS.map((name) => (
-            <option key={name} value={name} selected={name === filter.event}>
-              {EVENTS[name].text}
-            </option>
-          ))}
-        </select>
-      </div>
-      <div>
-        <label for="outcome">Outcome</label>
-        <select id="outcome" name="outcome">
-          <option value="">all</option>
-          {AUDIT_OUTCOMES.map((name) => (
-            <option key={name} selected={name === filter.outcome}>
-              {name}
-            </option>
-          ))}
-        </select>
-      </div>
-      <div>
-        <label for="audit-user">User id</label>
-        <input
-          id="audit-user"
-          name="user"
-          autocomplete="off"
-          maxLength={128}
-          placeholder={filter.subject && filter.subject !== NOBODY ? 'one user is chosen' : ''}
-        />
-      </div>
-      <div class="when">
-        <label for="from">From ({timeZone()})</label>
-        <input id="from" name="from" type="datetime-local" step="1" defaultValue={localTime(filter.from)} />
-      </div>
-      <div class="when">
-        <label for="until">Until ({timeZone()})</label>
-        <input
-          id="until"
-          name="until"
-          type="datetime-local"
-          step="1"
-          defaultValue={localTime(filter.until)}
-        />
-      </div>
-      <div class="buttons">
-        <button type="submit" class="primary">
-          Apply
-        </button>
-        <button
-          type="button"
-          onClick={() => onChange({ id: '', event: '', outcome: '', subject: '', from: '', until: '' })}
-        >
-          Clear
-        </button>
-      </div>
-      <Problem message={problem} />
-    </form>
+      <ChoiceField
+        id="audit-event"
+        name="event"
+        label="Event"
+        value={filter.event}
+        options={AUDIT_EVENTS.map((name) => [name, EVENTS[name].text])}
+      />
+      <ChoiceField
+        id="audit-outcome"
+        name="outcome"
+        label="Outcome"
+        value={filter.outcome}
+        options={AUDIT_OUTCOMES.map((name) => [name, name])}
+      />
+    </FilterForm>
   )
 }
 
@@ -305,17 +211,13 @@ function Entries({ tenantId, entries, actorName }: EntriesProps) {
             EVENTS[entry.event].text,
             <Outcome entry={entry} />,
             entry.score?.toFixed(3),
-            <User entry={entry} />,
+            <Pseudonym subject={entry.subject} whyNone={whyNoUser(entry)} />,
             actorName(entry.actor),
-            <button
-              type="button"
-              class="link"
-              aria-expanded={isOpen}
-              onClick={() => setOpen(isOpen ? null : entry.sequence)}
-            >
-              {isOpen ? 'Less' : 'More'}
-              <span class="for-readers"> about entry {entry.sequence}</span>
-            </button>,
+            <MoreButton
+              about={`entry ${entry.sequence}`}
+              isOpen={isOpen}
+              onToggle={() => setOpen(isOpen ? null : entry.sequence)}
+            />,
           ],
           below: isOpen && (
             <>
@@ -345,17 +247,6 @@ function AgreedText({ tenantId, sha256 }: { tenantId: string; sha256: string }) 
         {kept.text}
       </pre>
     </>
-  )
-}
-
-function User({ entry }: { entry: AuditEntry }) {
-  if (entry.subject) return <code title={entry.subject}>{entry.subject.slice(0, 12)}</code>
-  const why = whyNoUser(entry)
-  return (
-    <span title={why}>
-      <span aria-hidden="true">–</span>
-      <span class="for-readers">{why}</span>
-    </span>
   )
 }
 

@@ -7,22 +7,10 @@ import {
   type RequestPage,
   type RequestView,
 } from '../contract.js'
-import { localTime, useAddressQuery, usePager } from './address-query.js'
+import { useAddressQuery, usePager } from './address-query.js'
 import { callTenant, tenantAddress } from './api.js'
-import {
-  Badge,
-  Card,
-  Empty,
-  type Fact,
-  Facts,
-  Loading,
-  Problem,
-  Segments,
-  Table,
-  Time,
-  timeZone,
-} from './parts.js'
-import { useAction } from './use-action.js'
+import { ChoiceField, FilterForm, MoreButton, NOBODY, PagerButtons, Pseudonym } from './log-parts.js'
+import { Badge, Card, Empty, type Fact, Facts, Loading, Problem, Segments, Table, Time } from './parts.js'
 import { useData } from './use-data.js'
 
 const NAMES = [
@@ -43,8 +31,6 @@ const ENVIRONMENTS = [
   ['production', 'Production'],
   ['sandbox', 'Sandbox'],
 ] as const
-/** In the address for a user whom the log cannot name. */
-const NOBODY = 'nobody'
 const COLUMNS = [
   { name: 'Time' },
   { name: 'Endpoint' },
@@ -103,20 +89,7 @@ export function RequestsPage({ tenantId }: { tenantId: string }) {
         ) : (
           <Entries requests={page.value.requests} />
         )}
-        {(page.value?.next_before || query.before) && (
-          <div class="pager">
-            <button type="button" disabled={!query.before} onClick={pager.newer}>
-              Newer requests
-            </button>
-            <button
-              type="button"
-              disabled={!page.value?.next_before}
-              onClick={() => pager.older(page.value!.next_before!)}
-            >
-              Older requests
-            </button>
-          </div>
-        )}
+        <PagerButtons entries="requests" pager={pager} before={query.before} next={page.value?.next_before} />
       </Card>
     </>
   )
@@ -155,68 +128,22 @@ function Filters(props: {
   onChange: (changes: Partial<Query>) => void
 }) {
   const { tenantId, environment, query, onChange } = props
-  const { problem, run } = useAction()
-  const apply = (form: HTMLFormElement) =>
-    run(async () => {
-      const given = new FormData(form)
-      const text = (name: string) => String(given.get(name) ?? '').trim()
-      const time = (name: string) => (text(name) ? new Date(text(name)).toISOString() : '')
-      const userId = text('user')
-      // The id goes in a body: addresses end up in histories and logs.
-      const subject = userId
-        ? ((await callTenant(tenantId, 'POST /requests/subject', { user_id: userId, environment })).subject ??
-          NOBODY)
-        : query.subject
-      onChange({
-        id: text('id'),
-        outcome: text('outcome'),
-        code: text('code'),
-        endpoint: text('endpoint'),
-        from: time('from'),
-        until: time('until'),
-        subject,
-      })
-    })
   return (
-    <form
-      class="filters"
-      onSubmit={(event) => {
-        event.preventDefault()
-        void apply(event.currentTarget)
-      }}
+    <FilterForm
+      prefix="request"
+      filters={query}
+      names={['outcome', 'code', 'endpoint']}
+      idHint="also your own X-Request-Id"
+      findSubject={(user_id) => callTenant(tenantId, 'POST /requests/subject', { user_id, environment })}
+      onChange={onChange}
     >
-      <div class="when">
-        <label for="request-id">Request or verification id</label>
-        <input
-          id="request-id"
-          name="id"
-          autocomplete="off"
-          maxLength={128}
-          placeholder="also your own X-Request-Id"
-          defaultValue={query.id}
-        />
-      </div>
-      <div>
-        <label for="request-user">User id</label>
-        <input
-          id="request-user"
-          name="user"
-          autocomplete="off"
-          maxLength={128}
-          placeholder={query.subject && query.subject !== NOBODY ? 'one user is chosen' : ''}
-        />
-      </div>
-      <div>
-        <label for="request-outcome">Outcome</label>
-        <select id="request-outcome" name="outcome" defaultValue={query.outcome}>
-          <option value="">all</option>
-          {AUDIT_OUTCOMES.map((name) => (
-            <option key={name} value={name} selected={name === query.outcome}>
-              {name === 'failed' ? 'refused' : name}
-            </option>
-          ))}
-        </select>
-      </div>
+      <ChoiceField
+        id="request-outcome"
+        name="outcome"
+        label="Outcome"
+        value={query.outcome}
+        options={AUDIT_OUTCOMES.map((name) => [name, name === 'failed' ? 'refused' : name])}
+      />
       <div>
         <label for="request-code">Code or reason</label>
         <input
@@ -228,52 +155,14 @@ function Filters(props: {
           defaultValue={query.code}
         />
       </div>
-      <div>
-        <label for="request-endpoint">Endpoint</label>
-        <select id="request-endpoint" name="endpoint">
-          <option value="">all</option>
-          {LOGGED_ENDPOINTS.map((name) => (
-            <option key={name} selected={name === query.endpoint}>
-              {name}
-            </option>
-          ))}
-        </select>
-      </div>
-      <div class="when">
-        <label for="request-from">From ({timeZone()})</label>
-        <input
-          id="request-from"
-          name="from"
-          type="datetime-local"
-          step="1"
-          defaultValue={localTime(query.from)}
-        />
-      </div>
-      <div class="when">
-        <label for="request-until">Until ({timeZone()})</label>
-        <input
-          id="request-until"
-          name="until"
-          type="datetime-local"
-          step="1"
-          defaultValue={localTime(query.until)}
-        />
-      </div>
-      <div class="buttons">
-        <button type="submit" class="primary">
-          Apply
-        </button>
-        <button
-          type="button"
-          onClick={() =>
-            onChange({ id: '', outcome: '', code: '', endpoint: '', from: '', until: '', subject: '' })
-          }
-        >
-          Clear
-        </button>
-      </div>
-      <Problem message={problem} />
-    </form>
+      <ChoiceField
+        id="request-endpoint"
+        name="endpoint"
+        label="Endpoint"
+        value={query.endpoint}
+        options={LOGGED_ENDPOINTS.map((name) => [name, name])}
+      />
+    </FilterForm>
   )
 }
 
@@ -295,15 +184,11 @@ function Entries({ requests }: { requests: RequestView[] }) {
             `${request.duration_ms} ms`,
             <User request={request} />,
             <code title={request.request_id}>…{request.request_id.slice(-12)}</code>,
-            <button
-              type="button"
-              class="link"
-              aria-expanded={isOpen}
-              onClick={() => setOpen(isOpen ? null : request.request_id)}
-            >
-              {isOpen ? 'Less' : 'More'}
-              <span class="for-readers"> about request {request.request_id}</span>
-            </button>,
+            <MoreButton
+              about={`request ${request.request_id}`}
+              isOpen={isOpen}
+              onToggle={() => setOpen(isOpen ? null : request.request_id)}
+            />,
           ],
           below: isOpen && <Details request={request} />,
         }
@@ -330,13 +215,7 @@ function Outcome({ request: { verdict, code, status, is_replay } }: { request: R
 
 function User({ request: { user_id, subject } }: { request: RequestView }) {
   if (user_id) return <span>{user_id}</span>
-  if (subject) return <code title={subject}>{subject.slice(0, 12)}</code>
-  return (
-    <span title="Not about a user, or about nobody who is enrolled">
-      <span aria-hidden="true">–</span>
-      <span class="for-readers">Not about a user, or about nobody who is enrolled</span>
-    </span>
-  )
+  return <Pseudonym subject={subject} whyNone="Not about a user, or about nobody who is enrolled" />
 }
 
 function Details({ request }: { request: RequestView }) {

@@ -1,65 +1,74 @@
-/** What all bodies under way may hold of memory together, and how much of it each listener and each tenant. */
+/**
+ * Bounds the memory of request bodies whose requests have no answer yet: a total, a quota for each group of listeners, and a bound for
+ * each tenant. Four rules, each against an attack that test/http/bodies/bodies.test.ts tries over both transports:
+ *
+ * 1. All bodies together hold at most the total, and those of sandbox and dashboard at most half of it: production keeps the rest.
+ * 2. A tenant with several bodies holds at most as much as stays free: half of the quota for one such tenant, a third each for two.
+ *    A tenant that sends many bodies leaves room for those of others. A single body is bounded by the quota only.
+ * 3. Where there is no room, bodies that have been arriving for over a second are evicted. Tenants that trickle their bodies cannot
+ *    fill the quota together. The sandbox's are evicted first, then those of the tenant that holds most.
+ * 4. A tenant with several bodies evicts only bodies of tenants that hold more than it does, so that slow but honest senders do not
+ *    lose their bodies to it. No body is evicted where even that would not make enough room.
+ *
+ * Rule 2 is that of A. K. Choudhury and E. L. Hahne, "Dynamic queue length thresholds for shared-memory packet switches", 1998.
+ */
 
-/** How long a body may come before it can be told to give way to another. */
-const UNDISTURBED_MS = 1000
+/** How long a body may arrive before it can be evicted. */
+const EVICTABLE_AFTER_MS = 1000
 
 export class BodyBudget {
-  private readonly shares: BodyShare[] = []
+  private readonly quotas: BodyQuota[] = []
   private held = 0
-  private most = 0
+  private peak = 0
 
+  /** @param limitBytes the total */
   constructor(private readonly limitBytes: number) {}
 
-  /** Bytes of bodies whose requests have no answer yet. */
+  /** Memory of the bodies whose requests have no answer yet. */
   get heldBytes(): number {
     return this.held
   }
 
-  /** The most there ever were. */
+  /** The highest `heldBytes` so far. */
   get peakBytes(): number {
-    return this.most
-  }
-
-  /** @param part of the whole, 0 to 1, that its holder may take at most */
-  share(part: number): BodyShare {
-    const share = new BodyShare(this, this.limitBytes * part)
-    this.shares.push(share)
-    return share
-  }
-
-  /** The share itself and those that may take less: what comes through them goes first. */
-  upTo(share: BodyShare): BodyShare[] {
-    return this.shares.filter((other) => other === share || other.limitBytes < share.limitBytes)
+    return this.peak
   }
 
   get freeBytes(): number {
     return this.limitBytes - this.held
   }
 
-  /** False, and nothing is taken, where it would be too much. */
-  take(bytes: number): boolean {
-    if (bytes > this.freeBytes) return false
-    this.held += bytes
-    this.most = Math.max(this.most, this.held)
-    return true
+  /** @param part of the total that the quota may hold at most, 0 to 1; quotas may overlap */
+  quota(part: number): BodyQuota {
+    const quota = new BodyQuota(this, this.limitBytes * part)
+    this.quotas.push(quota)
+    return quota
   }
 
-  give(bytes: number): void {
-    this.held -= bytes
+  /** The quotas whose slow bodies are evicted for a body of this one: itself and smaller ones. */
+  evictableFor(quota: BodyQuota): BodyQuota[] {
+    return this.quotas.filter((other) => other === quota || other.limitBytes < quota.limitBytes)
+  }
+
+  /** Counts memory that was taken, or given back where it is negative. */
+  count(bytes: number): void {
+    this.held += bytes
+    this.peak = Math.max(this.peak, this.held)
   }
 }
 
-/** Of one who sends bodies. */
-interface Holder {
+/** The tenant that sends a body. */
+interface BodyOwner {
   bytes: number
   bodies: number
 }
 
-export class BodyShare {
+/** A part of the total, for one group of listeners. */
+export class BodyQuota {
   private held = 0
-  private readonly holders = new Map<string, Holder>()
-  /** Bodies that are waited for, the longest first: a Set keeps the order of entry. */
-  private readonly coming = new Set<BodyClaim>()
+  private readonly owners = new Map<string, BodyOwner>()
+  /** Bodies that a handler waits for, in the order in which the waiting began. */
+  private readonly arriving = new Set<BodyMemory>()
 
   constructor(
     private readonly budget: BodyBudget,
@@ -70,128 +79,146 @@ export class BodyShare {
     return Math.min(this.limitBytes - this.held, this.budget.freeBytes)
   }
 
-  /** False, and nothing is taken, where it would be too much. */
-  take(bytes: number): boolean {
-    if (this.held + bytes > this.limitBytes || !this.budget.take(bytes)) return false
+  /** The memory of one body, none so far. */
+  open(): BodyMemory {
+    return new BodyMemory(this, this.owners, this.arriving)
+  }
+
+  /** Counts memory that was taken, or given back where it is negative. */
+  count(bytes: number): void {
     this.held += bytes
-    return true
+    this.budget.count(bytes)
   }
 
-  give(bytes: number): void {
-    this.held -= bytes
-    this.budget.give(bytes)
-  }
-
-  /** From now on the body is this holder's; of a holder of its own where nobody is named. */
-  claim(name?: string): BodyClaim {
-    const holder = (name !== undefined && this.holders.get(name)) || { bytes: 0, bodies: 0 }
-    if (name !== undefined) this.holders.set(name, holder)
-    holder.bodies++
-    return new BodyClaim(this, holder, this.coming, () => {
-      if (--holder.bodies === 0 && name !== undefined) this.holders.delete(name)
-    })
-  }
-
-  /**
-   * Where there is no room for these bytes, bodies that others send slowly give way: those of whoever holds most first. Whoever
-   * sends several has only such moved that hold more than they do, so that many who are slow do not push out each other.
-   * Nobody is moved in vain.
-   * @param claim of the body that needs room; null before it is known whose it is
-   */
-  makeRoom(bytes: number, claim: BodyClaim | null): void {
-    const wanted = bytes + (claim?.requiredBeside(bytes) ?? 0)
+  /** Evicts slow bodies until the body has room for these bytes, or none of them where it would not have room even so. */
+  makeRoom(bytes: number, body: BodyMemory): void {
+    const wanted = bytes + body.reserveFor(bytes)
     if (this.freeBytes >= wanted) return
-    const settledBefore = performance.now() - UNDISTURBED_MS
+    const begunBefore = performance.now() - EVICTABLE_AFTER_MS
     const slow = this.budget
-      .upTo(this)
-      .flatMap((share) => share.comingSince(settledBefore))
-      .filter((other) => other !== claim && (!claim || claim.mayMove(other)))
-    const movable = slow.reduce((sum, other) => sum + other.bytes, 0)
-    if (this.freeBytes + movable < wanted) return
+      .evictableFor(this)
+      .flatMap((quota) => quota.arrivingSince(begunBefore))
+      .filter((other) => body.mayEvict(other))
+    const evictable = slow.reduce((sum, { bytes }) => sum + bytes, 0)
+    if (this.freeBytes + evictable < wanted) return
     while (this.freeBytes < wanted && slow.length > 0) {
-      const first = slow.reduce((a, b) => (b.goesBefore(a) ? b : a))
+      // Each eviction changes which owner holds most.
+      const first = slow.reduce((a, b) => (b.isEvictedBefore(a) ? b : a))
       slow.splice(slow.indexOf(first), 1)
-      first.giveWay()
+      first.evict()
     }
   }
 
-  private comingSince(timeMs: number): BodyClaim[] {
-    const since: BodyClaim[] = []
-    for (const claim of this.coming) {
-      if (claim.sinceMs > timeMs) break
-      since.push(claim)
+  private arrivingSince(timeMs: number): BodyMemory[] {
+    const bodies: BodyMemory[] = []
+    for (const body of this.arriving) {
+      if (body.arrivingSinceMs > timeMs) break
+      bodies.push(body)
     }
-    return since
+    return bodies
   }
 }
 
-/**
- * One body's part of what its holder has. A holder of several may have as much as is left free beside: alone half of the share,
- * of two each a third, so that whoever comes next finds room. (A. K. Choudhury, E. L. Hahne, "Dynamic queue length thresholds
- * for shared-memory packet switches", 1998.)
- */
-export class BodyClaim {
+/** The memory that one body holds. */
+export class BodyMemory {
   private held = 0
-  private since = 0
-  private onGiveWay: () => void = () => {}
+  /** Null until the caller is known: what comes before is bounded by the quota only. */
+  private owner: BodyOwner | null = null
+  private ownerName: string | undefined
+  private arrivingSince = 0
+  private onEvicted: () => void = () => {}
 
   constructor(
-    private readonly share: Pick<BodyShare, 'freeBytes' | 'limitBytes'>,
-    private readonly holder: Holder,
-    private readonly coming: Set<BodyClaim>,
-    private readonly onEnd: () => void,
+    private readonly quota: BodyQuota,
+    private readonly owners: Map<string, BodyOwner>,
+    private readonly arriving: Set<BodyMemory>,
   ) {}
 
   get bytes(): number {
     return this.held
   }
 
-  /** When somebody began to wait for the body. */
-  get sinceMs(): number {
-    return this.since
+  get hasOwner(): boolean {
+    return this.owner !== null
   }
 
-  /** Until it has arrived, or its claim ends, the body may be told to give way. */
-  await(onGiveWay: () => void): void {
-    this.since = performance.now()
-    this.onGiveWay = onGiveWay
-    this.coming.add(this)
+  /** When a handler began to wait for the body, on the clock of `performance.now()`. */
+  get arrivingSinceMs(): number {
+    return this.arrivingSince
   }
 
-  arrived(): void {
-    this.coming.delete(this)
+  /**
+   * From now on the body counts towards this owner, or towards an owner of its own where no name is given.
+   * @returns false where the owner of several bodies already holds too much: the body is to be released
+   */
+  assign(name?: string): boolean {
+    const known = name === undefined ? undefined : this.owners.get(name)
+    const owner = known ?? { bytes: 0, bodies: 0 }
+    if (name !== undefined) this.owners.set(name, owner)
+    this.owner = owner
+    this.ownerName = name
+    owner.bodies++
+    const reserve = this.reserveFor(this.held)
+    owner.bytes += this.held
+    return reserve <= this.quota.freeBytes
   }
 
-  giveWay(): void {
-    this.onGiveWay()
-  }
-
-  /** What must be left free when these bytes have been taken. */
-  requiredBeside(bytes: number): number {
-    return this.holder.bodies > 1 ? this.holder.bytes + bytes : 0
-  }
-
-  mayMove({ holder }: BodyClaim): boolean {
-    return this.holder.bodies === 1 || holder.bytes > this.holder.bytes
-  }
-
-  /** Of the lesser share; then, of whoever holds more. */
-  goesBefore({ share, holder }: BodyClaim): boolean {
-    return (share.limitBytes - this.share.limitBytes || this.holder.bytes - holder.bytes) > 0
-  }
-
-  /** What the share has already given. False, and nothing is counted, where it is too much for this holder. */
-  add(bytes: number): boolean {
-    if (this.requiredBeside(bytes) > this.share.freeBytes) return false
-    this.holder.bytes += bytes
+  /** Takes memory, evicting slow bodies where that helps. @returns false, with nothing taken, where there is no room */
+  take(bytes: number): boolean {
+    this.quota.makeRoom(bytes, this)
+    if (bytes + this.reserveFor(bytes) > this.quota.freeBytes) return false
     this.held += bytes
+    if (this.owner) this.owner.bytes += bytes
+    this.quota.count(bytes)
     return true
   }
 
-  /** Once. */
-  end(): void {
+  /** A handler waits for the body, which may be evicted until it has arrived. @param onEvicted releases it */
+  await(onEvicted: () => void): void {
+    this.arrivingSince = performance.now()
+    this.onEvicted = onEvicted
+    this.arriving.add(this)
+  }
+
+  arrived(): void {
+    this.arriving.delete(this)
+  }
+
+  evict(): void {
+    this.onEvicted()
+  }
+
+  /** Gives the memory back. */
+  release(): void {
     this.arrived()
-    this.holder.bytes -= this.held
-    this.onEnd()
+    this.quota.count(-this.held)
+    const { owner, ownerName } = this
+    if (owner) {
+      owner.bytes -= this.held
+      if (--owner.bodies === 0 && ownerName !== undefined) this.owners.delete(ownerName)
+    }
+    this.owner = null
+    this.held = 0
+  }
+
+  /** Memory that must stay free when these bytes have been taken: rule 2. */
+  reserveFor(bytes: number): number {
+    return this.owner && this.owner.bodies > 1 ? this.owner.bytes + bytes : 0
+  }
+
+  /** Rule 4. */
+  mayEvict(other: BodyMemory): boolean {
+    if (other === this) return false
+    const { owner } = this
+    return !owner || owner.bodies === 1 || other.ownedBytes > owner.bytes
+  }
+
+  /** Rule 3: the body of the smaller quota comes first, then the body of the owner that holds more. */
+  isEvictedBefore(other: BodyMemory): boolean {
+    return (other.quota.limitBytes - this.quota.limitBytes || this.ownedBytes - other.ownedBytes) > 0
+  }
+
+  private get ownedBytes(): number {
+    return this.owner?.bytes ?? 0
   }
 }

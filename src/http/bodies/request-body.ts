@@ -1,25 +1,23 @@
-/** A request's body on its way in: bounded, counted, in memory of its own, given up at its deadline and freed with its answer. */
+/** The body of one request while it arrives: bounded in size, memory and time, and freed with the answer to its request. */
 
 import { kernels } from '../../biometrics/kernels/kernels.js'
 import { SECOND_MS } from '../../lib/clock.js'
 import { DomainError } from '../../lib/domain-error.js'
 import type { RequestHeaders } from '../listeners/framing.js'
-import type { BodyClaim, BodyShare } from './body-budget.js'
+import type { BodyMemory, BodyQuota } from './body-budget.js'
 
-/** What a request without a body has. */
+/** The body of a request without one. */
 const NO_BODY = Buffer.alloc(0)
 const OVERLOAD_RETRY_MS = SECOND_MS
 
 export class RequestBody {
+  /** Parts that came before a handler asked for the body, or parts of a chunked body. */
   private chunks: Buffer[] = []
-  /** Of the announced size, made when somebody asks for the body and filled as it arrives. */
+  /** Holds the announced size: made when a handler asks for the body, and filled as the body arrives. */
   private buffer: Buffer | null = null
   private received = 0
-  /** Of the share, for what is in memory. */
-  private taken = 0
-  /** Of whoever asked for the body. */
-  private claim: BodyClaim | null = null
-  /** As announced; null for a chunked body. */
+  private readonly memory: BodyMemory
+  /** The announced size in bytes; null for a chunked body. */
   private readonly expected: number | null
   private whole: Buffer | null = null
   private failure: Error | null = null
@@ -28,13 +26,14 @@ export class RequestBody {
   private isLate = false
   private isAsked = false
 
-  /** @param demand called when somebody waits for a body that has not come: a transport may leave it in the socket until then */
+  /** @param demand called when a handler waits for a body that has not come: a transport may leave it in the socket until then */
   constructor(
     headers: RequestHeaders,
     private limitBytes: number,
-    private readonly share: BodyShare,
+    quota: BodyQuota,
     private readonly demand: () => void = () => {},
   ) {
+    this.memory = quota.open()
     const length = headers['content-length']
     this.expected = headers['transfer-encoding'] === undefined ? Number(length ?? 0) : null
     if (this.expected === 0) {
@@ -43,33 +42,33 @@ export class RequestBody {
     } else this.limit(limitBytes)
   }
 
-  /** False where none was announced, or too much. */
+  /** False where no body was announced, or one that is too large. */
   get isExpected(): boolean {
     return !this.whole && !this.failure
   }
 
-  /** More of it may come, wanted or not. */
+  /** The caller may send more of the body, wanted or not. */
   get isUnderWay(): boolean {
     return !this.hasEnded
   }
 
-  /** It did not arrive in its time: nobody waits for the rest. */
+  /** The body was given up before it had arrived: nobody waits for the rest. */
   get isOverdue(): boolean {
     return this.isLate
   }
 
-  /** Somebody waits for it, or has. */
+  /** A handler has asked for the body. */
   get isDemanded(): boolean {
     return this.isAsked
   }
 
-  /** The chunk is only lent: its bytes are copied. */
+  /** Copies the bytes of the chunk, whose memory belongs to the transport. */
   push(chunk: Uint8Array): void {
     if (!this.isExpected) return
     const size = chunk.byteLength
     this.received += size
     if (this.received > this.limitBytes) this.fail(tooLarge(this.limitBytes))
-    else if (!this.take(size)) this.fail(overloaded())
+    else if (!this.memory.take(size)) this.fail(overloaded())
     else if (this.buffer) this.buffer.set(chunk, this.received - size)
     else {
       const copy = Buffer.allocUnsafeSlow(size)
@@ -78,17 +77,17 @@ export class RequestBody {
     }
   }
 
-  /** Everything was pushed, wanted or not. */
+  /** The caller has sent the whole body, wanted or not. */
   end(): void {
     this.hasEnded = true
     if (!this.isExpected) return
     this.whole = this.buffer ?? this.joined(this.received)
     this.buffer = null
-    this.claim?.arrived()
+    this.memory.arrived()
     this.settle?.()
   }
 
-  /** Wants no more of the body; whoever still reads it learns why. */
+  /** Gives the body up: a handler that waits for it gets the error. */
   fail(error: Error): void {
     if (!this.isExpected) return
     this.failure = error
@@ -100,7 +99,7 @@ export class RequestBody {
     if (this.isExpected) this.fail(new Error('the exchange ended before the body was complete'))
   }
 
-  /** The request has its answer and nobody reads the body any more: its memory goes now, not when it is collected. */
+  /** Frees the memory at once instead of at the next garbage collection: the request has its answer. */
   release(): void {
     this.abort()
     const { whole } = this
@@ -111,16 +110,17 @@ export class RequestBody {
   }
 
   /**
-   * @param holder whose body it is, where that is known; else it stands for itself
+   * @param deadlineMs on the clock of `performance.now()`
+   * @param owner tenant that sends the body; a body without one counts by itself
    * @throws DomainError body_too_large, deadline_exceeded, overloaded
    */
-  read(deadlineMs: number, limitBytes = this.limitBytes, holder?: string): Promise<Buffer> {
+  read(deadlineMs: number, limitBytes = this.limitBytes, owner?: string): Promise<Buffer> {
     this.isAsked = true
     this.limit(limitBytes)
-    if (!this.failure) this.claimFor(holder)
+    if (!this.failure) this.assignTo(owner)
     if (this.failure) return Promise.reject(this.failure)
     if (this.whole) return Promise.resolve(this.whole)
-    // Not before: whoever is refused by the head has nothing made for them.
+    // Made only now, so that a caller who is refused by the head costs no memory.
     if (this.expected !== null) this.buffer = this.joined(this.expected)
     return new Promise((resolve, reject) => {
       const timer = setTimeout(
@@ -135,8 +135,7 @@ export class RequestBody {
         if (this.failure) reject(this.failure)
         else resolve(this.whole!)
       }
-      this.claim?.await(() => {
-        // Of the rest, as of one that is overdue, nothing is waited for.
+      this.memory.await(() => {
         this.isLate = true
         this.fail(overloaded({ message: 'The memory for bodies is used up, and this one came slowly.' }))
       })
@@ -151,7 +150,7 @@ export class RequestBody {
     this.free()
   }
 
-  /** What has come so far, in front of one memory of this size: never in Node's shared pool, so that it can be released. */
+  /** The chunks so far at the start of one buffer of this size. It is never part of Node's shared pool, so that it can be released. */
   private joined(size: number): Buffer {
     const whole = Buffer.allocUnsafeSlow(size)
     let offset = 0
@@ -162,39 +161,24 @@ export class RequestBody {
     return whole
   }
 
-  private claimFor(holder: string | undefined): void {
-    if (this.claim || this.whole === NO_BODY) return
-    this.claim = this.share.claim(holder)
-    if (this.claim.add(this.taken)) return
+  private assignTo(owner: string | undefined): void {
+    if (this.memory.hasOwner || this.whole === NO_BODY) return
+    if (this.memory.assign(owner)) return
     if (!this.whole) return void this.fail(overloaded())
     this.failure = overloaded()
     this.release()
   }
 
-  private take(bytes: number): boolean {
-    this.share.makeRoom(bytes, this.claim)
-    if (!this.share.take(bytes)) return false
-    if (this.claim && !this.claim.add(bytes)) {
-      this.share.give(bytes)
-      return false
-    }
-    this.taken += bytes
-    return true
-  }
-
-  /** A connection that trickles on keeps this object, and would keep its memory. */
+  /** Drops what has arrived. A connection that trickles on keeps this object, and would keep its memory. */
   private free(): void {
     for (const chunk of this.chunks.splice(0)) kernels.releaseMemory(chunk)
     if (this.buffer) kernels.releaseMemory(this.buffer)
     this.buffer = null
-    this.share.give(this.taken)
-    this.taken = 0
-    this.claim?.end()
-    this.claim = null
+    this.memory.release()
   }
 }
 
-/** A limit above this is one of bodies with photos. */
+/** Endpoints whose bodies carry photos have a limit above this. */
 const PHOTO_BYTES = 256 * 1024
 
 function tooLarge(limitBytes: number): DomainError {

@@ -6,7 +6,7 @@
 import type { ListenAddress } from '../../config/config.js'
 import type { DomainError } from '../../lib/domain-error.js'
 import { CodedError } from '../../lib/errors.js'
-import type { BodyShare } from '../bodies/body-budget.js'
+import type { BodyQuota } from '../bodies/body-budget.js'
 import { examineTls, type TlsFiles } from './tls-files.js'
 
 export interface ClientCertificate {
@@ -40,10 +40,10 @@ export interface IncomingRequest {
   /**
    * The whole body; empty for none. Its memory is the listener's, which frees it when the handler is done.
    * @param limitBytes where it is less than the listener's
-   * @param holder whose body it is: bounds what one caller's bodies hold of memory
+   * @param owner tenant that sends the body: bounds the memory that one tenant's bodies hold
    * @throws DomainError body_too_large, deadline_exceeded, overloaded, malformed_request, request_timeout
    */
-  body(deadlineMs: number, limitBytes?: number, holder?: string): Promise<Buffer>
+  body(deadlineMs: number, limitBytes?: number, owner?: string): Promise<Buffer>
 }
 
 export interface Reply {
@@ -86,8 +86,8 @@ export interface ListenerOptions {
   /** Whether callers are asked for a certificate, or must show one, where `tls` has authorities for them. Default: `none`. */
   clientCertificates?: 'none' | 'request' | 'require' | undefined
   maxBodyBytes: number
-  /** What the bodies of this listener may hold of memory together. */
-  bodies: BodyShare
+  /** Bounds the memory that the bodies of this listener hold together. */
+  bodies: BodyQuota
   limits: ConnectionLimits
   /** Other processes listen at the same address, and it is not asked who. Port 0 is nothing to share. */
   sharesPort?: boolean | undefined

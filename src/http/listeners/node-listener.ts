@@ -265,7 +265,7 @@ class Door {
       get signal() {
         return exchange.signal
       },
-      body: (deadlineMs, limitBytes, holder) => body.read(deadlineMs, limitBytes, holder),
+      body: (deadlineMs, limitBytes, owner) => body.read(deadlineMs, limitBytes, owner),
     }
   }
 

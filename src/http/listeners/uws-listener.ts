@@ -144,7 +144,7 @@ function receive(res: uws.HttpResponse, req: uws.HttpRequest, options: ListenerO
       get signal() {
         return exchange.signal
       },
-      body: (deadlineMs, limitBytes, holder) => body.read(deadlineMs, limitBytes, holder),
+      body: (deadlineMs, limitBytes, owner) => body.read(deadlineMs, limitBytes, owner),
     }
     const isLast = door.isRetired || isLastOfConnection(headers)
     // What is written in the turn of the event loop that brought the request leaves when this function's caller is done.

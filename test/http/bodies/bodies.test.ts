@@ -1,9 +1,9 @@
-/** What bodies hold of memory, and for how long: attacks on either transport, over listeners of their own. */
+/** The memory that bodies hold, and for how long: attacks on either transport, over listeners made for the test. */
 
 import { afterEach, describe, expect, it } from 'vitest'
 import { errorHeaders, statusOf } from '../../../src/api/error-response.js'
 import { nativeKernels } from '../../../src/biometrics/kernels/kernels.js'
-import { BodyBudget, type BodyShare } from '../../../src/http/bodies/body-budget.js'
+import { BodyBudget, type BodyQuota } from '../../../src/http/bodies/body-budget.js'
 import type { IncomingRequest, Listener, Reply } from '../../../src/http/listeners/listener.js'
 import { listen } from '../../../src/http/listeners/transport.js'
 import { DomainError } from '../../../src/lib/domain-error.js'
@@ -13,7 +13,7 @@ import { startService } from '../../support/service.js'
 import { LIMITS, overTransports } from '../../support/transports.js'
 
 const MIB = 2 ** 20
-/** Of uWebSockets.js: what it reads of a socket at once. */
+/** Bytes that uWebSockets.js reads from a socket at once. */
 const PIECE_BYTES = 512 * 1024
 
 const listeners: Listener[] = []
@@ -28,29 +28,26 @@ const refusal = (error: unknown): Reply => {
 }
 
 describe('the budget of bodies', () => {
-  it('leaves production the half that the sandbox may not take', () => {
+  it('leaves production the half that the sandbox may not hold', () => {
     const budget = new BodyBudget(100)
-    const [production, sandbox] = [budget.share(1), budget.share(0.5)]
+    const quotas = [budget.quota(1), budget.quota(0.5)] as const
+    const [production, sandbox] = [quotas[0].open(), quotas[1].open()]
     expect([sandbox.take(50), sandbox.take(1)]).toEqual([true, false])
     expect([production.take(50), production.take(1)]).toEqual([true, false])
-    sandbox.give(50)
+    sandbox.release()
     expect([production.take(50), sandbox.take(1)]).toEqual([true, false])
-    production.give(100)
+    production.release()
     expect([budget.heldBytes, budget.peakBytes, sandbox.take(50)]).toEqual([0, 100, true])
   })
 })
 
-describe('the budget of one holder', () => {
-  it('is half of the whole for one alone, a third for each of two, and leaves room for the next', () => {
-    const share = new BodyBudget(120).share(1)
+describe('the budget of one tenant', () => {
+  it('bounds a tenant with several bodies at half of the quota and two such tenants at a third each, so that a third tenant has room', () => {
+    const quota = new BodyBudget(120).quota(1)
     const bodyOf = (name: string) => {
-      const claim = share.claim(name)
-      return (bytes: number) => {
-        if (!share.take(bytes)) return false
-        const isCounted = claim.add(bytes)
-        if (!isCounted) share.give(bytes)
-        return isCounted
-      }
+      const body = quota.open()
+      body.assign(name)
+      return (bytes: number) => body.take(bytes)
     }
     const greedy = [bodyOf('a'), bodyOf('a')]
     expect([greedy[0]!(50), greedy[1]!(10), greedy[1]!(1)]).toEqual([true, true, false])
@@ -59,73 +56,62 @@ describe('the budget of one holder', () => {
     expect(bodyOf('c')(30)).toBe(true)
   })
 
-  it('does not keep anybody from a single body, and ends with its bodies', () => {
-    const share = new BodyBudget(100).share(1)
-    const only = share.claim('a')
-    expect([share.take(100), only.add(100)]).toEqual([true, true])
-    only.end()
-    share.give(100)
-    const [first, second] = [share.claim('a'), share.claim('a')]
-    expect([share.take(50), first.add(50)]).toEqual([true, true])
-    expect([share.take(10), second.add(10)]).toEqual([true, false])
+  it('lets a tenant with a single body use the whole quota, and forgets the tenant with its last body', () => {
+    const quota = new BodyBudget(100).quota(1)
+    const only = quota.open()
+    expect([only.assign('a'), only.take(100)]).toEqual([true, true])
+    only.release()
+    const [first, second] = [quota.open(), quota.open()]
+    expect([first.assign('a'), second.assign('a')]).toEqual([true, true])
+    expect([first.take(50), second.take(10)]).toEqual([true, false])
   })
 })
 
-describe('a body that comes slowly', () => {
-  /** As a request's body takes memory of its share. */
-  function bodyOf(share: BodyShare, gone: string[], name: string, holder?: string) {
-    const claim = share.claim(holder)
-    let bytes = 0
-    claim.await(() => {
+describe('a body that arrives slowly', () => {
+  /** Takes memory as the body of a request does, and notes in `gone` that it was evicted. */
+  function bodyOf(quota: BodyQuota, gone: string[], name: string, owner?: string) {
+    const body = quota.open()
+    body.assign(owner)
+    body.await(() => {
       gone.push(name)
-      claim.end()
-      share.give(bytes)
+      body.release()
     })
-    return (size: number) => {
-      share.makeRoom(size, claim)
-      if (!share.take(size)) return false
-      if (!claim.add(size)) {
-        share.give(size)
-        return false
-      }
-      bytes += size
-      return true
-    }
+    return (size: number) => body.take(size)
   }
 
-  it('gives way to the next one where there is no room, that of whoever holds most first, and not within a second', async () => {
-    const share = new BodyBudget(100).share(1)
+  it('is evicted for the next body where there is no room, largest tenant first, and never within its first second', async () => {
+    const quota = new BodyBudget(100).quota(1)
     const gone: string[] = []
-    expect(bodyOf(share, gone, 'polite', 'a')(10)).toBe(true)
-    expect(bodyOf(share, gone, 'greedy 1', 'b')(30)).toBe(true)
-    expect(bodyOf(share, gone, 'greedy 2', 'b')(15)).toBe(true)
-    expect(bodyOf(share, gone, 'large', 'c')(40)).toBe(true)
-    const next = bodyOf(share, gone, 'next', 'd')
+    expect(bodyOf(quota, gone, 'polite', 'a')(10)).toBe(true)
+    expect(bodyOf(quota, gone, 'greedy 1', 'b')(30)).toBe(true)
+    expect(bodyOf(quota, gone, 'greedy 2', 'b')(15)).toBe(true)
+    expect(bodyOf(quota, gone, 'large', 'c')(40)).toBe(true)
+    const next = bodyOf(quota, gone, 'next', 'd')
     expect([next(10), gone]).toEqual([false, []])
     await pause(1100)
     expect([next(5), gone]).toEqual([true, []])
-    // Two of one holder, together the most: one goes, and with what is left of them they are that no more.
+    // The two bodies of `b` hold most together. When one is evicted, the other is no longer the largest.
     expect([next(30), gone]).toEqual([true, ['greedy 1']])
     expect([next(31), gone]).toEqual([true, ['greedy 1', 'large']])
   })
 
-  it('does not give way in vain, nor to whoever holds as much with several', async () => {
-    const share = new BodyBudget(100).share(1)
+  it('is not evicted where that makes too little room, nor for a tenant with several bodies that holds as much', async () => {
+    const quota = new BodyBudget(100).quota(1)
     const gone: string[] = []
-    expect(bodyOf(share, gone, 'slow', 'a')(40)).toBe(true)
-    const several = [bodyOf(share, gone, 'first', 'b'), bodyOf(share, gone, 'second', 'b')]
+    expect(bodyOf(quota, gone, 'slow', 'a')(40)).toBe(true)
+    const several = [bodyOf(quota, gone, 'first', 'b'), bodyOf(quota, gone, 'second', 'b')]
     expect(several[0]!(30)).toBe(true)
     await pause(1100)
     // 15 more would need 45 beside them.
     expect([several[1]!(15), gone]).toEqual([true, ['slow']])
-    // Not all that others hold is enough.
+    // All that the others hold would not be enough.
     expect([several[1]!(30), gone]).toEqual([false, ['slow']])
-    expect([bodyOf(share, gone, 'next', 'c')(101), gone]).toEqual([false, ['slow']])
+    expect([bodyOf(quota, gone, 'next', 'c')(101), gone]).toEqual([false, ['slow']])
   })
 
-  it('of the sandbox gives way to production, and never the other way round', async () => {
+  it('is evicted from the sandbox for production, and never from production for the sandbox', async () => {
     const budget = new BodyBudget(100)
-    const [production, sandbox] = [budget.share(1), budget.share(0.5)]
+    const [production, sandbox] = [budget.quota(1), budget.quota(0.5)]
     const gone: string[] = []
     expect(bodyOf(production, gone, 'production', 'a')(60)).toBe(true)
     expect(bodyOf(sandbox, gone, 'sandbox', 'a')(40)).toBe(true)
@@ -141,7 +127,7 @@ overTransports((name) => {
       {
         address: { host: '127.0.0.1', port: 0 },
         maxBodyBytes: 8 * MIB,
-        bodies: budget.share(1),
+        bodies: budget.quota(1),
         limits: LIMITS,
         handler,
       },
@@ -161,7 +147,7 @@ overTransports((name) => {
   }
 
   describe('a body that trickles', () => {
-    it('holds no memory after its 504, and its connection closes', async () => {
+    it('holds no memory after its 504, and its connection is closed', async () => {
       const budget = new BodyBudget(256 * MIB)
       const url = await serve(budget, (request) =>
         request.body(performance.now() + 3000).then(() => ({ status: 200, headers: {}, body: '' }), refusal),
@@ -172,13 +158,13 @@ overTransports((name) => {
       expect(new Set(statuses)).toEqual(new Set([504]))
       expect(budget.peakBytes).toBeGreaterThan(30 * MIB)
       expect(budget.heldBytes).toBe(0)
-      // In TypeScript, memory is the garbage collector's to free.
+      // Without the native kernels, the garbage collector frees the memory some time later.
       if (nativeKernels.kernels)
         expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(budget.peakBytes / 4)
       await Promise.all(connections.map((each) => each.closed()))
     }, 60_000)
 
-    it('has nothing made of it while nobody asks, and its connection closes soon after it is refused', async () => {
+    it('takes no memory while no handler asks for it, and its connection is closed soon after the refusal', async () => {
       const budget = new BodyBudget(256 * MIB)
       const url = await serve(budget, async () => {
         await pause(500)
@@ -186,7 +172,7 @@ overTransports((name) => {
       })
       const connections = await Promise.all(Array.from({ length: 10 }, () => trickle(url, 4 * MIB)))
       for (const connection of connections) expect((await connection.response())?.status).toBe(401)
-      // What comes with the head, and what has been read before the first of it could be looked at.
+      // uWebSockets.js hands over what came with the head and what it had read before it could be paused.
       expect(budget.peakBytes).toBeLessThanOrEqual(name === 'node' ? 0 : 10 * 2 * PIECE_BYTES)
       expect(budget.heldBytes).toBe(0)
       const refused = performance.now()
@@ -195,8 +181,8 @@ overTransports((name) => {
     }, 60_000)
   })
 
-  describe('a body beyond what all may hold together', () => {
-    it('is 503 with a time to come back, and the next one passes', async () => {
+  describe('a body beyond the total', () => {
+    it('is answered 503 with Retry-After, and the next one is served', async () => {
       const budget = new BodyBudget(3 * MIB)
       let hold = pause(0)
       const url = await serve(budget, (request) =>
@@ -229,21 +215,21 @@ overTransports((name) => {
     }, 60_000)
   })
 
-  describe('the bodies of one holder', () => {
-    it('are 503 beyond what is left free, while another holder has room', async () => {
+  describe('several bodies of one tenant', () => {
+    it('are answered 503 beyond what stays free, while another tenant has room', async () => {
       const budget = new BodyBudget(4 * MIB)
       let release = () => {}
       const hold = new Promise<void>((resolve) => {
         release = resolve
       })
       const url = await serve(budget, (request) =>
-        request.body(performance.now() + 20_000, undefined, request.headers['x-holder']).then(async () => {
+        request.body(performance.now() + 20_000, undefined, request.headers['x-owner']).then(async () => {
           await hold
           return { status: 200, headers: {}, body: '' }
         }, refusal),
       )
-      const post = (holder: string, bytes: number) =>
-        fetch(url, { method: 'POST', body: 'x'.repeat(bytes), headers: { 'X-Holder': holder } })
+      const post = (owner: string, bytes: number) =>
+        fetch(url, { method: 'POST', body: 'x'.repeat(bytes), headers: { 'X-Owner': owner } })
       const held = (bytes: number) =>
         poll(
           async () => budget.heldBytes,
@@ -263,7 +249,7 @@ overTransports((name) => {
     }, 60_000)
   })
 
-  it('a tenant whose bodies trickle leaves room for those of others', async () => {
+  it('keeps room for other tenants while one tenant trickles many bodies', async () => {
     const running = await startService({
       COUNTERSIGN_HTTP: name,
       COUNTERSIGN_MAX_BODY_BYTES: String(MIB),
@@ -285,7 +271,7 @@ overTransports((name) => {
           if (answer?.status === 503) refused++
         })
       }
-      // The sandbox has 2 MiB, of which a second body beside the first would leave less than they hold.
+      // The sandbox has 2 MiB: a second body of the tenant would leave less free than the two hold.
       await poll(
         async () => refused,
         (count) => count === connections.length - 1,
@@ -299,12 +285,12 @@ overTransports((name) => {
     }
   }, 60_000)
 
-  it('tenants together that trickle leave no room, and give way to whoever comes with a body', async () => {
+  it('evicts bodies that several tenants trickle together, so that another tenant is served', async () => {
     const running = await startService({
       COUNTERSIGN_HTTP: name,
       COUNTERSIGN_MAX_BODY_BYTES: String(MIB),
       COUNTERSIGN_BODY_MEMORY_BYTES: String(8 * MIB),
-      // Without giving way, none of what they hold would be free before the test ends.
+      // Without eviction, none of what they hold would be free before the test ends.
       COUNTERSIGN_DEADLINE_MS: '600000',
     })
     try {
@@ -323,23 +309,23 @@ overTransports((name) => {
         })
         return connection
       }
-      // Each with one, of which four fit in the sandbox's half; the others are refused.
+      // Each tenant sends one body. Four of them fit in the sandbox's half; the others are refused.
       const connections = await Promise.all(greedy.map(({ sandboxKey }) => attack(sandboxKey)))
       await poll(
         async () => answers.length,
         (count) => count >= 6,
       )
       const polite = await running.tenant()
-      // Together less than what each of the others holds.
+      // The three bodies together are smaller than what each of the other tenants holds.
       const image = 'A'.repeat(MIB / 4)
       const verify = () => polite.sandbox.verify({ user_id: 'u+match', image, action: 'x' })
-      // Within their first second they are left alone.
+      // The slow bodies are not evicted within their first second.
       const codes = await poll(
         async () => (await Promise.all([verify(), verify(), verify()])).map(({ body }) => body.code),
         (all) => all.every((code) => code !== 'overloaded'),
       )
       expect(codes).toEqual(['image_unreadable', 'image_unreadable', 'image_unreadable'])
-      // A body that gave way has its answer when its sender is seen to be slow.
+      // An evicted body is answered when its sender is seen to be slow.
       await poll(
         async () => answers.length,
         (count) => count > 6,
@@ -353,7 +339,7 @@ overTransports((name) => {
     }
   }, 60_000)
 
-  it('an answer does not name the version of the parser', async () => {
+  it('does not name the HTTP server or its version in an answer', async () => {
     const url = await serve(new BodyBudget(MIB), async () => ({ status: 200, headers: {}, body: '' }))
     expect(
       [...(await fetch(url)).headers.keys()].filter((header) => /uwebsockets|server|powered/.test(header)),

@@ -1,25 +1,27 @@
-/** Sessions of the capture page in memory: made and looked at by the backend, and used by a person whom a test plays. */
-import type { CaptureSession, CaptureSessionFields, CaptureSessionResult } from './capture-session.js'
-import type { TestClock } from './testing-clock.js'
-import { FakeRefusal } from './testing-errors.js'
-import { type Call, refuseBusy, refuseRequest, refuseUnseen } from './testing-requests.js'
-import { type FakeAnswer, fakeId } from './testing-signatures.js'
-import type { FakeUsers } from './testing-users.js'
+/** Capture sessions of the service in memory: the backend makes and reads them, and a test plays the person who is captured. */
+import type { CaptureSession, CaptureSessionResult } from '../capture-session.js'
+import type { CaptureSessionFields } from '../types.js'
+import type { CapturePageState, FakeCapturePage } from './fake-capture-page.js'
+import { FakeRefusal } from './refusals.js'
+import { type Call, refuseBusy, refuseRequest, refuseUnseen } from './requests.js'
+import { type FakeAnswer, fakeId } from './signatures.js'
+import type { TestClock } from './test-clock.js'
+import type { FakeUsers } from './users.js'
 
 const TTL_SECONDS = 900
-/** How long a session that has expired can still be looked at. */
+/** How long an expired session can still be read, in milliseconds. */
 const KEPT_MS = 3_600_000
 const MAX_ATTEMPTS = 3
 const MAX_CODE_TRIES = 5
-/** Stand-ins for the frames that a person's browser sends. Nobody looks at them. */
+/** Stand-ins for the frames that a person's browser sends. They are never decoded. */
 const FRAMES = Array.from({ length: 16 }, (_, index) => ({ step: 0, t_ms: 200 * index, image: 'AA==' }))
 /** Characters that change the direction of writing or cannot be seen. */
 const DECEIVING = /[\p{Cc}\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]/u
 const READABLE =
   'must not hold control characters, characters that change the direction of writing, or invisible ones (zero-width joiners may stand inside words of scripts that need them, and inside emoji)'
-/** After these, no further capture is looked at. */
+/** Reasons of a rejection after which no further capture is judged. */
 const FINAL_REASONS: ReadonlySet<unknown> = new Set(['locked_out', 'reference_disabled'])
-/** The capture was not judged, and costs no try. */
+/** Error codes of captures that were not judged and do not count as attempts. */
 const NOT_JUDGED: ReadonlySet<string> = new Set([
   'challenge_expired',
   'challenge_mismatch',
@@ -31,18 +33,14 @@ const NOT_JUDGED: ReadonlySet<string> = new Set([
 
 interface Visit {
   session: CaptureSession
-  errand: CaptureSessionFields
+  request: CaptureSessionFields
   expiresMs: number
-  /** Null where none is asked for, or the right one was typed. */
+  /** The confirmation code that the page asks for; null where it asks for none, or the right one was typed. */
   code: string | null
   codeTries: number
 }
 
-/** The page's state after a step: `over` leads back, `again` asks for another capture, `code` for the code once more. */
-export type CapturePageState = 'open' | 'again' | 'code' | 'over'
-
-/** A person's steps on the hosted capture page. Each method takes the `session_id`. */
-export class FakeCapturePage {
+export class CaptureSessions implements FakeCapturePage {
   readonly #visits = new Map<string, Visit>()
   readonly #users: FakeUsers
   readonly #clock: TestClock
@@ -61,14 +59,12 @@ export class FakeCapturePage {
     this.#returnOrigins = returnOrigins
   }
 
-  /** The person opens the link. @throws Error for a session that is over */
   open(sessionId: string): CapturePageState {
     const visit = this.#visit(sessionId)
     if (visit.session.status === 'open') visit.session.status = 'in_progress'
     return visit.code === null ? 'open' : 'code'
   }
 
-  /** The person types the code. The fifth wrong one ends the session. */
   typeCode(sessionId: string, code: string): CapturePageState {
     this.open(sessionId)
     const visit = this.#visit(sessionId)
@@ -78,17 +74,12 @@ export class FakeCapturePage {
     return visit.code === null ? 'open' : 'code'
   }
 
-  /**
-   * The person agrees and is captured once. The end of the user id decides what comes of it, as everywhere in the sandbox; the third
-   * capture that fails ends the session.
-   * @throws Error where the code was not typed yet
-   */
   async capture(sessionId: string): Promise<CapturePageState> {
     if (this.open(sessionId) === 'code')
       throw new Error('The capture page asks for the code first: call typeCode with confirmation_code.')
     const visit = this.#visit(sessionId)
-    const { session, errand } = visit
-    const { purpose = 'verify', locale = 'en', consent } = errand
+    const { session, request } = visit
+    const { purpose = 'verify', locale = 'en', consent } = request
     const version = consent?.version ?? `countersign-1.${purpose}.${locale}`
     session.consent ??= { version, at: this.#time(this.#clock.now()) }
     const result = await this.#judge(visit, purpose)
@@ -99,7 +90,6 @@ export class FakeCapturePage {
     return isFinal(result) || session.attempts >= MAX_ATTEMPTS ? this.#complete(visit) : 'again'
   }
 
-  /** The person goes back. */
   cancel(sessionId: string): CapturePageState {
     this.open(sessionId)
     this.#visit(sessionId).session.status = 'cancelled'
@@ -108,8 +98,8 @@ export class FakeCapturePage {
 
   /** Answers `POST /capture-sessions`. */
   create(call: Call): FakeAnswer {
-    const errand = call.body as CaptureSessionFields
-    const { user_id, purpose = 'verify', description = '', consent, return_url } = errand
+    const request = call.body as CaptureSessionFields
+    const { user_id, purpose = 'verify', description = '', consent, return_url } = request
     refuseBusy(user_id, call)
     for (const [path, text] of [
       ['description', description],
@@ -121,7 +111,7 @@ export class FakeCapturePage {
     if (!this.#leadsBackTo(return_url)) throw new FakeRefusal('return_url_not_allowed', call.requestId)
     this.#users.assertCapturable(call)
     if (purpose === 'enroll') refuseUnseen(call)
-    const asksForCode = (errand.confirmation ?? (purpose === 'enroll' ? 'code' : 'none')) === 'code'
+    const asksForCode = (request.confirmation ?? (purpose === 'enroll' ? 'code' : 'none')) === 'code'
     const code = asksForCode
       ? String(crypto.getRandomValues(new Uint32Array(1))[0]! % 1e6).padStart(6, '0')
       : null
@@ -138,7 +128,7 @@ export class FakeCapturePage {
       created_at,
       expires_at,
     }
-    this.#visits.set(session_id, { session, errand, expiresMs, code, codeTries: 0 })
+    this.#visits.set(session_id, { session, request, expiresMs, code, codeTries: 0 })
     const url = new URL(`/capture/${session_id}.${fakeId('link')}`, this.#baseUrl).href
     const expires_in = TTL_SECONDS
     const body = { session_id, url, confirmation_code: code, user_id, purpose, expires_in, expires_at }
@@ -146,19 +136,19 @@ export class FakeCapturePage {
   }
 
   /** Answers `GET /capture-sessions/{session_id}`. */
-  look(sessionId: string, { requestId }: Call): FakeAnswer {
+  read(sessionId: string, { requestId }: Call): FakeAnswer {
     const visit = this.#visits.get(sessionId)
     if (!visit || visit.expiresMs + KEPT_MS <= this.#clock.now())
       throw new FakeRefusal('capture_session_not_found', requestId)
     return { status: 200, body: structuredClone({ ...visit.session, status: this.#statusOf(visit) }) }
   }
 
-  /** Sessions go with the erasure of their user. */
+  /** Forgets the sessions of a user who was erased. */
   forget(userId: string): void {
-    for (const [id, { errand }] of this.#visits) if (errand.user_id === userId) this.#visits.delete(id)
+    for (const [id, { request }] of this.#visits) if (request.user_id === userId) this.#visits.delete(id)
   }
 
-  /** @throws Error for a session that is not there or is over */
+  /** @throws Error for a session that is unknown or has ended */
   #visit(sessionId: string): Visit {
     const visit = this.#visits.get(sessionId)
     if (!visit) throw new Error(`There is no capture session ${sessionId}.`)
@@ -179,10 +169,10 @@ export class FakeCapturePage {
   }
 
   async #judge(
-    { session, errand }: Visit,
+    { session, request }: Visit,
     purpose: 'verify' | 'enroll',
   ): Promise<CaptureSessionResult | 'not_judged' | 'no_challenge'> {
-    const { user_id, action, modes, require_liveness, replace, verification_id } = errand
+    const { user_id, action, modes, require_liveness, replace, verification_id } = request
     const asked = await this.#call('/challenges', { user_id, purpose, action, modes }, (call) =>
       this.#users.challenge(call),
     )
@@ -247,7 +237,7 @@ function isFinal(result: CaptureSessionResult): boolean {
   return result.body.error !== 'biometric_rejected'
 }
 
-/** The session that a path names; null where it names none. */
+/** @returns the id of the session that a path names, or null where it names none */
 export function sessionOfPath({ method, path }: Call): string | null {
   const [, id] = /^\/capture-sessions\/([\w-]{1,64})$/.exec(path) ?? []
   return method === 'GET' && id !== undefined ? id : null

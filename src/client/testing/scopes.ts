@@ -1,7 +1,8 @@
 /** Check of a key's scopes by the service in memory, according to the rules of the real service. */
-import { FakeRefusal } from './testing-errors.js'
-import type { Call } from './testing-requests.js'
-import type { Scope } from './types.js'
+
+import type { Scope } from '../types.js'
+import { FakeRefusal } from './refusals.js'
+import type { Call } from './requests.js'
 
 /** @param held undefined for a key that does everything. @throws FakeRefusal insufficient_scope */
 export function assertScopes(call: Call, held: readonly Scope[] | undefined): void {

@@ -1,18 +1,16 @@
 /** What the service in memory knows of users and of its audit log, and how it tells it. */
-import { FakeRefusal } from './testing-errors.js'
-import { outcomeOf } from './testing-outcomes.js'
-import { type Call, refuseRequest } from './testing-requests.js'
-import type { FakeAnswer } from './testing-signatures.js'
-import type { AuditEntry, User } from './types.js'
 
-/** How long the sandbox's `+locked_out` waits. */
-export const LOCKED_OUT_SECONDS = 60
+import { LOCKED_OUT_SECONDS, sandboxOutcome } from '../sandbox-rules.js'
+import type { AuditEntry, User } from '../types.js'
+import { FakeRefusal } from './refusals.js'
+import { type Call, refuseRequest } from './requests.js'
+import type { FakeAnswer } from './signatures.js'
 
 /** An enrolled user. */
 export type FakeUser = Pick<User, 'enrolled_at'> & { reference: User['reference'] }
 
 export function userAnswer(userId: string, user: FakeUser, nowMs: number): FakeAnswer {
-  const isLocked = outcomeOf(userId) === '+locked_out'
+  const isLocked = sandboxOutcome(userId) === '+locked_out'
   const body: User = {
     user_id: userId,
     status: 'enrolled',

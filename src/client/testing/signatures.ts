@@ -1,8 +1,16 @@
 /** Signs as the service does: responses, and verdicts as JWTs. For tests. */
 import { SignJWT } from 'jose'
-import { actionHash } from './canonical-json.js'
-import type { SigningSecret } from './signing-secret.js'
-import type { ActionLike, Environment, Liveness, ModelGrade, RejectionReason, WebhookEvent } from './types.js'
+import { actionHash } from '../canonical-json.js'
+import { SANDBOX_MODEL } from '../sandbox-rules.js'
+import type { SigningSecret } from '../signing-secret.js'
+import type {
+  ActionLike,
+  Environment,
+  Liveness,
+  ModelGrade,
+  RejectionReason,
+  WebhookEvent,
+} from '../types.js'
 
 export interface FakeAnswer {
   status: number
@@ -121,7 +129,7 @@ export async function signVerdict(verdict: FakeVerdict, issued: FakeIssuer): Pro
     liveness: { checked, passed, methods, score: livenessScore },
     ...(verdict.challengeId === undefined ? {} : { challenge: verdict.challengeId }),
     auth_time: issuedAt,
-    model: 'sandbox@1',
+    model: SANDBOX_MODEL,
     model_grade: verdict.modelGrade ?? 'evaluation',
     replay: { suspected: verdict.replaySuspected ?? false },
   }
@@ -140,7 +148,7 @@ function livenessOf({ liveness, livenessChecked, activeLiveness, reason = null }
   const active = activeLiveness ? ['active-geometry@1'] : []
   if (!livenessChecked && passed)
     return activeLiveness ? { checked: true, score: null, passed, methods: active } : UNCHECKED
-  const methods = [...active, 'passive:sandbox@1']
+  const methods = [...active, `passive:${SANDBOX_MODEL}`]
   return { checked: true, score: passed ? 0.99 : 0.02, passed, methods }
 }
 

@@ -1,9 +1,9 @@
 /** The signing secrets of the service in memory, and their rotation. */
-import type { SigningSecret } from './signing-secret.js'
-import type { TestClock } from './testing-clock.js'
-import { FakeRefusal } from './testing-errors.js'
-import type { Call } from './testing-requests.js'
-import { type FakeAnswer, fakeId } from './testing-signatures.js'
+import type { SigningSecret } from '../signing-secret.js'
+import { FakeRefusal } from './refusals.js'
+import type { Call } from './requests.js'
+import { type FakeAnswer, fakeId } from './signatures.js'
+import type { TestClock } from './test-clock.js'
 
 const OVERLAP_MS = 30 * 60_000
 

@@ -1,7 +1,7 @@
 /** What the service in memory says of photos: as the sandbox's, they are good, but for the first one of a `+low_quality` user. */
-import type { ErrorDetail } from './errors.js'
-import { outcomeOf } from './testing-outcomes.js'
-import type { ImageQuality, QualityBound, QualityComponent, QualityFinding } from './types.js'
+import type { ErrorDetail } from '../errors.js'
+import { isFirstPhotoPoor, POOR_SHARPNESS } from '../sandbox-rules.js'
+import type { ImageQuality, QualityBound, QualityComponent, QualityFinding } from '../types.js'
 
 export const QUALITY = {
   score: 0.9,
@@ -26,17 +26,17 @@ const COMPONENTS: Record<QualityComponent, { value: number; bound: QualityBound 
   head_pose_roll: { value: 1, bound: { min: -30, max: 30 } },
   eyes_open: { value: 0.28, bound: { min: 0.2 } },
 }
-const BLURRED = { component: 'sharpness', value: 1.5, hint: 'Hold still, and wipe the lens.' } as const
+const BLURRED = {
+  component: 'sharpness',
+  value: POOR_SHARPNESS,
+  hint: 'Hold still, and wipe the lens.',
+} as const
 /** Verify refuses only what is far too poor. */
 const VERIFY_SHARPNESS: QualityBound = { min: 3 }
 
-export function isPoor(userId: string): boolean {
-  return outcomeOf(userId) === '+low_quality'
-}
-
 export function imageQualities(userId: string, photos: number): ImageQuality[] {
   return Array.from({ length: photos }, (_, index) => {
-    const passed = !(isPoor(userId) && index === 0)
+    const passed = !(isFirstPhotoPoor(userId) && index === 0)
     const components = (Object.keys(COMPONENTS) as QualityComponent[]).map((component): QualityFinding => {
       const good = { component, ...COMPONENTS[component], passed: true, hint: null }
       return passed || component !== BLURRED.component ? good : { ...good, ...BLURRED, passed }

@@ -1,10 +1,10 @@
 /** Challenges of the service in memory: drawn, bound to user and action, used once; no frame is looked at. */
-import { canonicalJson } from './canonical-json.js'
-import { FakeRefusal } from './testing-errors.js'
-import { CHALLENGE_FAULTS, outcomeOf } from './testing-outcomes.js'
-import { type Call, refuseRequest, refuseUnseen } from './testing-requests.js'
-import { fakeId } from './testing-signatures.js'
-import type { Challenge, ChallengeStep, Liveness } from './types.js'
+import { canonicalJson } from '../canonical-json.js'
+import { scriptedFault } from '../sandbox-rules.js'
+import type { Challenge, ChallengeStep, Liveness } from '../types.js'
+import { FakeRefusal } from './refusals.js'
+import { type Call, refuseRequest, refuseUnseen } from './requests.js'
+import { fakeId } from './signatures.js'
 
 const TTL_SECONDS = 90
 const MOVEMENTS = { turn: ['turn_left', 'turn_right'], nod: ['nod_up', 'nod_down'] } as const
@@ -75,7 +75,7 @@ export class FakeChallenges {
 
 /** What the sandbox says of a challenge's frames. @param passive what it says of photos */
 export function challengeLiveness(userId: string, passive: Liveness, method: string | null): Liveness {
-  const fault = CHALLENGE_FAULTS[outcomeOf(userId) ?? '']
+  const fault = scriptedFault(userId)
   const methods = [...(method ? [method] : []), ...passive.methods]
   return {
     checked: methods.length > 0,

@@ -1,21 +1,32 @@
 /** Users of the service in memory: enrolled, challenged, verified and erased as its sandbox does it. No photo is looked at. */
-import type { SigningSecret } from './signing-secret.js'
+import {
+  CHALLENGE_PHOTOS,
+  isFirstPhotoPoor,
+  LOCKED_OUT_SECONDS,
+  photoRefusal,
+  SANDBOX_MODEL,
+  SLOW_MS,
+  sandboxOutcome,
+  sandboxScript,
+  scriptedLiveness,
+  scriptedRejection,
+} from '../sandbox-rules.js'
+import type { SigningSecret } from '../signing-secret.js'
+import type { ActionLike, Liveness, ModelGrade } from '../types.js'
 import {
   assertChallengeRequest,
   challengeLiveness,
   FakeChallenges,
   type OpenedChallenge,
-} from './testing-challenges.js'
-import type { TestClock } from './testing-clock.js'
-import { FAKE_ERRORS, FakeRefusal } from './testing-errors.js'
-import { photoDetail } from './testing-hints.js'
-import { outcomeOf, REFUSED, REJECTED } from './testing-outcomes.js'
-import { imageQualities, isPoor, QUALITY, qualityDetail } from './testing-quality.js'
-import { type FakeUser, findUser, LOCKED_OUT_SECONDS, userAnswer } from './testing-records.js'
-import { blame, type Call, photosOf, refuseBusy, refuseRequest, refuseUnseen } from './testing-requests.js'
-import type { FakeSecrets } from './testing-secrets.js'
-import { type FakeAnswer, type FakeVerdict, fakeId, UNCHECKED } from './testing-signatures.js'
-import type { ActionLike, Liveness, ModelGrade, RejectionReason } from './types.js'
+} from './challenges.js'
+import { imageQualities, QUALITY, qualityDetail } from './quality.js'
+import { type FakeUser, findUser, userAnswer } from './records.js'
+import { FakeRefusal, photoDetail } from './refusals.js'
+import { blame, type Call, photosOf, refuseBusy, refuseRequest, refuseUnseen } from './requests.js'
+import { FAKE_ERRORS } from './service-texts.js'
+import { type FakeAnswer, type FakeVerdict, fakeId, UNCHECKED } from './signatures.js'
+import type { FakeSecrets } from './signing-secrets.js'
+import type { TestClock } from './test-clock.js'
 
 /** What they need of the service that they are users of. */
 export interface FakeInstallation {
@@ -29,12 +40,9 @@ export interface FakeInstallation {
 }
 
 const RECEIPT_MS = 24 * 3_600_000
-const SLOW_MS = 5_000
 const THRESHOLD = 0.7
 /** Scores that are told where a face matches, and where it does not. */
 const SCORES = { match: 0.8, noMatch: 0.6 }
-/** Photos that a challenge's frames make a reference of. */
-const CHALLENGE_VIEWS = 2
 
 export class FakeUsers {
   private readonly users = new Map<string, FakeUser>()
@@ -52,7 +60,7 @@ export class FakeUsers {
     const photos = photosOf(call)
     refuseUnseen(call)
     const opened = this.openChallenge(call, 'enroll')
-    return usingUp(opened, () => this.enrolPhotos(call, opened, opened ? CHALLENGE_VIEWS : photos.length))
+    return usingUp(opened, () => this.enrolPhotos(call, opened, opened ? CHALLENGE_PHOTOS : photos.length))
   }
 
   private async enrolPhotos(call: Call, opened: OpenedChallenge | null, photos: number): Promise<FakeAnswer> {
@@ -61,8 +69,8 @@ export class FakeUsers {
     if (!dry_run && add && present === undefined) throw new FakeRefusal('reference_not_found', call.requestId)
     if (!dry_run && !add && !replace && present !== undefined)
       throw new FakeRefusal('already_enrolled', call.requestId)
-    const outcome = await this.screen(call)
-    const liveness = this.liveness(call, outcome === '+spoof' ? 'liveness_failed' : null, opened)
+    await this.screen(call)
+    const liveness = this.liveness(user_id, opened)
     if (liveness.passed === false)
       throw new FakeRefusal('liveness_failed', call.requestId, livenessDetails(call, liveness))
     if (!dry_run && !opened) this.refusePoor(call, 'enrol')
@@ -70,7 +78,7 @@ export class FakeUsers {
       user_id,
       quality: { ...QUALITY, views, images: imageQualities(user_id, photos) },
       liveness,
-      model: 'sandbox@1',
+      model: SANDBOX_MODEL,
     })
     if (dry_run) return { status: 200, body: { ...assessed(photos), status: 'assessed' } }
     const views = (add ? (present?.reference.views ?? 0) : 0) + photos
@@ -81,7 +89,7 @@ export class FakeUsers {
       reference: {
         reference_id,
         created_at,
-        model: 'sandbox@1',
+        model: SANDBOX_MODEL,
         comparable: true,
         views,
         consent: consent ?? (add ? (present?.reference.consent ?? null) : null),
@@ -100,16 +108,15 @@ export class FakeUsers {
 
   private async reachVerdict(call: Call, opened: OpenedChallenge | null): Promise<FakeAnswer> {
     const { user_id, action, nonce } = call.body as { user_id: string; action: ActionLike; nonce?: string }
-    const outcome = outcomeOf(user_id)
-    if (outcome === null && !this.users.has(user_id))
+    const script = sandboxScript(user_id)
+    if (!script.isScripted && !this.users.has(user_id))
       throw new FakeRefusal('reference_not_found', call.requestId)
-    // Who is locked out is told so before anybody looks at the photo.
-    if (outcome !== '+locked_out') await this.screen(call)
+    // A lockout is reported before the photo is looked at.
+    if (!script.lockedOutForMs) await this.screen(call)
     if (!opened) this.refusePoor(call, 'verify')
-    const replaySuspected = outcome === '+replayed'
-    const replayed = replaySuspected && this.service.replayPolicy === 'reject' ? 'replayed_capture' : null
-    const scripted = REJECTED[outcome ?? ''] ?? null
-    const liveness = this.liveness(call, scripted, opened)
+    const replayed = script.replayed && this.service.replayPolicy === 'reject' ? 'replayed_capture' : null
+    const scripted = scriptedRejection(user_id)
+    const liveness = scripted === 'locked_out' ? UNCHECKED : this.liveness(user_id, opened)
     const reason =
       scripted === 'locked_out'
         ? scripted
@@ -120,7 +127,7 @@ export class FakeUsers {
     const score =
       compared && !liveness.guidance ? (reason === 'no_match' ? SCORES.noMatch : SCORES.match) : null
     const verificationId = fakeId('ver')
-    const atMs = this.service.clock.now() - (outcome === '+expired' ? 2000 * this.service.jwtTtlSeconds : 0)
+    const atMs = this.service.clock.now() - (script.expired ? 2000 * this.service.jwtTtlSeconds : 0)
     const sign = (secret: SigningSecret) =>
       this.service.signVerdict(
         {
@@ -129,7 +136,7 @@ export class FakeUsers {
           reason,
           nonce,
           score,
-          replaySuspected,
+          replaySuspected: script.replayed,
           liveness,
           challengeId: call.body.challenge?.id,
           verificationId,
@@ -156,8 +163,8 @@ export class FakeUsers {
       model_grade: this.service.modelGrade,
       liveness,
       quality: compared ? QUALITY : null,
-      replay: { suspected: replaySuspected },
-      model: 'sandbox@1',
+      replay: { suspected: script.replayed },
+      model: SANDBOX_MODEL,
       verified_at: this.time(),
       ...tokens,
       jwt_expires_at: new Date((Math.floor(atMs / 1000) + this.service.jwtTtlSeconds) * 1000).toISOString(),
@@ -188,23 +195,20 @@ export class FakeUsers {
   }
 
   /** Refuses what the end of the user id says, as enrol and verify do. */
-  private async screen(call: Call): Promise<string | null> {
+  private async screen(call: Call): Promise<void> {
     const { user_id } = call.body
     refuseBusy(user_id, call)
-    const outcome = outcomeOf(user_id)
+    const outcome = sandboxOutcome(user_id)
     if (outcome === '+slow') await this.service.clock.sleep(SLOW_MS, call.signal)
     if (call.body.challenge && outcome === '+challenge_expired')
       throw new FakeRefusal('challenge_expired', call.requestId)
-    if (outcome !== null && outcome in REFUSED && !call.body.challenge) {
-      const code = REFUSED[outcome as keyof typeof REFUSED]
-      throw new FakeRefusal(code, call.requestId, blame(call, code))
-    }
-    return outcome
+    const code = photoRefusal(user_id)
+    if (code && !call.body.challenge) throw new FakeRefusal(code, call.requestId, blame(call, code))
   }
 
   private refusePoor(call: Call, purpose: 'enrol' | 'verify'): void {
     const { user_id, images } = call.body
-    if (!isPoor(user_id)) return
+    if (!isFirstPhotoPoor(user_id)) return
     const details = [qualityDetail(images ? 'images.0' : 'image', purpose)]
     throw new FakeRefusal('low_quality', call.requestId, details)
   }
@@ -242,23 +246,16 @@ export class FakeUsers {
 
   /** Users whose name chooses an outcome need no enrolment. Nobody is captured for a verify that cannot succeed. */
   private assertVerifiable({ body, requestId }: Call): void {
-    const outcome = outcomeOf(body.user_id)
+    const outcome = sandboxOutcome(body.user_id)
     if (!this.users.has(body.user_id) && outcome === null)
       throw new FakeRefusal('reference_not_found', requestId)
     if (outcome === '+locked_out') throw new FakeRefusal('locked_out', requestId)
   }
 
-  /** An attack is told when it is asked for by name, whatever the model pack could find. */
-  private liveness(call: Call, reason: RejectionReason | null, opened: OpenedChallenge | null): Liveness {
-    if (reason === 'locked_out') return UNCHECKED
-    const methods = ['passive:sandbox@1']
-    const passive =
-      reason === 'liveness_failed'
-        ? { checked: true, score: 0.02, passed: false, methods }
-        : this.service.checksLiveness
-          ? { checked: true, score: 0.99, passed: true, methods }
-          : UNCHECKED
-    return opened ? challengeLiveness(call.body.user_id, passive, opened.method) : passive
+  private liveness(userId: string, opened: OpenedChallenge | null): Liveness {
+    const scripted = scriptedLiveness(userId, this.service.checksLiveness)
+    const passive = { ...scripted, methods: scripted.checked ? [`passive:${SANDBOX_MODEL}`] : [] }
+    return opened ? challengeLiveness(userId, passive, opened.method) : passive
   }
 
   private time(): string {
@@ -280,5 +277,5 @@ async function usingUp(opened: OpenedChallenge | null, work: () => Promise<FakeA
 
 function livenessDetails(call: Call, { guidance }: Liveness) {
   if (!call.body.challenge) return blame(call, 'liveness_failed')
-  return [photoDetail('challenge.frames', FAKE_ERRORS.liveness_failed[2], guidance ?? 'not_live')]
+  return [photoDetail('challenge.frames', FAKE_ERRORS.liveness_failed.message, guidance ?? 'not_live')]
 }

@@ -1,8 +1,8 @@
 /** What the service in memory is sent, and what it refuses of it. */
-import type { ErrorDetail } from './errors.js'
-import { FAKE_ERRORS, FakeRefusal } from './testing-errors.js'
-import { photoDetail } from './testing-hints.js'
-import { outcomeOf } from './testing-outcomes.js'
+import type { ErrorDetail } from '../errors.js'
+import { busyRefusal, refusedPhoto } from '../sandbox-rules.js'
+import { FakeRefusal, photoDetail } from './refusals.js'
+import { FAKE_ERRORS } from './service-texts.js'
 
 /** What was sent, for assertions. */
 export interface FakeRequest {
@@ -44,9 +44,8 @@ export function refuseUnseen(call: Call): void {
 }
 
 export function refuseBusy(userId: string, { requestId }: Call): void {
-  const outcome = outcomeOf(userId)
-  if (outcome === '+rate_limited') throw new FakeRefusal('rate_limited', requestId)
-  if (outcome === '+unavailable') throw new FakeRefusal('overloaded', requestId)
+  const code = busyRefusal(userId)
+  if (code) throw new FakeRefusal(code, requestId)
 }
 
 const GUIDANCE = {
@@ -57,6 +56,6 @@ const GUIDANCE = {
 } as const
 
 export function blame({ body }: Call, code: keyof typeof GUIDANCE): ErrorDetail[] {
-  const index = code === 'different_people' && body.images ? body.images.length - 1 : 0
-  return [photoDetail(body.images ? `images.${index}` : 'image', FAKE_ERRORS[code][2], GUIDANCE[code])]
+  const path = body.images ? `images.${refusedPhoto(code, body.images.length)}` : 'image'
+  return [photoDetail(path, FAKE_ERRORS[code].message, GUIDANCE[code])]
 }

@@ -1,0 +1,248 @@
+/** A Countersign in memory, for an application's own tests. Signatures and JWTs are real. */
+import type { CountersignOptions } from '../client-options.js'
+import { Countersign } from '../countersign.js'
+import { SANDBOX_MODEL } from '../sandbox-rules.js'
+import type { SigningSecret } from '../signing-secret.js'
+import type { AuditEntry, Environment, ModelGrade, Scope, WebhookEvent } from '../types.js'
+import { CaptureSessions, sessionOfPath } from './capture-sessions.js'
+import type { FakeCapturePage } from './fake-capture-page.js'
+import { guidanceAnswer } from './guidance.js'
+import { assertKnownFields } from './known-fields.js'
+import { auditAnswer, userOfPath } from './records.js'
+import { FakeRefusal } from './refusals.js'
+import type { Call, FakeRequest } from './requests.js'
+import { assertScopes } from './scopes.js'
+import {
+  type FakeAnswer,
+  type FakeVerdict,
+  fakeId,
+  signResponse,
+  signVerdict,
+  webhookHeaders,
+} from './signatures.js'
+import { FakeSecrets } from './signing-secrets.js'
+import { TestClock } from './test-clock.js'
+import { FakeUsers } from './users.js'
+
+export interface FakeOptions {
+  /** Environment of the API key; default `sandbox`. */
+  environment?: Environment
+  /** The clock; default: one that stands still until a test moves it. */
+  clock?: TestClock
+  /** How long verdicts are valid, in seconds; default 300. */
+  jwtTtlSeconds?: number
+  /** Whether a `+replayed` capture is refused or only marked; default `reject`, as the service does with the same file. */
+  replayPolicy?: 'mark' | 'reject'
+  /** Whether the installation's model pack checks liveness; default false, as in the default pack. */
+  checksLiveness?: boolean
+  /** The grade of the installation's model pack at its rate; default `evaluation`, as of the default pack. */
+  modelGrade?: ModelGrade
+  /** Origins to which the capture page may lead back; default: every https origin, and http of this computer. */
+  returnOrigins?: readonly string[]
+  /** Scopes of the API key; without them, it may make every call. A call outside its scopes gets 403 `insufficient_scope`. */
+  scopes?: readonly Scope[]
+}
+
+export class FakeCountersign {
+  /** The clock of the service and of its clients. */
+  readonly clock: TestClock
+  /** Environment of the API key. */
+  readonly environment: Environment
+  /** The one key that is known. */
+  readonly apiKey: string
+  /** Address of the API: nothing is there, and only `fetch` of this object answers. */
+  readonly baseUrl = 'https://countersign.test/v1'
+  /** Id of the one tenant. */
+  readonly tenantId = fakeId('ten')
+  /** Every request so far. */
+  readonly requests: FakeRequest[] = []
+  /** What `auditPage` lists. The service writes none in the sandbox; a test puts here what it wants to be read. */
+  readonly auditLog: AuditEntry[] = []
+  /** Plays the person on the hosted capture page, by the id of a session. */
+  readonly capturePage: FakeCapturePage
+  private readonly captureSessions: CaptureSessions
+  private readonly signing: FakeSecrets
+  private readonly users: FakeUsers
+  private readonly kept = new Map<string, { payload: string; answer: FakeAnswer }>()
+  private readonly jwtTtlSeconds: number
+  private readonly checksLiveness: boolean
+  private readonly modelGrade: ModelGrade
+  private readonly scopes: readonly Scope[] | undefined
+
+  constructor(options: FakeOptions = {}) {
+    this.clock = options.clock ?? new TestClock()
+    this.environment = options.environment ?? 'sandbox'
+    this.apiKey = `svc-${this.environment === 'sandbox' ? 'sbx' : 'prod'}-Fake`
+    this.jwtTtlSeconds = options.jwtTtlSeconds ?? 300
+    this.checksLiveness = options.checksLiveness ?? false
+    this.modelGrade = options.modelGrade ?? 'evaluation'
+    this.scopes = options.scopes
+    this.signing = new FakeSecrets(this.clock)
+    const { clock, signing, jwtTtlSeconds, checksLiveness, modelGrade } = this
+    this.users = new FakeUsers({
+      ...{ clock, signing, jwtTtlSeconds, checksLiveness, modelGrade },
+      replayPolicy: options.replayPolicy ?? 'reject',
+      signVerdict: (verdict, secret, atMs) => this.signVerdict(verdict, secret, atMs),
+    })
+    this.captureSessions = new CaptureSessions(this.users, clock, this.baseUrl, options.returnOrigins)
+    this.capturePage = this.captureSessions
+  }
+
+  /** The newest signing secret. */
+  get signingSecret(): SigningSecret {
+    return this.signing.active[0]
+  }
+
+  /** For `new Countersign(…)`. Nothing is tried again, so that a test of a refusal need not wait. */
+  options(): CountersignOptions {
+    return {
+      apiKey: this.apiKey,
+      baseUrl: this.baseUrl,
+      tenantId: this.tenantId,
+      signingSecret: () => this.signing.active,
+      maxRetries: 0,
+      fetch: this.fetch,
+      now: () => this.clock.now(),
+    }
+  }
+
+  /** A client of this service. */
+  client(changes: Partial<CountersignOptions> = {}): Countersign {
+    return new Countersign({ ...this.options(), ...changes })
+  }
+
+  /** A verdict without a request, as another program may have got it. */
+  signVerdict(verdict: FakeVerdict, secret = this.signingSecret, atMs = this.clock.now()): Promise<string> {
+    return signVerdict(
+      { livenessChecked: this.checksLiveness, modelGrade: this.modelGrade, ...verdict },
+      {
+        issuer: this.baseUrl,
+        audience: this.tenantId,
+        environment: this.environment,
+        nowMs: atMs,
+        ttlSeconds: this.jwtTtlSeconds,
+        secret,
+      },
+    )
+  }
+
+  /** A webhook as the service would send it: what the application's route is given. */
+  async webhook<T extends WebhookEvent['type']>(
+    type: T,
+    data: Extract<WebhookEvent, { type: T }>['data'],
+  ): Promise<{ event: WebhookEvent; headers: Record<string, string>; body: string }> {
+    const facts = { created_at: this.time(), environment: this.environment, tenant_id: this.tenantId }
+    const event = { id: fakeId('evt'), type, ...facts, data } as WebhookEvent
+    const body = JSON.stringify(event)
+    return {
+      event,
+      body,
+      headers: await webhookHeaders(event, body, this.signing.active, this.clock.now()),
+    }
+  }
+
+  /** Answers instead of the global `fetch`. */
+  readonly fetch: typeof fetch = async (input, init) => {
+    const request = new Request(input, init)
+    const { pathname, search, searchParams } = new URL(request.url)
+    const text = await request.text()
+    const call: Call = {
+      method: request.method,
+      path: pathname.replace(/^\/v1/, ''),
+      query: searchParams,
+      headers: request.headers,
+      body: text ? JSON.parse(text) : undefined,
+      requestId: crypto.randomUUID(),
+      signal: init?.signal,
+    }
+    this.requests.push(call)
+    const known = request.headers.get('authorization') === `Bearer ${this.apiKey}`
+    const answer = await this.answer(call, known).catch((error) => {
+      if (!(error instanceof FakeRefusal)) throw error
+      const waits = error.status === 429 || error.status === 503
+      return { status: error.status, body: error.body, ...(waits ? { headers: { 'Retry-After': '1' } } : {}) }
+    })
+    return signResponse(answer, {
+      environment: this.environment,
+      method: call.method,
+      target: pathname + search,
+      requestId: call.requestId,
+      nowMs: this.clock.now(),
+      // Nobody is known who could check it.
+      secrets: known ? this.signing.active : [],
+    })
+  }
+
+  private async answer(call: Call, known: boolean): Promise<FakeAnswer> {
+    if (!known) throw new FakeRefusal('invalid_api_key', call.requestId)
+    assertKnownFields(call)
+    assertScopes(call, this.scopes)
+    const key = call.headers.get('x-svc-idempotency-key')
+    if (!key) return this.handle(call)
+    const payload = JSON.stringify([call.path, call.body])
+    const earlier = this.kept.get(key)
+    if (earlier && earlier.payload !== payload)
+      throw new FakeRefusal('idempotency_key_reused', call.requestId)
+    if (earlier && call.path === '/keys/rotate-signing')
+      throw new FakeRefusal('secret_already_told', call.requestId)
+    if (earlier)
+      return { ...earlier.answer, headers: { ...earlier.answer.headers, 'X-Svc-Idempotent-Replay': 'true' } }
+    const answer = await this.handle(call)
+    this.kept.set(key, { payload, answer })
+    return answer
+  }
+
+  private handle(call: Call): Promise<FakeAnswer> | FakeAnswer {
+    const userId = userOfPath(call)
+    if (userId !== null) return this.users.user(userId, call)
+    const sessionId = sessionOfPath(call)
+    if (sessionId !== null) return this.captureSessions.read(sessionId, call)
+    switch (`${call.method} ${call.path}`) {
+      case 'POST /enroll':
+        return this.users.enroll(call)
+      case 'POST /verify':
+        return this.users.verify(call)
+      case 'POST /challenges':
+        return this.users.challenge(call)
+      case 'POST /capture-sessions':
+        return this.captureSessions.create(call)
+      case 'POST /guidance':
+        return guidanceAnswer(call)
+      case 'DELETE /delete':
+        return this.erase(call)
+      case 'GET /health':
+        return this.health()
+      case 'POST /keys/rotate-signing':
+        return this.signing.rotate(call)
+      case 'GET /audit':
+        return auditAnswer(call, this.auditLog)
+      default:
+        throw new FakeRefusal('unknown_endpoint', call.requestId)
+    }
+  }
+
+  private erase(call: Call): FakeAnswer {
+    const receipt = this.users.delete(call)
+    this.captureSessions.forget(call.body.user_id)
+    return receipt
+  }
+
+  private health(): FakeAnswer {
+    const engine = {
+      status: 'ok',
+      model: SANDBOX_MODEL,
+      grade: this.modelGrade,
+      workers: { ready: 1, configured: 1 },
+      queue: { waiting: 0, running: 0, limit: 64 },
+      execution_provider: 'cpu',
+      fallbacks: [],
+    }
+    const http = { status: 'ok', transport: 'uws', reason: 'preferred' }
+    const checks = { engine, store: { status: 'ok' }, http }
+    return { status: 200, body: { status: 'ok', environment: this.environment, version: 'fake', checks } }
+  }
+
+  private time(): string {
+    return new Date(this.clock.now()).toISOString()
+  }
+}

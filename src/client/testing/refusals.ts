@@ -1,0 +1,35 @@
+/** Refusals of the service in memory, with the sentences of the service. */
+import type { ErrorCategory } from '../error-codes.js'
+import type { ErrorDetail } from '../errors.js'
+import type { PhotoGuidance } from '../types.js'
+import { FAKE_ERRORS, FAKE_HINTS } from './service-texts.js'
+
+/** Address of the page of error codes in error bodies. Nothing answers there. */
+const ERRORS_URL = 'https://countersign.test/errors'
+
+/** An answer of the service in memory that is an error; `body` is the JSON that the client gets. */
+export class FakeRefusal extends Error {
+  readonly status: number
+  readonly category: ErrorCategory
+  readonly body: object
+
+  constructor(
+    readonly code: keyof typeof FAKE_ERRORS,
+    requestId: string,
+    details?: ErrorDetail[],
+  ) {
+    const { status, category, message, remedy } = FAKE_ERRORS[code]
+    super(message)
+    this.status = status
+    this.category = category
+    this.body = {
+      ...{ error: category, code, message, remedy, doc_url: `${ERRORS_URL}#${code}`, request_id: requestId },
+      ...(details ? { details } : {}),
+    }
+  }
+}
+
+/** A detail that says which photo is at fault, and what the person can do about it. */
+export function photoDetail(path: string, issue: string, guidance: PhotoGuidance): ErrorDetail {
+  return { path, issue, guidance, hint: FAKE_HINTS[guidance] }
+}

@@ -1,0 +1,265 @@
+/** Sentences and fields of the service for the service in memory. Generated from the service: `npm run docs` writes this file. */
+import type { ErrorCategory } from '../error-codes.js'
+import type { PhotoGuidance } from '../types.js'
+
+interface FakeError {
+  /** HTTP status. */
+  status: number
+  category: ErrorCategory
+  message: string
+  remedy: string
+}
+
+/** The errors that the service in memory answers with. */
+export const FAKE_ERRORS: Readonly<
+  Record<
+    | 'invalid_request'
+    | 'invalid_api_key'
+    | 'insufficient_scope'
+    | 'unknown_endpoint'
+    | 'reference_not_found'
+    | 'already_enrolled'
+    | 'locked_out'
+    | 'rotation_in_progress'
+    | 'secret_already_told'
+    | 'challenge_not_found'
+    | 'challenge_used'
+    | 'challenge_expired'
+    | 'challenge_mismatch'
+    | 'liveness_required'
+    | 'liveness_unavailable'
+    | 'return_url_not_allowed'
+    | 'capture_session_not_found'
+    | 'idempotency_key_reused'
+    | 'face_not_found'
+    | 'multiple_faces'
+    | 'low_quality'
+    | 'liveness_failed'
+    | 'different_people'
+    | 'rate_limited'
+    | 'overloaded',
+    FakeError
+  >
+> = {
+  invalid_request: {
+    status: 400,
+    category: 'invalid_request',
+    message: 'The request has missing, unknown or wrong fields.',
+    remedy: 'Read `details`: each entry names a field and what is wrong with it.',
+  },
+  invalid_api_key: {
+    status: 401,
+    category: 'authentication_failed',
+    message: 'The API key is not known.',
+    remedy: 'Check that the key belongs to this installation.',
+  },
+  insufficient_scope: {
+    status: 403,
+    category: 'permission_denied',
+    message: 'The API key does not have the scope that this call needs.',
+    remedy:
+      'Read `details`: it names the scope. Use a key that has it, or have one made: `countersign tenant keys create`.',
+  },
+  unknown_endpoint: {
+    status: 404,
+    category: 'not_found',
+    message: 'There is no such endpoint. Every path begins with /v1.',
+    remedy: 'Compare the path with the API reference.',
+  },
+  reference_not_found: {
+    status: 404,
+    category: 'not_found',
+    message: 'No reference is enrolled for this user.',
+    remedy: 'Enrol the user first; sandbox and production keep separate references.',
+  },
+  already_enrolled: {
+    status: 409,
+    category: 'conflict',
+    message: 'The user is already enrolled.',
+    remedy: 'Send `"replace": true` to replace the reference.',
+  },
+  locked_out: {
+    status: 409,
+    category: 'conflict',
+    message: 'The user is locked out after rejected verifications: no photo can be added now.',
+    remedy: 'Wait as `Retry-After` says; without it, enrol the user again with `"replace": true`.',
+  },
+  rotation_in_progress: {
+    status: 409,
+    category: 'conflict',
+    message: 'A rotation is in progress: two signing secrets are valid.',
+    remedy: 'Wait for the overlap to end, or send `"force": true`, which ends the older secret at once.',
+  },
+  secret_already_told: {
+    status: 409,
+    category: 'conflict',
+    message: 'This rotation was done before, and its new secret was told once: it is not kept.',
+    remedy:
+      'Use the secret of the first response. Where that was lost, rotate again with a new idempotency key and `"force": true`.',
+  },
+  challenge_not_found: {
+    status: 404,
+    category: 'not_found',
+    message: 'There is no such challenge.',
+    remedy:
+      'Challenges belong to one tenant and environment, and are forgotten soon after they expire. Ask for a new one.',
+  },
+  challenge_used: {
+    status: 409,
+    category: 'conflict',
+    message: 'The challenge has been used: each is good for one call, whatever came of it.',
+    remedy: 'Ask for a new challenge.',
+  },
+  challenge_expired: {
+    status: 422,
+    category: 'invalid_request',
+    message: 'The challenge has expired.',
+    remedy: 'Ask for a new challenge, and send the frames as soon as they are captured.',
+  },
+  challenge_mismatch: {
+    status: 422,
+    category: 'invalid_request',
+    message: 'The challenge was made for another user, purpose or action, or its nonce is wrong.',
+    remedy: 'Send the user, the action and the nonce of the challenge unchanged.',
+  },
+  liveness_required: {
+    status: 422,
+    category: 'invalid_request',
+    message: 'This call needs a check of liveness that it does not carry.',
+    remedy:
+      'Ask for a challenge with `POST /v1/challenges` and send its frames in `challenge`, instead of photos.',
+  },
+  liveness_unavailable: {
+    status: 422,
+    category: 'invalid_request',
+    message: 'The model pack of this installation cannot check liveness in this way.',
+    remedy: 'Ask for other `modes`, or have the operator install a pack that can: `countersign models list`.',
+  },
+  return_url_not_allowed: {
+    status: 422,
+    category: 'invalid_request',
+    message: 'The capture page may not lead back to this address.',
+    remedy:
+      'Have the operator allow its origin: `countersign tenant capture-page <tenant> --return-origin <origin>`.',
+  },
+  capture_session_not_found: {
+    status: 404,
+    category: 'not_found',
+    message: 'There is no such capture session.',
+    remedy:
+      'Sessions belong to one tenant and environment, and are forgotten an hour after they expire, and with the erasure of their user.',
+  },
+  idempotency_key_reused: {
+    status: 422,
+    category: 'conflict',
+    message: 'This idempotency key was used with another payload.',
+    remedy: 'Use a new key for every new operation.',
+  },
+  face_not_found: {
+    status: 422,
+    category: 'biometric_rejected',
+    message: 'No face was found in the image.',
+    remedy: 'Ask for a new photo in which the person faces the camera, in even light.',
+  },
+  multiple_faces: {
+    status: 422,
+    category: 'biometric_rejected',
+    message: 'More than one face was found in the image.',
+    remedy: 'Ask for a photo that shows only one person.',
+  },
+  low_quality: {
+    status: 422,
+    category: 'biometric_rejected',
+    message: 'The photo is not good enough: its light, its focus or the pose.',
+    remedy:
+      'Read `details`: each entry names a component, its value, its bound, and a `guidance` code and a `hint` that the person can be shown.',
+  },
+  liveness_failed: {
+    status: 422,
+    category: 'biometric_rejected',
+    message: 'The capture does not look like a live person.',
+    remedy: 'Capture the person, not a picture or a screen.',
+  },
+  different_people: {
+    status: 422,
+    category: 'biometric_rejected',
+    message: 'The images do not all show the same person.',
+    remedy: 'Read `details`: it names the odd image. Ask for photos that show only one person.',
+  },
+  rate_limited: {
+    status: 429,
+    category: 'rate_limited',
+    message: 'The rate limit of this API key is exceeded.',
+    remedy: 'Retry after the time in `Retry-After`.',
+  },
+  overloaded: {
+    status: 503,
+    category: 'unavailable',
+    message: 'The service is at capacity.',
+    remedy: 'Retry after the time in `Retry-After`.',
+  },
+}
+
+/** Sentences that a person can be shown about a refused photo. */
+export const FAKE_HINTS: Readonly<Record<PhotoGuidance, string>> = {
+  no_face: 'Take a photo in which your whole face is seen from the front, in even light.',
+  several_faces: 'Take a photo that shows only you.',
+  too_far: 'Come closer to the camera.',
+  too_close: 'Move back a little from the camera.',
+  cut_off: 'Show your whole face.',
+  too_dark: 'It is too dark. Turn to the light.',
+  too_bright: 'It is too bright. Turn away from the light.',
+  blurred: 'The photo is blurred. Hold still, or wipe the lens.',
+  not_frontal: 'Look straight into the camera.',
+  wrong_direction: 'Turn your head the other way.',
+  turn_more: 'Turn your head a little further.',
+  nod_more: 'Nod a little further.',
+  slower: 'Move a little slower.',
+  try_again: 'Please try again.',
+  eyes_closed: 'Open your eyes.',
+  file_unreadable: 'This file cannot be read as a photo. Take a new photo, or choose another file.',
+  wrong_format:
+    'This kind of file cannot be used. Choose a JPEG photo; on an iPhone, set Settings > Camera > Formats to Most Compatible and take the photo again.',
+  image_too_large: 'The photo is too large. 1280 pixels on its longer side are plenty.',
+  image_too_small: 'The photo is too small. Choose one with at least 480 pixels on its shorter side.',
+  different_people: 'Every photo must show the same person. Take them again, only of yourself.',
+  not_live: 'Take a new photo of your own face, not of a picture or a screen.',
+}
+
+/** The fields of the body of each call, by method and path. */
+export const FAKE_FIELDS: Readonly<Record<string, readonly string[]>> = {
+  'POST /enroll': [
+    'user_id',
+    'image',
+    'require_liveness',
+    'replace',
+    'verification_id',
+    'add',
+    'dry_run',
+    'consent',
+    'images',
+    'challenge',
+  ],
+  'POST /verify': ['user_id', 'image', 'require_liveness', 'action', 'nonce', 'images', 'challenge'],
+  'DELETE /delete': ['user_id'],
+  'POST /keys/rotate-signing': ['force'],
+  'POST /challenges': ['user_id', 'purpose', 'action', 'modes'],
+  'POST /guidance': ['image', 'step', 'frontal', 'user_id'],
+  'POST /capture-sessions': [
+    'user_id',
+    'purpose',
+    'action',
+    'modes',
+    'require_liveness',
+    'replace',
+    'confirmation',
+    'verification_id',
+    'return_url',
+    'locale',
+    'description',
+    'consent',
+  ],
+}
+
+/** Languages of the capture page. */
+export const FAKE_LOCALES: readonly string[] = ['en', 'de', 'fr', 'es', 'ja']
