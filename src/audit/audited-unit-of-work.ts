@@ -1,12 +1,12 @@
 /**
- * Appends the entries of the audit log: whatever the API, the command line, the dashboard or the capture page does and the log must
- * name goes through `AuditedUnitOfWork`. The work and its entry are committed in one transaction, or neither is.
+ * Appends the entries of the audit log. Every audited act of the API, the command line, the dashboard and the capture page goes through
+ * `AuditedUnitOfWork`: the work and its entry are committed in one transaction, or neither is.
  */
 import type { Scope, Store, StoreTransaction } from '../storage/store.js'
 import { assertNotSuspended } from '../tenants/tenancy.js'
 import type { AuditFacts, AuditLog } from './audit-log.js'
 
-/** Who acts, and the request by which they act. */
+/** The person or program that acts, and the request by which it acts. */
 export interface Actor {
   /** Name of the actor in the audit log. */
   name: string
@@ -19,7 +19,7 @@ export interface Actor {
 /** The operator: anyone who can run the command line has the machine. */
 export const COMMAND_LINE: Actor = { name: 'operator', requestId: null }
 
-/** What the work resulted in, and what the audit log records about it; null where there is nothing to record. */
+/** The result of the work, and the facts that the audit log records about it; null where there is nothing to record. */
 export interface AuditedResult<Result, Facts extends AuditFacts | null = AuditFacts> {
   result: Result
   facts: Facts

@@ -63,7 +63,7 @@ export class EpochError extends CodedError<'nodes_behind' | 'overtaken' | 'no_ep
   override readonly name = 'EpochError'
 }
 
-/** What is durable after each step, in the order of the steps. */
+/** The last step whose effect is durable, in the order of the steps. */
 export type EpochStep = 'announced' | 'activated' | 'fenced' | 'wrapped' | 'exported' | 'completed'
 
 export interface EpochRotationParts {
@@ -102,8 +102,7 @@ export class EpochRotation {
   }
 
   /**
-   * Completes an epoch that is in progress and orphaned keys, then begins and completes a new epoch. Where the only thing in progress
-   * was an ordinary epoch, completing it is the rotation.
+   * Completes the epoch that is in progress, else announces and completes a new one. Orphaned keys become epochs and are completed first.
    * @returns the completed epoch
    * @throws EpochError nodes_behind, overtaken; ConfigError; StoreUnavailableError. A later call goes on from where this one stopped
    */

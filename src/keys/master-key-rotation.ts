@@ -55,7 +55,7 @@ export class MasterKeyRotationError extends CodedError<
 }
 
 /**
- * Step 1: stores new working keys beside the present ones, sealed under the new master key.
+ * Step 1: stores the present and new working keys in a second keyring, sealed under the new master key.
  * @param keys the keys in use @param nextMasterKey 32 bytes @throws MasterKeyRotationError rotation_under_way
  */
 export async function prepareMasterKey(

@@ -53,7 +53,7 @@ export class Outbox {
     for (const endpoint of endpoints) await this.insertDelivery(tx, endpoint, message, event.subject)
   }
 
-  /** Stores a delivery for one endpoint, whatever its subscription. @returns the delivery's id, or null where the endpoint's queue is full */
+  /** Stores a delivery for one endpoint, even if it did not subscribe to the type. @returns the delivery's id, or null where the endpoint's queue is full */
   async putFor(
     tx: StoreTransaction,
     endpoint: WebhookEndpointRecord,

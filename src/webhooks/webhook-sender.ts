@@ -230,7 +230,7 @@ export class WebhookSender {
       if (present?.status !== 'pending' || present.takenBy !== term.id) return
       await tx.setWebhookProgress(delivery.id, progress)
       await tx.noteWebhookTry(delivery.endpointId, now, isDelivered ? null : String(outcome))
-      // Such a body may name an erased user, and is not sealed under a key that the erasure destroyed.
+      // The body may name an erased user, and no erasure has destroyed the key under which it is sealed.
       if (isDelivered && delivery.subjectId === null) await tx.forgetWebhookBody(delivery.id)
     }
     await store.transaction(record, undefined, { tenantId: delivery.tenantId })
