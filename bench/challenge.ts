@@ -1,7 +1,7 @@
 /** The challenge suite: verifies by challenge at the real service, beside what the bare kernels take for one, and what they do to others. */
 
 import { engineOptions } from '../src/app/engine-options.js'
-import { progressSteps } from '../src/cli/progress.js'
+import { progressSteps } from '../src/cli/lib/progress.js'
 import { loadConfig } from '../src/config/config.js'
 import { takeCaptures } from './lib/captures.js'
 import { filmFor, filmParts } from './lib/challenge-film.js'

@@ -1,6 +1,6 @@
 /** The cli suite: how long short commands take, beside a Node that does nothing. */
 import { execFileSync } from 'node:child_process'
-import { progressSteps } from '../src/cli/progress.js'
+import { progressSteps } from '../src/cli/lib/progress.js'
 import { packageFile } from '../src/lib/package-root.js'
 import { median, round } from './lib/statistics.js'
 import type { Suite } from './suite.js'

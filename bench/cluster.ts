@@ -1,7 +1,7 @@
 /** The cluster suite: what several nodes over one database do, with an engine that only waits, so that the rest is what is measured. */
 import { randomBytes } from 'node:crypto'
 import { availableParallelism, cpus } from 'node:os'
-import { progressSteps } from '../src/cli/progress.js'
+import { progressSteps } from '../src/cli/lib/progress.js'
 import { takeCaptures } from './lib/captures.js'
 import { measureCommitMs, openDatabase, openSlowDatabase } from './lib/cluster-database.js'
 import type { NodeOrder, NodeResult } from './lib/cluster-orders.js'

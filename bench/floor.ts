@@ -1,7 +1,7 @@
 /** The floor suite: the service at saturation against the bare kernel loop, in turns, on the same images. */
 
 import { engineOptions } from '../src/app/engine-options.js'
-import { progressSteps } from '../src/cli/progress.js'
+import { progressSteps } from '../src/cli/lib/progress.js'
 import { loadConfig } from '../src/config/config.js'
 import { describeSizes, takeCaptures } from './lib/captures.js'
 import { HelperProcess } from './lib/helper-process.js'

@@ -1,5 +1,5 @@
 /** The http suite: the two HTTP transports in turns, under the health handler alone and under the whole service's verify. */
-import { progressSteps } from '../src/cli/progress.js'
+import { progressSteps } from '../src/cli/lib/progress.js'
 import type { TransportName } from '../src/http/listeners/transport.js'
 import { takeCaptures } from './lib/captures.js'
 import { HelperProcess } from './lib/helper-process.js'

@@ -2,7 +2,7 @@
  * The latency suite: what one caller waits for, endpoint by endpoint, at the real service over HTTP; then what many callers
  * wait for, whose verifies arrive when they like.
  */
-import { progressSteps } from '../src/cli/progress.js'
+import { progressSteps } from '../src/cli/lib/progress.js'
 import { describeSizes, takeCaptures } from './lib/captures.js'
 import { type LoadGenerator, startLoadGenerator } from './lib/load-generator.js'
 import type { LoadResult, Operation, Refusal } from './lib/load-orders.js'

@@ -1,6 +1,6 @@
 /** The scaling suite: what happens to a verify as pictures, callers and references grow. */
 import { DEFAULT_TASKS_PER_WORKER } from '../src/biometrics/engine/dispatcher.js'
-import { progressSteps } from '../src/cli/progress.js'
+import { progressSteps } from '../src/cli/lib/progress.js'
 import { describeSizes, enlarge, takeCaptures } from './lib/captures.js'
 import { startLoadGenerator } from './lib/load-generator.js'
 import type { LoadResult } from './lib/load-orders.js'

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { progressSteps } from '../src/cli/progress.js'
+import { progressSteps } from '../src/cli/lib/progress.js'
 import { describeSizes, takeCaptures } from './lib/captures.js'
 import { LeanClient } from './lib/lean-client.js'
 import { startService } from './lib/service-process.js'

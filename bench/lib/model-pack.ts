@@ -2,7 +2,7 @@
 import { resolve } from 'node:path'
 import { buildBaseline } from '../../models/baseline/build-baseline.js'
 import { loadModelPack, type ModelPack, verifyModelPack } from '../../models/pack/model-pack.js'
-import { progressSteps } from '../../src/cli/progress.js'
+import { progressSteps } from '../../src/cli/lib/progress.js'
 import { temporaryDir } from './temporary-dir.js'
 
 /**

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process'
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { availableParallelism, cpus, loadavg, release, totalmem, type } from 'node:os'
 import { join } from 'node:path'
-import { table } from '../../src/cli/style.js'
+import { table } from '../../src/cli/lib/style.js'
 import { packageFile } from '../../src/lib/package-root.js'
 import { type BarChart, drawCharts } from './svg.js'
 

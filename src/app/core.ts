@@ -22,11 +22,11 @@ import { SigningSecrets } from '../tenants/signing-secrets.js'
 import { Tenancy } from '../tenants/tenancy.js'
 import { TemplateVault } from '../users/template-vault.js'
 import { Outbox } from '../webhooks/outbox.js'
+import { WorkingKeys } from './working-keys.js'
 
 export interface Core {
   store: Store
-  /** One object, which every part works with: a change of the keys is a change of what it holds. */
-  keys: ServiceKeys
+  keys: WorkingKeys
   secrets: SigningSecrets
   tenancy: Tenancy
   audit: AuditLog
@@ -54,7 +54,9 @@ export async function openCore(
   try {
     if (!given) await assertNew(store, config)
     const masterKey = given ?? (await masterKeyOf(config))
-    const keys = (await findKeys(store.read, masterKey)) ?? (await firstKeys(store, masterKey, clock))
+    const keys = new WorkingKeys(
+      (await findKeys(store.read, masterKey)) ?? (await firstKeys(store, masterKey, clock)),
+    )
     const folder = epochFolder(config)
     await folder?.assertThere()
     if (!options.withoutEpochs) await takeOverEpochs(store, keys, folder)
@@ -120,7 +122,7 @@ export function epochFolder({ epochKeys }: Pick<Config, 'epochKeys'>): EpochFold
  */
 export async function takeOverEpochs(
   { shared, coordinator }: Pick<Store, 'shared' | 'coordinator'>,
-  keys: Pick<ServiceKeys, 'epochs'>,
+  keys: Pick<WorkingKeys, 'epochs' | 'replaceEpochs'>,
   folder: EpochFolder | null,
 ): Promise<string | null> {
   if (!shared) return null
@@ -130,7 +132,7 @@ export async function takeOverEpochs(
     coordinator?.showEpochs({ loaded: 0, used: 0 })
     throw error
   })
-  if (!areSame(keys.epochs, epochs)) keys.epochs = epochs
+  if (!areSame(keys.epochs, epochs)) keys.replaceEpochs(epochs)
   // After that: what is wrapped from now on is wrapped under it.
   shared.requireEpoch(progress.used)
   coordinator?.showEpochs(progress)

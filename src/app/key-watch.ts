@@ -74,8 +74,8 @@ export class KeyWatch {
     const revision = await store.shared?.keysRevision()
     const now = fingerprint(await store.read.keyrings())
     if (now !== this.seen) {
-      const { epochs } = keys
-      Object.assign(keys, await this.load(), { epochs })
+      const keyring = await this.load()
+      if (keyring) keys.replaceKeyring(keyring)
       if (this.seen !== null) this.log.info({ phase: keys.phase }, 'the working keys were changed')
       this.seen = now
     }

@@ -28,7 +28,7 @@ import {
 } from '../webhooks/capture-session-events.js'
 import { MAX_ATTEMPTS, outcomeOf } from './capture-outcome.js'
 import { consentOf } from './consent-text.js'
-import type { OwnAnswer, OwnCalls } from './own-calls.js'
+import type { InternalAnswer, InternalCalls } from './internal-calls.js'
 import { PAGE_TEXTS } from './page-texts.js'
 
 export const codeBody = Type.Object(
@@ -104,7 +104,7 @@ export class CaptureFlow {
 
   constructor(
     private readonly parts: CaptureFlowParts,
-    private readonly calls: OwnCalls,
+    private readonly calls: InternalCalls,
   ) {
     this.audited = new AuditedUnitOfWork(parts.store, parts.audit)
   }
@@ -230,7 +230,9 @@ export class CaptureFlow {
   }
 
   /**
-   * Takes one of the three tries before the capture is judged, so that at most three captures are judged even when more arrive at the same time. The try is given back when nothing was judged, but not after a crash.
+   * Takes one of the three tries before the capture is judged, so that at most three captures are judged even when more arrive at the same
+   * time. The try is given back when nothing was judged, but not after a crash.
+   *
    */
   async frames(
     session: CaptureSession,
@@ -323,7 +325,7 @@ export class CaptureFlow {
     session: CaptureSession,
     request: IncomingRequest,
     { image, step, frontal }: Static<typeof guidanceBody>,
-  ): Promise<OwnAnswer> {
+  ): Promise<InternalAnswer> {
     assertConfirmed(session)
     if (session.record.consentedAt === null) throw new CaptureFlowError('nobody has agreed yet')
     const fields = {
@@ -372,7 +374,7 @@ export class CaptureFlow {
       if (!session) throw new CaptureFlowError('the session is gone')
       const { record } = session
       if (record.status !== 'open') return { tenantId: null, result: this.state(session) }
-      if (record.expiryToldAt !== null) throw new CaptureFlowError('the session has expired')
+      if (record.expiryReportedAt !== null) throw new CaptureFlowError('the session has expired')
       const { result = null, facts } = (await work(session, tx)) ?? {}
       await captureSessions.put(tx, session)
       if ((record.status as CaptureSessionRecord['status']) !== 'open')

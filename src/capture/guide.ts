@@ -23,7 +23,7 @@ export interface GuideParts {
   /** Returns the step that is shown, which may change between question and answer. */
   step(): CaptureStep
   /** Called with each answer about the step that is still shown, or with null when no answer came. */
-  tell(guidance: readonly CaptureGuidance[] | null, step: CaptureStep): void
+  onAnswer(guidance: readonly CaptureGuidance[] | null, step: CaptureStep): void
   /** Ends the questions. */
   signal: AbortSignal
 }
@@ -66,7 +66,7 @@ export class Guide {
     this.failures = guidance ? 0 : this.failures + 1
     if (step === parts.step()) {
       this.isReached = step !== 'frontal' && guidance?.length === 0
-      parts.tell(guidance, step)
+      parts.onAnswer(guidance, step)
     }
     this.askLater()
   }

@@ -2,10 +2,10 @@
 import { readFileSync } from 'node:fs'
 import type { Command } from 'commander'
 import type { AuditAnchor } from '../audit/audit-log.js'
-import { action, CommandError, EXIT, type OutputOptions, print } from './output.js'
-import { progressBar } from './progress.js'
-import { type Cell, listing } from './style.js'
-import { withCore } from './with-core.js'
+import { action, CommandError, EXIT, type OutputOptions, print } from './lib/output.js'
+import { progressBar } from './lib/progress.js'
+import { type Cell, listing } from './lib/style.js'
+import { withCore } from './lib/with-core.js'
 
 export function registerAuditCommands(audit: Command): void {
   audit

@@ -7,10 +7,10 @@ import { type Config, isPostgres, loadConfig, sqliteFile } from '../config/confi
 import { systemClock } from '../lib/clock.js'
 import { giveToOwnerOf, makeFolder, moveIntoPlace } from '../lib/durable-file.js'
 import { BackupUnsupportedError } from '../storage/store.js'
-import { action, CommandError, type OutputOptions, print } from './output.js'
-import { progressBar } from './progress.js'
-import { counted } from './style.js'
-import { assertMasterKey, using, withCore } from './with-core.js'
+import { action, CommandError, type OutputOptions, print } from './lib/output.js'
+import { progressBar } from './lib/progress.js'
+import { counted } from './lib/style.js'
+import { assertMasterKey, using, withCore } from './lib/with-core.js'
 
 const KEYS_FILE = 'countersign.keys'
 

@@ -15,12 +15,12 @@ export const COMMANDS: readonly CommandEntry[] = [
   {
     usage: 'serve',
     description: 'run the service: production, sandbox and admin listeners',
-    load: async () => (await import('./serve.js')).registerServeCommand,
+    load: async () => (await import('./serve/serve.js')).registerServeCommand,
   },
   {
     usage: 'tenant',
     description: 'create tenants and manage their keys',
-    load: async () => (await import('./tenant.js')).registerTenantCommands,
+    load: async () => (await import('./tenant/tenant.js')).registerTenantCommands,
   },
   {
     usage: 'user',
@@ -41,13 +41,13 @@ export const COMMANDS: readonly CommandEntry[] = [
     usage: 'evaluate <data>',
     description:
       'measure error rates on a folder with one folder a person, or on a CSV of pairs (columns a,b,same; paths relative to it)',
-    load: async () => (await import('./evaluate.js')).registerEvaluateCommand,
+    load: async () => (await import('./evaluate/evaluate.js')).registerEvaluateCommand,
   },
   {
     usage: 'evaluate-pad <labels>',
     description:
       'measure presentation attack detection on a CSV of presentations (columns presentation,type,subject,species,device,condition,frames; optional reference,challenge)',
-    load: async () => (await import('./evaluate-pad.js')).registerEvaluatePadCommand,
+    load: async () => (await import('./evaluate/evaluate-pad.js')).registerEvaluatePadCommand,
   },
   {
     usage: 'jwt <token>',
@@ -58,7 +58,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   {
     usage: 'models',
     description: 'list, verify, pull, import, build and calibrate model packs',
-    load: async () => (await import('./models.js')).registerModelsCommands,
+    load: async () => (await import('./models/models.js')).registerModelsCommands,
   },
   {
     usage: 'backup <file>',
@@ -88,12 +88,12 @@ export const COMMANDS: readonly CommandEntry[] = [
   {
     usage: 'keys',
     description: 'keys of the installation',
-    load: async () => (await import('./keys.js')).registerKeysCommands,
+    load: async () => (await import('./keys/keys.js')).registerKeysCommands,
   },
   {
     usage: 'config',
     description: 'show and check the configuration',
-    load: async () => (await import('./config.js')).registerConfigCommands,
+    load: async () => (await import('./config/config.js')).registerConfigCommands,
   },
   {
     usage: 'nodes',
@@ -103,12 +103,12 @@ export const COMMANDS: readonly CommandEntry[] = [
   {
     usage: 'operator',
     description: 'operators with names and roles, who sign in at the dashboard',
-    load: async () => (await import('./operator.js')).registerOperatorCommands,
+    load: async () => (await import('./operator/operator.js')).registerOperatorCommands,
   },
   {
     usage: 'operator-password',
     description: 'print the hash of a password for COUNTERSIGN_OPERATOR_PASSWORD or its file; or --reset it',
-    load: async () => (await import('./operator-password.js')).registerOperatorPasswordCommand,
+    load: async () => (await import('./operator/operator-password.js')).registerOperatorPasswordCommand,
   },
   {
     usage: 'completion',
@@ -119,6 +119,6 @@ export const COMMANDS: readonly CommandEntry[] = [
   {
     usage: 'doctor',
     description: 'check Node, addons, execution providers, models, database, disk and clock',
-    load: async () => (await import('./doctor.js')).registerDoctorCommand,
+    load: async () => (await import('./doctor/doctor.js')).registerDoctorCommand,
   },
 ]

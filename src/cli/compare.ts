@@ -6,11 +6,11 @@ import { engineOptions } from '../app/engine-options.js'
 import { Engine } from '../biometrics/engine/engine.js'
 import { BiometricError, type FaceSample } from '../biometrics/types.js'
 import { loadConfig } from '../config/config.js'
-import { action, CommandError, EXIT, type OutputOptions, print, UsageError } from './output.js'
-import { prepareModels } from './prepare-models.js'
-import { progressSteps } from './progress.js'
-import { readInput } from './read-input.js'
-import { type Cell, type Field, fields } from './style.js'
+import { action, CommandError, EXIT, type OutputOptions, print, UsageError } from './lib/output.js'
+import { progressSteps } from './lib/progress.js'
+import { readInput } from './lib/read-input.js'
+import { type Cell, type Field, fields } from './lib/style.js'
+import { prepareModels } from './models/prepare-models.js'
 
 export function registerCompareCommand(command: Command): void {
   command

@@ -1,7 +1,7 @@
 /** `countersign completion <shell>`: what the shell needs to complete our commands, made from their definitions. */
 import { Argument, type Command } from 'commander'
 import { type CompletedCommand, SCRIPTS, type Shell } from './completion-scripts.js'
-import { action, type OutputOptions, print } from './output.js'
+import { action, type OutputOptions, print } from './lib/output.js'
 
 export function registerCompletionCommand(command: Command): void {
   command

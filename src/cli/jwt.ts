@@ -2,8 +2,8 @@
 import type { Command } from 'commander'
 import { decodeProtectedHeader, errors, type JWTPayload, jwtVerify } from 'jose'
 import { TOKEN_TYPE } from '../crypto/verification-jwt.js'
-import { action, CommandError, EXIT, type OutputOptions, print } from './output.js'
-import { readStandardInput } from './standard-input.js'
+import { action, CommandError, EXIT, type OutputOptions, print } from './lib/output.js'
+import { readStandardInput } from './lib/standard-input.js'
 
 const SECRET = /^svc-sec-\S+$/
 const JWT = /^[\w-]+\.[\w-]+\.[\w-]+$/

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 /** The `countersign` command as a process. */
-import { EXIT } from './output.js'
+import { EXIT } from './lib/output.js'
 import { runProgram } from './program.js'
 
 /** Node's exit code for a process in which nothing is left that could end what is awaited. */

@@ -10,10 +10,10 @@ import type { ServiceKeys } from '../crypto/service-keys.js'
 import { moveOperatorPassword } from '../dashboard/operator-password.js'
 import { systemClock } from '../lib/clock.js'
 import type { CopySource, CopyTarget, KeyTranslation } from '../storage/copy-store.js'
-import { action, CommandError, EXIT, type OutputOptions, print, UsageError } from './output.js'
-import { type Progress, progressBar } from './progress.js'
-import { type Cell, counted, listing } from './style.js'
-import { assertMasterKey, closeFilesToOthers } from './with-core.js'
+import { action, CommandError, EXIT, type OutputOptions, print, UsageError } from './lib/output.js'
+import { type Progress, progressBar } from './lib/progress.js'
+import { type Cell, counted, listing } from './lib/style.js'
+import { assertMasterKey, closeFilesToOthers } from './lib/with-core.js'
 
 interface MigrateOptions extends OutputOptions {
   from: string

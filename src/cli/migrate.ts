@@ -4,9 +4,9 @@ import { type Config, loadConfig } from '../config/config.js'
 import { describeDatabase, openStore, schemas } from '../storage/open-store.js'
 import { foreignReferences } from '../users/foreign-references.js'
 import { modelToServe } from './doctor/trials.js'
-import { action, note, type OutputOptions, print } from './output.js'
-import { paint } from './style.js'
-import { closeFilesToOthers, databaseMissing } from './with-core.js'
+import { action, note, type OutputOptions, print } from './lib/output.js'
+import { paint } from './lib/style.js'
+import { closeFilesToOthers, databaseMissing } from './lib/with-core.js'
 
 export function registerMigrateCommand(command: Command): void {
   command

@@ -1,9 +1,9 @@
 /** `countersign nodes`: which services serve from the database, and which master keys each can read. */
 import type { Command } from 'commander'
 import { membershipView } from '../cluster/membership.js'
-import { action, note, type OutputOptions, print } from './output.js'
-import { listing } from './style.js'
-import { withCore } from './with-core.js'
+import { action, note, type OutputOptions, print } from './lib/output.js'
+import { listing } from './lib/style.js'
+import { withCore } from './lib/with-core.js'
 
 export function registerNodesCommand(command: Command): void {
   command.option('--json', 'print JSON').action(

@@ -3,7 +3,7 @@ import { Command, CommanderError } from 'commander'
 import { CONFIG_VARIABLE } from '../config/variables.js'
 import { COMMIT, VERSION } from '../lib/version.js'
 import { COMMANDS } from './commands.js'
-import { EXIT, fail, UsageError } from './output.js'
+import { EXIT, fail, UsageError } from './lib/output.js'
 
 /** Leaves how it ended in `process.exitCode`. @param argv what follows the command's own name */
 export async function runProgram(argv: readonly string[]): Promise<void> {

@@ -2,9 +2,9 @@
 import type { Command } from 'commander'
 import { COMMAND_LINE } from '../audit/audited-unit-of-work.js'
 import type { Environment } from '../config/config.js'
-import { action, CommandError, type OutputOptions, print } from './output.js'
-import { counted, fields } from './style.js'
-import { withCore } from './with-core.js'
+import { action, CommandError, type OutputOptions, print } from './lib/output.js'
+import { counted, fields } from './lib/style.js'
+import { withCore } from './lib/with-core.js'
 
 export function registerUserCommands(user: Command): void {
   user

@@ -2,9 +2,9 @@
 import type { Command } from 'commander'
 import { webhookDeliveryView, webhookView } from '../admin/views.js'
 import { COMMAND_LINE } from '../audit/audited-unit-of-work.js'
-import { action, note, type OutputOptions, print } from './output.js'
-import { listing } from './style.js'
-import { withCore } from './with-core.js'
+import { action, note, type OutputOptions, print } from './lib/output.js'
+import { listing } from './lib/style.js'
+import { withCore } from './lib/with-core.js'
 
 /** Printed at once. */
 const MAX_DELIVERIES = 200

@@ -1,5 +1,7 @@
 /**
- * The admin listener, which serves the dashboard and its API, the API reference with its sandbox, metrics, liveness and readiness; and the separate listener for metrics.
+ * The admin listener, which serves the dashboard and its API, the API reference with its sandbox, metrics, liveness and readiness; and the
+ * separate listener for metrics.
+ *
  */
 
 import type { Logger } from 'pino'
@@ -17,7 +19,9 @@ export interface AdminServerParts {
   /** Answers the requests under /api/. */
   api: (request: IncomingRequest) => Promise<Reply>
   /**
-   * Answers the API reference's calls of the sandbox. They have the page's own origin here, so that no other origin needs access. Production has only its own listener.
+   * Answers the API reference's calls of the sandbox. They have the page's own origin here, so that no other origin needs access.
+   * Production has only its own listener.
+   *
    */
   sandbox: (request: IncomingRequest) => Promise<Reply>
   /** The metrics, or null when they have their own listener. */

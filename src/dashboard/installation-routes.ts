@@ -12,8 +12,8 @@ import { COMMIT } from '../lib/version.js'
 import * as bodies from './bodies.js'
 import type { SystemView } from './contract.js'
 import type { DashboardServices } from './dashboard-services.js'
-import { assertReached } from './grant-routes.js'
 import type { OperatorTable } from './route.js'
+import { assertReached } from './tenant-admin-routes.js'
 import { tenantView } from './tenant-routes.js'
 
 type Upkeep = SystemView['upkeep']

@@ -4,11 +4,11 @@
  */
 
 import type { Endpoint, EndpointDescription, Outcome } from '../api/endpoint.js'
-import { engineShare } from '../api/engine-share.js'
 import { errorBody, errorHeaders, statusOf } from '../api/error-response.js'
 import { assertScope } from '../api/key-scope.js'
+import { schedulingClassOf } from '../api/scheduling-class.js'
 import type { AuditLog } from '../audit/audit-log.js'
-import { BiometricError, type FlowShare } from '../biometrics/types.js'
+import { BiometricError, type SchedulingClass } from '../biometrics/types.js'
 import type { Config } from '../config/config.js'
 import { requestId as newRequestId } from '../crypto/identifiers.js'
 import type { Execution, Idempotency, KeptResponse } from '../idempotency/idempotency.js'
@@ -21,20 +21,20 @@ import { assertAllowed, type RateLimiter, rateLimitHeaders } from '../tenants/ra
 import type { TenantContract } from '../tenants/tenancy.js'
 import type { TemplateVault } from '../users/template-vault.js'
 import type { Call, CalledUser } from '../verification/call.js'
-import { isConfidential } from './confidential.js'
+import { isConfidential } from './authentication/confidential-channel.js'
+import type { Identity, InternalCaller } from './authentication/recent-callers.js'
+import { type AuthenticatorParts, RequestAuthenticator } from './authentication/request-authenticator.js'
 import { EndpointRunner } from './endpoint-runner.js'
 import type { IncomingRequest, WholeReply } from './listeners/listener.js'
+import { type RecorderParts, RequestRecorder } from './observation/request-recorder.js'
+import type { Tracing } from './observation/tracing.js'
 import { ERRORS_PAGE, ERRORS_PAGE_HEADERS } from './openapi/errors-page.js'
-import type { Identity, KnownCaller } from './recent-callers.js'
 import { ReplySigner, type SignerParts } from './reply-signer.js'
-import { type AuthenticatorParts, RequestAuthenticator } from './request-authenticator.js'
 import type { RequestContext } from './request-context.js'
-import { type RecorderParts, RequestRecorder } from './request-recorder.js'
-import { type Route, Router } from './router.js'
-import { ERRORS_PATH, OPENAPI_PATH } from './routes.js'
+import { type Route, Router } from './routing/router.js'
+import { ERRORS_PATH, OPENAPI_PATH } from './routing/routes.js'
 import type { SandboxLimits } from './sandbox-limits.js'
 import { toDomainError } from './to-domain-error.js'
-import type { Tracing } from './tracing.js'
 
 export interface ApiServerParts extends AuthenticatorParts, SignerParts, RecorderParts {
   endpoints: Array<Endpoint<unknown>>
@@ -49,7 +49,7 @@ export interface ApiServerParts extends AuthenticatorParts, SignerParts, Recorde
   /** Null where traces are not asked for. */
   tracing: Tracing | null
   /** The engine has no place for one more request of this share. */
-  isSaturated: (share: FlowShare) => boolean
+  isSaturated: (schedulingClass: SchedulingClass) => boolean
   /** The database's keys and schema are those that are worked with. */
   isInStep: () => boolean
   /** Null in production, which has no such limits. */
@@ -60,7 +60,7 @@ export interface ApiServerParts extends AuthenticatorParts, SignerParts, Recorde
 interface Admitted {
   route: Route
   identity: Identity
-  share: FlowShare
+  schedulingClass: SchedulingClass
   body: Buffer
   deadlineMs: number
 }
@@ -89,7 +89,7 @@ export class ApiServer {
   }
 
   /** @param known in the place of an API key */
-  readonly handle = async (request: IncomingRequest, known?: KnownCaller): Promise<WholeReply> => {
+  readonly handle = async (request: IncomingRequest, known?: InternalCaller): Promise<WholeReply> => {
     const destination = this.router.find(request)
     const context: RequestContext = {
       requestId: newRequestId(this.parts.clock.now()),
@@ -135,13 +135,13 @@ export class ApiServer {
     if (route.endpoint.answersWithSecret && !isConfidential(request, this.parts.config))
       throw new DomainError('insecure_channel')
     // Before the body is read: what is refused must cost as little as can be, or refusals would starve the admitted.
-    const share = engineShare(contract, this.parts.environment)
-    if (route.endpoint.usesEngine && this.parts.isSaturated(share))
+    const schedulingClass = schedulingClassOf(contract, this.parts.environment)
+    if (route.endpoint.usesEngine && this.parts.isSaturated(schedulingClass))
       throw new DomainError('overloaded', { retryAfterMs: OVERLOAD_RETRY_MS })
     const deadlineMs = context.startedMs + this.parts.config.deadlineMs
     const { id: owner } = identified.caller.tenant
     const body = await request.body(deadlineMs, route.endpoint.maxBodyBytes, owner)
-    return this.execute(request, context, { route, identity: identified, share, body, deadlineMs })
+    return this.execute(request, context, { route, identity: identified, schedulingClass, body, deadlineMs })
   }
 
   private get errorsUrl(): string {
@@ -214,7 +214,7 @@ export class ApiServer {
   private async executeOnce(
     request: IncomingRequest,
     context: RequestContext,
-    { route, identity, share, body, deadlineMs }: Admitted,
+    { route, identity, schedulingClass, body, deadlineMs }: Admitted,
     execution: Execution | undefined,
   ): Promise<Outcome> {
     const { tenant } = identity.caller
@@ -238,7 +238,7 @@ export class ApiServer {
       errorsUrl: this.errorsUrl,
       deadlineMs,
       signal: request.signal,
-      share,
+      schedulingClass,
       timings: context.timings,
       captureSession: context.known?.captureSession,
     }
@@ -268,7 +268,7 @@ export class ApiServer {
   private refuse(error: unknown, context: RequestContext): Outcome {
     if (error instanceof BiometricError && error.code === 'cancelled')
       return { status: CLIENT_CLOSED_REQUEST, body: '' }
-    const refusal = this.blame(toDomainError(error), context)
+    const refusal = this.attributeTimeout(toDomainError(error), context)
     Object.assign(context.headers, errorHeaders(refusal))
     if (FAILURES.has(refusal.code))
       this.parts.log.error({ request_id: context.requestId, err: refusal.cause ?? refusal }, refusal.message)
@@ -280,7 +280,7 @@ export class ApiServer {
   }
 
   /** Wherever the time ended that the database has taken: it will pass, and the caller is to come again. */
-  private blame(refusal: DomainError, { startedMs }: RequestContext): DomainError {
+  private attributeTimeout(refusal: DomainError, { startedMs }: RequestContext): DomainError {
     if (refusal.code !== 'deadline_exceeded' || !this.parts.store.hasBeenSilentSince(startedMs))
       return refusal
     return toDomainError(

@@ -18,7 +18,7 @@ export const NOT_READY_REASONS = [
 
 export type NotReadyReason = (typeof NOT_READY_REASONS)[number]
 
-const LOOK_MS = SECOND_MS
+const CHECK_MS = SECOND_MS
 /**
  * A restart of PostgreSQL takes two seconds and a failover five. Each node would leave the load balancer during both if it gave the
  * database up sooner.
@@ -50,7 +50,7 @@ export class Readiness {
   private databaseLostAtMs: number | null = null
   private engineDownAtMs: number | null = null
   private readonly beat = new PeriodicTask(
-    LOOK_MS,
+    CHECK_MS,
     () => this.look(),
     (err) => this.log.error({ err }, 'the service could not tell whether it is ready'),
   )

@@ -8,7 +8,7 @@ import type { ErrorCode } from '../lib/error-codes.js'
 import { STAGES, type Timings } from '../verification/stages.js'
 import { clientRequestIdOf } from './client-request-id.js'
 import type { IncomingRequest, WholeReply } from './listeners/listener.js'
-import { roundMs } from './milliseconds.js'
+import { roundMs } from './observation/round-ms.js'
 import type { RequestContext } from './request-context.js'
 
 export interface SignerParts {

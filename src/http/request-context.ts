@@ -1,9 +1,9 @@
 /** What is known of a request while it is on its way, filled in stage by stage. */
 import type { CalledUser } from '../verification/call.js'
 import type { Timings } from '../verification/stages.js'
-import type { Identity, KnownCaller } from './recent-callers.js'
-import type { Destination } from './router.js'
-import type { RequestTrace } from './tracing.js'
+import type { Identity, InternalCaller } from './authentication/recent-callers.js'
+import type { RequestTrace } from './observation/tracing.js'
+import type { Destination } from './routing/router.js'
 
 export interface RequestContext {
   readonly requestId: string
@@ -28,5 +28,5 @@ export interface RequestContext {
   /** Where the request comes from, as `ClientAddresses` finds it; null for one of the service's own, which a visitor's browser caused. */
   readonly address: string | null
   /** Set where the request is one of the service's own. */
-  readonly known: KnownCaller | undefined
+  readonly known: InternalCaller | undefined
 }

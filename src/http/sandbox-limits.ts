@@ -9,7 +9,7 @@ import { DomainError } from '../lib/domain-error.js'
 import type { RateLimiter } from '../tenants/rate-limiter.js'
 
 /** How long one look at the disk is believed: at 20 calls a second a tenant writes well below a megabyte meanwhile. */
-const BELIEVED_MS = SECOND_MS
+const DISK_CHECK_MS = SECOND_MS
 const RETRY_MS = 60 * SECOND_MS
 /** These keep something whether an idempotency key is given or not. */
 const ALWAYS_KEEPS = new Set<EndpointDescription['id']>([
@@ -28,7 +28,7 @@ export interface SandboxLimitParts {
 
 export class SandboxLimits {
   private freeBytes: Promise<number> | null = null
-  private lookedAt = Number.NEGATIVE_INFINITY
+  private checkedAtMs = Number.NEGATIVE_INFINITY
 
   constructor(private readonly parts: SandboxLimitParts) {}
 
@@ -56,8 +56,8 @@ export class SandboxLimits {
     const { folder, config } = this.parts
     if (folder === null || config.sandboxDiskReserveBytes === 0) return
     const now = performance.now()
-    if (now - this.lookedAt >= BELIEVED_MS) {
-      this.lookedAt = now
+    if (now - this.checkedAtMs >= DISK_CHECK_MS) {
+      this.checkedAtMs = now
       this.freeBytes = statfs(folder).then(({ bavail, bsize }) => bavail * bsize)
     }
     if ((await this.freeBytes!) < config.sandboxDiskReserveBytes)

@@ -179,7 +179,7 @@ export class Idempotency {
 
   private async sealingKey({ blindIndex, subjectId }: IdempotencyRecord): Promise<SealingKey> {
     if (subjectId === null) return this.keys.idempotency
-    const found = await this.store.read.subjectAlone(blindIndex!)
+    const found = await this.store.read.subjectWithoutReference(blindIndex!)
     if (found?.id !== subjectId) throw new Error('a kept response outlived the user whose data key sealed it')
     return { current: this.vault.dataKey(found), others: [] }
   }

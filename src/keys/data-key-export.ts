@@ -6,7 +6,7 @@ import { wrappingOf } from '../crypto/epoch-key.js'
 import { isOpenedBy } from '../crypto/sealed-box.js'
 import type { ServiceKeys } from '../crypto/service-keys.js'
 import { DAY_MS } from '../lib/clock.js'
-import { movePatiently } from '../lib/durable-file-async.js'
+import { moveIntoPlaceAsync } from '../lib/durable-file-async.js'
 import type { SealedRow } from '../storage/records.js'
 import type { Store } from '../storage/store.js'
 import { BATCH, DataKeyExportError, FORMAT, type Header, originOf } from './data-key-file.js'
@@ -52,7 +52,7 @@ export async function exportDataKeys(
     // A process that stood still must not replace a later file.
     const last = (await store.shared!.epochs.all()).findLast(({ retiredAt }) => retiredAt === null)
     if (last?.keyId !== epochKey.id) throw rotationInProgress()
-    await movePatiently(partial, file)
+    await moveIntoPlaceAsync(partial, file)
     return count
   } finally {
     await handle.close()

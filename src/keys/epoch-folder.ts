@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import { ConfigError } from '../config/config-error.js'
 import { epochKeyId, newEpochKey } from '../crypto/epoch-key.js'
 import { SECOND_MS } from '../lib/clock.js'
-import { createPatiently, destroyPatiently } from '../lib/durable-file-async.js'
+import { createDurablyAsync, overwriteAndDelete } from '../lib/durable-file-async.js'
 
 const SUFFIX = '.epoch-key'
 const EXPORT_NAME = 'users.keys'
@@ -104,7 +104,7 @@ export class EpochFolder {
   async destroy(ids: ReadonlySet<string>): Promise<string[]> {
     if (ids.size === 0) return []
     const found = (await this.ids()).filter((id) => ids.has(id))
-    for (const id of found) await this.ask(() => destroyPatiently(this.fileOf(id)))
+    for (const id of found) await this.ask(() => overwriteAndDelete(this.fileOf(id)))
     return found
   }
 
@@ -118,7 +118,7 @@ export class EpochFolder {
   }
 
   private write(id: string, key: Buffer, database: string): Promise<void> {
-    return this.ask(() => createPatiently(this.fileOf(id), `${key.toString('base64')}\n${database}\n`))
+    return this.ask(() => createDurablyAsync(this.fileOf(id), `${key.toString('base64')}\n${database}\n`))
   }
 
   /** A call that hangs blocks one of the few threads of libuv's pool. While one hangs, all others fail at once. */

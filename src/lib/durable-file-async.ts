@@ -4,7 +4,7 @@ import { chown, open, rename, rm, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
 /** For the folder's owner alone. @param file a name that is not taken */
-export async function createPatiently(file: string, text: string): Promise<void> {
+export async function createDurablyAsync(file: string, text: string): Promise<void> {
   const temporary = `${file}.${randomBytes(8).toString('hex')}.tmp`
   try {
     const handle = await open(temporary, 'wx', 0o600)
@@ -13,14 +13,14 @@ export async function createPatiently(file: string, text: string): Promise<void>
     } finally {
       await handle.close()
     }
-    await movePatiently(temporary, file)
+    await moveIntoPlaceAsync(temporary, file)
   } finally {
     await rm(temporary, { force: true })
   }
 }
 
 /** What was there is replaced. The folder's owner gets it. */
-export async function movePatiently(partial: string, file: string): Promise<void> {
+export async function moveIntoPlaceAsync(partial: string, file: string): Promise<void> {
   const folder = dirname(file)
   // Root at the command line would shut out the service, which runs as the folder's owner.
   if (process.getuid?.() === 0) {
@@ -33,7 +33,7 @@ export async function movePatiently(partial: string, file: string): Promise<void
 }
 
 /** What stood there is overwritten before its name goes: where a disk writes elsewhere instead, the old bytes stay until it uses them again. */
-export async function destroyPatiently(file: string): Promise<void> {
+export async function overwriteAndDelete(file: string): Promise<void> {
   const handle = await open(file, 'r+').catch((error) => {
     // Another was first.
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null

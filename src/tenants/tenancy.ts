@@ -341,7 +341,7 @@ export class Tenancy {
   ): Promise<string> {
     const now = this.clock.now()
     const { type, name } = kind
-    await tx.endGraces(tenantId, type, name, now)
+    await tx.endGracePeriods(tenantId, type, name, now)
     await tx.endApiKeys(
       tenantId,
       type,

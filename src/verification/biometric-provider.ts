@@ -23,7 +23,7 @@ export interface Evidence {
 }
 
 /** What a provider reads of a request: whose images these are said to be, and for how long its caller waits. */
-export type ProviderCall<Input> = Pick<Call<Input>, 'input' | 'deadlineMs' | 'signal' | 'share'>
+export type ProviderCall<Input> = Pick<Call<Input>, 'input' | 'deadlineMs' | 'signal' | 'schedulingClass'>
 
 export interface EnrolOptions {
   /** Reports images of poor quality in the findings instead of refusing them. */

@@ -96,7 +96,7 @@ export class CaptureSessionBook {
       status: 'open',
       createdAt: now,
       expiresAt: now + this.ttlMs,
-      expiryToldAt: null,
+      expiryReportedAt: null,
     }
     await tx.putCaptureSession(record)
     return { id, token, code, expiresAt: record.expiresAt }

@@ -111,7 +111,7 @@ export class DecisionPolicy {
     if (!subject) return this.verdictOn(call, examination, null)
     const { lockout, captures, outbox, userQuota } = this.parts
     const [record, since] = await Promise.all([
-      tx.subjectAlone(subject.record.blindIndex),
+      tx.subjectWithoutReference(subject.record.blindIndex),
       examination.refusal
         ? null
         : captures.findReplaySince(tx, subject, examination.capture, examination.recollection),

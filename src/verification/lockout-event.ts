@@ -14,7 +14,7 @@ export async function announceLockout(
   { subject, begun }: { subject: Subject; begun: LockoutReason | undefined },
 ): Promise<void> {
   if (begun === undefined) return
-  const { failures, lockedUntil } = (await tx.subjectAlone(subject.record.blindIndex))!
+  const { failures, lockedUntil } = (await tx.subjectWithoutReference(subject.record.blindIndex))!
   const isDisabled = begun === 'reference_disabled'
   await outbox.put(tx, {
     tenantId: tenant.id,

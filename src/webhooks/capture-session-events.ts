@@ -57,10 +57,10 @@ export class CaptureSessionEvents {
     const until = clock.now() - this.graceMs
     while (isOn()) {
       // This read is outside the transaction because most often no session has expired.
-      if ((await store.read.untoldExpiredCaptureSessions(until, 1)).length === 0) return
+      if ((await store.read.unreportedExpiredCaptureSessions(until, 1)).length === 0) return
       await store.transaction(async (tx) => {
-        for (const record of await tx.untoldExpiredCaptureSessions(until, EXPIRED_AT_ONCE)) {
-          await tx.putCaptureSession({ ...record, expiryToldAt: clock.now() })
+        for (const record of await tx.unreportedExpiredCaptureSessions(until, EXPIRED_AT_ONCE)) {
+          await tx.putCaptureSession({ ...record, expiryReportedAt: clock.now() })
           await this.put(tx, record, 'expired')
         }
       })
@@ -75,7 +75,7 @@ export class CaptureSessionEvents {
   ): Promise<void> {
     const { outbox, vault } = this.parts
     // Sealed for the user, where the user is enrolled, so that an erasure covers the delivery.
-    const user = await tx.subjectAlone(blindIndex)
+    const user = await tx.subjectWithoutReference(blindIndex)
     await outbox.put(tx, {
       tenantId,
       environment,

@@ -67,7 +67,7 @@ export class Outbox {
     const { id, sealed, blindIndex, subjectId } = delivery
     if (!sealed) return null
     if (subjectId === null) return openWithAny(this.keys.idempotency, sealed, id)
-    const found = await store.subjectAlone(blindIndex!)
+    const found = await store.subjectWithoutReference(blindIndex!)
     return found?.id === subjectId ? open(this.vault.dataKey(found), sealed, id) : null
   }
 

@@ -76,12 +76,12 @@ describe.skipIf(!CHROMIUM)('the capture component', { timeout: 120_000 }, () => 
 
   describe('with a guide-url', () => {
     it('sends small frames one after the other, with the step, and shows the first thing to do', async () => {
-      let underWay = 0
+      let inFlight = 0
       pages.guide = async (question) => {
         asked.push(question)
-        expect(++underWay).toBe(1)
+        expect(++inFlight).toBe(1)
         await new Promise((resolve) => setTimeout(resolve, 50))
-        underWay--
+        inFlight--
         return [200, '{"guidance":["too_dark","not_frontal"]}']
       }
       await visit(`mode=photo&${GUIDED}`)

@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { keepDefaultPack, prepareModels } from '../../src/cli/prepare-models.js'
+import { keepDefaultPack, prepareModels } from '../../src/cli/models/prepare-models.js'
 import { loadConfig } from '../../src/config/config.js'
 import { findEmbedderTarball } from '../models/embedder-tarball.js'
 

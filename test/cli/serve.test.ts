@@ -177,7 +177,7 @@ describe('serve', () => {
 
     await writeFile(settings, 'COUNTERSIGN_LOG_LEVEL=nonsense\n')
     server.signal('SIGHUP')
-    await server.logged('the configuration cannot be used: nothing was reloaded')
+    await server.logged('the new configuration is invalid: nothing was reloaded')
 
     await writeFile(settings, 'COUNTERSIGN_LOG_LEVEL=info\nCOUNTERSIGN_QUEUE_LIMIT=7\n')
     server.signal('SIGHUP')

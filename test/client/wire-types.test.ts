@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { buildOpenApi } from '../../src/http/openapi/openapi.js'
-import { DESCRIPTIONS } from '../../src/http/routes.js'
+import { DESCRIPTIONS } from '../../src/http/routing/routes.js'
 import { packageFile } from '../../src/lib/package-root.js'
 import { VERSION } from '../../src/lib/version.js'
 

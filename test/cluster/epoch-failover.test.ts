@@ -10,6 +10,7 @@ import { join } from 'node:path'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Core, openCore, takeOverEpochs } from '../../src/app/core.js'
+import { WorkingKeys } from '../../src/app/working-keys.js'
 import { loadConfig } from '../../src/config/config.js'
 import { EpochFolder } from '../../src/keys/epoch-folder.js'
 import { HOUR_MS, SECOND_MS, systemClock } from '../../src/lib/clock.js'
@@ -176,7 +177,7 @@ overPostgres(() => {
         await enrol(after, living, tenantId, 'late')
         // A service that comes from the primary goes back to what the standby knows.
         const folder = new EpochFolder(path)
-        const keys = { ...living.keys }
+        const keys = new WorkingKeys(living.keys)
         expect(await takeOverEpochs(after.store, keys, folder)).toBeNull()
         const vault = new TemplateVault(keys, systemClock)
         await enrol(after, { vault }, tenantId, 'later')

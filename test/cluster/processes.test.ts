@@ -122,12 +122,12 @@ overPostgres(() => {
     async () => {
       const [killed] = pids()
       process.kill(killed!, 'SIGKILL')
-      await server.logged('a process ended: it is started anew')
+      await server.logged('a process ended and is started again')
       for (let i = 0; i < 20; i++) expect(await call(health, key)).toBe(200)
       await server.logged('the process is ready again')
-      const told = logged('a process ended: it is started anew')
+      const told = logged('a process ended and is started again')
       expect(told).toMatchObject([
-        { process: 'supervisor', seat: 'process-1', pid: killed, signal: 'SIGKILL' },
+        { process: 'supervisor', slot: 'process-1', pid: killed, signal: 'SIGKILL' },
       ])
       expect([...(await healthCalls()).keys()].length).toBeGreaterThan(0)
     },
@@ -139,8 +139,8 @@ overPostgres(() => {
     async () => {
       const stopped = pids().at(-1)!
       process.kill(stopped, 'SIGSTOP')
-      await server.logged('a process gives no sign of life: it is killed')
-      expect(logged('a process gives no sign of life: it is killed')).toMatchObject([{ pid: stopped }])
+      await server.logged('a process gives no sign of life and is killed')
+      expect(logged('a process gives no sign of life and is killed')).toMatchObject([{ pid: stopped }])
       await poll(
         async () => logged('the process is ready again'),
         (told) => told.length === 2,
@@ -186,7 +186,7 @@ overPostgres(() => {
     async () => {
       await writeFile(settings(), 'COUNTERSIGN_LOG_LEVEL=nonsense\n')
       server.signal('SIGUSR2')
-      await server.logged('rolling restart given up: what served goes on serving')
+      await server.logged('rolling restart aborted: the remaining processes go on serving')
       expect(await call(health, key)).toBe(200)
     },
     LIMIT_MS,

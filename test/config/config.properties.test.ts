@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { parseDuration } from '../../src/cli/duration.js'
-import { UsageError } from '../../src/cli/output.js'
+import { parseDuration } from '../../src/cli/lib/duration.js'
+import { UsageError } from '../../src/cli/lib/output.js'
 import { ConfigError, loadConfig, parseRate, SETTINGS } from '../../src/config/config.js'
 import { check, damaged } from '../support/properties.js'
 

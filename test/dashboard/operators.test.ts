@@ -110,13 +110,13 @@ describe('an operator with a name', () => {
     await operators.setRole(name, 'admin', COMMAND_LINE)
     await operators.resetPassword(name, COMMAND_LINE)
     await operators.remove(name, COMMAND_LINE)
-    const told = [
+    const recorded = [
       { event: 'operator_added', name, role: 'viewer', actor: 'operator' },
       { event: 'operator_changed', name, role: 'admin', actor: 'operator' },
       { event: 'operator_password_reset', name, actor: 'operator' },
       { event: 'operator_removed', name, actor: 'operator' },
     ]
-    for (const id of [tenant.id, other.id]) expect((await entries(id)).slice(-4)).toMatchObject(told)
+    for (const id of [tenant.id, other.id]) expect((await entries(id)).slice(-4)).toMatchObject(recorded)
     const { audit, store } = running.service.core
     expect((await audit.verify(store.read, tenant.id)).brokenAt).toBeNull()
   })
@@ -196,8 +196,8 @@ describe('an admin at the dashboard', () => {
     expect((await again.call('GET', '/session')).status).toBe(401)
 
     const actor = { actor: 'dashboard:operator', request_id: expect.any(String) }
-    const told = (await entries()).filter((entry) => entry.name === name)
-    expect(told).toMatchObject([
+    const recorded = (await entries()).filter((entry) => entry.name === name)
+    expect(recorded).toMatchObject([
       { event: 'operator_added', role: 'viewer', ...actor },
       { event: 'operator_changed', role: 'admin', ...actor },
       { event: 'operator_password_reset', ...actor },

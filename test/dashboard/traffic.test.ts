@@ -6,7 +6,7 @@ import type { TrafficView, TrafficWindow } from '../../src/dashboard/contract.js
 import { countLatency, percentilesOf } from '../../src/dashboard/latency-counts.js'
 import { Traffic } from '../../src/dashboard/traffic.js'
 import { countRequest, noTraffic, readTraffic } from '../../src/dashboard/traffic-counts.js'
-import type { Observation } from '../../src/http/observation.js'
+import type { Observation } from '../../src/http/observation/observation.js'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/lib/clock.js'
 import { type Store, StoreUnavailableError } from '../../src/storage/store.js'
 import { apiClient } from '../support/client.js'
@@ -316,8 +316,8 @@ describe('the percentiles of durations that were counted', () => {
     const counts = {}
     for (const duration of durations) countLatency(counts, duration)
     for (const [index, rank] of [499, 949, 989].entries()) {
-      const told = percentilesOf(counts)[index]!
-      expect(Math.abs(told / durations[rank]! - 1)).toBeLessThanOrEqual(0.025)
+      const estimate = percentilesOf(counts)[index]!
+      expect(Math.abs(estimate / durations[rank]! - 1)).toBeLessThanOrEqual(0.025)
     }
   })
 })

@@ -132,7 +132,7 @@ describe.skipIf(!CHROMIUM)('"try it" with a camera', { timeout: 180_000 }, () =>
 
   it('shows that fewer movements are called by a weaker name', async () => {
     const { page } = await openTryPage(LIGHT)
-    await tryChallenge(page, 'ada+match', 'Turns alone')
+    await tryChallenge(page, 'ada+match', 'Only turns')
     await pass(page)
     expect(await facts(page)).toMatchObject({
       Liveness: 'passed: active-turn@1',

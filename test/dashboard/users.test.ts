@@ -51,8 +51,8 @@ describe('a user who is looked up', () => {
     ] as const) {
       await client.enroll({ user_id: 'ada', image: ada, consent: { id: 'c-1', at: '2026-01-01T00:00:00Z' } })
       const { body } = await client.call('GET', '/v1/users/ada')
-      const { request_id, ...told } = body
-      expect(await find('ada', environment)).toEqual(told)
+      const { request_id, ...shown } = body
+      expect(await find('ada', environment)).toEqual(shown)
     }
   })
 

@@ -154,7 +154,7 @@ describe('a delivery', () => {
       }),
     )
     expect(await shown()).toMatchObject({ next_attempt_at: null, replayable: true, attempts: 11 })
-    expect((await deliveries()).most_attempts).toBe(11)
+    expect((await deliveries()).max_attempts).toBe(11)
     status = 204
     const before = received
     expect((await own.call('POST', path('/redeliver'), { delivery: body.delivery })).status).toBe(200)

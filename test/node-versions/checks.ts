@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import { delimiter, join } from 'node:path'
 import { promisify } from 'node:util'
-import { EXIT } from '../../src/cli/output.js'
+import { EXIT } from '../../src/cli/lib/output.js'
 import { type ApiClient, apiClient } from '../support/client.js'
 
 /** A checkout, the `node` for it, and a data folder. */

@@ -234,7 +234,7 @@ async function work(database: Connection): Promise<void> {
   await tx.insertChallenge(challenge('new', { tenantId: 'ten_7' }))
   await tx.useChallenge('cha_7', AT)
   await tx.captureSession('cps_7')
-  await tx.untoldExpiredCaptureSessions(AT, 100)
+  await tx.unreportedExpiredCaptureSessions(AT, 100)
   await tx.captureLogo('ten_7')
   await tx.putCaptureLogo({ tenantId: 'ten_7', sha256: bytes('s'), image: bytes('i') })
   await tx.deleteCaptureLogo('ten_7')

@@ -4,7 +4,7 @@
  */
 import { writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
-import { addonDifferences, installedAddon, recordedAddon } from '../../src/cli/http-addon.js'
+import { addonDifferences, installedAddon, recordedAddon } from '../../src/cli/doctor/http-addon.js'
 import { packageFile } from '../../src/lib/package-root.js'
 import { audit } from './audit.js'
 import { lockedPackages, lockfileIssues, manifest } from './lockfile.js'

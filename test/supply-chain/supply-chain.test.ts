@@ -5,7 +5,12 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
-import { addonBinaries, addonDifferences, installedAddon, recordedAddon } from '../../src/cli/http-addon.js'
+import {
+  addonBinaries,
+  addonDifferences,
+  installedAddon,
+  recordedAddon,
+} from '../../src/cli/doctor/http-addon.js'
 import { uwsFolder } from '../../src/http/listeners/uws-package.js'
 import { audit } from './audit.js'
 import { lockedPackages, lockfileIssues, manifest } from './lockfile.js'

@@ -3,7 +3,7 @@
  * tags. The repack counts its versions by itself, so the tag is found by the bytes.
  */
 import { createHash } from 'node:crypto'
-import type { AddonRecord } from '../../src/cli/http-addon.js'
+import type { AddonRecord } from '../../src/cli/doctor/http-addon.js'
 
 const REPOSITORY = 'uNetworking/uWebSockets.js'
 

@@ -109,7 +109,7 @@ export async function populate(place: Workplace): Promise<Populated> {
     await tx.putCaptureLogo({
       ...{ tenantId: 'ten_a', sha256: Buffer.from([0, 255, 92, 39]), image: Buffer.from([0, 255, 92, 39]) },
     })
-    await tx.putAuditWalk({ state: '{"at":null}', mac: Buffer.from([0, 255, 92, 39]) })
+    await tx.putAuditVerification({ state: '{"at":null}', mac: Buffer.from([0, 255, 92, 39]) })
     await tx.insertDashboardSession(session('hash of a session'))
     await tx.putSecondFactor({
       ...{ id: 'operator', sealed: Buffer.from([0, 255, 92, 39]), recovery: '["a"]' },

@@ -303,7 +303,7 @@ export function captureSession(
     status: 'open',
     createdAt: AT,
     expiresAt: AT + 1000,
-    expiryToldAt: null,
+    expiryReportedAt: null,
     ...changes,
   }
 }

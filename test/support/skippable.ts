@@ -1,6 +1,6 @@
 /** Which tests may be skipped, and for want of what: any other would vanish from the gate uncounted. */
 import { basename } from 'node:path'
-import { addonBinaries, OWN_BINARY } from '../../src/cli/http-addon.js'
+import { addonBinaries, OWN_BINARY } from '../../src/cli/doctor/http-addon.js'
 import { findPostgres } from './postgres-server.js'
 
 /** The title of what is tried over uWebSockets.js alone. */

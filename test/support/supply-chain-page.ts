@@ -1,6 +1,6 @@
 /** docs/supply-chain.md: what we depend on and why, from package.json and the lockfile. */
 import { dirname } from 'node:path'
-import { recordedAddon } from '../../src/cli/http-addon.js'
+import { recordedAddon } from '../../src/cli/doctor/http-addon.js'
 import { lockedPackages, type Manifest, manifest } from '../supply-chain/lockfile.js'
 import { tableOf } from './docs.js'
 

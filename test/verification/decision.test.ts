@@ -141,7 +141,7 @@ describe('a score that is exactly the threshold', () => {
     input: { user_id: 'ada' },
     deadlineMs: performance.now() + 60_000,
     signal: new AbortController().signal,
-    share: { priority: 'production', flow: 'test', weight: 1 },
+    schedulingClass: { priority: 'production', flow: 'test', weight: 1 },
   })
 
   it.each(['a photo', 'the frames of a challenge'])('is a match, of %s', async (what) => {

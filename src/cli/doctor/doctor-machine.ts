@@ -6,14 +6,14 @@ import { nativeKernels } from '../../biometrics/kernels/kernels.js'
 import type { Config } from '../../config/config.js'
 import { chooseTransport, uwsObstacleIn } from '../../http/listeners/transport.js'
 import { OLDEST_NODE } from '../../lib/version.js'
+import type { Finding } from './doctor-finding.js'
 import {
   type AddonRecord,
   addonDifferences,
   installedAddon,
   OWN_BINARY,
   recordedAddon,
-} from '../http-addon.js'
-import type { Finding } from './doctor-finding.js'
+} from './http-addon.js'
 
 /** Before this the clock cannot be right: JWTs and signatures would be refused. */
 const EARLIEST_PLAUSIBLE = Date.parse('2026-01-01T00:00:00Z')

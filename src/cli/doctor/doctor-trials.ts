@@ -2,7 +2,7 @@
 import { statfs } from 'node:fs/promises'
 import { type Config, isPostgres } from '../../config/config.js'
 import { nearestFolder } from '../../lib/nearest-folder.js'
-import { tlsReports } from '../config-warnings.js'
+import { tlsReports } from '../config/config-warnings.js'
 import type { Finding } from './doctor-finding.js'
 import { askReadiness, tryAddresses, tryBackups, tryWriting } from './trials.js'
 

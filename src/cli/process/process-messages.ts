@@ -1,6 +1,6 @@
-/** What the supervisor and its service processes say to each other. */
+/** The messages between the supervisor and its service processes. */
 import type { MetricsSnapshot } from '../../http/metrics/metrics.js'
-import type { AnnouncementOptions } from '../announcement.js'
+import type { AnnouncementOptions } from '../serve/announcement.js'
 import type { Addresses } from './processes.js'
 
 export interface StartOrder {
@@ -10,25 +10,25 @@ export interface StartOrder {
   index: number
   count: number
   addresses: Addresses
-  /** Which was seen to by the supervisor. */
+  /** The model pack, which the supervisor has made ready. */
   modelPack: string
   options: AnnouncementOptions
 }
 
-/** To a service process. */
+/** Messages to a service process. */
 export type Order =
   | StartOrder
-  /** Of the first alone, when all are ready. */
+  /** Sent only to the first process, when all are ready. */
   | { kind: 'announce'; warnings: string[] }
   | { kind: 'reload' }
   | { kind: 'ping' }
-  /** Others have its place: stop when no connection is left. */
+  /** Another process has taken over: stop when no connection is left. */
   | { kind: 'leave' }
   | { kind: 'stop'; signal: string }
   | { kind: 'give_metrics'; id: number }
   | { kind: 'metrics_of_others'; id: number; snapshots: MetricsSnapshot[] }
 
-/** From a service process. */
+/** Messages from a service process. */
 export type Report =
   | { kind: 'ready' }
   | { kind: 'pong' }

@@ -1,19 +1,19 @@
-/** How many service processes there are on this machine, and what each has of what is set for all. */
+/** The number of service processes on this machine, and each one's part of the configured resources. */
 import { availableParallelism } from 'node:os'
 import { type Config, ConfigError, isPostgres, type ListenAddress, SETTINGS } from '../../config/config.js'
 import { freePorts } from '../../http/listeners/free-port.js'
 import { AddressError } from '../../http/listeners/listener.js'
 import { chooseTransport } from '../../http/listeners/transport.js'
 
-/** What the main thread of one process can feed: a verify takes it less than an eighth of what it takes a worker. */
+/** One main thread can keep this many cores busy: a verify takes it less than an eighth of the time that it takes a worker. */
 const CORES_A_PROCESS = 8
-/** From which on node:http shares a port: 22.12 and 23.1. */
+/** Versions of Node from which on node:http can share a port: 22.12 and 23.1. */
 const SHARING_NODES = [
   [22, 12],
   [23, 1],
 ] as const
 
-/** `auto` is one where several cannot be. */
+/** @returns the configured number; for `auto`, one process per eight cores, or 1 where several are impossible */
 export function processCount({ processes, database }: Config, machine = thisMachine()): number {
   if (processes !== 'auto') return processes
   const canBeSeveral = machine.platform === 'linux' && isPostgres({ database })
@@ -29,12 +29,12 @@ export async function assertPortsCanBeShared(config: Config): Promise<void> {
   const { variable } = SETTINGS.processes
   if (process.platform !== 'linux')
     throw new ConfigError(
-      `${variable}: several processes share an address by SO_REUSEPORT, which only Linux spreads connections by; here there can be one.`,
+      `${variable}: several processes need Linux, which spreads the connections to one address among them (SO_REUSEPORT). Set it to 1 on this system.`,
     )
   const { name } = await chooseTransport(config.http)
   if (name === 'node' && !canNodeSharePorts(process.versions.node))
     throw new ConfigError(
-      `${variable}: node:http of Node ${process.versions.node} cannot share an address among processes; Node 22.12 and 23.1 can, and so can uWebSockets.js (${SETTINGS.http.variable}).`,
+      `${variable}: node:http of Node ${process.versions.node} cannot share an address among processes. Use Node 22.12, 23.1 or later, use uWebSockets.js (${SETTINGS.http.variable}), or set ${variable} to 1.`,
     )
 }
 
@@ -55,7 +55,7 @@ const ADDRESSES = [
 
 export type Addresses = Partial<Record<(typeof ADDRESSES)[number], ListenAddress>>
 
-/** Those that are configured, with ports that nobody else has, chosen by the system for 0. @throws ListenError */
+/** Configured addresses, each with a port that is free; the system chooses one where 0 is configured. @throws ListenError */
 export async function ownAddresses(config: Config): Promise<Addresses> {
   const wanted = ADDRESSES.filter((name) => config[name] !== undefined)
   const ports = await freePorts(wanted.map((name) => config[name]!)).catch((error) => {
@@ -70,7 +70,7 @@ function isSame(one: ListenAddress, other: ListenAddress): boolean {
 }
 
 /**
- * What one process of several has: its part of the workers, of the places in the queue and of the memory for bodies.
+ * The configuration of one process among several: with its part of the workers, of the queue and of the memory for request bodies.
  * @param index from 0
  */
 export function shareOf(config: Config, index: number, count: number): Config {

@@ -1,4 +1,4 @@
-/** Tells systemd how far the service is, where systemd started it with `Type=notify`. */
+/** Reports readiness and shutdown to systemd, where systemd started the service with `Type=notify`. */
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import type { Logger } from 'pino'

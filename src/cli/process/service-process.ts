@@ -5,7 +5,7 @@ import type { MetricsSnapshot } from '../../http/metrics/metrics.js'
 import { packageFile } from '../../lib/package-root.js'
 import type { Order, Report, StartOrder } from './process-messages.js'
 
-/** Always the compiled one, as the command is. */
+/** The compiled module, also when the supervisor runs from sources. */
 const MODULE = packageFile('dist', 'src', 'cli', 'process', 'supervised.js')
 /** A scrape waits no longer for a process that does not answer. */
 const METRICS_MS = 2000
@@ -16,11 +16,11 @@ export interface ProcessEnd {
 }
 
 export class ServiceProcess {
-  /** When it has ended, of itself or not. */
+  /** Resolves when the process has ended, for whatever reason. */
   readonly exited: Promise<ProcessEnd>
-  /** On the axis of `performance.now()`; null before. */
+  /** Time by `performance.now()` at which the process became ready, or null before. */
   readyAtMs: number | null = null
-  /** Its place is another's: that it ends is no news. */
+  /** Another process has taken over its slot, so its end is expected. */
   isLeaving = false
   hasExited = false
   private readonly child: ChildProcess
@@ -28,19 +28,19 @@ export class ServiceProcess {
   private unanswered = 0
   private readonly asked = new Map<number, (snapshot: MetricsSnapshot) => void>()
 
-  /** @param answerMetrics what the others tell, when this one is asked for all */
+  /** @param answerMetrics collects the metrics of the other processes, when this one is scraped for all of them */
   constructor(
     readonly order: StartOrder,
     private readonly answerMetrics: (asker: ServiceProcess) => Promise<MetricsSnapshot[]>,
   ) {
-    // Figures that are not finite would not pass through JSON.
+    // JSON has no Infinity or NaN, which metrics may contain.
     this.child = fork(MODULE, { serialization: 'advanced' })
     this.exited = once(this.child, 'exit').then(([code, signal]) => {
       this.hasExited = true
       return { code, signal }
     })
     this.child.on('message', (report: Report) => void this.hear(report))
-    // What is sent to one that has just ended.
+    // Sending to a process that has just ended fails; `exited` reports its end.
     this.child.on('error', () => {})
     this.send(order)
   }
@@ -53,18 +53,18 @@ export class ServiceProcess {
     if (this.child.connected) this.child.send(order, () => {})
   }
 
-  /** Asks for a sign of life. @returns how often in a row there has been none */
+  /** Asks for a sign of life. @returns the number of pings in a row that have not been answered */
   ping(): number {
     this.send({ kind: 'ping' })
     return this.unanswered++
   }
 
-  /** For one that hears nothing any more. */
+  /** Ends a process that no longer reads its messages. */
   kill(): void {
     this.child.kill('SIGKILL')
   }
 
-  /** Resolves with false where it ends before. */
+  /** Resolves with true when the process reports `kind`, and with false when it ends before that. */
   async hears(kind: 'ready' | 'announced'): Promise<boolean> {
     const heard = new Promise<true>((resolve) =>
       this.child.on('message', (report: Report) => report.kind === kind && resolve(true)),
@@ -72,17 +72,17 @@ export class ServiceProcess {
     return Promise.race([heard, this.exited.then(() => false as const)])
   }
 
-  /** Null where it does not answer in time. */
+  /** Metrics of the process, or null where it does not answer within `METRICS_MS`. */
   async metrics(): Promise<MetricsSnapshot | null> {
     const id = ++this.lastId
     let timer: NodeJS.Timeout | undefined
     const late = new Promise<null>((resolve) => {
       timer = setTimeout(resolve, METRICS_MS, null)
     })
-    const told = new Promise<MetricsSnapshot>((resolve) => this.asked.set(id, resolve))
+    const answered = new Promise<MetricsSnapshot>((resolve) => this.asked.set(id, resolve))
     this.send({ kind: 'give_metrics', id })
     try {
-      return await Promise.race([told, late])
+      return await Promise.race([answered, late])
     } finally {
       clearTimeout(timer)
       this.asked.delete(id)

@@ -1,17 +1,17 @@
-/** A service process among several: started by the supervisor, and told by it what to do. */
+/** Runs one service process among several, by the orders of the supervisor. */
 
 import { createLog } from '../../app/log.js'
 import { Service } from '../../app/service.js'
 import { type Config, loadConfig } from '../../config/config.js'
 import type { MetricsSnapshot } from '../../http/metrics/metrics.js'
-import { announce, announceUnlessStopping, Warnings } from '../announcement.js'
-import { fail } from '../output.js'
-import { closeFilesToOthers } from '../with-core.js'
+import { fail } from '../lib/output.js'
+import { closeFilesToOthers } from '../lib/with-core.js'
+import { announce, announceUnlessStopping, Warnings } from '../serve/announcement.js'
 import type { Order, Report, StartOrder } from './process-messages.js'
 import { shareOf } from './processes.js'
-import { takeOverConfig } from './take-over.js'
+import { reloadConfig } from './reload-config.js'
 
-/** The start, and with what; null before it is ordered. */
+/** The start and its arguments, or null before it is ordered. */
 let began: { order: StartOrder; config: Config; service: Promise<Service> } | null = null
 let isEnding = false
 /** Ends a start that waits for its database. */
@@ -19,17 +19,17 @@ const ending = new AbortController()
 let lastQuestion = 0
 const questions = new Map<number, (snapshots: MetricsSnapshot[]) => void>()
 
-function tell(report: Report): void {
-  // Where the supervisor is gone, nobody needs to be told; that ends this process too.
+function sendReport(report: Report): void {
+  // Without a supervisor nobody reads the report, and `disconnect` ends this process too.
   if (process.connected) process.send!(report, undefined, undefined, () => {})
 }
 
-/** Of all other processes that serve, as far as they answer. */
+/** Metrics of all other processes that serve, as far as they answer. */
 function metricsOfOthers(): Promise<MetricsSnapshot[]> {
   const id = ++lastQuestion
   return new Promise((resolve) => {
     questions.set(id, resolve)
-    tell({ kind: 'want_metrics', id })
+    sendReport({ kind: 'want_metrics', id })
   })
 }
 
@@ -44,12 +44,12 @@ async function start(order: StartOrder): Promise<void> {
   })
   began = { order, config, service }
   await service
-  tell({ kind: 'ready' })
+  sendReport({ kind: 'ready' })
 }
 
 async function obey(order: Order): Promise<void> {
   if (order.kind === 'start') return start(order)
-  if (order.kind === 'ping') return tell({ kind: 'pong' })
+  if (order.kind === 'ping') return sendReport({ kind: 'pong' })
   if (order.kind === 'stop') return end((service) => stop(service, order.signal))
   if (order.kind === 'leave') return end(leave)
   if (order.kind === 'metrics_of_others') {
@@ -60,13 +60,13 @@ async function obey(order: Order): Promise<void> {
   const { config, order: started, service: starting } = began!
   const service = await starting
   if (order.kind === 'give_metrics')
-    tell({ kind: 'metrics', id: order.id, snapshot: await service.metricsSnapshot() })
-  else if (order.kind === 'reload') await takeOverConfig(service, config)
+    sendReport({ kind: 'metrics', id: order.id, snapshot: await service.metricsSnapshot() })
+  else if (order.kind === 'reload') await reloadConfig(service, config)
   else {
     const { options, count } = started
     const warnings = new Warnings(options.json ?? false, order.warnings)
     await announceUnlessStopping(service, () => announce(service, options, warnings, count))
-    tell({ kind: 'announced' })
+    sendReport({ kind: 'announced' })
   }
 }
 
@@ -77,17 +77,17 @@ async function stop(service: Service, signal: string): Promise<void> {
 }
 
 async function leave(service: Service): Promise<void> {
-  service.log.info('leaving what comes to the other processes')
+  service.log.info('stopped accepting connections; other processes continue')
   await service.leave()
   service.log.info('stopped')
 }
 
-/** However it was told to end, the last thing is to hang up: that lets the process go. */
+/** Ends the service by `how`, then disconnects from the supervisor: the open channel would keep the process alive. */
 async function end(how: (service: Service) => Promise<void>): Promise<void> {
   if (isEnding) return
   isEnding = true
   ending.abort()
-  // A start that fails ends the process by itself, and says why.
+  // A start that fails reports its error and ends the process elsewhere.
   const service = await began?.service.catch(() => null)
   try {
     if (service) await how(service)
@@ -108,8 +108,8 @@ process.on('message', (order: Order) => {
     if (process.connected) process.disconnect()
   })
 })
-// A terminal tells all processes of it; the supervisor says what that means.
+// A terminal sends these signals to all processes; only the supervisor acts on them.
 for (const signal of ['SIGINT', 'SIGHUP', 'SIGUSR2'] as const) process.on(signal, () => {})
 process.on('SIGTERM', () => void end((service) => stop(service, 'SIGTERM')))
-// The supervisor is gone: nobody would start this process anew, or tell it to end.
+// The supervisor is gone: nobody would restart this process or order it to end.
 process.on('disconnect', () => void end((service) => stop(service, 'disconnect')))

@@ -1,32 +1,35 @@
-/** Several service processes at one address: starts them, starts anew what fails, and passes on what the operator tells. */
+/** Supervises several service processes at one address: starts them, restarts one that fails, and passes the operator's signals on. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { createLog } from '../../app/log.js'
 import { type Config, loadConfig } from '../../config/config.js'
 import type { MetricsSnapshot } from '../../http/metrics/metrics.js'
-import type { AnnouncementOptions, Warnings } from '../announcement.js'
-import { keepDefaultPack } from '../prepare-models.js'
-import { isAtTerminal } from '../terminal.js'
+import { isAtTerminal } from '../lib/terminal.js'
+import { keepDefaultPack } from '../models/prepare-models.js'
+import type { AnnouncementOptions, Warnings } from '../serve/announcement.js'
 import { type Addresses, assertPortsCanBeShared, ownAddresses } from './processes.js'
 import { notifyServiceManager } from './service-manager.js'
 import { ServiceProcess } from './service-process.js'
 
-/** Pauses before a process is started anew; they double while it does not last. */
+/** Pauses before a process is started again. They double each time, until one has served for `STEADY_MS`. */
 const RETRY_MS = { first: 500, longest: 30_000 } as const
-/** One that served so long had no fault of its own start. */
+/** A process that served for this long did not fail because of its start. */
 const STEADY_MS = 60_000
 const POLL_MS = 100
-/** Connections that the kernel gives to a process that stands still wait for nothing. */
+/** The kernel goes on giving connections to a process that stands still, so each is asked for a sign of life. */
 const PING_MS = 2000
 const MAX_UNANSWERED = 10
 
-interface Seat {
+/** A place for one process, which keeps its name and its part of the resources when the process is replaced. */
+interface ProcessSlot {
   name: string
+  /** From 0. */
   index: number
-  /** Null until its first one is ready. */
+  /** Null until the slot's first process is ready. */
   process: ServiceProcess | null
-  /** What sat there has failed, and nothing else is ready yet. */
-  isVacant: boolean
+  /** The slot's process has failed, and its successor is not ready yet. */
+  isMissing: boolean
+  /** Pause before the next start. */
   retryMs: number
 }
 
@@ -35,14 +38,13 @@ export interface SupervisorParts {
   count: number
   options: AnnouncementOptions
   warnings: Warnings
-  /** Sees to the model pack, for all. */
-  /** @returns a warning about the model pack, if any */
+  /** Makes the model pack ready for all processes. @returns a warning about it, if any */
   prepare: (config: Config) => Promise<string | null>
 }
 
 export class Supervisor {
-  private readonly seats: Seat[]
-  /** Those on their way in and out included. */
+  private readonly slots: ProcessSlot[]
+  /** All processes that run, those that start or leave included. */
   private readonly all = new Set<ServiceProcess>()
   private readonly log: Logger
   private readonly stopped = new AbortController()
@@ -52,30 +54,30 @@ export class Supervisor {
   private isRolling = false
 
   constructor(private readonly parts: SupervisorParts) {
-    this.seats = Array.from({ length: parts.count }, (_, index) => ({
+    this.slots = Array.from({ length: parts.count }, (_, index) => ({
       name: `process-${index + 1}`,
       index,
       process: null,
-      isVacant: false,
+      isMissing: false,
       retryMs: RETRY_MS.first,
     }))
     this.log = createLog(parts.config, 'supervisor')
   }
 
-  /** Resolves when all are ready; they go on. @throws ConfigError; ListenError */
+  /** Resolves when all processes are ready; they go on serving. @throws ConfigError; ListenError */
   async run(): Promise<void> {
     const { config, warnings, prepare } = this.parts
-    this.heedSignals()
+    this.handleSignals()
     await assertPortsCanBeShared(config)
     this.addresses = await ownAddresses(config)
     const warning = await prepare(config)
     if (warning) warnings.add(warning)
     this.modelPack = config.modelPack
-    const [first, ...others] = this.seats
-    // By itself: it makes tables, keys and password where there are none.
+    const [first, ...others] = this.slots
+    // The first process starts before the others: in an empty database it makes tables, keys and password.
     const isWhole =
-      (await this.fill(first!)) &&
-      (await Promise.all(others.map((seat) => this.fill(seat)))).every(Boolean) &&
+      (await this.spawnInto(first!)) &&
+      (await Promise.all(others.map((slot) => this.spawnInto(slot)))).every(Boolean) &&
       (await this.announce(first!))
     if (this.stopped.signal.aborted) return
     if (!isWhole) {
@@ -86,106 +88,106 @@ export class Supervisor {
     this.isReady = true
     keepDefaultPack(config)
     void this.watch()
-    this.log.info({ processes: this.seats.map(({ process }) => process?.pid) }, 'all processes are ready')
+    this.log.info({ processes: this.slots.map(({ process }) => process?.pid) }, 'all processes are ready')
     await notifyServiceManager('READY=1', this.log)
   }
 
-  private async announce(seat: Seat): Promise<boolean> {
-    const announced = seat.process!.hears('announced')
-    seat.process!.send({ kind: 'announce', warnings: this.parts.warnings.all })
+  private async announce(slot: ProcessSlot): Promise<boolean> {
+    const announced = slot.process!.hears('announced')
+    slot.process!.send({ kind: 'announce', warnings: this.parts.warnings.all })
     return announced
   }
 
-  private heedSignals(): void {
+  private handleSignals(): void {
     process.on('SIGTERM', (signal) => void this.stop(signal))
     process.on('SIGINT', (signal) => void this.stop(signal))
     process.on('SIGHUP', (signal) => {
       if (isAtTerminal) void this.stop(signal)
-      else for (const { process } of this.seats) process?.send({ kind: 'reload' })
+      else for (const { process } of this.slots) process?.send({ kind: 'reload' })
     })
-    process.on('SIGUSR2', () => void this.roll())
+    process.on('SIGUSR2', () => void this.rollingRestart())
   }
 
-  /** A new process in the seat. @returns whether it became ready; the one that sat there is left to the caller */
-  private async fill(seat: Seat): Promise<boolean> {
+  /** Starts a new process for the slot. @returns whether it became ready; ending the one before is left to the caller */
+  private async spawnInto(slot: ProcessSlot): Promise<boolean> {
     if (this.stopped.signal.aborted) return false
     const { count, options } = this.parts
-    const { name, index } = seat
+    const { name, index } = slot
     const { addresses, modelPack } = this
     const next = new ServiceProcess(
       { kind: 'start', name, index, count, addresses, modelPack, options },
-      (asker) => this.metricsBeside(asker),
+      (asker) => this.metricsOfAllBut(asker),
     )
     this.all.add(next)
     void next.exited.then(() => this.all.delete(next))
     if (!(await next.hears('ready'))) return false
-    seat.process = next
-    void this.mind(seat, next)
+    slot.process = next
+    void this.supervise(slot, next)
     return true
   }
 
-  /** Fills the seat anew when the process in it ends, unless it was to. */
-  private async mind(seat: Seat, held: ServiceProcess): Promise<void> {
+  /** Starts another process when this one ends, unless it was told to end. */
+  private async supervise(slot: ProcessSlot, held: ServiceProcess): Promise<void> {
     const end = await held.exited
     if (held.isLeaving || this.stopped.signal.aborted) return
-    seat.isVacant = true
-    if (performance.now() - held.readyAtMs! > STEADY_MS) seat.retryMs = RETRY_MS.first
-    this.log.error({ seat: seat.name, pid: held.pid, ...end }, 'a process ended: it is started anew')
+    slot.isMissing = true
+    if (performance.now() - held.readyAtMs! > STEADY_MS) slot.retryMs = RETRY_MS.first
+    this.log.error({ slot: slot.name, pid: held.pid, ...end }, 'a process ended and is started again')
     do {
-      await sleep(seat.retryMs, undefined, { signal: this.stopped.signal }).catch(() => {})
-      seat.retryMs = Math.min(2 * seat.retryMs, RETRY_MS.longest)
+      await sleep(slot.retryMs, undefined, { signal: this.stopped.signal }).catch(() => {})
+      slot.retryMs = Math.min(2 * slot.retryMs, RETRY_MS.longest)
       if (this.stopped.signal.aborted) return
-    } while (!(await this.fill(seat)))
-    seat.isVacant = false
-    this.log.info({ seat: seat.name, pid: seat.process!.pid }, 'the process is ready again')
+    } while (!(await this.spawnInto(slot)))
+    slot.isMissing = false
+    this.log.info({ slot: slot.name, pid: slot.process!.pid }, 'the process is ready again')
   }
 
   private async watch(): Promise<void> {
     while (!this.stopped.signal.aborted) {
       await sleep(PING_MS, undefined, { signal: this.stopped.signal }).catch(() => {})
-      for (const { name, process } of this.seats) {
+      for (const { name, process } of this.slots) {
         if (!process || process.hasExited || process.ping() < MAX_UNANSWERED) continue
-        this.log.error({ seat: name, pid: process.pid }, 'a process gives no sign of life: it is killed')
+        this.log.error({ slot: name, pid: process.pid }, 'a process gives no sign of life and is killed')
         process.kill()
       }
     }
   }
 
-  /** One after the other: a new one is ready before the old one leaves. */
-  private async roll(): Promise<void> {
+  /** Replaces the processes one after the other: each new one is ready before the old one leaves. */
+  private async rollingRestart(): Promise<void> {
     if (!this.isReady || this.isRolling || this.stopped.signal.aborted) return
     this.isRolling = true
     try {
       const config = loadConfig()
       await this.parts.prepare(config)
       this.modelPack = config.modelPack
-      for (const seat of this.seats) {
-        while (seat.isVacant) await sleep(POLL_MS, undefined, { signal: this.stopped.signal })
-        await this.replace(seat, seat.process!)
+      for (const slot of this.slots) {
+        while (slot.isMissing) await sleep(POLL_MS, undefined, { signal: this.stopped.signal })
+        await this.replace(slot, slot.process!)
       }
-      this.log.info({ processes: this.seats.map(({ process }) => process?.pid) }, 'rolling restart done')
+      this.log.info({ processes: this.slots.map(({ process }) => process?.pid) }, 'rolling restart done')
     } catch (err) {
       if (!this.stopped.signal.aborted)
-        this.log.error({ err }, 'rolling restart given up: what served goes on serving')
+        this.log.error({ err }, 'rolling restart aborted: the remaining processes go on serving')
     } finally {
       this.isRolling = false
     }
   }
 
-  /** @throws Error when the new one does not become ready; the old one goes on */
-  private async replace(seat: Seat, held: ServiceProcess): Promise<void> {
-    this.log.info({ seat: seat.name }, 'rolling restart')
+  /** @throws Error when the new process does not become ready; the old one goes on serving */
+  private async replace(slot: ProcessSlot, held: ServiceProcess): Promise<void> {
+    this.log.info({ slot: slot.name }, 'rolling restart')
     held.isLeaving = true
-    if (!(await this.fill(seat))) {
+    if (!(await this.spawnInto(slot))) {
       held.isLeaving = false
-      if (held.hasExited) void this.mind(seat, held)
-      throw new Error(`the new ${seat.name} did not become ready`)
+      if (held.hasExited) void this.supervise(slot, held)
+      throw new Error(`the new ${slot.name} did not become ready`)
     }
     held.send({ kind: 'leave' })
     await held.exited
   }
 
-  /** All drain at once. */
+  /** Stops all processes, which drain at the same time. */
   private async stop(signal: string): Promise<void> {
     if (this.stopped.signal.aborted) return
     this.stopped.abort()
@@ -197,9 +199,9 @@ export class Supervisor {
     this.log.info({ signal }, 'all processes have stopped')
   }
 
-  /** Of those that serve, but for one. */
-  private async metricsBeside(asker: ServiceProcess): Promise<MetricsSnapshot[]> {
-    const others = this.seats.flatMap(({ process }) => (process && process !== asker ? [process] : []))
+  /** Metrics of all processes that serve, except those of `asker` itself. */
+  private async metricsOfAllBut(asker: ServiceProcess): Promise<MetricsSnapshot[]> {
+    const others = this.slots.flatMap(({ process }) => (process && process !== asker ? [process] : []))
     const snapshots = await Promise.all(others.map((one) => one.metrics()))
     return snapshots.filter((snapshot) => snapshot !== null)
   }

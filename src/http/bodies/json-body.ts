@@ -4,7 +4,12 @@ import type { TSchema } from 'typebox'
 import { Compile, type Validator } from 'typebox/compile'
 import type { EndpointDescription } from '../../api/endpoint.js'
 import { DomainError, type ErrorDetail } from '../../lib/domain-error.js'
-import { type ParameterParser, type Parameters, parameterParser, parametersSchema } from '../parameters.js'
+import {
+  type ParameterParser,
+  type Parameters,
+  parameterParser,
+  parametersSchema,
+} from '../routing/parameters.js'
 import { memberIssue } from './json-members.js'
 import { cutLongStrings, cutNumber, putBackText } from './long-strings.js'
 import { describeErrors } from './schema-issues.js'

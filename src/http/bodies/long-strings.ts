@@ -23,7 +23,7 @@ export interface CutJson {
  * @param mostBytes what may be left beside the cuts: all work but one look at each byte is bounded by it
  * @returns null where more is left
  */
-export function cutLongStrings(body: Buffer, mostBytes: number): CutJson | null {
+export function cutLongStrings(body: Buffer, maxLeftBytes: number): CutJson | null {
   if (body.length < LONG_BYTES) return { text: body.toString('utf8'), cuts: [], leftBytes: body.length }
   const cuts: Buffer[] = []
   const parts: string[] = []
@@ -31,11 +31,11 @@ export function cutLongStrings(body: Buffer, mostBytes: number): CutJson | null 
   let left = 0
   for (let at = 0; at < body.length; ) {
     if (body[at] !== QUOTE) {
-      if (++left > mostBytes) return null
+      if (++left > maxLeftBytes) return null
       at++
       continue
     }
-    const close = closingQuote(body, at, mostBytes - left)
+    const close = closingQuote(body, at, maxLeftBytes - left)
     if (close < 0) return null
     if (close - at > LONG_BYTES) {
       parts.push(body.toString('utf8', copied, at + 1), MARK, String(cuts.length))
@@ -43,7 +43,7 @@ export function cutLongStrings(body: Buffer, mostBytes: number): CutJson | null 
       copied = close
       left += 2
     } else left += close + 1 - at
-    if (left > mostBytes) return null
+    if (left > maxLeftBytes) return null
     at = close + 1
   }
   parts.push(body.toString('utf8', copied))
@@ -73,12 +73,12 @@ export function putBackText(
  * Where the string ends, or the document does; -1 where a backslash stands before a quote and it is too long to be left as it is: nobody
  * cuts it, and a search that stops at each quote would take a second for a few megabytes of them.
  */
-function closingQuote(body: Buffer, open: number, mostBytes: number): number {
+function closingQuote(body: Buffer, open: number, maxLeftBytes: number): number {
   for (let close = body.indexOf(QUOTE, open + 1); close >= 0; close = body.indexOf(QUOTE, close + 1)) {
     let backslashes = 0
-    while (body[close - 1 - backslashes] === BACKSLASH && backslashes <= mostBytes) backslashes++
+    while (body[close - 1 - backslashes] === BACKSLASH && backslashes <= maxLeftBytes) backslashes++
     if (backslashes === 0) return close
-    if (close - open > mostBytes) return -1
+    if (close - open > maxLeftBytes) return -1
     if (backslashes % 2 === 0) return close
   }
   return body.length

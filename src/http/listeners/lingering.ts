@@ -13,14 +13,14 @@ export const LINGER = Object.freeze({
   windowMs: 1000,
   windowBytes: 16 * 1024,
   /** Bodies of one listener that are read in vain at the same time. */
-  atOnce: 256,
+  maxBodies: 256,
 })
 
 /** `slow`: the sender has stopped, or nearly. `much`: it goes on beyond a bound, or too many do. */
 export type LingerEnd = 'slow' | 'much'
 
 /** The bodies of one listener that are read in vain. */
-export class LingerRoom {
+export class LingeringBodies {
   private present = 0
 
   /**
@@ -29,7 +29,7 @@ export class LingerRoom {
    */
   begin(receivedBytes: () => number, onOver: (why: LingerEnd) => void): Linger {
     const linger = new Linger(receivedBytes, onOver, () => this.present--)
-    if (++this.present > LINGER.atOnce) linger.over('much')
+    if (++this.present > LINGER.maxBodies) linger.over('much')
     return linger
   }
 }

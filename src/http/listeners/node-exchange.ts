@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import { oneLine } from './framing.js'
-import type { LingerRoom } from './lingering.js'
+import type { LingeringBodies } from './lingering.js'
 import { isWhole, type Reply, type WholeReply } from './listener.js'
 
 /**
@@ -26,7 +26,7 @@ export class NodeExchange {
     private readonly socket: Socket,
     private readonly response: ServerResponse | null,
     private readonly headOnly: boolean,
-    private readonly lingerRoom: LingerRoom,
+    private readonly lingering: LingeringBodies,
   ) {
     const closed = () => this.abort()
     if (response) response.once('close', closed)
@@ -124,7 +124,7 @@ export class NodeExchange {
     socket.write(`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${lines.join('')}\r\n`, 'latin1')
     socket.end(this.headOnly ? '' : body, () => {
       this.done()
-      if (response && !response.req.complete) awaitRest(response.req, this.lingerRoom, farewell)
+      if (response && !response.req.complete) awaitRest(response.req, this.lingering, farewell)
       else farewell()
     })
     socket.uncork()
@@ -146,7 +146,7 @@ function encoded(headers: Record<string, string>): Record<string, string> {
  * with a reset, which may overtake the answer. Where the rest does not come within bounds, the connection goes.
  * @param onCame called when the rest has come
  */
-export function awaitRest(message: IncomingMessage, room: LingerRoom, onCame = () => {}): void {
+export function awaitRest(message: IncomingMessage, room: LingeringBodies, onCame = () => {}): void {
   const { socket } = message
   if (message.complete || socket.destroyed) return
   const linger = room.begin(

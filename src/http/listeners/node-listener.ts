@@ -7,9 +7,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type SecureContextOptions, TLSSocket } from 'node:tls'
 import { DomainError } from '../../lib/domain-error.js'
 import { RequestBody } from '../bodies/request-body.js'
+import { acceptQueueDrained } from './accept-queue.js'
 import { isLastOfConnection, type RequestHeaders, readHeaders } from './framing.js'
 import { InFlight } from './in-flight.js'
-import { LingerRoom } from './lingering.js'
+import { LingeringBodies } from './lingering.js'
 import {
   addressError,
   BARE_FAILURE,
@@ -23,7 +24,6 @@ import {
 import { ILLEGIBLE, type ParserError, refusalOf, type StartLine, startLineOf } from './malformed-request.js'
 import { awaitRest, NodeExchange } from './node-exchange.js'
 import { peerAddress } from './peer-address.js'
-import { quietMoment } from './quiet-moment.js'
 import type { TlsFiles } from './tls-files.js'
 import { NODE_SUITES } from './tls-suites.js'
 
@@ -123,7 +123,7 @@ interface Connection {
 
 class Door {
   private readonly inFlight = new InFlight()
-  private readonly lingerRoom = new LingerRoom()
+  private readonly lingering = new LingeringBodies()
   /** Of TCP, below TLS. */
   private readonly sockets = new Set<Socket>()
   private readonly connections = new WeakMap<Socket, Connection>()
@@ -151,11 +151,11 @@ class Door {
       socket.on('error', () => {}).resume()
       this.refuse(socket as Socket, new DomainError('malformed_request'), { method, target: url })
     })
-    server.on('clientError', (error: ParserError, socket) => this.stumble(error, socket as Socket))
+    server.on('clientError', (error: ParserError, socket) => this.onClientError(error, socket as Socket))
   }
 
   async retire(): Promise<void> {
-    await quietMoment(() => this.taken)
+    await acceptQueueDrained(() => this.taken)
     this.isRetired = true
     NetServer.prototype.close.call(this.server)
     while (this.sockets.size > 0) await sleep(POLL_MS)
@@ -206,7 +206,7 @@ class Door {
       message.on('data', (chunk: Buffer) => body.push(chunk))
       message.on('end', () => message.complete && body.end())
     })
-    const exchange = new NodeExchange(socket, response, method === 'HEAD', this.lingerRoom)
+    const exchange = new NodeExchange(socket, response, method === 'HEAD', this.lingering)
     connection.exchange = exchange
     connection.message = message
     connection.body = body
@@ -217,7 +217,7 @@ class Door {
   }
 
   /** The parser cannot go on, or the time is over. */
-  private stumble(error: ParserError, socket: Socket): void {
+  private onClientError(error: ParserError, socket: Socket): void {
     const connection = this.connectionOf(socket)
     const { exchange, message, body } = connection
     const refusal = refusalOf(error)
@@ -237,7 +237,7 @@ class Door {
 
   private refuse(socket: Socket, malformed: DomainError, line: StartLine): void {
     const connection = this.connectionOf(socket)
-    const exchange = new NodeExchange(socket, null, line.method === 'HEAD', this.lingerRoom)
+    const exchange = new NodeExchange(socket, null, line.method === 'HEAD', this.lingering)
     const body = new RequestBody(NO_HEADERS, 0, this.options.bodies)
     connection.exchange = exchange
     connection.body = body
@@ -287,7 +287,7 @@ class Door {
       connection.isLast ||= body.isUnderWay && /\bclose\b/i.test(request.headers.connection ?? '')
       exchange.reply(reply, connection.isLast)
       body.release()
-      if (connection.message && !connection.isLast) awaitRest(connection.message, this.lingerRoom)
+      if (connection.message && !connection.isLast) awaitRest(connection.message, this.lingering)
       // What is written leaves at the end of this turn of the event loop.
       if (reply.afterwards) setImmediate(reply.afterwards)
     }

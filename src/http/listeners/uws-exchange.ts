@@ -4,7 +4,7 @@ import type { HttpResponse } from 'uWebSockets.js'
 import { STATUS_CODES } from 'node:http'
 import type { RequestBody } from '../bodies/request-body.js'
 import { oneLine } from './framing.js'
-import type { Linger, LingerEnd, LingerRoom } from './lingering.js'
+import type { Linger, LingerEnd, LingeringBodies } from './lingering.js'
 import { isWhole, type Reply } from './listener.js'
 
 /** The life of one response: written once, or aborted by the caller. */
@@ -23,7 +23,7 @@ export class UwsExchange {
 
   constructor(
     private readonly res: HttpResponse,
-    private readonly lingerRoom: LingerRoom,
+    private readonly lingering: LingeringBodies,
   ) {}
 
   /** Made on demand: most requests never look. */
@@ -94,7 +94,7 @@ export class UwsExchange {
       const headers = { ...reply.headers, Connection: 'close' }
       this.write({ ...reply, headers, close: false }, headOnly)
     }
-    const linger = this.lingerRoom.begin(() => this.receivedBytes, over)
+    const linger = this.lingering.begin(() => this.receivedBytes, over)
     this.linger = linger
     this.onBodyEnd = () => {
       linger.end()

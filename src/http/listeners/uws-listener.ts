@@ -3,10 +3,11 @@
 import * as uws from 'uWebSockets.js'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { RequestBody } from '../bodies/request-body.js'
+import { acceptQueueDrained } from './accept-queue.js'
 import { isLastOfConnection, readHeaders } from './framing.js'
 import { freePorts } from './free-port.js'
 import { InFlight } from './in-flight.js'
-import { LingerRoom } from './lingering.js'
+import { LingeringBodies } from './lingering.js'
 import {
   BARE_FAILURE,
   certificateError,
@@ -16,7 +17,6 @@ import {
   type ListenerOptions,
 } from './listener.js'
 import { peerAddress } from './peer-address.js'
-import { quietMoment } from './quiet-moment.js'
 import type { TlsFiles } from './tls-files.js'
 import { TLS12_SUITES } from './tls-suites.js'
 import { UwsExchange } from './uws-exchange.js'
@@ -46,11 +46,11 @@ export async function listenOnUws(options: ListenerOptions): Promise<Listener> {
       const last = door
       door = next
       retired.add(last)
-      await quietMoment()
+      await acceptQueueDrained()
       void last.retire().then(() => retired.delete(last))
     },
     async retire() {
-      await quietMoment()
+      await acceptQueueDrained()
       await door.retire()
     },
     async close(patienceMs) {
@@ -63,7 +63,7 @@ export async function listenOnUws(options: ListenerOptions): Promise<Listener> {
 class Door {
   readonly port: number
   readonly inFlight = new InFlight()
-  readonly lingerRoom = new LingerRoom()
+  readonly lingering = new LingeringBodies()
   isRetired = false
   private isClosed = false
 
@@ -113,7 +113,7 @@ class Door {
  * everything else is caught.
  */
 function receive(res: uws.HttpResponse, req: uws.HttpRequest, options: ListenerOptions, door: Door): void {
-  const exchange = new UwsExchange(res, door.lingerRoom)
+  const exchange = new UwsExchange(res, door.lingering)
   res.onAborted(() => exchange.abort())
   try {
     door.inFlight.begin()

@@ -1,6 +1,6 @@
 /** Prometheus metrics by tenant. How many tenants have series of their own is bounded: memory and queries must not grow with customers. */
 import { Counter, type Registry } from 'prom-client'
-import type { Observation } from '../observation.js'
+import type { Observation } from '../observation/observation.js'
 
 /** Whoever came after the bound was reached. No tenant has the name: theirs begin with a letter or digit. */
 const OTHERS = '_others'

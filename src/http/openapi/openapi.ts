@@ -53,10 +53,13 @@ const ABOUT_USERS = new Set<EndpointDescription['id']>([
 const ENGINE_ERRORS: ErrorCode[] = ['overloaded', 'engine_unavailable']
 
 /** Where the APIs are, ending in /v1. */
-export type ServedAt = Record<'production' | 'sandbox', string>
+export type BaseUrls = Record<'production' | 'sandbox', string>
 
 /** As the document in the documentation says it, which is of no installation. */
-const USUAL: ServedAt = { production: 'http://127.0.0.1:8080/v1', sandbox: 'http://127.0.0.1:8081/v1' }
+const DEFAULT_BASE_URLS: BaseUrls = {
+  production: 'http://127.0.0.1:8080/v1',
+  sandbox: 'http://127.0.0.1:8081/v1',
+}
 
 /** A grey square of 64 pixels. No model looks for a face in the sandbox, so it takes the examples as they stand. */
 const EXAMPLE_IMAGE = 'UklGRiQAAABXRUJQVlA4TBcAAAAvP8APAAdQxCIWsf8BICH8f69F9D/1AwA='
@@ -82,7 +85,11 @@ const EXAMPLES: Partial<Record<EndpointDescription['id'], Json>> = {
   },
 }
 
-export function buildOpenApi(descriptions: EndpointDescription[], version: string, at = USUAL): Json {
+export function buildOpenApi(
+  descriptions: EndpointDescription[],
+  version: string,
+  at = DEFAULT_BASE_URLS,
+): Json {
   const paths: Record<string, Json> = {}
   for (const description of descriptions)
     paths[description.path] = {
@@ -172,7 +179,7 @@ function withScopes({ description, scopes }: EndpointDescription): string {
 }
 
 /** The example as a request to paste. */
-function withCommand({ id, method, path, description }: EndpointDescription, at: ServedAt): string {
+function withCommand({ id, method, path, description }: EndpointDescription, at: BaseUrls): string {
   const example = EXAMPLES[id]
   if (!example) return description
   const command = [
@@ -183,7 +190,7 @@ function withCommand({ id, method, path, description }: EndpointDescription, at:
   return `${description}\n\nIn the sandbox:\n\n\`\`\`sh\n${command.join('\n')}\n\`\`\``
 }
 
-function operation(endpoint: EndpointDescription, at: ServedAt): Json {
+function operation(endpoint: EndpointDescription, at: BaseUrls): Json {
   const codes = [
     ...SHARED_ERRORS,
     ...(endpoint.scopes.length > 0 ? (['insufficient_scope'] as const) : []),

@@ -226,16 +226,22 @@ describe('a challenge', () => {
 describe('an inspection of many pictures', () => {
   it('lets a call of production through between them', async () => {
     const engine = await running({ workers: 2, tasksPerWorker: 4 })
-    const share = (flow: string, priority: 'production' | 'sandbox') => ({ flow, priority, weight: 1 })
+    const schedulingClass = (flow: string, priority: 'production' | 'sandbox') => ({
+      flow,
+      priority,
+      weight: 1,
+    })
     const order: string[] = []
     const pictures = notes.map(() => nobody)
     const inspections = Array.from({ length: 4 }, () =>
-      engine.inspect(pictures, { share: share('s', 'sandbox') }).then(({ images }) => {
+      engine.inspect(pictures, { schedulingClass: schedulingClass('s', 'sandbox') }).then(({ images }) => {
         expect(images).toHaveLength(notes.length)
         order.push('sandbox')
       }),
     )
-    await engine.inspect([nobody], { share: share('p', 'production') }).then(() => order.push('production'))
+    await engine
+      .inspect([nobody], { schedulingClass: schedulingClass('p', 'production') })
+      .then(() => order.push('production'))
     await Promise.all(inspections)
     expect(order).toEqual(['production', ...Array(4).fill('sandbox')])
   })

@@ -189,7 +189,9 @@ describe('the queue', () => {
       ['production', 'b'],
     ] as const
     const waiting = calls.map(([priority, flow]) =>
-      engine.inspect([nobody], { share: { priority, flow, weight: 1 } }).then(() => order.push(flow)),
+      engine
+        .inspect([nobody], { schedulingClass: { priority, flow, weight: 1 } })
+        .then(() => order.push(flow)),
     )
     await Promise.all([stalled, ...waiting])
     expect(order).toEqual(['a', 'b', 'a', 's'])
@@ -197,14 +199,16 @@ describe('the queue', () => {
 
   it('makes room for a flow that has less with the newest call of the one that has most', async () => {
     const engine = await running({ queueLimit: 2 })
-    const share = (flow: string) => ({ flow, priority: 'production', weight: 1 }) as const
+    const schedulingClass = (flow: string) => ({ flow, priority: 'production', weight: 1 }) as const
     const stalled = engine.injectFault({ kind: 'stall', durationMs: 200 })
-    const greedy = [1, 2].map(() => codeOf(engine.inspect([nobody], { share: share('greedy') })))
-    expect([engine.isSaturatedFor(share('greedy')), engine.isSaturatedFor(share('polite'))]).toEqual([
-      true,
-      false,
-    ])
-    const polite = codeOf(engine.inspect([nobody], { share: share('polite') }))
+    const greedy = [1, 2].map(() =>
+      codeOf(engine.inspect([nobody], { schedulingClass: schedulingClass('greedy') })),
+    )
+    expect([
+      engine.isSaturatedFor(schedulingClass('greedy')),
+      engine.isSaturatedFor(schedulingClass('polite')),
+    ]).toEqual([true, false])
+    const polite = codeOf(engine.inspect([nobody], { schedulingClass: schedulingClass('polite') }))
     expect(await Promise.all([...greedy, polite])).toEqual(['resolved', 'overloaded', 'resolved'])
     await stalled
   })

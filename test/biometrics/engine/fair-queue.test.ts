@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { FairQueue } from '../../../src/biometrics/engine/fair-queue.js'
-import type { FlowShare } from '../../../src/biometrics/types.js'
+import type { SchedulingClass } from '../../../src/biometrics/types.js'
 
-const production = (flow: string, weight = 1): FlowShare => ({ flow, priority: 'production', weight })
-const sandbox = (flow: string, weight = 1): FlowShare => ({ flow, priority: 'sandbox', weight })
+const production = (flow: string, weight = 1): SchedulingClass => ({ flow, priority: 'production', weight })
+const sandbox = (flow: string, weight = 1): SchedulingClass => ({ flow, priority: 'sandbox', weight })
 
 /** Items are named by flow and number: `a1`, `a2`. */
 class Line {
@@ -15,12 +15,12 @@ class Line {
   }
 
   /** @returns what had no place */
-  push(share: FlowShare, times = 1, cost = 1, isSeries = false): string[] {
+  push(schedulingClass: SchedulingClass, times = 1, cost = 1, isSeries = false): string[] {
     const refused: string[] = []
     for (let i = 0; i < times; i++) {
-      const count = (this.counts.get(share.flow) ?? 0) + 1
-      this.counts.set(share.flow, count)
-      const without = this.queue.push(share.flow + count, share, { cost, isSeries })
+      const count = (this.counts.get(schedulingClass.flow) ?? 0) + 1
+      this.counts.set(schedulingClass.flow, count)
+      const without = this.queue.push(schedulingClass.flow + count, schedulingClass, { cost, isSeries })
       if (without !== undefined) refused.push(without)
     }
     return refused
@@ -212,7 +212,7 @@ describe('a full queue', () => {
     const refused: string[] = []
     for (let round = 0; round < 50; round++) {
       refused.push(...line.push(production('greedy'), 100))
-      for (const share of polite) refused.push(...line.push(share))
+      for (const schedulingClass of polite) refused.push(...line.push(schedulingClass))
       line.serve(12)
     }
     expect(refused.length).toBeGreaterThan(1000)

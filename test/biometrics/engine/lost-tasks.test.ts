@@ -129,11 +129,11 @@ describe('a call whose caller has gone', () => {
 })
 
 describe('the sandbox', () => {
-  const share = { flow: 'somebody', weight: 1 }
+  const schedulingClass = { flow: 'somebody', weight: 1 }
 
   it('has one task at each worker, however many it sends; the other places are left to production', async () => {
     const inspect = (priority: 'sandbox' | 'production') =>
-      codeOf(engine.inspect([picture], { share: { ...share, priority } }))
+      codeOf(engine.inspect([picture], { schedulingClass: { ...schedulingClass, priority } }))
     const sandbox = Array.from({ length: 6 }, () => inspect('sandbox'))
     expect(engine.health().queue).toMatchObject({ running: 1, waiting: 5 })
     const production = Array.from({ length: 4 }, () => inspect('production'))

@@ -58,10 +58,10 @@ overStores((stores) => {
         session('cap_first', { expiresAt: AT + 8 }),
         session('cap_open', { expiresAt: AT + 10 }),
         session('cap_over', { expiresAt: AT, status: 'completed' }),
-        session('cap_told', { expiresAt: AT, expiryToldAt: AT + 1 }),
+        session('cap_told', { expiresAt: AT, expiryReportedAt: AT + 1 }),
       )
       const found = async (limit: number) =>
-        (await read().untoldExpiredCaptureSessions(AT + 9, limit)).map(({ id }) => id)
+        (await read().unreportedExpiredCaptureSessions(AT + 9, limit)).map(({ id }) => id)
       expect(await found(10)).toEqual(['cap_first', 'cap_later'])
       expect(await found(1)).toEqual(['cap_first'])
     })

@@ -243,8 +243,8 @@ overStores((stores) => {
       expect(await key('payments')).toEqual(apiKey('payments', bounds))
       const grace = { validUntil: AT + 100 }
       expect(await write((tx) => tx.endApiKeys('ten_a', 'sandbox', 'payments', grace))).toBe(1)
-      expect(await write((tx) => tx.endGraces('ten_a', 'sandbox', null, AT + 10))).toBe(0)
-      expect(await write((tx) => tx.endGraces('ten_a', 'sandbox', 'payments', AT + 10))).toBe(1)
+      expect(await write((tx) => tx.endGracePeriods('ten_a', 'sandbox', null, AT + 10))).toBe(0)
+      expect(await write((tx) => tx.endGracePeriods('ten_a', 'sandbox', 'payments', AT + 10))).toBe(1)
       expect(await key('payments')).toMatchObject({ revokedAt: AT + 10 })
       expect(await write((tx) => tx.revokeEveryApiKey('ten_a', 'sandbox', AT + 20))).toBe(2)
       expect(await key('first')).toMatchObject({ revokedAt: AT + 20 })
@@ -261,8 +261,8 @@ overStores((stores) => {
         await tx.insertApiKey(apiKey('fresh'))
         await tx.insertApiKey(apiKey('production', { type: 'production', validUntil: AT + 200 }))
       })
-      const endGraces = (at: number) => write((tx) => tx.endGraces('ten_a', 'sandbox', null, at))
-      expect([await endGraces(AT + 70), await endGraces(AT + 71)]).toEqual([1, 0])
+      const endGracePeriods = (at: number) => write((tx) => tx.endGracePeriods('ten_a', 'sandbox', null, at))
+      expect([await endGracePeriods(AT + 70), await endGracePeriods(AT + 71)]).toEqual([1, 0])
       const ends = (await read().apiKeys('ten_a')).map(({ id, revokedAt }) => [id, revokedAt])
       expect(Object.fromEntries(ends)).toEqual({
         graced: AT + 70,

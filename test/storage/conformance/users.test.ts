@@ -39,9 +39,9 @@ overStores((stores) => {
         reference: reference('ada'),
       })
       expect(await read().subject(bytes('nobody'))).toBeUndefined()
-      expect(await read().subjectAlone(bytes('full'))).toEqual(full)
-      expect(await read().subjectAlone(bytes('ada'))).toEqual(subject('ada'))
-      expect(await read().subjectAlone(bytes('nobody'))).toBeUndefined()
+      expect(await read().subjectWithoutReference(bytes('full'))).toEqual(full)
+      expect(await read().subjectWithoutReference(bytes('ada'))).toEqual(subject('ada'))
+      expect(await read().subjectWithoutReference(bytes('nobody'))).toBeUndefined()
     })
 
     it('in the sandbox is counted up to a limit, and found when unused for long', async () => {

@@ -96,7 +96,7 @@ describe('durability', () => {
   it('is as the contract needs it: WAL, synchronous FULL, foreign keys, secure delete', async () => {
     const store = openStore()
     // Pragmas of a connection show on that connection alone, so the store's own is asked.
-    const writer = Reflect.get(store, 'writer') as Database.Database
+    const writer = Reflect.get(store, 'database') as Database.Database
     const pragma = (name: string) => writer.pragma(name, { simple: true })
     expect(pragma('journal_mode')).toBe('wal')
     expect(pragma('synchronous')).toBe(2)
@@ -109,7 +109,7 @@ describe('a transaction that fails', () => {
   it('takes its whole group along when the disk is full, and the store recovers', async () => {
     const store = openStore()
     await store.transaction((tx) => tx.insertTenant(tenant('a')))
-    const writer = Reflect.get(store, 'writer') as Database.Database
+    const writer = Reflect.get(store, 'database') as Database.Database
     const pages = writer.pragma('page_count', { simple: true }) as number
     const largest = writer.pragma('max_page_count', { simple: true })
     writer.pragma(`max_page_count = ${pages}`)

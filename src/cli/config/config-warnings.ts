@@ -1,0 +1,139 @@
+/** What is allowed in a configuration, and unwise; and what its TLS files are worth. */
+import { statSync } from 'node:fs'
+import {
+  type Config,
+  captureOrigin,
+  isPostgres,
+  type Resolution,
+  SETTINGS,
+  type SettingName,
+  sqliteFile,
+} from '../../config/config.js'
+import { isKeyFileUsed } from '../../crypto/master-key.js'
+import { examineTls, namesOtherThan, type TlsFiles, type TlsReport } from '../../http/listeners/tls-files.js'
+
+const PASSWORD_IN_URL = /:\/\/[^/@]*:[^/@]*@/
+
+export interface ConfigWarning {
+  /** A sentence. */
+  detail: string
+  /** How to mend it, where the sentence does not say it. */
+  remedy?: string
+}
+
+export function configWarnings(resolution: Resolution): ConfigWarning[] {
+  return [
+    ...[...resolution.warnings, ...addressWarnings(resolution.config)].map((detail) => ({ detail })),
+    ...openToAll(secretFiles(resolution), 'holds a secret'),
+    ...openToAll(databaseFiles(resolution.config), "holds users' data"),
+    ...openToAll([resolution.config.epochKeys ?? []].flat(), 'holds keys'),
+  ]
+}
+
+/** One report a certificate that is configured, held against the URLs by which its listeners are reached. */
+export function tlsReports(config: Config): TlsReport[] {
+  const pairs = new Map<string, { files: TlsFiles; urls: Array<SettingName & `${string}Url`> }>()
+  // Listeners may have the same files, which are reported once.
+  for (const [certFile, keyFile, urls] of [
+    [config.tlsCert, config.tlsKey, ['productionUrl', 'sandboxUrl']],
+    [config.adminTlsCert, config.adminTlsKey, ['adminUrl']],
+    [config.captureTlsCert, config.captureTlsKey, ['captureUrl']],
+  ] as const)
+    if (certFile && keyFile) {
+      const name = `${certFile}\0${keyFile}`
+      const known = pairs.get(name)
+      pairs.set(name, { files: { certFile, keyFile }, urls: [...(known?.urls ?? []), ...urls] })
+    }
+  return [...pairs.values()].map(({ files, urls }) => {
+    const report = examineTls(files, Date.now())
+    return { ...report, problems: [...report.problems, ...nameProblems(config, files, urls)] }
+  })
+}
+
+/** Callers refuse a certificate for another name. Where TLS ends at a proxy in front, the certificate here is the proxy's to judge. */
+function nameProblems(
+  config: Config,
+  { certFile }: TlsFiles,
+  urls: ReadonlyArray<SettingName & `${string}Url`>,
+): string[] {
+  if (config.tlsTerminatedUpstream) return []
+  return urls.flatMap((name) => {
+    const url = config[name]
+    if (url === undefined || !url.startsWith('https:')) return []
+    const host = new URL(url).hostname.replace(/^\[|\]$/g, '')
+    const names = namesOtherThan(certFile, host)
+    return names === null
+      ? []
+      : [`The TLS certificate ${certFile} is for ${names}, and ${SETTINGS[name].variable} is ${url}.`]
+  })
+}
+
+function addressWarnings(config: Config): string[] {
+  const { adminListen, adminTlsCert, tlsTerminatedUpstream } = config
+  const urls = (['productionUrl', 'sandboxUrl'] as const)
+    .filter((name) => config[name] !== undefined && !config[name].endsWith('/v1'))
+    .map((name) => `${SETTINGS[name].variable} is ${config[name]}, and does not end in /v1.`)
+  const capture = captureOrigin(config)
+  if (capture?.startsWith('http:') && !isLoopbackHost(new URL(capture).hostname))
+    urls.push(
+      `The hosted capture page is reached at ${capture}, and browsers give a camera to https alone: set ${SETTINGS.captureTlsCert.variable} and ${SETTINGS.captureTlsKey.variable}, or ${SETTINGS.captureUrl.variable} where TLS ends in front.`,
+    )
+  if (isLoopbackHost(adminListen.host) || adminTlsCert || tlsTerminatedUpstream) return urls
+  return [
+    ...urls,
+    `${SETTINGS.adminListen.variable} is ${adminListen.host}:${adminListen.port}, which other hosts may reach, without TLS: ` +
+      `operators' passwords would cross the network in the clear. Listen on loopback, or set ${SETTINGS.adminTlsCert.variable} and ${SETTINGS.adminTlsKey.variable}.`,
+  ]
+}
+
+function isLoopbackHost(host: string): boolean {
+  return host === 'localhost' || host === '::1' || /^127\./.test(host)
+}
+
+/** What every user of the machine may open. */
+function openToAll(paths: string[], what: string): ConfigWarning[] {
+  if (process.platform === 'win32') return []
+  return paths
+    .map((path) => ({ path, ...accessOf(path) }))
+    .filter(({ mode }) => (mode & 0o007) !== 0)
+    .map(({ path, mode, isFolder }) => ({
+      detail: `${path} ${what} and is open to every user here (mode ${mode.toString(8)}).`,
+      remedy: `chmod ${isFolder ? 700 : 600} ${path}, or mount it with another mode`,
+    }))
+}
+
+/** Mode 0 for what nobody can reach: whether it can be read is asked elsewhere. */
+function accessOf(path: string): { mode: number; isFolder: boolean } {
+  try {
+    const found = statSync(path)
+    return { mode: found.mode & 0o777, isFolder: found.isDirectory() }
+  } catch {
+    return { mode: 0, isFolder: false }
+  }
+}
+
+/** New ones are closed; those of an earlier version, or made by hand, need not be. */
+function databaseFiles(config: Config): string[] {
+  // What is no SQLite database is told as a problem elsewhere.
+  if (!config.database.startsWith('sqlite:')) return [config.dataDir]
+  const database = sqliteFile(config)
+  return [config.dataDir, database, `${database}-wal`]
+}
+
+function secretFiles({ config, given }: Resolution): string[] {
+  const isInFile = ({ variable }: { variable: string }) => given.get(variable)?.source === 'file'
+  const holdsSecret =
+    Object.values(SETTINGS).some((setting) => setting.isSecret && isInFile(setting)) ||
+    (isPostgres(config) && PASSWORD_IN_URL.test(config.database) && isInFile(SETTINGS.database))
+  const used = ({ configFile, operatorPassword, operatorPasswordFile, masterKeyFile, ...files }: Config) => [
+    ...(holdsSecret ? [configFile] : []),
+    ...(isKeyFileUsed(config) ? [masterKeyFile] : []),
+    ...(operatorPassword === undefined ? [operatorPasswordFile] : []),
+    files.tlsKey,
+    files.adminTlsKey,
+    files.captureTlsKey,
+    files.oidcClientSecretFile,
+    files.databasePasswordFile,
+  ]
+  return used(config).filter((file) => file !== undefined)
+}

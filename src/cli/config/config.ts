@@ -1,0 +1,161 @@
+/** `countersign config …`: every setting with its value and where it comes from, and everything that is wrong. */
+import { existsSync } from 'node:fs'
+import type { Command } from 'commander'
+import {
+  adminUrl,
+  type Config,
+  ConfigError,
+  environmentUrl,
+  type Resolution,
+  resolveConfig,
+  SETTINGS,
+  type SettingName,
+  unreadable,
+} from '../../config/config.js'
+import { isKeyFileUsed } from '../../crypto/master-key.js'
+import { loadOperatorPassword } from '../../dashboard/operator-password.js'
+import { describeDatabase } from '../../storage/open-store.js'
+import { tryAddresses, tryBackups, tryDatabase, tryMasterKey, tryPack, tryWriting } from '../doctor/trials.js'
+import { action, EXIT, note, type OutputOptions, print } from '../lib/output.js'
+import { type Cell, listing, paint, table } from '../lib/style.js'
+import { configWarnings, tlsReports } from './config-warnings.js'
+import { openPack, openSettings } from './open-settings.js'
+
+interface SettingView {
+  name: string
+  /** In effect; null where there is none, MASK for a secret. */
+  value: string | null
+  source: 'environment' | 'file' | 'default'
+  default: string | null
+  description: string
+}
+
+const MASK = '********'
+
+export function registerConfigCommands(config: Command): void {
+  config
+    .command('show', { isDefault: true })
+    .description('print every setting, its value and where it comes from; secrets are masked')
+    .option('--explain', 'also what each means and its default')
+    .option('--json', 'print JSON')
+    .action(
+      action(async (options: OutputOptions & { explain?: boolean }) => {
+        const resolution = resolveConfig()
+        const { problems } = resolution
+        const { configFile } = resolution.config
+        // Without what it sets, the table would show what is not so.
+        if (configFile && unreadable(configFile).length > 0) throw new ConfigError(problems)
+        const views = (Object.keys(SETTINGS) as SettingName[]).map((name) => viewOf(name, resolution))
+        if (problems.length > 0) process.exitCode = EXIT.failed
+        print(options, { settings: views, problems }, () =>
+          options.explain
+            ? listing(
+                ['VARIABLE', 'VALUE', 'SOURCE', 'DEFAULT', 'MEANING'],
+                views.map((view) => [...cellsOf(view), view.default ?? '-', view.description]),
+              )
+            : listing(['VARIABLE', 'VALUE', 'SOURCE'], views.map(cellsOf)),
+        )
+        if (!options.json)
+          for (const problem of problems) note(`${paint('red', 'error:', process.stderr)} ${problem}`)
+      }),
+    )
+
+  config
+    .command('check')
+    .description(
+      'say everything that is wrong with the configuration at once: certificates, addresses, key command and write access are tried',
+    )
+    .option('--json', 'print JSON')
+    .action(
+      action(async (options: OutputOptions) => {
+        const resolution = resolveConfig()
+        const { config } = resolution
+        const trials = [
+          ...tlsReports(config),
+          await tryAddresses(config),
+          tryWriting(config),
+          await tryDatabase(config),
+          await tryMasterKey(config),
+          await tryPack(config),
+          await tryBackups(config, Date.now()),
+        ]
+        // What a setting and its trial both say, once.
+        const told = [
+          ...resolution.problems,
+          ...(await secretProblems(config)),
+          ...trials.flatMap((trial) => trial.problems),
+        ]
+        const problems = [...new Set(told)]
+        const open = [...openSettings(config), ...(await openPack(config))]
+        const warnings = [
+          ...configWarnings(resolution).map(({ detail }) => detail),
+          ...open.map(({ detail, remedy }) => `${detail} To close it: ${remedy}.`),
+          ...trials.flatMap((trial) => trial.warnings),
+        ]
+        if (problems.length > 0) process.exitCode = EXIT.failed
+        print(options, { ok: problems.length === 0, problems, warnings }, () =>
+          problems.length + warnings.length === 0
+            ? paint('green', 'The configuration is sound.')
+            : table([
+                ...problems.map((text): Cell[] => [{ text: 'FAIL', style: 'red' }, text]),
+                ...warnings.map((text): Cell[] => [{ text: 'WARN', style: 'yellow' }, text]),
+              ]),
+        )
+      }),
+    )
+}
+
+function cellsOf({ name, value, source }: SettingView): Cell[] {
+  return [name, value ?? '-', source === 'default' ? { text: source, style: 'dim' } : source]
+}
+
+function viewOf(name: SettingName, { config, given }: Resolution): SettingView {
+  const { variable, fallback, description } = SETTINGS[name]
+  return {
+    name: variable,
+    value: effectiveValue(name, config),
+    source: given.get(variable)?.source ?? 'default',
+    default: fallback ?? null,
+    description,
+  }
+}
+
+/** Settings whose value in effect is not what the configuration holds. */
+const EFFECTIVE: { [K in SettingName]?: (config: Config) => string | null } = {
+  productionUrl: (config) => environmentUrl(config, 'production'),
+  sandboxUrl: (config) => environmentUrl(config, 'sandbox'),
+  adminUrl,
+  masterKeyFile: (config) => (isKeyFileUsed(config) ? config.masterKeyFile : null),
+  operatorPasswordFile: (config) =>
+    config.operatorPassword === undefined ? config.operatorPasswordFile : null,
+}
+
+function effectiveValue(name: SettingName, config: Config): string | null {
+  const effective = EFFECTIVE[name]
+  const value = effective ? effective(config) : config[name]
+  if (value === undefined || value === null) return null
+  if (SETTINGS[name].isSecret) return MASK
+  if (Array.isArray(value)) return value.join(',')
+  if (typeof value === 'object' && 'host' in value)
+    return `${value.host.includes(':') ? `[${value.host}]` : value.host}:${value.port}`
+  // A URL may carry a password.
+  return String(value).replace(/\/\/\S*@/, `//${MASK}@`)
+}
+
+/** What is wrong with the secrets and the database's name; nothing is made, and the key command is run. */
+async function secretProblems(config: Config): Promise<string[]> {
+  const { masterKey, masterKeyCommand, masterKeyFile, operatorPassword, operatorPasswordFile } = config
+  const checks: Array<() => unknown> = [() => describeDatabase(config)]
+  if (masterKey || masterKeyCommand || (isKeyFileUsed(config) && existsSync(masterKeyFile)))
+    checks.push(async () => (await import('../../app/core.js')).masterKeyOf(config))
+  if (operatorPassword || existsSync(operatorPasswordFile)) checks.push(() => loadOperatorPassword(config))
+  const problems: string[] = []
+  for (const check of checks)
+    try {
+      await check()
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error
+      problems.push(...error.problems)
+    }
+  return problems
+}

@@ -1,0 +1,74 @@
+/** Settings and packs that let through what an attacker could bring, with what closes each. */
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { loadModelPack } from '../../../models/pack/model-pack.js'
+import { describeGrade, gradeOf } from '../../../models/pack/pack-grade.js'
+import {
+  type Config,
+  modelPackDir,
+  type Resolution,
+  SETTINGS,
+  type SettingName,
+} from '../../config/config.js'
+import type { ConfigWarning } from './config-warnings.js'
+
+interface OpenSetting {
+  name: SettingName
+  isOpen: (config: Config) => boolean
+  /** A sentence. */
+  detail: string
+  remedy: string
+}
+
+const { replayPolicy, requireLiveness } = SETTINGS
+
+const OPEN_SETTINGS: OpenSetting[] = [
+  {
+    name: 'replayPolicy',
+    isOpen: (config) => config.replayPolicy === 'report',
+    detail: `${replayPolicy.variable} is report: a photo that was sent before, the enrolment photo included, is approved again and only marked as replay.suspected.`,
+    remedy: `set ${replayPolicy.variable}=reject_identical, the default, which refuses the same file, or reject, which refuses a nearly identical face as well`,
+  },
+  {
+    name: 'requireLiveness',
+    isOpen: (config) => config.requireLiveness === 'none',
+    detail: `${requireLiveness.variable} is none: a photo of the user, from paper, a screen or a file, is compared like a face before the camera.`,
+    remedy: `set ${requireLiveness.variable}=active (a challenge), passive where the model pack has a liveness network, or both; a tenant's contract can ask for it too`,
+  },
+]
+
+/** One warning for each open setting, whether it was named or is so by default. */
+export function openSettings(config: Config): ConfigWarning[] {
+  return OPEN_SETTINGS.filter(({ isOpen }) => isOpen(config)).map(({ detail, remedy }) => ({
+    detail,
+    remedy,
+  }))
+}
+
+/** A warning where the model pack that lies ready is of evaluation grade. A pack that cannot be read is for `doctor` to judge. */
+export async function openPack(config: Config): Promise<ConfigWarning[]> {
+  const dir = modelPackDir(config)
+  if (!existsSync(join(dir, 'pack.json'))) return []
+  try {
+    const pack = await loadModelPack(dir)
+    const { grade, reasons } = gradeOf(pack, config.fmr)
+    if (grade === 'production') return []
+    return [
+      {
+        detail: `${describeGrade(pack, config.fmr, reasons)} One person may pass for another more often than the rate that is signed.`,
+        remedy: 'calibrate it on photos of your own: countersign models calibrate',
+      },
+    ]
+  } catch {
+    return []
+  }
+}
+
+/** A sentence for the start about what is open because nobody chose; null where each such setting was named by the operator. */
+export function openByDefault({ config, given }: Resolution): string | null {
+  const open = OPEN_SETTINGS.filter(
+    ({ name, isOpen }) => isOpen(config) && !given.has(SETTINGS[name].variable),
+  ).map(({ name }) => `${SETTINGS[name].variable}=${config[name]}`)
+  if (open.length === 0) return null
+  return `Open by default: ${open.join(' and ')} ${open.length > 1 ? 'let' : 'lets'} a photo of the user pass. countersign config check says what each lets through and what closes it; naming the setting ends this warning.`
+}

@@ -1,0 +1,105 @@
+/** `countersign doctor`: what is wrong with this installation and how to mend it. */
+import type { Command } from 'commander'
+import { ConfigError, isPostgres, resolveConfig, unreadable } from '../../config/config.js'
+import { configWarnings } from '../config/config-warnings.js'
+import { openSettings } from '../config/open-settings.js'
+import { action, EXIT, type OutputOptions, print } from '../lib/output.js'
+import { type Cell, counted, paint, table } from '../lib/style.js'
+import { HTTP_ADDON, NEEDED_ADDONS, tryAddons } from './addon-trial.js'
+import {
+  checkAuditLogs,
+  checkDatabase,
+  checkEpochs,
+  checkMasterKeyChange,
+  checkModels,
+  checkNodes,
+} from './doctor-data.js'
+import type { Finding } from './doctor-finding.js'
+import {
+  checkAddon,
+  checkByteNetworks,
+  checkClock,
+  checkHttp,
+  checkKernels,
+  checkNode,
+  checkProviders,
+  checkTopology,
+} from './doctor-machine.js'
+import {
+  checkAddresses,
+  checkBackups,
+  checkDisk,
+  checkKeyCommand,
+  checkReadiness,
+  checkTls,
+} from './doctor-trials.js'
+
+export function registerDoctorCommand(command: Command): void {
+  command.option('--json', 'print JSON').action(
+    action(async (options: OutputOptions) => {
+      const resolution = resolveConfig()
+      const { config } = resolution
+      // Without what the file sets, the findings would be about another installation.
+      if (config.configFile && unreadable(config.configFile).length > 0)
+        throw new ConfigError(resolution.problems)
+      const failures = await tryAddons([HTTP_ADDON, ...NEEDED_ADDONS])
+      const addons = NEEDED_ADDONS.map(({ name }) => checkAddon(name, failures.get(name) ?? null))
+      // What does not load may end this process as well; its own finding says so.
+      const loads = (name: string) => addons.some(({ check, status }) => check === name && status === 'ok')
+      const findings = [
+        checkNode(),
+        ...addons,
+        ...(await checkHttp(config, failures.get(HTTP_ADDON.name) ?? null)),
+        checkKernels(),
+        checkByteNetworks(),
+        ...(loads('onnxruntime-node') ? checkProviders(config) : []),
+        await checkModels(config),
+        ...(config.masterKeyCommand ? [await checkKeyCommand(config)] : []),
+        ...(isPostgres(config) || loads('better-sqlite3')
+          ? [
+              await checkDatabase(config),
+              ...(await checkMasterKeyChange(config)),
+              ...(await checkAuditLogs(config)),
+              await checkBackups(config),
+            ]
+          : []),
+        ...(await checkNodes(config)),
+        ...(isPostgres(config) ? [await checkEpochs(config)] : []),
+        await checkDisk(config),
+        await checkAddresses(config),
+        ...(await checkReadiness(config)),
+        ...checkTls(config),
+        checkClock(),
+        checkTopology(config),
+        ...resolution.problems.map(
+          (detail): Finding => ({ check: 'configuration', status: 'problem', detail }),
+        ),
+        ...[...configWarnings(resolution), ...openSettings(config)].map(
+          (warning): Finding => ({ check: 'configuration', status: 'warning', ...warning }),
+        ),
+      ]
+      const problems = findings.filter(({ status }) => status === 'problem').length
+      if (problems > 0) process.exitCode = EXIT.failed
+      print(options, { ok: problems === 0, findings }, () =>
+        [
+          table(
+            findings.map(({ check, status, detail, remedy }) => [
+              MARKS[status],
+              check,
+              remedy ? `${detail}; ${remedy}` : detail,
+            ]),
+          ),
+          problems === 0
+            ? `\n${paint('green', 'Everything needed is in place.')}`
+            : `\n${paint('red', `${counted(problems, 'problem')} found.`)}`,
+        ].join('\n'),
+      )
+    }),
+  )
+}
+
+const MARKS: Record<Finding['status'], Cell> = {
+  ok: { text: 'ok', style: 'green' },
+  warning: { text: 'WARN', style: 'yellow' },
+  problem: { text: 'FAIL', style: 'red' },
+}

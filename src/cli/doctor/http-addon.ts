@@ -1,0 +1,59 @@
+/** The HTTP addon's binaries: which are installed, and whether they are the ones that were reviewed. */
+import { createHash } from 'node:crypto'
+import { readdirSync, readFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { uwsFolder, uwsRelease } from '../../http/listeners/uws-package.js'
+import { packageFile } from '../../lib/package-root.js'
+
+/** native/uwebsockets.json; `npm run supply-chain -- --record` writes it. */
+export interface AddonRecord {
+  package: string
+  version: string
+  /** File name → SHA-256 in hex, of every platform and every version of Node that the package serves. */
+  sha256: Record<string, string>
+}
+
+export function recordedAddon(): AddonRecord {
+  return JSON.parse(readFileSync(packageFile('native', 'uwebsockets.json'), 'utf8')) as AddonRecord
+}
+
+/**
+ * What lies in node_modules, read as files: nothing of it is run.
+ * @param isAsked of which binaries, by file name: there are two dozen, of more than 100 MB
+ */
+export function installedAddon(
+  folder = uwsFolder(),
+  isAsked: (name: string) => boolean = () => true,
+): AddonRecord {
+  const asked = addonBinaries(folder).filter((file) => isAsked(basename(file)))
+  const sums = asked.map((file) => {
+    const sum = createHash('sha256').update(readFileSync(file)).digest('hex')
+    return [basename(file), sum]
+  })
+  return { ...uwsRelease(folder), sha256: Object.fromEntries(sums) }
+}
+
+/** Paths of the binaries in the package's folder: the repack and upstream have them in different ones. */
+export function addonBinaries(folder = uwsFolder()): string[] {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.node'))
+    .sort()
+    .map((file) => join(folder, file))
+}
+
+/** What differs from the record, a sentence each. */
+export function addonDifferences(recorded: AddonRecord, installed: AddonRecord): string[] {
+  const release = ({ package: name, version }: AddonRecord) => `${name} ${version}`
+  if (release(recorded) !== release(installed))
+    return [`${release(installed)} is installed, ${release(recorded)} is on record`]
+  const names = new Set([...Object.keys(recorded.sha256), ...Object.keys(installed.sha256)])
+  return [...names]
+    .filter((name) => recorded.sha256[name] !== installed.sha256[name])
+    .map((name) => {
+      const sum = installed.sha256[name]
+      return sum ? `${name} is not the one on record: its SHA-256 is ${sum}` : `${name} is missing`
+    })
+}
+
+/** The one that this Node on this machine loads. */
+export const OWN_BINARY = `uws_${process.platform}_${process.arch}_${process.versions.modules}.node`

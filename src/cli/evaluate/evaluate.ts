@@ -1,0 +1,36 @@
+/** `countersign evaluate`: error rates of a pack on the operator's own photos, as a report, and as a calibration. */
+import type { Command } from 'commander'
+import { action, print } from '../lib/output.js'
+import { type MeasuringOptions, measure, withMeasuringOptions } from './measuring.js'
+
+interface EvaluateOptions extends MeasuringOptions {
+  pack?: string
+  report?: string[]
+  includePhotos?: boolean
+  calibrate?: string
+}
+
+export function registerEvaluateCommand(command: Command): void {
+  withMeasuringOptions(
+    command.option('--pack <pack>', 'name or folder of the pack to measure (default: the configured one)'),
+  )
+    .option('--report <file...>', 'write a report, by its ending: .html, .md or .json')
+    .option('--include-photos', 'show the worst pairs in the report, with their photos and names')
+    .option('--calibrate <file>', 'write the thresholds that these photos show, for: models calibrate')
+    .option('--json', 'print JSON')
+    .action(
+      action(async (path: string, options: EvaluateOptions) => {
+        const { assertReportFormat, writeReport } = await import('../../evaluation/report.js')
+        const { calibrate } = await import('../../evaluation/calibrate.js')
+        const { writeCalibration } = await import('../models/models-calibrate.js')
+        const { evaluationText, evaluationView } = await import('./evaluation-view.js')
+        // Told before the photos are measured, not after.
+        for (const file of options.report ?? []) assertReportFormat(file)
+        const run = await measure(path, options.pack, options)
+        for (const file of options.report ?? []) await writeReport(file, run, options.includePhotos ?? false)
+        if (options.calibrate)
+          await writeCalibration(options.calibrate, calibrate(run, run.groups, run.data.name))
+        print(options, evaluationView(run.evaluation), () => evaluationText(run.evaluation))
+      }),
+    )
+}

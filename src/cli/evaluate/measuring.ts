@@ -1,0 +1,83 @@
+/** What `evaluate` and `models calibrate` share: the options that decide the figures, and the measuring itself. */
+import { type Command, Option } from 'commander'
+import type { EngineOptions, FaceChoice, ImageLimits } from '../../biometrics/types.js'
+import type { Config } from '../../config/config.js'
+import type { EvaluationRun } from '../../evaluation/run-evaluation.js'
+import type { OutputOptions } from '../lib/output.js'
+import { progressBar, progressSteps } from '../lib/progress.js'
+import { readInput } from '../lib/read-input.js'
+
+export interface MeasuringOptions extends OutputOptions {
+  groups?: string
+  impostors: 'one' | 'all'
+  face?: FaceChoice
+  largestFace?: boolean
+}
+
+/** What decides the figures. */
+export function withMeasuringOptions(command: Command): Command {
+  return command
+    .option('--groups <people.csv>', 'tell groups apart: columns person and any labels, such as sex')
+    .addOption(
+      new Option('--impostors <photos>', 'compare one photo of everybody with one of everybody else, or all')
+        .choices(['one', 'all'])
+        .default('one'),
+    )
+    .addOption(
+      new Option(
+        '--face <which>',
+        'take the largest face of each photo, or the one nearest its centre, whatever else is in it or how small it is',
+      ).choices(['largest', 'centre']),
+    )
+    .addOption(new Option('--largest-face', 'the same as --face largest').conflicts('face'))
+}
+
+/** Loaded late: engine and configuration cost more than a short command has time for. */
+export async function measure(
+  path: string,
+  pack: string | undefined,
+  options: MeasuringOptions,
+): Promise<EvaluationRun> {
+  const { isFolder } = await import('../../evaluation/data-set.js')
+  const { runEvaluation } = await import('../../evaluation/run-evaluation.js')
+  const { join } = await import('node:path')
+  if (!(await isFolder(path))) await readInput(path)
+  if (options.groups) await readInput(options.groups)
+  const { config, settings } = await prepareEngine(pack)
+  const progress = progressBar('Evaluating')
+  try {
+    return await runEvaluation({
+      path,
+      groupsFile: options.groups ?? null,
+      engine: {
+        ...settings,
+        limits: limitsFor(options, settings.limits),
+      },
+      fmr: config.fmr,
+      protocol: options.impostors,
+      cacheFolder: join(config.dataDir, 'evaluations'),
+      onProgress: progress.update,
+    })
+  } finally {
+    progress.stop()
+  }
+}
+
+/** The configuration, and an engine as the service has it, for as many calls at once as there are pictures. */
+export async function prepareEngine(
+  pack: string | undefined,
+): Promise<{ config: Config; settings: EngineOptions }> {
+  const { loadConfig } = await import('../../config/config.js')
+  const { engineOptions } = await import('../../app/engine-options.js')
+  const { prepareModels } = await import('../models/prepare-models.js')
+  const config = loadConfig(pack ? { ...process.env, COUNTERSIGN_MODEL_PACK: pack } : process.env)
+  const preparing = progressSteps('Preparing the model pack')
+  await prepareModels(config, preparing.update).finally(() => preparing.stop())
+  return { config, settings: { ...engineOptions(config), queueLimit: Number.MAX_SAFE_INTEGER } }
+}
+
+/** As the service has them, unless the operator says which face of a photo is its person's. */
+function limitsFor(options: MeasuringOptions, limits: ImageLimits): ImageLimits {
+  const face = options.face ?? (options.largestFace ? 'largest' : undefined)
+  return face ? { ...limits, face, secondFaceRatio: Number.MAX_VALUE, minFacePx: 1 } : limits
+}

@@ -1,0 +1,131 @@
+/** `countersign keys rotate-epoch`, `export` and `import`: the keys outside of the database that users' keys are wrapped under. */
+import { existsSync } from 'node:fs'
+import type { Command } from 'commander'
+import type { Core } from '../../app/core.js'
+import { COMMAND_LINE } from '../../audit/audited-unit-of-work.js'
+import { type Config, isPostgres, loadConfig } from '../../config/config.js'
+import type { EpochFolder } from '../../keys/epoch-folder.js'
+import { HOUR_MS, MINUTE_MS, systemClock } from '../../lib/clock.js'
+import { action, CommandError, note, type OutputOptions, print } from '../lib/output.js'
+import { counted } from '../lib/style.js'
+import { using, withCore } from '../lib/with-core.js'
+
+interface RotateOptions extends OutputOptions {
+  none?: boolean
+}
+
+export function registerEpochCommands(keys: Command): void {
+  keys
+    .command('rotate-epoch')
+    .description(
+      "begin a new epoch: wrap all users' keys anew, and destroy the key of before; the service may be running",
+    )
+    .option('--none', "end epochs: wrap by the database's keys alone, as before the first")
+    .option('--json', 'print JSON')
+    .action(action((options: RotateOptions) => withCore((core, config) => rotate(options, core, config))))
+  keys
+    .command('export')
+    .argument('[file]', 'where to; it replaces the one there (default: users.keys in COUNTERSIGN_EPOCH_KEYS)')
+    .description('write the newest wrapped keys of all users: what a restore to an earlier time needs')
+    .option('--json', 'print JSON')
+    .action(
+      action((file: string | undefined, options: OutputOptions) =>
+        withCore((core, config) => exportKeys(file, options, core, config)),
+      ),
+    )
+  keys
+    .command('import')
+    .argument('[file]', 'the newest wrapped keys (default: users.keys in COUNTERSIGN_EPOCH_KEYS)')
+    .description('into a database that was restored to an earlier time: erases whoever was erased since')
+    .option('--json', 'print JSON')
+    .action(action((file: string | undefined, options: OutputOptions) => importKeys(file, options)))
+}
+
+async function rotate(options: RotateOptions, core: Core, config: Config): Promise<void> {
+  const { EpochRotation } = await import('../../keys/epoch-rotation.js')
+  const { destroyRetiredKeys } = await import('../../keys/scheduled-epoch-rotation.js')
+  const { takeOverEpochs } = await import('../../app/core.js')
+  const { store, keys } = core
+  const folder = await folderOf(config)
+  const rotation = new EpochRotation({
+    ...{ store, keys, folder, clock: systemClock },
+    reloadKeys: async () => void (await takeOverEpochs(store, keys, folder)),
+  })
+  const { number, keyId } = await rotation.rotate({
+    patienceMs: MINUTE_MS,
+    isBaseEpoch: options.none ?? false,
+    onStep: (step) => {
+      if (!options.json) note(`epoch: ${step}`)
+    },
+  })
+  const retentionMs = config.epochRetentionHours * HOUR_MS
+  const destroyed = await destroyRetiredKeys({ store, folder, clock: systemClock, retentionMs })
+  print(
+    options,
+    { epoch: number, key_id: keyId, destroyed, wrapped_keys_file: folder.exportFile },
+    () =>
+      (options.none
+        ? "All users' keys are wrapped by the database's keys alone: take COUNTERSIGN_EPOCH_KEYS out, or the services begin epochs again.\n"
+        : `All users' keys are wrapped under epoch ${number}; ${folder.exportFile} holds them for a restore.\n`) +
+      (retentionMs > 0
+        ? `The key of the epoch before is destroyed by the service in ${config.epochRetentionHours} h.`
+        : 'The key of the epoch before is destroyed.'),
+  )
+}
+
+async function exportKeys(
+  file: string | undefined,
+  options: OutputOptions,
+  { store, keys }: Core,
+  config: Config,
+): Promise<void> {
+  const { exportDataKeys } = await import('../../keys/data-key-export.js')
+  const { epochKeyOf } = await import('../../keys/epochs.js')
+  const folder = await folderOf(config)
+  const target = file ?? folder.exportFile
+  const present = (await store.shared!.epochs.all()).findLast(({ completedAt }) => completedAt !== null)
+  if (!present)
+    throw new CommandError(
+      'no_epochs',
+      'There is no epoch yet: countersign keys rotate-epoch begins the first.',
+    )
+  const epochKey = { id: present.keyId, key: (await epochKeyOf(present, folder))! }
+  const users = await exportDataKeys({ store, keys }, epochKey, target)
+  print(options, { file: target, users }, () => `Wrote the keys of ${counted(users, 'user')} to ${target}.`)
+}
+
+async function importKeys(named: string | undefined, options: OutputOptions): Promise<void> {
+  const config = loadConfig()
+  const folder = await folderOf(config)
+  const file = named ?? folder.exportFile
+  if (!existsSync(file)) throw new CommandError('file_not_found', `There is no file ${file}.`)
+  const { importDataKeys } = await import('../../keys/data-key-import.js')
+  const imported = await using(
+    config,
+    ({ store, keys }) => importDataKeys({ store, keys }, folder, file, systemClock.now()),
+    { withoutEpochs: true },
+  )
+  // Opened as a service opens it, which shows that it can; and every log says what happened.
+  await using(config, ({ operations }) => operations.tenants.noteRestored(COMMAND_LINE))
+  const { users, erased } = imported
+  print(
+    options,
+    { file, users, users_erased: erased },
+    () => `${counted(users, 'user')} can be verified again; left out, because erased since: ${erased}.`,
+  )
+}
+
+/** @throws CommandError no_epochs, ConfigError */
+async function folderOf(config: Config): Promise<EpochFolder> {
+  const { epochFolder } = await import('../../app/core.js')
+  const folder = epochFolder(config)
+  if (!folder || !isPostgres(config))
+    throw new CommandError(
+      'no_epochs',
+      isPostgres(config)
+        ? 'COUNTERSIGN_EPOCH_KEYS names no folder, so there are no epoch keys here (docs/postgresql.md).'
+        : 'There are epoch keys with PostgreSQL alone (docs/postgresql.md).',
+    )
+  await folder.assertThere()
+  return folder
+}

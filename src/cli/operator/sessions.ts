@@ -1,0 +1,116 @@
+/** `countersign operator sessions | sign-out` and `countersign tenant sessions | sign-out`: who is signed in at the dashboard, and ending it. */
+import type { Command } from 'commander'
+import { type NamedSession, UNNAMED_OPERATOR } from '../../admin/session-operations.js'
+import { optionalTime } from '../../admin/views.js'
+import { COMMAND_LINE } from '../../audit/audited-unit-of-work.js'
+import { isoTime } from '../../lib/clock.js'
+import { action, type OutputOptions, print, UsageError } from '../lib/output.js'
+import { counted, listing } from '../lib/style.js'
+import { withCore } from '../lib/with-core.js'
+import { operate } from '../tenant/tenant-options.js'
+
+interface SignOutOptions extends OutputOptions {
+  all?: boolean
+  session?: string
+}
+
+export function registerOperatorSessions(operator: Command): void {
+  operator
+    .command('sessions')
+    .description(
+      'list the sessions at the dashboard: whose, since when, last used, from where, by which browser',
+    )
+    .option('--json', 'print JSON')
+    .action(
+      action(async (options: OutputOptions) => {
+        showSessions(options, await withCore(({ operations }) => operations.sessions.list()))
+      }),
+    )
+
+  operator
+    .command('sign-out [name]')
+    .description(
+      `end the sessions of an operator (${UNNAMED_OPERATOR}: of the one without a name), of all operators, or one session of anybody`,
+    )
+    .option('--all', 'of every operator')
+    .option('--session <id>', 'one session, as countersign operator sessions lists it')
+    .option('--json', 'print JSON')
+    .action(
+      action(async (name: string | undefined, options: SignOutOptions) => {
+        if ([name, options.all, options.session].filter((one) => one !== undefined).length !== 1)
+          throw new UsageError('wrong_usage', 'Give an operator, or --all, or --session <id>: one of them.')
+        const ended = await withCore(async ({ operations: { sessions } }) => {
+          if (options.session !== undefined) {
+            await sessions.end(options.session, COMMAND_LINE)
+            return 1
+          }
+          return name === undefined
+            ? sessions.endOfOperators(COMMAND_LINE)
+            : sessions.endOfPerson(name, COMMAND_LINE)
+        })
+        print(options, { sessions: ended }, () => `${counted(ended, 'session')} ended.`)
+      }),
+    )
+}
+
+export function registerTenantSessions(tenant: Command): void {
+  tenant
+    .command('sessions <tenant>')
+    .description('list the sessions of a tenant at the dashboard')
+    .option('--json', 'print JSON')
+    .action(
+      action(async (name: string, options: OutputOptions) => {
+        const sessions = await operate(name, async (operations, { id }) =>
+          (await operations.sessions.list()).filter(({ tenantId }) => tenantId === id),
+        )
+        showSessions(options, sessions)
+      }),
+    )
+
+  tenant
+    .command('sign-out <tenant>')
+    .description('end every session of a tenant at the dashboard, and its login links that nobody has used')
+    .option('--json', 'print JSON')
+    .action(
+      action(async (name: string, options: OutputOptions) => {
+        const ended = await operate(name, ({ sessions }, { id }) => sessions.endOfTenant(id, COMMAND_LINE))
+        print(
+          options,
+          ended,
+          () => `${counted(ended.sessions, 'session')} and ${counted(ended.links, 'login link')} ended.`,
+        )
+      }),
+    )
+}
+
+function showSessions(options: OutputOptions, sessions: NamedSession[]): void {
+  const views = sessions.map((session) => ({
+    id: session.id,
+    operator: session.operator,
+    tenant: session.tenant,
+    person: session.person,
+    method: session.method,
+    created_at: optionalTime(session.createdAt),
+    last_used_at: optionalTime(session.lastUsedAt),
+    ends_at: isoTime(session.expiresAt),
+    address: session.address,
+    browser: session.browser,
+  }))
+  print(options, views, () =>
+    views.length === 0
+      ? 'Nobody is signed in.'
+      : listing(
+          ['SESSION', 'WHO', 'BY', 'SINCE', 'LAST USED', 'FROM', 'BROWSER'],
+          views.map((view) => [
+            view.id,
+            view.operator ??
+              (view.person === null ? `tenant ${view.tenant}` : `${view.person} of ${view.tenant}`),
+            view.method ?? '',
+            view.created_at ?? '',
+            view.last_used_at ?? '',
+            view.address ?? '',
+            view.browser ?? '',
+          ]),
+        ),
+  )
+}

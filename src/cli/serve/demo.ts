@@ -1,0 +1,92 @@
+/** The first minute: a demo tenant, photos to try, and commands to paste. */
+import { join, relative, resolve } from 'node:path'
+import type { Service } from '../../app/service.js'
+import { COMMAND_LINE } from '../../audit/audited-unit-of-work.js'
+import { SETTINGS } from '../../config/settings.js'
+import { table } from '../lib/style.js'
+import { createdTenantRows, createdTenantView } from '../tenant/created-tenant.js'
+import { writeDemoPhotos } from './demo-photos.js'
+
+const DEMO_TENANT = 'demo'
+
+export interface Demo {
+  /** Null when the database had tenants already: keys are shown only when they are made. */
+  created: ReturnType<typeof createdTenantView> | null
+  /** A tenant that is there. */
+  tenantName: string
+  photosDir: string
+  /** `countersign` as another terminal calls it, with the data folder where that is not the default. */
+  command: string
+}
+
+export async function prepareDemo(service: Service): Promise<Demo> {
+  const photosDir = join(service.config.dataDir, 'demo')
+  await writeDemoPhotos(photosDir)
+  const tenants = await service.core.store.read.tenants()
+  const created = tenants.length === 0 ? await createTenant(service) : null
+  const command = commandFor(service.config.dataDir)
+  return { created, tenantName: tenants[0]?.name ?? DEMO_TENANT, photosDir, command }
+}
+
+/** Another terminal has none of the settings of this one. */
+function commandFor(dataDir: string): string {
+  if (dataDir === resolve(SETTINGS.dataDir.fallback ?? '.')) return 'npx countersign'
+  const quoted = /^[\w./-]+$/.test(dataDir) ? dataDir : `'${dataDir.replaceAll("'", `'\\''`)}'`
+  return `${SETTINGS.dataDir.variable}=${quoted} npx countersign`
+}
+
+async function createTenant({ core, adminUrl }: Service) {
+  return createdTenantView(await core.operations.tenants.create(DEMO_TENANT, COMMAND_LINE, {}, adminUrl))
+}
+
+/** For programs; null where the tenant was there before, whose keys cannot be shown again. */
+export function demoView({ created, photosDir }: Demo) {
+  if (!created) return null
+  return { ...created, photos: photosDir }
+}
+
+export function demoInstructions(
+  { created, tenantName, photosDir, command }: Demo,
+  where: { production: string; sandbox: string },
+): string {
+  if (!created)
+    return `Keys were shown when they were made. For a new one:\n\n  ${command} tenant reissue-key ${tenantName} --type sandbox\n\nTo sign in to the dashboard:\n\n  ${command} tenant login-link ${tenantName}\n`
+  const photos = relative('.', photosDir) || '.'
+  // By stdin: a photo of 100 kB is longer than an argument may be.
+  const call = (url: string, key: string, body: string) =>
+    [
+      `  ${body} |`,
+      `    curl -s -w '\\n' ${url} --data-binary @- \\`,
+      `      -H "Authorization: Bearer ${key}" -H "Content-Type: application/json"`,
+    ].join('\n')
+  const base64 = (file: string) => `base64 < ${photos}/${file} | tr -d '\\n'`
+  const withPhoto = (file: string, rest: string) =>
+    `{ printf '{"user_id":"ada"${rest},"image":"'; ${base64(file)}; printf '"}'; }`
+  const threePhotos = [
+    `{ printf '{"user_id":"ada","images":["'; ${base64('ada.jpg')}`,
+    `printf '","'; ${base64('ada-2.jpg')}`,
+    `printf '","'; ${base64('ada-3.jpg')}; printf '"]}'; }`,
+  ].join('\n    ')
+  const action = ',"action":{"type":"wire_transfer","amount":"1250.00","currency":"EUR"}'
+  return [
+    `A tenant "${created.name}" was made for you. Key and secret are shown only now:\n`,
+    table(createdTenantRows(created).map(([name, value]) => [`  ${name}`, value])),
+    '\nTry it from another terminal in this folder.\n',
+    '1. Verify in the sandbox. No model runs there: the end of user_id chooses the outcome.\n',
+    call(
+      `${where.sandbox}/verify`,
+      created.sandbox_key,
+      withPhoto('ada.jpg', action).replace('"ada"', '"ada+match"'),
+    ),
+    '\n2. It was approved, which issued the production key. Reveal it, once:\n',
+    `  KEY=$(${command} tenant production-key ${created.name})`,
+    '\n3. Enrol three photos of a face in production, and verify another one of the same person, taken on another day:\n',
+    call(`${where.production}/enroll`, '$KEY', threePhotos),
+    '',
+    call(`${where.production}/verify`, '$KEY', withPhoto('ada-today.jpg', action)),
+    '\n4. Somebody else is rejected:\n',
+    call(`${where.production}/verify`, '$KEY', withPhoto('grace.jpg', action)),
+    '\n5. From your own code: docs/guides/quick-start.md, step 2.',
+    '',
+  ].join('\n')
+}

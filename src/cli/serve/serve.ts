@@ -1,0 +1,121 @@
+/** `countersign serve`: runs the service until it is told to stop, in this process or in several. */
+import type { Command } from 'commander'
+import type { Service } from '../../app/service.js'
+import { type Config, loadConfig, resolveConfig } from '../../config/config.js'
+import { configWarnings } from '../config/config-warnings.js'
+import { action } from '../lib/output.js'
+import { progressSteps } from '../lib/progress.js'
+import { isAtTerminal } from '../lib/terminal.js'
+import { closeFilesToOthers } from '../lib/with-core.js'
+import { assertGraphsAgree } from '../models/graph-check.js'
+import { keepDefaultPack, prepareModels } from '../models/prepare-models.js'
+import { processCount } from '../process/processes.js'
+import { reloadConfig } from '../process/reload-config.js'
+import { notifyServiceManager } from '../process/service-manager.js'
+import { type AnnouncementOptions, announce, announceUnlessStopping, Warnings } from './announcement.js'
+
+export function registerServeCommand(command: Command): void {
+  command
+    .option('--demo', 'on an empty database, create a tenant "demo" and say how to try it')
+    .option(
+      '--json',
+      'print addresses and what is shown only once as JSON on stderr; stdout is the log in any case',
+    )
+    .action(
+      action(async (options: AnnouncementOptions) => {
+        // What a full disk does not take of our notes is lost; it must not end the service.
+        process.stderr.on('error', () => {})
+        closeFilesToOthers()
+        const config = loadConfig()
+        const warnings = new Warnings(options.json ?? false)
+        for (const { detail } of configWarnings(resolveConfig())) warnings.add(detail)
+        const count = processCount(config)
+        if (count > 1) {
+          const { Supervisor } = await import('../process/supervisor.js')
+          await new Supervisor({ config, count, options, warnings, prepare }).run()
+        } else await serveHere(config, options, warnings)
+      }),
+    )
+}
+
+async function serveHere(config: Config, options: AnnouncementOptions, warnings: Warnings): Promise<void> {
+  const preparing = prepare(config)
+  const ending = new AbortController()
+  const starting = start(config, preparing, options.demo ?? false, ending.signal)
+  stopOnSignals(starting, ending)
+  reloadOnHangup(starting, config)
+  const service = await starting.catch((error) => {
+    if (error === ending.signal.reason) return null
+    throw error
+  })
+  if (!service) return
+  // Not before: a start that fails has one line to say.
+  const warning = await preparing
+  keepDefaultPack(config)
+  if (warning) warnings.add(warning)
+  await announceUnlessStopping(service, () => announce(service, options, warnings))
+  await notifyServiceManager('READY=1', service.log)
+}
+
+async function prepare(config: Config): Promise<string | null> {
+  const progress = progressSteps('Preparing the model pack')
+  try {
+    const warning = await prepareModels(config, progress.update)
+    await assertGraphsAgree(config)
+    return warning
+  } finally {
+    progress.stop()
+  }
+}
+
+async function start(
+  config: Config,
+  preparing: Promise<unknown>,
+  acceptsAnyPack: boolean,
+  signal: AbortSignal,
+): Promise<Service> {
+  await preparing
+  const { Service } = await import('../../app/service.js')
+  return Service.start(config, { acceptsAnyPack, signal })
+}
+
+/**
+ * SIGTERM and SIGINT drain and exit 0. A second signal is ignored on purpose: ending the process while a worker is inside
+ * ONNX Runtime would abort it; the drain is bounded by the request deadline anyway. Heeded from
+ * the first moment on: as process 1 of a container, a program that listens to no signal is not ended by one.
+ */
+function stopOnSignals(starting: Promise<Service>, ending: AbortController): void {
+  let stopping = false
+  const stop = async (signal: string) => {
+    if (stopping) return
+    stopping = true
+    ending.abort()
+    // A start that fails ends the process by itself, and says why.
+    const service = await starting.catch(() => null)
+    if (!service) return
+    service.log.info({ signal }, 'stopping')
+    void notifyServiceManager('STOPPING=1', service.log)
+    service.stop().then(
+      () => {
+        service.log.info('stopped')
+        process.exitCode = 0
+      },
+      (err) => {
+        service.log.fatal({ err }, 'could not stop cleanly')
+        process.exitCode = 1
+      },
+    )
+  }
+  process.on('SIGTERM', stop)
+  process.on('SIGINT', stop)
+  if (isAtTerminal) process.on('SIGHUP', stop)
+}
+
+/** @param began the configuration as it was read at the start */
+function reloadOnHangup(starting: Promise<Service>, began: Config): void {
+  if (isAtTerminal) return
+  process.on('SIGHUP', async () => {
+    const service = await starting.catch(() => null)
+    if (service) await reloadConfig(service, began)
+  })
+}

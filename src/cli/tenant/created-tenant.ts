@@ -1,0 +1,24 @@
+/** What is shown once of a new tenant. */
+import type { TenantWithLoginLink } from '../../admin/tenant-operations.js'
+import { secretView } from '../../admin/views.js'
+
+export function createdTenantView({ tenant, sandboxKey, signingSecret, loginLink }: TenantWithLoginLink) {
+  return {
+    tenant_id: tenant.id,
+    name: tenant.name,
+    sandbox_key: sandboxKey,
+    signing_secret: secretView(signingSecret),
+    dashboard_url: loginLink,
+  }
+}
+
+/** The same for people, a name and its value each. */
+export function createdTenantRows(view: ReturnType<typeof createdTenantView>): Array<[string, string]> {
+  return [
+    ['Tenant id', view.tenant_id],
+    ['Sandbox key', view.sandbox_key],
+    ['Signing secret', view.signing_secret.secret],
+    ['Signing secret id', view.signing_secret.id],
+    ['Dashboard', view.dashboard_url],
+  ]
+}

@@ -1,0 +1,103 @@
+/** `countersign tenant capture-page`: what the hosted capture page is for a tenant. */
+import type { Command } from 'commander'
+import { capturePageView } from '../../admin/views.js'
+import { COMMAND_LINE } from '../../audit/audited-unit-of-work.js'
+import { type CapturePageSettings, capturePageSettings } from '../../tenants/capture-page-settings.js'
+import { action, type OutputOptions, print, UsageError } from '../lib/output.js'
+import { readInput } from '../lib/read-input.js'
+import { fields } from '../lib/style.js'
+import { withCore } from '../lib/with-core.js'
+import { operate } from './tenant-options.js'
+
+interface CapturePageOptions extends OutputOptions {
+  company?: string
+  returnOrigin?: string[]
+  frameAncestor?: string[]
+  consentVersion?: string
+  consentText?: string
+  color?: string
+  logo?: string
+}
+
+/** In the place of a value: nothing is set, as at the beginning. */
+const NONE = 'none'
+
+export function registerTenantCapturePage(tenant: Command): void {
+  tenant
+    .command('capture-page <tenant>')
+    .description('show or change what the hosted capture page is for a tenant; what is not named stays')
+    .option('--company <name>', `the name that people read; ${NONE}: that of the tenant`)
+    .option(
+      '--return-origin <origins...>',
+      `to which the page may lead back, in the place of those before; ${NONE}`,
+    )
+    .option('--frame-ancestor <origins...>', `whose pages may show it in a frame; ${NONE}`)
+    .option('--consent-version <version>', 'of the text that people agree to; with --consent-text')
+    .option('--consent-text <file>', `file with that text; ${NONE}: the page’s own`)
+    .option(
+      '--color <#rrggbb>',
+      `of buttons and lines; made readable in both themes; ${NONE}: the page’s own`,
+    )
+    .option('--logo <file>', `PNG or WebP of at most 512 KiB; ${NONE}: no logo`)
+    .option('--json', 'print JSON')
+    .action(
+      action(async (name: string, options: CapturePageOptions) => {
+        const changes = await changesOf(options)
+        const logo = options.logo === undefined ? undefined : await logoOf(options.logo)
+        const isChange = Object.keys(changes).length > 0
+        const view =
+          !isChange && logo === undefined
+            ? await withCore(async ({ tenancy }) => capturePageView(await tenancy.find(name)))
+            : await operate(name, async ({ tenants }, found) => {
+                // A logo that is refused changes nothing else.
+                const withLogo =
+                  logo === undefined ? found : await tenants.setCaptureLogo(found, COMMAND_LINE, logo)
+                const settings = { ...capturePageSettings(withLogo), ...changes }
+                return capturePageView(
+                  isChange ? await tenants.setCapturePage(withLogo, COMMAND_LINE, settings) : withLogo,
+                )
+              })
+        print(options, view, () =>
+          fields([
+            ['Company', view.company ?? `${view.name} (the tenant’s name)`],
+            ['Leads back to', view.return_origins.join(', ') || 'nowhere: no session can be made'],
+            ['In a frame of', view.frame_ancestors.join(', ') || 'nobody'],
+            ['Consent', view.consent_version ?? 'the page’s own text'],
+            ['Color', colorLine(view)],
+            ['Logo', view.logo ? `${view.logo.width} × ${view.logo.height} pixels` : 'none'],
+          ]),
+        )
+      }),
+    )
+}
+
+async function changesOf(options: CapturePageOptions): Promise<Partial<CapturePageSettings>> {
+  const { company, returnOrigin, frameAncestor, consentVersion, consentText, color } = options
+  if ((consentVersion === undefined) !== (consentText === undefined || consentText === NONE))
+    throw new UsageError('wrong_usage', 'Give --consent-version and --consent-text together.')
+  return {
+    ...(company === undefined ? {} : { company: company === NONE ? null : company }),
+    ...(returnOrigin ? { returnOrigins: origins(returnOrigin) } : {}),
+    ...(frameAncestor ? { frameAncestors: origins(frameAncestor) } : {}),
+    ...(consentText === NONE ? { consent: null } : {}),
+    ...(color === undefined ? {} : { color: color === NONE ? null : color.toLowerCase() }),
+    ...(consentVersion === undefined
+      ? {}
+      : { consent: { version: consentVersion, text: (await readInput(consentText!)).toString().trim() } }),
+  }
+}
+
+/** Null for no logo. */
+async function logoOf(file: string): Promise<Uint8Array | null> {
+  return file === NONE ? null : readInput(file)
+}
+
+function colorLine({ color, colors }: ReturnType<typeof capturePageView>): string {
+  if (!color || !colors) return 'the page’s own'
+  const { light, dark } = colors
+  return `${color}, shown as ${light.accent} (light) and ${dark.accent} (dark)`
+}
+
+function origins(given: string[]): string[] {
+  return given.filter((origin) => origin !== NONE)
+}

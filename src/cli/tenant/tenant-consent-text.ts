@@ -1,0 +1,60 @@
+/** `countersign tenant consent-text`: what people have agreed to on the hosted capture page. */
+import type { Command } from 'commander'
+import { isoTime } from '../../lib/clock.js'
+import type { ConsentTextRecord } from '../../storage/records.js'
+import { action, CommandError, type OutputOptions, print, UsageError } from '../lib/output.js'
+import { listing } from '../lib/style.js'
+import { withCore } from '../lib/with-core.js'
+
+/** Where a list is longer, a single text is still found by its hash. */
+const MAX_LISTED = 1000
+
+export function registerTenantConsentText(tenant: Command): void {
+  tenant
+    .command('consent-text <tenant> [sha256]')
+    .description(
+      'show the text whose hash an audit entry names, or list the texts that people have agreed to',
+    )
+    .option('--json', 'print JSON')
+    .action(
+      action(async (name: string, sha256: string | undefined, options: OutputOptions) => {
+        if (sha256 !== undefined && !/^[0-9a-f]{64}$/i.test(sha256))
+          throw new UsageError(
+            'wrong_usage',
+            `${JSON.stringify(sha256)} is not a hash: expected the 64 hex digits of consent_sha256.`,
+          )
+        const texts = await withCore(async ({ tenancy, store }) => {
+          const { id } = await tenancy.find(name)
+          return sha256 === undefined
+            ? store.read.consentTexts(id, MAX_LISTED)
+            : store.read.consentText(id, Buffer.from(sha256, 'hex'))
+        })
+        if (sha256 !== undefined && texts.length === 0)
+          throw new CommandError(
+            'consent_text_not_found',
+            `Nobody has agreed to a text of this hash at ${name}, or it was before texts were kept (version 0.1.0).`,
+          )
+        print(options, texts.map(consentTextView), () =>
+          sha256 === undefined
+            ? listing(
+                ['SHA-256', 'VERSION', 'LANGUAGE', 'FIRST AGREED TO'],
+                texts.map((text) => {
+                  const view = consentTextView(text)
+                  return [view.sha256, view.version, view.language, view.first_agreed_at]
+                }),
+              )
+            : texts[0]!.text,
+        )
+      }),
+    )
+}
+
+function consentTextView({ sha256, version, language, text, firstAgreedAt }: ConsentTextRecord) {
+  return {
+    sha256: sha256.toString('hex'),
+    version,
+    language,
+    first_agreed_at: isoTime(firstAgreedAt),
+    text,
+  }
+}

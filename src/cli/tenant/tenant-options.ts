@@ -1,0 +1,121 @@
+/** What the commands on tenants share: finding the tenant, and reading its contract. */
+
+import type { ModelPack } from '../../../models/pack/model-pack.js'
+import type { Operations } from '../../admin/operations.js'
+import { type Config, type Environment, loadConfig, modelPackDir, parseRate } from '../../config/config.js'
+import { falseMatchRateProblem } from '../../config/false-match-rate.js'
+import { LIVENESS_REQUIREMENTS, type LivenessRequirement } from '../../config/liveness-requirement.js'
+import { MINUTE_MS } from '../../lib/clock.js'
+import type { TenantRecord } from '../../storage/records.js'
+import type { Store } from '../../storage/store.js'
+import { parseDuration } from '../lib/duration.js'
+import { UsageError } from '../lib/output.js'
+import { withCore } from '../lib/with-core.js'
+
+/** A day: who agreed yesterday is asked again. */
+const MAX_REPLACE_VERDICT_MINUTES = 1440
+
+/** Of a contract. */
+export interface ContractOptions {
+  rateLimit?: string
+  fmr?: string
+  requireLiveness?: string
+  replaceVerdict?: string
+}
+
+/** Does something to a tenant that is there, as the operator. @throws TenancyError tenant_not_found, tenant_deleted */
+export function operate<T>(
+  name: string,
+  work: (operations: Operations, tenant: TenantRecord, config: Config, store: Store) => Promise<T>,
+): Promise<T> {
+  return withCore(async ({ tenancy, operations, store }, config) =>
+    work(operations, await tenancy.findLive(name), config, store),
+  )
+}
+
+/** @param option by which it was given */
+export function parseEnvironment(text: string, option: string): Environment {
+  if (text === 'sandbox' || text === 'production') return text
+  throw new UsageError('invalid_option', `${option} is "${text}"; expected sandbox or production.`)
+}
+
+export function parseRateLimit(text: string): number {
+  try {
+    return parseRate(text, '--rate-limit')
+  } catch (error) {
+    throw new UsageError('invalid_option', (error as Error).message)
+  }
+}
+
+/** By the pack in place; where there is none yet, there is nothing to hold the rate against. @throws PackGradeError fmr_not_reached */
+export async function assertReached(fmr: number): Promise<void> {
+  const { assertFmrReached } = await import('../../../models/pack/pack-grade.js')
+  const config = loadConfig()
+  const pack = await packInPlace(config)
+  if (pack) assertFmrReached(pack, fmr, '--fmr', config.acceptPack)
+}
+
+/** The rate that a tenant's verdicts are signed with. */
+export interface SignedRate {
+  fmr: number
+  basis: 'measured' | 'extrapolated'
+}
+
+/** @returns null where no pack is in place yet, since the pack decides */
+export async function signedRate(config: Config, { fmr: asked }: TenantRecord): Promise<SignedRate | null> {
+  const { thresholdForFmr } = await import('../../../models/pack/model-pack.js')
+  // A damaged pack is told by `doctor` and `serve`: the tenant is shown nevertheless.
+  const pack = await packInPlace(config).catch(() => null)
+  if (!pack) return null
+  const { fmr, basis } = thresholdForFmr(pack, asked ?? config.fmr)
+  return { fmr, basis }
+}
+
+/** A clause for people. */
+export function describeSignedRate(signed: SignedRate | null): string {
+  if (!signed) return 'what is signed shows once a model pack is in place'
+  return `signed at ${signed.fmr}, ${signed.basis}`
+}
+
+/** By the pack in place, as `assertReached`. @throws PackGradeError liveness_not_served; UsageError */
+export async function parseRequirement(text: string): Promise<LivenessRequirement> {
+  const required = LIVENESS_REQUIREMENTS.find((name) => name === text)
+  if (!required)
+    throw new UsageError(
+      'invalid_option',
+      `--require-liveness is "${text}"; expected ${LIVENESS_REQUIREMENTS.join(', ')}.`,
+    )
+  const pack = await packInPlace(loadConfig())
+  if (pack) {
+    const { assertLivenessServed } = await import('../../../models/pack/pack-grade.js')
+    assertLivenessServed(pack, required, '--require-liveness')
+  }
+  return required
+}
+
+/** Null where there is none yet. */
+async function packInPlace(config: Config): Promise<ModelPack | null> {
+  const { loadModelPack, ModelPackError } = await import('../../../models/pack/model-pack.js')
+  return loadModelPack(modelPackDir(config)).catch((error) => {
+    if (error instanceof ModelPackError && error.code === 'pack_not_found') return null
+    throw error
+  })
+}
+
+/** @returns minutes; null for `none` */
+export function parseReplaceVerdict(text: string): number | null {
+  if (text === 'none') return null
+  const minutes = parseDuration(text) / MINUTE_MS
+  if (!Number.isInteger(minutes) || minutes < 1 || minutes > MAX_REPLACE_VERDICT_MINUTES)
+    throw new UsageError(
+      'invalid_option',
+      `--replace-verdict is "${text}"; expected whole minutes from 1m to 24h, or none.`,
+    )
+  return minutes
+}
+
+export function parseFmr(text: string): number {
+  const problem = falseMatchRateProblem(text, '--fmr')
+  if (problem) throw new UsageError('invalid_option', problem)
+  return Number(text)
+}

@@ -1,0 +1,100 @@
+/** How a tenant looks at the command line; nothing in it is secret. */
+
+import { keyView, optionalTime, productionKeyState, tenantStatus } from '../../admin/views.js'
+import { isoTime } from '../../lib/clock.js'
+import type { TenantRecord } from '../../storage/records.js'
+import type { StoreReader } from '../../storage/store.js'
+import { describeSignedRate, type SignedRate } from './tenant-options.js'
+
+export async function tenantView(read: StoreReader, tenant: TenantRecord) {
+  return {
+    ...tenantSummary(tenant),
+    keys: (await read.apiKeys(tenant.id)).map((key) => ({ ...keyView(key), hint: `…${key.hint}` })),
+  }
+}
+
+export function tenantSummary(tenant: TenantRecord) {
+  return {
+    tenant_id: tenant.id,
+    name: tenant.name,
+    status: tenantStatus(tenant),
+    created_at: isoTime(tenant.createdAt),
+    suspended_at: optionalTime(tenant.suspendedAt),
+    deleted_at: optionalTime(tenant.deletedAt),
+    rate_limit_per_second: tenant.ratePerSecond,
+    fmr: tenant.fmr,
+    require_liveness: tenant.requireLiveness,
+    replace_verdict_minutes: tenant.replaceVerdictMinutes,
+    production_key: productionKeyState(tenant),
+  }
+}
+
+/** Both are null where no pack is in place yet. */
+export function signedRateView(signed: SignedRate | null) {
+  return { signed_fmr: signed?.fmr ?? null, signed_fmr_basis: signed?.basis ?? null }
+}
+
+type WholeTenantView = Awaited<ReturnType<typeof wholeTenantView>>
+
+/** With what has to be counted, and the rate that verdicts are signed at. @param now milliseconds since the epoch */
+export async function wholeTenantView(
+  read: StoreReader,
+  tenant: TenantRecord,
+  { now, signed }: { now: number; signed: SignedRate | null },
+) {
+  return {
+    ...(await tenantView(read, tenant)),
+    ...signedRateView(signed),
+    signing_secrets: (await read.signingSecrets(tenant.id, now)).map(({ id, createdAt, validUntil }) => ({
+      id,
+      created_at: isoTime(createdAt),
+      valid_until: optionalTime(validUntil),
+    })),
+    references: await read.referencesOf(tenant.id),
+    audit_entries: (await read.auditHead(tenant.id))?.sequence ?? 0,
+  }
+}
+
+/** The rate that verdicts are signed at, out of a view that has it. */
+export function signedOf(view: ReturnType<typeof signedRateView>): SignedRate | null {
+  const { signed_fmr: fmr, signed_fmr_basis: basis } = view
+  return fmr === null || basis === null ? null : { fmr, basis }
+}
+
+/** For people, a name and its value each. */
+export function wholeTenantRows(view: WholeTenantView): Array<[string, string]> {
+  const since = view.deleted_at ?? view.suspended_at
+  return [
+    ['Tenant', view.name],
+    ['Tenant id', view.tenant_id],
+    ['Status', since ? `${view.status} since ${since}` : view.status],
+    ['Created', view.created_at],
+    ['Rate limit', `${view.rate_limit_per_second}/s`],
+    ['False match rate', `${view.fmr ?? 'as configured'}; ${describeSignedRate(signedOf(view))}`],
+    ['Liveness required', view.require_liveness ?? 'as configured'],
+    [
+      'Verdict to replace',
+      view.replace_verdict_minutes === null
+        ? 'not needed'
+        : `at most ${view.replace_verdict_minutes} minutes old`,
+    ],
+    ['Production key', view.production_key],
+    ...view.keys
+      .filter(({ revoked_at }) => revoked_at === null)
+      .map(({ type, name, hint, scopes, valid_until }): [string, string] => [
+        `Key ${type}`,
+        [
+          hint,
+          ...(name === null ? [] : [`named ${name}`]),
+          ...(scopes === null ? [] : [`for ${scopes.join(', ')}`]),
+          ...(valid_until ? [`until ${valid_until}`] : []),
+        ].join(', '),
+      ]),
+    ...view.signing_secrets.map(({ id, valid_until }): [string, string] => [
+      'Signing secret',
+      valid_until ? `${id}, until ${valid_until}` : id,
+    ]),
+    ['References', `${view.references.production} in production, ${view.references.sandbox} in the sandbox`],
+    ['Audit entries', String(view.audit_entries)],
+  ]
+}

@@ -1,0 +1,158 @@
+/**
+ * OpenTelemetry: a server span for each request with a child for each stage, sent by OTLP over HTTP. Imported at run time,
+ * and only where an endpoint is configured: without one, nothing of it is loaded.
+ */
+import {
+  DiagLogLevel,
+  defaultTextMapGetter,
+  diag,
+  ROOT_CONTEXT,
+  type Span,
+  SpanKind,
+  SpanStatusCode,
+  type Tracer,
+  trace,
+} from '@opentelemetry/api'
+import { W3CTraceContextPropagator } from '@opentelemetry/core'
+import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http'
+import {
+  defaultResource,
+  detectResources,
+  envDetector,
+  resourceFromAttributes,
+} from '@opentelemetry/resources'
+import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace-base'
+import {
+  ATTR_ERROR_TYPE,
+  ATTR_HTTP_REQUEST_METHOD,
+  ATTR_HTTP_RESPONSE_STATUS_CODE,
+  ATTR_HTTP_ROUTE,
+  ATTR_SERVICE_NAME,
+  ATTR_SERVICE_VERSION,
+  ATTR_URL_PATH,
+  ATTR_URL_SCHEME,
+} from '@opentelemetry/semantic-conventions'
+import type { Logger } from 'pino'
+import { VERSION } from '../../lib/version.js'
+import { STAGES, type Stage, type Timings } from '../../verification/stages.js'
+import type { IncomingRequest } from '../listeners/listener.js'
+import type { Observation } from './observation.js'
+
+/** With retries. A collector that is gone must not hold up the end of the service for longer. */
+const EXPORT_TIMEOUT_MS = 3000
+/** These come last; the others follow each other from the start on. */
+const LAST_STAGES: readonly Stage[] = ['store', 'sign']
+const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'CONNECT', 'OPTIONS', 'TRACE', 'PATCH'])
+
+export class Tracing {
+  private readonly propagator = new W3CTraceContextPropagator()
+  private readonly tracer: Tracer
+
+  private constructor(private readonly provider: BasicTracerProvider) {
+    this.tracer = provider.getTracer('countersign', VERSION)
+  }
+
+  /** @param endpoint base URL of the collector, to which `/v1/traces` is added */
+  static start(endpoint: string, serviceName: string, log: Logger): Tracing {
+    const tell = (message: string, ...args: unknown[]) =>
+      log.warn({ details: args.map(String) }, `traces: ${message}`)
+    diag.setLogger(
+      { error: tell, warn: tell, info: tell, debug: tell, verbose: tell },
+      { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true },
+    )
+    const exporter = new OTLPTraceExporter({
+      url: `${endpoint}/v1/traces`,
+      timeoutMillis: EXPORT_TIMEOUT_MS,
+    })
+    return new Tracing(
+      new BasicTracerProvider({
+        resource: defaultResource()
+          .merge(detectResources({ detectors: [envDetector] }))
+          .merge(
+            resourceFromAttributes({ [ATTR_SERVICE_NAME]: serviceName, [ATTR_SERVICE_VERSION]: VERSION }),
+          ),
+        spanProcessors: [new BatchSpanProcessor(exporter)],
+      }),
+    )
+  }
+
+  /** Continues the trace of the caller's `traceparent`; where that is absent or invalid, one begins here. */
+  begin(request: IncomingRequest, route: string | undefined): RequestTrace {
+    const context = this.propagator.extract(ROOT_CONTEXT, request.headers, defaultTextMapGetter)
+    const method = METHODS.has(request.method) ? request.method : '_OTHER'
+    const startedAt = Date.now()
+    const span = this.tracer.startSpan(
+      `${method === '_OTHER' ? 'HTTP' : method}${route ? ` ${route}` : ''}`,
+      {
+        kind: SpanKind.SERVER,
+        startTime: startedAt,
+        attributes: {
+          [ATTR_HTTP_REQUEST_METHOD]: method,
+          [ATTR_URL_SCHEME]: request.encrypted ? 'https' : 'http',
+          // A path that is none of ours may be anything, a pasted key included.
+          ...(route ? { [ATTR_HTTP_ROUTE]: route, [ATTR_URL_PATH]: route } : {}),
+        },
+      },
+      context,
+    )
+    return new RequestTrace(this.tracer, span, startedAt)
+  }
+
+  /** Sends what is left; gives up when the collector does not take it. */
+  async stop(): Promise<void> {
+    await this.provider.shutdown().catch(() => {})
+  }
+}
+
+export class RequestTrace {
+  readonly traceId: string
+  /** Value of the response header `traceresponse` (W3C Trace Context, level 2). */
+  readonly response: string
+
+  constructor(
+    private readonly tracer: Tracer,
+    private readonly span: Span,
+    /** Milliseconds since the epoch. */
+    private readonly startedAt: number,
+  ) {
+    const { traceId, spanId, traceFlags } = span.spanContext()
+    this.traceId = traceId
+    this.response = `00-${traceId}-${spanId}-${traceFlags.toString(16).padStart(2, '0')}`
+  }
+
+  end(observation: Observation): void {
+    const { requestId, environment, status, code, verdict, tenantId, durationMs, timings } = observation
+    const endedAt = this.startedAt + durationMs
+    if (this.span.isRecording()) this.addStages(timings, endedAt)
+    this.span.setAttributes({
+      [ATTR_HTTP_RESPONSE_STATUS_CODE]: status,
+      'countersign.environment': environment,
+      'countersign.request_id': requestId,
+      ...(tenantId ? { 'countersign.tenant': tenantId } : {}),
+      ...(code ? { 'countersign.code': code } : {}),
+      ...(verdict ? { 'countersign.verdict': verdict } : {}),
+    })
+    if (status >= 500) {
+      this.span.setAttribute(ATTR_ERROR_TYPE, code ?? String(status))
+      this.span.setStatus({ code: SpanStatusCode.ERROR })
+    }
+    this.span.end(endedAt)
+  }
+
+  /** Lengths are measured; beginnings are laid end to end, since what passes between two stages takes next to nothing. */
+  private addStages(timings: Timings, endedAt: number): void {
+    const measured = STAGES.filter((stage) => timings[stage] !== undefined)
+    const lastMs = LAST_STAGES.reduce((sum, stage) => sum + (timings[stage] ?? 0), 0)
+    const lastFrom = Math.max(this.startedAt, endedAt - lastMs)
+    const context = trace.setSpan(ROOT_CONTEXT, this.span)
+    let from = this.startedAt
+    for (const stage of measured) {
+      const isLast = LAST_STAGES.includes(stage)
+      if (isLast) from = Math.max(from, lastFrom)
+      // Those of several images are summed, and may have run side by side.
+      const to = Math.min(from + timings[stage]!, isLast ? endedAt : lastFrom)
+      this.tracer.startSpan(stage, { startTime: from }, context).end(to)
+      from = to
+    }
+  }
+}

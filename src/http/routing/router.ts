@@ -1,0 +1,72 @@
+/** Which endpoint an address belongs to, what its path names, and how a request to none of them is refused. */
+
+import type { Endpoint } from '../../api/endpoint.js'
+import { MethodNotAllowedError } from '../../api/error-response.js'
+import { DomainError } from '../../lib/domain-error.js'
+import { type InputParser, inputParser } from '../bodies/json-body.js'
+import type { IncomingRequest } from '../listeners/listener.js'
+import { ERRORS_PATH, OPENAPI_PATH } from './routes.js'
+
+export interface Route {
+  endpoint: Endpoint<unknown>
+  parse: InputParser
+}
+
+/** Where a request leads. */
+export interface Destination {
+  /** The endpoint's path as it is described: it names nobody, so it may be written down. */
+  template: string
+  /** Undefined where the address does not know the method. */
+  route: Route | undefined
+  /** By the names of the parameters in the path, as they stand there: percent-encoded. */
+  pathParameters: Record<string, string>
+}
+
+/** The endpoints of one path. */
+interface Place {
+  template: string
+  pattern: RegExp
+  methods: Map<string, Route>
+}
+
+export class Router {
+  /** Paths without parameters, which are most of all that is asked for. */
+  private readonly exact = new Map<string, Place>()
+  private readonly patterns: Place[] = []
+
+  constructor(endpoints: Array<Endpoint<unknown>>) {
+    for (const endpoint of endpoints) {
+      const { path, method } = endpoint
+      this.placeOf(path).methods.set(method, { endpoint, parse: inputParser(endpoint) })
+    }
+  }
+
+  /** Undefined for an address that is none of ours. */
+  find({ path, method }: IncomingRequest): Destination | undefined {
+    const place = this.exact.get(path) ?? this.patterns.find(({ pattern }) => pattern.test(path))
+    if (!place) return undefined
+    const { template, pattern, methods } = place
+    return { template, route: methods.get(method), pathParameters: pattern.exec(path)?.groups ?? {} }
+  }
+
+  /** @throws DomainError unknown_endpoint, method_not_allowed */
+  refuse({ path }: IncomingRequest, destination: Destination | undefined): never {
+    const place = destination && this.placeOf(destination.template)
+    if (!place && path !== OPENAPI_PATH && path !== ERRORS_PATH) throw new DomainError('unknown_endpoint')
+    throw new MethodNotAllowedError(place ? [...place.methods.keys()] : ['GET'])
+  }
+
+  private placeOf(template: string): Place {
+    const known = this.exact.get(template) ?? this.patterns.find((place) => place.template === template)
+    if (known) return known
+    const place: Place = { template, pattern: patternOf(template), methods: new Map() }
+    if (template.includes('{')) this.patterns.push(place)
+    else this.exact.set(template, place)
+    return place
+  }
+}
+
+/** A parameter is one segment that is not empty. Templates hold no character that means something else to a pattern. */
+function patternOf(template: string): RegExp {
+  return new RegExp(`^${template.replace(/\{(\w+)\}/g, '(?<$1>[^/]+)')}$`)
+}
