@@ -45,7 +45,7 @@ const wrappedKeys = async (store: SqliteStore) =>
   store.transaction((tx) => tx.sealedRows('subject', '', 1000))
 
 describe('a new master key', () => {
-  it('leaves whoever held the old one nothing that opens a later copy', async () => {
+  it('after a rotation the old master key and working keys open no copy of the database', async () => {
     const { tenant } = await core.tenancy.create('acme')
     for (const user of ['ada', 'grace']) await enrol(tenant.id, user)
     // The thief's: the old master key, and the working keys that it opened.
@@ -84,7 +84,7 @@ describe('a new master key', () => {
     expect(await core.audit.verify(core.store.read, tenant.id)).toEqual({ entries: 1, brokenAt: null })
   })
 
-  it('leaves an audit log whole to which nothing was appended while the key changed', async () => {
+  it('a rotation leaves an audit log intact to which nothing was appended meanwhile', async () => {
     const { tenant } = await core.tenancy.create('acme')
     await core.store.transaction((tx) =>
       core.audit.append(tx, tenant.id, { event: 'verify', actor: 'key_a', request_id: null }),
@@ -98,7 +98,7 @@ describe('a new master key', () => {
     expect(await core.audit.verify(core.store.read, tenant.id)).toEqual({ entries: 2, brokenAt: null })
   })
 
-  it('is taken over by a running service, which goes on opening everything and seals as the others do', async () => {
+  it('a running service takes over new working keys while it reads and writes', async () => {
     const { tenant } = await core.tenancy.create('acme')
     await enrol(tenant.id, 'ada')
     await prepareMasterKey(core.store, core.keys, newMaster)
@@ -131,7 +131,7 @@ describe('a new master key', () => {
     }
   })
 
-  it('is finished from wherever a crash left it', async () => {
+  it('a rotation that crashed after the activation is finished by the next call', async () => {
     const { tenant } = await core.tenancy.create('acme')
     for (const user of ['ada', 'grace', 'mary']) await enrol(tenant.id, user)
     await prepareMasterKey(core.store, core.keys, newMaster)
