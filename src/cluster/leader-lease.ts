@@ -77,7 +77,7 @@ export class LeaderLease {
     const isOurs = this.term !== null
     this.end()
     // Where the store cannot be reached, the lease ends after 2 s.
-    if (isOurs) await this.store.coordinator?.takeDuty(0).catch(() => {})
+    if (isOurs) await this.store.coordinator?.acquireLeaderLease(0).catch(() => {})
   }
 
   private async acquireOrRenew(): Promise<void> {
@@ -85,7 +85,7 @@ export class LeaderLease {
     const before = Date.now()
     // A service with a wrong clock must not lead: it would delete rows that have not expired.
     const forMs = this.isClockRight ? LEASE_MS : 0
-    const { isTaken, nowMs } = await this.store.coordinator!.takeDuty(forMs)
+    const { isTaken, nowMs } = await this.store.coordinator!.acquireLeaderLease(forMs)
     this.compareClocks(before, nowMs, Date.now())
     if (!isTaken || !this.isClockRight) this.end()
     else this.begin(startedAtMs + forMs)
