@@ -328,7 +328,7 @@ describe('user_id', () => {
     '128 characters outside the basic plane': '😀'.repeat(128),
     'spaces, slashes and quotes': ' a/b?c=d&"\'<e> ',
   }))
-    it(`takes a user_id of ${what}`, async () => {
+    it(`takes as user_id: ${what}`, async () => {
       // Past validation, the image is what is wrong.
       expect((await attempt(id)).body.code).toBe('image_unreadable')
     })
@@ -344,7 +344,7 @@ describe('user_id', () => {
     null: null,
     'an object': {},
   }))
-    it(`refuses a user_id that is ${what}`, async () => {
+    it(`refuses as user_id: ${what}`, async () => {
       const response = await attempt(id)
       expect(response.status).toBe(400)
       expect(response.body).toMatchObject({ code: 'invalid_request', details: [{ path: 'user_id' }] })

@@ -228,7 +228,7 @@ const command: fc.Arbitrary<Command> = fc.oneof(
 )
 
 describe('idempotency', () => {
-  it('is what the specification says, for any sequence of requests', async () => {
+  it('answers any sequence of requests as the model of the specification does', async () => {
     await checkAsync(
       fc.asyncProperty(fc.commands([command], { maxCommands: 30, size: 'max' }), (commands) =>
         fc.asyncModelRun(

@@ -23,22 +23,22 @@ function nameOf(modes: readonly Mode[] | null, hasPassive: boolean) {
   return { methods: statement.methods, acr: acrOf(statement, modes !== null) }
 }
 
-it('each way of capture has a name of its own, with and without a network, and the SDK lists exactly these', () => {
+it('names each way of capture, with and without a network, and the SDK lists exactly these names', () => {
   const names = Object.values(WAYS).flatMap((modes) => [false, true].map((has) => nameOf(modes, has).acr))
   expect(new Set(names).size).toBe(names.length)
   expect([...names].sort()).toEqual([...ACR_VALUES].sort())
 })
 
-it('active liveness is called so by both movements alone', () => {
+it('says active liveness only where both movements were checked', () => {
   const active = [false, true].map((has) => nameOf(['turn', 'nod'], has).acr)
   expect([...ACTIVE_ACR].sort()).toEqual(active.sort())
 })
 
-it('a challenge without a movement claims no liveness', () => {
+it('claims no liveness for a challenge without a movement', () => {
   expect(nameOf([], false)).toEqual({ methods: [], acr: 'urn:countersign:acr:face-no-motion' })
 })
 
-it('the guide has a row for each way, with its methods and its name', () => {
+it('documents each way of capture in the guide, with its methods and its name', () => {
   const guide = readFileSync(packageFile('docs', 'guides', 'liveness.md'), 'utf8')
   const rows = guide
     .split('\n')

@@ -23,7 +23,7 @@ const CHECKS: Record<LivenessRequirement, Array<'active' | 'passive'>> = {
 }
 
 describe('a requirement', () => {
-  it('misses exactly those of its checks that a call does not offer, the active one first', () => {
+  it('reports the checks of a requirement that a call does not offer, the active one first', () => {
     for (const requirement of ALL)
       for (const offered of ALL) {
         const missing = CHECKS[requirement].filter((check) => !CHECKS[offered].includes(check))
@@ -34,7 +34,7 @@ describe('a requirement', () => {
       }
   })
 
-  it('beside others asks for the checks of all of them', () => {
+  it('asks for the checks of all requirements together', () => {
     for (const one of ALL)
       for (const other of ALL)
         for (const third of ALL) {
@@ -91,7 +91,7 @@ describe.each([
 
   const WITH_BOTH = ['liveness_required', hasPassive ? 'approved' : 'liveness_unavailable']
 
-  it('takes "both" for both: neither a photo nor a pack without a network satisfies it', async () => {
+  it('satisfies the requirement "both" neither by a photo nor with a pack without a network', async () => {
     expect(await answers(await under('none'), 'both')).toEqual(WITH_BOTH)
   })
 
