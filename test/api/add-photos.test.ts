@@ -1,4 +1,4 @@
-/** Photos that are added to an enrolled user, and photos that are only assessed. */
+/** Tests of photos that are added to an enrolled user, and of photos that are only assessed. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { ApiClient } from '../support/client.js'
 import { countRows } from '../support/database.js'

@@ -28,7 +28,7 @@ const newUser = (suffix = '') => `challenged-${++users}${suffix}`
 const ask = (fields: Record<string, unknown>, client = tenant.sandbox) =>
   client.call('POST', '/v1/challenges', fields)
 
-/** Enrolled in the sandbox and challenged. */
+/** Enrolls a user in the sandbox and asks for a challenge. */
 async function challenged(suffix = '', fields: Record<string, unknown> = {}) {
   const user_id = newUser(suffix)
   await tenant.sandbox.enroll({ user_id, image: blank })
@@ -214,7 +214,7 @@ describe('the frames of a challenge', () => {
       'challenge_mismatch',
       'challenge_not_found',
     ])
-    // None of that has used it up.
+    // No refusal used the challenge up.
     expect((await tenant.sandbox.verify({ user_id, action, challenge })).body.verdict).toBe('approved')
   })
 

@@ -329,7 +329,7 @@ describe('user_id', () => {
     'spaces, slashes and quotes': ' a/b?c=d&"\'<e> ',
   }))
     it(`takes as user_id: ${what}`, async () => {
-      // Past validation, the image is what is wrong.
+      // The user id passes validation, so that the image is refused.
       expect((await attempt(id)).body.code).toBe('image_unreadable')
     })
 

@@ -32,7 +32,7 @@ const guidance = async (image: Buffer, fields: Record<string, unknown> = {}) => 
   return body.guidance
 }
 
-/** A square photo so many pixels high in the middle of a frame of a camera. */
+/** Frame of a camera with a square photo in its middle. @param height of the photo, in pixels */
 async function framed(photo: Buffer, height: number, left = Math.round((320 - height) / 2)): Promise<Buffer> {
   const picture = await sharp(photo).resize(height).toBuffer()
   return sharp({ create: { width: 320, height: 240, channels: 3, background: '#9a9a98' } })
@@ -154,7 +154,7 @@ describe('guidance', () => {
     const rows = () =>
       withDatabase(running, (database) => {
         const tables = database.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").pluck().all()
-        // How many requests there were is counted; nothing of what they held.
+        // The number of requests is counted; nothing of their content is kept.
         return tables
           .filter((name) => name !== 'traffic')
           .map((name) => [name, database.prepare(`SELECT count(*) FROM "${name}"`).pluck().get()])

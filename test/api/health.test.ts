@@ -65,7 +65,7 @@ describe('health', () => {
     }
   })
 
-  // The last in this file: the engine does not come back.
+  // This test is the last one with this service: the engine does not come back.
   it('reports health with 503, degraded and Retry-After, when the engine cannot serve', async () => {
     await running.service.engine.drain()
     const response = await tenant.sandbox.health()
@@ -86,7 +86,7 @@ describe('a database that another process keeps locked', () => {
       const { sandbox } = await locked.tenant()
       const image = base64(await face('ada', 120))
       const other = new Database(sqliteFile(locked.service.config), { timeout: 0 })
-      // The service runs on this thread: waiting in SQLite for a commit of its own would keep it from committing.
+      // The service runs on this thread: a wait inside SQLite would block the commit that it waits for.
       await expect.poll(() => other.exec('BEGIN IMMEDIATE').inTransaction).toBe(true)
       const refused = await sandbox.enroll({ user_id: 'ada', image })
       expect(refused.status).toBe(503)

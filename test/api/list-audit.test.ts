@@ -125,7 +125,7 @@ it('reads only the caller’s own audit log by any cursor, a made-up one as well
     expect((await list(`after=${forged}`, other)).body.data).toEqual(own.data)
   for (const forged of ['1', '2', '999999999999999'])
     expect((await list(`after=${forged}`, other)).body.data).toEqual([])
-  // Nobody names whose log it is but the key.
+  // Only the API key says whose log is read.
   expect((await list(`tenant_id=${tenant.id}`, other)).body.code).toBe('invalid_request')
 })
 
@@ -141,7 +141,7 @@ it('walks the audit log to its end in the SDK, and finds a rare event of a long 
     has_more: false,
     next_cursor: String(MANY + 4),
   })
-  // A later page begins behind all that was looked at, whatever the event.
+  // The next page begins after the last entry that was read, for any event.
   expect((await list('event=enroll')).body.next_cursor).toBe(String(MANY + 4))
   const rare: AuditEntry[] = []
   for await (const entry of client.auditEntries({ event: 'contract_changed' })) rare.push(entry)

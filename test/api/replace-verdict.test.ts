@@ -1,4 +1,4 @@
-/** A contract that asks for a verdict before a reference is replaced: whose it must be, for what, how old, and how often it is good. */
+/** Tests of contracts that ask for a verdict before a reference is replaced: its user, its action, its age, and its single use. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { COMMAND_LINE } from '../../src/admin/operation.js'
 import { MINUTE_MS } from '../../src/lib/clock.js'
@@ -40,7 +40,7 @@ beforeEach(async () => {
 
 const replace = (fields: Record<string, unknown> = {}) =>
   production.enroll({ user_id: user, image: grace, replace: true, ...fields })
-/** The id of an approved verify. */
+/** Verifies the user for an action. @returns the id of the approved verdict */
 async function agree(fields: Record<string, unknown> = {}): Promise<string> {
   const { body } = await production.verify({ user_id: user, image: adaToday, action: AGREED, ...fields })
   expect(body.verdict).toBe('approved')

@@ -22,7 +22,7 @@ beforeEach(async () => {
   tenant = await running.tenant()
 })
 
-/** A sandbox verify that never clears, so that rotation stays open to the sandbox key. */
+/** A sandbox verify that is never approved, so that the sandbox key may still rotate. */
 const verify = (client: ApiClient, kid?: string) =>
   client.verify(
     { user_id: 'someone+no_match', image, action: 'x' },

@@ -1,4 +1,4 @@
-/** Several images of one request are one person, one decision and one attempt. */
+/** Tests of requests with several images: they show one person, and make one decision and one attempt. */
 import sharp from 'sharp'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { faceCrop, people } from '../biometrics/fixtures.js'
@@ -34,13 +34,13 @@ beforeAll(async () => {
 })
 afterAll(() => running?.stop())
 
-/** Against the tilt of her head in that picture. */
+/** Degrees that turn the picture upright against the tilt of her head. */
 const UPRIGHT_DEGREES = -20
 
 let users = 0
 async function enrolled(): Promise<string> {
   const user_id = `user-${++users}`
-  // Another picture than those that are verified: they are no copies of it. Upright, as an enrolment's must be.
+  // The enrolled picture is another one than those that are verified, so that they are no copies of it, and upright, as an enrollment demands.
   const upright = sharp(await face('adaElsewhere')).rotate(UPRIGHT_DEGREES, { background: '#606060' })
   const image = base64(await upright.jpeg({ quality: 90 }).toBuffer())
   expect((await production.enroll({ user_id, image })).status).toBe(201)

@@ -38,7 +38,7 @@ const isReplay = (response: ApiResponse) => response.headers.get('x-svc-idempote
 let users = 0
 const newUser = () => `user-${++users}`
 
-/** A replay of a rotation: it names the new secret by its id, and says how to get another one. */
+/** Expected replay of a rotation: it names the new secret by its id, and says how to get another one. */
 function expectAlreadyTold(replay: ApiResponse, { body: { signing_secret: made } }: ApiResponse): void {
   expect([replay.status, replay.body.code, isReplay(replay)]).toEqual([409, 'secret_already_told', true])
   expect(replay.body.details).toContainEqual({ path: 'signing_secret.id', issue: made.id })
@@ -138,7 +138,7 @@ describe('a replay', () => {
     const first = await sandbox.verify({ user_id: 'sealed+match', image, action }, keyed())
     for (const [name, bytes] of await keptBytes(running)) {
       expect(bytes.includes(first.body.jwt), name).toBe(false)
-      // The request log names the verification, so that it can be found by it; it holds nothing of the answer.
+      // The request log may name the verification, by which it is searched; it holds nothing else of the answer.
       if (name !== 'request_log') expect(bytes.includes(first.body.verification_id), name).toBe(false)
     }
   })
@@ -170,7 +170,7 @@ describe('another payload under the same key', () => {
     const others = await Promise.all(
       Array.from({ length: 3 }, () => sandbox.enroll({ user_id: newUser(), image }, once)),
     )
-    // Which of the four was first is the network's choice; one executes and the rest are other payloads.
+    // Any of the four may be first: it is executed, and the others are refused as other payloads.
     const statuses = [await first, ...others].map(({ status }) => status).sort()
     expect(statuses.filter((status) => status === 201)).toHaveLength(1)
     expect(statuses.filter((status) => status === 422)).toHaveLength(3)
@@ -238,7 +238,7 @@ describe('the signing secret of a rotation', () => {
     const other = await running.tenant()
     const key = randomUUID()
     const first = await other.sandbox.rotate()
-    // An earlier version kept the response as it was sent, secret included.
+    // An earlier version kept the whole response, the secret included.
     const begun = await idempotency().begin(rotationOf(other.id, key), Buffer.alloc(0))
     if (!('execution' in begun)) throw new Error('the key is used already')
     const { store } = running.service.core
@@ -285,7 +285,7 @@ describe('a refusal of the execution is kept', () => {
     expect([second.status, isReplay(second), second.text]).toEqual([409, true, first.text])
   })
 
-  it('keeps a refusal of the execution: 422, also after the user is enrolled', async () => {
+  it('keeps a refusal of the execution: 422', async () => {
     const once = keyed()
     const user_id = newUser()
     const faceless = base64(await landscape())
@@ -297,7 +297,7 @@ describe('a refusal of the execution is kept', () => {
 })
 
 describe('what was not executed is not kept', () => {
-  const executesAnew = async (key: string) => {
+  const assertExecutesAgain = async (key: string) => {
     const response = await sandbox.enroll({ user_id: newUser(), image }, keyed(key))
     expect([response.status, isReplay(response)]).toEqual([201, false])
   }
@@ -306,7 +306,7 @@ describe('what was not executed is not kept', () => {
     for (const body of [{ user_id: 'x' }, { user_id: 'x', image: 'not base64!' }, { user_id: 5, image }]) {
       const key = randomUUID()
       expect((await sandbox.enroll(body, keyed(key))).status).toBe(400)
-      await executesAnew(key)
+      await assertExecutesAgain(key)
     }
   })
 
@@ -316,7 +316,7 @@ describe('what was not executed is not kept', () => {
     expect((await anonymous.enroll({ user_id: 'x', image }, keyed(key))).status).toBe(401)
     const foreign = apiClient(running.service.url('production'), tenant.sandboxKey)
     expect((await foreign.enroll({ user_id: 'x', image }, keyed(key))).status).toBe(403)
-    await executesAnew(key)
+    await assertExecutesAgain(key)
   })
 
   it('keeps no 403 of a rotation', async () => {
@@ -342,7 +342,7 @@ describe('what was not executed is not kept', () => {
       'x',
     )
     expect((await exchange(running.service.url('sandbox'), raw))?.status).toBe(413)
-    await executesAnew(key)
+    await assertExecutesAgain(key)
   })
 
   it('keeps no answer to a request that was not executed: 415', async () => {
@@ -352,26 +352,26 @@ describe('what was not executed is not kept', () => {
       headers: { 'X-Svc-Idempotency-Key': key, 'Content-Type': 'text/plain' },
     })
     expect(response.status).toBe(415)
-    await executesAnew(key)
+    await assertExecutesAgain(key)
   })
 
   it('keeps no answer to a request that was not executed: 429', async () => {
     const key = randomUUID()
     const response = await sandbox.enroll({ user_id: 'a+rate_limited', image }, keyed(key))
     expect(response.status).toBe(429)
-    await executesAnew(key)
+    await assertExecutesAgain(key)
   })
 
   it('keeps no answer to a request that was not executed: 503', async () => {
     const key = randomUUID()
     const response = await sandbox.enroll({ user_id: 'a+unavailable', image }, keyed(key))
     expect(response.status).toBe(503)
-    await executesAnew(key)
+    await assertExecutesAgain(key)
   })
 
   it('keeps no answer to a request that failed: 500', async () => {
     const user_id = newUser()
-    // So that nobody is as new as this user.
+    // Time passes, so that no other reference is as new as this one.
     running.clock.advance(1)
     await sandbox.enroll({ user_id, image })
     const { database } = running
@@ -472,7 +472,7 @@ describe('a caller that hangs up', () => {
     const key = randomUUID()
     const request = { user_id: newUser(), image: photo }
     const body = JSON.stringify(request)
-    // The only worker is busy, so that the request is still waiting when its caller leaves.
+    // The only worker is busy, so that the request still waits when its caller hangs up.
     const busy = Array.from({ length: 6 }, () => production.enroll({ user_id: newUser(), image: photo }))
     const connection = await openSocket(running.service.url('production'))
     connection.socket.end(

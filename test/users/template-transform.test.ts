@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { TemplateTransform } from '../../src/users/template-transform.js'
 
-/** A random direction of length 1. */
+/** Random vector of length 1. */
 function template(dimensions: number): Float32Array {
   const values = Float64Array.from({ length: dimensions }, () => {
     const [u, v] = [Math.random(), Math.random()]
@@ -43,7 +43,7 @@ describe('one face under two keys', () => {
     })
     const mean = cosines.reduce((sum, value) => sum + value, 0) / cosines.length
     const deviation = Math.sqrt(cosines.reduce((sum, value) => sum + value ** 2, 0) / cosines.length)
-    // A random direction of 128 dimensions has 0 and 1 / sqrt(128) = 0.088.
+    // The cosine with a random direction of 128 dimensions has mean 0 and deviation 1 / sqrt(128) = 0.088.
     expect(Math.abs(mean)).toBeLessThan(0.03)
     expect(deviation).toBeGreaterThan(0.06)
     expect(deviation).toBeLessThan(0.12)

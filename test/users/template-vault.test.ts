@@ -27,7 +27,7 @@ async function reference(subject: Subject): Promise<ReferenceRecord> {
   })
 }
 
-/** What lies in a sealed reference, as somebody with the user's data key finds it. */
+/** Decrypts a sealed reference with the user's data key. @returns the stored template */
 function stored(subject: Subject, { sealed, id }: ReferenceRecord): Float64Array {
   const plaintext = open(subject.dataKey, sealed, id)
   return new Float64Array(new Uint8Array(plaintext.subarray(4 + plaintext.readUInt32LE(0))).buffer)

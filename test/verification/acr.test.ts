@@ -1,4 +1,4 @@
-/** What an approval is called for what was checked: a name for each way, told to the SDK and in the guide. */
+/** Tests of the `acr` of an approval: a name for each way of capture, listed in the SDK and in the guide. */
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { drawSteps, type Mode } from '../../src/biometrics/challenge/steps.js'
@@ -6,7 +6,7 @@ import { ACR_VALUES, ACTIVE_ACR } from '../../src/client/index.js'
 import { packageFile } from '../../src/lib/package-root.js'
 import { acrOf, livenessStatement } from '../../src/verification/liveness.js'
 
-/** Null: photos, without a challenge. */
+/** Steps of each way of capture; null for photos without a challenge. */
 const WAYS: Record<string, readonly Mode[] | null> = {
   photos: null,
   '[]': [],

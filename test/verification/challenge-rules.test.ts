@@ -1,6 +1,6 @@
 /**
- * Tests of the rules for a challenge: what it is bound to, when it is used up, and what its frames must be. Each rule is broken by one
- * thing only.
+ * Tests of the rules for a challenge: what it is bound to, when it is used up, and what its frames must be. Each test breaks only one
+ * rule.
  */
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -42,7 +42,7 @@ let modelsDir: string
 beforeAll(async () => {
   modelsDir = temporaryDir()
   const dir = join(modelsDir, 'brought')
-  // No bound on where the head looks and how far it moves between two frames: only the faces can tell two people apart.
+  // The pack sets no bound on where the head looks or how far it moves between two frames, so that only the faces tell two people apart.
   const anywhere = { frontalDegrees: 60, returnDegrees: 60 }
   const anyMovement = { yaw: 60, pitch: 60, centre: 1, size: 1 }
   await writeBroughtPack(dir, inject('modelsDir'), ({ activeLiveness }) => ({

@@ -1,4 +1,4 @@
-/** The decision itself: which verdict real scores get on either side of a threshold. */
+/** Tests of the decision itself: the verdicts on real scores on either side of a threshold. */
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import sharp from 'sharp'
@@ -16,7 +16,7 @@ import { startService, type TestService } from '../support/service.js'
 
 /** Distance of the two thresholds from the score: well below the 0.05 of a threshold that somebody lowered "a little". */
 const MARGIN = 0.01
-/** Tenants of the first rate have the lower threshold, tenants of the second one the higher. */
+/** Requested false match rates: tenants with the first have the lower threshold, tenants with the second the higher one. */
 const [LOWER_FMR, HIGHER_FMR] = [1e-3, 1e-4]
 const FRAMES = 16
 const ANY_PHOTO = {
@@ -61,13 +61,13 @@ describe('a verdict', () => {
   let running: TestService
   const clients: ApiClient[] = []
 
-  /** A service whose pack has thresholds just below and just above the score of this photo. */
+  /** Starts a service whose pack has thresholds just below and just above the score of this photo. */
   async function serve(photo: Buffer): Promise<void> {
     const { reference } = await engine.enrol([enrolled])
     const { score } = await engine.verify([photo], reference)
     await rm(join(modelsDir, 'brought'), { recursive: true, force: true })
     await writeBroughtPack(join(modelsDir, 'brought'), inject('modelsDir'), () => ({
-      // Any photo may be enrolled with: only the threshold decides here.
+      // Any photo may be enrolled, so that only the threshold decides.
       quality: { enrol: ANY_PHOTO },
       calibration: {
         source: 'the score of one pair of photos',

@@ -1,4 +1,4 @@
-/** Which checks of liveness a call must carry, where installation, contract and call each ask for some. */
+/** Tests of the liveness checks that a call must carry, where installation, contract and call each ask for some. */
 
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -14,7 +14,7 @@ import { writeLivenessPack } from '../support/liveness-pack.js'
 import { startService, type TestService, type TestTenant } from '../support/service.js'
 
 const ALL: LivenessRequirement[] = ['none', 'passive', 'active', 'both']
-/** Which checks each requirement stands for. */
+/** Checks that each requirement demands. */
 const CHECKS: Record<LivenessRequirement, Array<'active' | 'passive'>> = {
   none: [],
   passive: ['passive'],
@@ -79,7 +79,7 @@ describe.each([
     return tenant
   }
 
-  /** The codes, or the verdicts, that a photo and a challenge with a movement get. */
+  /** Error codes or verdicts of a verify with a photo, and of one with a challenge. */
   async function answers({ sandbox }: TestTenant, require_liveness: LivenessRequirement) {
     const user_id = `required-${++users}+match`
     const call = { user_id, action: 'pay', require_liveness }

@@ -1,4 +1,4 @@
-/** What a photo is refused for, and what the person is told, on real faces that were spoiled in one way each. */
+/** Tests of refusals for quality, and of their advice to the person, on real faces that were spoiled in one way each. */
 import sharp from 'sharp'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { QualityFinding } from '../../src/client/types.js'
@@ -23,7 +23,7 @@ beforeAll(async () => {
 })
 afterAll(() => running?.stop())
 
-/** With a dark shade over the right side. */
+/** Photo with a dark shade over its right side. */
 function sideLight(image: Buffer): Promise<Buffer> {
   const shade = Buffer.alloc(SIZE * SIZE * 4)
   for (let i = 0; i < SIZE * SIZE; i++) {
@@ -37,7 +37,7 @@ function sideLight(image: Buffer): Promise<Buffer> {
     .toBuffer()
 }
 
-/** The damage to the photo, the component that shows it, the guidance, a word of the hint. */
+/** Each row: damage to the photo, component that shows it, guidance, a word of the hint, and the function that spoils the photo. */
 const SPOILED: Array<[string, string, string, string, (image: Buffer) => Promise<Buffer>]> = [
   ['blurred', 'sharpness', 'blurred', 'Hold still', (image) => sharp(image).blur(7).jpeg().toBuffer()],
   ['dark', 'luminance_mean', 'too_dark', 'light', (image) => sharp(image).linear(0.22, 0).jpeg().toBuffer()],

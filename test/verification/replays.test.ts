@@ -8,13 +8,13 @@ import { decodeJwt } from '../support/trust.js'
 
 let ada: string
 let adaToday: string
-let adaTodayAnew: string
+let adaTodayRecompressed: string
 
 beforeAll(async () => {
   const today = await face('adaElsewhere')
   ada = base64(await face('ada'))
   adaToday = base64(today)
-  adaTodayAnew = base64(await sharp(today).jpeg({ quality: 88 }).toBuffer())
+  adaTodayRecompressed = base64(await sharp(today).jpeg({ quality: 88 }).toBuffer())
 })
 
 for (const policy of ['reject_identical', 'report', 'reject'] as const)
@@ -28,7 +28,7 @@ for (const policy of ['reject_identical', 'report', 'reject'] as const)
     beforeAll(async () => {
       running = await startService({
         COUNTERSIGN_LOCKOUT_ATTEMPTS: '0',
-        // `reject_identical` is the default.
+        // An empty setting takes the default, `reject_identical`.
         COUNTERSIGN_REPLAY_POLICY: policy === 'reject_identical' ? '' : policy,
       })
       tenant = await running.tenant()
@@ -52,7 +52,7 @@ for (const policy of ['reject_identical', 'report', 'reject'] as const)
     const fresh = { verdict: 'approved', reason: null, replay: { suspected: false } }
     const marked = { verdict: 'approved', reason: null, replay: { suspected: true } }
     const refused = { verdict: 'rejected', reason: 'replayed_capture', replay: { suspected: true } }
-    /** The same file, and a face that is nearly identical. */
+    /** Expected verdicts: `replayed` for the same file, `alike` for a nearly identical face. */
     const replayed = policy === 'report' ? marked : refused
     const alike = policy === 'reject' ? refused : marked
 
@@ -63,7 +63,7 @@ for (const policy of ['reject_identical', 'report', 'reject'] as const)
 
     it('detects the same picture, compressed again, as a replay', async () => {
       expect(await verify(adaToday)).toMatchObject(fresh)
-      expect(await verify(adaTodayAnew)).toMatchObject(alike)
+      expect(await verify(adaTodayRecompressed)).toMatchObject(alike)
     })
 
     it('detects the photo of the enrollment as a replay', async () => {
@@ -95,7 +95,7 @@ for (const policy of ['reject_identical', 'report', 'reject'] as const)
     })
 
     it('takes one of four parallel captures as fresh, and detects the others as replays', async () => {
-      // With the write lock held elsewhere, all four are judged before the first is on disk.
+      // Another connection holds the write lock, so that all four are judged before the first one is stored.
       const release = await running.database.holdWrites()
       const pending = Array.from({ length: 4 }, () => verify(adaToday))
       await new Promise((resolve) => setTimeout(resolve, 500))
@@ -107,9 +107,9 @@ for (const policy of ['reject_identical', 'report', 'reject'] as const)
     it('forgets a capture after 24 hours', async () => {
       await verify(adaToday)
       running.clock.advance(DAY_MS - 1)
-      expect(await verify(adaTodayAnew)).toMatchObject(alike)
+      expect(await verify(adaTodayRecompressed)).toMatchObject(alike)
       running.clock.advance(1)
-      // The copy was itself a capture a moment ago.
+      // The copy was remembered as a capture a moment ago.
       expect(await verify(adaToday)).toMatchObject(alike)
       running.clock.advance(DAY_MS)
       expect(await verify(adaToday)).toMatchObject(fresh)

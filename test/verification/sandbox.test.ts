@@ -33,7 +33,7 @@ const enrolled: Expected = [201, { status: 'enrolled' }]
 const erased: Expected = [200, { status: 'erased' }]
 const unknown: Expected = [404, { code: 'reference_not_found' }]
 
-/** What each endpoint answers, in this order: enroll, verify, delete. */
+/** Expected answers of enroll, verify and delete, in this order. */
 const OUTCOMES: Record<string, [enroll: Expected, verify: Expected, erase: Expected]> = {
   '+match': [enrolled, approved, erased],
   '+no_match': [enrolled, rejected('no_match'), erased],
@@ -153,7 +153,7 @@ describe('the shape of a sandbox answer', () => {
       value !== null && typeof value === 'object'
         ? Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, shape(inner)]))
         : name(value)
-    // production_key is all that may differ.
+    // Only `production_key` may differ.
     const name = (value: unknown) => (value === null ? 'null' : typeof value)
     const names = (value: unknown) =>
       JSON.stringify(shape(value), (_, inner) => (typeof inner === 'string' ? '' : inner))
@@ -206,7 +206,7 @@ describe('the shape of a sandbox answer', () => {
       const checking = await startService({
         COUNTERSIGN_MODEL_PACK: writeEvaluationPack(),
         COUNTERSIGN_ACCEPT_PACK: 'evaluation',
-        // The only rate that its calibration has.
+        // The calibration of this pack has only this rate.
         COUNTERSIGN_FMR: '0.001',
       })
       try {

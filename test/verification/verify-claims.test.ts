@@ -109,7 +109,7 @@ describe('the JWT of an approval', () => {
     await client.enroll({ user_id: 'ada', image: ada })
     const ours = await verify({})
     const theirs = await client.verify({ user_id: 'ada', image: adaToday, action: 'sign in' })
-    // Where the calibration ends.
+    // The calibration ends at this rate.
     const attained = { fmr: 2e-5, fmr_basis: 'measured', model_grade: 'evaluation' }
     expect(theirs.body).toMatchObject(attained)
     expect(decodeJwt(theirs.body.jwt, strict.secret.secret).claims).toMatchObject(attained)
@@ -184,7 +184,7 @@ describe('the action', () => {
     const long = await verify({ action: 'x'.repeat(4095) })
     expect(long.status).toBe(400)
     expect(long.body).toMatchObject({ code: 'invalid_request', details: [{ path: 'action' }] })
-    // Two bytes each in UTF-8.
+    // Each character has two bytes in UTF-8.
     expect((await verify({ action: 'é'.repeat(2047) })).status).toBe(200)
     expect((await verify({ action: 'é'.repeat(2048) })).status).toBe(400)
     const object = await verify({ action: { text: 'x'.repeat(4090) } })
@@ -378,7 +378,7 @@ describe('the audit log', () => {
     expect(await hashOf('ada', 'pay 10 to Grace')).toBe(entered)
     expect(await hashOf('ada', 'pay 11 to Grace')).not.toBe(entered)
     expect(await hashOf('second', 'pay 10 to Grace')).not.toBe(entered)
-    // Erased and enrolled anew, the same user has another key: the entries of before name nothing any more.
+    // After an erasure and a new enrollment the user has another data key, so that nobody can link the earlier entries.
     await production.erase('second')
     await production.enroll({ user_id: 'second', image: ada })
     expect(await hashOf('second', 'pay 10 to Grace')).not.toBe(entered)
@@ -405,7 +405,7 @@ describe('the audit log', () => {
 describe('the log of the process', () => {
   it('logs no image, token, secret or user', async () => {
     const response = await verify({ user_id: 'ada', nonce: 'a-nonce-for-the-log' })
-    // It is written once the answer is on its way.
+    // The log line is written after the answer.
     await expect.poll(() => running.logText()).toContain(response.headers.get('x-request-id'))
     const log = running.logText()
     for (const secret of [
