@@ -244,7 +244,7 @@ async function mainThreadStages(pack: ModelPack, image: Buffer): Promise<Workben
     await tx.insertSubject(fresh.record)
     const made = await vault.putReference(tx, fresh, pack.modelId, {
       embedding,
-      views: 1,
+      photoCount: 1,
       weight: 1,
       consent: null,
     })

@@ -98,7 +98,7 @@ export function userView(
   userId: string,
   { record }: Pick<Subject, 'record'>,
   reference: Pick<ReferenceRecord, 'id' | 'model' | 'createdAt'> &
-    Pick<ReferenceContent, 'views' | 'consent'>,
+    Pick<ReferenceContent, 'photoCount' | 'consent'>,
   lockout: { reason: LockoutReason; until: number | null } | null,
 ) {
   return {
@@ -109,7 +109,7 @@ export function userView(
       reference_id: reference.id,
       created_at: isoTime(reference.createdAt),
       model: reference.model,
-      views: reference.views,
+      views: reference.photoCount,
       consent: reference.consent,
     },
     lockout: {

@@ -17,7 +17,7 @@ export const erasureSchema = Type.Object(
     erased_at: time('When the user was erased.'),
     erased: Type.Object({
       references: count('Biometric references.'),
-      captures: count('Remembered captures, kept for telling replays.'),
+      captures: count('Captures that were remembered for detecting replays.'),
       idempotency_records: count('Kept responses.'),
     }),
   },
@@ -33,9 +33,9 @@ export const deleteDescription: EndpointDescription = {
     'Erases the user: reference, remembered captures, kept responses and the data key that sealed them. A repeat within 24 hours returns the same receipt.',
   body,
   bodyOptional: true,
-  query: { user_id: { schema: userId, description: 'Instead of a body.' } },
+  query: { user_id: { schema: userId, description: 'The user, instead of a body.' } },
   success: { status: 200, description: 'The receipt of the erasure.', schema: erasureSchema },
-  // The sandbox has it on demand, for `+unavailable`.
+  // Only the sandbox answers `overloaded`, for users that end in `+unavailable`.
   errors: ['reference_not_found', 'overloaded'],
   usesEngine: false,
   maxBodyBytes: SMALL_BODY_BYTES,

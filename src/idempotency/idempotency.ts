@@ -55,7 +55,7 @@ export interface KeptResponse {
   body: string
 }
 
-/** What makes two requests the same one. All fields together are the scope of the key. */
+/** The scope of an idempotency key: two requests are the same one where all of these are the same. */
 export interface IdempotentRequest {
   tenantId: string
   environment: Environment

@@ -67,7 +67,7 @@ overPostgres(() => {
     )
     await store.transaction(async (tx) => {
       await tx.insertSubject(subject.record)
-      const content = { embedding: EMBEDDING, views: 1, weight: 1, consent: null }
+      const content = { embedding: EMBEDDING, photoCount: 1, weight: 1, consent: null }
       await vault.putReference(tx, subject, 'pack@1', content)
     })
   }
@@ -214,7 +214,7 @@ overPostgres(() => {
           again.vault.find(again.store.read, again.vault.blindIndex(tenant.id, 'production', user), user)
         expect(await find('ada')).toBeNull()
         const grace = await find('grace')
-        expect(again.vault.openReference(grace!, grace!.reference!).views).toBe(1)
+        expect(again.vault.openReference(grace!, grace!.reference!).photoCount).toBe(1)
         expect((await again.store.read.recentAuditEntries(tenant.id, 1e9, 1))[0]!.entry).toContain(
           'database_restored',
         )

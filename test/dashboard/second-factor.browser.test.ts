@@ -8,7 +8,7 @@ import { CHROMIUM, launchBrowser, loaded, openPage, violations } from '../suppor
 import { OPERATOR_PASSWORD } from '../support/operator.js'
 import { startService, type TestService } from '../support/service.js'
 
-/** A folder for pictures of the pages, for eyes. */
+/** Folder for screenshots of the pages, for people to look at. */
 const PICTURES = process.env.COUNTERSIGN_TEST_PICTURES
 
 describe.skipIf(!CHROMIUM)('a second factor in Chromium', () => {
@@ -39,7 +39,7 @@ describe.skipIf(!CHROMIUM)('a second factor in Chromium', () => {
     ['light', 1280],
     ['dark', 360],
   ] as const)
-    it(`is added by its QR code, and asked for at the next sign-in, ${scheme}, ${width} px`, async () => {
+    it(`is added by its QR code, and required at the next sign-in (${scheme}, ${width} px)`, async () => {
       const { page, errors } = await openPage(browser, running, { colorScheme: scheme, width })
       const button = (name: string) => page.getByRole('button', { name, exact: true })
       await page.goto(running.service.adminUrl)

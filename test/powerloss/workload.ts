@@ -148,7 +148,7 @@ async function call(user: string, tenant: TenantRecord, event: 'enroll' | 'verif
       await vault.putReference(tx, subject, 'model@1', {
         embedding: embedding(),
         consent: null,
-        views: 1,
+        photoCount: 1,
         weight: 1,
       })
     else

@@ -21,7 +21,7 @@ async function reference(subject: Subject): Promise<ReferenceRecord> {
   const tx = { putReference: async () => {} } as unknown as StoreTransaction
   return vault.putReference(tx, subject, 'pack@1', {
     embedding: face,
-    views: 3,
+    photoCount: 3,
     weight: 2.5,
     consent: { id: 'c1', at: 'then' },
   })
@@ -43,8 +43,8 @@ describe('a stored template', () => {
   it('opens to what was stored, and lies transformed', async () => {
     const subject = subjectOf('ten_a')
     const record = await reference(subject)
-    const { embedding, views, weight, consent } = vault.openReference(subject, record)
-    expect([views, weight]).toEqual([3, 2.5])
+    const { embedding, photoCount, weight, consent } = vault.openReference(subject, record)
+    expect([photoCount, weight]).toEqual([3, 2.5])
     expect(consent).toEqual({ id: 'c1', at: 'then' })
     expect(Math.max(...embedding.map((value, i) => Math.abs(value - face[i]!)))).toBeLessThan(1e-7)
     expect(Math.abs(cosine(stored(subject, record), face))).toBeLessThan(0.5)
@@ -76,7 +76,7 @@ describe('a stored template', () => {
     }
     expect(vault.openReference(subject, record)).toEqual({
       embedding: face,
-      views: 1,
+      photoCount: 1,
       weight: 1,
       consent: null,
     })

@@ -152,7 +152,7 @@ export interface Column {
 export function Table(props: {
   label: string
   columns: Column[]
-  /** For a few narrow columns of figures, which stay a table on a phone. */
+  /** Whether the table has only a few narrow columns of figures, and so stays a table on a phone. */
   isFigures?: boolean
   /** Whether the table has many rows: on a phone, each row is then a few lines of text without the names of the columns. */
   isLog?: boolean
