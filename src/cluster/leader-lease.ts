@@ -69,7 +69,7 @@ export class LeaderLease {
     const isOurs = this.term !== null
     this.end()
     // A store that cannot be reached has it end by itself.
-    if (isOurs) await this.store.coordinator?.takeDuty(0).catch(() => {})
+    if (isOurs) await this.store.coordinator?.acquireLeaderLease(0).catch(() => {})
   }
 
   private async takeOrKeep(): Promise<void> {
@@ -77,7 +77,7 @@ export class LeaderLease {
     const before = Date.now()
     // By a clock that is wrong nothing is deleted.
     const forMs = this.isClockRight ? LEASE_MS : 0
-    const { isTaken, nowMs } = await this.store.coordinator!.takeDuty(forMs)
+    const { isTaken, nowMs } = await this.store.coordinator!.acquireLeaderLease(forMs)
     this.compareClocks(before, nowMs, Date.now())
     if (!isTaken || !this.isClockRight) this.end()
     else this.begin(startedAtMs + forMs)

@@ -64,7 +64,7 @@ export interface EpochBook {
   /** Names of the live services that have not reached the epoch in this respect. */
   behind(stage: keyof EpochProgress, number: number): Promise<string[]>
   /**
-   * Replaces wrapped keys, and leaves alone those that have changed since they were read.
+   * Replaces wrapped keys, and skips those that have changed since they were read.
    * @param number of the epoch, after which none may have begun; null for a database that no service uses
    * @returns how many were replaced
    */

@@ -22,7 +22,7 @@ async function install(): Promise<Installation> {
   return installation
 }
 
-it('a backup under load restores to a whole database: users verify, replays are given, the logs are intact', async () => {
+it('a backup under load restores to a complete database: users verify, responses are replayed, the logs are intact', async () => {
   const original = await install()
   const server = await original.serve()
   const crowd = await Crowd.gather(original, server, { seed: 9 })

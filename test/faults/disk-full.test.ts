@@ -15,10 +15,10 @@ afterEach(async () => {
   for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp()
 })
 
-describe('a disk without room', () => {
+describe('a full disk', () => {
   for (const { name, isPossible, make } of DISKS)
     it.skipIf(!isPossible)(
-      `costs writes alone, and only while it lasts: ${name}`,
+      `stops only writes, and only while it is full: ${name}`,
       async () => {
         const disk = make()
         cleanUps.push(disk.dispose)

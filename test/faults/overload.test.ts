@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { runOverload } from './overload.js'
 
-it('answers everybody under twenty times the callers: signed, and refused with the time to come again', async () => {
+it('answers every caller of a twentyfold overload, signed, and refuses with a time to retry', async () => {
   const { refused, unanswered, unsigned, problems, kept_ratio } = await runOverload({
     seconds: 3,
     workers: 1,

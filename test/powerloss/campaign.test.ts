@@ -16,7 +16,7 @@ describe('the simulated disk', () => {
   const write = (inode: bigint, offset: number, text: string) =>
     ({ kind: 'write', inode, offset, data: Buffer.from(text) }) as const
 
-  it('loses names whose folder was not synced, and contents that were not', () => {
+  it('loses names whose folder was not synced, and contents that were not synced', () => {
     const disk = new Disk('/disk')
     disk.apply({ kind: 'create', path: '/disk/a', inode: 1n })
     disk.apply(write(1n, 0, 'synced'))
@@ -32,7 +32,7 @@ describe('the simulated disk', () => {
     expect(seen(disk, NONE)).toEqual({ '/disk/a': 'synced' })
   })
 
-  it('leaves an empty file where one was moved into place before it was synced', () => {
+  it('leaves an empty file after a move into place before the sync', () => {
     const disk = new Disk('/disk')
     disk.apply({ kind: 'create', path: '/disk/a.tmp', inode: 1n })
     disk.apply(write(1n, 0, 'text'))
@@ -41,7 +41,7 @@ describe('the simulated disk', () => {
     expect(seen(disk, NONE)).toEqual({ '/disk/a': '' })
   })
 
-  it('loses a synced file with the folder that nobody synced the name of', () => {
+  it('loses a synced file when the name of its folder was not synced', () => {
     const disk = new Disk('/disk')
     disk.apply({ kind: 'mkdir', path: '/disk/made' })
     disk.apply({ kind: 'create', path: '/disk/made/a', inode: 1n })
@@ -51,7 +51,7 @@ describe('the simulated disk', () => {
     expect(seen(disk, ALL)).toEqual({ '/disk/made/a': '' })
   })
 
-  it('tears writes at the bounds of sectors', () => {
+  it('tears writes at sector boundaries', () => {
     const disk = new Disk('/disk')
     disk.apply({ kind: 'create', path: '/disk/a', inode: 1n })
     disk.apply({ kind: 'sync-folder', path: '/disk' })
@@ -74,7 +74,7 @@ describe('the simulated disk', () => {
 })
 
 it.skipIf(obstacle() !== null)(
-  'a power cut at any point leaves a whole database, with everything that was confirmed',
+  'a power cut at any point leaves a complete database, with everything that was confirmed',
   async () => {
     const findings: string[] = []
     const { verdict, events } = await runCampaign({
