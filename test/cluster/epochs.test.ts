@@ -314,7 +314,7 @@ overPostgres(() => {
       expect(keyFiles(path)).toEqual([`${records[0]!.keyId}.epoch-key`])
       for (const { adminUrl } of cluster.nodes) {
         const metrics = await (await fetch(`${adminUrl}/metrics`)).text()
-        expect(sampleOf(metrics, 'countersign_epoch_start_timestamp_seconds')).toBe(
+        expect(sampleOf(metrics, 'countersign_key_epoch_start_timestamp_seconds')).toBe(
           records[0]!.announcedAt / 1000,
         )
       }
