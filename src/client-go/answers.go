@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// ResponseInfo is what came beside the body of an answer.
+// ResponseInfo holds the facts about an answer apart from its body.
 type ResponseInfo struct {
 	Status int
 	// RequestID is X-Request-Id, which the service's log and audit log name.
@@ -178,7 +178,7 @@ type Consent struct {
 type Challenge struct {
 	Answer
 	ChallengeID string `json:"challenge_id"`
-	// Nonce is to be sent back with the frames; told only here.
+	// Nonce goes back with the frames. No other call returns it.
 	Nonce   string `json:"nonce"`
 	UserID  string `json:"user_id"`
 	Purpose string `json:"purpose"`
@@ -212,7 +212,7 @@ type CaptureSessionLink struct {
 	SessionID string `json:"session_id"`
 	// URL is where the person is sent. It opens in one browser, once.
 	URL string `json:"url"`
-	// ConfirmationCode is to be told to the person by another channel than the link; empty where none is asked for.
+	// ConfirmationCode is six digits for the person, by another channel than the link; empty where the page asks for no code.
 	ConfirmationCode string `json:"confirmation_code"`
 	UserID           string `json:"user_id"`
 	Purpose          string `json:"purpose"`
@@ -293,7 +293,7 @@ type Health struct {
 	Checks      json.RawMessage `json:"checks"`
 }
 
-// RotateSigningResult has the new secret: store it before anything else, it is told once.
+// RotateSigningResult has the new secret: store it before anything else, it is shown once.
 type RotateSigningResult struct {
 	Answer
 	SigningSecret struct {

@@ -43,7 +43,7 @@ type Options struct {
 	AcceptEvaluationGrade bool
 	// ReplayStore is where used verdicts are remembered; default: this client's memory.
 	ReplayStore ReplayStore
-	// AllowInsecureHTTP allows http to other hosts than this one, which sends key and photos in clear.
+	// AllowInsecureHTTP allows http to other hosts than this one, which sends key and photos unencrypted.
 	AllowInsecureHTTP bool
 	// Transport defaults to http.DefaultTransport.
 	Transport http.RoundTripper
@@ -370,7 +370,7 @@ func (c *Client) Health(ctx context.Context, options ...CallOption) (*Health, er
 }
 
 // RotateSigning makes a new signing secret; the old one stays valid for 30 minutes. Store the new one before anything else: it is
-// told once. Where the answer is lost on the way, the retry fails with secret_already_told: call again with force, which makes
+// shown once. Where the answer is lost on the way, the retry fails with secret_already_told: call again with force, which makes
 // another secret and ends the older one at once.
 func (c *Client) RotateSigning(ctx context.Context, force bool, options ...CallOption) (*RotateSigningResult, error) {
 	body := map[string]bool{}
@@ -507,7 +507,7 @@ func checkedBaseURL(text string, allowInsecureHTTP bool) (string, error) {
 	ip := net.ParseIP(host)
 	isLocal := host == "localhost" || ip != nil && ip.IsLoopback()
 	if address.Scheme != "https" && !(address.Scheme == "http" && (allowInsecureHTTP || isLocal)) {
-		return "", errors.New("countersign: BaseURL must be https (AllowInsecureHTTP sends key and photos in clear)")
+		return "", errors.New("countersign: BaseURL must be https (AllowInsecureHTTP sends key and photos unencrypted)")
 	}
 	return strings.TrimSuffix(text, "/"), nil
 }

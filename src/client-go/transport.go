@@ -63,7 +63,7 @@ func (c *Client) attempt(ctx context.Context, out outgoing, answer settable, soF
 	if secrets != nil {
 		fault = SignedResponse{
 			Environment: c.environment, Method: out.method, Status: response.StatusCode, Body: body,
-			// The service sees /v1, whatever a proxy puts in front of it.
+			// A proxy may add a prefix to the path; the service signs the path from /v1 on.
 			Target:    "/v1" + out.path,
 			Signature: response.Header.Get("X-Svc-Signature"), RequestID: response.Header.Get("X-Request-Id"),
 		}.Check(secrets, c.trust.Now(), c.signatureTolerance)

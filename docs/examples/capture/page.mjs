@@ -5,14 +5,14 @@
 
 const capture = /** @type {CountersignCapture} */ (document.querySelector('countersign-capture'))
 
-// Not before the camera shows a picture: the time in which the frames must come begins now.
+// The challenge is asked for only when the camera shows a picture: its time begins now.
 capture.addEventListener('cs-ready', async () => {
-  // What is left of a capture that failed is not what the bank waits for.
+  // Frames of an earlier capture that failed do not answer this challenge.
   capture.challenge = null
   const response = await post('/challenges', { amount: '1250.00', to: 'Grace' })
   const body = await response.json()
   if (response.ok) capture.challenge = body
-  // Somebody who is locked out is told so before anything is filmed.
+  // A lockout is shown before anything is filmed.
   else capture.refuse(body.message, { retry: body.again === true })
 })
 
@@ -33,7 +33,7 @@ async function confirm(captured) {
   const response = await post('/transfers', { frames: await Promise.all(frames) })
   const { done, message, guidance, again = false } = await response.json()
   if (response.ok) return { ok: true, message: `${done.amount} went to ${done.to}.` }
-  // In the person's language, as the component says it.
+  // The component has this text in the person's language.
   const advice = capture.texts[/** @type {keyof typeof capture.texts} */ (guidance)] ?? ''
   return { ok: false, message: `${message} ${advice}`.trim(), retry: again }
 }

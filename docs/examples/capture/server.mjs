@@ -38,7 +38,7 @@ app.use((_request, response, next) => {
   response.set('Permissions-Policy', 'camera=(self)')
   next()
 })
-// Stands for signing in: whoever opens `/?user=ada` is Ada from then on.
+// This stands for signing in: a browser that opens `/?user=ada` is Ada's from then on.
 app.get('/', (request, response, next) => {
   response.cookie('user', String(request.query.user ?? ''), { httpOnly: true, sameSite: 'strict' })
   next()
@@ -127,7 +127,7 @@ const onError = (error, _request, response, next) => {
   if (response.headersSent) return next(error)
   const isOfCapture = error instanceof ApiError && error.category === 'biometric_rejected'
   if (isOfCapture) return response.status(422).json({ message: 'Please try again.', again: true })
-  // Told before the person films anything.
+  // A lockout is answered before the person films anything.
   if (error instanceof ApiError && error.code === 'locked_out') return response.status(403).json(LOCKED_OUT)
   if (error instanceof ApiError && error.code === 'reference_not_found')
     return response.status(409).json({ message: 'Please set up your face first.' })

@@ -3,7 +3,7 @@
 /** Three photos, seconds apart and with the head turned a little, miss far fewer people than one does. */
 const PHOTOS_TO_ENROL = 3
 
-/** Not countersigned. The button for the way without the face is always there; with `otherWay` the page leads to it. */
+/** The action was not countersigned. The button for the way without the face is always there; with `otherWay` the page leads to it. */
 export class Refused extends Error {
   /**
    * @param {string} message

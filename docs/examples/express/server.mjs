@@ -81,7 +81,7 @@ app.post('/enrolment', withPhotos, async (request, response) => {
  */
 const challenges = new Map()
 
-// The page was told that the action must be countersigned, and asks what the person is to do before the camera.
+// The action must be countersigned, so the page asks for the movements that the person makes before the camera.
 app.post('/step-up/challenge', async (request, response) => {
   const user = signedIn(request)
   if (!user) return response.status(401).json({ error: 'unauthenticated', message: 'Sign in first.' })
@@ -91,7 +91,7 @@ app.post('/step-up/challenge', async (request, response) => {
   response.status(201).json(challenge)
 })
 
-// The frames of the person who did it. A photo alone would not do: one that is printed would pass.
+// The page sends the frames of these movements. A photo would not be enough: a printed one would pass.
 app.post('/step-up', async (request, response) => {
   const user = signedIn(request)
   const asked = challenges.get(user)
@@ -151,7 +151,7 @@ const onError = (error, request, response, next) => {
   }
   if (code === 'reference_not_found')
     return response.status(409).json({ error: code, message: 'Please set up your face first.' })
-  // Told before the person films anything.
+  // A lockout is answered before the person films anything.
   if (code === 'locked_out')
     return response.status(403).json({ error: code, message: 'No more tries for now.', otherWay: true })
   if (code === 'already_enrolled')

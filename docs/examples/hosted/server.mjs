@@ -63,7 +63,7 @@ app.get('/confirmed', async (request, response) => {
   const session = await countersign.getCaptureSession(id)
   if (session.status === 'open' || session.status === 'in_progress')
     return response.status(409).json({ message: 'This is not confirmed yet.' })
-  // From here on nothing waits, whatever comes of it.
+  // The transfer no longer waits, whether it is carried out or not.
   waiting.delete(id)
   const { action } = transfer
   const { jti } = await countersign.verifyVerdict(session, {

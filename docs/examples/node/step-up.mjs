@@ -11,7 +11,7 @@ const photos = await Promise.all(paths.map((path) => readFile(path)))
 const countersign = new Countersign({
   baseUrl: CS_BASE_URL,
   apiKey: CS_API_KEY,
-  // As in `sec_…:svc-sec-…`; during a rotation two, with a comma between.
+  // One secret is `sec_…:svc-sec-…`; during a rotation there are two, separated by a comma.
   signingSecret: CS_SIGNING_SECRETS.split(','),
   tenantId: CS_TENANT_ID,
   // The demo's model pack is of evaluation grade, whose verdicts production refuses. Do not set the variable in production.

@@ -19,7 +19,7 @@ def main(photo):
     )
     asked = countersign.create_challenge(USER, action=ACTION)
     print("challenge", " ".join(asked.steps))
-    # In a browser <countersign-capture> shows the steps and takes these frames of the camera.
+    # In a browser, <countersign-capture> shows the steps and takes these frames from the camera.
     count = asked.capture["min_frames"] + 4
     frames = [
         {"step": index * len(asked.steps) // count, "t_ms": index * 200, "image": photo}
@@ -28,7 +28,7 @@ def main(photo):
     answer = {"id": asked.challenge_id, "nonce": asked.nonce, "frames": frames}
     result = countersign.verify(USER, challenge=answer, action=ACTION)
     print("verify", result.verdict)
-    # For money: only an approval of a person who moved the head as asked.
+    # Where money moves, accept only an approval of a person who moved the head as asked.
     claims = countersign.verify_verdict(result, user_id=USER, action=ACTION, acr=ACTIVE_ACR)
     print("verdict", claims.verdict, claims.acr)
 

@@ -43,7 +43,7 @@ def confirmed(user, session_id):
     session = countersign.get_capture_session(session_id)
     if session.status in ("open", "in_progress"):
         return 409, {"message": "This is not confirmed yet."}
-    # From here on nothing waits, whatever comes of it.
+    # The transfer no longer waits, whether it is carried out or not.
     if waiting.pop(session_id, None) is None:
         return 404, {"message": "Nothing waits to be confirmed."}
     claims = countersign.verify_verdict(

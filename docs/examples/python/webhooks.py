@@ -6,7 +6,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from countersign import SignatureError, verify_webhook
 
 SECRETS = os.environ["CS_SIGNING_SECRETS"]
-# One secret signs for both environments: events of the other one are refused.
+# One secret signs for both environments, so events of the other environment are refused.
 ENVIRONMENT = "sandbox" if os.environ.get("CS_ENVIRONMENT") == "sandbox" else "production"
 LARGEST_BODY_BYTES = 64 * 1024
 

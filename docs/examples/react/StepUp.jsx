@@ -21,7 +21,7 @@ export function StepUp({ transfer, onDone }) {
     const mounted = new AbortController()
     const { signal } = mounted
 
-    // Not before the camera shows a picture: the time in which the frames must come begins now.
+    // The challenge is asked for only when the camera shows a picture: its time begins now.
     const askForChallenge = async () => {
       capture.challenge = null
       const response = await post('/challenges', latest.current.transfer, signal)
@@ -43,7 +43,7 @@ export function StepUp({ transfer, onDone }) {
     }
     const refuse = (/** @type {{ message: string, guidance?: string, again?: boolean }} */ body) => {
       capture.cancel()
-      // In the person's language, as the component says it.
+      // The component has this text in the person's language.
       setMessage(`${body.message} ${capture.texts[body.guidance ?? ''] ?? ''}`.trim())
       setMayTryAgain(body.again === true)
     }

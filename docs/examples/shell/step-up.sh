@@ -5,7 +5,7 @@ set -euo pipefail
 : "${CS_BASE_URL:?}" "${CS_API_KEY:?}" "${CS_SIGNING_SECRETS:?one, or both with a comma between}"
 answer=$(mktemp -d)
 enrolled=
-# Whatever happens: no photo stays behind, and no reference.
+# No photo and no reference stays behind, even after a failure.
 clean_up() {
   local status=$?
   trap - EXIT
@@ -24,7 +24,7 @@ secrets=("${pairs[@]#*:}")
 # Signed with no tenant's secret: the service does not know whose request it was.
 UNVERIFIABLE=' malformed_request request_timeout headers_too_large missing_api_key malformed_api_key invalid_api_key revoked_api_key wrong_environment tenant_suspended unknown_endpoint method_not_allowed shutting_down store_unavailable internal_error '
 
-# One secret signs for both environments: an answer of the other one is refused.
+# One secret signs for both environments, so an answer of the other environment is refused.
 environment=production
 [[ $CS_API_KEY != svc-sbx-* ]] || environment=sandbox
 

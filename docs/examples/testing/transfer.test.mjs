@@ -62,7 +62,7 @@ test('a route that asks for active liveness takes a verdict that has it, and no 
   assert.equal((await countersign.verifyVerdict(active, expected)).verdict, 'approved')
 })
 
-test('who is locked out is told when to try again', async () => {
+test('a person who is locked out learns when to try again', async () => {
   const answer = await new FakeCountersign().client().verify({ user_id: 'ada+locked_out', image, action })
   assert.equal(answer.reason, 'locked_out')
   assert.equal(answer.response.retryAfterSeconds, 60)

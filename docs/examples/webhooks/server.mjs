@@ -4,7 +4,7 @@ import express from 'express'
 
 const { CS_SIGNING_SECRETS = '', CS_ENVIRONMENT, PORT = '3001' } = process.env
 
-// One secret signs for both environments: events of the other one are refused.
+// One secret signs for both environments, so events of the other environment are refused.
 const environment = CS_ENVIRONMENT === 'sandbox' ? 'sandbox' : 'production'
 
 const app = express()
@@ -31,7 +31,7 @@ app.post(
 /** @param {import('countersign/client').WebhookEvent} event */
 function act({ type, data }) {
   if (type === 'user.locked_out') console.log(`${data.user_id} is locked out until ${data.until}`)
-  else if (type === 'user.disabled') console.log(`${data.user_id} has to be enrolled anew`)
+  else if (type === 'user.disabled') console.log(`${data.user_id} must be enrolled again`)
   else if (type === 'user.erased') console.log(`${data.user_id} is erased: ${data.erasure_id}`)
   else console.log(type)
 }

@@ -1,4 +1,4 @@
-"""What calls return: the members of the service's answers, by their wire names."""
+"""Results of calls: the fields of the service's answers, by their wire names."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ A = TypeVar("A", bound="Answer")
 
 @dataclass(frozen=True)
 class ResponseInfo:
-    """What came beside the body."""
+    """Facts about an answer apart from its body."""
 
     status: int
     #: `X-Request-Id`, which the service's log and audit log name.
@@ -46,7 +46,7 @@ class EnrollResult(Answer):
 
 @dataclass(frozen=True)
 class AssessResult(Answer):
-    """What photos are worth; nothing was stored."""
+    """Quality of the photos of a dry run. Nothing was stored."""
 
     user_id: str
     #: `assessed`.
@@ -89,7 +89,7 @@ class VerifyResult(Answer):
 
     @property
     def approved(self) -> bool:
-        """What the service answered. Only a checked verdict, `verify_verdict(…)`, allows the action."""
+        """Whether the service approved. Only a checked verdict, `verify_verdict(…)`, allows the action."""
         return self.verdict == "approved"
 
 
@@ -115,7 +115,7 @@ class User(Answer):
 @dataclass(frozen=True)
 class Challenge(Answer):
     challenge_id: str
-    #: To be sent back with the frames; told only here.
+    #: Send it back with the frames. No other call returns it.
     nonce: str
     user_id: str
     purpose: str
@@ -140,7 +140,7 @@ class CaptureSessionLink(Answer):
     session_id: str
     #: Where the person is sent. It opens in one browser, once.
     url: str
-    #: Six digits to be told to the person by another channel than the link; None where none is asked for.
+    #: Six digits for the person, by another channel than the link; None where the page asks for no code.
     confirmation_code: Optional[str]
     user_id: str
     purpose: str
@@ -199,7 +199,7 @@ class Health(Answer):
 
 @dataclass(frozen=True)
 class RotateSigningResult(Answer):
-    #: `{"id", "secret", "created_at"}`. Store it before anything else: it is told once.
+    #: `{"id", "secret", "created_at"}`. Store it before anything else: it is shown once.
     signing_secret: Mapping[str, str] = field(repr=False)
     #: `{"id", "valid_until"}`.
     previous: Mapping[str, str]

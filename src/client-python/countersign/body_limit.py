@@ -49,7 +49,7 @@ def _photos(body: Mapping[str, Any]) -> Iterator[Tuple[str, int]]:
 
 
 def _in_mib(size: int) -> str:
-    """With one decimal, and none for whole numbers."""
+    """Whole KiB below 1 MiB, else MiB with at most one decimal, rounded up."""
     if size < _MIB:
         return f"{math.ceil(size / 1024)} KiB"
     return f"{math.ceil(size / _MIB * 10) / 10:g} MiB"

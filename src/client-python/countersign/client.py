@@ -56,7 +56,7 @@ _LOOPBACK = re.compile(r"localhost|127(\.[0-9]{1,3}){3}|::1")
 
 @dataclass(frozen=True)
 class CallOptions:
-    """What one call does differently from its client."""
+    """Options of one call, which replace those of its client."""
 
     #: Default: a new one for every call, the same for its retries. The same key again makes a repeat safe for 24 hours.
     idempotency_key: Optional[str] = None
@@ -109,7 +109,7 @@ class Countersign:
         :param max_body_bytes: a larger request is refused before it is sent; the service takes 8 MiB by default
         :param accept_evaluation_grade: take production verdicts of a model pack of evaluation grade; for demos and trials only
         :param replay_store: where used verdicts are remembered; default: this object's memory
-        :param allow_insecure_http: allow `http:` to other hosts than this one, which sends key and photos in clear
+        :param allow_insecure_http: allow `http:` to other hosts than this one, which sends key and photos unencrypted
         :param ssl_context: default: the system's trusted authorities
         :param now: unix seconds
         """
@@ -244,7 +244,7 @@ class Countersign:
         modes: Optional[Sequence[str]] = None,
         options: CallOptions = _NO_OPTIONS,
     ) -> Challenge:
-        """What the person is to do before the camera, for one user and one action.
+        """Asks for a challenge: the movements that the person makes before the camera, for one user and one action.
 
         The frames go to `verify` or `enroll` as `challenge`: `{"id": …, "nonce": …, "frames": [{"step", "t_ms", "image"}]}`.
         """
@@ -264,7 +264,7 @@ class Countersign:
         user_id: Optional[str] = None,
         options: CallOptions = _NO_OPTIONS,
     ) -> Guidance:
-        """What a person before the camera can do better, by one small frame. Not tried again: go on without it where it fails."""
+        """Advises a person before the camera by one small frame. The call is not retried: go on without the advice where it fails."""
         body = {
             "image": encode_photo(image, "image"),
             "step": step,
@@ -341,7 +341,7 @@ class Countersign:
         return result
 
     def get_user(self, user_id: str, *, options: CallOptions = _NO_OPTIONS) -> User:
-        """What is known of an enrolled user, nothing biometric; `reference_not_found` for anyone else."""
+        """Reads the record of an enrolled user, which holds nothing biometric. Raises `reference_not_found` for anyone else."""
         path = f"/users/{_path_part(user_id, 'user_id')}"
         result = self._call(User, "GET", path, None, options, "/users/{user_id}")
         _assert_answers(result.user_id == user_id)
@@ -388,7 +388,7 @@ class Countersign:
     def rotate_signing(
         self, *, force: bool = False, options: CallOptions = _NO_OPTIONS
     ) -> RotateSigningResult:
-        """A new signing secret; the old one stays valid for 30 minutes. Store the new one before anything else: it is told once.
+        """Makes a new signing secret; the old one stays valid for 30 minutes. Store the new one before anything else: it is shown once.
 
         Where the answer is lost on the way, the retry raises `ApiError` `secret_already_told`: call again with `force=True`,
         which makes another secret and ends the older one at once.
@@ -514,7 +514,7 @@ def _checked_base_url(text: str, allow_insecure_http: bool) -> str:
         raise ValueError("base_url must end in /v1, as in https://countersign.example.com/v1")
     is_local = _LOOPBACK.fullmatch(url.hostname) is not None
     if url.scheme != "https" and not (url.scheme == "http" and (allow_insecure_http or is_local)):
-        raise ValueError("base_url must be https: (allow_insecure_http=True sends key and photos in clear)")
+        raise ValueError("base_url must be https: (allow_insecure_http=True sends key and photos unencrypted)")
     return text.rstrip("/")
 
 

@@ -11,7 +11,7 @@ _WITH_ID = re.compile(r"(?:(sec_\w+):)?(.*)", re.DOTALL | re.ASCII)
 
 @dataclass(frozen=True)
 class SigningSecret:
-    """One secret. Signatures of another key id are not tried with it when `id` is given."""
+    """One signing secret. With an `id`, it is tried only on signatures of this key id."""
 
     #: `svc-sec-…`; its UTF-8 bytes are the HMAC key.
     secret: str

@@ -1,4 +1,4 @@
-"""One call over HTTP: sent, timed out, tried again, its answer's signature checked before anyone reads it."""
+"""One call over HTTP with its time limit, its retries, and the check of the answer's signature before anything reads the answer."""
 
 from __future__ import annotations
 
@@ -183,7 +183,7 @@ class Transport:
                 secrets,
                 environment=options.environment,
                 method=outgoing.method,
-                # The service sees /v1, whatever a proxy puts in front of it.
+                # A proxy may add a prefix to the path; the service signs the path from /v1 on.
                 target=f"/v1{outgoing.path}",
                 status=received.status,
                 request_id=received.headers.get("x-request-id"),

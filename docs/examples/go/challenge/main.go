@@ -44,7 +44,7 @@ func run(ctx context.Context) error {
 	}
 	fmt.Println("challenge", strings.Join(asked.Steps, " "))
 
-	// In a browser <countersign-capture> shows the steps and takes these frames of the camera.
+	// In a browser, <countersign-capture> shows the steps and takes these frames from the camera.
 	frames := make([]countersign.Frame, asked.Capture.MinFrames+4)
 	for i := range frames {
 		frames[i] = countersign.Frame{Step: i * len(asked.Steps) / len(frames), TMs: i * 200, Image: photo}
@@ -59,7 +59,7 @@ func run(ctx context.Context) error {
 	}
 	fmt.Println("verify", result.Verdict)
 
-	// For money: only an approval of a person who moved the head as asked.
+	// Where money moves, accept only an approval of a person who moved the head as asked.
 	claims, err := client.VerifyVerdict(ctx, result.Token(), countersign.Expected{
 		UserID: user, Action: action, ACR: countersign.ActiveACR,
 	})

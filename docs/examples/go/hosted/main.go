@@ -70,7 +70,7 @@ func (b *bank) confirmed(w http.ResponseWriter, r *http.Request) error {
 	if session.Status == "open" || session.Status == "in_progress" {
 		return answer(w, http.StatusConflict, map[string]string{"message": "This is not confirmed yet."})
 	}
-	// From here on nothing waits, whatever comes of it.
+	// The transfer no longer waits, whether it is carried out or not.
 	if _, stillWaits := b.transfers.LoadAndDelete(id); !stillWaits {
 		return answer(w, http.StatusNotFound, nothing)
 	}

@@ -19,7 +19,7 @@ const largestBodyBytes = 64 << 10
 
 func main() {
 	secrets := countersign.Secrets(os.Getenv("CS_SIGNING_SECRETS"))
-	// One secret signs for both environments: events of the other one are refused.
+	// One secret signs for both environments, so events of the other environment are refused.
 	options := countersign.WebhookOptions{Environment: countersign.Production}
 	if os.Getenv("CS_ENVIRONMENT") == countersign.Sandbox {
 		options.Environment = countersign.Sandbox
