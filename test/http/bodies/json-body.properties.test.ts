@@ -147,7 +147,10 @@ describe('long base64 strings, which are cut out before parsing', () => {
   const asText = (value: unknown) => (Buffer.isBuffer(value) ? JSON.parse(`"${value}"`) : value)
 
   it('gives the same input or refusal with and without cutting long strings, unless too much remains outside them', () => {
-    const tooMuch = { path: 'body', issue: `holds more than ${MAX_JSON_BYTES / 1024} KiB beside its images` }
+    const tooMuch = {
+      path: 'body',
+      issue: `holds more than ${MAX_JSON_BYTES / 1024} KiB in addition to its images`,
+    }
     check(
       fc.property(topObject, ({ text }) => {
         const result = outcome(() => cutting(Buffer.from(text), JSON_TYPE, ''))
@@ -213,7 +216,7 @@ describe('an endpoint', () => {
     )
   })
 
-  it('accepts no body other than an object, whatever the query adds', () => {
+  it('accepts no body other than an object, with or without a query', () => {
     check(
       fc.property(
         fc.constantFrom(...parsers.keys()),

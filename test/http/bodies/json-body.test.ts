@@ -206,7 +206,7 @@ describe('a field', () => {
     expect(response.body.details.length).toBeLessThanOrEqual(20)
   })
 
-  it('refuses a field of the wrong type whatever the other fields are', async () => {
+  it('refuses a field of the wrong type next to any other fields', async () => {
     for (let count = 1; count <= 12; count++) {
       const many = Object.fromEntries(Array.from({ length: count }, (_, i) => [`field${i}`, i]))
       const response = await sandbox.enroll({ user_id: 5, image, ...many })

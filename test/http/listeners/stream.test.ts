@@ -29,7 +29,7 @@ overTransports((name) => {
   }
 
   describe('a stream', () => {
-    it('delivers a stream whole, whatever its parts', async () => {
+    it('delivers a stream whole in parts of any size', async () => {
       const port = await serve(async function* () {
         for (const part of ['first,', '', MEBIBYTE, MEBIBYTE, ',last']) {
           yield part

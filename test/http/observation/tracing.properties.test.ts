@@ -39,7 +39,7 @@ describe('traceparent', () => {
     )
   })
 
-  it('begins a trace where traceparent is invalid, whatever tracestate is', () => {
+  it('begins a trace where traceparent is invalid, with any tracestate', () => {
     const text = fc.oneof(damaged(traceparent), fc.string({ unit: 'binary' }))
     check(
       fc.property(text, fc.string({ unit: 'binary' }), (header, tracestate) => {
