@@ -1,6 +1,6 @@
 import sharp from 'sharp'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { COMMAND_LINE } from '../../src/admin/operation.js'
+import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
 import { answerTo } from '../support/challenges.js'
 import type { ApiClient } from '../support/client.js'
 import { countRows } from '../support/database.js'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { COMMAND_LINE } from '../../src/admin/operation.js'
+import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
 import { ApiError, Countersign, type ResponseEvent } from '../../src/client/index.js'
 import { isoTime, SECOND_MS } from '../../src/lib/clock.js'
 import type { ApiClient } from '../support/client.js'

@@ -1,6 +1,6 @@
 /** Tests of contracts that ask for a verdict before a reference is replaced: its user, its action, its age, and its single use. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { COMMAND_LINE } from '../../src/admin/operation.js'
+import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
 import { MINUTE_MS } from '../../src/lib/clock.js'
 import { allowReturn, askForSession } from '../support/capture-page.js'
 import type { ApiClient } from '../support/client.js'

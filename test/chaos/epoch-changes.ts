@@ -8,7 +8,7 @@ import { wrappingOf } from '../../src/crypto/epoch-key.js'
 import { isOpenedBy } from '../../src/crypto/sealed-box.js'
 import { EpochFolder } from '../../src/keys/epoch-folder.js'
 import { EpochRotation } from '../../src/keys/epoch-rotation.js'
-import { destroyRetired } from '../../src/keys/scheduled-epoch-rotation.js'
+import { destroyRetiredKeys } from '../../src/keys/scheduled-epoch-rotation.js'
 import { systemClock } from '../../src/lib/clock.js'
 
 /** Longer than a node that stands still is waited for. */
@@ -30,7 +30,7 @@ export class EpochChanges {
     this.folder = new EpochFolder(path)
     this.rotation = new EpochRotation({
       ...{ store, keys, folder: this.folder, clock: systemClock },
-      look: async () => void (await takeOverEpochs(store, keys, this.folder)),
+      reloadKeys: async () => void (await takeOverEpochs(store, keys, this.folder)),
     })
   }
 
@@ -65,7 +65,7 @@ export class EpochChanges {
   private async change(patienceMs: number, signal?: AbortSignal): Promise<string> {
     const { store } = this.core
     const { keyId } = await this.rotation.rotate({ patienceMs, ...(signal ? { signal } : {}) })
-    await destroyRetired({ store, folder: this.folder, clock: systemClock, retentionMs: 0 })
+    await destroyRetiredKeys({ store, folder: this.folder, clock: systemClock, retentionMs: 0 })
     this.ended++
     return keyId
   }

@@ -1,7 +1,7 @@
 /** The page of the second factor, and the sign-in with it, in a real browser. */
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { COMMAND_LINE } from '../../src/admin/operation.js'
+import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
 import { totpCode, totpStep } from '../../src/crypto/totp.js'
 import { MINUTE_MS } from '../../src/lib/clock.js'
 import { CHROMIUM, launchBrowser, loaded, openPage, violations } from '../support/browser.js'

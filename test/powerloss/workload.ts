@@ -4,13 +4,13 @@
  */
 import { createHash, randomBytes } from 'node:crypto'
 import { closeSync, fsyncSync, mkdirSync, openSync, writeSync } from 'node:fs'
-import { COMMAND_LINE } from '../../src/admin/operation.js'
 import { type Core, findKeys, openCore } from '../../src/app/core.js'
+import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
 import { restoreDatabase } from '../../src/cli/backup.js'
 import { sqliteFile } from '../../src/config/config.js'
 import { keepKeyFile, newMasterKey, replaceKeyFile } from '../../src/crypto/master-key.js'
 import { Idempotency } from '../../src/idempotency/idempotency.js'
-import { finish, prepare } from '../../src/keys/master-key-rotation.js'
+import { finishMasterKey, prepareMasterKey } from '../../src/keys/master-key-rotation.js'
 import { DAY_MS, systemClock } from '../../src/lib/clock.js'
 import { createDurably } from '../../src/lib/durable-file.js'
 import type { TenantRecord } from '../../src/storage/records.js'
@@ -211,9 +211,9 @@ function syncFolder(folder: string): void {
 async function changeMasterKey(): Promise<void> {
   const next = newMasterKey()
   keepKeyFile(config.masterKeyFile, core.masterKey)
-  await prepare(core.store, core.keys, next)
+  await prepareMasterKey(core.store, core.keys, next)
   replaceKeyFile(config.masterKeyFile, next)
-  await finish(core.store, (await findKeys(core.store.read, next))!, next)
+  await finishMasterKey(core.store, (await findKeys(core.store.read, next))!, next)
   await core.store.close()
   core = await open()
 }

@@ -3,7 +3,7 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
-import { COMMAND_LINE } from '../../src/admin/operation.js'
+import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
 import type { LivenessRequirement } from '../../src/config/liveness-requirement.js'
 import { missingLiveness, strictest } from '../../src/verification/liveness.js'
 import { temporaryDir } from '../biometrics/fixtures.js'

@@ -3,7 +3,7 @@ import { statfs } from 'node:fs/promises'
 import { Gauge, type Registry } from 'prom-client'
 import { SECOND_MS } from '../../lib/clock.js'
 import { nearestFolder } from '../../lib/nearest-folder.js'
-import { isKeyless } from '../../storage/epoch-book.js'
+import { isBaseEpoch } from '../../storage/epoch-book.js'
 import type { Store } from '../../storage/store.js'
 
 export interface Upkeep {
@@ -69,8 +69,8 @@ export function watchUpkeep(
     async collect() {
       const records = await store.shared?.epochs.all().catch(() => null)
       if (records === null) return
-      const present = records?.findLast(({ settledAt }) => settledAt !== null)
-      this.set(present && !isKeyless(present.keyId) ? present.announcedAt / SECOND_MS : 0)
+      const present = records?.findLast(({ completedAt }) => completedAt !== null)
+      this.set(present && !isBaseEpoch(present.keyId) ? present.announcedAt / SECOND_MS : 0)
     },
   })
   new Gauge({

@@ -3,7 +3,7 @@ import type { EpochBook, EpochProgress, EpochRecord, RewrappedRow } from '../epo
 import type { PostgresPool } from './postgres-pool.js'
 
 const FIELDS = `number, key_id AS "keyId", announced_at AS "announcedAt", activated_at AS "activatedAt",
-  settled_at AS "settledAt", retired_at AS "retiredAt"`
+  settled_at AS "completedAt", retired_at AS "retiredAt"`
 /** Number of epochs that every service reads each second; older ones were retired long ago. */
 const MAX_RECENT = 100
 const COLUMN_OF: Record<keyof EpochProgress, string> = { loaded: 'epoch_loaded', used: 'epoch_used' }
@@ -59,7 +59,7 @@ export class PostgresEpochs implements EpochBook {
     })
   }
 
-  async settle(number: number, at: number): Promise<void> {
+  async complete(number: number, at: number): Promise<void> {
     await this.pool.query({
       text: `UPDATE epoch SET settled_at = CASE number WHEN $1 THEN coalesce(settled_at, $2) ELSE settled_at END,
           retired_at = CASE number WHEN $1 THEN retired_at ELSE coalesce(retired_at, $2) END
