@@ -1,5 +1,5 @@
 import { it } from 'vitest'
-import { expectFlawless } from './flawless.js'
+import { expectFlawless } from './expect-flawless.js'
 import { obstacle } from './obstacle.js'
 
 it.skipIf(obstacle() !== null)(

@@ -1,4 +1,4 @@
-/** A backup taken under load, restored elsewhere: whoever was enrolled before it is there, with the answers that were kept. */
+/** Tests that a backup taken under load and restored elsewhere contains the users enrolled before it, with the kept responses. */
 import { randomUUID } from 'node:crypto'
 import { copyFileSync } from 'node:fs'
 import { join } from 'node:path'

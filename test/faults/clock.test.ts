@@ -1,4 +1,4 @@
-/** A system clock that is set back and forward by an hour: nothing acknowledged is lost, nothing ended comes back. */
+/** Tests with a system clock that is set back and forward by an hour: nothing acknowledged is lost, and nothing that has ended returns. */
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -35,7 +35,7 @@ describe('the system clock of a process under load', () => {
           LD_PRELOAD: LIBFAKETIME!,
           FAKETIME_TIMESTAMP_FILE: offset,
           FAKETIME_NO_CACHE: '1',
-          // Setting the clock moves the wall's time alone.
+          // Only the wall clock is changed, as by an operator.
           FAKETIME_DONT_FAKE_MONOTONIC: '1',
           DONT_FAKE_MONOTONIC: '1',
         },
@@ -56,7 +56,7 @@ describe('the system clock of a process under load', () => {
         stop.abort()
         await working
         expect(seen, 'the clock did jump').toEqual(new Set([-1, 0, 1]))
-        await crowd.settle(server.production)
+        await crowd.resolveUncertain(server.production)
         expect(await server.stop()).toBe(0)
         crowd.checkDatabase(installation.databaseFile)
         expect(crowd.findings.acknowledged).toBeGreaterThan(0)

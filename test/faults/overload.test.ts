@@ -8,6 +8,6 @@ it('answers every caller of a twentyfold overload, signed, and refuses with a ti
   })
   expect({ unanswered, unsigned, problems }).toEqual({ unanswered: 0, unsigned: 0, problems: [] })
   expect(refused).toBeGreaterThan(0)
-  // Somebody was admitted; how many is for the longer form to say.
+  // At least one caller was admitted. The longer form of the campaign checks how many.
   expect(kept_ratio).toBeGreaterThan(0)
 }, 120_000)

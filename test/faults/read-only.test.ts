@@ -1,4 +1,4 @@
-/** A database that can no longer be written: refused at start in one line, and survived while serving. */
+/** Tests of a database that cannot be written any more: refused at the start in one line, and survived while serving. */
 import { chmodSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
@@ -58,7 +58,7 @@ describe('a read-only database', () => {
 
       disk.repair()
       const repaired = await installation.serve()
-      // Not that nothing is missing: of what was confirmed as the file system failed, e2fsck may drop the last.
+      // Completeness is not checked: e2fsck may drop the last commits from when the file system failed.
       const enrolled = await apiClient(`${repaired.production}/v1`, crowd.tenants[0]!.key).enroll({
         user_id: 'after the repair',
         image,
@@ -69,7 +69,7 @@ describe('a read-only database', () => {
     120_000,
   )
 
-  // The superuser may write whatever the mode says.
+  // The superuser may write in any mode.
   it.skipIf(process.getuid?.() === 0)('is refused at the start with one line', async () => {
     const installation = await Installation.create()
     cleanUps.push(() => installation.dispose())

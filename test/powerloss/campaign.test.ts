@@ -63,7 +63,7 @@ describe('the simulated disk', () => {
       const sectors = Array.from({ length: content.length / 512 }, (_, at) =>
         content.subarray(at * 512, at * 512 + 512),
       )
-      // Each whole or not there.
+      // Each sector is written as a whole or not at all.
       for (const sector of sectors) expect(new Set(sector).size).toBe(1)
       kept.add(sectors.map((sector) => (sector[0] === 0 ? '.' : 'x')).join(''))
     }
@@ -86,7 +86,7 @@ it.skipIf(obstacle() !== null)(
     const { acknowledged, ...result } = verdict
     expect(result).toEqual({ images: IMAGES, lost: 0, corrupt: 0 })
     expect(acknowledged).toBeGreaterThan(500)
-    // Had the workload been spared one of them, its images would prove nothing of it.
+    // A workload without one of these operations would prove nothing about it.
     for (const kind of [
       'mkdir',
       'create',

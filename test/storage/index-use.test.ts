@@ -30,7 +30,7 @@ const TENANTS = 200
 const MAX_READ = 1500
 const LIMIT_MS = 300_000
 
-/** For each table the number of rows and the values of its columns, in SQL over the row number `i`; `b(…)` makes bytes of a text. */
+/** Rows and values of each table, in SQL over the row number `i`; `b(…)` makes bytes of a text. */
 const FILLING: Array<[table: string, rows: number, columns: Record<string, string>]> = [
   [
     'tenant',

@@ -24,7 +24,7 @@
  * 3. `run` lets `concurrent` jobs run at the same time, on one connection (`PostgresGroup`); if one fails after it has written, or a
  *    statement fails, all is rolled back and the group runs again as `serial`. Other groups run one job after the other, each in a savepoint.
  * 4. `end` writes a random token to the row of one partition and sends COMMIT. When its answer arrives, all jobs are durable on the server.
- * 5. The callers are told.
+ * 5. The callers get their results.
  *
  * If the connection is lost in steps 1 to 3, nothing is durable and the jobs reject with StoreUnavailableError. If it is lost in step 4,
  * `hasCommitted` reads the token over a new connection, after it has waited for the lock that the lost server process may still hold: the

@@ -1,6 +1,6 @@
 /**
- * Tests that transactions are isolated in every store: a decision by what a transaction has read still holds when it writes, whatever other
- * transactions of this connection and another one do meanwhile.
+ * Tests that transactions are isolated in every store: a decision by what a transaction has read still holds when it writes, although
+ * other transactions of this connection and another one run meanwhile.
  */
 import { describe, expect, it } from 'vitest'
 import type { Store, StoreTransaction } from '../../../src/storage/store.js'

@@ -44,7 +44,7 @@ overStores((stores) => {
       expect(await read().subjectWithoutReference(bytes('nobody'))).toBeUndefined()
     })
 
-    it('of the sandbox is counted up to a limit, and listed when unused for long', async () => {
+    it('is counted up to a limit in the sandbox, and listed when unused for long', async () => {
       await write(async (tx) => {
         for (const name of ['a', 'b']) await tx.insertTenant(tenant(name))
         for (const [at, name] of ['ada', 'bob', 'eve'].entries()) {

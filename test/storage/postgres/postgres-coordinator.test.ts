@@ -90,7 +90,7 @@ overPostgres(() => {
       const [living, other] = await Promise.all([coordinator(), coordinator()])
       await living.claim(SCOPE, PAYLOAD)
       const [id] = await held()
-      // As after a statement whose answer was lost.
+      // The state after a statement whose answer was lost.
       const lost = Buffer.from('lost')
       await database.query("INSERT INTO claim VALUES ($1, $2, $3, 'of nobody')", [lost, PAYLOAD, id])
       await expect.poll(() => other.claim(lost, PAYLOAD)).toHaveProperty('release')
