@@ -38,7 +38,7 @@ const body = Type.Object(
         minLength: 1,
         maxLength: 64,
         description:
-          'With `replace`, where the contract asks for a verdict: id of an approved verify of this user for an action with the type `replace_reference`, made in the last minutes. The enrollment uses it up.',
+          'Id, required with `replace` where the contract asks for a verdict, of an approved verify of this user for an action with the type `replace_reference`, made in the last minutes. The enrollment uses it up.',
       }),
     ),
     add: Type.Optional(

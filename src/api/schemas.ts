@@ -188,7 +188,7 @@ export const liveness = Type.Object(
     ),
     findings: Type.Optional(
       Type.Array(Type.Union(FINDINGS.map((name) => Type.Literal(name))), {
-        description: 'What the failed capture looks like: for the backend, never for the person.',
+        description: 'Suspicion about the failed capture: for the backend, never for the person.',
       }),
     ),
   },

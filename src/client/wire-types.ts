@@ -152,7 +152,7 @@ export interface Liveness {
   passed: boolean | null
   /** Advice for the person after a capture that failed. */
   guidance?: LivenessGuidance
-  /** What the failed capture looks like: for the backend, never for the person. */
+  /** Suspicion about the failed capture: for the backend, never for the person. */
   findings?: Array<LivenessFinding>
 }
 
@@ -273,8 +273,8 @@ export interface EnrollFields {
   /** Replace the reference of a user who is already enrolled. Default `false`. */
   replace?: boolean
   /**
-   * With `replace`, where the contract asks for a verdict: id of an approved verify of this user for an action with the
-   * type `replace_reference`, made in the last minutes. The enrollment uses it up.
+   * Id, required with `replace` where the contract asks for a verdict, of an approved verify of this user for an action
+   * with the type `replace_reference`, made in the last minutes. The enrollment uses it up.
    */
   verification_id?: string
   /**
@@ -655,22 +655,22 @@ export interface CaptureSessionFacts {
 export interface DocumentedErrorDetail {
   /** The field. */
   path: string
-  /** What is wrong with it. */
+  /** The fault of the field. */
   issue: string
-  /** Of `low_quality`: the quality component that is beyond its bound. */
+  /** Quality component that is beyond its bound; only with `low_quality`. */
   component?: QualityComponent
-  /** What was measured. */
+  /** Measured value of the component. */
   value?: number
-  /** What it had to keep to. */
+  /** Bound that the value had to keep to. */
   bound?: QualityBound
   /**
-   * What the person can do about a photo. Each detail of a `biometric_rejected` has one; the capture component has a text
+   * Advice to the person about a photo. Each detail of a `biometric_rejected` has one; the capture component has a text
    * for it in five languages.
    */
   guidance?: PhotoGuidance
-  /** What the person can do about a photo, as a sentence to be shown to them. */
+  /** The advice as a sentence to show to the person. */
   hint?: string
-  /** Of `insufficient_scope`: a scope that is missing. */
+  /** Missing scope; only with `insufficient_scope`. */
   scope?: Scope
 }
 
@@ -680,9 +680,9 @@ export interface DocumentedError {
   error: ErrorCategory
   /** Stable code. */
   code: ErrorCode
-  /** What is wrong: a sentence for a developer or operator. It may change. */
+  /** Sentence about the fault, for a developer or operator. It may change. */
   message: string
-  /** What to do next: a sentence that may change. */
+  /** Sentence about the next step. It may change. */
   remedy: string
   /** Address of the page, served by this installation, that explains the code. */
   doc_url: string

@@ -4,7 +4,7 @@ import { readFile, rename, writeFile } from 'node:fs/promises'
 /** @typedef {{ id: string, secret: string, validUntil?: string }} StoredSecret */
 
 /**
- * For `new Countersign({ signingSecret: () => readSecrets(file) })`: read before every use, so no restart is needed.
+ * Reads the secrets before every use, so no restart is needed: `new Countersign({ signingSecret: () => readSecrets(file) })`.
  * @param {string} file
  * @returns {Promise<StoredSecret[]>}
  */

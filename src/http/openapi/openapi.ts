@@ -299,9 +299,9 @@ function errorSchema(): Json {
       code: { type: 'string', enum: Object.keys(ERRORS), description: 'Stable code.' },
       message: {
         type: 'string',
-        description: 'What is wrong: a sentence for a developer or operator. It may change.',
+        description: 'Sentence about the fault, for a developer or operator. It may change.',
       },
-      remedy: { type: 'string', description: 'What to do next: a sentence that may change.' },
+      remedy: { type: 'string', description: 'Sentence about the next step. It may change.' },
       doc_url: {
         type: 'string',
         format: 'uri',
@@ -315,32 +315,32 @@ function errorSchema(): Json {
           required: ['path', 'issue'],
           properties: {
             path: { type: 'string', description: 'The field.' },
-            issue: { type: 'string', description: 'What is wrong with it.' },
+            issue: { type: 'string', description: 'The fault of the field.' },
             component: {
               type: 'string',
               enum: [...QUALITY_COMPONENTS],
-              description: 'Of `low_quality`: the quality component that is beyond its bound.',
+              description: 'Quality component that is beyond its bound; only with `low_quality`.',
             },
-            value: { type: 'number', description: 'What was measured.' },
+            value: { type: 'number', description: 'Measured value of the component.' },
             bound: {
               type: 'object',
               properties: { min: { type: 'number' }, max: { type: 'number' } },
-              description: 'What it had to keep to.',
+              description: 'Bound that the value had to keep to.',
             },
             guidance: {
               type: 'string',
               enum: [...PHOTO_GUIDANCE],
               description:
-                'What the person can do about a photo. Each detail of a `biometric_rejected` has one; the capture component has a text for it in five languages.',
+                'Advice to the person about a photo. Each detail of a `biometric_rejected` has one; the capture component has a text for it in five languages.',
             },
             hint: {
               type: 'string',
-              description: 'What the person can do about a photo, as a sentence to be shown to them.',
+              description: 'The advice as a sentence to show to the person.',
             },
             scope: {
               type: 'string',
               enum: [...SCOPES],
-              description: 'Of `insufficient_scope`: a scope that is missing.',
+              description: 'Missing scope; only with `insufficient_scope`.',
             },
           },
         },
