@@ -226,7 +226,6 @@ export class CaptureFlow {
   /**
    * Takes one of the three tries before the capture is judged, so that at most three captures are judged even when more arrive at the same
    * time. The try is given back when nothing was judged, but not after a crash.
-   *
    */
   async frames(
     session: CaptureSession,
