@@ -2,8 +2,10 @@
 import { useState } from 'preact/hooks'
 import type { DeliveryState, DeliveryView, WebhookView } from '../contract.js'
 import { callTenant, tenantAddress } from './api.js'
-import { Badge, Card, Empty, type Fact, Facts, Loading, Problem, Segments, Table, Time } from './parts.js'
+import { Badge, Card, Empty, type Fact, Facts, Loading, Problem, Segments } from './parts.js'
 import { useRights } from './session.js'
+import { Table } from './table.js'
+import { Time } from './times.js'
 import { useAction } from './use-action.js'
 import { useData } from './use-data.js'
 

@@ -2,8 +2,10 @@
 import { useState } from 'preact/hooks'
 import type { ListedSession, SessionList } from '../contract.js'
 import { type Address, callOperator, callTenant, operatorAddress, tenantAddress } from './api.js'
-import { Badge, Card, Confirm, Empty, Problem, Table, Time, Waiting } from './parts.js'
+import { Badge, Card, Confirm, Empty, Problem, Waiting } from './parts.js'
 import { useRights, useSession } from './session.js'
+import { Table } from './table.js'
+import { Time } from './times.js'
 import { useAction } from './use-action.js'
 import { useData } from './use-data.js'
 
