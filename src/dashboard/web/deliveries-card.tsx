@@ -69,7 +69,7 @@ export function DeliveriesCard(props: { tenantId: string; webhooks: WebhookView[
   return (
     <Card
       title="Deliveries"
-      hint="Of the last week. One that is not taken is tried again with growing waits, for about a day."
+      hint="Deliveries of the last week. One that fails is tried again with growing waits, for about a day."
       actions={
         <Segments
           label="State of deliveries"

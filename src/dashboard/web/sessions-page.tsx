@@ -26,7 +26,7 @@ export function SessionsPage() {
   return (
     <Sessions
       address={operatorAddress('GET /sessions')}
-      hint="Of operators and tenants. A session ends by itself when nobody uses it, and at the latest some hours after the sign-in."
+      hint="Sessions of operators and tenants. A session ends after a time without use, and at the latest some hours after the sign-in."
       mayEnd={({ operator }) =>
         may('POST /operators/sign-out') || (operator !== null && operator === self.name)
       }

@@ -76,7 +76,7 @@ export function SystemPage() {
             ]}
           />
         </Card>
-        <Card title="Upkeep" hint="What runs out or grows old.">
+        <Card title="Upkeep" hint="Disk space, backups and certificates.">
           <Facts
             rows={[
               [

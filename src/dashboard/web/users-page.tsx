@@ -49,7 +49,7 @@ export function UsersPage({ tenantId }: { tenantId: string }) {
     <>
       <Card
         title="Find a user"
-        hint="By the id that your backend gave. Nothing of the face is shown; the database holds no ids to list."
+        hint="Enter the id that your backend gave. Nothing of the face is shown, and the database holds no ids to list."
       >
         <form
           class="fields"
