@@ -1,6 +1,6 @@
 /**
- * Preloaded into the service and, through its arguments, into the engine's process and threads: notes when a verify comes
- * past the places that `timeline` draws. The product itself knows nothing of it.
+ * Preloaded into the service and, through its arguments, into the engine's process and threads: records when a verify
+ * passes the places that `timeline` draws. The product itself has no part in it.
  */
 import { appendFileSync } from 'node:fs'
 import { EngineProcess } from '../../src/biometrics/engine/engine-process.js'
@@ -29,7 +29,7 @@ function note(event: string): void {
 
 type Method = (...args: unknown[]) => unknown
 
-/** Notes `name<` when a method is called and `name>` when what it returns is there. */
+/** Records `name<` when a method is called and `name>` when its result is there. */
 function watch<Prototype extends object>(
   prototype: Prototype,
   method: Extract<keyof Prototype, string>,
@@ -61,7 +61,7 @@ if (file) {
   watch(LandmarkFinder.prototype, 'find', 'landmarks')
   watch(FaceAligner.prototype, 'cut', 'align')
   watch(FaceEmbedder.prototype, 'run', 'embed')
-  // Threads of the engine are ended, and then say nothing more.
+  // Threads of the engine are ended, and record nothing afterwards.
   setInterval(() => {
     if (lines) appendFileSync(file, lines)
     lines = ''

@@ -1,6 +1,7 @@
 /** DELETE /v1/delete: erases a user completely (GDPR article 17, CCPA). */
 import Type, { type Static } from 'typebox'
 import { erasureView } from '../admin/views.js'
+import { OpenUnitOfWork } from '../audit/audited-unit-of-work.js'
 import { type EndpointDescription, SMALL_BODY_BYTES, type UserEndpoint } from './endpoint.js'
 import { time, userId } from './schemas.js'
 import type { Services } from './services.js'
@@ -52,13 +53,14 @@ export function erase({ operations }: Pick<Services, 'operations'>): UserEndpoin
     aboutUser: true,
     async handle({ input, tenant, environment }) {
       return async (tx) => {
+        const unit = new OpenUnitOfWork(tx)
         const user = { environment, userId: input.user_id }
-        const { result, facts } = await operations.users.eraseWithin(tx, tenant.id, user)
+        const { receipt, isRepeated } = await operations.users.erase(tenant, unit, user)
         return {
           status: 200,
-          body: erasureView(result.receipt, input.user_id),
-          observed: { effect: result.isRepeated ? undefined : 'erased' },
-          audit: facts,
+          body: erasureView(receipt, input.user_id),
+          observed: { effect: isRepeated ? undefined : 'erased' },
+          audit: unit.facts,
         }
       }
     },

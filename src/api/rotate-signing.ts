@@ -1,6 +1,7 @@
 /** POST /v1/keys/rotate-signing: makes a new JWT signing secret; the old one stays valid for 30 minutes. */
 import Type, { type Static } from 'typebox'
 import { rotationView } from '../admin/views.js'
+import { OpenUnitOfWork } from '../audit/audited-unit-of-work.js'
 import { SECOND_MS } from '../lib/clock.js'
 import { DomainError } from '../lib/domain-error.js'
 import { OVERLAP_MS } from '../tenants/signing-secrets.js'
@@ -72,19 +73,15 @@ export function rotateSigning({
       return async (tx) => {
         // Asked again inside the transaction: a parallel verify may just have issued the production key.
         await productionKeyIssue.assertMayRotate(tx, tenant.id)
-        const { result, facts } = await operations.keys.rotateSigningWithin(
-          tx,
-          tenant.id,
-          input.force ?? false,
-        )
-        const view = rotationView(result)
+        const unit = new OpenUnitOfWork(tx)
+        const view = rotationView(await operations.keys.rotateSigning(tenant, unit, input.force ?? false))
         const { secret: _secret, ...kept } = view.signing_secret
         return {
           status: 200,
           body: { ...view, overlap_seconds: OVERLAP_MS / SECOND_MS },
           keptBody: { ...view, signing_secret: kept },
           observed: { effect: 'rotated' },
-          audit: facts,
+          audit: unit.facts,
         }
       }
     },

@@ -1,10 +1,8 @@
 /** Executes the steps of the hosted capture page: the code, consent, a challenge, the frames, the hand-over to a phone. */
 import { captureAnswerKey } from '../api/get-capture-session.js'
-import type { AuditLog } from '../audit/audit-log.js'
+import type { AuditFacts } from '../audit/audit-log.js'
 import type { CaptureLanguage } from '../config/capture-languages.js'
-import { requestId } from '../crypto/identifiers.js'
 import type { IncomingRequest } from '../http/listeners/listener.js'
-import type { Clock } from '../lib/clock.js'
 import { isoTime } from '../lib/clock.js'
 import type { TemplateVault } from '../users/template-vault.js'
 import type { CaptureEnding, CaptureSession } from '../verification/capture-session-book.js'
@@ -24,8 +22,6 @@ import {
 } from './session-changes.js'
 
 export interface CaptureFlowParts extends SessionChangesParts {
-  clock: Clock
-  audit: AuditLog
   vault: TemplateVault
 }
 
@@ -49,9 +45,8 @@ export class CaptureFlow {
 
   /** Compares what the person typed with the code of the session. The fifth wrong one ends the session. */
   async confirm(token: string, typed: string, language: CaptureLanguage): Promise<PageState> {
-    const { audit, clock } = this.parts
     let isWrong = false
-    const state = await this.changes.change(token, async ({ record, content }, tx) => {
+    const state = await this.changes.change(token, async ({ record, content }) => {
       const { code } = content
       if (!code || code.isConfirmed) return
       const outcome = tryCode(code, typed)
@@ -60,13 +55,8 @@ export class CaptureFlow {
       record.status = 'completed'
       content.ending = 'code'
       if (record.environment !== 'production') return
-      await audit.append(tx, record.tenantId, {
-        event: 'capture_code_failed',
-        actor: record.keyId,
-        request_id: requestId(clock.now()),
-        capture_session: record.id,
-        purpose: record.purpose,
-      })
+      const { id, purpose } = record
+      return { facts: { event: 'capture_code_failed', capture_session: id, purpose } }
     })
     if (state.state === 'open' && isWrong) return { state: 'code', message: PAGE_TEXTS[language].code_wrong }
     return state
@@ -77,7 +67,7 @@ export class CaptureFlow {
    * @throws CaptureFlowError consent_changed where the page showed another text than the present one
    */
   async consent(token: string, shown: ConsentBody, language: CaptureLanguage): Promise<PageState> {
-    const { clock, audit, vault } = this.parts
+    const { clock, vault } = this.parts
     return this.changes.change(token, async (session, tx) => {
       const { record, content } = session
       assertConfirmed(session)
@@ -107,17 +97,16 @@ export class CaptureFlow {
         firstAgreedAt: now,
       })
       const subject = await vault.find(tx, record.blindIndex, content.captureRequest.userId)
-      await audit.append(tx, record.tenantId, {
+      const facts: AuditFacts = {
         event: 'capture_consented',
-        actor: record.keyId,
-        request_id: requestId(now),
         capture_session: record.id,
         purpose: record.purpose,
         consent_version: version,
         consent_sha256: sha256,
         // A person who is not enrolled yet has no pseudonym: the audit entry of the enrolment names the same session.
         ...(subject ? { subject: subject.pseudonym } : {}),
-      })
+      }
+      return { facts }
     })
   }
 
@@ -161,6 +150,7 @@ export class CaptureFlow {
   /**
    * Takes one of the three tries before the capture is judged, so that at most three captures are judged even when more arrive at the same
    * time. The try is given back when nothing was judged, but not after a crash.
+   *
    */
   async frames(
     session: CaptureSession,
@@ -204,7 +194,7 @@ export class CaptureFlow {
       triesLeft = MAX_ATTEMPTS - record.attempts
       if (isFinal || isLast) record.status = 'completed'
       if (isFinal ? ending !== undefined : isLast) content.ending = ending ?? 'refused'
-      return isJudged ? resultOf(answer) : null
+      return { result: isJudged ? resultOf(answer) : null }
     })
     if (state.state === 'over') return state
     const texts = PAGE_TEXTS[language]

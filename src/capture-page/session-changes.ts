@@ -1,4 +1,8 @@
 /** Changes capture sessions for the hosted page, each in a transaction of its tenant, and returns the state that the page shows. */
+import type { AuditFacts, AuditLog } from '../audit/audit-log.js'
+import { AuditedUnitOfWork } from '../audit/audited-unit-of-work.js'
+import { requestId } from '../crypto/identifiers.js'
+import type { Clock } from '../lib/clock.js'
 import type { CaptureSessionRecord } from '../storage/records.js'
 import type { Store, StoreTransaction } from '../storage/store.js'
 import type {
@@ -32,15 +36,30 @@ export class CaptureFlowError extends Error {
   }
 }
 
+/** The effects of a step in addition to the change of the session. */
+export interface SessionChange {
+  /** Result of the capture, or null when none was judged. */
+  result?: CaptureSessionResult | null
+  /** Facts for the audit log. */
+  facts?: AuditFacts
+}
+
 export interface SessionChangesParts {
   store: Store
+  clock: Clock
+  audit: AuditLog
   captureSessions: CaptureSessionBook
   captureEvents: CaptureSessionEvents
 }
 
 export class SessionChanges {
-  constructor(private readonly parts: SessionChangesParts) {}
+  private readonly audited: AuditedUnitOfWork
 
+  constructor(private readonly parts: SessionChangesParts) {
+    this.audited = new AuditedUnitOfWork(parts.store, parts.audit)
+  }
+
+  /** Returns the state of a session as the page shows it. */
   state(session: CaptureSession): PageState {
     const { record, content, side } = session
     if (record.status === 'open')
@@ -55,31 +74,32 @@ export class SessionChanges {
 
   /**
    * Changes a session that is not over. When `work` ends the session, queues the webhook that reports it.
-   * @param work may await nothing but `tx`; returns the result of a capture if one was judged
+   * @param work may await nothing but `tx`
    * @returns the state after it
    */
   async change(
     token: string,
     // biome-ignore lint/suspicious/noConfusingVoidType: most changes have no result to return
-    work: (session: CaptureSession, tx: StoreTransaction) => Promise<CaptureSessionResult | null | void>,
+    work: (session: CaptureSession, tx: StoreTransaction) => Promise<SessionChange | void>,
   ): Promise<PageState> {
-    const { store, captureSessions, captureEvents } = this.parts
+    const { store, clock, captureSessions, captureEvents } = this.parts
     const known = await captureSessions.find(store.read, token)
     if (!known) throw new CaptureFlowError('the session is gone')
-    const changed = async (tx: StoreTransaction) => {
+    const { tenantId, keyId } = known.record
+    const actor = { name: keyId, requestId: requestId(clock.now()) }
+    return this.audited.runFound({ tenantId }, actor, async (tx) => {
       const session = await captureSessions.find(tx, token)
       if (!session) throw new CaptureFlowError('the session is gone')
       const { record } = session
-      if (record.status === 'open') {
-        if (record.expiryReportedAt !== null) throw new CaptureFlowError('the session has expired')
-        const result = await work(session, tx)
-        await captureSessions.put(tx, session)
-        if ((record.status as CaptureSessionRecord['status']) !== 'open')
-          await captureEvents.tellOfEnd(tx, record, result ?? null)
-      }
-      return this.state(session)
-    }
-    return store.transaction(changed, undefined, { tenantId: known.record.tenantId })
+      if (record.status !== 'open') return { tenantId: null, result: this.state(session) }
+      if (record.expiryReportedAt !== null) throw new CaptureFlowError('the session has expired')
+      const { result = null, facts } = (await work(session, tx)) ?? {}
+      await captureSessions.put(tx, session)
+      if ((record.status as CaptureSessionRecord['status']) !== 'open')
+        await captureEvents.reportEnd(tx, record, result)
+      const state = this.state(session)
+      return facts ? { tenantId, result: state, facts } : { tenantId: null, result: state }
+    })
   }
 }
 

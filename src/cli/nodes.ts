@@ -1,6 +1,6 @@
 /** `countersign nodes`: which services serve from the database, and which master keys each can read. */
 import type { Command } from 'commander'
-import { fleetView } from '../cluster/membership.js'
+import { membershipView } from '../cluster/membership.js'
 import { action, note, type OutputOptions, print } from './lib/output.js'
 import { listing } from './lib/style.js'
 import { withCore } from './lib/with-core.js'
@@ -9,7 +9,7 @@ export function registerNodesCommand(command: Command): void {
   command.option('--json', 'print JSON').action(
     action(async (options: OutputOptions) => {
       const services = await withCore(({ store }) => store.services())
-      const membership = fleetView(services)
+      const membership = membershipView(services)
       const view = {
         ...membership,
         /** Ids of the master keys that a service can read are for the operator: readiness, which anyone may ask, leaves them out. */

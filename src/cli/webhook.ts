@@ -1,7 +1,7 @@
 /** `countersign webhook …`: where a tenant is told of what happens. The service sends; these commands only write the outbox. */
 import type { Command } from 'commander'
-import { COMMAND_LINE } from '../admin/operation.js'
 import { webhookDeliveryView, webhookView } from '../admin/views.js'
+import { COMMAND_LINE } from '../audit/audited-unit-of-work.js'
 import { action, note, type OutputOptions, print } from './lib/output.js'
 import { listing } from './lib/style.js'
 import { withCore } from './lib/with-core.js'

@@ -5,7 +5,7 @@
 
 import type { Logger } from 'pino'
 import { statusOf } from '../api/error-response.js'
-import { fleetView } from '../cluster/membership.js'
+import { membershipView } from '../cluster/membership.js'
 import type { IncomingRequest, Reply } from '../http/listeners/listener.js'
 import type { Metrics } from '../http/metrics/metrics.js'
 import type { ServiceNode } from '../storage/coordinator.js'
@@ -64,7 +64,7 @@ export function adminHandler({
         const { reasons } = readiness
         const view = {
           ...(reasons.length === 0 ? { status: 'ready' } : { status: 'not_ready', reasons }),
-          ...(nodes().length > 0 ? { nodes: fleetView(nodes()).nodes } : {}),
+          ...(nodes().length > 0 ? { nodes: membershipView(nodes()).nodes } : {}),
         }
         return reply(reasons.length === 0 ? 200 : 503, 'application/json', JSON.stringify(view))
       },

@@ -5,7 +5,7 @@ import { calibrationPoints } from '../../models/pack/model-pack.js'
 import { networkFiles } from '../../models/pack/network-files.js'
 import { gradeOf } from '../../models/pack/pack-grade.js'
 import { optionalTime, secretView } from '../admin/views.js'
-import { fleetView } from '../cluster/membership.js'
+import { membershipView } from '../cluster/membership.js'
 import { isoTime } from '../lib/clock.js'
 import { nearestFolder } from '../lib/nearest-folder.js'
 import { COMMIT } from '../lib/version.js'
@@ -84,7 +84,7 @@ export const INSTALLATION_ROUTES = {
             measured,
           })),
         },
-        ...fleetView(store.shared ? await store.services() : []),
+        ...membershipView(store.shared ? await store.services() : []),
         packs: (await installedPacks(config.modelsDir, pack.dir)).map(({ id, model, dir, problem }) => ({
           id: model ?? id,
           active: dir === pack.dir,

@@ -15,7 +15,7 @@ export interface SignerParts {
   /** The environment that the listener serves. Responses signed with the instance secret name it too. */
   environment: Environment
   clock: Clock
-  /** Signs what no tenant is known for. */
+  /** Signs replies to callers whose tenant is not known. */
   instanceSecret: SigningSecret
 }
 

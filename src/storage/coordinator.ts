@@ -72,7 +72,7 @@ export interface Coordinator extends Claims, Presence {
    * @returns whether this service holds it for so long, and the database's clock in milliseconds since the Unix epoch
    * @throws StoreUnavailableError
    */
-  takeDuty(forMs: number): Promise<{ isTaken: boolean; nowMs: number }>
+  acquireLeaderLease(forMs: number): Promise<{ isTaken: boolean; nowMs: number }>
   /** Publishes the progress of this service with its next heartbeat. */
   showEpochs(progress: EpochProgress): void
   /** Takes tokens out of the bucket of `holder`. @param most tokens to take at most @throws StoreUnavailableError */

@@ -9,11 +9,11 @@ import type { SealedRow } from './records.js'
 export interface EpochRecord {
   /** Number of the epoch; later epochs have greater numbers. */
   number: number
-  /** Id of a key in the folder, or an id for which `isKeyless` is true. */
+  /** Id of a key in the folder, or an id for which `isBaseEpoch` is true. */
   keyId: string
   announcedAt: number
   activatedAt: number | null
-  settledAt: number | null
+  completedAt: number | null
   /** When the database stopped holding data keys wrapped under this epoch; null before. */
   retiredAt: number | null
 }
@@ -21,17 +21,17 @@ export interface EpochRecord {
 const KEYLESS = 'none-'
 
 /** Makes an id for an epoch in which only the working key wraps data keys, as before the first epoch. */
-export function keylessId(): string {
+export function baseEpochId(): string {
   return `${KEYLESS}${randomUUID()}`
 }
 
-export function isKeyless(keyId: string): boolean {
+export function isBaseEpoch(keyId: string): boolean {
   return keyId.startsWith(KEYLESS)
 }
 
 /** Whether the rotation to this epoch has begun and not ended. */
-export function isUnderWay({ settledAt, retiredAt }: EpochRecord): boolean {
-  return settledAt === null && retiredAt === null
+export function isUnderWay({ completedAt, retiredAt }: EpochRecord): boolean {
+  return completedAt === null && retiredAt === null
 }
 
 /** How far a service has followed a rotation. */
@@ -59,12 +59,12 @@ export interface EpochBook {
   withdraw(number: number, at: number): Promise<void>
   /** Once it resolves, no service writes that wraps under an earlier epoch. */
   fence(number: number): Promise<void>
-  /** Marks the epoch as settled and retires all before it. Does nothing once a later epoch has begun. */
-  settle(number: number, at: number): Promise<void>
+  /** Marks the epoch as completed and retires all before it. Does nothing once a later epoch has begun. */
+  complete(number: number, at: number): Promise<void>
   /** Names of the live services that have not reached the epoch in this respect. */
   behind(stage: keyof EpochProgress, number: number): Promise<string[]>
   /**
-   * Replaces wrapped keys, and leaves alone those that have changed since they were read.
+   * Replaces wrapped keys, and skips those that have changed since they were read.
    * @param number of the epoch, after which none may have begun; null for a database that no service uses
    * @returns how many were replaced
    */

@@ -21,7 +21,7 @@ export interface WebhookReader {
   webhookDelivery(id: string): Promise<WebhookDeliveryRecord | undefined>
   /** Number of deliveries of an endpoint that wait. */
   pendingWebhooks(endpointId: string): Promise<number>
-  /** For each endpoint the delivery that has been due longest, the longest due first; none of a suspended tenant. */
+  /** The delivery of each endpoint that has been due longest, the longest due first; none of a suspended tenant. */
   dueWebhooks(now: number, limit: number): Promise<WebhookDeliveryRecord[]>
 }
 

@@ -1,8 +1,8 @@
 /** Logo and color of a tenant on the hosted page: encoded again before they are stored, and served from the page's own origin. */
 import sharp from 'sharp'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { COMMAND_LINE } from '../../src/admin/operation.js'
 import { capturePageView } from '../../src/admin/views.js'
+import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
 import { capturePageSettings } from '../../src/tenants/capture-page-settings.js'
 import { allowReturn, askForSession, Visitor } from '../support/capture-page.js'
 import { startService, type TestService, type TestTenant } from '../support/service.js'

@@ -1,7 +1,7 @@
 /** The settings of the hosted capture page at the dashboard: who may read and change them, and which values are refused. */
 import sharp from 'sharp'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { COMMAND_LINE } from '../../src/admin/operation.js'
+import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
 import { type DashboardClient, loginToken, signIn } from '../support/dashboard.js'
 import { startService, type TestService, type TestTenant } from '../support/service.js'
 

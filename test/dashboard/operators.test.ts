@@ -1,7 +1,7 @@
 /** Operators with names: their rights at the dashboard, and their entries in the audit logs. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { COMMAND_LINE } from '../../src/admin/operation.js'
 import type { PeopleOperations } from '../../src/admin/people-operations.js'
+import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
 import { type DashboardClient, request, signIn } from '../support/dashboard.js'
 import { startService, type TestService, type TestTenant } from '../support/service.js'
 

@@ -1,6 +1,6 @@
 /** The page of the second factor, and the sign-in with it, in a real browser. */
 import { describe, expect, it } from 'vitest'
-import { COMMAND_LINE } from '../../src/admin/operation.js'
+import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
 import { totpCode, totpStep } from '../../src/crypto/totp.js'
 import { MINUTE_MS } from '../../src/lib/clock.js'
 import { CHROMIUM, loaded, violations } from '../support/browser.js'

@@ -1,7 +1,7 @@
 /** The figures of the Overview: what they count, over which window, and what survives a restart. */
 import { pino } from 'pino'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { COMMAND_LINE } from '../../src/admin/operation.js'
+import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
 import type { TrafficView, TrafficWindow } from '../../src/dashboard/contract.js'
 import { countLatency, percentilesOf } from '../../src/dashboard/latency-counts.js'
 import { Traffic } from '../../src/dashboard/traffic.js'

@@ -1,6 +1,6 @@
 /** Users at the dashboard: what it shows of them, and who may unlock them. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { COMMAND_LINE } from '../../src/admin/operation.js'
+import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
 import { isoTime, SECOND_MS } from '../../src/lib/clock.js'
 import type { ApiClient } from '../support/client.js'
 import { type DashboardClient, loginToken, signIn } from '../support/dashboard.js'

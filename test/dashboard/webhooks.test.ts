@@ -2,7 +2,7 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { COMMAND_LINE } from '../../src/admin/operation.js'
+import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
 import { RETRY_DELAYS_MS } from '../../src/webhooks/webhook-sender.js'
 import { poll } from '../support/command.js'
 import { type DashboardClient, loginToken, signIn } from '../support/dashboard.js'

@@ -27,7 +27,7 @@ async function reference(subject: Subject): Promise<ReferenceRecord> {
   })
 }
 
-/** What lies in a sealed reference, as somebody with the user's data key finds it. */
+/** Decrypts a sealed reference with the user's data key. @returns the stored template */
 function stored(subject: Subject, { sealed, id }: ReferenceRecord): Float64Array {
   const plaintext = open(subject.dataKey, sealed, id)
   return new Float64Array(new Uint8Array(plaintext.subarray(4 + plaintext.readUInt32LE(0))).buffer)
@@ -40,7 +40,7 @@ function cosine(a: ArrayLike<number>, b: ArrayLike<number>): number {
 }
 
 describe('a stored template', () => {
-  it('opens to what was stored, and lies transformed', async () => {
+  it('opens a template to what was stored, and stores it transformed', async () => {
     const subject = subjectOf('ten_a')
     const record = await reference(subject)
     const { embedding, photoCount, weight, consent } = vault.openReference(subject, record)
@@ -53,7 +53,7 @@ describe('a stored template', () => {
     expect(vault.openCapture(subject, vault.sealCapture(subject, capture))).toEqual(capture)
   })
 
-  it('cannot be compared with the same face of another tenant, or of another enrolment', async () => {
+  it('stores templates that cannot be compared with the same face of another tenant or enrollment', async () => {
     const [one, other] = [subjectOf('ten_a'), subjectOf('ten_b')]
     const records = [await reference(one), await reference(one), await reference(other)]
     const [first, again, foreign] = records.map((record, i) => stored(i < 2 ? one : other, record))
@@ -61,7 +61,7 @@ describe('a stored template', () => {
     expect(Math.abs(cosine(first!, foreign!))).toBeLessThan(0.5)
   })
 
-  it('from before there were transforms still opens', () => {
+  it('opens templates that were stored before there were transforms', () => {
     const subject = subjectOf('ten_a')
     const header = Buffer.from(JSON.stringify({ consent: null, dimensions: 128 }))
     const length = Buffer.alloc(4)

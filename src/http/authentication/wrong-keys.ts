@@ -1,7 +1,7 @@
 /**
- * Counts wrong API keys by address: whoever sends too many gets 429 for further ones. A valid key is heard from any address at any
- * time: with 256 bits of key, that a guesser would be told of a hit helps nobody, and behind a shared proxy the others would be
- * shut out.
+ * Counts wrong API keys by address: an address that sends too many gets 429 for further wrong ones. A valid key is accepted from any
+ * address at any time. That a guesser could see a hit does not matter with keys of 256 bits, and refusing valid keys would shut out
+ * other callers behind the same proxy.
  */
 import { MINUTE_MS, SECOND_MS } from '../../lib/clock.js'
 import type { RateContract, RateLimiter } from '../../tenants/rate-limiter.js'
@@ -9,7 +9,7 @@ import type { RateContract, RateLimiter } from '../../tenants/rate-limiter.js'
 export class WrongKeys {
   private readonly contract: RateContract
 
-  /** @param perMinute wrong keys that an address may send a minute; 0 for any number */
+  /** @param perMinute number of wrong keys that an address may send in a minute; 0 for no limit */
   constructor(
     private readonly perMinute: number,
     private readonly limiter: RateLimiter,
@@ -17,7 +17,7 @@ export class WrongKeys {
     this.contract = { ratePerSecond: (perMinute * SECOND_MS) / MINUTE_MS, burst: perMinute }
   }
 
-  /** A wrong key came from the address. @returns seconds to wait where there were too many, else 0 */
+  /** Counts a wrong key from the address. @returns seconds to wait where there were too many, else 0 */
   async wrong(address: string): Promise<number> {
     if (this.perMinute === 0) return 0
     const { retryAfterSeconds } = await this.limiter.take(`wrong key ${networkOf(address)}`, this.contract)
@@ -25,7 +25,7 @@ export class WrongKeys {
   }
 }
 
-/** An IPv6 network of 64 bits is one customer of a provider; its addresses are free to choose. */
+/** The address itself, or its /64 network for IPv6: one customer of a provider has all addresses of such a network. */
 export function networkOf(address: string): string {
   return address.includes(':') ? address.split(':', 4).join(':') : address
 }

@@ -1,20 +1,20 @@
-/** When a listener can be closed without anybody standing before it. */
+/** Waits until a listener can be closed without cutting connections that the kernel has accepted and this process has not. */
 
-/** A turn of the event loop that took no longer had hardly anything to do: what came meanwhile is what comes in this time. */
+/** A turn of the event loop that took no longer had hardly anything to do, so that hardly anything was waiting. */
 const SHORT_TURN_MS = 0.1
 const PATIENCE_MS = 5000
 
 /**
- * The kernel resets what it has taken and we have not. Every turn of the event loop takes something of what waits: resolves right
- * after a turn that was short and took nothing, or after five seconds without any.
- * @param taken how many connections so far; where nobody counts them, each turn must take all that wait
+ * The kernel resets connections of its accept queue when the listener closes. Every turn of the event loop accepts some of them.
+ * Resolves right after a turn that was short and accepted none, or after five seconds without such a turn.
+ * @param accepted number of connections so far; where a transport does not count them, each turn must accept all that wait
  */
-export async function acceptQueueDrained(taken: () => number = () => 0): Promise<void> {
+export async function acceptQueueDrained(accepted: () => number = () => 0): Promise<void> {
   const giveUpAtMs = performance.now() + PATIENCE_MS
   for (;;) {
-    const [beganMs, before] = [performance.now(), taken()]
+    const [beganMs, before] = [performance.now(), accepted()]
     await new Promise((resolve) => setImmediate(resolve))
     const endedMs = performance.now()
-    if ((endedMs - beganMs < SHORT_TURN_MS && taken() === before) || endedMs > giveUpAtMs) return
+    if ((endedMs - beganMs < SHORT_TURN_MS && accepted() === before) || endedMs > giveUpAtMs) return
   }
 }

@@ -1,6 +1,6 @@
 /**
- * One request as it is seen from outside: everything that log, metrics, traces and the dashboard's charts say of it. Verdict and
- * effect are as the endpoint stated them; a refusal and a kept response have none.
+ * One answered request as log, metrics, traces and the dashboard's charts show it. Verdict and effect are as the endpoint stated
+ * them; a refusal and a kept response have none.
  */
 
 import type { Observed } from '../../api/endpoint.js'
@@ -12,21 +12,21 @@ import type { Timings } from '../../verification/stages.js'
 export interface Observation extends Observed {
   requestId: string
   environment: Environment
-  /** The endpoint's id; `unknown` for an address that is none of ours. */
+  /** Id of the endpoint; `unknown` for an unknown address. */
   endpoint: string
   method: string
-  /** Safe to write down: as the endpoint describes it, so that nobody is named; of an address that is none of ours the digest alone. */
+  /** Path template of the endpoint, which names nobody, or the digest of an unknown path: safe to log. */
   path: string
-  /** The caller, where it is known. */
+  /** Id of the calling tenant, where the caller is known. */
   tenantId: string | undefined
   tenantName: string | undefined
-  /** Id of the API key that was presented, where the database has it: also of one that was refused. */
+  /** Id of the API key that was presented, also of one that was refused; null for a key that the database does not have. */
   keyId: string | null
-  /** Whose key was presented, where the database has it: also of one that was refused, which makes nobody its caller. */
+  /** Id of the tenant whose key was presented, also where the key was refused and `tenantId` is therefore undefined. */
   keyTenantId: string | undefined
-  /** The user that the request was about. Only the request log reads it, which writes the id down in the sandbox only, sealed. */
+  /** The user that the request was about. Only the request log reads it: it keeps the id in the sandbox only, sealed. */
   user: CalledUser | undefined
-  /** Pseudonym of the user, where the audit log has named it already. */
+  /** Pseudonym of the user, where the audit log has used it already. */
   subject: string | undefined
   verificationId: string | undefined
   /** The caller's own `X-Request-Id`, where it is well-formed. */
@@ -35,12 +35,12 @@ export interface Observation extends Observed {
   isReplay: boolean
   /** Whether the request brought the frames of a challenge. */
   isChallenge: boolean
-  /** Where the request came from; null for one of the hosted capture page. Personal data where a person called. */
+  /** IP address of the caller; null for a request of the hosted capture page. It is personal data where a person called. */
   address: string | null
-  /** The signing secret that the caller says it holds (`X-Svc-Signing-Key-Id`). */
+  /** Id of the signing secret that the caller says it holds (`X-Svc-Signing-Key-Id`). */
   signingKeyId: string | undefined
   status: number
-  /** Of a refusal. */
+  /** Error code of a refusal. */
   code: ErrorCode | undefined
   durationMs: number
   timings: Timings

@@ -12,7 +12,7 @@ import { withReferences } from './openapi-schemas.js'
 
 type Json = Record<string, unknown>
 
-/** Codes that any authenticated endpoint may answer with. */
+/** Error codes that every authenticated endpoint may answer with. */
 const SHARED_ERRORS: ErrorCode[] = [
   'malformed_request',
   'request_timeout',
@@ -31,7 +31,7 @@ const SHARED_ERRORS: ErrorCode[] = [
   'store_unavailable',
   'shutting_down',
 ]
-/** Codes of calls that keep something in the sandbox. */
+/** Error codes of calls that write a record in the sandbox. */
 const SANDBOX_ERRORS: ErrorCode[] = ['sandbox_quota_reached', 'sandbox_storage_low']
 const BODY_ERRORS: ErrorCode[] = [
   'malformed_json',
@@ -52,16 +52,16 @@ const ABOUT_USERS = new Set<EndpointDescription['id']>([
 ])
 const ENGINE_ERRORS: ErrorCode[] = ['overloaded', 'engine_unavailable']
 
-/** Where the APIs are, ending in /v1. */
+/** Base URLs of the two APIs, ending in /v1. */
 export type BaseUrls = Record<'production' | 'sandbox', string>
 
-/** As the document in the documentation says it, which is of no installation. */
+/** Base URLs in docs/openapi.json, which belongs to no installation. */
 const DEFAULT_BASE_URLS: BaseUrls = {
   production: 'http://127.0.0.1:8080/v1',
   sandbox: 'http://127.0.0.1:8081/v1',
 }
 
-/** A grey square of 64 pixels. No model looks for a face in the sandbox, so it takes the examples as they stand. */
+/** A gray square of 64 pixels. No model runs in the sandbox, so that the examples work there as they are. */
 const EXAMPLE_IMAGE = 'UklGRiQAAABXRUJQVlA4TBcAAAAvP8APAAdQxCIWsf8BICH8f69F9D/1AwA='
 const EXAMPLES: Partial<Record<EndpointDescription['id'], Json>> = {
   enroll: { user_id: 'ada+match', images: [EXAMPLE_IMAGE, EXAMPLE_IMAGE, EXAMPLE_IMAGE], replace: true },
@@ -110,7 +110,7 @@ export function buildOpenApi(
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [
-      // The paths say the version.
+      // The version is part of the paths.
       { url: at.production.replace(/\/v1$/, ''), description: 'Production.' },
       { url: at.sandbox.replace(/\/v1$/, ''), description: 'Sandbox.' },
     ],

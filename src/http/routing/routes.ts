@@ -13,7 +13,7 @@ import { rotateSigning, rotateSigningDescription } from '../../api/rotate-signin
 import type { Services } from '../../api/services.js'
 import { verify, verifyDescription } from '../../api/verify.js'
 
-/** What the OpenAPI document is made from. */
+/** Descriptions of all endpoints: the OpenAPI document is made from them. */
 export const DESCRIPTIONS: EndpointDescription[] = [
   enrollDescription,
   verifyDescription,
@@ -28,9 +28,9 @@ export const DESCRIPTIONS: EndpointDescription[] = [
   getCaptureSessionDescription,
 ]
 
-/** Where the OpenAPI document is served, without a key, on both APIs. */
+/** Path of the OpenAPI document, which both APIs serve without a key. */
 export const OPENAPI_PATH = '/v1/openapi.json'
-/** Explains every error code to a person; `doc_url` of an error leads there. */
+/** Path of the page that explains every error code; `doc_url` of an error leads there. */
 export const ERRORS_PATH = '/errors'
 
 /** The endpoints over one environment's services. The router hands each only input that its own schema has passed. */

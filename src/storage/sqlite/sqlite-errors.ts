@@ -1,4 +1,4 @@
-/** What errors of SQLite mean to callers of a store, and to people. */
+/** Translates SQLite's errors for callers of a store and for people. */
 import { accessSync, constants, existsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import Database from 'better-sqlite3'

@@ -9,7 +9,7 @@
  *                  | deadline has passed         | throws | COMMIT fails, or the disk is full
  *                  v                             v        v
  *               rejected                   rolled back   rolled back with the whole group
- *                                          alone: rejects  all of its jobs reject
+ *                                          job rejects    all of its jobs reject
  *
  * Steps of a group, and what is durable after each:
  *
