@@ -5,17 +5,22 @@
  */
 import { Camera, type CameraChoice } from './camera.js'
 import { CaptureError, type CaptureErrorCode, toCaptureError } from './capture-error.js'
-import type { CaptureDetail, CaptureEvents, CaptureOutcome } from './capture-events.js'
+import type {
+  CaptureDetail,
+  CaptureDetector,
+  CapturedFrame,
+  CaptureEvents,
+  CaptureOutcome,
+} from './capture-events.js'
 import type { CaptureMessages } from './capture-messages.js'
 import { type CaptureChallenge, type CaptureStep, planCapture } from './capture-plan.js'
 import { type CaptureMode, CaptureSettings } from './capture-settings.js'
 import { messagesIn } from './capture-texts.js'
 import { type CaptureState, CaptureView } from './capture-view.js'
-import { type CapturedFrame, captureChallenge } from './challenge-capture.js'
+import { captureChallenge } from './challenge-capture.js'
 import { Coach } from './coach.js'
 import { FrameGrabber } from './frame-grabber.js'
 import type { CaptureGuidance, PhotoGuidance } from './guidance-codes.js'
-import type { CaptureDetector } from './guide.js'
 import { photoFromFile } from './photo-file.js'
 
 export type {
