@@ -1,13 +1,13 @@
 /** Instructs the person while the camera is on: shows and speaks the steps, and the advice that improves the capture. */
 import type { ArrowOrder } from './arrow-view.js'
-import type { Emit } from './capture-events.js'
+import type { CaptureDetector, Emit } from './capture-events.js'
 import type { CaptureMessages } from './capture-messages.js'
 import type { CaptureStep } from './capture-plan.js'
 import type { CaptureSettings } from './capture-settings.js'
 import { languageOf } from './capture-texts.js'
 import type { CaptureView } from './capture-view.js'
 import type { CaptureGuidance } from './guidance-codes.js'
-import { askBackend, type CaptureDetector, Guide } from './guide.js'
+import { askBackend, Guide } from './guide.js'
 import { Speaker } from './speaker.js'
 
 /** Advice that asks for the movement of the step. */

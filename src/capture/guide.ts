@@ -1,15 +1,8 @@
 /** Asks for guidance repeatedly, with a small frame each time and one question at a time. */
+import type { CaptureDetector } from './capture-events.js'
 import type { CaptureStep } from './capture-plan.js'
 import { FrameGrabber } from './frame-grabber.js'
 import type { CaptureGuidance } from './guidance-codes.js'
-
-/** Returns the codes of guidance for a frame, the most urgent first; none when there is nothing to do better. */
-export type CaptureDetector = (
-  frame: Blob,
-  step: CaptureStep,
-  /** Aborted when the answer would come too late. */
-  signal: AbortSignal,
-) => readonly CaptureGuidance[] | Promise<readonly CaptureGuidance[]>
 
 const FRAME = { maxSide: 320, quality: 0.8 } as const
 const INTERVAL_MS = 700

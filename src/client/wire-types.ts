@@ -47,38 +47,11 @@ export type FrameGuidance =
   | 'nod_more'
 
 /** Advice to a person about the frames of a challenge. */
-export type LivenessGuidance =
-  | 'no_face'
-  | 'several_faces'
-  | 'too_far'
-  | 'too_close'
-  | 'cut_off'
-  | 'too_dark'
-  | 'too_bright'
-  | 'blurred'
-  | 'not_frontal'
-  | 'wrong_direction'
-  | 'turn_more'
-  | 'nod_more'
-  | 'slower'
-  | 'try_again'
+export type LivenessGuidance = FrameGuidance | 'slower' | 'try_again'
 
 /** Advice to a person about a photo that was refused: a code that `<countersign-capture>` has texts for. */
 export type PhotoGuidance =
-  | 'no_face'
-  | 'several_faces'
-  | 'too_far'
-  | 'too_close'
-  | 'cut_off'
-  | 'too_dark'
-  | 'too_bright'
-  | 'blurred'
-  | 'not_frontal'
-  | 'wrong_direction'
-  | 'turn_more'
-  | 'nod_more'
-  | 'slower'
-  | 'try_again'
+  | LivenessGuidance
   | 'eyes_closed'
   | 'file_unreadable'
   | 'wrong_format'
@@ -149,15 +122,11 @@ export interface Quality {
 export interface EnrolmentQuality {
   /** Overall, 0 to 1, higher is better. */
   score: number
-  /** Width of the face between its outer edges, in pixels. */
   face_width_px: number
   /** Confidence of the face detector, 0 to 1. */
   detection: number
-  /** Variance of the Laplacian of the aligned face. */
   sharpness: number
-  /** Mean grey level of the aligned face, 0 to 255. */
   brightness: number
-  /** Standard deviation of the grey level of the aligned face. */
   contrast: number
   /** Number of photos that the reference was made of: with three, far fewer people are missed than with one. */
   views: number
@@ -232,9 +201,7 @@ export interface Challenge {
   challenge_id: string
   /** Send it back with the frames. No other call returns it. */
   nonce: string
-  /** The customer's own identifier of the user: 1 to 128 characters, no control characters. */
   user_id: string
-  /** The call in which the frames will be sent. Default `verify`. */
   purpose: 'verify' | 'enroll'
   /** Name of the check in verdicts; null where no movement is asked for. */
   method: string | null
@@ -275,7 +242,6 @@ export interface GuidanceRequest<Image = ImageInput> {
 
 /** Answer of `POST /v1/guidance`. */
 export interface Guidance {
-  /** Movement that the person is asked to make: the step of the challenge that is shown. */
   step: ChallengeStep
   /**
    * Advice for the person, the most urgent first. Empty where nothing needs to change: the person holds still, or the
@@ -294,7 +260,10 @@ export interface Consent {
 
 /** Body of `POST /v1/enroll`, without the photos. */
 export interface EnrollFields {
-  /** The customer's own identifier of the user: 1 to 128 characters, no control characters. */
+  /**
+   * The customer's own identifier of the user: 1 to 128 characters, no control characters. No user is enrolled under an
+   * identifier that holds format, invisible, private-use or unassigned characters of Unicode.
+   */
   user_id: string
   /**
    * Liveness checks that this capture must have passed through: `passive` by a network, `active` by a challenge. The
@@ -325,7 +294,6 @@ export interface EnrollFields {
 /** Answer of `POST /v1/enroll`. */
 export interface EnrollResult {
   reference_id: string
-  /** The customer's own identifier of the user: 1 to 128 characters, no control characters. */
   user_id: string
   /** Measured on the best face. */
   quality: EnrolmentQuality
@@ -340,7 +308,6 @@ export interface EnrollResult {
 
 /** Answer of `POST /v1/enroll` with `dry_run`: the quality of the photos. Nothing is stored. */
 export interface AssessResult {
-  /** The customer's own identifier of the user: 1 to 128 characters, no control characters. */
   user_id: string
   /** Measured on the best face. */
   quality: EnrolmentQuality
@@ -353,13 +320,20 @@ export interface AssessResult {
 
 /** Body of `POST /v1/verify`, without the photos. */
 export interface VerifyFields<A extends ActionLike = Action> {
-  /** The customer's own identifier of the user: 1 to 128 characters, no control characters. */
+  /**
+   * The customer's own identifier of the user: 1 to 128 characters, no control characters. No user is enrolled under an
+   * identifier that holds format, invisible, private-use or unassigned characters of Unicode.
+   */
   user_id: string
-  /** Liveness checks that this capture must have passed through: `passive` by a network, `active` by a challenge. */
+  /**
+   * Liveness checks that this capture must have passed through: `passive` by a network, `active` by a challenge. The
+   * requirements of the installation and of the tenant’s contract apply as well. Default `none`.
+   */
   require_liveness?: LivenessRequirement
   /**
    * The action to be countersigned, such as the transfer's amount and payee: an object or a string, at most 4096 bytes in
-   * RFC 8785 canonical form.
+   * RFC 8785 canonical form. Integers beyond 2^53 - 1 and numbers with more digits than a double holds are refused,
+   * because readers differ in the number that they read: send them as strings.
    */
   action: A
   /** Echoed in the JWT, so that the caller can tell its own verdict. */
@@ -370,7 +344,6 @@ export interface VerifyFields<A extends ActionLike = Action> {
 export interface VerifyFacts {
   /** The `jti` of the JWT. */
   verification_id: string
-  /** The customer's own identifier of the user: 1 to 128 characters, no control characters. */
   user_id: string
   /** Lowest score that is approved. */
   threshold: number
@@ -405,13 +378,15 @@ export interface VerifyFacts {
 
 /** Body of `DELETE /v1/delete`. */
 export interface DeleteRequest {
-  /** The customer's own identifier of the user: 1 to 128 characters, no control characters. */
+  /**
+   * The customer's own identifier of the user: 1 to 128 characters, no control characters. No user is enrolled under an
+   * identifier that holds format, invisible, private-use or unassigned characters of Unicode.
+   */
   user_id: string
 }
 
 /** Answer of `DELETE /v1/delete`: the receipt of an erasure. */
 export interface DeleteResult {
-  /** The customer's own identifier of the user: 1 to 128 characters, no control characters. */
   user_id: string
   status: 'erased'
   erasure_id: string
@@ -429,7 +404,6 @@ export interface DeleteResult {
 
 /** Answer of `GET /v1/users/{user_id}`: an enrolled user. */
 export interface User {
-  /** The customer's own identifier of the user: 1 to 128 characters, no control characters. */
   user_id: string
   status: 'enrolled'
   /** When the user was first enrolled. RFC 3339. */
@@ -583,18 +557,28 @@ export interface ConsentText {
 
 /** Body of `POST /v1/capture-sessions`. */
 export interface CaptureSessionFields<A extends ActionLike = Action> {
-  /** The customer's own identifier of the user: 1 to 128 characters, no control characters. */
+  /**
+   * The customer's own identifier of the user: 1 to 128 characters, no control characters. No user is enrolled under an
+   * identifier that holds format, invisible, private-use or unassigned characters of Unicode.
+   */
   user_id: string
   /** The call in which the frames will be sent. Default `verify`. */
   purpose?: 'verify' | 'enroll'
   /**
    * The action to be countersigned, such as the transfer's amount and payee: an object or a string, at most 4096 bytes in
-   * RFC 8785 canonical form.
+   * RFC 8785 canonical form. Integers beyond 2^53 - 1 and numbers with more digits than a double holds are refused,
+   * because readers differ in the number that they read: send them as strings.
    */
   action?: A
-  /** Movements of the head that the person can make; default both. */
+  /**
+   * Movements of the head that the person can make; default both. With only one of them the liveness statement is weaker,
+   * and its name says so. With none, `[]`, the frames show no movement.
+   */
   modes?: Array<'turn' | 'nod'>
-  /** Liveness checks that this capture must have passed through: `passive` by a network, `active` by a challenge. */
+  /**
+   * Liveness checks that this capture must have passed through: `passive` by a network, `active` by a challenge. The
+   * requirements of the installation and of the tenant’s contract apply as well. Default `none`.
+   */
   require_liveness?: LivenessRequirement
   /** Only for an enrollment: the field `replace` of `enroll`. Default `false`. */
   replace?: boolean
@@ -631,9 +615,7 @@ export interface CaptureSessionLink {
    * session ends. Null where the page asks for no code.
    */
   confirmation_code: string | null
-  /** The customer's own identifier of the user: 1 to 128 characters, no control characters. */
   user_id: string
-  /** The call in which the frames will be sent. Default `verify`. */
   purpose: 'verify' | 'enroll'
   /** Seconds until the session expires. */
   expires_in: number

@@ -20,7 +20,7 @@ export interface Populated {
   sandboxKey: string
   productionKey: string
   image: string
-  /** What was answered to an idempotency key. */
+  /** The answer to a request with an idempotency key. */
   kept: { key: string; request: Record<string, unknown>; text: string }
 }
 
@@ -135,7 +135,7 @@ export async function stop(server: ServerProcess): Promise<void> {
   expect(await server.exited).toMatchObject({ code: 0 })
 }
 
-/** What a database's own files are. */
+/** SHA-256 of each existing file of a SQLite database, by the suffix of its name. */
 export function filesBeside(file: string): Record<string, string> {
   return Object.fromEntries(
     ['', '-wal', '-shm', '-journal']

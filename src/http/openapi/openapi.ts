@@ -4,9 +4,9 @@ import { QUALITY_COMPONENTS } from '../../../models/pack/quality-components.js'
 import type { EndpointDescription } from '../../api/endpoint.js'
 import { ERROR_STATUS } from '../../api/error-response.js'
 import { PHOTO_GUIDANCE } from '../../biometrics/photo-guidance.js'
-import { SANDBOX_OUTCOMES } from '../../client/sandbox-rules.js'
 import { ERRORS, type ErrorCode } from '../../lib/error-codes.js'
 import { SCOPES } from '../../tenants/key-scopes.js'
+import { SANDBOX_EFFECTS } from '../../verification/sandbox-outcomes.js'
 import { WEBHOOK_SCHEMAS } from '../../webhooks/webhook-schemas.js'
 import { withReferences } from './openapi-schemas.js'
 
@@ -168,7 +168,7 @@ function introduction(): string {
     '',
     'In the sandbox no model runs: the end of `user_id` chooses the outcome, for users who are not enrolled too. A user whose id ends otherwise is approved once enrolled, and reference_not_found before. Users whose end refuses every photo (+no_face, +multiple_faces, +different_people, +low_quality, +spoof) cannot be enrolled.',
     '',
-    ...Object.entries(SANDBOX_OUTCOMES).map(([suffix, outcome]) => `- \`${suffix}\`: ${outcome}`),
+    ...Object.entries(SANDBOX_EFFECTS).map(([suffix, outcome]) => `- \`${suffix}\`: ${outcome}`),
   ].join('\n')
 }
 
