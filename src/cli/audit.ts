@@ -1,4 +1,4 @@
-/** `countersign audit …`. */
+/** `countersign audit`: prints, exports, anchors and verifies the audit logs. */
 import { readFileSync } from 'node:fs'
 import type { Command } from 'commander'
 import type { AuditAnchor } from '../audit/audit-log.js'
@@ -54,7 +54,7 @@ export function registerAuditCommands(audit: Command): void {
         await withCore(async ({ store, audit: log }) => {
           const anchors: AuditAnchor[] = []
           for (const { id, name } of await store.read.tenants()) {
-            // An anchor of what somebody else appended would vouch for it.
+            // Verify before making an anchor: an anchor of a changed log would vouch for the change.
             if (!(await log.endsAsSealed(store.read, id)))
               throw new CommandError(
                 'audit_log_broken',
@@ -81,7 +81,7 @@ interface ChainView {
   name: string
   entries: number
   broken_at: number | null
-  /** Whether it holds every anchor that was given for it. */
+  /** Whether the log contains the entry of every anchor that was given. */
   anchored?: boolean
 }
 

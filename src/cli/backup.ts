@@ -1,4 +1,4 @@
-/** `countersign backup`, `countersign restore`. */
+/** `countersign backup` and `countersign restore`. */
 import { existsSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import type { Command } from 'commander'
@@ -69,7 +69,7 @@ export function registerRestoreCommand(command: Command): void {
         const keysFile = options.keys ?? (existsSync(beside) ? beside : null)
         for (const wanted of [file, ...(options.keys ? [options.keys] : [])])
           if (!existsSync(wanted)) throw new CommandError('file_not_found', `There is no file ${wanted}.`)
-        // With a log or journal of its own, the database is one that is in use or was left by a crash.
+        // A write-ahead log or journal beside the database means that it is in use, or was left by a crash.
         for (const taken of [database, `${database}-wal`, `${database}-journal`])
           if (existsSync(taken))
             throw new CommandError(
@@ -88,7 +88,7 @@ export function registerRestoreCommand(command: Command): void {
     )
 }
 
-/** Puts copy and keys in the place of the configured database, which is not there. @throws RestoreError */
+/** Writes copy and keys to the configured database, which must not exist yet. @throws RestoreError */
 export async function restoreDatabase(
   config: Config,
   copy: string,
@@ -109,7 +109,7 @@ export async function restoreDatabase(
   }
 }
 
-/** Opens the restored database, which proves that the master key fits, and says in every log what happened to it. */
+/** Opens the restored database, which proves that the master key fits, and records the restore in every audit log. */
 async function attest(config: Config): Promise<void> {
   await using(config, ({ operations }) => operations.tenants.noteRestored(COMMAND_LINE))
 }

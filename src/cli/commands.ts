@@ -1,13 +1,13 @@
-/** Table of contents of the command line: what each command is called and does, and the file behind it. */
+/** Table of contents of the command line: the name and purpose of each command, and the file behind it. */
 import type { Command } from 'commander'
 
 export interface CommandEntry {
-  /** The name and what stands behind it, as commander reads it. */
+  /** Name and arguments, in the syntax of commander. */
   usage: string
   description: string
-  /** Loads the file that gives the command its options and its work: only for one that was asked for. */
+  /** Imports the file that defines the command's options and work. Called only for the command that is run. */
   load(): Promise<(command: Command) => void>
-  /** It opens no configuration. */
+  /** The command opens no configuration. */
   isWithoutConfig?: true
 }
 

@@ -54,7 +54,7 @@ async function migrateStore(options: MigrateOptions): Promise<void> {
   assertMasterKey(config)
   const masterKey = loadMasterKey(config)
   closeFilesToOthers()
-  // Loaded here: help needs no database.
+  // Imported here: help needs no database.
   const { findKeys } = await import('../app/core.js')
   const { copyStore } = await import('../storage/copy-store.js')
   const startedMs = performance.now()
@@ -73,7 +73,7 @@ async function migrateStore(options: MigrateOptions): Promise<void> {
       const rows = await copyStore(source, target, translation, bars.update)
       const chains = await verifyChains(new AuditLog(keys, systemClock), target, bars)
       await source.assertUnchanged()
-      // Before the commit: a password file that was replaced for nothing is replaced again by the next run.
+      // Before the commit: a password file that was replaced in vain is replaced again by the next run.
       await moveOperatorPassword(config, source.password, target.password)
       await target.commit()
       bars.stop()
@@ -120,7 +120,7 @@ async function openTarget(config: Config, database: string): Promise<CopyTarget>
 
 const access = ({ databasePasswordFile }: Config) => ({ passwordFile: databasePasswordFile })
 
-/** Data keys that epochs have wrapped are wrapped without them afterwards: SQLite has no epochs. @throws ConfigError when a key of an epoch is missing */
+/** Unwraps data keys that are wrapped under epoch keys, since SQLite has no epochs. @throws ConfigError when a key of an epoch is missing */
 async function translationOf(
   { epochs }: CopySource,
   keys: ServiceKeys,
@@ -136,7 +136,7 @@ async function translationOf(
     try {
       return openWithAny(wrapping, wrapped, id)
     } catch {
-      // This user's data were lost before the copy.
+      // The data of this user were lost before the copy.
       return wrapped
     }
   }
@@ -149,7 +149,7 @@ async function translationOf(
   }
 }
 
-/** The URL without its password; the path of a file is absolute. */
+/** The URL without its password, or the absolute path of a file. */
 function shownUrl(database: string): string {
   return isPostgres({ database })
     ? database.replace(/^(\w+:\/\/[^:@/?#]*):[^@/?#]*@/, '$1@')
@@ -167,7 +167,7 @@ async function verifyChains(log: AuditLog, { read }: CopyTarget, bars: ProgressB
   return chains
 }
 
-/** Shows one stage after the other. */
+/** Shows the progress of one stage after the other. */
 class ProgressBars {
   private stage = ''
   private bar: Progress | null = null
@@ -195,7 +195,7 @@ interface Report {
 }
 
 function report(options: MigrateOptions, { rows, chains, seconds }: Report): void {
-  // The copy is as the source is. People have to follow up what a broken chain says.
+  // The copy has the same broken chain as its source, which people have to investigate.
   if (chains.some(({ broken_at }) => broken_at !== null)) process.exitCode = EXIT.failed
   const total = Object.values(rows).reduce((sum, count) => sum + count, 0)
   const [from, to] = [shownUrl(options.from), shownUrl(options.to)]

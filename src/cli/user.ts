@@ -1,4 +1,4 @@
-/** `countersign user …`: a tenant's users, straight on the database; a running service sees it at once. */
+/** `countersign user`: a tenant's users. Commands change the database, and a running service sees it at once. */
 import type { Command } from 'commander'
 import { COMMAND_LINE } from '../admin/operation.js'
 import type { Environment } from '../config/config.js'

@@ -1,4 +1,4 @@
-/** `countersign webhook …`: where a tenant is told of what happens. The service sends; these commands only write the outbox. */
+/** `countersign webhook`: a tenant's webhook endpoints and deliveries. These commands only write the outbox; the service sends. */
 import type { Command } from 'commander'
 import { COMMAND_LINE } from '../admin/operation.js'
 import { webhookDeliveryView, webhookView } from '../admin/views.js'
@@ -6,7 +6,7 @@ import { action, note, type OutputOptions, print } from './lib/output.js'
 import { listing } from './lib/style.js'
 import { withCore } from './lib/with-core.js'
 
-/** Printed at once. */
+/** Largest number of deliveries that are printed. */
 const MAX_DELIVERIES = 200
 
 export function registerWebhookCommands(webhook: Command): void {

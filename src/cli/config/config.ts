@@ -1,4 +1,4 @@
-/** `countersign config …`: every setting with its value and where it comes from, and everything that is wrong. */
+/** `countersign config`: shows every setting with its value and source, and reports everything that is wrong. */
 import { existsSync } from 'node:fs'
 import type { Command } from 'commander'
 import {
@@ -23,7 +23,7 @@ import { openPack, openSettings } from './open-settings.js'
 
 interface SettingView {
   name: string
-  /** In effect; null where there is none, MASK for a secret. */
+  /** Value in effect: MASK for a secret, null where there is none. */
   value: string | null
   source: 'environment' | 'file' | 'default'
   default: string | null
@@ -43,7 +43,7 @@ export function registerConfigCommands(config: Command): void {
         const resolution = resolveConfig()
         const { problems } = resolution
         const { configFile } = resolution.config
-        // Without what it sets, the table would show what is not so.
+        // Without the settings of the file the table would show wrong values.
         if (configFile && unreadable(configFile).length > 0) throw new ConfigError(problems)
         const views = (Object.keys(SETTINGS) as SettingName[]).map((name) => viewOf(name, resolution))
         if (problems.length > 0) process.exitCode = EXIT.failed
@@ -79,7 +79,7 @@ export function registerConfigCommands(config: Command): void {
           await tryPack(config),
           await tryBackups(config, Date.now()),
         ]
-        // What a setting and its trial both say, once.
+        // Setting and trial may report the same problem: print it once.
         const told = [
           ...resolution.problems,
           ...(await secretProblems(config)),
@@ -120,7 +120,7 @@ function viewOf(name: SettingName, { config, given }: Resolution): SettingView {
   }
 }
 
-/** Settings whose value in effect is not what the configuration holds. */
+/** Settings whose value in effect is not the one in the configuration. */
 const EFFECTIVE: { [K in SettingName]?: (config: Config) => string | null } = {
   productionUrl: (config) => environmentUrl(config, 'production'),
   sandboxUrl: (config) => environmentUrl(config, 'sandbox'),
@@ -138,11 +138,11 @@ function effectiveValue(name: SettingName, config: Config): string | null {
   if (Array.isArray(value)) return value.join(',')
   if (typeof value === 'object' && 'host' in value)
     return `${value.host.includes(':') ? `[${value.host}]` : value.host}:${value.port}`
-  // A URL may carry a password.
+  // A URL may contain a password.
   return String(value).replace(/\/\/\S*@/, `//${MASK}@`)
 }
 
-/** What is wrong with the secrets and the database's name; nothing is made, and the key command is run. */
+/** Problems with the secrets and with the name of the database. Creates nothing; runs the configured key command. */
 async function secretProblems(config: Config): Promise<string[]> {
   const { masterKey, masterKeyCommand, masterKeyFile, operatorPassword, operatorPasswordFile } = config
   const checks: Array<() => unknown> = [() => describeDatabase(config)]

@@ -1,4 +1,4 @@
-/** What `doctor` finds out about model pack and database. */
+/** Checks of `doctor` on model pack and database. */
 import { findCataloguePack } from '../../../models/install/catalogue.js'
 import {
   loadModelPack,
@@ -59,7 +59,7 @@ export async function checkModels(config: Config): Promise<Finding> {
   }
 }
 
-/** A pack that this user may not read is there all the same. */
+/** A pack that this user may not read exists all the same. */
 function isAbsentCause(cause: unknown): boolean {
   const code = (cause as NodeJS.ErrnoException | undefined)?.code
   return code === 'ENOENT' || code === 'ENOTDIR'
@@ -71,7 +71,7 @@ function packRemedy(pack: string, dir: string): string {
   return kind ? `run countersign models pull ${pack}` : `install the pack into ${dir}`
 }
 
-/** Those that serve from a database that several may serve from. */
+/** Lists the services on a database that several can serve from. */
 export async function checkNodes(config: Config): Promise<Finding[]> {
   const check = 'nodes'
   if (!isPostgres(config) || !(await hasDatabase(config).catch(() => false))) return []
@@ -103,7 +103,7 @@ export async function checkNodes(config: Config): Promise<Finding[]> {
           },
         ]
   } catch {
-    // What keeps the database from being used is told of it.
+    // The finding about the database explains why it cannot be opened.
     return []
   }
 }
@@ -145,7 +145,7 @@ export async function checkDatabase(config: Config): Promise<Finding> {
   }
 }
 
-/** Enough to see which tables and indexes are meant. */
+/** This many lines are enough to name the damaged tables and indexes. */
 const MAX_ISSUES = 10
 
 function damaged(issues: string[]): Finding {
@@ -158,7 +158,7 @@ function damaged(issues: string[]): Finding {
   }
 }
 
-/** A SQLite file may be too damaged for its own keys to be read, and the integrity check still names what is damaged. */
+/** Runs the integrity check of SQLite, which names what is damaged even where the database's own keys cannot be read. */
 async function findDamage(config: Config, error: unknown): Promise<string[]> {
   if (isPostgres(config)) return []
   const { integrityIssuesOf, isDamage } = await import('../../storage/sqlite/sqlite-integrity.js')
@@ -172,7 +172,7 @@ async function findDamage(config: Config, error: unknown): Promise<string[]> {
   }
 }
 
-/** Compares the end of every audit log with its seal: one statement a tenant, where `audit verify` reads all entries. */
+/** Compares the end of every audit log with its seal: one statement a tenant. (`audit verify` reads all entries.) */
 export async function checkAuditLogs(config: Config): Promise<Finding[]> {
   const check = 'audit logs'
   if (!(await hasDatabase(config).catch(() => false))) return []
@@ -205,12 +205,12 @@ export async function checkAuditLogs(config: Config): Promise<Finding[]> {
       },
     ]
   } catch {
-    // The finding about the database says why it cannot be used.
+    // The finding about the database explains why it cannot be used.
     return []
   }
 }
 
-/** A change of the master key that was begun and not finished: until then both keys open the database. */
+/** Reports a change of the master key that was begun and not finished: until it is, both keys open the database. */
 export async function checkMasterKeyChange(config: Config): Promise<Finding[]> {
   const ids = await masterKeysOf(config).catch(() => [])
   if (ids.length < 2) return []
@@ -225,10 +225,10 @@ export async function checkMasterKeyChange(config: Config): Promise<Finding[]> {
   ]
 }
 
-/** More than services need to read a key. That rows are wrapped anew may take hours. */
+/** Longer than services need to read a key. Wrapping the rows again may take hours. */
 const EPOCH_LOADED_MS = 10 * MINUTE_MS
 
-/** Of a PostgreSQL database that can be opened. */
+/** Checks the epoch keys of a PostgreSQL database that can be opened. */
 export async function checkEpochs(config: Config): Promise<Finding> {
   const check = 'epoch keys'
   if (config.epochKeys === undefined)
@@ -267,7 +267,7 @@ export async function checkEpochs(config: Config): Promise<Finding> {
       ? { check, status: 'problem', detail: `${detail}: overdue`, remedy: "the service's log says why" }
       : { check, status: 'ok', detail }
   } catch (error) {
-    // The finding about the database says so already.
+    // The finding about the database already says so.
     if (error instanceof SchemaOutdatedError)
       return { check, status: 'warning', detail: 'not examined before the schema is brought up to date' }
     return { check, status: 'problem', detail: (error as Error).message, remedy: 'see docs/postgresql.md' }

@@ -1,4 +1,4 @@
-/** What `doctor` finds out about the machine and what is installed on it. */
+/** Checks of `doctor` on the machine and on what is installed. */
 import { createRequire } from 'node:module'
 import { availableParallelism } from 'node:os'
 import { hasByteDotProducts } from '../../../models/pack/cpu-features.js'
@@ -15,7 +15,7 @@ import {
   recordedAddon,
 } from './http-addon.js'
 
-/** Before this the clock cannot be right: JWTs and signatures would be refused. */
+/** A clock before this date is wrong: JWTs and signatures would be refused. */
 const EARLIEST_PLAUSIBLE = Date.parse('2026-01-01T00:00:00Z')
 
 export function checkNode(): Finding {
@@ -27,7 +27,7 @@ export function checkNode(): Finding {
   return { check, status: 'problem', detail: process.version, remedy: `use Node ${OLDEST_NODE} or later` }
 }
 
-/** @param failure null where there is none */
+/** @param failure error message of the addon, or null where it loads */
 export function checkAddon(check: string, failure: string | null): Finding {
   if (failure === null) return { check, status: 'ok', detail: 'loads' }
   return {
@@ -38,7 +38,7 @@ export function checkAddon(check: string, failure: string | null): Finding {
   }
 }
 
-/** Which HTTP server would serve; the addon's binary is looked at where it is the one that does. */
+/** Names the HTTP server that would serve. The binary of uWebSockets.js is checked only where that one serves. */
 export async function checkHttp(config: Config, addonFailure: string | null): Promise<Finding[]> {
   const check = 'HTTP server'
   if (addonFailure !== null && config.http === 'auto')
@@ -60,7 +60,7 @@ export async function checkHttp(config: Config, addonFailure: string | null): Pr
   }
 }
 
-/** npm holds a package to its sum when it installs it; this one came by way of a repacker, and may have been changed since. */
+/** npm checks a package's sum when it installs it. This package came through a repacker, and its files may have been changed since. */
 function checkHttpAddon(): Finding {
   const check = 'HTTP addon'
   const remedy =
@@ -83,7 +83,7 @@ function checkHttpAddon(): Finding {
   }
 }
 
-/** An image may have left out what other platforms need. */
+/** An image may leave out the binaries of other platforms. */
 function ownBinary(addon: AddonRecord): AddonRecord {
   return { ...addon, sha256: { [OWN_BINARY]: addon.sha256[OWN_BINARY] ?? 'none' } }
 }
@@ -100,7 +100,7 @@ export function checkKernels(): Finding {
   }
 }
 
-/** Only worth a word where the pack has such networks; what it costs is their speed. */
+/** Reported only for packs that have quantized networks: without the instructions they are slower. */
 export function checkByteNetworks(): Finding {
   const check = 'networks in 8 bits'
   if (hasByteDotProducts) return { check, status: 'ok', detail: 'the processor multiplies bytes' }

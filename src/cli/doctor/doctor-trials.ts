@@ -1,4 +1,4 @@
-/** What `doctor` finds by trying the configuration as `serve` would use it. */
+/** Checks of `doctor` that try the configuration, as `serve` would use it. */
 import { statfs } from 'node:fs/promises'
 import { type Config, isPostgres } from '../../config/config.js'
 import { nearestFolder } from '../../lib/nearest-folder.js'
@@ -45,7 +45,7 @@ export async function checkAddresses(config: Config): Promise<Finding> {
   return { check, status: 'ok', detail: isServing ? 'a Countersign listens there' : 'free' }
 }
 
-/** Findings about the service that listens at the admin address, if one does. */
+/** Findings about the service that listens at the admin address, if there is one. */
 export async function checkReadiness(config: Config): Promise<Finding[]> {
   const check = 'readiness'
   const reasons = await askReadiness(config)

@@ -21,7 +21,7 @@ export function registerEvaluatePadCommand(command: Command): void {
         const { writePadReport } = await import('../../evaluation/pad-report.js')
         const { evaluatePad } = await import('../../evaluation/pad-evaluation.js')
         const { padText, padView } = await import('./pad-view.js')
-        // Told before the pictures are measured, not after.
+        // Report wrong options before the pictures are measured.
         for (const report of options.report ?? []) assertReportFormat(report)
         const text = (await readInput(file)).toString('utf8')
         const { config, settings } = await prepareEngine(options.pack)

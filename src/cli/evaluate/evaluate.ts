@@ -24,7 +24,7 @@ export function registerEvaluateCommand(command: Command): void {
         const { calibrate } = await import('../../evaluation/calibrate.js')
         const { writeCalibration } = await import('../models/models-calibrate.js')
         const { evaluationText, evaluationView } = await import('./evaluation-view.js')
-        // Told before the photos are measured, not after.
+        // Report wrong options before the photos are measured.
         for (const file of options.report ?? []) assertReportFormat(file)
         const run = await measure(path, options.pack, options)
         for (const file of options.report ?? []) await writeReport(file, run, options.includePhotos ?? false)

@@ -1,4 +1,4 @@
-/** What `evaluate` and `models calibrate` share: the options that decide the figures, and the measuring itself. */
+/** The parts that `evaluate` and `models calibrate` share: options that decide the figures, and the measuring. */
 import { type Command, Option } from 'commander'
 import type { EngineOptions, FaceChoice, ImageLimits } from '../../biometrics/types.js'
 import type { Config } from '../../config/config.js'
@@ -14,7 +14,7 @@ export interface MeasuringOptions extends OutputOptions {
   largestFace?: boolean
 }
 
-/** What decides the figures. */
+/** Options that decide the figures. */
 export function withMeasuringOptions(command: Command): Command {
   return command
     .option('--groups <people.csv>', 'tell groups apart: columns person and any labels, such as sex')
@@ -32,7 +32,7 @@ export function withMeasuringOptions(command: Command): Command {
     .addOption(new Option('--largest-face', 'the same as --face largest').conflicts('face'))
 }
 
-/** Loaded late: engine and configuration cost more than a short command has time for. */
+/** Imported late: loading engine and configuration takes longer than a short command should. */
 export async function measure(
   path: string,
   pack: string | undefined,
@@ -63,7 +63,7 @@ export async function measure(
   }
 }
 
-/** The configuration, and an engine as the service has it, for as many calls at once as there are pictures. */
+/** The configuration, and an engine like the service's whose queue takes as many calls at once as there are pictures. */
 export async function prepareEngine(
   pack: string | undefined,
 ): Promise<{ config: Config; settings: EngineOptions }> {
@@ -76,7 +76,7 @@ export async function prepareEngine(
   return { config, settings: { ...engineOptions(config), queueLimit: Number.MAX_SAFE_INTEGER } }
 }
 
-/** As the service has them, unless the operator says which face of a photo is its person's. */
+/** The image rules of the service, unless the operator says which face of a photo is the person's. */
 function limitsFor(options: MeasuringOptions, limits: ImageLimits): ImageLimits {
   const face = options.face ?? (options.largestFace ? 'largest' : undefined)
   return face ? { ...limits, face, secondFaceRatio: Number.MAX_VALUE, minFacePx: 1 } : limits

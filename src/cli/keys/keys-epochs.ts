@@ -1,4 +1,4 @@
-/** `countersign keys rotate-epoch`, `export` and `import`: the keys outside of the database that users' keys are wrapped under. */
+/** `countersign keys rotate-epoch`, `export` and `import`: the keys outside of the database under which users' data keys are wrapped. */
 import { existsSync } from 'node:fs'
 import type { Command } from 'commander'
 import { COMMAND_LINE } from '../../admin/operation.js'
@@ -105,7 +105,7 @@ async function importKeys(named: string | undefined, options: OutputOptions): Pr
     ({ store, keys }) => readWrappedKeys({ store, keys }, folder, file, systemClock.now()),
     { withoutEpochs: true },
   )
-  // Opened as a service opens it, which shows that it can; and every log says what happened.
+  // Opening the core as a service does proves that it opens; each audit log then records the import.
   await using(config, ({ operations }) => operations.tenants.noteRestored(COMMAND_LINE))
   const { users, erased } = imported
   print(
@@ -115,7 +115,7 @@ async function importKeys(named: string | undefined, options: OutputOptions): Pr
   )
 }
 
-/** @throws CommandError no_epochs, ConfigError */
+/** @throws CommandError no_epochs; ConfigError */
 async function folderOf(config: Config): Promise<EpochFolder> {
   const { epochFolder } = await import('../../app/core.js')
   const folder = epochFolder(config)

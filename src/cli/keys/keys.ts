@@ -1,4 +1,4 @@
-/** `countersign keys`: the secret of the instance, and a new master key. */
+/** `countersign keys`: prints the instance secret and changes the master key. */
 import { existsSync } from 'node:fs'
 import { unlink } from 'node:fs/promises'
 import type { Command } from 'commander'
@@ -22,7 +22,7 @@ import { withCore } from '../lib/with-core.js'
 import { assertServicesRead } from './key-followers.js'
 import { registerEpochCommands } from './keys-epochs.js'
 
-/** Opens the database, which help of these commands does without. */
+/** Opens the database. Imported late, so that help does without it. */
 const rekeying = () => import('../../keys/master-key-rotation.js')
 
 interface RotateOptions extends OutputOptions {
@@ -96,12 +96,12 @@ export function registerKeysCommands(keys: Command): void {
     )
 }
 
-/** A change in the key file's own place that a crash ended is taken up where it stands. */
+/** Resumes a change of the key file that a crash ended. */
 function isUnfinished({ keys }: Core, { newKeyFile }: RotateOptions): boolean {
   return keys.phase !== 'settled' && !newKeyFile
 }
 
-/** All of it at once: this program can replace the key. The old one is kept, for the backups made under it. */
+/** Changes the master key in one step, where this program can replace the key file. Keeps the old key, for the backups made under it. */
 async function rotateInPlace(options: RotateOptions, core: Core, config: Config): Promise<void> {
   const next = newMasterKey()
   const file = config.masterKeyFile
@@ -148,7 +148,7 @@ function readOnly(file: string, error: unknown): CommandError {
   )
 }
 
-/** Where services have copies of the key: as systemd credentials, on several machines, from a Secret of Kubernetes. */
+/** The remedy where services have copies of the key: as systemd credentials, on several machines, from a Secret of Kubernetes. */
 const IN_TWO_STEPS =
   'Change the key in two steps: make the new one where the old one is made (openssl rand -base64 32), run countersign keys rotate-master ' +
   '--new-key-file <a copy of it>, replace the old one with it for every service, restart each of them, and run: countersign keys ' +
@@ -182,7 +182,7 @@ async function finishRotation(
   config: Config,
 ): Promise<void> {
   const id = masterKeyId(masterKey)
-  // One that has begun goes on: the old key opens nothing any more.
+  // A change that has begun continues: the old key opens nothing any more.
   if (keys.phase === 'prepared')
     await assertServicesRead(
       store,

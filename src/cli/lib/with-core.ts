@@ -11,7 +11,7 @@ import { CommandError } from './output.js'
 
 type Work<T> = (core: Core, config: Config) => Promise<T>
 
-/** @throws CommandError database_missing, master_key_missing: a command that only reads or changes must not make either */
+/** @throws CommandError database_missing, master_key_missing: a command that only reads or changes must not create either */
 export async function withCore<T>(work: Work<T>): Promise<T> {
   const config = loadConfig()
   if (!(await hasDatabase(config))) throw databaseMissing(config)
@@ -26,14 +26,14 @@ export function databaseMissing(config: Config): CommandError {
   )
 }
 
-/** Makes the database and the master key where there are none. */
+/** Creates the database and the master key where they are missing. */
 export async function withNewLedger<T>(work: Work<T>): Promise<T> {
   const config = loadConfig()
   if (await hasDatabase(config)) assertMasterKey(config)
   return using(config, work)
 }
 
-/** For a database that is there: a key made now would not open it. @throws CommandError master_key_missing */
+/** Called for an existing database, which a new key would not open. @throws CommandError master_key_missing */
 export function assertMasterKey(config: Config): void {
   if (isKeyFileUsed(config) && !isThere(config.masterKeyFile))
     throw new CommandError(
@@ -42,13 +42,13 @@ export function assertMasterKey(config: Config): void {
     )
 }
 
-/** Databases, their logs and backups are for the owner alone, whatever the shell that started us allows. */
+/** Makes new files (databases, logs, backups) readable by their owner only, whatever umask the shell has set. */
 export function closeFilesToOthers(): void {
   process.umask(0o077)
 }
 
 /**
- * A file without content is what a full disk or a mistaken redirection leaves of a database. Only `serve` and `migrate` may fill it.
+ * A full disk or a mistaken redirection leaves an empty file instead of a database. Only `serve` and `migrate` may fill it.
  * @throws CommandError database_empty
  */
 export function assertNotEmpty(config: Config): void {
@@ -64,7 +64,7 @@ export function assertNotEmpty(config: Config): void {
 export async function using<T>(config: Config, work: Work<T>, options: CoreOptions = {}): Promise<T> {
   if (!options.migrating) assertNotEmpty(config)
   closeFilesToOthers()
-  // Loaded here: help needs no database, and shows where SQLite is broken, too.
+  // Imported here: help needs no database, and works where SQLite is broken.
   const { openCore } = await import('../../app/core.js')
   const core = await openCore(config, systemClock, options)
   try {

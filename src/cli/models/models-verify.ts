@@ -1,4 +1,4 @@
-/** `countersign models verify`: whether a pack's files are whole, and whether every form of its networks gives the same scores. */
+/** `countersign models verify`: checks that a pack's files are complete, and that all forms of its networks give the same scores. */
 import type { Command } from 'commander'
 import {
   loadModelPack,
@@ -64,7 +64,7 @@ async function problemOf(pack: ModelPack): Promise<string | null> {
   }
 }
 
-/** Loaded late: the networks' runtime costs more than checking files needs. */
+/** Imported late: the runtime of the networks takes longer to load than checking files needs. */
 async function agreementOf(
   pack: ModelPack,
   config: Config,
@@ -80,7 +80,7 @@ async function agreementOf(
     fmr: config.fmr,
     limits: {
       ...engineOptions(config).limits,
-      // Whatever is in a photo: it is the graphs that are looked at.
+      // The content of the photos does not matter here, since only the graphs are compared.
       face: 'largest',
       secondFaceRatio: Number.MAX_VALUE,
       minFacePx: 1,

@@ -1,4 +1,4 @@
-/** `countersign models …`: which packs are there, whether they are whole, and building those that are not downloaded. */
+/** `countersign models`: lists and checks packs, and builds those that are not downloaded. */
 import { join } from 'node:path'
 import type { Command } from 'commander'
 import { buildBaseline } from '../../../models/baseline/build-baseline.js'

@@ -1,4 +1,4 @@
-/** `countersign operator-password`: the hash that COUNTERSIGN_OPERATOR_PASSWORD and its file take; or another password at once. */
+/** `countersign operator-password`: prints the hash for COUNTERSIGN_OPERATOR_PASSWORD and its file, or sets another password at once. */
 import { createInterface } from 'node:readline'
 import { Writable } from 'node:stream'
 import type { Command } from 'commander'
@@ -33,7 +33,7 @@ export function registerOperatorPasswordCommand(command: Command): void {
     )
 }
 
-/** A running service sees it at its next sign-in; its sessions are bound to the password. */
+/** Sets another password. A running service uses it from the next sign-in on and ends the sessions of the old one. */
 async function reset(options: PasswordOptions): Promise<void> {
   if (options.generate)
     throw new UsageError('wrong_usage', '--reset makes the password itself: --generate is not for it.')
@@ -73,10 +73,10 @@ function checked(password: string): string {
   return password
 }
 
-/** Lines from the terminal, which shows nothing of them. Questions go to stderr: stdout is for the hash. */
+/** Reads lines from the terminal without echo. Questions go to stderr: stdout is for the hash. */
 function hiddenInput() {
   const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() })
-  // `terminal` switches the terminal's own echo off, wherever the output goes.
+  // `terminal: true` switches the echo off, wherever the output goes.
   const input = createInterface({ input: process.stdin, output: nowhere, terminal: true, historySize: 0 })
   const lines = input[Symbol.asyncIterator]()
   return {

@@ -1,4 +1,4 @@
-/** `countersign operator …`: who operates the installation by the dashboard, with a name and a role each. */
+/** `countersign operator`: the people who operate the installation through the dashboard, each with a name and a role. */
 import type { Command } from 'commander'
 import { COMMAND_LINE } from '../../admin/operation.js'
 import { SIGN_IN_LINK_MS } from '../../admin/people-operations.js'

@@ -1,4 +1,4 @@
-/** `countersign operator sessions | sign-out` and `countersign tenant sessions | sign-out`: who is signed in at the dashboard, and ending it. */
+/** `countersign operator sessions | sign-out` and `countersign tenant sessions | sign-out`: lists and ends dashboard sessions. */
 import type { Command } from 'commander'
 import { COMMAND_LINE } from '../../admin/operation.js'
 import { type NamedSession, UNNAMED_OPERATOR } from '../../admin/session-operations.js'

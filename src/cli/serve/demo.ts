@@ -1,4 +1,4 @@
-/** The first minute: a demo tenant, photos to try, and commands to paste. */
+/** `serve --demo`: a demo tenant, photos to try, and commands to paste. */
 import { join, relative, resolve } from 'node:path'
 import { COMMAND_LINE } from '../../admin/operation.js'
 import type { Service } from '../../app/service.js'
@@ -10,12 +10,12 @@ import { writeDemoPhotos } from './demo-photos.js'
 const DEMO_TENANT = 'demo'
 
 export interface Demo {
-  /** Null when the database had tenants already: keys are shown only when they are made. */
+  /** Keys of a new tenant, or null when the database had tenants before: keys are shown only when they are made. */
   created: ReturnType<typeof createdTenantView> | null
-  /** A tenant that is there. */
+  /** A tenant that exists already. */
   tenantName: string
   photosDir: string
-  /** `countersign` as another terminal calls it, with the data folder where that is not the default. */
+  /** The `countersign` command for another terminal, with the data folder where it is not the default. */
   command: string
 }
 
@@ -39,7 +39,7 @@ async function createTenant({ core, adminUrl }: Service) {
   return createdTenantView(await core.operations.tenants.create(DEMO_TENANT, COMMAND_LINE, {}, adminUrl))
 }
 
-/** For programs; null where the tenant was there before, whose keys cannot be shown again. */
+/** The demo for programs, or null where the tenant existed before: its keys cannot be shown again. */
 export function demoView({ created, photosDir }: Demo) {
   if (!created) return null
   return { ...created, photos: photosDir }
@@ -52,7 +52,7 @@ export function demoInstructions(
   if (!created)
     return `Keys were shown when they were made. For a new one:\n\n  ${command} tenant reissue-key ${tenantName} --type sandbox\n\nTo sign in to the dashboard:\n\n  ${command} tenant login-link ${tenantName}\n`
   const photos = relative('.', photosDir) || '.'
-  // By stdin: a photo of 100 kB is longer than an argument may be.
+  // curl reads the body from stdin: a photo of 100 kB is longer than an argument may be.
   const call = (url: string, key: string, body: string) =>
     [
       `  ${body} |`,

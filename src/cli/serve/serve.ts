@@ -23,7 +23,7 @@ export function registerServeCommand(command: Command): void {
     )
     .action(
       action(async (options: AnnouncementOptions) => {
-        // What a full disk does not take of our notes is lost; it must not end the service.
+        // A note that a full disk does not take is lost, and must not end the service.
         process.stderr.on('error', () => {})
         closeFilesToOthers()
         const config = loadConfig()
@@ -49,7 +49,7 @@ async function serveHere(config: Config, options: AnnouncementOptions, warnings:
     throw error
   })
   if (!service) return
-  // Not before: a start that fails has one line to say.
+  // Only now: a start that fails prints its error alone.
   const warning = await preparing
   keepDefaultPack(config)
   if (warning) warnings.add(warning)
@@ -80,9 +80,9 @@ async function start(
 }
 
 /**
- * SIGTERM and SIGINT drain and exit 0. A second signal is ignored on purpose: ending the process while a worker is inside
- * ONNX Runtime would abort it; the drain is bounded by the request deadline anyway. Heeded from
- * the first moment on: as process 1 of a container, a program that listens to no signal is not ended by one.
+ * SIGTERM and SIGINT drain and exit with 0. A second signal is ignored on purpose: ending the process while a worker is inside
+ * ONNX Runtime would abort it, and the request deadline bounds the drain anyway. Installed at the start:
+ * process 1 of a container is not ended by a signal for which it has no handler.
  */
 function stopOnSignals(starting: Promise<Service>, ending: AbortController): void {
   let stopping = false
@@ -90,7 +90,7 @@ function stopOnSignals(starting: Promise<Service>, ending: AbortController): voi
     if (stopping) return
     stopping = true
     ending.abort()
-    // A start that fails ends the process by itself, and says why.
+    // A start that fails reports its error and ends the process elsewhere.
     const service = await starting.catch(() => null)
     if (!service) return
     service.log.info({ signal }, 'stopping')

@@ -1,4 +1,4 @@
-/** `countersign tenant capture-page`: what the hosted capture page is for a tenant. */
+/** `countersign tenant capture-page`: shows and changes a tenant's settings for the hosted capture page. */
 import type { Command } from 'commander'
 import { COMMAND_LINE } from '../../admin/operation.js'
 import { capturePageView } from '../../admin/views.js'
@@ -19,7 +19,7 @@ interface CapturePageOptions extends OutputOptions {
   logo?: string
 }
 
-/** In the place of a value: nothing is set, as at the beginning. */
+/** Value that removes a setting. */
 const NONE = 'none'
 
 export function registerTenantCapturePage(tenant: Command): void {
@@ -49,7 +49,7 @@ export function registerTenantCapturePage(tenant: Command): void {
           !isChange && logo === undefined
             ? await withCore(async ({ tenancy }) => capturePageView(await tenancy.find(name)))
             : await operate(name, async ({ tenants }, found) => {
-                // A logo that is refused changes nothing else.
+                // Read the logo first: a logo that is refused must leave the other settings unchanged.
                 const withLogo =
                   logo === undefined ? found : await tenants.setCaptureLogo(found, COMMAND_LINE, logo)
                 const settings = { ...capturePageSettings(withLogo), ...changes }
@@ -87,7 +87,7 @@ async function changesOf(options: CapturePageOptions): Promise<Partial<CapturePa
   }
 }
 
-/** Null for no logo. */
+/** Null for `none`, which removes the logo. */
 async function logoOf(file: string): Promise<Uint8Array | null> {
   return file === NONE ? null : readInput(file)
 }

@@ -1,4 +1,4 @@
-/** `countersign tenant consent-text`: what people have agreed to on the hosted capture page. */
+/** `countersign tenant consent-text`: shows the texts to which people have agreed on the hosted capture page. */
 import type { Command } from 'commander'
 import { isoTime } from '../../lib/clock.js'
 import type { ConsentTextRecord } from '../../storage/records.js'
@@ -6,7 +6,7 @@ import { action, CommandError, type OutputOptions, print, UsageError } from '../
 import { listing } from '../lib/style.js'
 import { withCore } from '../lib/with-core.js'
 
-/** Where a list is longer, a single text is still found by its hash. */
+/** Most texts that are listed. A single text of a longer list is found by its hash. */
 const MAX_LISTED = 1000
 
 export function registerTenantConsentText(tenant: Command): void {

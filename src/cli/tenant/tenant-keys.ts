@@ -1,4 +1,4 @@
-/** `countersign tenant keys …`: further API keys of a tenant, each with scopes and networks of its own. */
+/** `countersign tenant keys`: further API keys of a tenant, each with its own scopes and networks. */
 import type { Command } from 'commander'
 import { COMMAND_LINE } from '../../admin/operation.js'
 import { keyView } from '../../admin/views.js'

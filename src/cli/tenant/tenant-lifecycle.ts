@@ -18,7 +18,7 @@ import {
 } from './tenant-options.js'
 import { signedOf, signedRateView, tenantSummary, wholeTenantRows, wholeTenantView } from './tenant-view.js'
 
-/** Instead of a rate: the one that is configured for all. */
+/** Word that removes a tenant's own rate, so that the configured one holds. */
 const CONFIGURED = 'default'
 
 export function registerTenantLifecycle(tenant: Command): void {

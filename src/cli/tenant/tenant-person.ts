@@ -1,4 +1,4 @@
-/** `countersign tenant person …`: who signs in to the dashboard for a tenant, with a name and a role each. */
+/** `countersign tenant person`: the people who sign in to the dashboard for a tenant, each with a name and a role. */
 import type { Command } from 'commander'
 import { COMMAND_LINE } from '../../admin/operation.js'
 import { INVITATION_MS, type Invitation } from '../../admin/people-operations.js'

@@ -1,4 +1,4 @@
-/** `countersign tenant …`: tenants, their keys and their signing secret, straight on the database; a running service sees it at once. */
+/** `countersign tenant`: tenants, their keys and their signing secrets. Commands change the database, and a running service sees it at once. */
 import type { Command } from 'commander'
 import { COMMAND_LINE } from '../../admin/operation.js'
 import { rotationView, secretView } from '../../admin/views.js'
