@@ -18,7 +18,7 @@ export function registerBackupCommand(command: Command): void {
   command
     .option(
       '--keys <file>',
-      `where the users' keys go, replacing those there since the last change of the master key (default: ${KEYS_FILE} beside the copy)`,
+      `file for the users' keys; replaces those written there since the last change of the master key (default: ${KEYS_FILE} beside the copy)`,
     )
     .option('--json', 'print JSON')
     .action(
@@ -26,10 +26,16 @@ export function registerBackupCommand(command: Command): void {
         if (isPostgres(loadConfig())) throw new BackupUnsupportedError()
         const keysFile = options.keys ?? join(dirname(file), KEYS_FILE)
         if (existsSync(file))
-          throw new CommandError('file_exists', `${file} exists already; a backup never overwrites.`)
+          throw new CommandError(
+            'file_exists',
+            `${file}exists already, and a backup never overwrites a file. Name another one.`,
+          )
         for (const folder of [dirname(resolve(file)), dirname(resolve(keysFile))])
           if (!existsSync(folder))
-            throw new CommandError('folder_not_found', `There is no folder ${folder}; a backup makes none.`)
+            throw new CommandError(
+              'folder_not_found',
+              `There is no folder ${folder}. Create it first, or name another file.`,
+            )
         const progress = progressBar('Writing')
         const { subjects, keptKeysFile } = await withCore(async ({ store }) => {
           const made = await store.backup(file, keysFile, (pages, totalPages) =>
@@ -42,7 +48,7 @@ export function registerBackupCommand(command: Command): void {
           options,
           { file, keys_file: keysFile, kept_keys_file: keptKeysFile, users: subjects },
           () => `Wrote ${file}, and the keys of its ${counted(subjects, 'user')} to ${keysFile}.
-${keptKeysFile ? `${keptNotice(keptKeysFile)}\n` : ''}Keep copies as long as you like, but only the latest keys: without them, who is erased is erased in every copy.
+${keptKeysFile ? `${keptNotice(keptKeysFile)}\n` : ''}Keep copies as long as you like, but only the latest keys: then an erased user is erased in every copy.
 Neither opens without the master key; keep that apart.`,
         )
       }),
@@ -51,8 +57,8 @@ Neither opens without the master key; keep that apart.`,
 
 function keptNotice(kept: string): string {
   return (
-    `The keys there were from before a change of the master key, and are ${kept} now: the copies from before open with them alone\n` +
-    '(countersign restore <copy> --keys …), and keep whoever is erased from now on, until you delete that file.'
+    `The previous keys are from before a change of the master key and were moved to ${kept}: only they open the copies from that time\n` +
+    '(countersign restore <copy> --keys …). Until you delete that file, those copies keep users who are erased from now on.'
   )
 }
 
@@ -74,7 +80,7 @@ export function registerRestoreCommand(command: Command): void {
           if (existsSync(taken))
             throw new CommandError(
               'file_exists',
-              `${taken} exists: stop the service and move its database away; a restore never overwrites.`,
+              `${taken} exists, and a restore never overwrites a file. Stop the service and move its database away first.`,
             )
         assertMasterKey(config)
         const { subjects, erased } = await restoreDatabase(config, file, keysFile)

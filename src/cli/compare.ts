@@ -14,7 +14,7 @@ import { prepareModels } from './models/prepare-models.js'
 
 export function registerCompareCommand(command: Command): void {
   command
-    .option('--fmr <rate>', 'false match rate that the threshold stands for (default: COUNTERSIGN_FMR)')
+    .option('--fmr <rate>', 'false match rate of the threshold to use (default: COUNTERSIGN_FMR)')
     .option('--json', 'print JSON')
     .addHelpText(
       'after',

@@ -17,11 +17,11 @@ export function registerJwtCommand(command: Command): void {
       action(async (token: string, options: OutputOptions & { secret: string; audience?: string }) => {
         const secret = options.secret === '-' ? await readStandardInput() : options.secret
         if (!SECRET.test(secret))
-          throw new CommandError('invalid_secret', 'That is no signing secret: expected svc-sec-…')
+          throw new CommandError('invalid_secret', 'The signing secret is malformed: expected svc-sec-…')
         if (!JWT.test(token))
           throw new CommandError(
             'invalid_jwt',
-            'That is no JWT: expected three parts in base64url with dots between them.',
+            'The token is not a JWT: expected three parts in base64url, separated by dots.',
           )
         try {
           const { payload, protectedHeader } = await jwtVerify(token, Buffer.from(secret), {
@@ -57,7 +57,7 @@ export function registerJwtCommand(command: Command): void {
 /** The warning of a genuine token that carries a rejection, so that nobody reads it as an approval. */
 function verdictLine({ verdict, reason }: JWTPayload, kid: string | undefined): string {
   if (verdict !== 'rejected') return `Valid, signed with ${kid}.`
-  return `Genuine, and a rejection: ${typeof reason === 'string' ? reason : 'no reason named'} (signed with ${kid}).`
+  return `Genuine, but a rejection:  ${typeof reason === 'string' ? reason : 'no reason named'} (signed with ${kid}).`
 }
 
 /** The audiences where the token's is not the expected one; null for any other error. */

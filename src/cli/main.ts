@@ -10,7 +10,7 @@ const NEVER_ENDED = 13
 process.once('exit', (code) => {
   if (code !== NEVER_ENDED) return
   process.stderr.write(
-    'error: The command stopped before it was done; this is a fault of Countersign, please report it.\n',
+    'error: The command stopped before it was done. This is a bug in Countersign; please report it.\n',
   )
   process.exitCode = EXIT.failed
 })

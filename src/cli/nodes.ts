@@ -34,7 +34,7 @@ export function registerNodesCommand(command: Command): void {
         ),
       )
       if (!options.json && view.differing_settings.length > 0)
-        note(`They have not all alike: ${view.differing_settings.join(', ')}`)
+        note(`These settings differ between them: ${view.differing_settings.join(', ')}`)
     }),
   )
 }

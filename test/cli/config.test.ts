@@ -333,7 +333,7 @@ describe('config check', () => {
     }
     const { code, problems, warnings, finding } = await find(env, 'addresses')
     expect({ code, problems, warnings }).toEqual({ code: 0, problems: [], warnings: [] })
-    expect(finding).toMatchObject({ status: 'ok', detail: 'a Countersign listens there' })
+    expect(finding).toMatchObject({ status: 'ok', detail: 'a Countersign service listens there' })
   })
 
   it('runs the key command, and tells what is wrong with it, as doctor does', async () => {
@@ -405,7 +405,7 @@ describe('config check', () => {
       COUNTERSIGN_ADMIN_LISTEN: '0.0.0.0:0',
     }
     expect(await check(odd)).toEqual([
-      'COUNTERSIGN_PRODUCTION_URL is https://face.example.com, and does not end in /v1.',
+      'COUNTERSIGN_PRODUCTION_URL is https://face.example.com, which does not end in /v1.',
       expect.stringMatching(/^COUNTERSIGN_ADMIN_LISTEN is 0\.0\.0\.0:0, .* without TLS/),
     ])
     expect(

@@ -100,7 +100,7 @@ describe('doctor', () => {
     const { code, stdout } = await place.run(['doctor'])
     expect(code).toBe(0)
     expect(stdout).toMatch(/^ok +Node\.js +v\d+/m)
-    expect(stdout).toContain('Everything needed is in place.')
+    expect(stdout).toContain('Everything that is needed is in place.')
   })
 
   it('may run while the service does', async () => {
@@ -116,7 +116,7 @@ describe('doctor', () => {
     expect(ok).toBe(true)
     expect(of('model pack')).toMatchObject({
       status: 'warning',
-      detail: `${place.path('none', 'standard')} is not there yet; the first countersign serve builds it`,
+      detail: `${place.path('none', 'standard')} does not exist yet; the first countersign serve builds it`,
       remedy: 'to have it now, run countersign models build standard',
     })
   })

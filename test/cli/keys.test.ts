@@ -93,7 +93,7 @@ describe('rotating the master key', () => {
     const ids = [1, 2].map((fill) => masterKeyId(Buffer.alloc(32, fill)))
     expect(await finding(old)).toMatchObject({
       status: 'warning',
-      detail: `its change is under way: both ${ids.join(' and ')} open the database`,
+      detail: `a change is not finished: both ${ids.join(' and ')} open the database`,
       remedy: expect.stringMatching(/--finish.*--cancel/),
     })
 

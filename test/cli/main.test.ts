@@ -267,7 +267,7 @@ describe('where no database is', () => {
         expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
         expect(error).toEqual({
           code: 'database_missing',
-          message: `There is no database at ${fresh.path('countersign.db')} yet: \`countersign serve\` or \`countersign tenant create\` makes it. Where the service runs with another COUNTERSIGN_DATA_DIR or COUNTERSIGN_DATABASE, set it here too.`,
+          message: `There is no database at ${fresh.path('countersign.db')} yet. \`countersign serve\` or \`countersign tenant create\` makes one. If the service runs with another COUNTERSIGN_DATA_DIR or COUNTERSIGN_DATABASE, set the same here.`,
         })
         expect(await readdir(fresh.dataDir)).toEqual([])
       } finally {

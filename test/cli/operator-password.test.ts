@@ -139,8 +139,8 @@ describe('operator-password', () => {
         { 'Password: ': 's3cret of the test\r', 'Again: ': 's3cret of the tes\r' },
         'not the same',
       ],
-      ['end of file', { 'Password: ': '\u0004' }, 'No password was given.'],
-      ['an interrupt', { 'Password: ': 's3\u0003' }, 'No password was given.'],
+      ['end of file', { 'Password: ': '\u0004' }, 'No password was entered.'],
+      ['an interrupt', { 'Password: ': 's3\u0003' }, 'No password was entered.'],
     ] as const)
       it(`ends with 1 at ${what}`, async () => {
         const { code, shown } = await type({ ...answers })

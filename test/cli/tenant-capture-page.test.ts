@@ -16,7 +16,7 @@ const run = (...options: string[]) => place.run(['tenant', 'capture-page', 'acme
 describe('tenant capture-page', () => {
   it('says at first that the page leads nowhere', async () => {
     const { code, stdout } = await run()
-    expect([code, stdout]).toEqual([0, expect.stringContaining('nowhere: no session can be made')])
+    expect([code, stdout]).toEqual([0, expect.stringContaining('nowhere: no session can be created')])
   })
 
   it('changes what is named, and leaves the rest as it was', async () => {

@@ -60,7 +60,7 @@ describe('the binaries of the HTTP addon', () => {
     await unlink(binary('uws_win32_x64_127.node'))
     const differences = addonDifferences(recordedAddon(), installedAddon(folder))
     expect(differences).toEqual([
-      expect.stringMatching(new RegExp(`^${mine} is not the one on record: its SHA-256 is [0-9a-f]{64}$`)),
+      expect.stringMatching(new RegExp(`^${mine} differs from the one on record: its SHA-256 is [0-9a-f]{64}$`)),
       'uws_win32_x64_127.node is missing',
     ])
   })

@@ -24,7 +24,7 @@ export interface ConfigWarning {
 export function configWarnings(resolution: Resolution): ConfigWarning[] {
   return [
     ...[...resolution.warnings, ...addressWarnings(resolution.config)].map((detail) => ({ detail })),
-    ...openToAll(secretFiles(resolution), 'holds a secret'),
+    ...openToAll(secretFiles(resolution), 'contains a secret'),
     ...openToAll(databaseFiles(resolution.config), "holds users' data"),
     ...openToAll([resolution.config.epochKeys ?? []].flat(), 'holds keys'),
   ]
@@ -72,11 +72,11 @@ function addressWarnings(config: Config): string[] {
   const { adminListen, adminTlsCert, tlsTerminatedUpstream } = config
   const urls = (['productionUrl', 'sandboxUrl'] as const)
     .filter((name) => config[name] !== undefined && !config[name].endsWith('/v1'))
-    .map((name) => `${SETTINGS[name].variable} is ${config[name]}, and does not end in /v1.`)
+    .map((name) => `${SETTINGS[name].variable} is ${config[name]}, which does not end in /v1.`)
   const capture = captureOrigin(config)
   if (capture?.startsWith('http:') && !isLoopbackHost(new URL(capture).hostname))
     urls.push(
-      `The hosted capture page is reached at ${capture}, and browsers give a camera to https alone: set ${SETTINGS.captureTlsCert.variable} and ${SETTINGS.captureTlsKey.variable}, or ${SETTINGS.captureUrl.variable} where TLS ends in front.`,
+      `The hosted capture page is reached at ${capture}, but browsers allow cameras only on https pages: set ${SETTINGS.captureTlsCert.variable} and ${SETTINGS.captureTlsKey.variable}, or ${SETTINGS.captureUrl.variable} where TLS ends in front.`,
     )
   if (isLoopbackHost(adminListen.host) || adminTlsCert || tlsTerminatedUpstream) return urls
   return [

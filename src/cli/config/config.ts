@@ -35,8 +35,8 @@ const MASK = '********'
 export function registerConfigCommands(config: Command): void {
   config
     .command('show', { isDefault: true })
-    .description('print every setting, its value and where it comes from; secrets are masked')
-    .option('--explain', 'also what each means and its default')
+    .description('print every setting with its value and source; secrets are masked')
+    .option('--explain', 'also print the meaning and default of each setting')
     .option('--json', 'print JSON')
     .action(
       action(async (options: OutputOptions & { explain?: boolean }) => {
@@ -63,7 +63,7 @@ export function registerConfigCommands(config: Command): void {
   config
     .command('check')
     .description(
-      'say everything that is wrong with the configuration at once: certificates, addresses, key command and write access are tried',
+      'report everything that is wrong with the configuration; tries certificates, addresses, the key command and write access',
     )
     .option('--json', 'print JSON')
     .action(
@@ -95,7 +95,7 @@ export function registerConfigCommands(config: Command): void {
         if (problems.length > 0) process.exitCode = EXIT.failed
         print(options, { ok: problems.length === 0, problems, warnings }, () =>
           problems.length + warnings.length === 0
-            ? paint('green', 'The configuration is sound.')
+            ? paint('green', 'The configuration is valid.')
             : table([
                 ...problems.map((text): Cell[] => [{ text: 'FAIL', style: 'red' }, text]),
                 ...warnings.map((text): Cell[] => [{ text: 'WARN', style: 'yellow' }, text]),

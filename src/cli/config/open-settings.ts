@@ -26,13 +26,13 @@ const OPEN_SETTINGS: OpenSetting[] = [
   {
     name: 'replayPolicy',
     isOpen: (config) => config.replayPolicy === 'report',
-    detail: `${replayPolicy.variable} is report: a photo that was sent before, the enrolment photo included, is approved again and only marked as replay.suspected.`,
+    detail: `${replayPolicy.variable} is report: a photo that was sent before, also the enrollment photo, is approved again and only marked as replay.suspected.`,
     remedy: `set ${replayPolicy.variable}=reject_identical, the default, which refuses the same file, or reject, which refuses a nearly identical face as well`,
   },
   {
     name: 'requireLiveness',
     isOpen: (config) => config.requireLiveness === 'none',
-    detail: `${requireLiveness.variable} is none: a photo of the user, from paper, a screen or a file, is compared like a face before the camera.`,
+    detail: `${requireLiveness.variable} is none: a photo of the user on paper, on a screen or in a file is accepted like a face in front of the camera.`,
     remedy: `set ${requireLiveness.variable}=active (a challenge), passive where the model pack has a liveness network, or both; a tenant's contract can ask for it too`,
   },
 ]
@@ -56,7 +56,7 @@ export async function openPack(config: Config): Promise<ConfigWarning[]> {
     return [
       {
         detail: `${describeGrade(pack, config.fmr, reasons)} One person may pass for another more often than the rate that is signed.`,
-        remedy: 'calibrate it on photos of your own: countersign models calibrate',
+        remedy: 'calibrate it on your own photos: countersign models calibrate',
       },
     ]
   } catch {

@@ -35,14 +35,14 @@ export async function checkModels(config: Config): Promise<Finding> {
       return {
         check,
         status: 'problem',
-        detail: `countersign serve refuses it: ${obstacle}`,
-        remedy: 'only serve --demo takes it as it is',
+        detail: `countersign serve refuses this pack: ${obstacle}`,
+        remedy: 'only serve --demo accepts it as it is',
       }
     return {
       check,
       status: 'warning',
       detail: `${detail}; of evaluation grade: ${reasons.join('; ')}`,
-      remedy: 'calibrate it on photos of your own',
+      remedy: 'calibrate it on your own photos',
     }
   } catch (error) {
     const remedy = packRemedy(config.modelPack, dir)
@@ -52,7 +52,7 @@ export async function checkModels(config: Config): Promise<Finding> {
       return {
         check,
         status: 'warning',
-        detail: `${dir} is not there yet; the first countersign serve builds it`,
+        detail: `${dir} does not exist yet; the first countersign serve builds it`,
         remedy: `to have it now, ${remedy}`,
       }
     return { check, status: 'problem', detail: (error as Error).message, remedy }
@@ -98,8 +98,8 @@ export async function checkNodes(config: Config): Promise<Finding[]> {
           {
             check,
             status: 'warning',
-            detail: `${detail}; they have not all alike: ${differing.join(', ')}`,
-            remedy: 'configure and restart them alike; see docs/postgresql.md',
+            detail: `${detail}; these settings differ between them:  ${differing.join(', ')}`,
+            remedy: 'give all services the same settings and restart them; see docs/postgresql.md',
           },
         ]
   } catch {
@@ -117,13 +117,13 @@ export async function checkDatabase(config: Config): Promise<Finding> {
       return {
         check,
         status: 'warning',
-        detail: `${describeDatabase(config)} is not there yet; the first countersign serve or tenant create makes it`,
+        detail: `${describeDatabase(config)} does not exist yet; the first countersign serve or tenant create makes it`,
       }
     if (found < own)
       return {
         check,
         status: 'warning',
-        detail: `${describeDatabase(config)} has schema ${found}, made by an earlier version; countersign serve of this version brings it to schema ${own}, and its content is not examined before`,
+        detail: `${describeDatabase(config)} has schema ${found}, made by an earlier version; countersign serve of this version migrates it to schema ${own}. Its content is not examined before that`,
         remedy: 'make a backup with the version that serves it now, then restart',
       }
     const served = await modelToServe(config)
@@ -201,7 +201,7 @@ export async function checkAuditLogs(config: Config): Promise<Finding[]> {
         check,
         status: 'problem',
         detail: `changed in the database: ${broken.join(', ')}`,
-        remedy: 'countersign audit verify says where they break; see docs/operations.md',
+        remedy: 'run countersign audit verify to see where they break; see docs/operations.md',
       },
     ]
   } catch {
@@ -218,9 +218,9 @@ export async function checkMasterKeyChange(config: Config): Promise<Finding[]> {
     {
       check: 'master key',
       status: 'warning',
-      detail: `its change is under way: both ${ids.join(' and ')} open the database`,
+      detail: `a change is not finished: both ${ids.join(' and ')} open the database`,
       remedy:
-        'finish it with countersign keys rotate-master --finish once every service has the new key, or give it up with --cancel',
+        'finish it with countersign keys rotate-master --finish once every service has the new key, or cancel it with --cancel',
     },
   ]
 }
@@ -235,8 +235,9 @@ export async function checkEpochs(config: Config): Promise<Finding> {
     return {
       check,
       status: 'warning',
-      detail: 'none: archives and base backups, with the master key, open users who were erased since',
-      remedy: 'name a folder with COUNTERSIGN_EPOCH_KEYS, see docs/postgresql.md',
+      detail:
+        'none: anyone with the master key and an older archive or base backup can still open users who were erased since',
+      remedy: 'set COUNTERSIGN_EPOCH_KEYS to a folder; see docs/postgresql.md',
     }
   try {
     const now = Date.now()
@@ -255,21 +256,26 @@ export async function checkEpochs(config: Config): Promise<Finding> {
         detail:
           `epoch ${late.number} was announced, and has not begun` +
           (behind.length > 0 ? `: ${behind.join(', ')} cannot read its key` : ''),
-        remedy: 'countersign keys rotate-epoch says what holds it up',
+        remedy: 'run countersign keys rotate-epoch to see what delays it',
       }
     const present = records.findLast(({ settledAt }) => settledAt !== null)
     if (!present)
-      return { check, status: 'warning', detail: 'the first epoch has not begun: the service begins it' }
+      return { check, status: 'warning', detail: 'the first epoch has not begun; the service will begin it' }
     const detail = `epoch ${present.number}, since ${new Date(present.announcedAt).toISOString()}`
     const isOverdue =
       config.epochHours > 0 && present.announcedAt + config.epochHours * HOUR_MS < now - DAY_MS
     return isOverdue
-      ? { check, status: 'problem', detail: `${detail}: overdue`, remedy: "the service's log says why" }
+      ? {
+          check,
+          status: 'problem',
+          detail: `${detail}: overdue`,
+          remedy: "look for the reason in the service's log",
+        }
       : { check, status: 'ok', detail }
   } catch (error) {
     // The finding about the database already says so.
     if (error instanceof SchemaOutdatedError)
-      return { check, status: 'warning', detail: 'not examined before the schema is brought up to date' }
+      return { check, status: 'warning', detail: 'not examined until the schema is migrated' }
     return { check, status: 'problem', detail: (error as Error).message, remedy: 'see docs/postgresql.md' }
   }
 }

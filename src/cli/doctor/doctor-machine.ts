@@ -34,7 +34,7 @@ export function checkAddon(check: string, failure: string | null): Finding {
     check,
     status: 'problem',
     detail: failure.trim().split('\n')[0]!,
-    remedy: 'run npm ci && npm run install with this Node, where g++, make and python3 are',
+    remedy: 'run npm ci && npm run install with this Node; it needs g++, make and python3',
   }
 }
 
@@ -55,7 +55,7 @@ export async function checkHttp(config: Config, addonFailure: string | null): Pr
     const server: Finding = { check, status: 'ok', detail: description }
     return name === 'uws' ? [server, checkHttpAddon()] : [server]
   } catch (error) {
-    const remedy = 'leave COUNTERSIGN_HTTP at auto, or install a release for this Node'
+    const remedy = 'set COUNTERSIGN_HTTP to auto, or install a release for this Node'
     return [{ check, status: 'problem', detail: (error as Error).message, remedy }]
   }
 }
@@ -72,8 +72,8 @@ function checkHttpAddon(): Finding {
       return {
         check,
         status: 'warning',
-        detail: `${installed.package} ${installed.version} is installed in the place of ${recorded.package} ${recorded.version}`,
-        remedy: `nothing on record holds its binary to a sum: compare SHA-256 ${installed.sha256[OWN_BINARY]} with its publisher's`,
+        detail: `${installed.package} ${installed.version} is installed instead of ${recorded.package} ${recorded.version}`,
+        remedy: `its binary has no recorded checksum: compare SHA-256 ${installed.sha256[OWN_BINARY]} with its publisher's`,
       }
     const differences = addonDifferences(recorded, installed)
     if (differences.length > 0) return { check, status: 'problem', detail: differences.join(', '), remedy }
@@ -96,7 +96,7 @@ export function checkKernels(): Finding {
     status: 'warning',
     detail: `not built (${nativeKernels.reason})`,
     remedy:
-      'their TypeScript twins serve, at about 2 ms more for each image; with g++ and make: npm run install',
+      'the TypeScript versions are used instead, about 2 ms slower for each image; to compile the kernels (g++, make): npm run install',
   }
 }
 
@@ -108,7 +108,7 @@ export function checkByteNetworks(): Finding {
     check,
     status: 'ok',
     detail:
-      'not on this processor: it lacks VNNI or dot products of bytes, so float32 serves, at about 7 ms more',
+      'not on this processor, which lacks VNNI or dot products of bytes: float32 is used instead, about 7 ms slower',
   }
 }
 
@@ -132,7 +132,8 @@ export function checkProviders(config: Config): Finding[] {
         check,
         status: 'warning',
         detail: 'its libraries are not bundled',
-        remedy: 'install them as onnxruntime-node documents; /v1/health tells whether it loaded',
+        remedy:
+          'install them as the documentation of onnxruntime-node says; /v1/health shows whether the provider loaded',
       }
     return { check, status: 'ok', detail: 'bundled' }
   })
@@ -158,7 +159,7 @@ export function checkTopology(config: Config): Finding {
         check: 'topology',
         status: 'warning',
         detail,
-        remedy: 'more workers than cores only wait for each other',
+        remedy: 'set COUNTERSIGN_WORKERS to the number of cores: more workers only wait for each other',
       }
     : { check: 'topology', status: 'ok', detail }
 }

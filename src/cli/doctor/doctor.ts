@@ -90,7 +90,7 @@ export function registerDoctorCommand(command: Command): void {
             ]),
           ),
           problems === 0
-            ? `\n${paint('green', 'Everything needed is in place.')}`
+            ? `\n${paint('green', 'Everything that is needed is in place.')}`
             : `\n${paint('red', `${counted(problems, 'problem')} found.`)}`,
         ].join('\n'),
       )

@@ -51,7 +51,7 @@ export function addonDifferences(recorded: AddonRecord, installed: AddonRecord):
     .filter((name) => recorded.sha256[name] !== installed.sha256[name])
     .map((name) => {
       const sum = installed.sha256[name]
-      return sum ? `${name} is not the one on record: its SHA-256 is ${sum}` : `${name} is missing`
+      return sum ? `${name} differs from the one on record: its SHA-256 is ${sum}` : `${name} is missing`
     })
 }
 

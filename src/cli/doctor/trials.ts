@@ -203,7 +203,7 @@ export async function tryBackups(config: Config, now: number): Promise<Trial> {
     if (seen && since !== null && now - since > BACKUP_LIMIT_MS)
       warnings.push(
         seen.lastBackupAt === null
-          ? `No backup of ${database} was made yet: countersign backup <file>.`
+          ? `There is no backup of ${database} yet. Make one: countersign backup <file>.`
           : `The last backup of ${database} is ${Math.floor((now - since) / DAY_MS)} days old.`,
       )
   }

@@ -13,8 +13,8 @@ interface EvaluatePadOptions extends OutputOptions {
 export function registerEvaluatePadCommand(command: Command): void {
   command
     .option('--pack <pack>', 'name or folder of the pack to measure (default: the configured one)')
-    .option('--report <file...>', 'write a report, by its ending: .html, .md or .json')
-    .option('--json', 'print the line of JSON alone')
+    .option('--report <file...>', 'write a report; the format follows from the ending: .html, .md or .json')
+    .option('--json', 'print only the line of JSON')
     .action(
       action(async (file: string, options: EvaluatePadOptions) => {
         const { assertReportFormat } = await import('../../evaluation/report.js')

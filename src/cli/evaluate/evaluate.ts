@@ -14,9 +14,9 @@ export function registerEvaluateCommand(command: Command): void {
   withMeasuringOptions(
     command.option('--pack <pack>', 'name or folder of the pack to measure (default: the configured one)'),
   )
-    .option('--report <file...>', 'write a report, by its ending: .html, .md or .json')
+    .option('--report <file...>', 'write a report; the format follows from the ending: .html, .md or .json')
     .option('--include-photos', 'show the worst pairs in the report, with their photos and names')
-    .option('--calibrate <file>', 'write the thresholds that these photos show, for: models calibrate')
+    .option('--calibrate <file>', 'write the measured thresholds to a file for `models calibrate`')
     .option('--json', 'print JSON')
     .action(
       action(async (path: string, options: EvaluateOptions) => {

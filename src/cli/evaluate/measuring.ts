@@ -17,16 +17,22 @@ export interface MeasuringOptions extends OutputOptions {
 /** Options that decide the figures. */
 export function withMeasuringOptions(command: Command): Command {
   return command
-    .option('--groups <people.csv>', 'tell groups apart: columns person and any labels, such as sex')
+    .option(
+      '--groups <people.csv>',
+      'CSV that assigns people to groups: columns person and any labels, such as sex',
+    )
     .addOption(
-      new Option('--impostors <photos>', 'compare one photo of everybody with one of everybody else, or all')
+      new Option(
+        '--impostors <photos>',
+        'compare one photo of each person with one of every other person, or all photos',
+      )
         .choices(['one', 'all'])
         .default('one'),
     )
     .addOption(
       new Option(
         '--face <which>',
-        'take the largest face of each photo, or the one nearest its centre, whatever else is in it or how small it is',
+        'use the largest face of each photo, or the one nearest its center, whatever its size and whatever else is in the photo',
       ).choices(['largest', 'centre']),
     )
     .addOption(new Option('--largest-face', 'the same as --face largest').conflicts('face'))

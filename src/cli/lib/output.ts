@@ -57,7 +57,7 @@ function problemsOf(error: unknown): readonly string[] {
   const message = error instanceof Error ? error.message : String(error)
   if (codeOf(error) !== 'internal_error') return [message]
   // An unforeseen error most often means a part that is missing or made for another Node; the stack has the details.
-  return [`${message.split('\n')[0]}; \`countersign doctor\` tells whether the installation is whole`]
+  return [`${message.split('\n')[0]}; \`countersign doctor\` checks whether the installation is complete`]
 }
 
 function codeOf(error: unknown): string {

@@ -22,7 +22,7 @@ export async function withCore<T>(work: Work<T>): Promise<T> {
 export function databaseMissing(config: Config): CommandError {
   return new CommandError(
     'database_missing',
-    `There is no database at ${describeDatabase(config)} yet: \`countersign serve\` or \`countersign tenant create\` makes it. Where the service runs with another COUNTERSIGN_DATA_DIR or COUNTERSIGN_DATABASE, set it here too.`,
+    `There is no database at ${describeDatabase(config)} yet. \`countersign serve\` or \`countersign tenant create\` makes one. If the service runs with another COUNTERSIGN_DATA_DIR or COUNTERSIGN_DATABASE, set the same here.`,
   )
 }
 
@@ -38,7 +38,7 @@ export function assertMasterKey(config: Config): void {
   if (isKeyFileUsed(config) && !isThere(config.masterKeyFile))
     throw new CommandError(
       'master_key_missing',
-      `There is no master key at ${config.masterKeyFile}: put the one of the database there first.`,
+      `There is no master key at ${config.masterKeyFile}. Put the database's key there first.`,
     )
 }
 
@@ -57,7 +57,7 @@ export function assertNotEmpty(config: Config): void {
   if (!isThere(file) || isThere(`${file}-wal`) || statSync(file).size > 0) return
   throw new CommandError(
     'database_empty',
-    `${file} is empty: remove it, and restore a backup if there was a database; \`countersign serve\` makes a new one.`,
+    `${file} is empty. Remove it, and restore a backup if there was a database; \`countersign serve\` makes a new one.`,
   )
 }
 

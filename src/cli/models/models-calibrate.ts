@@ -13,7 +13,7 @@ export function registerCalibrateCommand(models: Command): void {
     models
       .command('calibrate <pack> <data>')
       .description(
-        'decide by thresholds measured on a folder of people, on a CSV of pairs, or in a calibration.json that evaluate wrote',
+        'set the thresholds of a pack: measured on a folder of people or a CSV of pairs, or from a calibration.json that evaluate wrote',
       ),
   )
     .option('--json', 'print JSON')

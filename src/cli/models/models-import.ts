@@ -15,7 +15,7 @@ export function registerImportCommand(models: Command): void {
   models
     .command('import <pack>')
     .description('check a pack (a folder, .tar.gz or .zip) and copy it into the models folder')
-    .option('--replace', 'replace another pack of the same name; its references are not comparable')
+    .option('--replace', 'replace another pack of the same name; users enrolled with it have to enroll again')
     .option('--json', 'print JSON')
     .action(
       action(async (path: string, options: OutputOptions & { replace?: boolean }) => {

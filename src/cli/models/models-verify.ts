@@ -23,7 +23,7 @@ export function registerVerifyCommand(models: Command): void {
     .command('verify [pack]')
     .description('check every file of a pack against its SHA-256 (default: the configured pack)')
     .option('--agree', 'compare the scores of its 8-bit, float32 and accelerator graphs as well')
-    .option('--photos <file...>', 'photos of faces to compare them on (default: those that come along)')
+    .option('--photos <file...>', 'photos of faces for the comparison (default: the bundled ones)')
     .option('--json', 'print JSON')
     .action(
       action(async (name: string | undefined, options: VerifyOptions) => {
@@ -90,7 +90,7 @@ async function agreementOf(
 
 function agreementText({ graphs, reference, photos, pairs, bound }: AgreementReport): string {
   if (graphs.length === 0)
-    return 'It is run in one form here, so there is nothing to compare: no network has an 8-bit form that this processor runs, and no accelerator is configured.'
+    return 'The pack runs in only one form here, so there is nothing to compare: no network has an 8-bit form for this processor, and no accelerator is configured.'
   return [
     listing(
       ['GRAPHS', 'STATE', 'LARGEST DIFFERENCE OF A SCORE', 'PHOTOS APART'],
@@ -101,7 +101,7 @@ function agreementText({ graphs, reference, photos, pairs, bound }: AgreementRep
         String(graph.photos_apart),
       ]),
     ),
-    `\nHeld against ${reference.provider}, ${reference.precision}, on ${photos} photos and ${pairs} pairs: a score may differ by ${bound.toFixed(6)}.`,
+    `\nCompared with ${reference.provider},  ${reference.precision}, on ${photos} photos and ${pairs} pairs: a score may differ by ${bound.toFixed(6)}.`,
     ...graphs.flatMap(({ provider, unavailable }) =>
       unavailable ? [`${provider} does not run here: ${unavailable}`] : [],
     ),

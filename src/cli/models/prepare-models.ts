@@ -9,8 +9,8 @@ import { BASELINE_PACK, DEFAULT_PACK_FILE, STANDARD_PACK } from '../../config/de
 import { CommandError } from '../lib/output.js'
 
 const BASELINE_IS_FOR_EVALUATION =
-  'The baseline pack is for evaluation: it takes East Asian men for one another hundreds of times more often than the rate ' +
-  'that is signed, and no threshold mends that.'
+  'The baseline pack is only for evaluation: it confuses East Asian men with each other hundreds of times more often than the rate ' +
+  'that is signed, and no threshold corrects that.'
 
 /**
  * Builds the configured pack where it is missing or outdated. Only standard and baseline are built; the operator provides other packs,
@@ -35,13 +35,13 @@ export async function prepareModels(config: Config, onProgress?: OnProgress): Pr
     if (!(error instanceof Error && 'syscall' in error)) throw error
     throw new CommandError(
       'pack_unreadable',
-      `The model pack in ${outDir} can be neither read nor built by this user: ${error.message}. Mend the owner or mode of that folder, or name another with COUNTERSIGN_MODELS_DIR.`,
+      `The model pack in ${outDir} can be neither read nor built by this user: ${error.message}. Change the owner or mode of that folder, or set COUNTERSIGN_MODELS_DIR to another.`,
       { cause: error },
     )
   }
   return (
     `${BASELINE_IS_FOR_EVALUATION} To change to the standard pack: set COUNTERSIGN_MODEL_PACK=${STANDARD_PACK}, restart, ` +
-    'and enrol everybody again, since references belong to the pack that made them.'
+    'and enroll everybody again, since references work only with the pack that made them.'
   )
 }
 

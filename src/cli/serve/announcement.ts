@@ -90,7 +90,9 @@ export async function announceUnlessStopping(service: Service, work: () => Promi
 async function keepPassword(service: Service): Promise<void> {
   try {
     if (!(await service.operatorPassword.keep()))
-      note("The operator's password above does not hold: another service has made one for all meanwhile.")
+      note(
+        "The operator's password above is not valid: another service has made one for all services in the meantime.",
+      )
   } catch (error) {
     await service.stop()
     throw error

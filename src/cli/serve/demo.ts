@@ -50,7 +50,7 @@ export function demoInstructions(
   where: { production: string; sandbox: string },
 ): string {
   if (!created)
-    return `Keys were shown when they were made. For a new one:\n\n  ${command} tenant reissue-key ${tenantName} --type sandbox\n\nTo sign in to the dashboard:\n\n  ${command} tenant login-link ${tenantName}\n`
+    return `Keys are shown only when they are made. To make a new one:\n\n  ${command} tenant reissue-key ${tenantName} --type sandbox\n\nTo sign in to the dashboard:\n\n  ${command} tenant login-link ${tenantName}\n`
   const photos = relative('.', photosDir) || '.'
   // curl reads the body from stdin: a photo of 100 kB is longer than an argument may be.
   const call = (url: string, key: string, body: string) =>
@@ -69,7 +69,7 @@ export function demoInstructions(
   ].join('\n    ')
   const action = ',"action":{"type":"wire_transfer","amount":"1250.00","currency":"EUR"}'
   return [
-    `A tenant "${created.name}" was made for you. Key and secret are shown only now:\n`,
+    `Created a tenant "${created.name}" for you. Key and secret are shown only now:\n`,
     table(createdTenantRows(created).map(([name, value]) => [`  ${name}`, value])),
     '\nTry it from another terminal in this folder.\n',
     '1. Verify in the sandbox. No model runs there: the end of user_id chooses the outcome.\n',
@@ -80,7 +80,7 @@ export function demoInstructions(
     ),
     '\n2. It was approved, which issued the production key. Reveal it, once:\n',
     `  KEY=$(${command} tenant production-key ${created.name})`,
-    '\n3. Enrol three photos of a face in production, and verify another one of the same person, taken on another day:\n',
+    '\n3. Enroll three photos of a face in production, and verify another photo of the same person, taken on another day:\n',
     call(`${where.production}/enroll`, '$KEY', threePhotos),
     '',
     call(`${where.production}/verify`, '$KEY', withPhoto('ada-today.jpg', action)),

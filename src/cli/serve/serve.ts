@@ -16,11 +16,8 @@ import { type AnnouncementOptions, announce, announceUnlessStopping, Warnings } 
 
 export function registerServeCommand(command: Command): void {
   command
-    .option('--demo', 'on an empty database, create a tenant "demo" and say how to try it')
-    .option(
-      '--json',
-      'print addresses and what is shown only once as JSON on stderr; stdout is the log in any case',
-    )
+    .option('--demo', 'on an empty database, create a tenant "demo" and print commands to try')
+    .option('--json', 'print addresses and new secrets as JSON on stderr; stdout is always the log')
     .action(
       action(async (options: AnnouncementOptions) => {
         // A note that a full disk does not take is lost, and must not end the service.

@@ -25,18 +25,20 @@ const NONE = 'none'
 export function registerTenantCapturePage(tenant: Command): void {
   tenant
     .command('capture-page <tenant>')
-    .description('show or change what the hosted capture page is for a tenant; what is not named stays')
-    .option('--company <name>', `the name that people read; ${NONE}: that of the tenant`)
+    .description(
+      "show or change a tenant's settings of the hosted capture page; settings that are not named stay",
+    )
+    .option('--company <name>', `company name on the page; ${NONE}: the name of the tenant`)
     .option(
       '--return-origin <origins...>',
-      `to which the page may lead back, in the place of those before; ${NONE}`,
+      `origins to which the page may lead back; replaces the earlier ones; ${NONE}`,
     )
-    .option('--frame-ancestor <origins...>', `whose pages may show it in a frame; ${NONE}`)
-    .option('--consent-version <version>', 'of the text that people agree to; with --consent-text')
-    .option('--consent-text <file>', `file with that text; ${NONE}: the page’s own`)
+    .option('--frame-ancestor <origins...>', `origins whose pages may show the page in a frame; ${NONE}`)
+    .option('--consent-version <version>', 'version of the text that people agree to; with --consent-text')
+    .option('--consent-text <file>', `file with the text that people agree to; ${NONE}: the page’s own`)
     .option(
       '--color <#rrggbb>',
-      `of buttons and lines; made readable in both themes; ${NONE}: the page’s own`,
+      `color of buttons and lines, adjusted to be readable in both themes; ${NONE}: the page’s own`,
     )
     .option('--logo <file>', `PNG or WebP of at most 512 KiB; ${NONE}: no logo`)
     .option('--json', 'print JSON')
@@ -60,8 +62,8 @@ export function registerTenantCapturePage(tenant: Command): void {
         print(options, view, () =>
           fields([
             ['Company', view.company ?? `${view.name} (the tenant’s name)`],
-            ['Leads back to', view.return_origins.join(', ') || 'nowhere: no session can be made'],
-            ['In a frame of', view.frame_ancestors.join(', ') || 'nobody'],
+            ['Leads back to', view.return_origins.join(', ') || 'nowhere: no session can be created'],
+            ['May be framed by', view.frame_ancestors.join(', ') || 'nobody'],
             ['Consent', view.consent_version ?? 'the page’s own text'],
             ['Color', colorLine(view)],
             ['Logo', view.logo ? `${view.logo.width} × ${view.logo.height} pixels` : 'none'],

@@ -32,7 +32,7 @@ export function registerTenantConsentText(tenant: Command): void {
         if (sha256 !== undefined && texts.length === 0)
           throw new CommandError(
             'consent_text_not_found',
-            `Nobody has agreed to a text of this hash at ${name}, or it was before texts were kept (version 0.1.0).`,
+            `Nobody has agreed to a text with this hash at ${name}, or it was before version 0.1.0, which first kept texts.`,
           )
         print(options, texts.map(consentTextView), () =>
           sha256 === undefined

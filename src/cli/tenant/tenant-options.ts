@@ -73,7 +73,7 @@ export async function signedRate(config: Config, { fmr: asked }: TenantRecord): 
 
 /** The rate as a clause of a sentence. */
 export function describeSignedRate(signed: SignedRate | null): string {
-  if (!signed) return 'what is signed shows once a model pack is in place'
+  if (!signed) return 'the signed rate is known once a model pack is installed'
   return `signed at ${signed.fmr}, ${signed.basis}`
 }
 
