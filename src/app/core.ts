@@ -108,8 +108,8 @@ async function assertNew(store: Store, config: Config): Promise<void> {
 export function missingMasterKey(config: Config, wanted: readonly string[]): ConfigError {
   const which = wanted.length > 0 ? ` It opens with master key ${wanted.join(' or ')} only.` : ''
   return new ConfigError(
-    `There is no master key at ${config.masterKeyFile}: put the one of the database there first. There are data in ${describeDatabase(config)}.${which} ` +
-      'Neither COUNTERSIGN_MASTER_KEY nor COUNTERSIGN_MASTER_KEY_COMMAND is set; a new key would open nothing, so none is made.',
+    `There is no master key at ${config.masterKeyFile}, but there are data in ${describeDatabase(config)}. Put the database's key there first.${which} ` +
+      'Neither COUNTERSIGN_MASTER_KEY nor COUNTERSIGN_MASTER_KEY_COMMAND is set. No new key was made, since it would not open the database.',
   )
 }
 
@@ -171,7 +171,7 @@ export async function findKeys(
 async function firstKeys(store: Store, masterKey: Buffer, clock: Clock): Promise<ServiceKeys> {
   const id = masterKeyId(masterKey)
   return store.transaction(async (tx) => {
-    // Of two processes that start at once, the second takes the keys that the first made.
+    // When two processes start at once, the second takes the keys that the first made.
     const made = await findKeys(tx, masterKey)
     if (made) return made
     const tenants = await tx.tenants()

@@ -27,8 +27,8 @@ export class KeyWatch {
         this.log.error(
           { err, failures: this.failures },
           isAway
-            ? 'the database does not answer, and the service looks at its keys again once it does'
-            : 'the keys cannot be read, and no call is answered until they can',
+            ? 'the database does not answer; the keys are read again when it does'
+            : 'the keys cannot be read; no call is answered until they can',
         )
     },
   )
@@ -80,7 +80,10 @@ export class KeyWatch {
     }
     const awaited = await takeOverEpochs(store, keys, this.folder)
     if (awaited !== null && awaited !== this.toldAwaited)
-      this.log.warn({ reason: awaited }, 'the key of the next epoch cannot be read: it begins once it can')
+      this.log.warn(
+        { reason: awaited },
+        'the key of the next epoch cannot be read yet; the epoch begins when it can',
+      )
     this.toldAwaited = awaited
     if (revision !== undefined) store.shared!.requireKeys(revision, () => void this.look())
     this.isCurrent = true

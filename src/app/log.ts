@@ -47,7 +47,7 @@ export function createLog({ logLevel }: Pick<Config, 'logLevel'>, process?: stri
     if (lost === 0) return
     const lines = lost
     lost = 0
-    log.warn({ lines }, 'lines of the log were lost while it could not be written')
+    log.warn({ lines }, 'log lines were lost while stdout could not be written')
   })
   return log
 }

@@ -109,7 +109,7 @@ function readAnchors(file: string): AuditAnchor[] {
       if (!hash)
         throw new CommandError(
           'unreadable_anchor',
-          `${file} contains a line that is not an anchor:  ${line.slice(0, 80)}`,
+          `${file} contains a line that is not an anchor: ${line.slice(0, 80)}`,
         )
       return { tenantId: tenantId!, sequence: Number(sequence), hash: Buffer.from(hash, 'hex') }
     })

@@ -18,7 +18,7 @@ export function registerBackupCommand(command: Command): void {
   command
     .option(
       '--keys <file>',
-      `file for the users' keys; replaces those written there since the last change of the master key (default: ${KEYS_FILE} beside the copy)`,
+      `file for the users' keys; replaces those written there since the last change of the master key (default: ${KEYS_FILE} in the folder of the copy)`,
     )
     .option('--json', 'print JSON')
     .action(
@@ -64,7 +64,7 @@ function keptNotice(kept: string): string {
 
 export function registerRestoreCommand(command: Command): void {
   command
-    .option('--keys <file>', `the latest keys (default: ${KEYS_FILE} beside the copy)`)
+    .option('--keys <file>', `the latest keys (default: ${KEYS_FILE} in the folder of the copy)`)
     .option('--json', 'print JSON')
     .action(
       action(async (file: string, options: OutputOptions & { keys?: string }) => {
@@ -75,7 +75,7 @@ export function registerRestoreCommand(command: Command): void {
         const keysFile = options.keys ?? (existsSync(beside) ? beside : null)
         for (const wanted of [file, ...(options.keys ? [options.keys] : [])])
           if (!existsSync(wanted)) throw new CommandError('file_not_found', `There is no file ${wanted}.`)
-        // A write-ahead log or journal beside the database means that it is in use, or was left by a crash.
+        // A write-ahead log or journal next to the database means that it is in use, or was left by a crash.
         for (const taken of [database, `${database}-wal`, `${database}-journal`])
           if (existsSync(taken))
             throw new CommandError(

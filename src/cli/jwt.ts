@@ -57,7 +57,7 @@ export function registerJwtCommand(command: Command): void {
 /** The warning of a genuine token that carries a rejection, so that nobody reads it as an approval. */
 function verdictLine({ verdict, reason }: JWTPayload, kid: string | undefined): string {
   if (verdict !== 'rejected') return `Valid, signed with ${kid}.`
-  return `Genuine, but a rejection:  ${typeof reason === 'string' ? reason : 'no reason named'} (signed with ${kid}).`
+  return `Genuine, but a rejection: ${typeof reason === 'string' ? reason : 'no reason named'} (signed with ${kid}).`
 }
 
 /** The audiences where the token's is not the expected one; null for any other error. */

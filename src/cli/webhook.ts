@@ -102,7 +102,7 @@ export function registerWebhookCommands(webhook: Command): void {
           operations.webhooks.test(await tenancy.find(tenant), endpoint),
         )
         print(options, { delivery }, () => delivery)
-        if (!options.json) note(`To see its delivery: countersign webhook deliveries  ${tenant}`)
+        if (!options.json) note(`To see its delivery: countersign webhook deliveries ${tenant}`)
       }),
     )
 

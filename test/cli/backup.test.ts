@@ -195,7 +195,7 @@ describe('restore', () => {
     const rotated = await place.run(['keys', 'rotate-master', '--json'])
     const { stdout } = await place.run(['backup', place.path('new.db')])
     const kept = place.path('countersign.keys.0')
-    expect(stdout).toContain(`are ${kept} now`)
+    expect(stdout).toContain(`were moved to ${kept}`)
     const env = {
       COUNTERSIGN_DATABASE: `sqlite:${place.path('there', 'countersign.db')}`,
       COUNTERSIGN_MASTER_KEY_FILE: rotated.json.kept,

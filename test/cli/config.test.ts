@@ -113,7 +113,7 @@ describe('config check', () => {
   it('finds a sound configuration sound, and makes nothing', async () => {
     const { code, json } = await place.run(['config', 'check', '--json'])
     expect({ code, json }).toEqual({ code: 0, json: { ok: true, problems: [], warnings: [] } })
-    expect((await place.run(['config', 'check'])).stdout).toBe('The configuration is sound.\n')
+    expect((await place.run(['config', 'check'])).stdout).toBe('The configuration is valid.\n')
     expect(readdirSync(place.dataDir)).toEqual([])
   })
 
@@ -365,7 +365,7 @@ describe('config check', () => {
       withDatabase(place, (database) => database.prepare(sql).run(Date.now() - 3 * DAY_MS))
     expect(await find({}, 'backups')).toMatchObject({ warnings: [], finding: { status: 'ok' } })
     age('UPDATE tenant SET created_at = ?')
-    const never = `No backup of ${place.path('countersign.db')} was made yet: countersign backup <file>.`
+    const never = `There is no backup of ${place.path('countersign.db')} yet. Make one: countersign backup <file>.`
     expect(await find({}, 'backups')).toMatchObject({
       code: 0,
       warnings: [never],
@@ -388,8 +388,8 @@ describe('config check', () => {
     })
     expect(code).toBe(0)
     expect(json.warnings).toEqual([
-      `${settings} holds a secret and is open to every user here (mode 644).`,
-      `${password} holds a secret and is open to every user here (mode 644).`,
+      `${settings} contains a secret and is open to every user here (mode 644).`,
+      `${password} contains a secret and is open to every user here (mode 644).`,
     ])
   })
 
@@ -426,7 +426,7 @@ describe('config check', () => {
     expect(code).toBe(0)
     expect(json.warnings).toEqual([
       expect.stringMatching(
-        /^COUNTERSIGN_REPLAY_POLICY is report: .* enrolment photo .* To close it: set COUNTERSIGN_REPLAY_POLICY=reject/,
+        /^COUNTERSIGN_REPLAY_POLICY is report: .* enrollment photo .* To close it: set COUNTERSIGN_REPLAY_POLICY=reject/,
       ),
       expect.stringMatching(
         /^COUNTERSIGN_REQUIRE_LIVENESS is none: .* To close it: set COUNTERSIGN_REQUIRE_LIVENESS=active/,

@@ -127,7 +127,7 @@ describe('doctor', () => {
     expect(ok).toBe(true)
     expect(of('database')).toMatchObject({
       status: 'warning',
-      detail: expect.stringContaining('is not there yet'),
+      detail: expect.stringContaining('does not exist yet'),
     })
     expect(of('disk').status).toBe('ok')
     expect(await readdir(place.dataDir)).toEqual([])
@@ -308,7 +308,7 @@ describe('doctor', () => {
       })
       expect(findings.find(({ check }) => check === 'HTTP addon')).toMatchObject({
         status: 'warning',
-        detail: expect.stringContaining(`in the place of ${recordedAddon().package} 0.0.1`),
+        detail: expect.stringContaining(`instead of ${recordedAddon().package} 0.0.1`),
       })
     })
 
@@ -320,7 +320,7 @@ describe('doctor', () => {
         {
           check: 'HTTP addon',
           status: 'problem',
-          detail: expect.stringContaining(`${OWN_BINARY} is not the one on record`),
+          detail: expect.stringContaining(`${OWN_BINARY} differs from the one on record`),
           remedy: expect.stringContaining('npm ci'),
         },
       ])

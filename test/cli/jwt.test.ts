@@ -40,7 +40,7 @@ describe('jwt', () => {
     const { code, stdout } = await place.run(['jwt', rejection, '--secret', SECRET])
     expect({ code, first: stdout.split('\n')[0] }).toEqual({
       code: 0,
-      first: 'Genuine, and a rejection: no_match (signed with sec_1).',
+      first: 'Genuine, but a rejection: no_match (signed with sec_1).',
     })
     const approval = await place.run(['jwt', token(claims), '--secret', SECRET])
     expect(approval.stdout).toMatch(/^Valid, signed with sec_1\.\n/)
@@ -56,8 +56,8 @@ describe('jwt', () => {
   })
 
   it.each([
-    ['what is no token', 'abc', SECRET, 'invalid_jwt', 'That is no JWT'],
-    ['what is no secret', token(claims), 'x', 'invalid_secret', 'no signing secret'],
+    ['what is no token', 'abc', SECRET, 'invalid_jwt', 'The token is not a JWT'],
+    ['what is no secret', token(claims), 'x', 'invalid_secret', 'The signing secret is malformed'],
   ])('says so of %s', async (_, text, secret, code, message) => {
     const result = await place.run(['jwt', text, '--secret', secret, '--json'])
     expect(result).toMatchObject({ code: 1, stdout: '' })

@@ -211,7 +211,7 @@ describe('wrong usage with --json', () => {
     [
       'an option that cannot be',
       ['keys', 'rotate-master', '--finish', '--new-key-file', 'x'],
-      /three steps/,
+      /separate steps/,
       'invalid_option',
     ],
   ])('%s is one JSON document on stderr, and ends with 2', async (_, args, message, code = 'wrong_usage') => {

@@ -56,7 +56,7 @@ describe('models pull', () => {
     async (name) => {
       const result = await pull(name)
       expect(result).toMatchObject({ code: 2, stdout: '', error: { code: 'unknown_pack' } })
-      expect(result.error.message).toContain('known are: opencv-zoo, recommended')
+      expect(result.error.message).toContain('Known packs: opencv-zoo, recommended')
     },
   )
 

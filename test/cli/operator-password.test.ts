@@ -137,7 +137,7 @@ describe('operator-password', () => {
       [
         'two that differ',
         { 'Password: ': 's3cret of the test\r', 'Again: ': 's3cret of the tes\r' },
-        'not the same',
+        'The two passwords differ',
       ],
       ['end of file', { 'Password: ': '\u0004' }, 'No password was entered.'],
       ['an interrupt', { 'Password: ': 's3\u0003' }, 'No password was entered.'],

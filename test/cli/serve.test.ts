@@ -273,7 +273,7 @@ describe('serve', () => {
       `\n  HTTP        node:http of ${process.version} (COUNTERSIGN_HTTP=node)\n`,
     )
     expect(server.stderr()).toContain(
-      `warning: ${secret} holds a secret and is open to every user here (mode 644).`,
+      `warning: ${secret} contains a secret and is open to every user here (mode 644).`,
     )
     expect((await signIn(server.admin, 'correct horse battery')).status).toBe(201)
     expect((await signIn(server.admin, 'correct horse')).status).toBe(401)

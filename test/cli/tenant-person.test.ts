@@ -43,7 +43,7 @@ it('adds a person, who is in by the link that is printed, and lists, changes, in
   expect((await person('sign-out', NAME)).stdout).toBe('1 session ended.\n')
   const again = await person('reset-password', NAME, '--json')
   expect(await open(again.json.dashboard_url)).toMatchObject({ person: { name: NAME, role: 'admin' } })
-  expect((await person('remove', NAME)).stdout).toBe(`${NAME} may sign in no more.\n`)
+  expect((await person('remove', NAME)).stdout).toBe(`${NAME} can no longer sign in.\n`)
 })
 
 it('says who is unknown, and which roles there are', async () => {

@@ -254,7 +254,7 @@ describe('of settings that exclude each other', () => {
     it(`${first} and ${second} are refused together`, () => {
       const env = { [`COUNTERSIGN_${first}`]: 'top-secret', [`COUNTERSIGN_${second}`]: '/run/secrets/x' }
       expect(problemsOf(env)).toEqual([
-        `COUNTERSIGN_${first} and COUNTERSIGN_${second} are both set; give one of them.`,
+        `COUNTERSIGN_${first} and COUNTERSIGN_${second} are both set. Give only one of them.`,
       ])
     })
 })

@@ -98,7 +98,7 @@ export async function checkNodes(config: Config): Promise<Finding[]> {
           {
             check,
             status: 'warning',
-            detail: `${detail}; these settings differ between them:  ${differing.join(', ')}`,
+            detail: `${detail}; these settings differ between them: ${differing.join(', ')}`,
             remedy: 'give all services the same settings and restart them; see docs/postgresql.md',
           },
         ]

@@ -174,7 +174,7 @@ export function tryWriting(config: Config): Trial {
   const database = config.database.startsWith('sqlite:') ? sqliteFile(config) : null
   if (database) {
     const folder = nearestFolder(dirname(database))
-    // SQLite keeps its write-ahead log beside the database.
+    // SQLite keeps its write-ahead log in the folder of the database.
     if (folder !== nearestFolder(config.dataDir)) attempt(dirname(database), () => writeIn(folder))
     if (existsSync(database)) attempt(database, () => accessSync(database, constants.W_OK))
   }
@@ -231,7 +231,7 @@ function addressesOf(config: Config) {
   ] as const
 }
 
-/** Whether the second of two addresses could not be opened beside the first. Node's `::` takes the port for IPv4 too. */
+/** Whether the second of two addresses could not be opened together with the first. Node's `::` takes the port for IPv4 too. */
 function areOneSocket(one: ListenAddress, other: ListenAddress): boolean {
   if (one.port !== other.port || one.port === 0) return false
   const hosts = [one.host, other.host]

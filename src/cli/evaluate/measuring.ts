@@ -32,7 +32,7 @@ export function withMeasuringOptions(command: Command): Command {
     .addOption(
       new Option(
         '--face <which>',
-        'use the largest face of each photo, or the one nearest its center, whatever its size and whatever else is in the photo',
+        'use the largest face of each photo, or the one nearest its center, regardless of its size and of other faces',
       ).choices(['largest', 'centre']),
     )
     .addOption(new Option('--largest-face', 'the same as --face largest').conflicts('face'))

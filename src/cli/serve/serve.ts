@@ -1,4 +1,4 @@
-/** `countersign serve`: runs the service until it is told to stop, in this process or in several. */
+/** `countersign serve`: runs the service until a signal stops it, in this process or in several. */
 import type { Command } from 'commander'
 import type { Service } from '../../app/service.js'
 import { type Config, loadConfig, resolveConfig } from '../../config/config.js'
@@ -46,7 +46,7 @@ async function serveHere(config: Config, options: AnnouncementOptions, warnings:
     throw error
   })
   if (!service) return
-  // Only now: a start that fails prints its error alone.
+  // Only now: a start that fails prints nothing but its error.
   const warning = await preparing
   keepDefaultPack(config)
   if (warning) warnings.add(warning)

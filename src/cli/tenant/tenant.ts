@@ -144,7 +144,7 @@ export function registerTenantCommands(tenant: Command): void {
         if (!options.json) {
           note('The production key is shown only now; put it into the secret store of your backend.')
           note(
-            `Anyone who has had the signing secret can sign production's verdicts:  rotate it with \`countersign tenant rotate-signing ${name}\`.`,
+            `Anyone who has had the signing secret can sign production's verdicts: rotate it with \`countersign tenant rotate-signing ${name}\`.`,
           )
         }
       }),
