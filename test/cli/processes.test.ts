@@ -7,18 +7,18 @@ const POSTGRES = { COUNTERSIGN_DATABASE: 'postgres://countersign@localhost/count
 describe('several processes', () => {
   it('are refused with a SQLite database, with the reason', () => {
     expect(resolveConfig({ COUNTERSIGN_PROCESSES: '2' }).problems).toEqual([
-      'COUNTERSIGN_PROCESSES is 2, and a SQLite database is served by one process: several need PostgreSQL (docs/postgresql.md).',
+      'COUNTERSIGN_PROCESSES is 2, but only one process can serve a SQLite database. Several need PostgreSQL (docs/postgresql.md).',
     ])
     expect(resolveConfig({ COUNTERSIGN_PROCESSES: '2', ...POSTGRES }).problems).toEqual([])
   })
 
-  it.each(['0', '65', '1.5', 'many'])('cannot be %s', (text) => {
+  it.each(['are not accepted as "%s"', '65', '1.5', 'many'])('cannot be %s', (text) => {
     expect(resolveConfig({ COUNTERSIGN_PROCESSES: text, ...POSTGRES }).problems).toEqual([
       `COUNTERSIGN_PROCESSES is "${text}"; expected auto or a whole number from 1 to 64.`,
     ])
   })
 
-  it('are one where nobody asks for more, and where auto has a SQLite database', () => {
+  it('default to one, and auto is one with a SQLite database', () => {
     expect(processCount(loadConfig(POSTGRES))).toBe(1)
     expect(processCount(loadConfig({ COUNTERSIGN_PROCESSES: 'auto' }))).toBe(1)
   })
@@ -35,7 +35,7 @@ describe('several processes', () => {
     expect(processCount(config, { cores, platform: 'darwin' })).toBe(1)
   })
 
-  it('divide workers, queue and memory, and none has less than it needs', () => {
+  it('divide workers, queue and memory so that none has less than it needs', () => {
     const config = loadConfig({
       ...POSTGRES,
       COUNTERSIGN_WORKERS: '8',
@@ -51,7 +51,7 @@ describe('several processes', () => {
   })
 
   it.each([
-    ['20.20.2', false],
+    ['can share a port by node:http of Node %s: %s', false],
     ['22.11.0', false],
     ['22.12.0', true],
     ['23.0.0', false],

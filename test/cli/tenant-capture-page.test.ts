@@ -19,7 +19,7 @@ describe('tenant capture-page', () => {
     expect([code, stdout]).toEqual([0, expect.stringContaining('nowhere: no session can be created')])
   })
 
-  it('changes what is named, and leaves the rest as it was', async () => {
+  it('changes only the given settings', async () => {
     const text = place.path('consent.txt')
     writeFileSync(text, 'We compare your face.\n')
     await run(
@@ -66,7 +66,7 @@ describe('tenant capture-page', () => {
     })
   })
 
-  it('goes back to nothing by none', async () => {
+  it('removes settings with none', async () => {
     const nothing = ['--company', 'none', '--frame-ancestor', 'none', '--consent-text', 'none']
     expect((await run(...nothing, '--json')).json).toMatchObject({
       company: null,
@@ -77,7 +77,7 @@ describe('tenant capture-page', () => {
   })
 
   it.each([
-    [['--return-origin', 'http://bank.example'], 1, 'invalid_origin'],
+    [['refuses %j and changes nothing', 'http://bank.example'], 1, 'invalid_origin'],
     [['--company', 'Bank of \u202eadA'], 1, 'invalid_company'],
     [['--color', 'blue'], 1, 'invalid_color'],
     [['--logo', '/nowhere'], 1, 'file_unreadable'],

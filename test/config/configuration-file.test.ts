@@ -60,12 +60,16 @@ describe('a configuration file', () => {
     ['a misspelt name', 'COUNTERSIGN_WRKERS=1', /WRKERS in .+ is not a setting.+mean COUNTERSIGN_WORKERS\?$/],
     ['a name without its prefix', 'WORKERS=1', /^WORKERS in .+did you mean COUNTERSIGN_WORKERS\?$/],
     ['a value that cannot be read', 'COUNTERSIGN_WORKERS=x', /^COUNTERSIGN_WORKERS in .+ is "x"; expected/],
-    ['a stray line', '# x\nnonsense here\nCOUNTERSIGN_WORKERS=1', /is not NAME=value: line 2\.$/],
-    ['a stray last line', 'COUNTERSIGN_WORKERS=1\nnonsense', /is not NAME=value: line 2\.$/],
-    ['a colon for the sign', 'COUNTERSIGN_WORKERS: 1', /is not NAME=value: line 1\.$/],
-    ['a stray line in the file of an old Mac', 'COUNTERSIGN_WORKERS=1\rnonsense\r', /NAME=value: line 2\.$/],
-    ['a name of two words', 'COUNTERSIGN WORKERS=1', /is not NAME=value: line 1\.$/],
-    ['a sign without a name', '=1\nCOUNTERSIGN_WORKERS=1', /is not NAME=value: line 1\.$/],
+    ['a stray line', '# x\nnonsense here\nCOUNTERSIGN_WORKERS=1', /: line 2 is not NAME=value\.$/],
+    ['a stray last line', 'COUNTERSIGN_WORKERS=1\nnonsense', /: line 2 is not NAME=value\.$/],
+    ['a colon for the sign', 'COUNTERSIGN_WORKERS: 1', /: line 1 is not NAME=value\.$/],
+    [
+      'a stray line in the file of an old Mac',
+      'COUNTERSIGN_WORKERS=1\rnonsense\r',
+      /: line 2 is not NAME=value\.$/,
+    ],
+    ['a name of two words', 'COUNTERSIGN WORKERS=1', /: line 1 is not NAME=value\.$/],
+    ['a sign without a name', '=1\nCOUNTERSIGN_WORKERS=1', /: line 1 is not NAME=value\.$/],
     [
       'an open quote',
       'COUNTERSIGN_DATA_DIR="/var\nCOUNTERSIGN_WORKERS=1',
@@ -76,7 +80,7 @@ describe('a configuration file', () => {
       'COUNTERSIGN_DATA_DIR="/var\nCOUNTERSIGN_MODEL_PACK="x"',
       /DATA_DIR does not end on its line/,
     ],
-    ['another file', 'COUNTERSIGN_CONFIG=/etc/other', /a file names no other/],
+    ['another file', 'COUNTERSIGN_CONFIG=/etc/other', /which only the environment may set/],
   ] as const)
     it(`with ${what} is refused`, () => {
       const { problems } = resolveFile(text)
