@@ -426,7 +426,7 @@ describe('config check', () => {
     expect(code).toBe(0)
     expect(json.warnings).toEqual([
       expect.stringMatching(
-        /^COUNTERSIGN_REPLAY_POLICY is report: .* enrollment photo .* To close it: set COUNTERSIGN_REPLAY_POLICY=reject/,
+        /^COUNTERSIGN_REPLAY_POLICY is report: .* enrollment photo, .* To close it: set COUNTERSIGN_REPLAY_POLICY=reject/,
       ),
       expect.stringMatching(
         /^COUNTERSIGN_REQUIRE_LIVENESS is none: .* To close it: set COUNTERSIGN_REQUIRE_LIVENESS=active/,

@@ -51,8 +51,8 @@ const installed = () => {
 }
 
 describe('models pull', () => {
-  it.each(['refuses the unknown pack %s and names the known ones', 'toString', '../opencv-zoo'])(
-    'knows no pack named %s, and says which it knows',
+  it.each(['nothing', 'toString', '../opencv-zoo'])(
+    'refuses the unknown pack %s and names the known ones',
     async (name) => {
       const result = await pull(name)
       expect(result).toMatchObject({ code: 2, stdout: '', error: { code: 'unknown_pack' } })
@@ -60,22 +60,19 @@ describe('models pull', () => {
     },
   )
 
-  it.each(['says how to build %s, which is not downloaded', 'standard'])(
-    'says how to come by %s, which is built',
-    async (name) => {
-      const result = await pull(name)
-      expect(result).toMatchObject({ code: 2, error: { code: 'unknown_pack' } })
-      expect(result.error.message).toContain(`countersign models build ${name}`)
-    },
-  )
+  it.each(['baseline', 'standard'])('says how to build %s, which is not downloaded', async (name) => {
+    const result = await pull(name)
+    expect(result).toMatchObject({ code: 2, error: { code: 'unknown_pack' } })
+    expect(result.error.message).toContain(`countersign models build ${name}`)
+  })
 
   it.each([
-    'refuses %s as a mirror and repeats no secret',
+    'ftp://127.0.0.1/x',
     'mirror',
     'http://user:secret@127.0.0.1',
     'http://127.0.0.1/?key=secret',
     'http://127.0.0.1/#secret',
-  ])('takes no mirror at %s, and repeats no secret', async (address) => {
+  ])('refuses %s as a mirror and repeats no secret', async (address) => {
     const result = await pull('opencv-zoo', '--mirror', address)
     expect(result).toMatchObject({ code: 2, stdout: '', error: { code: 'invalid_mirror' } })
     expect(result.stderr).not.toContain('secret')

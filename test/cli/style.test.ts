@@ -21,7 +21,7 @@ describe('output in a pipe', () => {
     ['tenant', 'list'],
     ['doctor'],
   ])
-    it(`of ${args.join(' ')} is plain text without tabs`, async () => {
+    it(`is plain text without tabs: ${args.join(' ')}`, async () => {
       const { stdout, stderr } = await place.run(args)
       expect(stdout + stderr).not.toMatch(CONTROL)
     })

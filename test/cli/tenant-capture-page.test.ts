@@ -77,14 +77,14 @@ describe('tenant capture-page', () => {
   })
 
   it.each([
-    [['refuses %j and changes nothing', 'http://bank.example'], 1, 'invalid_origin'],
+    [['--return-origin', 'http://bank.example'], 1, 'invalid_origin'],
     [['--company', 'Bank of \u202eadA'], 1, 'invalid_company'],
     [['--color', 'blue'], 1, 'invalid_color'],
     [['--logo', '/nowhere'], 1, 'file_unreadable'],
     [['--consent-version', '2'], 2, 'wrong_usage'],
     [['--consent-text', '/nowhere'], 2, 'wrong_usage'],
     [['--consent-version', '2', '--consent-text', '/nowhere'], 1, 'file_unreadable'],
-  ])('refuses %j, and changes nothing', async (options, code, error) => {
+  ])('refuses %j and changes nothing', async (options, code, error) => {
     const before = (await run('--json')).json
     const refused = await run(...options, '--json')
     expect([refused.code, refused.error.code]).toEqual([code, error])

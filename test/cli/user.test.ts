@@ -42,7 +42,7 @@ it('user unlock ends the lockout, and the audit log names the operator', async (
 })
 
 it.each([
-  [['%s is refused with %s', 'show', 'acme', 'nobody'], 'user_not_found'],
+  [['user', 'show', 'acme', 'nobody'], 'user_not_found'],
   [['user', 'unlock', 'acme', 'nobody'], 'reference_not_found'],
   [['user', 'unlock', 'other', 'ada'], 'tenant_not_found'],
 ])('%s is refused with %s', async (args, expected) => {

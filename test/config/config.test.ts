@@ -159,7 +159,7 @@ describe('a value that is refused', () => {
 
 describe('epoch keys', () => {
   it('are for PostgreSQL: beside SQLite they are refused, and not left out of account', () => {
-    expect(() => load({ EPOCH_KEYS: dir })).toThrow(/COUNTERSIGN_EPOCH_KEYS is for PostgreSQL/)
+    expect(() => load({ EPOCH_KEYS: dir })).toThrow(/COUNTERSIGN_EPOCH_KEYS needs PostgreSQL/)
     const config = load({ EPOCH_KEYS: dir, DATABASE: 'postgres://countersign@localhost/countersign' })
     expect([config.epochKeys, config.epochHours, config.epochRetentionHours]).toEqual([dir, 24, 1])
   })
