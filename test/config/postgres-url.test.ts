@@ -43,7 +43,7 @@ describe('a URL of PostgreSQL', () => {
         tls: 'disable',
       },
     ],
-    // One of them may be anywhere.
+    // A missing one is looked for with any of these.
     [
       'postgres://kim@localhost,db',
       {
