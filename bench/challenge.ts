@@ -1,4 +1,8 @@
-/** The challenge suite: verifies by challenge at the real service, beside what the bare kernels take for one, and what they do to others. */
+/**
+ * The challenge suite: latency of verifies by challenge at the real service (milliseconds, p50 and p99) against the
+ * bare kernels' time for one film on one thread; and the latency of ordinary verifies with and without callers of
+ * challenges.
+ */
 
 import { engineOptions } from '../src/app/engine-options.js'
 import { progressSteps } from '../src/cli/lib/progress.js'
@@ -18,20 +22,23 @@ import { startService } from './lib/service-process.js'
 import { carriedPercentile, mean, median, round, shown, TOO_FEW_SAMPLES } from './lib/statistics.js'
 import type { Suite } from './suite.js'
 
-/** Milliseconds that the median verify by challenge may take for one caller. */
+/** Maximum of the median verify by challenge for one caller, in milliseconds. */
 const MAX_MS = 400
 const WARM_UP_SECONDS = 2
-/** Parts of the measuring time. */
+/** Shares of the measuring time. */
 const SHARES = { oneCaller: 0.4, kernels: 0.1, verifyAlone: 0.1 } as const
-/** Callers of challenges beside one of ordinary verifies; they share what is left of the time. */
+/** Numbers of challenge callers that run next to one ordinary caller; they divide the remaining time. */
 const CROWDS = [1, 4] as const
-/** Nobody's history of captures grows long. */
+/** Number of users: so many that no user's history of captures grows long. */
 const USERS = { filmed: 48, photographed: 64 } as const
-/** A film of two movements: the look ahead, one frame of each movement, the look at the end. */
+/**
+ * Frames that the bare kernels embed for a film of two movements: the frontal look, one frame of each movement, the
+ * look at the end.
+ */
 const KEY_FRAMES = 4
 
 interface Crowd {
-  /** Callers of challenges. */
+  /** Number of callers of challenges. */
   callers: number
   verifyMs: number[]
   challengeMs: number[]
@@ -39,7 +46,7 @@ interface Crowd {
 
 export const challenge: Suite = {
   name: 'challenge',
-  description: 'verifies by challenge, and ordinary ones beside them',
+  description: 'verifies by challenge, and ordinary verifies at the same time',
   defaultSeconds: 60,
   async run({ pack, seconds, cpuProfileDir }) {
     const { enrolImages, verifyImages: images } = await takeCaptures()
@@ -97,11 +104,11 @@ export const challenge: Suite = {
       })
       progress.update(1, steps, 'one caller')
       oneCaller = await askFilmed(1, SHARES.oneCaller)
-      progress.update(2, steps, 'ordinary verifies alone')
+      progress.update(2, steps, 'only ordinary verifies')
       const alone = await askVerifies(SHARES.verifyAlone)
       crowds.push({ callers: 0, verifyMs: alone.latenciesMs.verify, challengeMs: [] })
       for (const callers of CROWDS) {
-        progress.update(2 + crowds.length, steps, `beside ${callers}`)
+        progress.update(2 + crowds.length, steps, `next to ${callers}`)
         const [challenges, verifies] = await Promise.all([
           askFilmed(callers, crowdShare),
           askVerifies(crowdShare),
@@ -167,7 +174,7 @@ export const challenge: Suite = {
         },
         {
           title:
-            'An ordinary verify of one caller, beside callers of challenges who send one after the other, milliseconds',
+            'An ordinary verify of one caller, while other callers send one challenge after the other, milliseconds',
           rows: [
             ['beside', 'p50', 'p95', 'p99', 'samples', 'challenge p50', 'challenges'],
             ...crowds.map(({ callers, verifyMs, challengeMs }) => [
@@ -193,7 +200,7 @@ export const challenge: Suite = {
           title: 'An ordinary verify, p50',
           unit: 'ms',
           bars: crowds.map((crowd) => ({
-            label: crowd.callers === 0 ? 'alone' : `beside ${crowd.callers} of challenges`,
+            label: crowd.callers === 0 ? 'alone' : `with ${crowd.callers} of challenges`,
             value: ordinary(crowd),
           })),
         },

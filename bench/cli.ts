@@ -1,4 +1,7 @@
-/** The cli suite: how long short commands take, beside a Node that does nothing. */
+/**
+ * The cli suite: duration of short commands (milliseconds of wall time and CPU time) against an empty Node process,
+ * in turns.
+ */
 import { execFileSync } from 'node:child_process'
 import { progressSteps } from '../src/cli/lib/progress.js'
 import { packageFile } from '../src/lib/package-root.js'
@@ -14,14 +17,14 @@ const CONTENDERS: Record<string, string[]> = {
   'countersign tenant --help': [MAIN, 'tenant', '--help'],
   'countersign config show': [MAIN, 'config', 'show'],
 }
-/** What the command line promises: no more than this many times an empty Node. */
+/** Promise of the command line: a command takes at most this many times an empty Node process. */
 const MAX_RATIO = 3
-/** The shell's clock of CPU time ticks every 10 ms: one reading is of that many processes. */
+/** Processes per reading: the shell's clock of CPU time ticks every 10 ms. */
 const RUNS_PER_READING = 5
 
 interface Reading {
   wallMs: number
-  /** User and system time. */
+  /** User plus system time in milliseconds. */
   cpuMs: number
 }
 
@@ -36,7 +39,7 @@ export const cli: Suite = {
     const startedMs = performance.now()
     const elapsedShare = () => (performance.now() - startedMs) / (seconds * 1000)
     do {
-      // Who goes first changes every round.
+      // The order changes every round.
       names.push(names.shift()!)
       for (const name of names) readings[name]!.push(read(CONTENDERS[name]!))
       progress.update(Math.min(Math.round(elapsedShare() * 100), 100), 100, 'rounds')
@@ -92,13 +95,13 @@ export const cli: Suite = {
   },
 }
 
-/** A few processes one after the other, by a shell that knows what its children took. */
+/** Runs a few processes one after the other in a shell, which knows the CPU time of its children. */
 function read(parameters: string[]): Reading {
   const loop = `for run in $(seq ${RUNS_PER_READING}); do "$@" >/dev/null; done; times`
   const startedMs = performance.now()
   const said = execFileSync('sh', ['-c', loop, 'sh', process.execPath, ...parameters], { encoding: 'utf8' })
   const wallMs = (performance.now() - startedMs) / RUNS_PER_READING
-  // The second line is of the children: user, then system time, as `0m0.120000s`.
+  // The second line has the children's user and system time, as `0m0.120000s`.
   const times = said
     .trim()
     .split('\n')[1]!

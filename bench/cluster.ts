@@ -1,4 +1,7 @@
-/** The cluster suite: what several nodes over one database do, with an engine that only waits, so that the rest is what is measured. */
+/**
+ * The cluster suite: verifies per second and latency (milliseconds) of one, two and more nodes over one PostgreSQL.
+ * The engine is simulated and only waits, so that the rest of the service is measured.
+ */
 import { randomBytes } from 'node:crypto'
 import { availableParallelism, cpus } from 'node:os'
 import { progressSteps } from '../src/cli/lib/progress.js'
@@ -14,20 +17,26 @@ import type { Suite, SuiteOptions } from './suite.js'
 const NODES = [1, 2, 4] as const
 const MAX_NODES = NODES.at(-1)!
 const HOT_NODES = 2
-/** Of each node. Together they do more than a main thread can feed. */
+/** Simulated workers per node: together they do more than a main thread can feed. */
 const ENGINE_WORKERS = 8
-/** Of each node: none of its workers waits for the network, or for a commit of others. */
+/** Callers per node: no worker waits for the network or for other calls' commits. */
 const CALLERS = 48
 const TENANTS = 64
-/** Of all tenants together. Nobody verifies more than a few times in the run, as in a day: each capture is compared with those before. */
+/**
+ * Number of users of all tenants together. Each user verifies only a few times in the run, as in a day: each capture
+ * is compared with those before.
+ */
 const USERS = 1024
-/** Of the disk in the row of one tenant. */
+/** Delay of the disk, in milliseconds, in the row of one tenant. */
 const SYNC_MS = 2
-/** Of each number of nodes, in turns, first upward and then downward: the database grows meanwhile. */
+/**
+ * Rounds of each number of nodes, first in ascending and then in descending order, because the database grows
+ * meanwhile.
+ */
 const ROUNDS = 2
 const HOT_SHARE = 0.25
 const WARM_UP_SECONDS = 1
-/** Under load before the first round: no process in operation is a fresh one, each one's JavaScript has been compiled. */
+/** Load in seconds before the first round, so that the processes' JavaScript is compiled. */
 const SETTLING_SECONDS = 4
 const TARGETS = { efficiency: 0.9, hotTenantPerSecond: 1000 } as const
 
@@ -42,15 +51,18 @@ interface Visit {
 interface Round {
   perSecond: number
   latenciesMs: number[]
-  /** Verifies that the service had no time for; their callers came back. */
+  /** Verifies that the service refused because it was at capacity; their callers retried. */
   refused: number
-  /** CPU time of a main thread for a verify; null where the system does not tell, as the next two. */
+  /**
+   * CPU time of a main thread per verify, in milliseconds; null where the system does not report it, as in the next
+   * two.
+   */
   mainThreadMs: number | null
   /** The busiest main thread's CPU time, as a share of one core. */
   mainThreadShare: number | null
   /** The busiest load generator's CPU time, as a share of one core. */
   loadShare: number
-  /** Cores of the machine that did anything, whosoever it was. */
+  /** Number of the machine's cores that were busy, with any process. */
   busyCores: number
 }
 
@@ -168,7 +180,7 @@ export const cluster: Suite = {
         `The database: ${database.description}.`,
         `One generator a node, with ${CALLERS} callers, each on a connection that is kept; the busiest took ${Math.round(Math.max(...rows.map(({ loadShare }) => loadShare), hot.loadShare) * 100)} % of a core.`,
         `Goals: ${TARGETS.efficiency} of four times one node with four; ${TARGETS.hotTenantPerSecond} a second for one tenant over two nodes and a disk that takes ${SYNC_MS} ms a sync.`,
-        'Rates are means of two rounds. The main thread is judged by one node alone.',
+        'Rates are means of two rounds. Figures of the main thread are those of a single node.',
       ],
       details: {
         commit_ms: commitMs,
@@ -216,7 +228,7 @@ async function startNodes(
     Promise.all(nodes.map(async (node) => (await node.ask({ type: 'cpu' })).mainThreadMs))
   return {
     nodes,
-    /** At the first node; the tenants are divided among the generators. */
+    /** Enrolls the users at the first node; the tenants are divided among the load generators. */
     async enrol(keys: string[], users: number, enrolImages: Buffer[]): Promise<void> {
       await Promise.all(
         generators.map(async (generator, i) => {
@@ -269,7 +281,7 @@ async function startNodes(
   }
 }
 
-/** Of all cores since the machine's start, in milliseconds: everything but idling. */
+/** CPU time of all cores since the machine's start, in milliseconds, without idle time. */
 function busyCoreMs(): number {
   return cpus().reduce((sum, { times }) => sum + times.user + times.nice + times.sys + times.irq, 0)
 }

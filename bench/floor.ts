@@ -1,4 +1,7 @@
-/** The floor suite: the service at saturation against the bare kernel loop, in turns, on the same images. */
+/**
+ * The floor suite: the service at saturation against the bare kernel loop, in turns, on the same images. Units:
+ * verifications per second with all workers busy, and milliseconds (p50) for one caller.
+ */
 
 import { engineOptions } from '../src/app/engine-options.js'
 import { progressSteps } from '../src/cli/lib/progress.js'
@@ -12,24 +15,30 @@ import { type CpuTimes, type RunningService, startService } from './lib/service-
 import { median, ratePerSecond, round } from './lib/statistics.js'
 import type { Suite } from './suite.js'
 
-/** Most rounds of each contender; who goes first changes every time. Many and short: the speed of shared machines drifts. */
+/**
+ * Maximum number of rounds of each contender; their order changes every time. There are many short rounds because the
+ * speed of shared machines drifts.
+ */
 const ROUNDS = 16
-/** The part of the measuring time that goes to one caller instead of saturation. */
+/** Share of the measuring time that goes to one caller instead of saturation. */
 const SINGLE_SHARE = 0.2
-/** At the start of each round, until caches, clock rates and queues have settled. */
+/** Seconds at the start of each round in which caches, clock rates and queues settle. */
 const WARM_UP_SECONDS = 0.5
-/** Under load before the first round. */
+/** Seconds of load before the first round. */
 const SETTLING_SECONDS = 10
-/** Enough that a worker never waits for the network, far fewer than the queue holds. */
+/** Callers per worker: enough that a worker never waits for the network, far fewer than the queue holds. */
 const CALLERS_PER_WORKER = 6
-/** Nobody verifies twice at a time, nor more than a few times in the whole run, as in a day: each capture is compared with those before. */
+/**
+ * Number of users: no user verifies twice at once, and each only a few times in the whole run, as in a day, because
+ * each capture is compared with those before.
+ */
 const USERS = 2048
-/** What the service should reach of the bare loop. */
+/** Target of the service's rate, as a share of the bare loop's. */
 const TARGET_RATIO = 0.95
 
 interface Round {
   perSecond: number
-  /** Per verification, in milliseconds; null where the system does not tell. */
+  /** CPU time per verification, in milliseconds; null where the system does not report it. */
   cpuMs: number | null
   mainThreadCpuMs: number | null
   /** The load generator's CPU time, as a share of one core; 0 for the bare loop. */
@@ -75,7 +84,7 @@ export const floor: Suite = {
         seconds: roundSeconds,
       })
 
-    // A service in operation is no fresh process: its JavaScript is compiled, as the kernels were from the start.
+    // The service's JavaScript must be compiled first, as in operation; the native kernels are from the start.
     await askService(CALLERS_PER_WORKER * workers, SETTLING_SECONDS)
 
     const progress = progressSteps('floor')

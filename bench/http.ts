@@ -1,4 +1,7 @@
-/** The http suite: the two HTTP transports in turns, under the health handler alone and under the whole service's verify. */
+/**
+ * The http suite: the two HTTP servers in turns, with only the health handler and with the whole service's verify.
+ * Units: requests per second, milliseconds, CPU milliseconds per request.
+ */
 import { progressSteps } from '../src/cli/lib/progress.js'
 import type { TransportName } from '../src/http/listeners/transport.js'
 import { takeCaptures } from './lib/captures.js'
@@ -13,29 +16,29 @@ import type { Suite, SuiteOptions } from './suite.js'
 
 const TRANSPORTS = ['uws', 'node'] as const satisfies TransportName[]
 const LABELS: Record<TransportName, string> = { uws: 'uWebSockets.js', node: 'node:http' }
-/** Rounds of each transport; who goes first changes every time. */
+/** Rounds of each server; their order changes every time. */
 const ROUNDS = 6
-/** At the start of each round, until caches and clock rates have settled. */
+/** Seconds at the start of each round in which caches and clock rates settle. */
 const WARM_UP_SECONDS = { health: 0.3, verify: 0.5 } as const
-/** A service in operation is no fresh process: its JavaScript is compiled. */
+/** Seconds of load before the first round, after which the JavaScript is compiled as in operation. */
 const SETTLING_SECONDS = 2
 const USERS = 20
 
 interface Round {
   perSecond: number
   p50Ms: number
-  /** NaN where the samples of a round do not carry it. */
+  /** 99th percentile in milliseconds; NaN where a round has too few samples for it. */
   p99Ms: number
-  /** Of all threads of the server, a request; NaN where the system does not tell. */
+  /** CPU time of all threads of the server per request, in milliseconds; NaN where the system does not report it. */
   cpuMs: number
   /** The load generator's CPU time, as a share of one core. */
   loadShare: number
 }
 
-/** One kind of load, put on either transport. */
+/** One kind of load, which either server gets. */
 interface Case {
   id: string
-  /** Of the suite's measuring time. */
+  /** Share of the suite's measuring time. */
   share: number
   title: string
   measure(transport: TransportName, seconds: number): Promise<Round>
@@ -222,7 +225,7 @@ function toRound({ requests, cpuMs, wallMs }: LoadResult, latenciesMs: number[],
   }
 }
 
-/** NaN where any round has none. */
+/** Median over the rounds; NaN if any round has no value. */
 function medianOf(figures: number[]): number {
   return figures.some(Number.isNaN) ? Number.NaN : median(figures)
 }

@@ -1,6 +1,7 @@
 /**
- * The latency suite: what one caller waits for, endpoint by endpoint, at the real service over HTTP; then what many callers
- * wait for, whose verifies arrive when they like.
+ * The latency suite: latency of each endpoint at the real service over HTTP for one caller, against the
+ * specification's medians; then of verifies that arrive at random at shares of the measured capacity. Unit:
+ * milliseconds (p50, p95, p99).
  */
 import { progressSteps } from '../src/cli/lib/progress.js'
 import { describeSizes, takeCaptures } from './lib/captures.js'
@@ -20,26 +21,29 @@ import {
 } from './lib/statistics.js'
 import type { Suite } from './suite.js'
 
-/** Milliseconds. `specified` is the interface specification's median, which fails the run; `ours` is what we aim at. */
+/**
+ * Limits in milliseconds. `specified` is the interface specification's median, and a larger one fails the run; `ours`
+ * is our own target.
+ */
 const LIMITS: Record<Operation, { specified: number; ours: number | null }> = {
   enroll: { specified: 310, ours: null },
   verify: { specified: 292, ours: 30 },
   delete: { specified: 40, ours: 2 },
   health: { specified: 5, ours: 2 },
 }
-/** The 99th percentile of verify should stay within this many medians. */
+/** Target of verify's 99th percentile, as a multiple of its median. */
 const TAIL_FACTOR = 3
 const WARM_UP_SECONDS = 2
 
-/** Parts of the measuring time: one caller, the capacity, and each of the arrival rates alike. */
+/** Shares of the measuring time: one caller, the capacity, and each arrival rate. */
 const SHARES = { oneCaller: 0.4, capacity: 0.1, arrivals: 0.5 } as const
 /** Arrival rates, as shares of the measured capacity. */
 const UTILISATIONS = [0.25, 0.5, 0.75, 0.9] as const
-/** At saturation: enough that a worker never waits for the network. */
+/** Callers per worker at saturation: enough that a worker never waits for the network. */
 const CALLERS_PER_WORKER = 4
-/** Nobody's history of captures grows long. */
+/** Number of users: so many that no user's history of captures grows long. */
 const USERS = 64
-/** At the start of each rate. */
+/** Seconds of warm-up at the start of each rate. */
 const SETTLE_SECONDS = 0.5
 
 export const latency: Suite = {
@@ -177,10 +181,10 @@ export const latency: Suite = {
 }
 
 interface ArrivalRate {
-  /** Share of the capacity. */
+  /** Arrival rate as a share of the capacity. */
   utilisation: number
   perSecond: number
-  /** Null where too little was answered. */
+  /** Milliseconds; null where too few requests were answered. */
   p50_ms: number | null
   p95_ms: number | null
   p99_ms: number | null
@@ -261,11 +265,11 @@ function percent(share: number): string {
 interface StageTime {
   stage: string
   p50_ms: number
-  /** Unlike medians, means add up. */
+  /** Means in milliseconds: unlike medians, they add up. */
   mean_ms: number
 }
 
-/** Each stage of the verifies, and what is left of the caller's time when all stages are taken off it. */
+/** Returns the mean of each stage of the verifies, and the rest of the caller's time. */
 function stageTimes(
   verifyMs: readonly number[],
   stagesMs: ReadonlyArray<Record<string, number>>,

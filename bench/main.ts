@@ -1,4 +1,4 @@
-/** `npm run bench`: picks the suites, runs them one after the other, keeps and prints what they found. */
+/** `npm run bench`: selects the suites, runs them one after the other, keeps and prints their results. */
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { isPostgresUrl } from '../src/config/postgres-url.js'
 import { packageFile } from '../src/lib/package-root.js'
@@ -39,7 +39,10 @@ const SUITES: readonly Suite[] = [
   soak,
   cluster,
 ]
-/** Only when asked for: one installs some 700 MB of packages first, one takes an hour, one wants a PostgreSQL. */
+/**
+ * Suites that run only when named: one installs some 700 MB of packages first, one takes an hour, one needs
+ * PostgreSQL.
+ */
 const ON_DEMAND: readonly Suite[] = [peers, soak, cluster]
 
 interface Options {
@@ -108,12 +111,12 @@ function parseResult(file: string): KeptResult {
   }
 }
 
-/** Where results are kept, if at all. */
+/** Folder for the results, or undefined. */
 function folderOf({ out, update }: Options): string | undefined {
   return update ? packageFile('bench', 'results') : out
 }
 
-/** Puts the result beside an earlier one and keeps it, where that was asked for. */
+/** Compares the result with an earlier one and keeps it, where that was requested. */
 function finish(result: SuiteResult, options: Options): void {
   const { compare: before } = options
   if (before?.suite === result.suite) {
@@ -141,8 +144,12 @@ new Command('npm run bench --')
   .addOption(
     new Option('--out <folder>', 'keep the results there: JSON, Markdown and a picture').conflicts('update'),
   )
-  .option('--update', 'keep the results in bench/results, in the place of the committed ones')
-  .option('--compare <file>', 'show the figures beside those of an earlier run: its .json', parseResult)
+  .option('--update', 'replace the committed results in bench/results')
+  .option(
+    '--compare <file>',
+    'compare the figures with those of an earlier run (path of its .json)',
+    parseResult,
+  )
   .option('--json', 'only JSON on stdout, a line a suite; everything else goes to stderr')
   .addHelpText(
     'after',

@@ -1,4 +1,7 @@
-/** The peers suite: Countersign beside what one would build with otherwise, in turns, on the same photos. */
+/**
+ * The peers suite: Countersign against other ways to build the same, in turns, on the same photos. Units:
+ * verifications per second with all cores busy, milliseconds for one at a time, FNMR at FMR 1e-3.
+ */
 import { writeFile } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
 import { engineOptions } from '../src/app/engine-options.js'
@@ -20,9 +23,9 @@ import {
 import { findPythons, installNodePeers, withoutPaths } from './peers/install.js'
 import type { Suite, SuiteOptions } from './suite.js'
 
-/** Most rounds of each contender; who goes first changes every time. */
+/** Maximum number of rounds of each contender; their order changes every time. */
 const ROUNDS = 5
-/** The part of the measuring time that goes to one verification at a time. */
+/** Share of the measuring time that goes to one verification at a time. */
 const SINGLE_SHARE = 0.3
 const OWN = 'countersign'
 
@@ -31,13 +34,13 @@ interface Entry {
   perSecond: number[]
   singleMs: number[]
   fnmr: number | null
-  /** Why there are no figures; null when there are. */
+  /** Reason for missing figures; null when there are figures. */
   skipped: string | null
 }
 
 export const peers: Suite = {
   name: 'peers',
-  description: 'Countersign beside face-api, human, OpenCV and a plain Express service',
+  description: 'Countersign against face-api, human, OpenCV and a plain Express service',
   defaultSeconds: 160,
   async run(options) {
     const { images, contenders, skipped } = await gather(options)
@@ -61,7 +64,7 @@ export const peers: Suite = {
   },
 }
 
-/** Everyone there is, and why some cannot take part. */
+/** All contenders, and why some cannot take part. */
 async function gather({ pack }: SuiteOptions) {
   const captures = await takeCaptures()
   const cores = availableParallelism()
@@ -175,7 +178,7 @@ async function takeTurns(entries: Entry[], seconds: number): Promise<void> {
   }
 }
 
-/** A peer that fails is left out from then on; when Countersign fails, the run does. */
+/** Leaves out a failing peer from then on; a failure of Countersign fails the run. */
 async function unlessSkipped(entry: Entry, work: () => Promise<void>): Promise<void> {
   if (entry.skipped !== null) return
   try {

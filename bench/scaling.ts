@@ -1,4 +1,7 @@
-/** The scaling suite: what happens to a verify as pictures, callers and references grow. */
+/**
+ * The scaling suite: latency (milliseconds), throughput (verifies per second), CPU time and resident memory of the
+ * service as pictures, callers and references grow. Each size is measured against the smallest.
+ */
 import { DEFAULT_TASKS_PER_WORKER } from '../src/biometrics/engine/dispatcher.js'
 import { progressSteps } from '../src/cli/lib/progress.js'
 import { describeSizes, enlarge, takeCaptures } from './lib/captures.js'
@@ -9,7 +12,7 @@ import { type CpuTimes, type RunningService, startService } from './lib/service-
 import { carriedPercentile, median, ratePerSecond, round, shown, TOO_FEW_SAMPLES } from './lib/statistics.js'
 import type { Suite } from './suite.js'
 
-/** Pictures as cameras give them; the first as all suites use it, the others enlarged from it. */
+/** Pictures as cameras take them; all suites use the first, and the others are enlarged from it. */
 const SIZES: ReadonlyArray<{ label: string; enlarged?: readonly [width: number, height: number] }> = [
   { label: 'VGA' },
   { label: '2 MP', enlarged: [1632, 1224] },
@@ -19,12 +22,12 @@ const SIZES: ReadonlyArray<{ label: string; enlarged?: readonly [width: number, 
 const PICTURES_PER_SIZE = 2
 /** Callers, as a multiple of the verifies that the service admits at once. */
 const CROWDS = [1, 4, 20] as const
-/** Each of the largest crowd is a user of its own: verifies of one user wait for each other. */
+/** Each caller of the largest crowd is a user of its own: verifies of one user wait for each other. */
 const FEWEST_REFERENCES = 1000
-/** Parts of the measuring time, each divided evenly. */
+/** Shares of the measuring time, each divided evenly. */
 const SHARES = { sizes: 0.3, crowds: 0.4, references: 0.3 } as const
 const WARM_UP_SECONDS = 0.5
-/** A crowd comes in all at once; by then the refused have come back once. */
+/** Seconds of warm-up: a crowd arrives all at once, and by then the refused callers have retried once. */
 const CROWD_WARM_UP_SECONDS = 2
 
 interface SizeResult {
@@ -45,7 +48,9 @@ interface CrowdResult {
   late: number
   eventLoopDelayP99Ms: number
   residentMib: number
-  /** CPU time of the service and of its main thread, as shares of one core; null where the system does not tell. */
+  /**
+   * CPU time of the service and of its main thread, as shares of one core; null where the system does not report it.
+   */
   serviceShare: number | null
   mainThreadShare: number | null
   /** The load generator's CPU time, as a share of one core. */
@@ -55,7 +60,7 @@ interface CrowdResult {
 interface ReferencesResult {
   references: number
   p50Ms: number
-  /** Null where the samples do not carry it. */
+  /** Null with too few samples. */
   p99Ms: number | null
   residentMib: number
 }
@@ -105,7 +110,7 @@ export const scaling: Suite = {
         })
       }
 
-      // Rows can only be written while the service is stopped; each count gets a fresh one.
+      // Rows can only be written while the service is stopped, so each count has a service of its own.
       let enrolled = 1
       for (const count of counts) {
         announce(`${count} references`)
@@ -277,7 +282,7 @@ async function crowd(
   service: RunningService,
   ask: () => Promise<LoadResult>,
 ): Promise<Omit<CrowdResult, 'times' | 'callers'>> {
-  // Asking starts the next window of the event loop's figures.
+  // This request starts the next window of the event loop's figures.
   await service.vitals()
   const before = service.cpuTimes()
   const startedMs = performance.now()
@@ -302,7 +307,7 @@ async function crowd(
   }
 }
 
-/** `first`, ten times that, …, and `last` itself. */
+/** Returns `first`, ten times that, …, and `last` itself. */
 function powersOfTen(first: number, last: number): number[] {
   const counts: number[] = []
   for (let count = first; count < last; count *= 10) counts.push(count)

@@ -1,4 +1,7 @@
-/** The soak: a steady mixture of all calls over an hour, while the engine is killed now and then; what grows, and what is lost. */
+/**
+ * The soak: a steady mixture of all calls over an hour, while the engine is killed now and then. Reports growth of
+ * memory and descriptors per hour, latency by minute in milliseconds, and lost effects.
+ */
 import { execFile } from 'node:child_process'
 import { loadavg } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -19,7 +22,7 @@ import {
   warmUpOf,
 } from './lib/soak-growth.js'
 import { missingEffects } from './lib/soak-ledger.js'
-import { CALLS, type Call, SoakLoad } from './lib/soak-load.js'
+import { CALLS, type SoakCall, SoakLoad } from './lib/soak-load.js'
 import { type Minute, minuteRows, plotsOf, withoutSamples } from './lib/soak-report.js'
 import { carriedPercentile, round, shown, TOO_FEW_SAMPLES } from './lib/statistics.js'
 import type { Suite } from './suite.js'
@@ -27,14 +30,14 @@ import type { Suite } from './suite.js'
 const SAMPLE_MS = 10_000
 const MINUTE_MS = 60_000
 const KILL_EVERY_MINUTES = 5
-/** In runs too short for that. */
-const FEWEST_KILLS = 3
-/** The share at the end in which nothing is killed, so that one engine lives long. */
+/** Minimum number of kills, in runs too short for the interval. */
+const MIN_KILLS = 3
+/** Share of the time at the end without a kill, so that one engine process lives long. */
 const UNDISTURBED = 0.4
-/** Of what the machine can do, where no rate is asked for. */
+/** Call rate as a share of the machine's capacity, if none is requested. */
 const SHARE_OF_CAPACITY = 0.7
 const CAPACITY_SECONDS = 30
-/** As many calls as a worker holds at once: fewer would leave it waiting. */
+/** Calls at once per worker: as many as a worker holds, since fewer would leave it waiting. */
 const UNDER_WAY_PER_WORKER = 4
 
 export const soak: Suite = {
@@ -55,7 +58,7 @@ export const soak: Suite = {
     const samples: Sample[] = []
     const byMinute: Minute[] = []
     const killedAt: number[] = []
-    const killEvery = Math.min(KILL_EVERY_MINUTES, (minutes * (1 - UNDISTURBED)) / (FEWEST_KILLS + 1))
+    const killEvery = Math.min(KILL_EVERY_MINUTES, (minutes * (1 - UNDISTURBED)) / (MIN_KILLS + 1))
     const warmUpMinutes = warmUpOf(minutes)
     const startedMs = performance.now()
     const elapsedMinutes = () => (performance.now() - startedMs) / MINUTE_MS
@@ -63,7 +66,7 @@ export const soak: Suite = {
     const work = load.run(rate, minutes * 60).finally(() => {
       over = true
     })
-    // Its failure is told by the `await` below.
+    // The `await` below reports its failure.
     work.catch(() => {})
     while (!over) {
       await Promise.race([work.catch(() => {}), sleep(SAMPLE_MS)])
@@ -97,7 +100,7 @@ export const soak: Suite = {
     const isJudged = minutes >= JUDGED_FROM_MINUTES
     const calls = Object.fromEntries(
       CALLS.map((call) => [call, byMinute.flatMap(({ window }) => window.latenciesMs[call])]),
-    ) as Record<Call, number[]>
+    ) as Record<SoakCall, number[]>
     const refusals: Record<string, number> = {}
     for (const { window } of byMinute)
       for (const [code, count] of Object.entries(window.refusals))
@@ -147,8 +150,8 @@ export const soak: Suite = {
               `The rate is ${SHARE_OF_CAPACITY * 100} % of the ${capacity.toFixed(1)} calls of this mixture that were answered in a second before, with ${UNDER_WAY_PER_WORKER} a worker always under way.`,
             ]),
         TOO_FEW_SAMPLES,
-        `${rate} calls a second arrive at a steady rate, whatever became of those before (unless 15 seconds' worth of them are under way: then they are skipped, and counted), from one client process on the same machine; latency counts from when a call was due. The load average by minute says what else wanted the cores.`,
-        `The engine's process was killed ${killedAt.length} times, every ${round(killEvery, 1)} minutes, and then left alone for the last ${(UNDISTURBED * 100).toFixed(0)} % of the time. Refusals are the calls that the service turned away meanwhile, or did not answer within the client's 15 seconds; refused effects were asked for again with their idempotency key.`,
+        `${rate} calls a second arrive at a steady rate, whether or not earlier ones are answered (at most 15 seconds' worth of them run at once: further ones are skipped, and counted), from one client process on the same machine; latency counts from when a call was due. The load average by minute says what else wanted the cores.`,
+        `The engine's process was killed ${killedAt.length} times, every ${round(killEvery, 1)} minutes, and then left undisturbed for the last ${(UNDISTURBED * 100).toFixed(0)} % of the time. Refusals are the calls that the service turned away meanwhile, or did not answer within the client's 15 seconds; refused effects were asked for again with their idempotency key.`,
         'Memory is what a process has filled itself (RssAnon). The pages of files that it has mapped, 50 to 75 MiB of programs and libraries, are left out: the kernel drops and reads them as it sees fit. The details hold the whole (VmRSS) as well.',
         'Descriptors are files, pipes and the like. Sockets stand apart, and are not judged: they come and go with the load generator.',
         `Slopes are Theil–Sen estimates over samples every ${SAMPLE_MS / 1000} s: of the service after the first ${round(warmUpMinutes.service, 1)} minutes, of the engine within the lives of its processes, from ${round(warmUpMinutes.engine, 1)} minutes of age. ${isJudged ? `More than ${MAX_MB_PER_HOUR} MB or ${MAX_DESCRIPTORS_PER_HOUR} descriptors an hour fails the run.` : `They are not judged below ${JUDGED_FROM_MINUTES} minutes.`}`,

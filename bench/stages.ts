@@ -1,4 +1,7 @@
-/** The stages suite: what each part of a verify costs by itself, in the workers and on the main thread. */
+/**
+ * The stages suite: duration of each part of a verify by itself, in the workers and on the main thread. Unit:
+ * milliseconds, mean and percentiles.
+ */
 import { createHash, randomBytes } from 'node:crypto'
 import { Bench, type Task } from 'tinybench'
 import { type ModelPack, replayScore } from '../models/pack/model-pack.js'
@@ -41,23 +44,23 @@ import {
 import { temporaryDir } from './lib/temporary-dir.js'
 import type { Suite } from './suite.js'
 
-/** The engine's stages take longest and are given most of the time. */
+/** Share of the measuring time for the engine's stages, which take longest. */
 const ENGINE_SHARE = 0.65
-/** Part of a stage's time that is spent warming it up, unmeasured. */
+/** Share of a stage's time that warms it up, unmeasured. */
 const WARM_UP_SHARE = 0.2
 const MIN_ITERATIONS = 10
-/** A request body as the specification's budget has it: base64 is four characters for three bytes. */
+/** Characters of a request body of the specification's largest photo: base64 has four characters for three bytes. */
 const BODY_BYTES = 150_000
-/** The most that one replay check looks at. */
+/** Maximum number of earlier captures that one replay check compares. */
 const CAPTURES_KEPT = 64
 
 type Work = () => unknown
 
-/** What is timed, by name, in the order of a request. */
+/** The measured functions by name, in the order of a request. */
 type Workbench = Array<[name: string, work: Work]>
 
 interface Timing extends LatencySummary {
-  /** The mean, in milliseconds: unlike medians, means add up. */
+  /** Mean in milliseconds: unlike medians, means add up. */
   mean_ms: number
 
   /** Name for programs. */
@@ -130,7 +133,7 @@ async function time(
   const timings: Timing[] = []
   for (const [stage, work] of workbench) {
     announce(stage)
-    // One bench a stage, so that warming up and measuring follow each other directly.
+    // Each stage has a bench of its own, so that warming up and measuring follow each other directly.
     const bench = new Bench({
       time: stageMs - warmupTime,
       warmupTime,
@@ -151,7 +154,7 @@ async function time(
   return timings
 }
 
-/** Milliseconds. */
+/** Duration in milliseconds. */
 function samplesOf({ name, result }: Task): readonly number[] {
   if (result.state !== 'completed' || !result.latency.samples) throw new Error(`${name} was not measured`)
   return result.latency.samples
@@ -174,7 +177,7 @@ async function engineStages(
   const checker = liveness && new LivenessChecker(await Promise.all(liveness.networks.map(open)), liveness)
 
   const { embedding: reference } = await pipeline.analyse(enrolImage)
-  // A detector may need one look or two, depending on the picture: the stages go round several.
+  // A detector may need one pass or two, depending on the picture: the stages go round several pictures.
   const prepare = async (image: Buffer) => {
     const { pixels, sourceScale } = await decodeImage(image, limits)
     const pyramid = new ImagePyramid(pixels)
@@ -182,7 +185,7 @@ async function engineStages(
     const faces = await faceDetector.detect(pyramid)
     const { box, points: found } = chooseFace(faces, { width, height, sourceScale }, limits).face
     const points = finder ? await finder.find(pyramid, box) : found!
-    // A copy: the aligner reuses its chip.
+    // The chip is copied: the aligner reuses its buffer.
     const chip = aligner.align(pyramid, points).slice()
     return { image, pixels, pyramid, box, points, chip, probe: await faceEmbedder.embed(chip) }
   }
@@ -196,7 +199,7 @@ async function engineStages(
 
   return [
     ['decode', each(({ image }) => decodeImage(image, limits))],
-    // A new pyramid each time: the levels that the detector asks for are its own cost.
+    // Each run has a new pyramid: the levels that the detector requests are part of its cost.
     ['detect', each(({ pixels }) => faceDetector.detect(new ImagePyramid(pixels)))],
     ...optional('landmarks', finder && each(({ pyramid, box }) => finder.find(pyramid, box))),
     ['align', each(({ pyramid, points }) => aligner.align(pyramid, points))],
@@ -214,12 +217,12 @@ async function engineStages(
   ]
 }
 
-/** A stage that not every pack has. */
+/** A stage that only some packs have. */
 function optional(name: string, work: Work | undefined): Workbench {
   return work ? [[name, work]] : []
 }
 
-/** On the real ledger in a temporary folder: what is timed is the service's own code with its own pragmas and keys. */
+/** Uses the real store in a temporary folder: the measured code is the service's own, with its pragmas and keys. */
 async function mainThreadStages(pack: ModelPack, image: Buffer): Promise<Workbench> {
   const config = loadConfig({ COUNTERSIGN_DATA_DIR: await temporaryDir() })
   const { store, keys, tenancy, secrets, audit } = await openCore(config)
@@ -244,7 +247,7 @@ async function mainThreadStages(pack: ModelPack, image: Buffer): Promise<Workben
     await tx.insertSubject(fresh.record)
     const made = await vault.putReference(tx, fresh, pack.modelId, {
       embedding,
-      views: 1,
+      photoCount: 1,
       weight: 1,
       consent: null,
     })
@@ -323,7 +326,7 @@ async function mainThreadStages(pack: ModelPack, image: Buffer): Promise<Workben
   ]
 }
 
-/** A verify of `bytes` bytes. Its image is noise: nothing here looks at pixels. */
+/** Body of a verify of `bytes` bytes. Its image is noise: no measured stage looks at pixels. */
 function requestBody(bytes: number): Buffer {
   const fields = { user_id: 'user', action: { type: 'wire_transfer', amount: '1250.00' } }
   const room = bytes - JSON.stringify({ ...fields, image: '' }).length
@@ -331,7 +334,7 @@ function requestBody(bytes: number): Buffer {
   return Buffer.from(JSON.stringify({ ...fields, image }))
 }
 
-/** [dimensions] float32 of length 1; two of them are never alike. */
+/** Random [dimensions] float32 of length 1; two of them are never alike. */
 function randomEmbedding(dimensions: number): Float32Array {
   const values = Float32Array.from({ length: dimensions }, () => Math.random() - 0.5)
   const length = Math.hypot(...values)

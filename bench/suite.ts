@@ -1,30 +1,30 @@
-/** What a suite is given and gives back. */
+/** Options and interface of a suite. */
 import type { ModelPack } from '../models/pack/model-pack.js'
 import type { SuiteResult } from './lib/report.js'
 
 export interface SuiteOptions {
   pack: ModelPack
-  /** Measuring time, without starting and warming up. */
+  /** Measuring time in seconds, without starting and warming up. */
   seconds: number
-  /** Folder for V8 CPU profiles of the service; undefined for none. */
+  /** Folder for V8 CPU profiles of the service, or undefined. */
   cpuProfileDir: string | undefined
-  /** The largest number of references that `scaling` tries. */
+  /** Largest number of references that `scaling` tries. */
   references: number
   soakMinutes: number
-  /** Calls a second of `soak`; undefined for a share of what the machine can do. */
+  /** Calls per second of `soak`; undefined for a share of the machine's capacity. */
   soakRate: number | undefined
-  /** What a picture takes of an engine worker in `cluster`, in milliseconds. */
+  /** Milliseconds that a picture takes of an engine worker in `cluster`. */
   engineMs: number
-  /** URL of the database of `cluster`; undefined for one of its own. */
+  /** URL of the database of `cluster`; undefined to start one. */
   database: string | undefined
-  /** Keeps what a long run has measured so far, should it not come to its end. */
+  /** Keeps the figures measured so far, in case a long run does not finish. */
   keepPartial(details: Record<string, unknown>): void
 }
 
 export interface Suite {
   name: string
   description: string
-  /** Measuring time when none is asked for, in seconds. */
+  /** Default measuring time, in seconds. */
   defaultSeconds: number
   run(options: SuiteOptions): Promise<SuiteResult>
 }

@@ -1,4 +1,7 @@
-/** The timeline suite: where one verify is at every moment between its first and its last byte, over three processes. */
+/**
+ * The timeline suite: what one verify does at every moment between its first and its last byte, over three processes.
+ * Unit: milliseconds, median of each span; the whole call against the spans in which a worker computes.
+ */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -12,40 +15,45 @@ import { TIMELINE_FILE } from './lib/timeline-events.js'
 import { drawTimeline, type Span } from './lib/timeline-picture.js'
 import type { Suite } from './suite.js'
 
-/** Nobody's history of captures grows long. */
+/** Number of users: so many that no user's history of captures grows long. */
 const USERS = 64
-/** Unmeasured: until the JavaScript is compiled. */
+/** Unmeasured calls, in which the JavaScript is compiled. */
 const WARM_UP_CALLS = 200
-/** The probe writes five times a second. */
+/** Milliseconds to wait for the probe, which writes five times a second. */
 const SETTLED_MS = 500
 
-/** From one event to another; `computing` is what the bare kernels would do as well. */
+/** A span from one event to another; `computing` is true for work that the bare kernels would do as well. */
 const SPANS: ReadonlyArray<{
-  lane: Span['lane']
+  thread: Span['thread']
   name: string
   from: string
   to: string
   computing?: true
 }> = [
-  { lane: 'main thread', name: 'the head to the service', from: 'sent', to: 'route<' },
-  { lane: 'main thread', name: 'route, authenticate', from: 'route<', to: 'authenticate>' },
-  { lane: 'main thread', name: 'the body to the service', from: 'authenticate>', to: 'idempotency<' },
-  { lane: 'main thread', name: 'hash the payload, claim the key', from: 'idempotency<', to: 'idempotency>' },
-  { lane: 'main thread', name: 'parse, decode base64, find the user', from: 'idempotency>', to: 'engine<' },
-  { lane: 'worker', name: 'the picture to the worker', from: 'engine<', to: 'analyse<' },
-  { lane: 'worker', name: 'decode', from: 'analyse<', to: 'turn<', computing: true },
-  { lane: 'worker', name: 'detect', from: 'turn<', to: 'detect>', computing: true },
-  { lane: 'worker', name: 'landmarks', from: 'detect>', to: 'landmarks>', computing: true },
-  { lane: 'worker', name: 'align, quality', from: 'landmarks>', to: 'embed<', computing: true },
-  { lane: 'worker', name: 'embed', from: 'embed<', to: 'analyse>', computing: true },
-  { lane: 'main thread', name: 'the result to the main thread', from: 'analyse>', to: 'engine>' },
-  { lane: 'main thread', name: 'compare, look for a replay', from: 'engine>', to: 'commit<' },
-  { lane: 'main thread', name: 'decide, sign the verdict, commit', from: 'commit<', to: 'commit>' },
-  { lane: 'main thread', name: 'sign the response', from: 'commit>', to: 'sign>' },
-  { lane: 'main thread', name: 'the answer to the caller', from: 'sign>', to: 'answered' },
+  { thread: 'main thread', name: 'the head to the service', from: 'sent', to: 'route<' },
+  { thread: 'main thread', name: 'route, authenticate', from: 'route<', to: 'authenticate>' },
+  { thread: 'main thread', name: 'the body to the service', from: 'authenticate>', to: 'idempotency<' },
+  {
+    thread: 'main thread',
+    name: 'hash the payload, claim the key',
+    from: 'idempotency<',
+    to: 'idempotency>',
+  },
+  { thread: 'main thread', name: 'parse, decode base64, find the user', from: 'idempotency>', to: 'engine<' },
+  { thread: 'worker', name: 'the picture to the worker', from: 'engine<', to: 'analyse<' },
+  { thread: 'worker', name: 'decode', from: 'analyse<', to: 'turn<', computing: true },
+  { thread: 'worker', name: 'detect', from: 'turn<', to: 'detect>', computing: true },
+  { thread: 'worker', name: 'landmarks', from: 'detect>', to: 'landmarks>', computing: true },
+  { thread: 'worker', name: 'align, quality', from: 'landmarks>', to: 'embed<', computing: true },
+  { thread: 'worker', name: 'embed', from: 'embed<', to: 'analyse>', computing: true },
+  { thread: 'main thread', name: 'the result to the main thread', from: 'analyse>', to: 'engine>' },
+  { thread: 'main thread', name: 'compare, look for a replay', from: 'engine>', to: 'commit<' },
+  { thread: 'main thread', name: 'decide, sign the verdict, commit', from: 'commit<', to: 'commit>' },
+  { thread: 'main thread', name: 'sign the response', from: 'commit>', to: 'sign>' },
+  { thread: 'main thread', name: 'the answer to the caller', from: 'sign>', to: 'answered' },
 ]
 
-/** Milliseconds on the clock of the probes. */
+/** Time of each event in milliseconds on the clock of the probes. */
 interface TimedCall {
   sent: number
   answered: number
@@ -96,9 +104,9 @@ export const timeline: Suite = {
     const spans = typicalSpans(observed)
     const wholeMs = median(calls.map(({ sent, answered }) => answered - sent))
     const computingMs = sum(spans.filter(({ isComputing }) => isComputing))
-    const rows = spans.map(({ lane, name, fromMs, toMs, isComputing }, i) => [
+    const rows = spans.map(({ thread, name, fromMs, toMs, isComputing }, i) => [
       String(i + 1),
-      lane,
+      thread,
       name,
       (toMs - fromMs).toFixed(3),
       isComputing ? 'computing' : '',
@@ -122,7 +130,7 @@ export const timeline: Suite = {
       picture: drawTimeline('One verify, one caller', spans),
       notes: [
         `Images: ${describeSizes(verifyImages)}. ${observed.length} calls of one caller, ${USERS} users, idempotency keys.`,
-        'Each figure is the median over the calls; medians do not quite add up. Whatever stands at the worker but is no computing is the way there: socket, wake-up, frame.',
+        'Each figure is the median over the calls; medians do not quite add up. Spans of the worker that are not computing are the way to it: socket, wake-up, frame.',
         'While the worker computes, the main thread hashes the picture and reads what is remembered of earlier captures; that costs the caller nothing and is not shown.',
         'The moments are noted by a probe that is loaded into all processes, whose own time is in the figures.',
       ],
@@ -132,7 +140,7 @@ export const timeline: Suite = {
   },
 }
 
-/** On the clock of the probes. */
+/** Milliseconds on the clock of the probes. */
 function now(): number {
   return Number(process.hrtime.bigint()) / 1e6
 }
@@ -154,7 +162,7 @@ function callerOf(client: LeanClient, key: string) {
   }
 }
 
-/** Of all processes, in order of time. */
+/** Events of all processes, in order of time. */
 function readEvents(file: string): Event[] {
   return readFileSync(file, 'utf8')
     .split('\n')
@@ -164,10 +172,10 @@ function readEvents(file: string): Event[] {
     .toSorted((a, b) => a.at - b.at)
 }
 
-/** When one call came past each place for the first time; null where a place is missing. */
+/** Returns the first time at which one call passed each place; null if a place is missing. */
 function momentsOf({ sent, answered }: TimedCall, events: readonly Event[]): Moments | null {
   const moments = new Map([['sent', 0]])
-  // The detector may look twice, and a picture that is decoded alone is embedded alone.
+  // The detector may run twice, and a single decoded picture is embedded by itself.
   for (const { name, at } of events.filter(({ at }) => at >= sent && at <= answered))
     if (!moments.has(name) || name === 'detect>') moments.set(name, at - sent)
   moments.set('answered', answered - sent)
@@ -177,9 +185,9 @@ function momentsOf({ sent, answered }: TimedCall, events: readonly Event[]): Mom
 /** One after the other, each as long as its median. */
 function typicalSpans(observed: readonly Moments[]): Span[] {
   let fromMs = 0
-  return SPANS.map(({ lane, name, from, to, computing = false }) => {
+  return SPANS.map(({ thread, name, from, to, computing = false }) => {
     const tookMs = median(observed.map((moments) => moments.get(to)! - moments.get(from)!))
-    const span = { lane, name, fromMs, toMs: fromMs + tookMs, isComputing: computing }
+    const span = { thread, name, fromMs, toMs: fromMs + tookMs, isComputing: computing }
     fromMs = span.toMs
     return span
   })

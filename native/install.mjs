@@ -17,10 +17,10 @@ if (!areKernelsBuilt() && !(await compile(folder)))
   console.error(
     'countersign: the native kernels could not be built; their TypeScript twins will serve. See `countersign doctor`.',
   )
-// As a dependency of something else we leave SQLite to its own install script, which may be at it right now.
+// When this package is a dependency, SQLite's own install script builds SQLite, and may be running right now.
 if (!folder.includes(`${sep}node_modules${sep}`)) await installSqlite()
 
-/** `npx` runs this script as well, at its first use: what a running service has loaded must not be compiled anew. */
+/** `npx` runs this script at its first use as well: a binary that a running service has loaded must not be compiled again. */
 function areKernelsBuilt() {
   const built = join(folder, 'build', 'Release', 'countersign_kernels.node')
   if (!existsSync(built)) return false
@@ -62,10 +62,10 @@ async function installSqlite() {
   process.exit(1)
 }
 
-/** Resolves with whether it went well. In the folder of a binding.gyp, by npm's own node-gyp, which is on the path of npm's scripts. */
+/** Compiles in the folder of a binding.gyp with npm's own node-gyp, which is on the path of npm's scripts. Resolves with whether it succeeded. */
 function compile(cwd) {
   const headers = headersFolder()
-  // Where they do not lie beside Node, node-gyp downloads them. What npm's settings say is stronger than an option of ours.
+  // Without headers next to Node, node-gyp downloads them. npm's settings take precedence over an option, so the variable is set.
   if (headers) process.env.npm_config_nodedir = headers
   else delete process.env.npm_config_nodedir
   const shell = process.platform === 'win32'
@@ -79,7 +79,7 @@ function compile(cwd) {
 /** The folder whose `include/node` holds the headers of the Node that runs here; undefined where there is none. */
 function headersFolder() {
   const prefix = dirname(dirname(process.execPath))
-  // Of the npm package `node` the headers are in the package of the platform.
+  // The npm package `node` has its headers in the package of the platform.
   const platform = `node-${process.platform === 'win32' ? 'win' : process.platform}-${process.arch}`
   const folders = [prefix, join(prefix, 'node_modules', platform), process.env.npm_config_nodedir]
   return folders.find((folder) => {

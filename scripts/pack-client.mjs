@@ -59,9 +59,10 @@ execFileSync(process.execPath, [tsc, '-p', fileURLToPath(new URL('src/client', r
 })
 copyTypes(built, Object.values(ENTRIES), 'lib/')
 copyTypes(builtCapture, ['capture'], 'lib/capture/')
-// The compiler indents by four spaces; the formatter's two make the package 10 kB smaller.
+// The compiler indents by four spaces. Indented by tabs, the package is 17 kB smaller.
 const biome = fileURLToPath(new URL('node_modules/.bin/biome', root))
-execFileSync(biome, ['format', '--write', '--vcs-enabled=false', fileURLToPath(new URL('lib/', target))], {
+const formatting = ['format', '--write', '--vcs-enabled=false', '--indent-style=tab']
+execFileSync(biome, [...formatting, fileURLToPath(new URL('lib/', target))], {
   stdio: ['ignore', 'ignore', 2],
 })
 // One file without imports can be copied where there is no bundler, and a browser loads it in one request.

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { buildOpenApi } from '../src/http/openapi/openapi.js'
-import { DESCRIPTIONS } from '../src/http/routes.js'
+import { DESCRIPTIONS } from '../src/http/routing/routes.js'
 import { packageFile } from '../src/lib/package-root.js'
 import { VERSION } from '../src/lib/version.js'
 import { allowReturn, RETURN_ORIGIN } from './support/capture-page.js'

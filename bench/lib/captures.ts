@@ -1,4 +1,4 @@
-/** Pictures to send: one person as a phone's camera would show her, 640×480 JPEG, no two files alike. */
+/** Test pictures: one person as a phone's camera would show her, 640×480 JPEG, no two files alike. */
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
@@ -7,8 +7,8 @@ import sharp from 'sharp'
 const SIZE = { width: 640, height: 480 } as const
 
 /**
- * Centres of pictures, in pixels of photos that the pinned package ships. They are cut out as they are, unscaled; the user's
- * beside the face and not around it, so that no detector takes a neighbour's hair for a second one.
+ * Centers of the pictures, in pixels of photos that the pinned package ships. They are cut out unscaled; the user's
+ * center lies next to the face, so that no detector takes a neighbor's hair for a second face.
  */
 const FRAMES = {
   user: { sample: 'sample3.jpg', x: 1207, y: 384 },
@@ -17,12 +17,12 @@ const FRAMES = {
 
 /** JPEG quality of the first picture; each further one is encoded a step better, up to the span. */
 const QUALITY = { lowest: 84, span: 12 } as const
-/** The camera moves by so many pixels between pictures, to and fro over the span. */
+/** The camera moves by `step` pixels between pictures, to and fro over the span. */
 const DRIFT_PX = { step: 2, span: 7 } as const
 
 /**
- * What goes to enrolment and what to verification: one face, each picture framed and encoded a little differently. One
- * photo is enough: that it is the same person must not be a question of the pack under measurement.
+ * Pictures for enrollment and for verification: one face, each picture framed and encoded a little differently. All
+ * are cut from one photo, so that every pack recognizes the person.
  */
 export interface Captures {
   enrolImages: Buffer[]
@@ -36,7 +36,7 @@ export async function takeCaptures(): Promise<Captures> {
   return { enrolImages: all.slice(0, COUNTS.enrol), verifyImages: all.slice(COUNTS.enrol) }
 }
 
-/** Of somebody else, whom no verify may approve. */
+/** Pictures of somebody else, whom no verify may approve. */
 export function takeStrangers(): Promise<Buffer[]> {
   return photograph('stranger', COUNTS.verify)
 }
@@ -61,10 +61,13 @@ async function photograph(person: keyof typeof FRAMES, count: number): Promise<B
   )
 }
 
-/** Standard deviation of the grain that enlarged pictures get, of 255: without it, their files would be far too small. */
+/**
+ * Standard deviation of the grain, in gray levels of 255, that enlarged pictures get: without it, their files would
+ * be far too small.
+ */
 const GRAIN = 14
 
-/** The same pictures with more pixels, and with the grain of a sensor. */
+/** Returns the same pictures with more pixels, and with the grain of a sensor. */
 export async function enlarge(images: readonly Buffer[], width: number, height: number): Promise<Buffer[]> {
   const noise = { type: 'gaussian', mean: 128, sigma: GRAIN } as const
   const grain = await sharp({ create: { width, height, channels: 3, background: '#808080', noise } })
@@ -81,7 +84,7 @@ export async function enlarge(images: readonly Buffer[], width: number, height: 
   )
 }
 
-/** Bytes of the smallest and the largest picture, for the report. */
+/** Sizes in bytes of the smallest and the largest picture, for the report. */
 export function describeSizes(images: readonly Buffer[]): string {
   const kilobytes = images.map(({ length }) => length / 1000)
   return `${SIZE.width}×${SIZE.height} JPEG, ${Math.min(...kilobytes).toFixed(0)} to ${Math.max(...kilobytes).toFixed(0)} kB`

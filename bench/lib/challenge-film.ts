@@ -1,4 +1,4 @@
-/** The film of any challenge, cut together from frames of one rendered head. */
+/** Cuts the film of any challenge together from frames of one rendered head. */
 import type { ModelPack } from '../../models/pack/model-pack.js'
 import type { Movement, Step } from '../../src/biometrics/challenge/steps.js'
 import { FacePipeline } from '../../src/biometrics/pipeline/face-pipeline.js'
@@ -19,12 +19,12 @@ const REACH: Record<Movement, { yaw: number; pitch: number }> = {
   nod_up: { yaw: 0, pitch: 24 },
   nod_down: { yaw: 0, pitch: -24 },
 }
-/** Nobody holds still. */
+/** Amplitude, in degrees, of small movements of a head that tries to hold still. */
 const SWAY_DEGREES = 0.6
 
 export interface Film {
   parts: FilmParts
-  /** Another frame of the look ahead. */
+  /** Returns the next frame of the frontal look. */
   enrolImage: Buffer
 }
 
@@ -64,7 +64,7 @@ export async function filmParts(pack: ModelPack, provider: string, limits: Image
   }
 }
 
-/** With which step each frame was taken: six of each movement, and what is left of the looks ahead in halves. */
+/** Returns each frame with its step: six frames of each movement; the frontal looks share the rest equally. */
 export function filmFor<Frame>(
   steps: readonly Step[],
   { ahead, movements }: { ahead: { first: Frame[]; last: Frame[] }; movements: Record<Movement, Frame[]> },

@@ -1,4 +1,7 @@
-/** What a film cannot be judged without, bare, on one thread: its frames decoded, the face and its points found in each, the key frames embedded. */
+/**
+ * The least work that a film needs, on one thread of bare kernels: decodes its frames, finds the face and its points
+ * in each, and embeds the key frames. Unit: milliseconds per film.
+ */
 import { FaceAligner } from '../../src/biometrics/pipeline/align.js'
 import { decodeImage } from '../../src/biometrics/pipeline/decode.js'
 import { configureDecoders } from '../../src/biometrics/pipeline/decode-pixels.js'

@@ -1,10 +1,10 @@
-/** What the sender of challenges and their bare kernels can be asked for, and what they answer. */
+/** Orders and results of the sender of challenges and of its bare kernels. */
 import type { ModelPack } from '../../models/pack/model-pack.js'
 import type { Movement } from '../../src/biometrics/challenge/steps.js'
 import type { ImageLimits } from '../../src/biometrics/types.js'
 import type { Target } from './load-orders.js'
 
-/** The frames of every film: a camera's, five a second. */
+/** Frames of every film: a camera takes five a second. */
 export const FRAMES = 24
 export const FRAME_INTERVAL_MS = 200
 
@@ -14,10 +14,12 @@ export interface FilmParts {
   movements: Record<Movement, Uint8Array[]>
 }
 
-/** A closed loop: each of `callers` asks for a challenge, sends its film, and begins anew when that is approved. */
+/**
+ * A closed loop: each of `callers` asks for a challenge, sends its film, and starts again when the film is approved.
+ */
 export interface ChallengeOrder {
   target: Target
-  /** Enrolled by the order itself, where they are not yet. */
+  /** Users are enrolled by the order itself, unless they are already. */
   users: number
   enrolImage: Uint8Array
   parts: FilmParts
@@ -27,15 +29,15 @@ export interface ChallengeOrder {
 }
 
 export interface ChallengeLoad {
-  /** From the first byte of a film written to the last byte of its verdict read, in milliseconds. */
+  /** Milliseconds from the first byte of a film written to the last byte of its verdict read. */
   latenciesMs: number[]
-  /** The same for asking for a challenge. */
+  /** Milliseconds of asking for a challenge, measured alike. */
   askedMs: number[]
-  /** What the service itself says of each verdict (`Server-Timing`), in milliseconds by stage. */
+  /** Milliseconds by stage that the service reports for each verdict (`Server-Timing`). */
   stagesMs: Array<Record<string, number>>
 }
 
-/** Decodes the frames, finds the face and its points in each, and embeds as many faces as speak for a film; over and over. */
+/** Decodes the frames, finds the face and its points in each, and embeds the key frames, again and again. */
 export interface ChallengeKernelOrder {
   pack: ModelPack
   provider: string
@@ -45,7 +47,7 @@ export interface ChallengeKernelOrder {
   seconds: number
 }
 
-/** Milliseconds on one thread, a film each. */
+/** Milliseconds on one thread for each film. */
 export interface ChallengeKernels {
   decodeMs: number[]
   findMs: number[]

@@ -1,11 +1,14 @@
-/** Sends challenges and their films, as the load generator sends photos: a process of its own, bodies out of ready-made buffers. */
+/**
+ * Sends challenges and their films. Like the load generator, it is a process of its own and sends bodies out of
+ * ready-made buffers.
+ */
 import type { Movement, Step } from '../../src/biometrics/challenge/steps.js'
 import { filmFor } from './challenge-film.js'
 import { type ChallengeLoad, type ChallengeOrder, FRAME_INTERVAL_MS } from './challenge-orders.js'
 import { serveOrders } from './helper-process.js'
 import { LeanClient } from './lean-client.js'
 
-/** What a bank would countersign; its size is typical. */
+/** Context of a bank's transaction, of typical size. */
 const ACTION = { type: 'wire_transfer', amount: '1250.00', currency: 'EUR', to: 'DE89370400440532013000' }
 const START_OF_IMAGE_BYTES = 2
 
@@ -34,12 +37,12 @@ const COMMENT_BYTES = 12
 let frameNumber = 0
 
 /**
- * The start of a JPEG file with a comment that no other has, in base64: a frame that was seen before is refused. Its length is
- * a multiple of three, so that the ready-made base64 follows without a seam.
+ * Returns the start of a JPEG file with a comment that no other file has, in base64: the service refuses a frame that
+ * it has seen before. The length is a multiple of three, so that the ready-made base64 follows without a seam.
  */
 function freshStart(): string {
   const text = `${process.pid}-${++frameNumber}`.padStart(COMMENT_BYTES).slice(-COMMENT_BYTES)
-  // Start of image, comment, and the comment's length with that of its own two bytes.
+  // The bytes are: start of image, comment marker, and the comment's length including its own two bytes.
   const markers = Buffer.from([0xff, 0xd8, 0xff, 0xfe, 0, 2 + COMMENT_BYTES])
   return Buffer.concat([markers, Buffer.from(text)]).toString('base64')
 }
@@ -53,7 +56,7 @@ class Caller {
     this.headers = `Authorization: Bearer ${key}\r\nContent-Type: application/json\r\n`
   }
 
-  /** @throws Error on any other status, and where `expected` is not in the answer */
+  /** @throws Error on any other status, and if `expected` is not in the response */
   async post(path: string, status: number, body: readonly Buffer[], expected = '') {
     const answer = await this.http.send('POST', path, this.headers, body)
     if (answer.status !== status || !answer.body.includes(expected))

@@ -1,11 +1,11 @@
-/** What a run has started and must take down again, whichever way it ends. */
+/** Takes down everything that a run has started, whichever way the run ends. */
 
 type Undo = () => Promise<unknown>
 
 const undos: Undo[] = []
 let interrupted = false
 
-/** Runs `undo` at the end, in reverse order of registration. Undoing twice must be harmless. */
+/** Runs `undo` at the end, in reverse order of registration. Calling `undo` twice must be harmless. */
 export function onCleanUp(undo: Undo): void {
   undos.push(undo)
 }
@@ -16,9 +16,12 @@ export async function cleanUp(): Promise<void> {
   }
 }
 
-/** SIGINT and SIGTERM clean up before the process ends: the service must drain, never be killed inside ONNX Runtime. */
+/**
+ * Cleans up on SIGINT and SIGTERM before the process ends: the service must drain and never be killed inside ONNX
+ * Runtime.
+ */
 export function cleanUpOnSignals(): void {
-  // A reader that has seen enough (`| head`) must not end the run before it has cleaned up.
+  // A closed output (`| head`) must not end the run before it has cleaned up.
   process.stdout.on('error', () => {})
   process.stderr.on('error', () => {})
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
@@ -31,7 +34,7 @@ export function cleanUpOnSignals(): void {
   }
 }
 
-/** The run is on its way out: a suite's failure is only the echo of what was taken from under it. */
+/** True while the run is ending: a suite's failure then only follows from the clean-up. */
 export function isInterrupted(): boolean {
   return interrupted
 }

@@ -1,4 +1,4 @@
-/** The one PostgreSQL of a cluster: started for the run, or given; and one whose disk is slow. */
+/** The PostgreSQL database of a cluster: started for the run, or given; and one whose disk is slow. */
 import { execFileSync } from 'node:child_process'
 import { chmod } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -9,18 +9,18 @@ import { onCleanUp } from './clean-up.js'
 import { median } from './statistics.js'
 import { temporaryDir } from './temporary-dir.js'
 
-/** As a database in operation has them: the tests' own server waits for no disk. */
+/** Settings of a database in operation: the tests' own server does not wait for its disk. */
 const SETTINGS = { fsync: 'on', full_page_writes: 'on' }
 const SAMPLES = 40
 const INSUFFICIENT_PRIVILEGE = '42501'
 
 export interface ClusterDatabase {
   url: string
-  /** For people. */
+  /** Description for the report. */
   description: string
 }
 
-/** @param given an empty database; undefined for a server of the run's own */
+/** @param given URL of an empty database; undefined for a server of the run's own */
 export async function openDatabase(given: string | undefined): Promise<ClusterDatabase> {
   const url = given ?? (await startServer())
   const version = await withClient(url, async (client) => {
@@ -32,9 +32,10 @@ export async function openDatabase(given: string | undefined): Promise<ClusterDa
 }
 
 /**
- * One whose every sync takes so much longer: a server of its own, into which a library is loaded that waits. Where the server is given, or no C
- * compiler is there, PostgreSQL's own commit_delay has to do: the first of those who wait for the log sleeps so long, and who comes meanwhile
- * is served with it, which no disk would do. Only superusers may ask for it.
+ * Returns a database whose every sync takes `delayMs` longer: a server of its own, with a library that waits. If the
+ * server is given, or there is no C compiler, PostgreSQL's commit_delay is used: the first transaction that waits for
+ * the log sleeps so long, and transactions that arrive meanwhile are flushed with it, unlike on a disk. Only
+ * superusers may set it.
  */
 export async function openSlowDatabase(given: string | undefined, delayMs: number): Promise<ClusterDatabase> {
   const library = given ? null : await compileLibrary()
@@ -55,13 +56,13 @@ export async function openSlowDatabase(given: string | undefined, delayMs: numbe
   }
 }
 
-/** What one commit alone takes, in milliseconds, at the median. */
+/** Median duration of a single commit, in milliseconds. */
 export function measureCommitMs({ url }: ClusterDatabase): Promise<number> {
   return withClient(url, async (client) => {
     const samples: number[] = []
     for (let i = 0; i < SAMPLES; i++) {
       const began = performance.now()
-      // The least that has to be on disk.
+      // This is the smallest write that has to reach the disk.
       await client.query("SELECT pg_logical_emit_message(true, 'bench', '')")
       samples.push(performance.now() - began)
     }
@@ -77,7 +78,7 @@ async function startServer(): Promise<string> {
   return `${server.url}/bench`
 }
 
-/** Null where there is no C compiler. */
+/** Returns the library's path, or null without a C compiler. */
 async function compileLibrary(): Promise<string | null> {
   const folder = await temporaryDir()
   // The server may run as another user.
@@ -92,7 +93,7 @@ async function compileLibrary(): Promise<string | null> {
   }
 }
 
-/** What is started meanwhile inherits it. */
+/** Sets environment variables that processes inherit while `work` runs. */
 async function withEnvironment<T>(variables: Record<string, string>, work: () => Promise<T>): Promise<T> {
   const { env } = process
   process.env = { ...env, ...variables }

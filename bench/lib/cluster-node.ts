@@ -1,4 +1,4 @@
-/** One node of a cluster: the service as it is, in a process of its own, but for its engine, which is simulated. */
+/** One node of a cluster: the real service in a process of its own, with a simulated engine. */
 
 import { createLog } from '../../src/app/log.js'
 import { Service } from '../../src/app/service.js'
@@ -8,7 +8,7 @@ import { serveOrders } from './helper-process.js'
 import { readCpuTimes } from './service-process.js'
 import { ENGINE_MS_VARIABLE } from './simulated-engine.js'
 
-/** The rate limiter runs, and never refuses. */
+/** Rate limit that never refuses: the rate limiter runs. */
 const RATE_PER_SECOND = 100_000
 
 let service: Service | undefined
@@ -23,7 +23,7 @@ async function perform(order: NodeOrder): Promise<NodeResult> {
 
 async function start(order: Extract<NodeOrder, { type: 'start' }>): Promise<Service> {
   process.env[ENGINE_MS_VARIABLE] = String(order.engineMs)
-  // What this process was started with, its engine process is started with.
+  // The engine process is started with the arguments of this process.
   process.execArgv.push('--import', new URL('./simulated-engine.js', import.meta.url).href)
   const config = loadConfig({
     COUNTERSIGN_DATA_DIR: order.dataDir,
@@ -35,13 +35,13 @@ async function start(order: Extract<NodeOrder, { type: 'start' }>): Promise<Serv
     COUNTERSIGN_SANDBOX_LISTEN: '127.0.0.1:0',
     COUNTERSIGN_ADMIN_LISTEN: '127.0.0.1:0',
     COUNTERSIGN_WORKERS: String(order.workers),
-    // One photo is sent many times.
+    // The load sends one photo many times.
     COUNTERSIGN_REPLAY_POLICY: 'report',
   })
   return Service.start(config, { log: createLog(config) })
 }
 
-/** Each with a production key, without the sandbox call that a customer gets it by. */
+/** Creates tenants, each with a production key, without the sandbox call by which a customer gets it. */
 async function makeTenants({ core }: Service, count: number): Promise<string[]> {
   const { store, tenancy } = core
   const keys: string[] = []

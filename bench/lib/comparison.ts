@@ -1,8 +1,8 @@
-/** A result beside an earlier one: figure by figure, and what else differs between the two runs. */
+/** Compares a result with an earlier one, figure by figure, and lists other differences of the two runs. */
 import { readFileSync } from 'node:fs'
 import type { KeptResult, ResultTable } from './report.js'
 
-/** @throws Error when it is no result of a suite */
+/** @throws Error if the file is not the result of a suite */
 export function readResult(file: string): KeptResult {
   let kept: Partial<KeptResult>
   try {
@@ -17,7 +17,7 @@ export function readResult(file: string): KeptResult {
 
 export interface Comparison {
   table: ResultTable
-  /** Why the figures may differ for another reason than the code. */
+  /** Differences of the runs, other than the code, that may explain different figures. */
   notes: string[]
 }
 
@@ -32,7 +32,10 @@ export function compare(before: KeptResult, now: KeptResult): Comparison {
   const differs = (what: string, a: unknown, b: unknown) =>
     JSON.stringify(a) === JSON.stringify(b) ? [] : [`Compared runs differ in ${what}: ${a} then, ${b} now.`]
   return {
-    table: { title: `Beside ${before.measured_at}`, rows: [['', 'then', 'now', 'now / then'], ...rows] },
+    table: {
+      title: `Compared with ${before.measured_at}`,
+      rows: [['', 'then', 'now', 'now / then'], ...rows],
+    },
     notes: [
       ...differs('model', before.model, now.model),
       ...differs('measuring time', before.seconds, now.seconds),
@@ -43,7 +46,7 @@ export function compare(before: KeptResult, now: KeptResult): Comparison {
   }
 }
 
-/** The numbers of a summary, by their path. */
+/** Returns the numbers of a summary by their path. */
 function figures(value: unknown, path = ''): Map<string, number> {
   if (typeof value === 'number') return new Map([[path, value]])
   if (typeof value !== 'object' || value === null) return new Map()

@@ -1,12 +1,12 @@
 /**
- * A process that does one order at a time for the benchmark: the side that orders, and the side that serves. Whatever
- * loads a core stands in a process of its own, so that neither its garbage nor its optimiser touches another contender.
+ * A helper process that performs one order at a time: the benchmark's side and the process's side. Every load has a
+ * process of its own, so that neither its garbage collector nor its compiler disturbs another contender.
  */
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { onCleanUp } from './clean-up.js'
 
-type Answer<Result> =
+type HelperMessage<Result> =
   | { kind: 'progress'; share: number }
   | { kind: 'result'; value: Result }
   | { kind: 'failed'; message: string }
@@ -23,9 +23,9 @@ export class HelperProcess<Order extends object, Result> {
   }
 
   /**
-   * One order at a time.
-   * @param onProgress told the share done, 0..1
-   * @throws Error with what went wrong in the process, or that it ended
+   * Sends one order; only one may run at a time.
+   * @param onProgress receives the share done, 0..1
+   * @throws Error with the failure in the process, or that it ended
    */
   async ask(order: Order, onProgress: (share: number) => void = () => {}): Promise<Result> {
     const { child } = this
@@ -37,7 +37,7 @@ export class HelperProcess<Order extends object, Result> {
       }
       const onExit = (code: number | null, signal: string | null) =>
         settle(() => reject(new Error(`a helper process ended (${signal ?? code})`)))
-      const onMessage = (answer: Answer<Result>) => {
+      const onMessage = (answer: HelperMessage<Result>) => {
         if (answer.kind === 'progress') onProgress(answer.share)
         else if (answer.kind === 'result') settle(() => resolve(answer.value))
         else settle(() => reject(new Error(answer.message)))
@@ -48,7 +48,7 @@ export class HelperProcess<Order extends object, Result> {
     })
   }
 
-  /** Hangs up and waits for the process to end by itself. Safe to call twice. */
+  /** Closes the channel and waits for the process to end. Safe to call twice. */
   async stop(): Promise<void> {
     if (this.child.exitCode !== null || this.child.signalCode !== null) return
     const ended = once(this.child, 'exit')
@@ -58,14 +58,14 @@ export class HelperProcess<Order extends object, Result> {
 }
 
 /**
- * Serves one order at a time until the benchmark hangs up; then `stop` has to let go of what still runs.
+ * Performs one order at a time until the benchmark closes the channel; then `stop` must end any work that still runs.
  * @param report takes the share done, 0..1
  */
 export function serveOrders<Order, Result>(
   work: (order: Order, report: (share: number) => void) => Promise<Result>,
   stop: () => Promise<void> = async () => {},
 ): void {
-  const send = (answer: Answer<Result>) => process.connected && process.send!(answer)
+  const send = (answer: HelperMessage<Result>) => process.connected && process.send!(answer)
   process.on('message', (order: Order) => {
     work(order, (share) => send({ kind: 'progress', share })).then(
       (value) => send({ kind: 'result', value }),
@@ -73,7 +73,8 @@ export function serveOrders<Order, Result>(
         send({ kind: 'failed', message: error instanceof Error ? error.message : String(error) }),
     )
   })
-  // A terminal signals the whole group; the benchmark decides when its helpers end, by hanging up.
+  // A terminal sends its signals to the whole group; the benchmark decides when its helpers end, by closing the
+  // channel.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => {})
   process.on('disconnect', () => void stop().finally(() => process.exit(0)))
 }

@@ -1,6 +1,7 @@
 /**
- * /v1/health with everything that belongs to it (authentication, rate limit, signature, log, metrics, database) in a process
- * of its own, behind one of two HTTP servers. There is no engine: its state is made up, the same behind both.
+ * Serves /v1/health with everything that belongs to it (authentication, rate limit, signature, log, metrics,
+ * database) in a process of its own, behind one of two HTTP servers. There is no engine: both servers report the same
+ * made-up state.
  */
 import { join } from 'node:path'
 import { pino } from 'pino'
@@ -10,12 +11,12 @@ import { type Core, openCore } from '../../src/app/core.js'
 import type { EngineHealth } from '../../src/biometrics/types.js'
 import { type Config, loadConfig } from '../../src/config/config.js'
 import { ApiServer } from '../../src/http/api-server.js'
+import { WrongKeys } from '../../src/http/authentication/wrong-keys.js'
 import { BodyBudget } from '../../src/http/bodies/body-budget.js'
 import { ClientAddresses } from '../../src/http/listeners/client-address.js'
 import { listenerBounds } from '../../src/http/listeners/listener-bounds.js'
 import { listen, type TransportName } from '../../src/http/listeners/transport.js'
 import { Metrics } from '../../src/http/metrics/metrics.js'
-import { WrongKeys } from '../../src/http/wrong-keys.js'
 import { Idempotency } from '../../src/idempotency/idempotency.js'
 import { systemClock } from '../../src/lib/clock.js'
 import { VERSION } from '../../src/lib/version.js'
@@ -32,7 +33,7 @@ const ENGINE: EngineHealth = {
   model: 'none@0.0.0',
   processId: undefined,
 }
-/** The rate limiter runs, and never refuses. */
+/** Rate limit that never refuses: the rate limiter runs. */
 const RATE_LIMIT = '1000000/s'
 const PATIENCE_MS = 1000
 
@@ -68,7 +69,7 @@ async function serve({ transport, dataDir }: Extract<HttpOrder, { type: 'listen'
   }
 }
 
-/** Put together as the service does it, with health as the only endpoint. */
+/** Composes the server as the service does, with health as the only endpoint. */
 function apiServer(
   config: Config,
   { store, keys, tenancy, audit, vault }: Core,

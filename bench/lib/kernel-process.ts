@@ -24,9 +24,9 @@ async function load({
   threads: count,
   ...setup
 }: Extract<KernelOrder, { type: 'load' }>): Promise<KernelResult> {
-  // As the engine does before its first worker: otherwise libvips would take more threads than the service grants it.
+  // The engine does the same before its first worker: otherwise libvips would take more threads than in the service.
   configureDecoders()
-  // One after the other: sessions that load at once only take each other's cores.
+  // Threads load one after the other: sessions that load at once only take each other's cores.
   for (let thread = 0; thread < count; thread++) {
     const worker = new Worker(new URL('./kernel-thread.js', import.meta.url), {
       workerData: { ...setup, stopFlag, thread },

@@ -19,7 +19,7 @@ const { pack, provider, limits, enrolImage, images, stopFlag, thread } = workerD
 const pipeline = await FacePipeline.load(pack, { provider, limits })
 const { embedding: reference } = await pipeline.analyse(enrolImage)
 
-/** Threads start at different images, so that they do not march in step. */
+/** Threads start at different images, so that they do not work in step. */
 let turn = thread
 
 async function loop({ countFromMs, endMs }: LoopOrder, round: KernelRound): Promise<void> {

@@ -1,13 +1,13 @@
 /**
- * A lean HTTP/1.1 client: the load generator shares its cores with what it measures, and this takes about half of the CPU
- * time of node:http's client. It knows what our service sends and no more: one
- * request at a time on a connection, keep-alive, every answer with a Content-Length.
+ * A lean HTTP/1.1 client. The load generator shares its cores with the service that it measures, and this client
+ * takes about half of the CPU time of node:http's. It supports only what our service sends: one request at a time on
+ * a connection, keep-alive, every response with a Content-Length.
  */
 import { connect, type Socket } from 'node:net'
 
 export interface LeanAnswer {
   status: number
-  /** Status line and headers as they came. */
+  /** Status line and headers, unparsed. */
   head: string
   body: Buffer
 }
@@ -23,13 +23,13 @@ class Connection {
   private pending: Pending | null = null
   private received: Buffer | null = null
 
-  /** Nothing can be sent any more. */
+  /** True when nothing can be sent any more. */
   get isClosed(): boolean {
     return this.socket.destroyed || this.socket.readableEnded
   }
 
   constructor(private readonly socket: Socket) {
-    // The head and the body leave as one write; nothing is gained by waiting for more.
+    // Head and body leave as one write; waiting for more would gain nothing.
     socket.setNoDelay(true)
     socket.on('data', (chunk: Buffer) => this.take(chunk))
     socket.on('error', (error) => this.fail(error))
@@ -66,7 +66,7 @@ class Connection {
     this.received = null
     const { pending } = this
     this.pending = null
-    // `HTTP/1.1 200 OK`
+    // The status follows `HTTP/1.1 `.
     pending?.resolve({ status: Number(head.slice(9, 12)), head, body: received.subarray(bodyStart) })
   }
 
@@ -91,9 +91,9 @@ export class LeanClient {
   }
 
   /**
-   * Opens a connection for as many requests as are under way at once, and keeps them.
+   * Opens a connection for as many requests as run at once, and keeps them.
    * @param headers lines, each ending in CRLF, without Host and Content-Length
-   * @throws Error when the connection fails; any status is an answer
+   * @throws Error when the connection fails; any status is a response
    */
   async send(method: string, path: string, headers: string, body: readonly Buffer[]): Promise<LeanAnswer> {
     const length = body.reduce((sum, part) => sum + part.length, 0)
@@ -101,7 +101,7 @@ export class LeanClient {
     const head = `${method} ${path} HTTP/1.1\r\nHost: ${this.host}:${this.port}\r\n${framing}${headers}\r\n`
     const connection = this.unused() ?? this.open()
     const answer = await connection.send(head, body)
-    // A refusal may come before the body was wanted: the service then hangs up.
+    // A refusal may arrive before the service has read the body: it then closes the connection.
     if (/\r\nconnection: *close/i.test(answer.head)) connection.close()
     else this.idle.push(connection)
     return answer

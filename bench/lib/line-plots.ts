@@ -1,20 +1,20 @@
-/** Series over time as SVG, one plot below the other. They carry their own background, so they can be read on light and dark pages. */
+/** Draws series over time as SVG, one plot below the other, with their own background for light and dark pages. */
 import * as Plot from '@observablehq/plot'
 import { parseHTML } from 'linkedom'
 
 export interface LinePlot {
   title: string
   unit: string
-  /** For values of different orders of magnitude, all over zero. */
+  /** Logarithmic axis, for values of different orders of magnitude, all above zero. */
   isLogarithmic?: true
-  /** A gap where the value is null. */
+  /** Values over time; null leaves a gap. */
   points: Array<{ minute: number; series: string; value: number | null }>
 }
 
 const SIZE = { width: 760, height: 240, marginLeft: 56, marginRight: 20, marginTop: 30, marginBottom: 36 }
 const HEADING_HEIGHT = 30
 
-/** @param name what the picture shows, for those who cannot see it */
+/** @param name text alternative of the picture */
 export function drawLinePlots(name: string, plots: readonly LinePlot[]): string {
   const height = SIZE.height + HEADING_HEIGHT
   const parts = plots.map(({ title, unit, points, isLogarithmic }, i) => {
@@ -30,7 +30,7 @@ export function drawLinePlots(name: string, plots: readonly LinePlot[]): string 
       marks: [Plot.lineY(points, { x: 'minute', y: 'value', stroke: 'series', strokeWidth: 1.8 })],
     })
     svg.setAttribute('y', String(i * height + HEADING_HEIGHT))
-    // Above the plot: names beside the lines' ends lie on each other where the lines do.
+    // Names stand above the plot: next to the lines' ends they would overlap where the lines do.
     const colour = svg.scale('color')!
     const legend = names.map((series) => `<tspan fill="${colour.apply(series)}" dx="12">— ${series}</tspan>`)
     const y = i * height + 22

@@ -1,4 +1,4 @@
-/** The load generator as the benchmark sees it. */
+/** Starts the load generator for a benchmark. */
 import { HelperProcess } from './helper-process.js'
 import type { LoadOrder, LoadResult } from './load-orders.js'
 

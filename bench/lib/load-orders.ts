@@ -1,6 +1,6 @@
-/** What the load generator can be asked for, and what it answers. */
+/** Orders and results of the load generator. */
 
-/** Where the load goes. */
+/** Address and key of the measured service. */
 export interface Target {
   /** Origin, without /v1. */
   origin: string
@@ -8,11 +8,11 @@ export interface Target {
 }
 
 export type LoadOrder =
-  /** Enrols `user-0` … `user-<users - 1>`, each once; one that is refused, again after `Retry-After`. */
+  /** Enrolls `user-0` … `user-<users - 1>`, each once; a refused one again after `Retry-After`. */
   | { type: 'enrol'; target: Target; users: number; images: Buffer[] }
   /**
-   * One caller; again and again a new user is enrolled, verified and deleted, and health is asked. What happens in the
-   * first `warmUpSeconds` is not reported.
+   * One caller: again and again a new user is enrolled, verified and deleted, and health is requested. The first
+   * `warmUpSeconds` are not reported.
    */
   | {
       type: 'lifecycle'
@@ -23,8 +23,8 @@ export type LoadOrder =
       seconds: number
     }
   /**
-   * A closed loop: each of `callers` sends its next verify when the last one is answered, going round the users. A refusal
-   * ends the order, unless the callers are `patient`: then they come back after `Retry-After`.
+   * A closed loop: each of `callers` sends its next verify when the last one is answered, going round the users. A
+   * refusal ends the order, unless the callers are `patient`: then they retry after `Retry-After`.
    */
   | {
       type: 'verify'
@@ -37,8 +37,8 @@ export type LoadOrder =
       seconds: number
     }
   /**
-   * An open loop: verifies arrive at random (a Poisson process, the same one every time), whether or not earlier ones are
-   * answered. Their latency counts from the time at which they should have been sent.
+   * An open loop: verifies arrive at random (a Poisson process, the same one every time), whether or not earlier ones
+   * are answered. Their latency counts from the time at which they should have been sent.
    */
   | {
       type: 'arrivals'
@@ -49,17 +49,20 @@ export type LoadOrder =
       warmUpSeconds: number
       seconds: number
     }
-  /** As `verify` of patient callers, over tenants: each verify is of another one. Several generators go round the same users, each from its own place on. */
+  /**
+   * Like `verify` with patient callers, over several tenants: consecutive verifies are of different tenants. Several
+   * generators go round the same users, each from its own offset.
+   */
   | {
       type: 'tenants'
       origin: string
-      /** One a tenant. */
+      /** Production keys, one a tenant. */
       keys: string[]
-      /** Of each tenant. */
+      /** Number of users of each tenant. */
       users: number
       images: Buffer[]
       callers: number
-      /** Which verify of the round comes first. */
+      /** Index of the first verify of the round. */
       first: number
       warmUpSeconds: number
       seconds: number
@@ -69,25 +72,25 @@ export type LoadOrder =
 
 export type Operation = 'enroll' | 'verify' | 'delete' | 'health'
 
-/** What `patient` callers and arrivals are told when the service is at capacity (503, 429) or too late (504). */
+/** Statuses for `patient` callers and arrivals when the service is at capacity (503, 429) or too late (504). */
 export interface Refusal {
   status: number
   elapsedMs: number
 }
 
 export interface LoadResult {
-  /** From the first byte written to the last byte read, in milliseconds, a list an operation. */
+  /** Milliseconds from the first byte written to the last byte read, a list an operation. */
   latenciesMs: Record<Operation, number[]>
-  /** What the service itself says of each verify of a lifecycle (`Server-Timing`), in milliseconds by stage. */
+  /** Milliseconds by stage that the service reports for each verify of a lifecycle (`Server-Timing`). */
   verifyStagesMs: Array<Record<string, number>>
-  /** When each verify was answered, in milliseconds on this process's own axis. */
+  /** Time at which each verify was answered, in milliseconds on this process's own axis. */
   verifiedAtMs: number[]
   /** Verifies that were refused; they are in no other list. */
   refusals: Refusal[]
-  /** Every request of the order, the warm-up's included. */
+  /** Number of all requests of the order, including the warm-up's. */
   requests: number
   /** Length of the measured part, in milliseconds. */
   wallMs: number
-  /** CPU time that the load generator itself took in it, in milliseconds. */
+  /** CPU time of the load generator in the measured part, in milliseconds. */
   cpuMs: number
 }

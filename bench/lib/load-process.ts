@@ -1,37 +1,37 @@
 /**
- * The load generator, a process of its own and as lean as can be: bodies are put together from ready-made buffers, answers
- * are not parsed. Every answer is checked all the same: a rejected verify would be measured as a fast one.
+ * The load generator, a lean process of its own: bodies are put together from ready-made buffers, and responses are
+ * not parsed. Every response is checked: a rejected verify would be measured as a fast one.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { serveOrders } from './helper-process.js'
 import { LeanClient } from './lean-client.js'
 import type { LoadOrder, LoadResult, Operation, Target } from './load-orders.js'
 
-interface Call {
+interface LoadRequest {
   operation: Operation
   method: 'GET' | 'POST' | 'DELETE'
   status: number
-  /** The answer must hold it. */
+  /** Text that the response must contain. */
   expected?: string
-  /** Written one after the other. */
+  /** Pieces of the body, written one after the other. */
   body?: Buffer[]
   idempotencyKey?: string
-  /** A refusal is an answer, too. */
+  /** A refusal counts as a response instead of an error. */
   refusable?: boolean
 }
 
-interface Answer {
+interface LoadResponse {
   status: number
-  /** Status line and headers. */
+  /** Status line and headers, unparsed. */
   head: string
 }
 
 const REFUSALS = new Set([429, 503, 504])
 
 const END_OF_BODY = Buffer.from('"}')
-/** What a bank would countersign; its size is typical. */
+/** Context of a bank's transaction, of typical size. */
 const ACTION = { type: 'wire_transfer', amount: '1250.00', currency: 'EUR', to: 'DE89370400440532013000' }
-/** How often progress is told. */
+/** Milliseconds between two progress reports. */
 const REPORT_MS = 200
 
 class Client {
@@ -56,7 +56,7 @@ class Client {
     body,
     idempotencyKey,
     refusable,
-  }: Call): Promise<Answer> {
+  }: LoadRequest): Promise<LoadResponse> {
     const headers = body ? this.jsonHeaders : this.plainHeaders
     const answer = await this.http.send(
       method,
@@ -87,7 +87,7 @@ function toBase64(images: readonly Buffer[]): Buffer[] {
 
 let sequence = 0
 
-function enrollCall(user: string, image: Buffer): Call {
+function enrollCall(user: string, image: Buffer): LoadRequest {
   return {
     operation: 'enroll',
     method: 'POST',
@@ -97,7 +97,7 @@ function enrollCall(user: string, image: Buffer): Call {
   }
 }
 
-function verifyCall(user: string, image: Buffer): Call {
+function verifyCall(user: string, image: Buffer): LoadRequest {
   const nonce = `${process.pid}-${++sequence}`
   return {
     operation: 'verify',
@@ -109,14 +109,14 @@ function verifyCall(user: string, image: Buffer): Call {
   }
 }
 
-function deleteCall(user: string): Call {
+function deleteCall(user: string): LoadRequest {
   const body = [Buffer.from(JSON.stringify({ user_id: user }))]
   return { operation: 'delete', method: 'DELETE', status: 200, body }
 }
 
-const HEALTH_CALL: Call = { operation: 'health', method: 'GET', status: 200 }
+const HEALTH_CALL: LoadRequest = { operation: 'health', method: 'GET', status: 200 }
 
-/** Counts only what began after the warm-up. */
+/** Records only requests that began after the warm-up. */
 class Recorder {
   private readonly result: LoadResult = {
     latenciesMs: { enroll: [], verify: [], delete: [], health: [] },
@@ -146,14 +146,14 @@ class Recorder {
   }
 
   /**
-   * @param beganMs when the request is sent, or should have been
-   * @returns the answer, and whether it counts: not during the warm-up
+   * @param beganMs time at which the request is sent, or should have been
+   * @returns the response, and whether it counts: not during the warm-up
    */
   async measure(
     client: Client,
-    call: Call,
+    call: LoadRequest,
     beganMs = performance.now(),
-  ): Promise<Answer & { counted: boolean }> {
+  ): Promise<LoadResponse & { counted: boolean }> {
     const counted = beganMs >= this.countFromMs
     if (counted) this.cpuAtStart ??= process.cpuUsage()
     const answer = await client.send(call)
@@ -174,7 +174,7 @@ class Recorder {
     return { ...answer, counted }
   }
 
-  noteStages({ head }: Answer): void {
+  noteStages({ head }: LoadResponse): void {
     const stages = [...head.matchAll(/(\w+);dur=([\d.]+)/g)]
     this.result.verifyStagesMs.push(Object.fromEntries(stages.map(([, stage, ms]) => [stage, Number(ms)])))
   }
@@ -186,7 +186,7 @@ class Recorder {
   }
 }
 
-/** Runs `work` `callers` times at once and waits for all of them, also when one fails: no request is left behind. */
+/** Runs `work` `callers` times at once and waits for all of them, even when one fails: no request is left behind. */
 async function together(callers: number, work: (caller: number) => Promise<void>): Promise<void> {
   const ends = await Promise.allSettled(Array.from({ length: callers }, (_, caller) => work(caller)))
   for (const end of ends) if (end.status === 'rejected') throw end.reason
@@ -231,11 +231,14 @@ async function enrol(
   return recorder.finish()
 }
 
-/** A prime: going round the users in such steps meets each once a round, and soon all over the database. */
+/** A prime step: going round the users in such steps meets each once a round, and soon every part of the database. */
 const STRIDE = 7919
 
-/** The verifies of a loop, one after the other, and each of another user. */
-function verifyCalls({ users, images }: { users: number; images: Buffer[] }, refusable: boolean): () => Call {
+/** Verifies of a loop, each of another user. */
+function verifyCalls(
+  { users, images }: { users: number; images: Buffer[] },
+  refusable: boolean,
+): () => LoadRequest {
   const encoded = toBase64(images)
   let next = 0
   return () => {
@@ -256,11 +259,14 @@ async function verify(
   await untilOver(callers, recorder, () => [client, nextCall()])
 }
 
-/** Each caller calls again and again, after a refusal when it may, until the time is over or a call of any has failed. */
+/**
+ * Each caller calls again and again, after a refusal if it may, until the time is over or a call of any caller has
+ * failed.
+ */
 async function untilOver(
   callers: number,
   recorder: Recorder,
-  next: () => [client: Client, call: Call],
+  next: () => [client: Client, call: LoadRequest],
 ): Promise<void> {
   let failed = false
   await together(callers, async () => {
@@ -297,7 +303,7 @@ async function visitTenants(
   }
 }
 
-/** `Retry-After` is the least; up to as much again keeps the callers from coming back all at once. */
+/** Waits for `Retry-After` and up to as long again at random, so that callers do not come back all at once. */
 function patienceMs(head: string): number {
   const seconds = Number(/\r\nretry-after: *(\d+)/i.exec(head)?.[1] ?? 1)
   return seconds * 1000 * (1 + Math.random())
@@ -334,7 +340,7 @@ async function arrive(
   if (failure) throw failure
 }
 
-/** Numbers from 0 to 1, the same for the same seed (mulberry32). */
+/** Pseudo-random numbers from 0 to 1, the same for the same seed (mulberry32). */
 function randomNumbers(seed: number): () => number {
   let state = seed
   return () => {

@@ -1,4 +1,4 @@
-/** The model pack under measurement: one of the operator's, or the baseline, built once a run. */
+/** Loads the model pack under measurement: one of the operator's, or the baseline, which is built once a run. */
 import { resolve } from 'node:path'
 import { buildBaseline } from '../../models/baseline/build-baseline.js'
 import { loadModelPack, type ModelPack, verifyModelPack } from '../../models/pack/model-pack.js'

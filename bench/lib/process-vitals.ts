@@ -1,24 +1,27 @@
-/** What Linux and the service itself say of the processes that serve, at one moment. */
+/** Memory and descriptors of the serving processes at one moment, from Linux and from the service itself. */
 import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 
 export interface ProcessVitals {
   pid: number
   residentMib: number
-  /** Of it, what the process itself filled. The rest are pages of files, which the kernel drops and reads again as it sees fit. */
+  /**
+   * The part of the resident memory that the process itself filled. The rest are pages of files, which the kernel
+   * drops and reads again as needed.
+   */
   anonymousMib: number
-  /** Files, pipes, event descriptors: all but sockets. */
+  /** Open files, pipes and event descriptors: all but sockets. */
   descriptors: number
-  /** They come and go with the callers' connections. */
+  /** Open sockets, which come and go with the callers' connections. */
   sockets: number
   threads: number
 }
 
 export interface ServiceVitals {
   service: ProcessVitals
-  /** Null between its end and the next one's start. */
+  /** The engine process; null between its end and the next one's start. */
   engine: ProcessVitals | null
-  /** Of the service's main thread. */
+  /** Event loop delay of the service's main thread. */
   heapUsedMib: number
   databaseMib: number
   writeAheadLogMib: number
@@ -27,7 +30,7 @@ export interface ServiceVitals {
 const KIB_PER_MIB = 1024
 const MIB = 2 ** 20
 
-/** Linux lists them with the thread that started them. */
+/** Linux lists child processes with the thread that started them. */
 export function childrenOf(pid: number): number[] {
   return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number)
 }
@@ -48,7 +51,7 @@ export async function readServiceVitals(
   }
 }
 
-/** Null when it has just ended. */
+/** Null if the process has just ended. */
 function readProcess(pid: number): ProcessVitals | null {
   try {
     const status = readFileSync(`/proc/${pid}/status`, 'utf8')
@@ -70,7 +73,7 @@ function countDescriptors(pid: number): Pick<ProcessVitals, 'descriptors' | 'soc
     try {
       return readlinkSync(`/proc/${pid}/fd/${fd}`)
     } catch {
-      // Closed since it was listed.
+      // The descriptor was closed after it was listed.
       return null
     }
   })

@@ -1,4 +1,6 @@
-/** Many enrolled users at once: rows written into the database of a stopped service, through the product's own storage. */
+/**
+ * Enrolls many users at once: writes rows into the database of a stopped service, through the product's own storage.
+ */
 
 import { openCore } from '../../src/app/core.js'
 import { loadConfig } from '../../src/config/config.js'
@@ -6,10 +8,10 @@ import { systemClock } from '../../src/lib/clock.js'
 import { TemplateVault } from '../../src/users/template-vault.js'
 import { BENCH_TENANT } from './service-process.js'
 
-/** Rows of so many users share a commit. */
+/** Number of users whose rows share a commit. */
 const GROUP = 2000
 
-/** Enrols `user-<from>` … `user-<to - 1>` with the reference of `user-0`, which must be there already. */
+/** Enrolls `user-<from>` … `user-<to - 1>` with the reference of `user-0`, which must exist already. */
 export async function copyReference(
   dataDir: string,
   { from, to }: { from: number; to: number },

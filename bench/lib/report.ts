@@ -1,4 +1,7 @@
-/** How a suite's result is kept and shown: JSON with everything that explains it, Markdown, a picture, one line for programs. */
+/**
+ * Keeps and shows a suite's result: JSON with everything that explains it, Markdown, a picture, one line for
+ * programs.
+ */
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { availableParallelism, cpus, loadavg, release, totalmem, type } from 'node:os'
@@ -22,19 +25,19 @@ export interface SuiteResult {
   /** The one line for programs, without `suite`. Keys carry their unit. */
   summary: Record<string, unknown>
   tables: ResultTable[]
-  /** The picture, from top to bottom. */
+  /** Bar charts from top to bottom. */
   charts?: BarChart[]
-  /** Instead of charts: a whole SVG. */
+  /** A whole SVG instead of charts. */
   picture?: string
-  /** What a reader must know to take the figures for what they are. */
+  /** Facts that a reader needs to interpret the figures. */
   notes: string[]
-  /** Goes into the JSON file alone: single rounds, sample counts. */
+  /** Details that only the JSON file holds: single rounds, sample counts. */
   details: Record<string, unknown>
-  /** Limits of the specification that were missed; any makes the run fail. */
+  /** Limits of the specification that were missed; any of them makes the run fail. */
   failures: string[]
 }
 
-/** Those whose version may move a figure. */
+/** Dependencies whose version may change a figure. */
 const PACKAGES = [
   'onnxruntime-node',
   'sharp',
@@ -48,7 +51,7 @@ const PACKAGES = [
   'tinybench',
 ]
 
-/** Processes that wanted a core in the minute before the run: over a few tenths, the figures are not to be trusted. */
+/** Load average of the minute before the run: over a few tenths, the figures are not reliable. */
 const loadAverageAtStart = loadavg()[0]!
 
 function machine() {
@@ -81,7 +84,7 @@ function gitState(): { commit: string; modified: boolean } | null {
       stdio: ['ignore', 'pipe', 'ignore'],
     }).trim()
   try {
-    // The results themselves change with every run and say nothing about what was measured.
+    // The results themselves change with every run and do not affect the measurement.
     const changes = git('status', '--porcelain', '--', '.', ':!bench/results')
     return { commit: git('rev-parse', 'HEAD'), modified: changes !== '' }
   } catch {
@@ -89,7 +92,7 @@ function gitState(): { commit: string; modified: boolean } | null {
   }
 }
 
-/** What stands in the JSON file of a run. */
+/** Content of a run's JSON file. */
 export interface KeptResult extends Omit<SuiteResult, 'tables' | 'charts'> {
   measured_at: string
   command: string
@@ -98,7 +101,7 @@ export interface KeptResult extends Omit<SuiteResult, 'tables' | 'charts'> {
   git: ReturnType<typeof gitState>
 }
 
-/** The result with all that explains it. */
+/** The result with the facts that explain it. */
 export function documentOf(result: SuiteResult): KeptResult {
   const { suite, model, seconds, summary, notes, details, failures } = result
   return {
@@ -117,7 +120,10 @@ export function documentOf(result: SuiteResult): KeptResult {
   }
 }
 
-/** Writes `<suite>.json`, `.md` and, where there are charts, `.svg` into a folder, which is made where it is not there, in the place of a partial result. */
+/**
+ * Writes `<suite>.json`, `.md` and, if there are charts, `.svg` into a folder, which is created if needed; replaces a
+ * partial result.
+ */
 export function keepResult(result: SuiteResult, document: KeptResult, folder: string): void {
   const { suite, model, seconds, tables, charts, notes, failures } = result
   const picture = charts ? drawCharts(suite, charts) : result.picture
@@ -145,7 +151,7 @@ export function keepResult(result: SuiteResult, document: KeptResult, folder: st
   rmSync(join(folder, partialName(suite)), { force: true })
 }
 
-/** Raw figures of a run under way, as JSON alone: drawing them would take time from what is measured. */
+/** Writes raw figures of a run under way, only as JSON: drawing them would take time from the measurement. */
 export function keepPartial(suite: string, details: Record<string, unknown>, folder: string): void {
   writeInto(folder, partialName(suite), `${JSON.stringify(details)}\n`)
 }
@@ -157,7 +163,7 @@ function partialName(suite: string): string {
 function writeInto(folder: string, name: string, text: string): void {
   mkdirSync(folder, { recursive: true })
   const file = join(folder, name)
-  // Renamed into place: an interrupted run leaves the last whole result.
+  // Files are renamed into place: an interrupted run leaves the last whole result.
   writeFileSync(`${file}.tmp`, text)
   renameSync(`${file}.tmp`, file)
 }
@@ -168,7 +174,9 @@ function markdownRows([heading, ...rows]: string[][]): string[] {
   return [line(heading!), line(rule), ...rows.map(line)]
 }
 
-/** Tables and notes to stdout, or to stderr where stdout is for programs; the summary is the last line on stdout. */
+/**
+ * Prints tables and notes to stdout, or to stderr if stdout is for programs; the summary is the last line on stdout.
+ */
 export function showResult({ suite, summary, tables, notes, failures }: SuiteResult, json: boolean): void {
   const people = json ? process.stderr : process.stdout
   for (const { title, rows } of tables) people.write(`\n${title}\n\n${table(rows)}\n`)

@@ -1,4 +1,4 @@
-/** The slope of a series that single samples, such as one before a garbage collection, do not move. */
+/** Slope of a series, robust against single samples, such as one before a garbage collection. */
 import { median } from './statistics.js'
 
 export interface Point {
@@ -7,9 +7,9 @@ export interface Point {
 }
 
 /**
- * Theil–Sen estimator: the median of the slopes between all pairs of points. Points of different series are never paired, so
- * that a step between two lives of a process is not taken for growth.
- * @returns null where no series has two points
+ * Theil–Sen estimator: the median of the slopes between all pairs of points. Points of different series are never
+ * paired, so that a step between two lives of a process does not count as growth.
+ * @returns null if no series has two points
  */
 export function robustSlope(series: readonly Point[][]): number | null {
   const slopes: number[] = []

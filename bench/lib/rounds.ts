@@ -1,16 +1,16 @@
-/** How a suite's measuring time is cut into rounds. */
+/** Divides a suite's measuring time into rounds. */
 
-/** Shorter ones hold too few completions to make a rate of. */
+/** Minimum seconds of a round: a shorter one has too few completions for a rate. */
 const MIN_SECONDS = 1
 
 export interface Rounds {
   count: number
-  /** Of one contender in one round. */
+  /** Seconds of one contender in one round. */
   seconds: number
 }
 
 /**
- * As many rounds as there is time for, at least one; a time too short for that is exceeded.
+ * Returns as many rounds as there is time for, at least one; a time too short for that is exceeded.
  * @param seconds for all contenders and rounds together
  */
 export function cutIntoRounds(seconds: number, contenders: number, most: number): Rounds {

@@ -1,4 +1,7 @@
-/** The real service as its own process: booted by its own command line, on free ports, with a temporary data folder. */
+/**
+ * Runs the real service as its own process: started by its own command line, on free ports, with a temporary data
+ * folder.
+ */
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs'
@@ -13,39 +16,39 @@ import { temporaryDir } from './temporary-dir.js'
 
 const MAIN = packageFile('dist', 'src', 'cli', 'main.js')
 export const BENCH_TENANT = 'bench'
-/** Far beyond what a machine can do: the rate limiter runs, and never refuses. */
+/** Rate limit far beyond what a machine can do: the rate limiter runs and never refuses. */
 const RATE_LIMIT = '100000/s'
 
 export interface ServiceOptions {
   pack: ModelPack
   /** Writes a V8 CPU profile of every thread into this folder when the service ends. */
   cpuProfileDir?: string | undefined
-  /** A module that is loaded before the service, in each of its processes and threads, and what it is told. */
+  /** A module that is preloaded into each of the service's processes and threads, and its environment. */
   probe?: { module: URL; env: Record<string, string> }
-  /** The HTTP server; by default what the service chooses itself. */
+  /** The HTTP server; by default the service's own choice. */
   transport?: TransportName
-  /** An earlier service, stopped by now: its data folder and its key are used again. */
+  /** An earlier, stopped service: its data folder and its key are used again. */
   successorOf?: Pick<RunningService, 'dataDir' | 'key' | 'sandboxKey' | 'signingSecret'>
 }
 
 export interface TenantCredentials {
-  /** A production key, issued the way every customer's is. */
+  /** A production key, issued as every customer's is. */
   key: string
   sandboxKey: string
   signingSecret: { id: string; secret: string }
 }
 
-/** What the service says of itself at /metrics. */
+/** Figures that the service reports at /metrics. */
 export interface Vitals {
-  /** Of the service and its engine process. */
+  /** Resident memory of the service and its engine process, in MiB. */
   residentMib: number
-  /** 99th percentile since it was asked last: how much later than due the event loop got to a timer. */
+  /** 99th percentile, since the last request, of the delay with which the event loop ran a timer. */
   eventLoopDelayP99Ms: number
 }
 
 /** CPU time since the start, in milliseconds. */
 export interface CpuTimes {
-  /** Of every thread, the engine process's included. */
+  /** CPU time of every thread, including the engine process's. */
   all: number
   mainThread: number
 }
@@ -58,11 +61,11 @@ export interface RunningService extends TenantCredentials {
   admin: string
   /** Worker threads, as /v1/health reports them. */
   workers: number
-  /** Verifies that may wait for a worker. */
+  /** Number of verifies that may wait for a worker. */
   queueLimit: number
   dataDir: string
   vitals(): Promise<Vitals>
-  /** Null where the system does not tell (anything but Linux). */
+  /** Null where the system does not report it (anything but Linux). */
   cpuTimes(): CpuTimes | null
   /** Sends SIGTERM and waits for the drain; rejects when the service ends otherwise than with exit code 0. */
   stop(): Promise<void>
@@ -83,7 +86,7 @@ export async function startService(
     COUNTERSIGN_SANDBOX_LISTEN: '127.0.0.1:0',
     COUNTERSIGN_ADMIN_LISTEN: '127.0.0.1:0',
     ...(transport ? { COUNTERSIGN_HTTP: transport } : {}),
-    // One photo is sent many times.
+    // The load sends one photo many times.
     COUNTERSIGN_REPLAY_POLICY: 'report',
     ...probe?.env,
   }
@@ -92,7 +95,7 @@ export async function startService(
     ...(cpuProfileDir ? ['--cpu-prof', `--cpu-prof-dir=${cpuProfileDir}`] : []),
     ...(probe ? ['--import', probe.module.href] : []),
   ]
-  // A file, not a pipe: the log costs what it costs in operation, and nobody has to read it meanwhile.
+  // The log goes to a file instead of a pipe: it costs what it costs in operation, and nobody has to read it.
   const log = openSync(join(dataDir, 'service.log'), 'a')
   const child = spawn(process.execPath, [...nodeOptions, MAIN, 'serve'], {
     env,
@@ -102,7 +105,7 @@ export async function startService(
   let ready = false
   const stop = async () => {
     const { code, signal } = await terminate(child)
-    // Before it is ready it has nothing to drain, and ends as any process does.
+    // Before it is ready the service has nothing to drain, and ends as any process does.
     if (ready && code !== 0) throw new Error(`the service did not stop cleanly (${signal ?? code})`)
   }
   onCleanUp(stop)
@@ -131,7 +134,7 @@ export async function startService(
   }
 }
 
-/** A tenant, whose production key is got the way a customer gets it. */
+/** Creates a tenant, whose production key is obtained as a customer does. */
 async function becomeTenant(
   env: NodeJS.ProcessEnv,
   sandbox: string,
@@ -174,7 +177,7 @@ async function untilReady(child: ChildProcess): Promise<Addresses> {
     const [, sandbox] = /Sandbox +(http\S+)\/v1\n/.exec(told) ?? []
     const [, admin] = /Dashboard +(http\S+)\/\n/.exec(told) ?? []
     if (production && sandbox && admin) {
-      // Nobody reads on: a full pipe would stall the service.
+      // The rest is discarded: a full pipe would stall the service.
       child.stderr!.resume()
       return { production, sandbox, admin }
     }
@@ -203,7 +206,10 @@ async function getJson(url: string, key: string, body?: object): Promise<unknown
   return response.json()
 }
 
-/** prom-client watches the event loop with a timer of this period, and reports the period with the delay. */
+/**
+ * prom-client watches the event loop with a timer of this period in milliseconds, and reports the period with the
+ * delay.
+ */
 const EVENT_LOOP_BEAT_MS = 10
 
 async function readVitals(url: string): Promise<Vitals> {
@@ -220,14 +226,18 @@ async function readVitals(url: string): Promise<Vitals> {
   }
 }
 
-/** Of a tick, in which /proc counts; fixed at 100 Hz for user space on every architecture that Node runs on. */
+/**
+ * Milliseconds of a tick, in which /proc counts; fixed at 100 Hz for user space on every architecture that Node runs
+ * on.
+ */
 const TICK_MS = 10
 
-/** Null where the system does not tell (anything but Linux). */
+/** Null where the system does not report it (anything but Linux). */
 export function readCpuTimes(pid: number): CpuTimes | null {
   const read = (path: string) => {
     const stat = readFileSync(path, 'utf8')
-    // proc(5): utime and stime are fields 14 and 15; the name in field 2 may hold blanks, so counting starts behind it.
+    // proc(5): utime and stime are fields 14 and 15; the name in field 2 may contain blanks, so counting starts
+    // behind it.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
     return (Number(fields[11]) + Number(fields[12])) * TICK_MS
   }

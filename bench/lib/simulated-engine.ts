@@ -1,7 +1,7 @@
 /**
- * In the place of an engine process, which loads this file before its own and then never comes to it: workers that wait as long as
- * a picture would take, and say that it shows the one person there is. All the rest of a verify is real, the way of the picture
- * to the worker and of the measurements back included.
+ * A simulated engine process: preloaded before the real one, it never lets that start. Its workers wait as long as a
+ * picture would take, and report the one person that exists. Everything else of a verify is real, including the way
+ * of the picture to the worker and of the measurements back.
  */
 import { connect, type Socket } from 'node:net'
 import type { ModelPack } from '../../models/pack/model-pack.js'
@@ -12,16 +12,19 @@ import type { WorkerMessage, WorkerReply } from '../../src/biometrics/channel/wo
 import type { FaceSample } from '../../src/biometrics/measurements.js'
 import { scoreOf } from '../../src/biometrics/pipeline/match.js'
 
-/** Milliseconds a picture; read from the environment, which the engine process has from the service. */
+/** Milliseconds per picture, read from the environment, which the engine process inherits from the service. */
 export const ENGINE_MS_VARIABLE = 'BENCH_ENGINE_MS'
 
 const MAX_SETUP_BYTES = 1024 * 1024
 const MAX_TASK_BYTES = 256 * 1024 * 1024
-/** The installation's default: what thresholds stand for unless somebody says otherwise. */
+/** Default false match rate of the installation, to which thresholds refer unless configured otherwise. */
 const FMR = 1e-4
 const BISECTIONS = 30
 
-/** Embeddings of one person: two of them match each other, and are not alike enough to be one capture sent twice. */
+/**
+ * Returns embeddings of one person: two of them match, and are not so alike that they count as one capture sent
+ * twice.
+ */
 class Person {
   private readonly noise: number
 
@@ -39,7 +42,7 @@ class Person {
 
   embedding(noise = this.noise): Float32Array {
     const { dimensions } = this.pack.manifest.embedder
-    // Uniform between -1 and 1 it has a third of the variance that a unit of length wants.
+    // A uniform number between -1 and 1 has a third of the variance that unit length needs.
     const scale = Math.sqrt(3 / dimensions)
     const vector = Float32Array.from(
       { length: dimensions },
@@ -70,10 +73,10 @@ class Person {
   }
 }
 
-/** One slot: picture after picture. */
+/** One slot of a worker: takes picture after picture. */
 class Worker {
   private readonly socket: Socket
-  /** Not from when a timer came, but from when it was due: lateness must not add up. */
+  /** Counts from the time at which a timer was due, not from when it fired: lateness must not add up. */
   private freeAtMs = 0
 
   constructor(
@@ -87,7 +90,7 @@ class Worker {
     this.socket = connect(socketPath)
       .on('connect', () => this.send({ kind: 'ready', provider: { active: 'simulated', fallbacks: [] } }))
       .on('data', (chunk) => reader.push(chunk))
-      // The service is gone.
+      // The service has ended.
       .on('error', () => {})
   }
 
@@ -112,7 +115,7 @@ class Worker {
   }
 }
 
-/** Does not come back: what would be loaded next is the real engine. */
+/** Never returns: the module that would be loaded next is the real engine. */
 async function standIn(engineMs: number): Promise<never> {
   process.on('SIGINT', () => {})
   process.on('SIGTERM', () => {})

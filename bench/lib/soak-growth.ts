@@ -1,4 +1,4 @@
-/** How fast memory and descriptors grow over a soak, and how fast they may. */
+/** Growth of memory and descriptors over a soak, and its limits. */
 import type { ServiceVitals } from './process-vitals.js'
 import { robustSlope } from './robust-slope.js'
 import { round } from './statistics.js'
@@ -7,26 +7,29 @@ export interface Sample extends ServiceVitals {
   minute: number
 }
 
-/** Caches fill first. */
+/** Minutes at the beginning of a service's life that are not judged: caches fill first. */
 const WARM_UP_MINUTES = 10
-/** Of an engine: its arenas take their size with the first few thousand pictures, and V8 gives back what loading the networks took. */
+/**
+ * Minutes at the beginning of an engine process's life that are not judged: its arenas take their size with the first
+ * few thousand pictures, and V8 gives back what loading the networks took.
+ */
 const ENGINE_WARM_UP_MINUTES = 8
-/** Below it, a slope says nothing. */
+/** Minimum minutes of a soak whose slopes are judged: in a shorter one they mean nothing. */
 export const JUDGED_FROM_MINUTES = 20
-/** More than what a sample moves by itself, and less than what would fill a machine within a month. */
+/** Limits per hour: more than a sample varies by itself, and less than would fill a machine within a month. */
 export const MAX_MB_PER_HOUR = 16
 export const MAX_DESCRIPTORS_PER_HOUR = 3
 const MINUTES_PER_HOUR = 60
 /** A mebibyte in megabytes. */
 const MB_PER_MIB = 2 ** 20 / 1e6
 
-/** What is not judged at the beginning of a process's life, in a soak of so many minutes. */
+/** Minutes at the beginning of a process's life that are not judged, in a soak of the given length. */
 export function warmUpOf(minutes: number): { service: number; engine: number } {
   const most = minutes / 6
   return { service: Math.min(WARM_UP_MINUTES, most), engine: Math.min(ENGINE_WARM_UP_MINUTES, most) }
 }
 
-/** Per hour; null where there are no two samples. */
+/** Growth per hour; null without two samples. */
 export interface Slopes {
   serviceMb: number | null
   heapMb: number | null
@@ -56,7 +59,7 @@ export function slopesOf(samples: readonly Sample[], warmUpMinutes: ReturnType<t
   }
 }
 
-/** @returns in words, what grows faster than it may */
+/** @returns sentences that name every series that grows too fast */
 export function tooSteep(slopes: Slopes): string[] {
   const limits: Array<[string, number | null, number, string]> = [
     ["the service's memory", slopes.serviceMb, MAX_MB_PER_HOUR, 'MB'],

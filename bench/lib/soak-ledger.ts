@@ -1,9 +1,9 @@
-/** Whether the stopped service's database holds what callers were told. */
+/** Checks the stopped service's database against every effect that callers saw acknowledged. */
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import type { Core } from './soak-load.js'
 
-/** @returns in words, what is missing or too much */
+/** @returns sentences that name missing or surplus records */
 export function missingEffects(dataDir: string, { effects, live }: Core): string[] {
   const database = new Database(join(dataDir, 'countersign.db'), { readonly: true })
   try {

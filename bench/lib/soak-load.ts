@@ -1,4 +1,7 @@
-/** The soak's load: all endpoints at a steady rate through the SDK, and a ledger of what the service has acknowledged. */
+/**
+ * The soak's load: all endpoints at a steady rate through the SDK, and a record of every effect that the service has
+ * acknowledged.
+ */
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import {
@@ -12,7 +15,7 @@ import {
 import type { Captures } from './captures.js'
 import type { RunningService } from './service-process.js'
 
-/** Of a hundred calls. Together with the bounds of the population, as many users come as go. */
+/** Share of each call, of a hundred. Together with the bounds of the population, as many users come as go. */
 const MIX = {
   approve: 46,
   reject: 16,
@@ -24,18 +27,18 @@ const MIX = {
   rotate: 1,
 } as const
 
-export type Call = keyof typeof MIX
-export const CALLS = Object.keys(MIX) as Call[]
-/** Each call as often as its share. */
+export type SoakCall = keyof typeof MIX
+export const CALLS = Object.keys(MIX) as SoakCall[]
+/** List of calls in which each appears as often as its share. */
 const BAG = CALLS.flatMap((call) => Array.from({ length: MIX[call] }, () => call))
 
 const USERS = { least: 40, most: 80 } as const
-/** Fewer in a row than what locks a user out: the mix shall stay what it is. */
+/** Failed verifies in a row: fewer than lock a user out, so that the mix stays the same. */
 const MAX_REJECTIONS_IN_A_ROW = 3
 const MAX_IMAGES_OF_ENROLMENT = 3
-/** A refused effect is asked for again with its own idempotency key until it is known. */
+/** Number of attempts: a refused effect is requested again with its own idempotency key until its result is known. */
 const REPEAT = { times: 12, firstPauseMs: 1000, longestPauseMs: 30_000 } as const
-/** More calls than this many seconds bring are not under way at once: beyond, the client itself would be what is measured. */
+/** At most as many calls run at once as arrive in this many seconds: with more, the client itself would be measured. */
 const MAX_SECONDS_UNDER_WAY = 15
 
 interface User {
@@ -45,19 +48,22 @@ interface User {
 }
 
 export interface Core {
-  /** Request ids of effects whose success was told, with the audit log's name of the event. */
+  /** Request ids of acknowledged effects, with the audit log's name of the event. */
   effects: Array<{ event: string; requestId: string }>
   live: Map<string, User>
   erased: Array<{ id: string; receipt: string }>
-  /** What no caller may see, in words. */
+  /** Sentences about responses that no caller may see. */
   problems: string[]
 }
 
 export interface Window {
-  latenciesMs: Record<Call, number[]>
-  /** By code; they are no answer to the caller's question, and no effect. `unanswered` are those that the client gave up. */
+  latenciesMs: Record<SoakCall, number[]>
+  /**
+   * Refusals by code; they are no answer to the caller's question, and no effect. `unanswered` are calls that the
+   * client gave up.
+   */
   refusals: Record<string, number>
-  /** Calls that were due and not made, because too many were under way. */
+  /** Calls that were due and not made, because too many were running. */
   skipped: number
 }
 
@@ -84,8 +90,9 @@ export class SoakLoad {
   }
 
   /**
-   * A closed loop, once the population is complete. What it calls counts for the ledger, and not for a window.
-   * @returns answers a second while `underWay` calls are always under way
+   * Runs a closed loop, once the population is complete. Its calls count for the record of effects, and not for a
+   * window.
+   * @returns responses per second while `underWay` calls always run
    */
   async measureCapacity(underWay: number, seconds: number): Promise<number> {
     const callWhile = async (goesOn: () => boolean) => {
@@ -102,7 +109,10 @@ export class SoakLoad {
     return answers.length / tookSeconds
   }
 
-  /** An open loop: calls do not wait for the answers of others, and latency counts from when a call was due. */
+  /**
+   * Runs an open loop: calls do not wait for the responses of others, and latency counts from the time at which a
+   * call was due.
+   */
   async run(ratePerSecond: number, seconds: number): Promise<void> {
     const startedMs = performance.now()
     for (let i = 0; i < ratePerSecond * seconds; i++) {
@@ -118,14 +128,14 @@ export class SoakLoad {
     await Promise.all(this.underWay)
   }
 
-  /** What came since the last time. */
+  /** Returns the figures since the last window. */
   takeWindow(): Window {
     const { window } = this
     this.window = emptyWindow()
     return window
   }
 
-  /** At the end, with nothing under way: everything acknowledged still holds. */
+  /** Checks at the end, with no call running, that everything acknowledged still holds. */
   async settle(): Promise<void> {
     for (const user of this.core.live.values())
       await this.note(() => this.untilKnown(() => this.replayEnrolment(user)))
@@ -141,8 +151,8 @@ export class SoakLoad {
     await this.note(() => this[call](), { call, dueMs })
   }
 
-  /** Chooses by the mix, within what the population allows. */
-  private choose(): Call {
+  /** Chooses a call by the mix, within the bounds of the population. */
+  private choose(): SoakCall {
     const call = any(BAG)
     if (call === 'health' || call === 'sandbox') return call
     if (this.enrolled - this.core.erased.length < USERS.least) return 'enroll'
@@ -225,7 +235,7 @@ export class SoakLoad {
     }
   }
 
-  /** A secret whose answer got lost is not told again: another one is made. */
+  /** Rotates the secret once more if the response was lost: a secret is shown only once. */
   private async rotateUntilTold(): Promise<Answer<RotateSigningResult>> {
     for (;;) {
       const idempotencyKey = randomUUID()
@@ -239,7 +249,7 @@ export class SoakLoad {
 
   private async withUser(work: (user: User) => Promise<void>): Promise<void> {
     const user = this.takeIdle()
-    // Back when it failed too: a refusal leaves the user as it was.
+    // The user returns after a failure too: a refusal leaves the user as it was.
     await work(user).finally(() => this.idle.push(user))
   }
 
@@ -255,17 +265,17 @@ export class SoakLoad {
       } catch (error) {
         if (!isRefusal(error) || tries === REPEAT.times) throw error
         this.count(error)
-        // Doubled: callers who come again at the same pace keep an overload going that began by itself.
+        // The pause doubles: callers that retry at the same pace would keep an overload going.
         await sleep(Math.min(REPEAT.firstPauseMs * 2 ** (tries - 1), REPEAT.longestPauseMs))
       }
   }
 
-  /** A replay is told apart: its effect stands under the request that had it, whose answer never came. */
+  /** Recognizes a replay: its effect stands under the first request, whose response never came. */
   private acknowledge(event: string, { response }: Answer<unknown>): void {
     if (!response.replayed) this.core.effects.push({ event, requestId: response.requestId })
   }
 
-  private async note(work: () => Promise<void>, timing?: { call: Call; dueMs: number }): Promise<void> {
+  private async note(work: () => Promise<void>, timing?: { call: SoakCall; dueMs: number }): Promise<void> {
     try {
       await work()
       if (timing) this.window.latenciesMs[timing.call].push(performance.now() - timing.dueMs)
@@ -281,12 +291,12 @@ export class SoakLoad {
   }
 }
 
-/** They say when to come again. */
+/** Refusals that say when to retry. */
 const NOT_DONE = new Set(['overloaded', 'engine_unavailable', 'deadline_exceeded', 'idempotency_in_progress'])
 
 type Refusal = ApiError | ConnectionError | TimeoutError
 
-/** Nothing was done; or, where no answer came, nobody knows yet: the same key asked again tells. */
+/** Tells that nothing was done; or, where no response came, that only the same idempotency key can tell. */
 function isRefusal(error: unknown): error is Refusal {
   return (
     (error instanceof ApiError && NOT_DONE.has(error.code)) ||

@@ -1,7 +1,7 @@
-/** What a soak shows: a row for each minute, and plots over time. */
+/** Report of a soak: a row for each minute, and plots over time. */
 import type { LinePlot } from './line-plots.js'
 import type { Sample } from './soak-growth.js'
-import { CALLS, type Call, type Window } from './soak-load.js'
+import { CALLS, type SoakCall, type Window } from './soak-load.js'
 import { carriedPercentile, median, round, shown } from './statistics.js'
 
 export interface Minute extends Sample {
@@ -54,7 +54,7 @@ export function minuteRows(byMinute: readonly Minute[]): string[][] {
   ]
 }
 
-/** Latencies as percentiles: single ones would make the file large. */
+/** Latencies as percentiles: single latencies would make the file large. */
 export function withoutSamples({ window, minute, loadAverage }: Minute) {
   const latencies = CALLS.filter((call) => window.latenciesMs[call].length > 0).map((call) => {
     const samples = window.latenciesMs[call]
@@ -74,7 +74,7 @@ export function withoutSamples({ window, minute, loadAverage }: Minute) {
 export function plotsOf(samples: readonly Sample[], byMinute: readonly Minute[]): LinePlot[] {
   const series = (name: string, value: (sample: Sample) => number | null) =>
     samples.map((sample) => ({ minute: sample.minute, series: name, value: value(sample) }))
-  const latency = (call: Call) =>
+  const latency = (call: SoakCall) =>
     byMinute.map(({ minute, window }) => {
       const times = window.latenciesMs[call]
       return { minute, series: call, value: carriedPercentile(times, 0.95) }

@@ -1,16 +1,16 @@
-/** What is said about a set of measured times: percentiles, medians and rates. */
+/** Statistics of measured times: percentiles, medians and rates. */
 
 /** Milliseconds, rounded to a tenth of a microsecond. */
 export interface LatencySummary {
   p50_ms: number
-  /** Null where there are too few samples for it; so is the next one. */
+  /** Milliseconds; null with too few samples, as is the next one. */
   p95_ms: number | null
   p99_ms: number | null
 }
 
 /**
- * The value that a share of the samples does not exceed, linear between the two nearest ranks (type 7 of Hyndman & Fan,
- * 1996: what spreadsheets and NumPy give).
+ * Returns the value that a share of the samples does not exceed, linear between the two nearest ranks (type 7 of
+ * Hyndman & Fan, 1996, as in spreadsheets and NumPy).
  * @param share 0..1
  */
 export function percentile(samples: readonly number[], share: number): number {
@@ -22,20 +22,23 @@ export function percentile(samples: readonly number[], share: number): number {
   return below + (above - below) * (at - Math.floor(at))
 }
 
-/** From so many samples on at least one lies beyond the percentile; of fewer it would be little else than the largest. */
+/**
+ * Minimum number of samples for a percentile, so that at least one lies beyond it; with fewer it would be close to
+ * the largest sample.
+ */
 export function leastSamples(share: number): number {
   return Math.round(1 / (1 - share))
 }
 
-/** Null where the samples do not carry it. */
+/** Returns null if there are too few samples. */
 export function carriedPercentile(samples: readonly number[], share: number): number | null {
   return samples.length < leastSamples(share) ? null : percentile(samples, share)
 }
 
-/** For the notes of a suite. */
+/** Describes the percentiles for the notes of a suite. */
 export const TOO_FEW_SAMPLES = `A dash stands where the samples do not carry a percentile: p95 needs ${leastSamples(0.95)}, p99 ${leastSamples(0.99)}, p99.9 ${leastSamples(0.999)}. A longer run has them.`
 
-/** In a table; a dash for what the samples did not carry. */
+/** Formats a value for a table, with a dash for a missing one. */
 export function shown(value: number | null, digits: number): string {
   return value === null ? '–' : value.toFixed(digits)
 }
@@ -58,8 +61,8 @@ export function summariseLatency(samplesMs: readonly number[]): LatencySummary {
 }
 
 /**
- * Completions per second, from the first to the last of a window: a window of fixed length would round to whole requests,
- * which are few in a short round.
+ * Returns completions per second, from the first to the last of a window: a window of fixed length would round to
+ * whole requests, which are few in a short round.
  * @param completedAtMs times of completion on one axis, in milliseconds, in any order
  */
 export function ratePerSecond(completedAtMs: readonly number[]): number {

@@ -1,9 +1,9 @@
-/** Bar charts as SVG, one below the other. They carry their own background, so they can be read on light and dark pages. */
+/** Draws bar charts as SVG, one below the other, with their own background for light and dark pages. */
 
 export interface Bar {
   label: string
   value: number
-  /** What it is compared with is drawn paler. */
+  /** True for the contender that ours is compared with: it is drawn paler. */
   pale?: boolean
 }
 
@@ -22,7 +22,7 @@ const BAR_HEIGHT = 16
 const ROW_HEIGHT = 22
 const COLOURS = { background: '#ffffff', text: '#1f2933', bar: '#2364aa', pale: '#a9c4e4' } as const
 
-/** @param name what the picture shows, for those who cannot see it */
+/** @param name text alternative of the picture */
 export function drawCharts(name: string, charts: readonly BarChart[]): string {
   const parts: string[] = []
   let top = MARGIN / 2
@@ -62,7 +62,7 @@ function escapeXml(content: string): string {
   return content.replace(/[&<>"]/g, (character) => entities[character]!)
 }
 
-/** Three significant digits, and every digit before the point. */
+/** Formats three significant digits, and every digit before the point. */
 function threeDigits(value: number): string {
   const whole = Math.max(1, Math.floor(Math.log10(Math.abs(value) || 1)) + 1)
   return value.toFixed(Math.max(0, 3 - whole))

@@ -1,4 +1,4 @@
-/** Folders that live as long as the run. */
+/** Creates folders that live as long as the run. */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,14 +1,14 @@
-/** Who was at work when, as SVG: a lane for each thread, from left to right the milliseconds of one call. */
+/** Draws the threads' work as SVG: a row for each thread, from left to right the milliseconds of one call. */
 import * as Plot from '@observablehq/plot'
 import { parseHTML } from 'linkedom'
 
 export interface Span {
-  lane: string
+  thread: string
   name: string
   /** Milliseconds since the call's first byte. */
   fromMs: number
   toMs: number
-  /** What the caller would have to wait for in any case. */
+  /** True for work that the caller would have to wait for in any case. */
   isComputing: boolean
 }
 
@@ -16,14 +16,14 @@ const SIZE = { width: 900, marginLeft: 96, marginRight: 16, marginTop: 34, margi
 const LANE_HEIGHT = 74
 const COLOURS = { computing: '#2364aa', other: '#f2a541', none: '#e8ecf0' }
 
-/** Shorter ones have their number in the table alone: there is no room for it. */
+/** Shorter spans have their number only in the table: the picture has no room for it. */
 const MIN_LABELLED_SHARE = 0.02
 
-/** @param spans one after the other */
+/** @param spans in order of time */
 export function drawTimeline(title: string, spans: readonly Span[]): string {
   const wholeMs = Math.max(...spans.map(({ toMs }) => toMs))
   const { document } = parseHTML('<!doctype html><html><body></body></html>')
-  const lanes = [...new Set(spans.map(({ lane }) => lane))]
+  const lanes = [...new Set(spans.map(({ thread }) => thread))]
   const bars = spans.map((span, i) => ({ ...span, number: i + 1, middle: (span.fromMs + span.toMs) / 2 }))
   const labelled = bars.filter(({ fromMs, toMs }) => toMs - fromMs > MIN_LABELLED_SHARE * wholeMs)
   const height = lanes.length * LANE_HEIGHT + SIZE.marginTop + SIZE.marginBottom
@@ -35,7 +35,13 @@ export function drawTimeline(title: string, spans: readonly Span[]): string {
     x: { label: 'Milliseconds since the first byte was sent', grid: true, domain: [0, wholeMs] },
     y: { label: null, domain: lanes },
     marks: [
-      Plot.barX(lanes, { x1: 0, x2: wholeMs, y: (lane: string) => lane, fill: COLOURS.none, insetTop: 26 }),
+      Plot.barX(lanes, {
+        x1: 0,
+        x2: wholeMs,
+        y: (thread: string) => thread,
+        fill: COLOURS.none,
+        insetTop: 26,
+      }),
       Plot.barX(bars, {
         x1: 'fromMs',
         x2: 'toMs',

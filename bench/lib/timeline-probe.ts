@@ -1,6 +1,6 @@
 /**
- * Preloaded into the service and, through its arguments, into the engine's process and threads: notes when a verify comes
- * past the places that `timeline` draws. The product itself knows nothing of it.
+ * Preloaded into the service and, through its arguments, into the engine's process and threads: records when a verify
+ * passes the places that `timeline` draws. The product itself has no part in it.
  */
 import { appendFileSync } from 'node:fs'
 import { EngineProcess } from '../../src/biometrics/engine/engine-process.js'
@@ -10,9 +10,9 @@ import { FaceEmbedder } from '../../src/biometrics/pipeline/embed.js'
 import { FacePipeline } from '../../src/biometrics/pipeline/face-pipeline.js'
 import { LandmarkFinder } from '../../src/biometrics/pipeline/landmarks.js'
 import { Mutex } from '../../src/biometrics/pipeline/mutex.js'
+import { RequestAuthenticator } from '../../src/http/authentication/request-authenticator.js'
 import { ReplySigner } from '../../src/http/reply-signer.js'
-import { RequestAuthenticator } from '../../src/http/request-authenticator.js'
-import { Router } from '../../src/http/router.js'
+import { Router } from '../../src/http/routing/router.js'
 import { Idempotency } from '../../src/idempotency/idempotency.js'
 import { SqliteStore } from '../../src/storage/sqlite/sqlite-store.js'
 import { TIMELINE_FILE } from './timeline-events.js'
@@ -29,7 +29,7 @@ function note(event: string): void {
 
 type Method = (...args: unknown[]) => unknown
 
-/** Notes `name<` when a method is called and `name>` when what it returns is there. */
+/** Records `name<` when a method is called and `name>` when its result is there. */
 function watch<Prototype extends object>(
   prototype: Prototype,
   method: Extract<keyof Prototype, string>,
@@ -61,7 +61,7 @@ if (file) {
   watch(LandmarkFinder.prototype, 'find', 'landmarks')
   watch(FaceAligner.prototype, 'cut', 'align')
   watch(FaceEmbedder.prototype, 'run', 'embed')
-  // Threads of the engine are ended, and then say nothing more.
+  // Threads of the engine are ended, and record nothing afterwards.
   setInterval(() => {
     if (lines) appendFileSync(file, lines)
     lines = ''

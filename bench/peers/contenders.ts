@@ -1,4 +1,4 @@
-/** Who is measured: Countersign's engine, its service, and processes of other libraries. All are asked the same. */
+/** The contenders: Countersign's engine, its service, and processes with other libraries, behind one interface. */
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import type { ModelPack } from '../../models/pack/model-pack.js'
@@ -15,9 +15,9 @@ import { mean, ratePerSecond } from '../lib/statistics.js'
 import type { LabelledPhotos } from './evaluation-data.js'
 import { type LoopAnswer, PeerRunner } from './runner.js'
 
-/** At the start of each round, until caches, clock rates and queues have settled. */
+/** Seconds at the start of each round in which caches, clock rates and queues settle. */
 const WARM_UP_SECONDS = 0.5
-/** Enough that a worker never waits for the network. */
+/** Callers per core: enough that a worker never waits for the network. */
 const CALLERS_PER_CORE = 4
 const USERS = 64
 const FMR = 1e-3
@@ -26,16 +26,16 @@ export interface Contender {
   /** Name in the summary. */
   key: string
   label: string
-  /** How it uses the cores, and what else a reader must know. */
+  /** How the contender uses the cores, and other facts that a reader needs. */
   setup: string
-  /** What it says of itself, such as versions. */
+  /** Facts that the contender reports, such as versions. */
   facts: Record<string, unknown>
   start(): Promise<void>
   /** @returns verifications per second, all cores busy */
   saturate(seconds: number): Promise<number>
-  /** @returns milliseconds of each of a row of verifications, one at a time */
+  /** @returns milliseconds of each of several verifications, one at a time */
   single(seconds: number): Promise<number[]>
-  /** @returns FNMR at FMR 1e-3; null when that is measured elsewhere */
+  /** @returns FNMR at FMR 1e-3; null if it is measured elsewhere */
   evaluate(photos: LabelledPhotos): Promise<number | null>
 }
 
@@ -109,13 +109,13 @@ export function serviceContender(
     saturate: async (seconds) =>
       ratePerSecond((await verify(CALLERS_PER_CORE * workers, seconds)).verifiedAtMs),
     single: async (seconds) => (await verify(1, seconds)).latenciesMs.verify,
-    // The same engine and the same pack as above.
+    // This is the same engine and the same pack as above.
     evaluate: async () => null,
   }
 }
 
 export interface PeerOptions extends Pick<Contender, 'key' | 'label' | 'setup'> {
-  /** Interpreters that can run it, best first: the first that comes up is measured. */
+  /** Interpreters that can run the peer, best first: the first one that starts is measured. */
   programs: Array<{ program: string; origin?: string }>
   script: string
   setupFile: string
@@ -179,8 +179,8 @@ export function peerContender(options: PeerOptions): Contender {
 
 /**
  * Throughput of closed loops by Little's law: each starts its next verification when the last is done. Counting
- * completions in a window would round to whole ones, which are few where a verification takes long.
- * @param loopsEach loops behind each list of times
+ * completions in a window would round to whole ones, which are few if a verification takes long.
+ * @param loopsEach number of loops behind each list of times
  */
 function rateOfLoops(latenciesMs: number[][], loopsEach: number): number {
   return latenciesMs.reduce((sum, times) => sum + (loopsEach * 1000) / mean(times), 0)

@@ -1,4 +1,7 @@
-/** Networks and photographs for measuring, beside the checkout and no part of it; everything works without them. */
+/**
+ * Networks and photographs for measuring, which lie next to the checkout and are not part of it; everything works
+ * without them.
+ */
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { copyFile, readFile, writeFile } from 'node:fs/promises'
@@ -10,7 +13,7 @@ import { temporaryDir } from '../lib/temporary-dir.js'
 
 const FOLDER = packageFile('..', 'shared', 'data')
 export const DETECTOR = join(FOLDER, 'models', 'yunet_n_dynamic.onnx')
-/** The same weights for an input of fixed size, which OpenCV needs and then takes any size. */
+/** The same weights for an input of fixed size: OpenCV needs one, and then takes any size. */
 export const FIXED_DETECTOR = join(FOLDER, 'models', 'yunet_n_320_320.onnx')
 export const EMBEDDER = join(FOLDER, 'models', 'mobilefacenet.onnx')
 export const hasNetworks = [DETECTOR, FIXED_DETECTOR, EMBEDDER].every((file) => existsSync(file))
@@ -23,7 +26,7 @@ export interface LabelledPhotos {
   genuine: boolean[]
 }
 
-/** Photos of lfw5 and which of them show one person; null where they are not at hand. */
+/** Photos of lfw5 and the pairs that show one person; null if they are not on this machine. */
 export async function readLabelledPhotos(): Promise<LabelledPhotos | null> {
   const folder = join(FOLDER, 'faces', 'lfw5')
   const csv = join(folder, 'pairs.csv')
@@ -40,7 +43,10 @@ export async function readLabelledPhotos(): Promise<LabelledPhotos | null> {
   }
 }
 
-/** A pack of the two networks that OpenCV is given, doing what OpenCV does: no liveness, no mirrored second look. */
+/**
+ * Writes a pack of the two networks that OpenCV is given, configured as OpenCV works: no liveness, no mirrored second
+ * look.
+ */
 export async function writeSameNetworksPack(): Promise<ModelPack> {
   const dir = await temporaryDir()
   const take = async (source: string, file: string) => {

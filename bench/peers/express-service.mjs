@@ -1,4 +1,7 @@
-/** A face verification service as people write it first: Express, JSON with base64, inference where the request is handled. */
+/**
+ * A face verification service as a first version is often written: Express, JSON with base64, inference where the
+ * request is handled.
+ */
 import express from 'express'
 import { loadRecognizer } from './naive-recognition.mjs'
 
@@ -28,5 +31,5 @@ app.post('/verify', async (request, response) => {
 const server = app.listen(0, '127.0.0.1', () => {
   process.stdout.write(`${JSON.stringify({ port: server.address().port })}\n`)
 })
-// Ends with the process that started it.
+// The service ends with the process that started it.
 process.stdin.resume().on('end', () => process.exit(0))

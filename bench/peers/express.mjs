@@ -40,7 +40,7 @@ enroller.close()
 const bodies = await Promise.all(images.map(async (file) => bodyOf(await readFile(file))))
 
 async function loop({ callers, ...order }) {
-  // The server hangs up on connections that idle between rounds.
+  // The server closes connections that are idle between rounds.
   const client = new LeanClient(origin)
   const rounds = await Promise.all(
     Array.from({ length: callers }, (_, caller) =>

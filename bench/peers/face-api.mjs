@@ -14,7 +14,10 @@ await faceapi.nets.faceRecognitionNet.loadFromDisk(models)
 
 const { images, enrolImage } = await readSetup()
 const probes = await Promise.all(images.map((file) => readFile(file)))
-/** At its default of 416 the detector misses faces as close as these; 320 finds them and is faster. */
+/**
+ * Input size in pixels: at its default of 416 the detector misses faces as close as these; 320 finds them and is
+ * faster.
+ */
 const INPUT_SIZE = 320
 const options = () => new faceapi.TinyFaceDetectorOptions({ inputSize: INPUT_SIZE })
 

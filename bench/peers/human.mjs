@@ -1,4 +1,7 @@
-/** @vladmandic/human on tfjs-wasm, set up as its face identification demo, without what the others do not do. */
+/**
+ * @vladmandic/human on tfjs-wasm, configured as its face identification demo, without the features that the others
+ * lack.
+ */
 import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { createRequire } from 'node:module'
@@ -11,7 +14,7 @@ await startWasm()
 const { Human } = require(`${packageFolder('@vladmandic/human')}dist/human.node-wasm.js`)
 const models = `${packageFolder('@vladmandic/human')}models`
 
-// TensorFlow.js without tfjs-node loads models over HTTP alone.
+// TensorFlow.js without tfjs-node loads models only over HTTP.
 const files = createServer(async (request, response) => {
   const bytes = await readFile(join(models, basename(request.url))).catch(() => null)
   response.writeHead(bytes ? 200 : 404).end(bytes)
@@ -24,10 +27,10 @@ const human = new Human({
   wasmPath: wasmFolder(),
   modelBasePath: `http://127.0.0.1:${files.address().port}/`,
   warmup: 'none',
-  // Every picture is a new one: nothing of the last may be reused.
+  // Every picture is a new one: results of the last one must not be reused.
   cacheSensitivity: 0,
   skipAllowed: false,
-  // Needs a canvas; equalization is a choice of the demo, not of the library.
+  // Equalization needs a canvas, and is a choice of the demo, not of the library.
   filter: { enabled: false },
   face: {
     enabled: true,
@@ -49,13 +52,13 @@ await human.load()
 files.close()
 files.closeAllConnections()
 
-/** The demo's own, for the faceres network. */
+/** Values of the demo, for the faceres network. */
 const MATCH = { order: 2, multiplier: 25, min: 0.2, max: 0.8 }
 
 const { images, enrolImage } = await readSetup()
 const probes = await Promise.all(images.map((file) => readFile(file)))
 
-/** The largest face's embedding; null without one. */
+/** Returns the largest face's embedding, or null without one. */
 async function describe(bytes) {
   const tensor = await decode(bytes)
   try {
@@ -77,7 +80,7 @@ async function verify(turn) {
   return human.match.similarity(embedding, reference, MATCH)
 }
 
-/** The library's similarity is clipped to 0..1 and rounded; for an error rate, what it is made of serves better. */
+/** The library's similarity is clipped to 0..1 and rounded; an error rate needs the unrounded distance. */
 const score = (a, b) => -human.match.distance(a, b, MATCH)
 
 const version = await versionOf('@vladmandic/human')

@@ -1,16 +1,16 @@
-/** Installs the peers into bench/peers on first use: they are no part of the product, and need not be there for it. */
+/** Installs the peers into bench/peers on first use: they are not part of the product, and it works without them. */
 import { execFile } from 'node:child_process'
 import { existsSync, statSync } from 'node:fs'
 import { promisify } from 'node:util'
 import { packageFile } from '../../src/lib/package-root.js'
 
 export const PEERS = packageFile('bench', 'peers')
-/** Inside node_modules, so that whatever leaves that folder out leaves this out too. */
+/** Folder inside node_modules, so that every tool that ignores node_modules ignores this one too. */
 const DEBIAN_PYTHON = '/usr/bin/python3'
 
 const run = promisify(execFile)
 
-/** @throws Error with npm's last words */
+/** @throws Error with npm's last lines */
 export async function installNodePeers(): Promise<void> {
   const marker = `${PEERS}/node_modules/.package-lock.json`
   if (existsSync(marker) && statSync(marker).mtimeMs >= statSync(`${PEERS}/package-lock.json`).mtimeMs) return
@@ -24,8 +24,8 @@ export interface Python {
 }
 
 /**
- * Interpreters with OpenCV: the system's, as `apt install python3-opencv` brings it.
- * @returns also why there is none
+ * Finds interpreters with OpenCV: the system's, as `apt install python3-opencv` installs it.
+ * @returns the reason as well if there is none
  */
 export async function findPythons(): Promise<{ pythons: Python[]; reasons: string[] }> {
   const reasons: string[] = []
@@ -57,7 +57,7 @@ export function lastLine(text: string | undefined): string | undefined {
     .at(-1)
 }
 
-/** A reason as it may be published: where files lie on this machine is nobody's business. */
+/** Removes local paths from a reason, so that it may be published. */
 export function withoutPaths(text: string): string {
   return text.replace(/(?:file:\/\/)?(?:\/[\w.@+-]+)+\/(?=[\w.@+-])/g, '')
 }

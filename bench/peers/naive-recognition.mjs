@@ -1,6 +1,6 @@
 /**
- * Face recognition the way a first service does it: onnxruntime-node with its defaults, sharp for every resize, plain loops
- * for the rest, no second look at a mirrored face. It reads the same pack as Countersign.
+ * Face recognition as a first version is often written: onnxruntime-node with its defaults, sharp for every resize,
+ * plain loops for the rest, no second look at a mirrored face. It reads the same pack as Countersign.
  */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -131,7 +131,7 @@ async function run(session, tensor) {
   return session.outputNames.map((name) => outputs[name].data)
 }
 
-/** The picture, or a part of it, scaled by `ratio` onto a black canvas. */
+/** Returns the picture, or a part of it, scaled by `ratio` onto a black canvas. */
 function fit(image, crop, ratio, width, height, padLeft = 0, padTop = 0) {
   const part = crop ?? { left: 0, top: 0, width: image.width, height: image.height }
   const inner = {
@@ -152,7 +152,7 @@ function fit(image, crop, ratio, width, height, padLeft = 0, padTop = 0) {
     .toBuffer()
 }
 
-/** Interleaved RGB bytes to planar floats, as the pack says. */
+/** Converts interleaved RGB bytes to planar floats, as the pack says. */
 function toTensor(pixels, width, height, { color, mean, scale }) {
   const count = width * height
   const planes = new Float32Array(3 * count)
@@ -165,7 +165,7 @@ function toTensor(pixels, width, height, { color, mean, scale }) {
   return new ort.Tensor('float32', planes, [1, 3, height, width])
 }
 
-/** Least-squares similarity of the points onto the template, then bilinear sampling. */
+/** Cuts the face out: least-squares similarity of the points onto the template, then bilinear sampling. */
 function align({ data, width, height }, points, { source, target }, size) {
   const from = source.map((index) => points[index])
   const mean = (list, k) => list.reduce((sum, point) => sum + point[k], 0) / list.length

@@ -1,4 +1,4 @@
-/** A peer's process as the suite sees it: one JSON document a line each way, one order at a time. */
+/** Runs a peer's process for the suite: one JSON document a line each way, one order at a time. */
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
@@ -9,11 +9,11 @@ export interface LoopOrder {
   type: 'loop'
   warmUpSeconds: number
   seconds: number
-  /** The picture to begin with, so that processes do not march in step. */
+  /** Index of the first picture, so that processes do not work in step. */
   firstTurn: number
-  /** For peers with threads of their own. */
+  /** Number of threads, for peers with threads of their own. */
   threads: number
-  /** For peers behind HTTP: requests at once. */
+  /** Number of requests at once, for peers behind HTTP. */
   callers: number
 }
 
@@ -31,9 +31,9 @@ export interface LoopAnswer {
 }
 
 export interface EvaluateAnswer {
-  /** Photos without a face. */
+  /** Number of photos without a face. */
   missed: number
-  /** Null for a pair with such a photo. */
+  /** Scores; null for a pair with such a photo. */
   scores: Array<number | null>
 }
 
@@ -44,7 +44,7 @@ const START_TIMEOUT_MS = 120_000
 const STDERR_KEPT = 4000
 
 export class PeerRunner {
-  /** What it says of itself. */
+  /** Facts that the peer reports. */
   facts: Facts = {}
   private readonly lines: AsyncIterator<string>
   private complaints = ''
@@ -54,14 +54,14 @@ export class PeerRunner {
     child.stderr.setEncoding('utf8').on('data', (text: string) => {
       this.complaints = (this.complaints + text).slice(-STDERR_KEPT)
     })
-    // Its end is seen on stdout.
+    // The process's end shows on stdout.
     child.on('error', (error) => {
       this.complaints += error.message
     })
     child.stdin.on('error', () => {})
   }
 
-  /** @throws Error with the process's last words when it does not come up */
+  /** @throws Error with the process's last lines if it does not start */
   static async start(program: string, script: string, setupFile: string): Promise<PeerRunner> {
     const child = spawn(program, [`${PEERS}/${script}`, setupFile], { cwd: PEERS, detached: true })
     const runner = new PeerRunner(child)
@@ -83,7 +83,7 @@ export class PeerRunner {
     return this.read()
   }
 
-  /** Hangs up and waits for the end; a peer that does not end by itself is killed. */
+  /** Closes the channel and waits for the end; a peer that does not end is killed. */
   async stop(): Promise<void> {
     const { child } = this
     if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return
@@ -103,7 +103,7 @@ export class PeerRunner {
   }
 }
 
-/** The line that names the error, for a table. */
+/** Returns the line that names the error, for a table. */
 function summarise(complaints: string): string {
   const lines = complaints
     .split('\n')

@@ -1,20 +1,20 @@
 /**
- * The runner's side of the protocol: one JSON document a line, orders on stdin, answers on stdout. Orders are
- * `loop` (as many verifications as fit, one after the other) and `evaluate` (scores of labelled pairs).
+ * The peer's side of the protocol: one JSON document a line, orders on stdin, results on stdout. Orders are `loop`
+ * (as many verifications as fit, one after the other) and `evaluate` (scores of labeled pairs).
  */
 import { createInterface } from 'node:readline'
 
 const answerTo = process.stdout.write.bind(process.stdout)
-// Libraries greet on stdout, which belongs to the answers.
+// Libraries print greetings on stdout, which is reserved for results.
 console.log = console.info = console.error
 
 /** Milliseconds on the machine's monotonic axis. */
 export const nowMs = () => Number(process.hrtime.bigint()) / 1e6
 
-/** A round goes on until so many verifications were measured, however slow they are. */
+/** Minimum number of measured verifications of a round, however slow they are. */
 const MIN_MEASURED = 3
 
-/** @param {(turn: number) => Promise<unknown>} verify throws when it finds no face */
+/** @param {(turn: number) => Promise<unknown>} verify throws if it finds no face */
 export async function closedLoop(verify, { warmUpSeconds, seconds }, firstTurn = 0) {
   const countFromMs = nowMs() + warmUpSeconds * 1000
   const endMs = countFromMs + seconds * 1000
@@ -35,7 +35,7 @@ export async function closedLoop(verify, { warmUpSeconds, seconds }, firstTurn =
 
 /**
  * @param {string[]} photos
- * @param {(photo: string) => Promise<unknown>} embed null when no face was found
+ * @param {(photo: string) => Promise<unknown>} embed returns null if no face was found
  */
 export async function scorePairs({ photos, pairs }, embed, score) {
   const embeddings = []
@@ -48,7 +48,7 @@ export async function scorePairs({ photos, pairs }, embed, score) {
   }
 }
 
-/** @param {object} facts what the runner says of itself: version, threads */
+/** @param {object} facts facts that the peer reports: version, threads */
 export async function serveOrders(facts, perform) {
   const answer = (document) => answerTo(`${JSON.stringify(document)}\n`)
   answer({ ready: true, ...facts })
@@ -58,7 +58,7 @@ export async function serveOrders(facts, perform) {
   process.exit(0)
 }
 
-/** The document that the suite starts every runner with. */
+/** The document with which the suite starts every peer. */
 export async function readSetup() {
   const { readFile } = await import('node:fs/promises')
   return JSON.parse(await readFile(process.argv[2], 'utf8'))

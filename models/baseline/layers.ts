@@ -22,7 +22,7 @@ export interface Convolution {
   grid: ByteGrid | undefined
 }
 
-/** Padding in pixels. TensorFlow's SAME with stride 2 on an even size pads the end alone. */
+/** Padding in pixels. TensorFlow's SAME with stride 2 on an even size pads only the end. */
 export interface Padding {
   startPx: number
   endPx: number

@@ -111,7 +111,7 @@ export function baselinePackDocument() {
     activeLiveness: { ...ACTIVE_LIVENESS_68, movedFaceFmr: MOVED_FACE_FMR },
     // Its chips are larger than those of the other packs, and so softer.
     quality: { enrol: { sharpness: { min: 5 } } },
-    // As in the standard pack.
+    // The value is the standard pack's.
     replayScore: 0.96,
     calibration: statedCalibration('baseline'),
   }

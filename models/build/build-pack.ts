@@ -1,4 +1,6 @@
-/** Builds a pack whose networks are made on the spot: every file is known beforehand, so a pack in place can be told whole. */
+/**
+ * Builds a pack whose networks are made locally: every file is pinned, so a complete pack in place can be recognized.
+ */
 import { createHash } from 'node:crypto'
 import { open, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -26,11 +28,11 @@ export interface BuiltFile {
 }
 
 export interface PackRecipe {
-  /** Where the pack goes: a new or empty folder, or one with an older pack of the same files, which is replaced. */
+  /** Folder of the pack: new or empty, or with an older pack of the same files, which is replaced. */
   outDir: string
   /** The content of pack.json. */
   document: object
-  /** Written beside it where the operator has put none of their own in place. */
+  /** Calibration that is written next to pack.json unless the operator has put an own one in place. */
   calibration: Calibration
   networks: readonly NetworkRecipe[]
   /** The last call has `done === total`, also when the pack was there already. */
@@ -38,8 +40,9 @@ export interface PackRecipe {
 }
 
 /**
- * Writes the pack as one step and lists its files. A complete pack in place is left alone; of one that is not, every network that is whole is taken over.
- * @throws Error when a network comes out with another SHA-256 than its pin; whatever a recipe throws
+ * Writes the pack as one step and lists its files. A complete pack in place is kept; of an incomplete one, every
+ * undamaged network is kept.
+ * @throws Error when a network differs from its pinned SHA-256; any error of a recipe
  */
 export async function buildPack({
   outDir,
@@ -66,14 +69,14 @@ export async function buildPack({
       ((await holdsFiles(dir, [calibrationFile])) || (await holdsOwnCalibration(dir, manifest))),
     fill: async (workingDir) => {
       for (const recipe of networks) {
-        // What an older pack of the same networks holds is not made again: its sources may be out of reach by now.
+        // Networks that an older pack already holds are not made again: their sources may be out of reach by now.
         const present = await readPinned(outDir, recipe.file, recipe.pin.sha256)
         await writeDurably(join(workingDir, recipe.file), present ?? (await buildNetwork(recipe)))
         onProgress?.(++done, total, recipe.file)
       }
       if (!(await keepCalibration(outDir, workingDir, manifest)))
         await writeDurably(join(workingDir, CALIBRATION_JSON), calibrationJson)
-      // Last, because a folder without it is no pack.
+      // pack.json comes last, because a folder without it is no pack.
       await writeDurably(join(workingDir, PACK_JSON), packJson)
       onProgress?.(++done, total, PACK_JSON)
     },
@@ -82,7 +85,7 @@ export async function buildPack({
   return files
 }
 
-/** Checked against its pin. */
+/** Makes the network and checks it against its pin. */
 export async function buildNetwork({ file, pin, build }: NetworkRecipe): Promise<Uint8Array> {
   const bytes = await build()
   const sha256 = sha256Of(bytes)
@@ -105,7 +108,7 @@ async function holdsFiles(dir: string, files: ReadonlyArray<Omit<BuiltFile, 'byt
   return true
 }
 
-/** Null where it is missing or another. */
+/** The file's bytes; null if it is missing or differs. */
 async function readPinned(dir: string, file: string, sha256: string): Promise<Uint8Array | null> {
   const bytes = await readFile(join(dir, file)).catch(() => null)
   return bytes && sha256Of(bytes) === sha256 ? bytes : null

@@ -1,8 +1,8 @@
-/** What the catalogue says of a pack. */
+/** Entry of the catalogue of model packs. */
 import type { Calibration } from '../pack/calibration.js'
 import type { NetworkRecipe } from './build-pack.js'
 
-/** A file as it must arrive. */
+/** A file, as it must be after download or build. */
 export interface CatalogueFile {
   role: 'detector' | 'landmarks' | 'embedder' | 'liveness'
   /** Name inside the pack's folder. */
@@ -59,7 +59,10 @@ export interface DownloadedPack extends CatalogueEntryBase {
     metric: 'cosine' | 'euclidean'
     /** Chip pixels of right eye, left eye, nose tip, right and left mouth corner (the subject's right). */
     alignmentTarget: ReadonlyArray<readonly [number, number]>
-    /** Score at which the publisher calls a pair the same person, and what can be said of the false match rate there. */
+    /**
+     * Score at which the publisher counts a pair as the same person, and the known facts about the false match rate
+     * there.
+     */
     published: { threshold: number; fmr: number; source: string }
   }
 }

@@ -1,4 +1,4 @@
-/** Puts a finished folder in place in one step, whatever stood there and whoever else is at it. */
+/** Puts a finished folder in place in one step, even while other processes do the same. */
 import { randomUUID } from 'node:crypto'
 import { mkdir, readdir, realpath, rename, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
@@ -9,7 +9,7 @@ const ABANDONED_AFTER_MS = 60 * 60 * 1000
 /** Each attempt can only fail because another build put its own folder in place in between. */
 const MAX_ATTEMPTS = 5
 
-/** What stands in the final place is not what may be replaced. */
+/** Thrown when the final place holds a folder that must not be replaced. */
 export class FolderOccupiedError extends CodedError<'folder_occupied'> {
   override readonly name = 'FolderOccupiedError'
   constructor(message: string, options?: { cause?: unknown }) {
@@ -18,20 +18,20 @@ export class FolderOccupiedError extends CodedError<'folder_occupied'> {
 }
 
 export interface FolderInstall {
-  /** Final place; its parents are created. */
+  /** Path of the final place; its parents are created. */
   outDir: string
   /** The only names that may stand in a folder that is replaced. */
   fileNames: readonly string[]
-  /** Whether the folder in the final place is already what the caller wants. */
+  /** Tells whether the folder in the final place is already complete. */
   isComplete: (dir: string) => Promise<boolean>
-  /** Writes the files into an empty working folder beside the final place. */
+  /** Writes the files into an empty working folder in the same parent folder. */
   fill: (workingDir: string) => Promise<void>
 }
 
 /**
- * Fills a working folder and renames it to `outDir`, unless a complete one is there already. Killed at any moment,
- * it leaves `outDir` as it was, complete or absent, and at most a hidden folder beside it that a later call sweeps
- * away. Of two calls at once, both succeed and one folder stays.
+ * Fills a working folder and renames it to `outDir`, unless a complete one is there already. Killed at any moment, it
+ * leaves `outDir` as it was, complete or absent, and at most a hidden folder next to it that a later call deletes. Of
+ * two calls at once, both succeed and one folder stays.
  */
 export async function installFolder(install: FolderInstall): Promise<void> {
   const { isComplete, fill } = install
@@ -45,7 +45,7 @@ export async function installFolder(install: FolderInstall): Promise<void> {
   await sweepAbandoned(parent, prefix)
   const workingDir = join(parent, `${prefix}${randomUUID()}`)
   try {
-    // Not mkdtemp: its folders are closed to all but the owner, and builder and server may be two users.
+    // mkdtemp would create a folder that only its owner can read, and builder and server may be two users.
     await mkdir(workingDir)
     await fill(workingDir)
     await moveIntoPlace(workingDir, outDir, install)

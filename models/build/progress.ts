@@ -1,4 +1,4 @@
-/** How far long work is: what building, downloading and installing packs report. */
+/** Progress callback of building, downloading and installing packs. */
 
-/** @param done of `total`, in whatever unit the work counts; the last call of work that was done has them equal */
+/** @param done part of `total`, in any unit; the last call of completed work has them equal */
 export type OnProgress = (done: number, total: number, label: string) => void

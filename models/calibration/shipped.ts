@@ -1,4 +1,4 @@
-/** The calibrations that come with the packs that are known by name: what was measured on each, as `countersign evaluate` writes it. */
+/** Calibrations that come with the named packs: measurements of each, as `countersign evaluate` writes them. */
 import { type Calibration, checkCalibration } from '../pack/calibration.js'
 import baseline from './baseline.json' with { type: 'json' }
 import recommended from './recommended.json' with { type: 'json' }
@@ -12,7 +12,7 @@ export function shippedCalibration(pack: CalibratedPack): Calibration {
   return checkCalibration(SHIPPED[pack], `the calibration of the ${pack} pack`)
 }
 
-/** The same for pack.json, which names thresholds alone. */
+/** The points of the calibration for pack.json, which states only thresholds. */
 export function statedCalibration(pack: CalibratedPack) {
   const { data, points } = shippedCalibration(pack)
   const { photos, people, genuine_pairs: genuine, impostor_pairs: impostors } = data

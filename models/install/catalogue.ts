@@ -38,7 +38,7 @@ const STANDARD: BuiltPack = {
 }
 
 const OPENCV_ZOO_REPOSITORY = 'opencv/opencv_zoo'
-/** Of 2025-05-29. */
+/** Commit of 2025-05-29. */
 const OPENCV_ZOO_COMMIT = '966be4cb6eefc2a4f586ed0581bf4bbaa2533070'
 
 /** The five points of ArcFace's 112 × 112 alignment, as OpenCV's FaceRecognizerSF uses them. */

@@ -1,4 +1,4 @@
-/** Fetches a file of a known size and checksum; what was cut off is taken up again where it ended. */
+/** Fetches a file of a known size and checksum; continues a download that was cut off. */
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { lstat, mkdir, open, rename, rm } from 'node:fs/promises'
@@ -16,19 +16,19 @@ export interface Download {
 
 const ATTEMPTS = 4
 const FIRST_PAUSE_MS = 500
-/** A connection on which nothing comes for so long is given up. */
+/** Milliseconds without data after which a connection is given up. */
 const STALL_MS = 30_000
 const MAX_REDIRECTS = 5
 
-/** The server answers, but not with a file: asking again changes nothing. */
+/** The server answers, but not with the file: another request would change nothing. */
 class RefusedError extends Error {}
 
-/** What comes is another file: none of it is worth keeping. */
+/** The server sends a different file: none of it is kept. */
 class WrongFileError extends Error {}
 
 /**
- * A complete file in place is left alone. Until it is whole and checked, what there is of it has the name with `.part`.
- * @param onProgress told the bytes that are there
+ * Downloads a file, unless it is complete already. Until it is whole and checked, its name ends in `.part`.
+ * @param onProgress receives the number of bytes present
  * @throws CodedError download_failed, checksum_mismatch
  */
 export async function downloadFile(
@@ -110,7 +110,7 @@ async function fetchRest(
   }
 }
 
-/** @throws RefusedError; others for what may pass */
+/** @throws RefusedError; any other error for a failure that may pass */
 async function request(address: string, offset: number, signal: AbortSignal): Promise<Response> {
   const { origin } = new URL(address)
   let url = address
@@ -134,7 +134,7 @@ async function request(address: string, offset: number, signal: AbortSignal): Pr
   throw new RefusedError(`it redirects more than ${MAX_REDIRECTS} times`)
 }
 
-/** Where the body begins in the file: a server that knows no ranges sends all of it. */
+/** Offset at which the body begins in the file: a server without ranges sends all of it. */
 function startOf({ status, headers }: Response, offset: number): number {
   if (status === 200) return 0
   const range = headers.get('content-range')

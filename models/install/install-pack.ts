@@ -1,4 +1,4 @@
-/** Puts a pack that somebody brought into the models folder, once it has proved itself. */
+/** Installs a pack into the models folder, after running its networks. */
 import { createHash } from 'node:crypto'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -27,7 +27,7 @@ import type { PackSource } from './pack-source.js'
 export interface InstallOptions {
   /** The folder that gets the pack, in a folder named for its id. */
   modelsDir: string
-  /** Another pack of the same id may be replaced. */
+  /** True to replace another pack of the same id. */
   replace: boolean
   /** Loads and runs every network as the service would: only then are their shapes known to fit the manifest. */
   tryNetworks: (packDir: string) => Promise<void>
@@ -36,10 +36,10 @@ export interface InstallOptions {
 }
 
 /**
- * A complete pack in place is left alone, and its source is not asked for its networks.
- * @param origin what the source is called in messages
+ * Installs the pack, unless a complete one is in place; then none of the source's networks is read.
+ * @param origin name of the source in messages
  * @returns the pack in place
- * @throws ModelPackError where manifest or files are wrong
+ * @throws ModelPackError for a wrong manifest or files
  * @throws CodedError pack_exists, pack_unusable, reserved_name
  */
 export async function installPack(
@@ -90,7 +90,7 @@ export async function installPack(
         const path = `${CALIBRATION_JSON} of ${origin}`
         assertMeasuredWith(parseCalibration(calibration.toString(), path), manifest, path)
       }
-      // What was measured in this place comes before what the pack brings along.
+      // A calibration that was measured here takes precedence over the one that the pack brings.
       const isKept = await keepCalibration(dir, workingDir, manifest)
       if (calibration && !isKept) await writeFile(join(workingDir, CALIBRATION_JSON), calibration)
     },

@@ -10,13 +10,13 @@ import { openPromise } from 'yauzl'
 import { CodedError } from '../../src/lib/errors.js'
 import { PACK_JSON } from '../pack/model-pack.js'
 
-/** Far more than any network of faces has; an archive that unpacks to more is no pack. */
+/** Maximum size in bytes, far above that of any face network; an archive that unpacks to more is no pack. */
 const MAX_UNPACKED_BYTES = 2 ** 30
 
 export interface PackSource {
-  /** Brings what takes long; called once it is certain that the files are wanted, before the first of them is read. */
+  /** Fetches the files; called once they are certain to be needed, before the first of them is read. */
   fetch?(): Promise<void>
-  /** The bytes of a file beside pack.json; null where there is none. */
+  /** Returns the bytes of a file in the folder of pack.json; null if there is none. */
   read(name: string): Promise<Buffer | null>
 }
 
@@ -46,7 +46,7 @@ async function kindOf(path: string): Promise<'gzip' | 'zip' | 'other'> {
   }
 }
 
-/** Where the one pack.json lies: people pack a folder as often as what is in it. */
+/** Folder of the only pack.json: an archive may hold the folder or its contents. */
 function packFolder(files: Map<string, Buffer>, path: string): string {
   const folders = [...files.keys()].filter((name) => basename(name) === PACK_JSON).map(dirname)
   if (folders.length !== 1)

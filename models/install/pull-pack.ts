@@ -1,4 +1,4 @@
-/** Downloads a pack of the catalogue and installs it; a download that was cut short is taken up again by the next call. */
+/** Downloads a pack of the catalogue and installs it; the next call continues a download that was cut off. */
 import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { buildNetwork, packJsonText } from '../build/build-pack.js'
@@ -19,7 +19,8 @@ export interface PullOptions extends InstallOptions {
 }
 
 /**
- * What was downloaded stays beside the packs, hidden, until the pack is in place.
+ * Downloads and installs the pack. Downloaded files stay in a hidden folder in the models folder until the pack is in
+ * place.
  * @throws CodedError download_failed, checksum_mismatch and those of `installPack`
  */
 export async function pullPack(
@@ -55,7 +56,7 @@ async function downloadFiles(
   const total = downloads.reduce((sum, { bytes }) => sum + bytes, 0)
   let before = 0
   for (const { file, sha256, bytes, download } of downloads) {
-    // Plain HTTP will do for a mirror: the checksum is what is trusted.
+    // A mirror may use plain HTTP: the checksum proves the file.
     const url = mirror ? `${mirror}/${download.path}` : download.url
     await downloadFile({ url, sha256, bytes }, join(folder, file), (there) =>
       onProgress?.(before + there, total, file),

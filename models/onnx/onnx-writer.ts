@@ -64,7 +64,7 @@ export interface TensorInfo {
   dims: readonly Dimension[]
 }
 
-/** What a graph consists of; nodes in an order in which they can run. */
+/** Content of a graph; nodes in an order in which they can run. */
 export interface GraphParts {
   name: string
   docString: string
@@ -92,7 +92,7 @@ export class OnnxGraph {
     this.docString = docString
   }
 
-  /** For whoever makes another graph of this one. */
+  /** The content, for code that derives another graph. */
   get parts(): GraphParts {
     return {
       name: this.name,
@@ -121,7 +121,7 @@ export class OnnxGraph {
   floats(name: string, dims: readonly number[], values: ArrayLike<number>, grid?: ByteGrid): string {
     assertElementCount(name, dims, values.length)
     const rawData = new Uint8Array(values.length * FLOAT32_BYTES)
-    // Little-endian whatever the machine: the format says so.
+    // The format is little-endian on every machine.
     const view = new DataView(rawData.buffer)
     for (let i = 0; i < values.length; i++) view.setFloat32(i * FLOAT32_BYTES, values[i]!, true)
     return this.constant({ name, elementType: ELEMENT_TYPE.float32, dims, rawData, grid })

@@ -5,11 +5,11 @@
  */
 import { type ByteGrid, type Constant, type GraphNode, OnnxGraph } from './onnx-writer.js'
 
-/** Least and greatest value that an activation takes. */
+/** Smallest and largest value of an activation. */
 export type Range = readonly [least: number, greatest: number]
 
 interface ByteScale {
-  /** What one step of the byte is worth. */
+  /** Difference that one step of the byte stands for. */
   scale: number
   /** The byte that stands for 0. */
   zero: number
@@ -18,12 +18,12 @@ interface ByteScale {
 const BYTE_STEPS = 255
 /** Symmetric, so that a weight of 0 stays 0. */
 const WEIGHT_STEPS = 127
-/** Between an unsigned byte and the signed one that runtimes want for weights. */
+/** Offset between an unsigned byte and the signed one that runtimes expect for weights. */
 const SIGNED_OFFSET = 128
 
-/** They move values and make none: what comes out lies in the range of what goes in. */
+/** Operators that only move values: their output lies in the range of their input. */
 const MOVES = new Set(['MaxPool', 'Pad'])
-/** Small, and the last: what they make goes out as it is. */
+/** Small operators at the end of the graph: their output stays float32. */
 const KEPT = new Set(['GlobalAveragePool', 'Flatten', 'MatMul'])
 
 /**
@@ -122,11 +122,11 @@ function quantiseWeights(
   const [values, biases] = [floatsOf(filters), floatsOf(bias)]
   const channels = filters.dims[0]!
   const perChannel = values.length / channels
-  // Published as bytes, they stay what they were; rounding them anew would cost accuracy for nothing.
+  // Weights that were published as bytes keep those bytes; rounding them again would only cost accuracy.
   const grid = isUsable(filters.grid) ? filters.grid : symmetricGrid(values, channels)
   const scales = Float32Array.from(grid.scales)
   const zero = grid.zero - SIGNED_OFFSET
-  // By loops, here and in `floatsOf`: `from` makes a list of millions of numbers first, which takes ten times as long.
+  // Loops, here and in `floatsOf`: `from` first makes a list of millions of numbers, which takes ten times as long.
   const bytes = new Int8Array(values.length)
   for (let i = 0; i < values.length; i++)
     bytes[i] = Math.round(values[i]! / scales[Math.floor(i / perChannel)]!) + zero
@@ -153,7 +153,7 @@ function isUsable(grid: ByteGrid | undefined): grid is ByteGrid {
   return grid !== undefined && Array.from(grid.scales).every((scale) => scale > 0)
 }
 
-/** For each channel the finest steps, alike to both sides of 0. */
+/** The finest step of each channel, symmetric about 0. */
 function symmetricGrid(values: Float32Array, channels: number): ByteGrid {
   const perChannel = values.length / channels
   const scales = Array.from({ length: channels }, (_, channel) => {

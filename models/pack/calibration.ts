@@ -1,4 +1,7 @@
-/** `calibration.json` beside a `pack.json`: which thresholds were measured for the pack, on whom, and how surely. */
+/**
+ * Reads and writes `calibration.json` in a pack's folder: the thresholds that were measured for the pack, on whom,
+ * and their confidence.
+ */
 import { createHash } from 'node:crypto'
 import { copyFile, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -13,16 +16,16 @@ export const CALIBRATION_JSON = 'calibration.json'
 const strict = { additionalProperties: false } as const
 const Count = Type.Integer({ minimum: 0 })
 const Rate = Type.Number({ minimum: 0, maximum: 1 })
-/** Both ends, 95 %. */
+/** Both ends of a 95 % interval. */
 const Interval = Type.Tuple([Rate, Rate])
 
-/** What was compared. */
+/** Numbers of compared photos, people and pairs. */
 const Sample = {
   people: Count,
   genuine_pairs: Count,
   impostor_pairs: Count,
 }
-/** What came of it at one threshold; a pair with a photo that could not be used counts as a miss. Null: no pair to tell by. */
+/** Result at one threshold; a pair with an unusable photo counts as a miss. Null if there was no pair. */
 const Rates = {
   measured_fmr: Type.Union([Rate, Type.Null()]),
   fmr_ci95: Interval,
@@ -33,7 +36,7 @@ const Rates = {
 export const CalibrationSchema = Type.Object(
   {
     format: Type.Literal(1),
-    /** Which pack it holds for: `sha256` as `packFingerprint` makes it. */
+    /** Pack of the calibration: `sha256` as `packFingerprint` computes it. */
     pack: Type.Object(
       {
         id: Type.String({ minLength: 1 }),
@@ -42,17 +45,17 @@ export const CalibrationSchema = Type.Object(
       },
       strict,
     ),
-    /** It comes with the pack, and a later one that does takes its place; without it, it is the operator's own. */
+    /** True if it came with the pack, and a later pack's replaces it; otherwise the operator measured it. */
     origin: Type.Optional(Type.Literal('shipped')),
-    /** What ran the networks; the processor, where it does not say. */
+    /** Execution provider of the networks; the processor if it is missing. */
     provider: Type.Optional(Type.String({ minLength: 1 })),
-    /** When it was measured. */
+    /** Date of the measurement, YYYY-MM-DD. */
     date: Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}$' }),
     data: Type.Object(
       { name: Type.Optional(Type.String()), photos: Count, failed_to_acquire: Count, ...Sample },
       strict,
     ),
-    /** The threshold for a rate is one whose false match rate is below it at the upper end of the interval. */
+    /** Rule of the thresholds: the false match rate is below the requested one at the upper end of the interval. */
     points: Type.Array(
       Type.Object(
         {
@@ -92,7 +95,7 @@ export type CalibrationPoint = Calibration['points'][number]
 const schema = Compile(CalibrationSchema)
 
 /**
- * @param origin what the text came from, for the message
+ * @param origin name of the text's source, for the message
  * @throws ModelPackError calibration_invalid
  */
 export function parseCalibration(text: string, origin: string): Calibration {
@@ -127,8 +130,8 @@ function invalid(origin: string, why: string, cause?: unknown): ModelPackError {
 }
 
 /**
- * What a folder's `calibration.json` says, if there is one.
- * @throws ModelPackError calibration_invalid; calibration_mismatch where it was measured with another pack
+ * Reads a folder's `calibration.json`; undefined or null without one.
+ * @throws ModelPackError calibration_invalid; calibration_mismatch if it was measured with another pack
  */
 export async function readCalibration(dir: string, manifest: PackManifest): Promise<Calibration | null> {
   const path = join(dir, CALIBRATION_JSON)
@@ -154,8 +157,8 @@ export function assertMeasuredWith(calibration: Calibration, manifest: PackManif
 }
 
 /**
- * A pack that is put in place anew keeps the operator's calibration that was measured with it. It loses one of another pack, and one
- * that came with the pack before: what comes along now was measured later, or on more people.
+ * Keeps the operator's calibration when its pack is replaced. A calibration of another pack is dropped, and so is one
+ * that came with the earlier pack: the new pack's was measured later, or on more people.
  * @returns whether there was one to keep
  */
 export async function keepCalibration(
@@ -168,7 +171,7 @@ export async function keepCalibration(
   return isKept
 }
 
-/** Whether a folder has thresholds that its operator measured with this pack. */
+/** Tells whether a folder has thresholds that its operator measured with this pack. */
 export async function holdsOwnCalibration(dir: string, manifest: PackManifest): Promise<boolean> {
   const calibration = await readCalibration(dir, manifest).catch((error) => {
     if (error instanceof ModelPackError) return null

@@ -1,16 +1,19 @@
-/** What the processor can do that decides which graph of a network it runs. */
+/** Detects processor features that decide which graph of a network runs. */
 import { readFileSync } from 'node:fs'
 
 /** Instructions that multiply and add bytes: AVX-512 VNNI and AVX-VNNI of x86, the dot product extension of Arm. */
 const BYTE_DOT_PRODUCTS = /\b(?:avx512_vnni|avx_vnni|asimddp)\b/
 
 /**
- * Whether networks in 8 bits are worth their while. Without such instructions ONNX Runtime either lets products saturate or
- * takes about as long as for float32.
+ * Tells whether 8-bit networks are worthwhile. Without such instructions ONNX Runtime either lets products saturate
+ * or takes about as long as for float32.
  */
 export const hasByteDotProducts = detectByteDotProducts()
 
-/** @param cpuInfo as Linux tells it; elsewhere only Arm Macs are known to have them, all of them */
+/**
+ * @param cpuInfo content of /proc/cpuinfo on Linux; elsewhere only Arm Macs are known to have the instructions, all
+ * of them
+ */
 export function detectByteDotProducts(
   cpuInfo = readCpuInfo(),
   { platform, arch }: Pick<NodeJS.Process, 'platform' | 'arch'> = process,

@@ -1,4 +1,4 @@
-/** Which form of its networks a pack is run with. */
+/** Selects the graphs (8 bits or float32) with which a pack runs. */
 import type { ModelPack } from './model-pack.js'
 import { networkFiles } from './network-files.js'
 import type { NetworkFile } from './pack-schema.js'

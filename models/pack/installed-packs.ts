@@ -1,4 +1,4 @@
-/** The model packs that lie ready, whole or not. */
+/** Lists the installed model packs, complete or not. */
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { loadModelPack } from './model-pack.js'

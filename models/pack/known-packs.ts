@@ -1,11 +1,11 @@
-/** Tells a name that was mistyped from that of a pack. */
+/** Suggests a pack for a mistyped name. */
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { closestMatch } from 'leven'
 
 /** The packs that Countersign can build or download by name; the catalogue describes them. */
 export const NAMED_PACKS = ['standard', 'baseline', 'opencv-zoo', 'recommended'] as const
-/** A name with more wrong letters than that was not meant as the other one. */
+/** Maximum number of wrong letters: a name with more is not taken for a mistyped one. */
 const MAX_TYPING_ERRORS = 3
 
 /**

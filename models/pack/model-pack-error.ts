@@ -1,4 +1,4 @@
-/** A pack that cannot be used, and why. */
+/** Error for a pack that cannot be used. */
 import { CodedError } from '../../src/lib/errors.js'
 
 export type ModelPackErrorCode =
@@ -10,7 +10,7 @@ export type ModelPackErrorCode =
   | 'calibration_invalid'
   | 'calibration_mismatch'
 
-/** For the operator: the message names files and fields. */
+/** Thrown for a pack that cannot be used. The message is for the operator: it names files and fields. */
 export class ModelPackError extends CodedError<ModelPackErrorCode> {
   override readonly name = 'ModelPackError'
 }

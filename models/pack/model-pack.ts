@@ -15,7 +15,7 @@ export const PACK_JSON = 'pack.json'
 /** A manifest that was checked, and the folder it came from. Cloneable, so that it can travel to a worker. */
 export interface ModelPack extends PackPlace {
   manifest: PackManifest
-  /** What was measured with it; it stands above the points that the manifest states. */
+  /** The calibration measured with the pack; it takes precedence over the points in the manifest. */
   calibration?: Calibration
 }
 
@@ -50,7 +50,7 @@ export async function loadModelPack(dir: string): Promise<ModelPack> {
   }
 }
 
-/** Why a file that is there cannot be read, as a clause; empty where it is not there. */
+/** Reason for which an existing file cannot be read, as a clause; empty if it does not exist. */
 function reasonOf({ code }: NodeJS.ErrnoException): string {
   return code === 'ENOENT' || code === 'ENOTDIR'
     ? ''
@@ -58,7 +58,7 @@ function reasonOf({ code }: NodeJS.ErrnoException): string {
 }
 
 /**
- * Reads and checks `<dir>/pack.json` alone, whatever the calibration beside it says.
+ * Reads and checks only `<dir>/pack.json`, without the calibration.
  * @throws ModelPackError pack_not_found, pack_malformed, pack_invalid
  */
 export async function loadPackManifest(dir: string): Promise<PackManifest> {
@@ -74,7 +74,7 @@ export async function loadPackManifest(dir: string): Promise<PackManifest> {
 }
 
 /**
- * @param origin what the text came from, for the message
+ * @param origin name of the text's source, for the message
  * @throws ModelPackError pack_malformed, pack_invalid
  */
 export function readPackManifest(text: string, origin: string): PackManifest {
@@ -97,17 +97,17 @@ export async function verifyModelPack(pack: ModelPack): Promise<void> {
   for (const network of networkFiles(pack.manifest)) await readNetwork(pack, network)
 }
 
-/** What stands behind a false match rate. */
+/** Basis of a false match rate: all calibration points behind it were measured, or not. */
 export type FmrBasis = 'measured' | 'extrapolated'
 
 export interface DecisionThreshold {
   /** A score at or above it is a match. */
   threshold: number
-  /** The false match rate that is attained: the one asked for, or the nearest the calibration reaches. */
+  /** The attained false match rate: the requested one, or the nearest of the calibration. */
   fmr: number
-  /** The rate asked for lies outside the calibration; the nearest end was taken. */
+  /** True if the requested rate lies outside the calibration, and the nearest end was taken. */
   clamped: boolean
-  /** `extrapolated` where the threshold rests on at least one point that was not measured. */
+  /** `extrapolated` if the threshold rests on at least one point that was not measured. */
   basis: FmrBasis
 }
 
@@ -134,21 +134,24 @@ export function thresholdForFmr(pack: ModelPack, fmr: number): DecisionThreshold
   }
 }
 
-/** What thresholds are looked up in: the calibration, or the points that the manifest states. */
+/** Points in which thresholds are looked up: the calibration's, or those of the manifest. */
 export function calibrationPoints({ calibration, manifest }: ModelPack) {
   if (calibration) return calibration.points.map((point) => ({ ...point, measured: true }))
   return manifest.calibration.points.map((point) => ({ ...point, measured: point.measured !== false }))
 }
 
-/** Milder than what decides a verdict: a stranger among a person's photos is to be found, a good photo not to be refused. */
+/**
+ * Default rate for images of one request. It is milder than a verdict's: another person among the photos should be
+ * found without refusing good photos.
+ */
 const DEFAULT_SAME_PERSON_FMR = 1e-3
 
-/** The score from which on the images of one request count as one person's. */
+/** Lowest score at which the images of one request count as one person's. */
 export function samePersonThreshold(pack: ModelPack): number {
   return thresholdForFmr(pack, pack.manifest.embedder.samePersonFmr ?? DEFAULT_SAME_PERSON_FMR).threshold
 }
 
-/** The score from which on a face that moves for a challenge counts as the one that looked straight ahead before. */
+/** Lowest score at which a face that moves for a challenge counts as the one of the frontal look. */
 export function movedFaceThreshold(pack: ModelPack): number {
   const { activeLiveness } = pack.manifest
   return activeLiveness?.movedFaceFmr
@@ -158,7 +161,7 @@ export function movedFaceThreshold(pack: ModelPack): number {
 
 const DEFAULT_REPLAY_SCORE = 0.98
 
-/** The score from which on two captures of one user count as one that was sent twice. */
+/** Lowest score at which two captures of one user count as one that was sent twice. */
 export function replayScore(pack: ModelPack): number {
   return pack.manifest.replayScore ?? DEFAULT_REPLAY_SCORE
 }
@@ -171,7 +174,7 @@ function describeIssue(error: { instancePath: string; message: string; keyword: 
     : `${where} ${error.message}`
 }
 
-/** What a schema cannot say: fields that only make sense together. */
+/** Checks rules that a schema cannot express: fields that only make sense together. */
 function findContradiction({ detector, landmarks, embedder, calibration }: PackManifest): string | undefined {
   const { source, target } = embedder.alignment
   const pointCount = landmarks ? 68 : 5

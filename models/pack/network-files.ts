@@ -1,6 +1,6 @@
 /**
- * The network files of a pack: which they are, and reading them. Without the schema of the manifest, which a worker that only
- * loads networks would spend a third of its start on.
+ * Lists and reads the network files of a pack, without the schema of the manifest, on which a worker that only loads
+ * networks would spend a third of its start.
  */
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'

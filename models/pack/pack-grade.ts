@@ -1,4 +1,7 @@
-/** What a pack is good for at a false match rate: whether its calibration reaches the rate, and whether it was measured on enough people. */
+/**
+ * Grades a pack at a false match rate: whether its calibration reaches the rate, and whether it was measured on
+ * enough people.
+ */
 import { dirname } from 'node:path'
 import { CodedError } from '../../src/lib/errors.js'
 import { unknownPack } from './known-packs.js'
@@ -8,26 +11,29 @@ export type PackGrade = 'production' | 'evaluation'
 
 export interface GradedPack {
   grade: PackGrade
-  /** What it lacks for production, a clause each. */
+  /** Reasons against production, a clause each. */
   reasons: string[]
 }
 
-/** A pack or a rate that the operator has not accepted by name. */
+/** Thrown for a pack or a rate that the operator has not accepted by name. */
 export class PackGradeError extends CodedError<
   'fmr_not_reached' | 'pack_not_accepted' | 'liveness_not_served'
 > {
   override readonly name = 'PackGradeError'
 }
 
-/** With fewer people in a group a single face decides, and the rate says more about him or her than about the group. */
+/**
+ * Minimum number of people in a group: with fewer, a single face decides, and the rate describes that person rather
+ * than the group.
+ */
 const MIN_PEOPLE = 10
-/** Rule of three: had none of so many pairs matched, the rate would be shown. */
+/** Rule of three: minimum product of pairs and rate, so that no match among the pairs would show the rate. */
 const MIN_PAIRS_TIMES_RATE = 3
 const MAX_REASONS = 3
 
 /**
- * `production` where the rate was measured on everybody and in each group that the data names, at the threshold in use: by
- * people and pairs enough to show it, and not exceeded in any.
+ * Returns `production` if the rate was measured on everybody and in each group that the data names, at the threshold
+ * in use: by enough people and pairs to show it, and exceeded in none.
  * @param fmr 0 < fmr <= 1
  */
 export function gradeOf(pack: ModelPack, fmr: number): GradedPack {
@@ -39,7 +45,7 @@ export function gradeOf(pack: ModelPack, fmr: number): GradedPack {
     people >= MIN_PEOPLE && pairs * attained.fmr >= MIN_PAIRS_TIMES_RATE
   const { people, impostor_pairs: pairs } = calibration.data
   const reasons: string[] = []
-  // Many photos of few people are no more than pairs of those people.
+  // Many photos of few people give no more than the pairs of those people.
   if (!isShown(people, Math.min(pairs, (people * (people - 1)) / 2)))
     reasons.push(`${people} people are too few to show the rate`)
   for (const { label, group, people, impostor_pairs, points } of calibration.groups) {
@@ -47,7 +53,7 @@ export function gradeOf(pack: ModelPack, fmr: number): GradedPack {
       reasons.push(`${people} people of ${label} ${group} are too few to show the rate`)
       continue
     }
-    // Of the points the last whose threshold is in use or lower: a higher threshold matches fewer.
+    // This is the last point whose threshold is in use or lower: a higher threshold matches fewer.
     const point = points
       .filter(({ threshold }) => threshold <= attained.threshold)
       .sort((a, b) => b.threshold - a.threshold)[0]
@@ -58,7 +64,7 @@ export function gradeOf(pack: ModelPack, fmr: number): GradedPack {
   return reasons.length === 0 ? { grade: 'production', reasons } : lacking(reasons)
 }
 
-/** @param acceptedPack the id of the pack whose grade and lowest rate the operator accepts */
+/** @param acceptedPack id of the pack whose grade and lowest rate the operator accepts */
 export function isAccepted(pack: ModelPack, acceptedPack: string | undefined): boolean {
   return acceptedPack === pack.manifest.id
 }
@@ -92,14 +98,14 @@ export function assertFmrReached(
 }
 
 /**
- * That the pack may decide at the configured rate.
+ * Throws unless the pack may decide at the configured rate.
  * @throws PackGradeError fmr_not_reached, pack_not_accepted
  */
 export function assertServable(pack: ModelPack, fmr: number, acceptedPack: string | undefined): void {
   assertFmrReached(pack, fmr, 'COUNTERSIGN_FMR', acceptedPack)
   const { grade, reasons } = gradeOf(pack, fmr)
   if (grade === 'production' || isAccepted(pack, acceptedPack)) return
-  // Another one was accepted: that one is meant, and accepting this one instead is no advice.
+  // The operator accepted another pack and means that one, so the error does not advise to accept this one.
   const advice =
     acceptedPack === undefined
       ? `Calibrate it on photos of your own (countersign models calibrate), or accept it by name: COUNTERSIGN_ACCEPT_PACK=${pack.manifest.id}; every verdict then says so.`
@@ -109,8 +115,8 @@ export function assertServable(pack: ModelPack, fmr: number, acceptedPack: strin
 }
 
 /**
- * That the pack can check what is required of captures: otherwise every call would be refused.
- * @param setting what requires it, for the message
+ * Throws unless the pack can check the required liveness: otherwise every call would be refused.
+ * @param setting the setting that requires it, for the message
  * @throws PackGradeError liveness_not_served
  */
 export function assertLivenessServed(
@@ -131,7 +137,9 @@ export function assertLivenessServed(
     )
 }
 
-/** The rate that is decided and signed instead of one outside the calibration, as a clause; null where it lies within. */
+/**
+ * The rate that is decided and signed instead of a rate outside the calibration, as a clause; null if it lies within.
+ */
 export function describeUnreached(pack: ModelPack, fmr: number): string | null {
   const { fmr: attained, basis } = thresholdForFmr(pack, fmr)
   if (attained !== fmr)

@@ -1,4 +1,4 @@
-/** The shape of `pack.json`, format 1: which networks a pack has and every number needed to feed and read them. */
+/** Schema of `pack.json`, format 1: the networks of a pack and every number needed to feed and read them. */
 import Type, { type Static } from 'typebox'
 import { QualitySpecSchema } from './quality-schema.js'
 
@@ -19,9 +19,12 @@ const networkFile = {
   sha256: Sha256,
   licence: Type.String({ minLength: 1 }),
   origin: Origin,
-  /** What the network learned from, as far as it is known: some of it was published for research alone. */
+  /** Training data of the network, if it is known: some of it was published only for research. */
   trainingData: Type.Optional(Origin),
-  /** The same network in 8 bits, which processors compute several times as fast. Its outputs must be as good as the same. */
+  /**
+   * The same network in 8 bits, which processors compute several times as fast. Its outputs must be practically the
+   * same.
+   */
   quantised: Type.Optional(Type.Object({ file: FileName, sha256: Sha256, origin: Origin }, strict)),
 }
 
@@ -35,22 +38,22 @@ const FixedInput = Type.Object({ width: Side, height: Side, ...pixelInput }, str
 
 const Degrees = Type.Number({ exclusiveMinimum: 0, maximum: 60 })
 
-/** Angles as `head_pose_yaw` and `head_pose_pitch` measure them, against the look straight ahead at the beginning. */
+/** Angles as `head_pose_yaw` and `head_pose_pitch` measure them, relative to the first frontal look. */
 const ActiveLivenessSchema = Type.Object(
   {
-    /** Largest yaw of a look straight ahead. */
+    /** Largest yaw of a frontal look. */
     frontalDegrees: Degrees,
-    /** From which on a head counts as turned, and as nodding. */
+    /** Smallest angles of a turned and of a nodding head. */
     turnDegrees: Degrees,
     nodDegrees: Degrees,
-    /** Within which a head is back in the middle. */
+    /** Largest angles of a head that is back in the middle. */
     returnDegrees: Degrees,
-    /** Most change between two frames 200 ms apart; centre and size of eyes and mouth, in sizes of the same. */
+    /** Largest change between two frames 200 ms apart; center and size of eyes and mouth, in multiples of that size. */
     mostPerStride: Type.Object({ yaw: Degrees, pitch: Degrees, centre: Ratio, size: Ratio }, strict),
-    /** Of a moved face's distance of the eyes over that from eyes to mouth, the least that may be left. */
+    /** Smallest value, for a moved face, of the distance of the eyes divided by the distance from eyes to mouth. */
     leastAspect: Ratio,
     /**
-     * From which false match rate's threshold on a moved face counts as the one that looked straight ahead before. Default: as
+     * False match rate whose threshold a moved face must reach to count as the one of the frontal look. Default: that
      * of the images of one request.
      */
     movedFaceFmr: Type.Optional(Type.Number({ exclusiveMinimum: 0, maximum: 1 })),
@@ -73,10 +76,10 @@ export const PackSchema = Type.Object(
         sizes: Type.Array(Type.Integer({ minimum: 32, maximum: 2048 }), { minItems: 1, maxItems: 4 }),
         /** A face at least this wide in network pixels makes the remaining sizes unnecessary. */
         sufficientFacePx: Type.Optional(Type.Integer({ minimum: 1 })),
-        /** tiny-yolov2 alone: [width, height] in grid cells. */
+        /** Anchors of tiny-yolov2: [width, height] in grid cells. */
         anchors: Type.Optional(Type.Array(Point, { minItems: 1 })),
         scoreThreshold: Ratio,
-        /** Where no face reaches `scoreThreshold`, those that reach this count. Default: none do. */
+        /** Lower score that counts if no face reaches `scoreThreshold`. Default: none does. */
         lastResortScoreThreshold: Type.Optional(Ratio),
         nmsIou: Ratio,
       },
@@ -101,7 +104,7 @@ export const PackSchema = Type.Object(
           {
             /** Indices into the landmarks, one for each target point. */
             source: Type.Array(Type.Integer({ minimum: 0, maximum: 67 }), { minItems: 2 }),
-            /** Where those points belong, in chip pixels (integer = pixel centre). */
+            /** Positions of those points in chip pixels (integer = pixel center). */
             target: Type.Array(Point, { minItems: 2 }),
           },
           strict,
@@ -110,7 +113,10 @@ export const PackSchema = Type.Object(
         normalize: Type.Boolean(),
         flipAverage: Type.Boolean(),
         metric: Type.Enum(['euclidean', 'cosine']),
-        /** From which false match rate's threshold on several images of one request count as one person. Default 1e-3. */
+        /**
+         * False match rate whose threshold several images of one request must reach to count as one person's. Default
+         * 1e-3.
+         */
         samePersonFmr: Type.Optional(Type.Number({ exclusiveMinimum: 0, maximum: 1 })),
       },
       strict,
@@ -129,18 +135,18 @@ export const PackSchema = Type.Object(
           liveClass: Type.Integer({ minimum: 0 }),
           threshold: Ratio,
           /**
-           * Of `cropScale`, the least that the image must have room for: with less around the face nothing is judged, and the
-           * person is told to move away. Default 0: the networks judge whatever there is.
+           * Smallest share of `cropScale` for which the image must have room: with less around the face nothing is
+           * judged, and the guidance is to move away. Default 0: the networks judge every face.
            */
           leastCropShare: Type.Optional(Ratio),
         },
         strict,
       ),
     ),
-    /** When a series of frames counts as a head that moved as it was asked to. Without it the pack takes no challenge. */
+    /** Bounds for a series of frames that shows a head that moved as asked. A pack without them has no challenge. */
     activeLiveness: Type.Optional(ActiveLivenessSchema),
     quality: Type.Optional(QualitySpecSchema),
-    /** The score from which on two captures of one user count as one that was sent twice. Default 0.98. */
+    /** Lowest score at which two captures of one user count as one that was sent twice. Default 0.98. */
     replayScore: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
     calibration: Type.Object(
       {
@@ -171,5 +177,5 @@ export type ActiveLivenessSpec = NonNullable<PackManifest['activeLiveness']>
 export type LivenessSpec = NonNullable<PackManifest['liveness']>
 export type PixelInput = DetectorSpec['input']
 export type FixedInput = EmbedderSpec['input']
-/** Any file of a pack, whatever its role. */
+/** File of a pack in any role. */
 export type NetworkFile = Pick<EmbedderSpec, 'file' | 'sha256' | 'licence' | 'origin' | 'quantised'>

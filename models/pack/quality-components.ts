@@ -1,4 +1,4 @@
-/** The quality components that are measured on a face, by the names of ISO/IEC 29794-5 in snake case. */
+/** Quality components that are measured on a face, by the names of ISO/IEC 29794-5 in snake case. */
 
 export const QUALITY_COMPONENTS = [
   'inter_eye_distance',

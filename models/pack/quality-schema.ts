@@ -1,10 +1,10 @@
-/** What a pack may say of the quality that photos need: bounds of components. */
+/** Schema of a pack's bounds of quality components. */
 import Type, { type Static } from 'typebox'
 import { QUALITY_COMPONENTS, type QualityComponent } from './quality-components.js'
 
 const strict = { additionalProperties: false } as const
 
-/** Both ends belong to what is good enough; an end that is missing is open. */
+/** Both ends are included in the good range; a missing end is open. */
 const BoundSchema = Type.Object(
   { min: Type.Optional(Type.Number()), max: Type.Optional(Type.Number()) },
   strict,
@@ -18,7 +18,10 @@ const BoundsSchema = Type.Object(
   strict,
 )
 
-/** `verify` holds at verify and at enrolment, `enrol` at enrolment besides. What a pack says takes the default's place, end by end. */
+/**
+ * `verify` applies at verify and at enrollment, `enrol` only at enrollment. A pack's bound replaces the default's,
+ * end by end.
+ */
 export const QualitySpecSchema = Type.Object(
   { verify: Type.Optional(BoundsSchema), enrol: Type.Optional(BoundsSchema) },
   strict,

@@ -103,7 +103,7 @@ function recommendedPackDocument() {
       leastCropShare: 0.5,
     },
     activeLiveness: { ...ACTIVE_LIVENESS_68, movedFaceFmr: MOVED_FACE_FMR },
-    // As in the standard pack.
+    // The value is the standard pack's.
     replayScore: 0.985,
     calibration: statedCalibration('recommended'),
   }

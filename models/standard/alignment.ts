@@ -1,4 +1,6 @@
-/** Where the 68 landmarks' eyes, nose and mouth belong in a chip of 112 × 112 pixels, as ArcFace's networks expect it. */
+/**
+ * Positions of the 68 landmarks' eyes, nose and mouth in a chip of 112 × 112 pixels, as ArcFace's networks expect it.
+ */
 
 /**
  * Mean positions of the landmarks on 2,117 photographs of 573 people, each brought to ArcFace's five points. Fitted to what this
@@ -22,7 +24,7 @@ const TEMPLATE = [
   { landmark: 54, at: [71.53, 90.87] },
 ] as const
 
-/** As a pack's `embedder.alignment`. */
+/** The positions in the form of a pack's `embedder.alignment`. */
 export const ARCFACE_ALIGNMENT = {
   source: TEMPLATE.map(({ landmark }) => landmark),
   target: TEMPLATE.map(({ at }) => at),

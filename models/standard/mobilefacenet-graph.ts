@@ -1,4 +1,7 @@
-/** MobileFaceNet from TensorFlow Lite to ONNX: planar instead of interleaved, any batch, PReLU in a form that runs fast. */
+/**
+ * Converts MobileFaceNet from TensorFlow Lite to ONNX: planar instead of interleaved, any batch, PReLU in a form that
+ * runs fast.
+ */
 import { OnnxGraph } from '../onnx/onnx-writer.js'
 import type { TfliteModel, TfliteOperator } from '../tflite/tflite-model.js'
 
@@ -10,11 +13,11 @@ const MIN_DIVISOR = 2 ** -20
 /** TensorFlow's `prelu`: relu(x) + slope · (x − |x|), where x − |x| is 2x below zero. */
 interface ParametricRelu {
   input: number
-  /** One for each channel, as a factor of x below zero. */
+  /** Slope of each channel, as a factor of x below zero. */
   slopes: Float64Array
 }
 
-/** Of a convolution: [outputs, perOutput, kernelPx, kernelPx]. */
+/** Filters of a convolution: [outputs, perOutput, kernelPx, kernelPx]. */
 interface Filters {
   weights: Float64Array
   bias: Float64Array
@@ -41,7 +44,7 @@ class Conversion {
   private readonly names = new Map<number, string>()
   private readonly makers: ReadonlyMap<number, TfliteOperator>
   private readonly sidesPx = new Map<number, number>()
-  /** By channel, where the graph's value is the tensor divided by something. */
+  /** Divisor of each channel, if the graph's value is the tensor divided by something. */
   private readonly divisors = new Map<number, Float64Array>()
   /** 1×1 convolutions that wait for the next one, by output. */
   private readonly folded = new Map<number, { input: number; filters: Filters }>()
@@ -110,7 +113,7 @@ class Conversion {
     this.sidesPx.set(output, outSidePx)
   }
 
-  /** In ONNX's order, and for the graph's value of the input. */
+  /** Parameters in ONNX's order, and for the graph's value of the input. */
   private readFilters({ type, inputs }: TfliteOperator): Filters {
     const { tensors } = this.model
     const { shape, constant } = tensors[inputs[1]!]!
@@ -126,7 +129,7 @@ class Conversion {
     return { weights, bias, outputs, perOutput, kernelPx }
   }
 
-  /** A 1×1 convolution that nothing but another one reads: the two are one. */
+  /** Finds a 1×1 convolution that only another one reads: the two are merged. */
   private isFoldable(operator: TfliteOperator): boolean {
     const readers = this.model.operators.filter(({ inputs }) => inputs.includes(operator.output))
     return readers.length === 1 && [operator, ...readers].every((one) => this.isPointwise(one))
@@ -213,7 +216,7 @@ function awayFromZero(difference: number): number {
   return Math.abs(difference) < MIN_DIVISOR ? MIN_DIVISOR : difference
 }
 
-/** Two 1×1 convolutions as one. */
+/** Merges two 1×1 convolutions into one. */
 function compose(first: Filters, second: Filters): Filters {
   const [inputs, between, outputs] = [first.perOutput, first.outputs, second.outputs]
   const weights = new Float64Array(outputs * inputs)

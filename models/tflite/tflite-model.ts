@@ -1,7 +1,7 @@
 /** Reads TensorFlow Lite models: the operators of the one subgraph, in an order in which they can run, and its tensors. */
 import { FlatTable } from './flat-table.js'
 
-/** Of the file, at its fifth to eighth byte. */
+/** Identifier of the file, at its fifth to eighth byte. */
 const IDENTIFIER = 'TFL3'
 
 /** Positions of fields in tensorflow/lite/schema/schema.fbs. */
@@ -38,7 +38,7 @@ export type TfliteOperatorType = (typeof OPERATOR)[keyof typeof OPERATOR]
 
 export interface TfliteTensor {
   shape: readonly number[]
-  /** Null for what is computed and for the shapes that `reshape` reads. */
+  /** Constant data; null for computed tensors and for the shapes that `reshape` reads. */
   constant: Float32Array | null
 }
 
@@ -47,7 +47,7 @@ export interface TfliteOperator {
   /** Indices of tensors. */
   inputs: readonly number[]
   output: number
-  /** Convolutions alone: rows and columns alike. */
+  /** Strides and padding of convolutions, the same for rows and columns. */
   window: { stride: number; padding: 'same' | 'valid' } | null
 }
 
@@ -105,7 +105,7 @@ function readTensor(tensor: FlatTable, buffers: readonly FlatTable[]): TfliteTen
   }
 }
 
-/** Refuses activations inside an operator: none is computed here, and to leave one out would go unnoticed. */
+/** Refuses activations inside an operator: this reader computes none, and leaving one out would go unnoticed. */
 function readOptions(type: TfliteOperatorType, options: FlatTable | null): TfliteOperator['window'] {
   const isConvolution = type === 'conv2d' || type === 'depthwiseConv2d'
   const fields = isConvolution ? FIELD[type] : FIELD.binary

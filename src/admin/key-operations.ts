@@ -1,23 +1,22 @@
-/** What a tenant signs in and signs with: API keys revealed, reissued and revoked, the signing secret rotated. */
+/** Operations on a tenant's API keys and signing secret: reveal, reissue, revoke, rotate. */
 
+import type { Actor, AuditedUnitOfWork, OpenUnitOfWork } from '../audit/audited-unit-of-work.js'
 import type { Environment } from '../config/config.js'
 import { SECOND_MS } from '../lib/clock.js'
 import type { ApiKeyRecord, TenantRecord } from '../storage/records.js'
-import type { StoreTransaction } from '../storage/store.js'
 import type { KeyGrants } from '../tenants/key-grants.js'
 import type { RevealedSecret, Rotation, SigningSecrets } from '../tenants/signing-secrets.js'
-import type { MadeKey, Tenancy } from '../tenants/tenancy.js'
-import type { Act, Actor, AuditedTransactions } from './operation.js'
+import type { NewApiKey, Tenancy } from '../tenants/tenancy.js'
 
 export class KeyOperations {
   constructor(
-    private readonly audited: AuditedTransactions,
+    private readonly audited: AuditedUnitOfWork,
     private readonly tenancy: Tenancy,
     private readonly secrets: SigningSecrets,
   ) {}
 
   /**
-   * The production key, once.
+   * Makes and returns the production key. It can be revealed only once.
    * @throws TenancyError production_key_not_issued, production_key_already_revealed
    */
   revealProduction(tenant: TenantRecord, actor: Actor): Promise<string> {
@@ -28,8 +27,8 @@ export class KeyOperations {
   }
 
   /**
-   * The production key, once, with a new signing secret. The secret of the sandbox days ends at once: anybody who held it could
-   * sign production's verdicts, and production has no callers yet who would need an overlap.
+   * Makes and returns the production key with a new signing secret. The secret used in the sandbox ends at once: anyone who holds
+   * it could sign production's verdicts, and production has no callers yet that would need an overlap.
    * @throws TenancyError production_key_not_issued, production_key_already_revealed
    */
   goLive(
@@ -46,7 +45,7 @@ export class KeyOperations {
     })
   }
 
-  /** A new key; the ones before stay valid for `graceMs`. @throws TenancyError production_key_not_issued */
+  /** Makes a new key; earlier keys stay valid for `graceMs` milliseconds. @throws TenancyError production_key_not_issued */
   reissue(tenant: TenantRecord, actor: Actor, type: Environment, graceMs: number): Promise<string> {
     return this.audited.run(tenant.id, actor, async (tx) => ({
       result: await this.tenancy.reissueKey(tx, tenant, type, graceMs),
@@ -54,7 +53,7 @@ export class KeyOperations {
     }))
   }
 
-  /** Ends every valid key of the type at once; says how many. @throws TenancyError no_active_key */
+  /** Revokes every valid key of the type at once. @returns how many there were @throws TenancyError no_active_key */
   revoke(tenant: TenantRecord, actor: Actor, type: Environment): Promise<number> {
     return this.audited.run(tenant.id, actor, async (tx) => {
       const revoked = await this.tenancy.revokeKeys(tx, tenant, type)
@@ -63,11 +62,11 @@ export class KeyOperations {
   }
 
   /**
-   * A further key, with scopes and networks of its own.
+   * Makes a named key with its own scopes, networks and client certificate.
    * @throws TenancyError production_key_not_issued, key_exists, too_many_keys
    * @throws KeyGrantError invalid_key_name, invalid_scope, invalid_network
    */
-  create(tenant: TenantRecord, actor: Actor, type: Environment, grants: KeyGrants): Promise<MadeKey> {
+  create(tenant: TenantRecord, actor: Actor, type: Environment, grants: KeyGrants): Promise<NewApiKey> {
     return this.audited.run(tenant.id, actor, async (tx) => {
       const made = await this.tenancy.createKey(tx, tenant, type, grants)
       const { id, name, scopes, networks, certificate } = made.record
@@ -76,7 +75,7 @@ export class KeyOperations {
     })
   }
 
-  /** A new key with the grants of the named one. @throws TenancyError no_active_key */
+  /** Makes a new key with the grants of the named one, which stays valid for `graceMs` milliseconds. @throws TenancyError no_active_key */
   reissueNamed(
     tenant: TenantRecord,
     actor: Actor,
@@ -89,7 +88,7 @@ export class KeyOperations {
     }))
   }
 
-  /** Ends a further key at once. @throws TenancyError no_active_key */
+  /** Revokes a named key at once. @throws TenancyError no_active_key */
   revokeNamed(
     tenant: TenantRecord,
     actor: Actor,
@@ -103,15 +102,12 @@ export class KeyOperations {
     })
   }
 
-  /** As `SigningSecrets.rotate`. @throws DomainError rotation_in_progress */
-  rotateSigning({ id }: TenantRecord, actor: Actor, force: boolean): Promise<Rotation> {
-    return this.audited.run(id, actor, (tx) => this.rotateSigningWithin(tx, id, force))
-  }
-
-  /** For a transaction that writes the audit entry itself, as that of an API call does. @throws DomainError rotation_in_progress */
-  async rotateSigningWithin(tx: StoreTransaction, tenantId: string, force: boolean): Promise<Act<Rotation>> {
-    const rotation = await this.secrets.rotate(tx, tenantId, force)
-    const facts = { current: rotation.current.id, previous: rotation.previous.id }
-    return { result: rotation, facts: { event: 'rotate_signing', ...facts } }
+  /** Rotates the signing secret, as `SigningSecrets.rotate` does. @param by who acts, or the unit of work of the API call @throws DomainError rotation_in_progress */
+  rotateSigning({ id }: TenantRecord, by: Actor | OpenUnitOfWork, force: boolean): Promise<Rotation> {
+    return this.audited.run(id, by, async (tx) => {
+      const rotation = await this.secrets.rotate(tx, id, force)
+      const facts = { current: rotation.current.id, previous: rotation.previous.id }
+      return { result: rotation, facts: { event: 'rotate_signing', ...facts } }
+    })
   }
 }

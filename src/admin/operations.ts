@@ -1,5 +1,6 @@
-/** Everything that is done to tenants, their keys and their users, whoever asks for it and wherever. */
+/** All operations on tenants, keys, users and people that the API, the command line and the dashboard share. */
 import type { AuditLog } from '../audit/audit-log.js'
+import { AuditedUnitOfWork } from '../audit/audited-unit-of-work.js'
 import type { ServiceKeys } from '../crypto/service-keys.js'
 import type { Clock } from '../lib/clock.js'
 import type { Store } from '../storage/store.js'
@@ -8,7 +9,6 @@ import type { Tenancy } from '../tenants/tenancy.js'
 import type { TemplateVault } from '../users/template-vault.js'
 import type { Outbox } from '../webhooks/outbox.js'
 import { KeyOperations } from './key-operations.js'
-import { AuditedTransactions } from './operation.js'
 import { PeopleOperations } from './people-operations.js'
 import { SecondFactorOperations } from './second-factor-operations.js'
 import { SessionOperations } from './session-operations.js'
@@ -35,7 +35,7 @@ export class Operations {
   readonly keys: KeyOperations
   readonly users: UserOperations
   readonly operators: PeopleOperations
-  /** The people of one tenant. */
+  /** Operations on the people of one tenant. */
   readonly peopleOf: (tenantId: string) => PeopleOperations
   readonly signIns: SignInOperations
   readonly sessions: SessionOperations
@@ -43,7 +43,7 @@ export class Operations {
   readonly webhooks: WebhookOperations
 
   constructor({ store, audit, keys, tenancy, secrets, vault, outbox, clock }: OperationParts) {
-    const audited = new AuditedTransactions(store, audit)
+    const audited = new AuditedUnitOfWork(store, audit)
     this.tenants = new TenantOperations(audited, tenancy, clock)
     this.lifecycle = new TenantLifecycle(audited, store, clock)
     this.keys = new KeyOperations(audited, tenancy, secrets)

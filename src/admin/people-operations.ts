@@ -1,8 +1,9 @@
 /**
- * People who sign in to the dashboard under a name: the operators of the installation, or those of one tenant. What is done to operators
- * concerns every tenant, and stands in every log; what is done to a tenant's people stands in the tenant's log.
+ * Operations on people who sign in to the dashboard under a name: the operators of the installation, or the people of one tenant. A
+ * change of an operator is recorded in every tenant's audit log, a change of a tenant's person in the log of that tenant.
  */
 import type { AuditEventName } from '../audit/audit-events.js'
+import type { Actor, AuditedResult, AuditedUnitOfWork } from '../audit/audited-unit-of-work.js'
 import { prefixedId, randomBase62 } from '../crypto/identifiers.js'
 import { generatePassword, hashPassword, passwordWeakness } from '../crypto/password-hash.js'
 import { type Clock, HOUR_MS, MINUTE_MS } from '../lib/clock.js'
@@ -11,18 +12,17 @@ import type { PersonRecord, PersonRole } from '../storage/records.js'
 import type { Store, StoreTransaction } from '../storage/store.js'
 import { hashToken, linkOf } from '../tenants/login-link.js'
 import { assertNotSuspended } from '../tenants/tenancy.js'
-import type { Act, Actor, AuditedTransactions } from './operation.js'
 import { UNNAMED_OPERATOR } from './session-operations.js'
 
-/** How long an operator's link may wait for its one use: the operator who makes it opens it. */
+/** How long an operator's link can be used: the operator who makes it also opens it. */
 export const SIGN_IN_LINK_MS = 10 * MINUTE_MS
-/** The link of a tenant's person may wait longer, because it is handed over. */
+/** The link of a tenant's person lasts longer, because it is handed over. */
 export const INVITATION_MS = 24 * HOUR_MS
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._@+-]{0,127}$/
-/** How the audit log calls those without a name. */
+/** Names that the audit log uses for actors without a name. */
 const RESERVED = new Set(['operator', 'tenant'])
-/** Where an invitation waits for the password, or a provider's group is what lets the person in. */
+/** The person was invited and has not chosen a password, or signs in through an identity provider. */
 const NO_PASSWORD = null
 
 export class PersonError extends CodedError<
@@ -38,35 +38,35 @@ export class PersonError extends CodedError<
   override readonly name = 'PersonError'
 }
 
-/** Shown once. */
+/** A generated password, which is shown once. */
 export interface NewPassword {
   operator: PersonRecord
   password: string
 }
 
-/** The link is shown once. */
+/** An invited person and the link to open, which is shown once. */
 export interface Invitation {
   person: PersonRecord
   link: string
 }
 
-type Facts = Omit<Act<never>['facts'], 'event'>
+type Facts = Omit<AuditedResult<never>['facts'], 'event'>
 
 export class PeopleOperations {
   /** @param tenantId null for the operators of the installation */
   constructor(
-    private readonly audited: AuditedTransactions,
+    private readonly audited: AuditedUnitOfWork,
     private readonly store: Store,
     private readonly clock: Clock,
     private readonly tenantId: string | null = null,
   ) {}
 
-  /** In the order of their names. */
+  /** @returns the people, sorted by name */
   list(): Promise<PersonRecord[]> {
     return this.store.read.people(this.tenantId)
   }
 
-  /** Adds an operator, whose password is made. @throws PersonError invalid_operator_name, operator_exists, person_exists */
+  /** Adds an operator and generates a password. @throws PersonError invalid_operator_name, operator_exists, person_exists */
   async add(name: string, role: PersonRole, actor: Actor): Promise<NewPassword> {
     const { password, passwordHash } = await newPassword()
     const operator = await this.run(actor, async (tx) => {
@@ -91,7 +91,7 @@ export class PeopleOperations {
   }
 
   /**
-   * Ends the password and the sessions of a tenant's person, and makes a link like that of `invite`.
+   * Deletes the password and the sessions of a tenant's person, and makes a link as `invite` does.
    * @throws PersonError person_not_found; TenancyError tenant_suspended
    */
   inviteAgain(name: string, adminUrl: string, actor: Actor): Promise<Invitation> {
@@ -110,8 +110,8 @@ export class PeopleOperations {
   }
 
   /**
-   * The person whom the provider's groups put into the tenant with a role, added or changed where that is new.
-   * @throws PersonError operator_exists, person_exists where somebody else has the name; TenancyError tenant_suspended
+   * Adds the person whom the identity provider's groups put into the tenant, or changes that person's role.
+   * @throws PersonError operator_exists, person_exists where another person has the name; TenancyError tenant_suspended
    */
   fromProvider(name: string, role: PersonRole, actor: Actor): Promise<PersonRecord> {
     return this.run(actor, async (tx) => {
@@ -127,7 +127,7 @@ export class PeopleOperations {
     })
   }
 
-  /** Holds for sessions that are open, too. @throws PersonError operator_not_found, person_not_found, last_admin */
+  /** Changes the role, for open sessions too. @throws PersonError operator_not_found, person_not_found, last_admin */
   setRole(name: string, role: PersonRole, actor: Actor): Promise<PersonRecord> {
     return this.run(actor, async (tx) => {
       const before = await this.found(tx, name)
@@ -138,7 +138,7 @@ export class PeopleOperations {
     })
   }
 
-  /** Another password for an operator; sessions with the old one end. @throws PersonError operator_not_found */
+  /** Generates another password for an operator, and ends the operator's sessions. @throws PersonError operator_not_found */
   async resetPassword(name: string, actor: Actor): Promise<NewPassword> {
     const { password, passwordHash } = await newPassword()
     return this.run(actor, async (tx) => {
@@ -150,7 +150,7 @@ export class PeopleOperations {
   }
 
   /**
-   * The password that a person chose; the person's other sessions end.
+   * Sets the password that a person chose, and ends the person's other sessions.
    * @param session hash of the session that stays @throws PersonError weak_password, operator_not_found, person_not_found
    */
   async choosePassword(name: string, password: string, session: Buffer, actor: Actor): Promise<void> {
@@ -166,7 +166,7 @@ export class PeopleOperations {
   }
 
   /**
-   * With the person's sessions; what the person did stays in the logs under the name.
+   * Deletes the person and the person's sessions. Entries of the audit logs keep the name.
    * @throws PersonError operator_not_found, person_not_found, last_admin
    */
   remove(name: string, actor: Actor): Promise<PersonRecord> {
@@ -179,8 +179,8 @@ export class PeopleOperations {
   }
 
   /**
-   * A link that signs an operator in once, without a password: for the day when the provider is away.
-   * @param name `operator` for the one without a name @param adminUrl of the dashboard, without a slash at its end
+   * Makes a link that signs an operator in once, without a password, for when the identity provider is unavailable.
+   * @param name name of the operator, or `operator` for the one without a name @param adminUrl of the dashboard, without a slash at its end
    * @throws PersonError operator_not_found
    */
   createSignInLink(name: string, adminUrl: string, actor: Actor): Promise<string> {
@@ -191,7 +191,7 @@ export class PeopleOperations {
     })
   }
 
-  /** Says that the password of the one without a name was replaced, and deletes the sessions that are bound to the one before. */
+  /** Records that the password of the operator without a name was replaced, and deletes the sessions of that operator. */
   recordPasswordReset(actor: Actor): Promise<void> {
     return this.run(actor, async (tx) => {
       await tx.deletePersonSessions(null)
@@ -199,14 +199,17 @@ export class PeopleOperations {
     })
   }
 
-  private run<Result>(actor: Actor, work: (tx: StoreTransaction) => Promise<Act<Result>>): Promise<Result> {
+  private run<Result>(
+    actor: Actor,
+    work: (tx: StoreTransaction) => Promise<AuditedResult<Result>>,
+  ): Promise<Result> {
     return this.audited.runFor(this.tenantId, actor, work)
   }
 
   private facts(
     what: 'added' | 'changed' | 'password_reset' | 'password_chosen' | 'removed',
     facts: Facts,
-  ): Act<never>['facts'] {
+  ): AuditedResult<never>['facts'] {
     const whom = this.tenantId === null ? 'operator' : 'person'
     return { ...facts, event: `${whom}_${what}` satisfies AuditEventName }
   }
@@ -229,7 +232,7 @@ export class PeopleOperations {
     const known = await tx.personByName(name)
     if (known && this.tenantId === null && known.tenantId === null)
       throw new PersonError('operator_exists', `There is an operator named ${name} already.`)
-    // Whether the other person is an operator or belongs to another tenant is not for this one to know.
+    // The message does not say whether the other person is an operator or belongs to another tenant.
     if (known) throw new PersonError('person_exists', `Somebody named ${name} signs in here already.`)
     const createdAt = this.clock.now()
     const record = {
@@ -269,8 +272,8 @@ export class PeopleOperations {
   }
 
   /**
-   * The operator's password and a tenant's login link are not counted: they are for the day when nobody else can sign in. Who acts at
-   * the command line has the machine, and may go back to them.
+   * The operator's password and a tenant's login link do not count: they are for when nobody else can sign in. The command line may
+   * remove the last admin, because it can always make another one.
    * @throws PersonError last_admin
    */
   private async assertAdminStays(tx: StoreTransaction, leaving: PersonRecord, actor: Actor): Promise<void> {
@@ -285,7 +288,7 @@ export class PeopleOperations {
   }
 }
 
-/** Before the transaction, which must not wait for it. */
+/** Generates and hashes a password before the transaction begins: hashing takes tens of milliseconds, and a transaction must not wait. */
 async function newPassword() {
   const password = generatePassword()
   return { password, passwordHash: await hashPassword(password) }

@@ -1,5 +1,6 @@
-/** The second factor of people who sign in by a password: a code by time from an app, and recovery codes for the day when it is lost. */
+/** The second factor of people who sign in by a password: a time-based code (TOTP) from an app, and recovery codes. */
 import { createHash, randomBytes } from 'node:crypto'
+import type { Actor, AuditedUnitOfWork } from '../audit/audited-unit-of-work.js'
 import { openWithAny, seal } from '../crypto/sealed-box.js'
 import type { ServiceKeys } from '../crypto/service-keys.js'
 import { base32, matchingStep, newTotpSecret, totpUri } from '../crypto/totp.js'
@@ -7,12 +8,11 @@ import type { Clock } from '../lib/clock.js'
 import { CodedError } from '../lib/errors.js'
 import type { SecondFactorRecord } from '../storage/records.js'
 import type { Store, StoreTransaction } from '../storage/store.js'
-import type { Actor, AuditedTransactions } from './operation.js'
 import { UNNAMED_OPERATOR } from './session-operations.js'
 
 const ISSUER = 'Countersign'
 const RECOVERY_CODES = 10
-/** 80 random bits: so many need no slow hash. */
+/** 80 random bits need no slow hash. */
 const RECOVERY_BYTES = 10
 
 export class SecondFactorError extends CodedError<
@@ -24,34 +24,34 @@ export class SecondFactorError extends CodedError<
   override readonly name = 'SecondFactorError'
 }
 
-/** A person; the operator without a name has the id null. */
+/** The person whose second factor it is; the operator without a name has the id null. */
 export interface FactorOwner {
   id: string | null
-  /** Null for an operator. */
+  /** Id of the person's tenant, or null for an operator. */
   tenantId: string | null
   name: string
 }
 
 export class SecondFactorOperations {
   constructor(
-    private readonly audited: AuditedTransactions,
+    private readonly audited: AuditedUnitOfWork,
     private readonly store: Store,
     private readonly keys: Pick<ServiceKeys, 'secrets'>,
     private readonly clock: Clock,
   ) {}
 
-  /** Whether a code is asked for at this person's sign-in. */
+  /** Whether this person must enter a code to sign in. */
   async isEnrolled(owner: FactorOwner): Promise<boolean> {
     return isInForce(await this.store.read.secondFactor(idOf(owner)))
   }
 
-  /** @returns the ids of the people at whose sign-in a code is asked for; `operator` for the one without a name */
+  /** @returns the ids of the people who must enter a code to sign in; `operator` for the one without a name */
   async enrolled(): Promise<Set<string>> {
     return new Set((await this.store.read.secondFactors()).filter(isInForce).map(({ id }) => id))
   }
 
   /**
-   * Makes a secret, which is in force once a code of it was confirmed.
+   * Makes a secret, which is in force once the person has entered a code of it.
    * @returns the secret for typing, and the address for a QR code @throws SecondFactorError second_factor_enrolled
    */
   async begin(owner: FactorOwner): Promise<{ secret: string; uri: string }> {
@@ -70,21 +70,21 @@ export class SecondFactorOperations {
   }
 
   /**
-   * From now on a code is asked for. @returns recovery codes, shown only now, each of which stands for one code
+   * Puts the second factor in force. @returns recovery codes, shown only now, each of which can be used once
    * @throws SecondFactorError second_factor_missing, second_factor_enrolled, second_factor_code_wrong
    */
   confirm(owner: FactorOwner, code: string, actor: Actor): Promise<string[]> {
     return this.audited.runFor(owner.tenantId, actor, async (tx) => {
       const record = await tx.secondFactor(idOf(owner))
       if (!record)
-        throw new SecondFactorError('second_factor_missing', 'Begin again: no second factor waits.')
+        throw new SecondFactorError('second_factor_missing', 'No second factor is being added: begin again.')
       if (isInForce(record))
         throw new SecondFactorError('second_factor_enrolled', 'The second factor is in force already.')
       const step = this.step(record, code)
       if (step === null)
         throw new SecondFactorError(
           'second_factor_code_wrong',
-          "The code is not the app's of now: look whether the clocks of the phone and of the service are right.",
+          'The code does not match: check that the clocks of the phone and of the service are right.',
         )
       const codes = Array.from({ length: RECOVERY_CODES }, newRecoveryCode)
       const recovery = JSON.stringify(codes.map(hashOf))
@@ -93,13 +93,13 @@ export class SecondFactorOperations {
     })
   }
 
-  /** From now on the password signs in by itself. @throws SecondFactorError second_factor_missing */
+  /** Removes the second factor: from now on the password is enough to sign in. @throws SecondFactorError second_factor_missing */
   remove(owner: FactorOwner, actor: Actor): Promise<void> {
     return this.audited.runFor(owner.tenantId, actor, (tx) => remove(tx, owner))
   }
 
   /**
-   * The same for a person who is named. @param name `operator` for the operator without a name
+   * Removes the second factor of a named person. @param name name of the person, or `operator` for the operator without a name
    * @param tenantId the tenant to which the person belongs; null for an operator
    * @throws SecondFactorError second_factor_missing, second_factor_owner_not_found
    */
@@ -118,14 +118,14 @@ export class SecondFactorOperations {
     })
   }
 
-  /** Uses a code or a recovery code up, in one transaction. @returns false for a wrong one, or one that was used before */
+  /** Uses up a code or a recovery code, in one transaction. @returns false for a wrong code, and for one that was used before */
   use(owner: FactorOwner, code: string): Promise<boolean> {
     const typed = code.replaceAll(/[\s-]/g, '').toUpperCase()
     return this.store.transaction(async (tx) => {
       const record = await tx.secondFactor(idOf(owner))
       if (!isInForce(record)) return false
       const step = this.step(record, typed)
-      // RFC 6238, section 5.2: a code is taken once, and none that is older than one that was taken.
+      // RFC 6238, section 5.2: a code is accepted once, and no code that is older than an accepted one.
       if (step !== null && step > (record.lastStep ?? 0)) {
         await tx.putSecondFactor({ ...record, lastStep: step })
         return true

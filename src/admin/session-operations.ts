@@ -1,9 +1,10 @@
 /** Sessions of the dashboard: the list of those who are signed in, and ending any of them. */
+
+import type { Actor, AuditedUnitOfWork } from '../audit/audited-unit-of-work.js'
 import type { Clock } from '../lib/clock.js'
 import { CodedError } from '../lib/errors.js'
 import type { SessionRecord } from '../storage/records.js'
 import type { Store } from '../storage/store.js'
-import type { Actor, AuditedTransactions } from './operation.js'
 
 /** The audit log's and the command line's name for the person who has the operator's password. */
 export const UNNAMED_OPERATOR = 'operator'
@@ -14,7 +15,7 @@ export class SessionError extends CodedError<'session_not_found'> {
   override readonly name = 'SessionError'
 }
 
-/** A session with the names of those it belongs to. */
+/** A session with the names of its tenant and person. */
 export interface NamedSession extends SessionRecord {
   id: string
   /** Name of the operator; null for a tenant's session. */
@@ -27,18 +28,18 @@ export interface NamedSession extends SessionRecord {
 
 export interface EndedSignIns {
   sessions: number
-  /** Login links that nobody had used yet. */
+  /** Number of unused login links. */
   links: number
 }
 
 export class SessionOperations {
   constructor(
-    private readonly audited: AuditedTransactions,
+    private readonly audited: AuditedUnitOfWork,
     private readonly store: Store,
     private readonly clock: Clock,
   ) {}
 
-  /** Every session that has not ended, the newest first. */
+  /** @returns every session that has not ended, newest first */
   async list(): Promise<NamedSession[]> {
     const { read } = this.store
     const [sessions, tenants, people] = await Promise.all([
@@ -61,7 +62,7 @@ export class SessionOperations {
     })
   }
 
-  /** Ends every session of a tenant and of its people, and the links that nobody has used. */
+  /** Ends every session of a tenant and of its people, and deletes unused links. */
   endOfTenant(tenantId: string, actor: Actor): Promise<EndedSignIns> {
     return this.audited.run(tenantId, actor, async (tx) => {
       const ended = await tx.deleteTenantSignIns(tenantId)
@@ -100,7 +101,7 @@ export class SessionOperations {
   }
 
   /**
-   * Ends one session. @param isAllowed whether the actor may end this one: another one is not found
+   * Ends one session. @param isAllowed whether the actor may see and end the session; any other session counts as not found
    * @throws SessionError session_not_found
    */
   async end(
@@ -124,7 +125,7 @@ export class SessionOperations {
   }
 }
 
-/** The public id of a session: half of the hash under which it is stored, from which nobody computes its cookie. */
+/** The public id of a session: half of the hash under which it is stored. The cookie cannot be computed from it. */
 export function sessionId(hash: Buffer): string {
   return `ses_${hash.toString('hex').slice(0, ID_CHARACTERS)}`
 }

@@ -1,17 +1,17 @@
-/** Tenants that are to stop, for a while or for good. */
+/** Suspends, resumes and deletes tenants. */
 
+import type { Actor, AuditedUnitOfWork } from '../audit/audited-unit-of-work.js'
 import { prefixedId } from '../crypto/identifiers.js'
 import type { Clock } from '../lib/clock.js'
 import type { ErasureRecord, TenantRecord } from '../storage/records.js'
 import type { Store, StoreTransaction } from '../storage/store.js'
 import { assertLive, TenancyError } from '../tenants/tenancy.js'
 import { RETENTION_MS } from '../webhooks/outbox.js'
-import type { Actor, AuditedTransactions } from './operation.js'
 
-/** Few enough that other writers are not kept waiting. */
+/** Users erased in one transaction: other writers wait while it runs. */
 const BATCH = 200
 
-/** What was erased with a tenant; it stands in the audit log as well. */
+/** Counts of everything that was erased with a tenant. The audit log has the same counts. */
 export interface TenantErasure extends Pick<ErasureRecord, 'erasureId' | 'erasedAt'> {
   users: number
   references: number
@@ -23,14 +23,14 @@ type Erased = Omit<TenantErasure, 'erasureId' | 'erasedAt'>
 
 export class TenantLifecycle {
   constructor(
-    private readonly audited: AuditedTransactions,
+    private readonly audited: AuditedUnitOfWork,
     private readonly store: Store,
     private readonly clock: Clock,
   ) {}
 
   /**
-   * Its keys get 403 tenant_suspended, its webhooks are held back, its sessions at the dashboard and its unused login links end, and all
-   * else is kept. @throws TenancyError tenant_suspended, tenant_deleted
+   * Suspends the tenant: its keys get 403 tenant_suspended, its webhooks are held back, and its dashboard sessions and unused login
+   * links are deleted. Everything else is kept. @throws TenancyError tenant_suspended, tenant_deleted
    */
   suspend({ id }: TenantRecord, actor: Actor): Promise<TenantRecord> {
     return this.audited.run(id, actor, async (tx) => {
@@ -43,7 +43,7 @@ export class TenantLifecycle {
     })
   }
 
-  /** What webhooks have held back goes out. @throws TenancyError tenant_not_suspended, tenant_deleted */
+  /** Resumes the tenant. Webhooks that were held back are sent. @throws TenancyError tenant_not_suspended, tenant_deleted */
   resume({ id }: TenantRecord, actor: Actor): Promise<TenantRecord> {
     return this.audited.run(id, actor, async (tx) => {
       const { name, suspendedAt } = await live(tx, id)
@@ -56,8 +56,8 @@ export class TenantLifecycle {
   }
 
   /**
-   * Erases every user, key and secret; the audit log stays. Suspends the tenant first, so that no call begins meanwhile: one
-   * that was cut off is taken up by the same call again, whose receipt counts the rest.
+   * Erases every user, key and secret; the audit log stays. The tenant is suspended first, so that no call begins meanwhile. After a
+   * crash the same call goes on, and its receipt counts the rest.
    * @throws TenancyError tenant_deleted
    */
   async delete(tenant: TenantRecord, actor: Actor): Promise<TenantErasure> {
@@ -71,7 +71,7 @@ export class TenantLifecycle {
       })
     return this.audited.run(id, actor, async (tx) => {
       await live(tx, id)
-      // What calls that were under way have brought since.
+      // Users that calls in flight have enrolled since.
       await eraseSome(tx, id, erased, Number.MAX_SAFE_INTEGER)
       const erasedAt = this.clock.now()
       const receipt = { erasureId: prefixedId('era', erasedAt), erasedAt, ...erased }
@@ -83,7 +83,7 @@ export class TenantLifecycle {
   }
 }
 
-/** @returns whether there may be more */
+/** @returns whether there may be more users to erase */
 async function eraseSome(
   tx: StoreTransaction,
   tenantId: string,

@@ -1,5 +1,6 @@
-/** Tenants themselves: made, given a contract, let in to the dashboard. */
+/** Operations on tenants: create, change the contract and the capture page, make login links. */
 import { createHash } from 'node:crypto'
+import type { Actor, AuditedUnitOfWork } from '../audit/audited-unit-of-work.js'
 import type { Clock } from '../lib/clock.js'
 import type { TenantRecord } from '../storage/records.js'
 import type { StoreTransaction } from '../storage/store.js'
@@ -17,28 +18,27 @@ import {
   type Tenancy,
   TenancyError,
 } from '../tenants/tenancy.js'
-import type { Actor, AuditedTransactions } from './operation.js'
 
-export interface WelcomedTenant extends CreatedTenant {
+export interface TenantWithLoginLink extends CreatedTenant {
   /** Signs the tenant in to the dashboard, once. */
   loginLink: string
 }
 
 export class TenantOperations {
   constructor(
-    private readonly audited: AuditedTransactions,
+    private readonly audited: AuditedUnitOfWork,
     private readonly tenancy: Tenancy,
     private readonly clock: Clock,
   ) {}
 
   /**
-   * Makes a tenant. Its audit log begins with who made it and with which contract.
-   * @param adminUrl of the dashboard, without a slash at its end
+   * Makes a tenant. The first entry of its audit log has the actor and the contract.
+   * @param adminUrl address of the dashboard, without a slash at its end
    * @throws TenancyError invalid_tenant_name, tenant_exists
    */
-  create(name: string, actor: Actor, contract: Contract, adminUrl: string): Promise<WelcomedTenant> {
+  create(name: string, actor: Actor, contract: Contract, adminUrl: string): Promise<TenantWithLoginLink> {
     const now = this.clock.now()
-    return this.audited.runFound(actor, async (tx) => {
+    return this.audited.runFound(undefined, actor, async (tx) => {
       const created = await this.tenancy.add(tx, name, contract)
       const { tenant } = created
       const loginLink = await createLoginLink(tx, { tenantId: tenant.id, adminUrl, now })
@@ -51,8 +51,8 @@ export class TenantOperations {
   }
 
   /**
-   * @param adminUrl of the dashboard, without a slash at its end
-   * @throws TenancyError tenant_suspended: nobody signs in for a tenant that is to stop
+   * @param adminUrl address of the dashboard, without a slash at its end
+   * @throws TenancyError tenant_suspended: nobody signs in for a suspended tenant
    */
   createLoginLink({ id: tenantId }: TenantRecord, actor: Actor, adminUrl: string): Promise<string> {
     const now = this.clock.now()
@@ -61,7 +61,7 @@ export class TenantOperations {
       if (suspendedAt !== null)
         throw new TenancyError(
           'tenant_suspended',
-          `The tenant ${name} is suspended, and nobody signs in for it: resume it first.`,
+          `The tenant ${name} is suspended, and nobody can sign in for it. Resume it first.`,
         )
       return {
         result: await createLoginLink(tx, { tenantId, adminUrl, now }),
@@ -70,7 +70,7 @@ export class TenantOperations {
     })
   }
 
-  /** Says in every log that the database was put back to an earlier state. */
+  /** Records in every log that the database was restored to an earlier state. */
   noteRestored(actor: Actor): Promise<void> {
     return this.audited.runForAll(actor, async () => ({
       result: undefined,
@@ -79,8 +79,8 @@ export class TenantOperations {
   }
 
   /**
-   * Changes what the hosted capture page is for the tenant. @returns the tenant as it is now
-   * @param settings but for the logo, which stays as it is: `setCaptureLogo` changes it
+   * Changes the tenant's settings of the hosted capture page. @returns the tenant as it is now
+   * @param settings all settings except the logo, which `setCaptureLogo` changes
    * @throws CapturePageError invalid_origin, invalid_company, invalid_consent, invalid_color
    */
   async setCapturePage(
@@ -88,7 +88,7 @@ export class TenantOperations {
     actor: Actor,
     settings: Omit<CapturePageSettings, 'logo'>,
   ): Promise<TenantRecord> {
-    // Refused before a transaction is begun.
+    // Invalid settings are refused before a transaction begins.
     checkedCapturePage({ ...settings, logo: null })
     return this.changeCapturePage(id, actor, async (_tx, present) => ({ ...settings, logo: present.logo }))
   }
@@ -128,7 +128,7 @@ export class TenantOperations {
     })
   }
 
-  /** Changes what the tenant's production key may do, the false match rate of its verdicts, and what must be checked of captures. @returns the tenant as it is now */
+  /** Changes the rate limit, the false match rate, the liveness requirement and the replacement window. @returns the tenant as it is now */
   setContract({ id }: TenantRecord, actor: Actor, contract: GrantedContract): Promise<TenantRecord> {
     const { ratePerSecond, fmr, requireLiveness, replaceVerdictMinutes } = contract
     return this.audited.run(id, actor, async (tx) => {
@@ -140,7 +140,7 @@ export class TenantOperations {
   }
 }
 
-/** A contract as the audit log records it. Null stands for what is configured for all tenants. */
+/** A contract as the audit log records it. Null stands for the configured default. */
 function contractFacts(contract: GrantedContract) {
   const { ratePerSecond, fmr, requireLiveness, replaceVerdictMinutes } = contract
   return {

@@ -1,5 +1,11 @@
-/** What is done to a tenant's users at somebody's request: erasure (GDPR article 17, CCPA). */
+/** Operations on a tenant's users: find, unlock, erase (GDPR article 17, CCPA). */
 
+import type {
+  Actor,
+  AuditedResult,
+  AuditedUnitOfWork,
+  OpenUnitOfWork,
+} from '../audit/audited-unit-of-work.js'
 import type { Environment } from '../config/config.js'
 import { prefixedId } from '../crypto/identifiers.js'
 import { type Clock, DAY_MS } from '../lib/clock.js'
@@ -10,14 +16,13 @@ import type { Store, StoreTransaction } from '../storage/store.js'
 import { ownerOf, type TemplateVault } from '../users/template-vault.js'
 import { CLEAR, lockoutReason } from '../verification/lockout.js'
 import type { Outbox } from '../webhooks/outbox.js'
-import type { Act, Actor, AuditedTransactions } from './operation.js'
 import { erasureView, userView } from './views.js'
 
-/** HTTP statuses that the API answers an erasure with: entries of the audit log have them whoever asked for the erasure. */
+/** HTTP statuses of the API's answer to an erasure: the audit entry has one also where the dashboard or the command line asked. */
 const STATUS_OK = 200
 const STATUS_NOT_FOUND = 404
 
-/** How long a repeated request gets the same receipt. */
+/** How long a repeated erasure gets the same receipt. */
 const RECEIPT_MS = DAY_MS
 
 export class UserOperationError extends CodedError<'reference_disabled'> {
@@ -26,11 +31,11 @@ export class UserOperationError extends CodedError<'reference_disabled'> {
 
 export interface Erasure {
   receipt: ErasureRecord
-  /** The user was gone already: the receipt is the one that was given then. */
+  /** True where the user was erased before: the receipt is that of the first erasure. */
   isRepeated: boolean
 }
 
-/** A user of one of a tenant's environments. */
+/** Environment and id by which a tenant names a user. */
 export interface UserAddress {
   environment: Environment
   userId: string
@@ -38,14 +43,14 @@ export interface UserAddress {
 
 export class UserOperations {
   constructor(
-    private readonly audited: AuditedTransactions,
+    private readonly audited: AuditedUnitOfWork,
     private readonly store: Store,
     private readonly vault: TemplateVault,
     private readonly outbox: Outbox,
     private readonly clock: Clock,
   ) {}
 
-  /** What is known of an enrolled user, nothing biometric; null where there is none. */
+  /** @returns what the service knows about an enrolled user, without biometric data; null where the user is not enrolled */
   async find(
     { id }: TenantRecord,
     { environment, userId }: UserAddress,
@@ -65,26 +70,41 @@ export class UserOperations {
   }
 
   /**
-   * Erases the user, and says in the log of production what came of it, even where there was nobody to erase.
-   * @throws DomainError reference_not_found
+   * Erases the user. In production the audit log records the erasure, even where there was nobody to erase.
+   * @param by who acts, or the unit of work of the API call
+   * @returns the receipt, which a repeated call gets again for 24 hours
+   * @throws DomainError reference_not_found where the user is unknown and no receipt is left
    */
-  async erase({ id }: TenantRecord, actor: Actor, user: UserAddress): Promise<Erasure> {
-    if (user.environment === 'sandbox')
-      return this.store.transaction(async (tx) => (await this.eraseWithin(tx, id, user)).result, undefined, {
-        tenantId: id,
-      })
-    const outcome = await this.audited.run<Erasure | DomainError>(id, actor, async (tx) => {
-      try {
-        const { result, facts } = await this.eraseWithin(tx, id, user)
-        return { result, facts: { ...facts, status: STATUS_OK } }
-      } catch (error) {
-        // A refusal has changed nothing, so that its entry may stand in the same transaction.
-        if (!(error instanceof DomainError) || error.code !== 'reference_not_found') throw error
-        return { result: error, facts: { event: 'delete', status: STATUS_NOT_FOUND, code: error.code } }
-      }
-    })
-    if (outcome instanceof DomainError) throw outcome
-    return outcome
+  async erase(
+    { id }: TenantRecord,
+    by: Actor | OpenUnitOfWork,
+    { environment, userId }: UserAddress,
+  ): Promise<Erasure> {
+    const blindIndex = this.vault.blindIndex(id, environment, userId)
+    const erasure = await this.audited.run(
+      id,
+      by,
+      async (tx): Promise<AuditedResult<Erasure | null>> => {
+        const subject = await this.vault.find(tx, blindIndex, userId)
+        if (!subject) return repeatedErasure(await tx.erasure(blindIndex, this.clock.now()))
+        const receipt = await this.eraseSubject(tx, { id, environment, userId, blindIndex })
+        return {
+          result: { receipt, isRepeated: false },
+          facts: {
+            event: 'delete',
+            status: STATUS_OK,
+            subject: subject.pseudonym,
+            erasure_id: receipt.erasureId,
+            references: receipt.references,
+            captures: receipt.captures,
+            idempotency_records: receipt.idempotencyRecords,
+          },
+        }
+      },
+      { isAudited: environment === 'production' },
+    )
+    if (!erasure) throw new DomainError('reference_not_found')
+    return erasure
   }
 
   /**
@@ -101,7 +121,7 @@ export class UserOperations {
       if (disabledAt !== null)
         throw new UserOperationError(
           'reference_disabled',
-          'The reference is disabled after too many rejections: enrol the user anew with `"replace": true`.',
+          'The reference is disabled after too many rejections. Enroll the user again with `"replace": true`.',
         )
       await tx.setLockout(subjectId, CLEAR)
       await this.outbox.put(tx, {
@@ -118,27 +138,13 @@ export class UserOperations {
     })
   }
 
-  /** For a transaction that writes the audit entry itself, as that of an API call does. @throws DomainError reference_not_found */
-  async eraseWithin(
+  /** Deletes everything about the user, keeps a receipt and puts the webhook `user.erased` into the outbox. */
+  private async eraseSubject(
     tx: StoreTransaction,
-    tenantId: string,
-    { environment, userId }: UserAddress,
-  ): Promise<Act<Erasure>> {
+    { id, environment, userId, blindIndex }: { id: string; blindIndex: Buffer } & UserAddress,
+  ): Promise<ErasureRecord> {
     const now = this.clock.now()
-    const blindIndex = this.vault.blindIndex(tenantId, environment, userId)
-    const subject = await this.vault.find(tx, blindIndex, userId)
-    if (!subject) {
-      const receipt = await tx.erasure(blindIndex, now)
-      if (!receipt) throw new DomainError('reference_not_found')
-      return {
-        result: { receipt, isRepeated: true },
-        facts: { event: 'delete', erasure_id: receipt.erasureId, repeated: true },
-      }
-    }
-    const [counts, endpoints] = await Promise.all([
-      tx.eraseSubject(blindIndex),
-      tx.webhookEndpoints(tenantId),
-    ])
+    const [counts, endpoints] = await Promise.all([tx.eraseSubject(blindIndex), tx.webhookEndpoints(id)])
     const receipt: ErasureRecord = {
       blindIndex,
       erasureId: prefixedId('era', now),
@@ -147,19 +153,20 @@ export class UserOperations {
       ...counts,
     }
     await tx.putErasure(receipt)
-    // The user's own key is gone: this one event names somebody who is erased, until it is delivered.
+    // The user's own key is gone: this event is the only one that names an erased user, until it is delivered.
     const data = erasureView(receipt, userId)
-    await this.outbox.put(tx, { tenantId, environment, type: 'user.erased', data }, endpoints)
-    return {
-      result: { receipt, isRepeated: false },
-      facts: {
-        event: 'delete',
-        subject: subject.pseudonym,
-        erasure_id: receipt.erasureId,
-        references: receipt.references,
-        captures: receipt.captures,
-        idempotency_records: receipt.idempotencyRecords,
-      },
-    }
+    await this.outbox.put(tx, { tenantId: id, environment, type: 'user.erased', data }, endpoints)
+    return receipt
+  }
+}
+
+/** The erasure of a user who is unknown: the receipt of the first call, or null where none is left. */
+function repeatedErasure(receipt: ErasureRecord | undefined): AuditedResult<Erasure | null> {
+  // The entry has the status and the code of the API's answer.
+  if (!receipt)
+    return { result: null, facts: { event: 'delete', status: STATUS_NOT_FOUND, code: 'reference_not_found' } }
+  return {
+    result: { receipt, isRepeated: true },
+    facts: { event: 'delete', status: STATUS_OK, erasure_id: receipt.erasureId, repeated: true },
   }
 }

@@ -1,4 +1,4 @@
-/** How tenants' matters look in JSON, at the command line, in the dashboard and in the API alike. */
+/** Serializers: the JSON of tenants, keys, users, people and webhooks, as the API, the command line and the dashboard show it. */
 import { isoTime } from '../lib/clock.js'
 import type {
   ApiKeyRecord,
@@ -51,14 +51,14 @@ export function keyView(key: ApiKeyRecord) {
   return {
     id,
     type,
-    /** Null for the first key of the environment and its successors. */
+    /** Name of the key, or null for the first key of the environment and its successors. */
     name: key.name,
     hint,
-    /** Null for all. */
+    /** Scopes of the key, or null for all scopes. */
     scopes: scopesOf(key),
-    /** Null for any. */
+    /** Networks from which the key may be used, or null for any network. */
     networks: key.networks?.split(' ') ?? null,
-    /** Null where none is needed. */
+    /** Client certificate that the key needs, or null for none. */
     certificate: key.certificate,
     created_at: isoTime(createdAt),
     valid_until: optionalTime(validUntil),
@@ -66,7 +66,7 @@ export function keyView(key: ApiKeyRecord) {
   }
 }
 
-/** Of a new tenant's secret; a rotation says when it was made as well. */
+/** The signing secret of a new tenant; `rotationView` adds the time at which a secret was made. */
 export function secretView({ id, secret }: RevealedSecret) {
   return { id, secret }
 }
@@ -78,7 +78,7 @@ export function rotationView({ current, previous }: Rotation) {
   }
 }
 
-/** @param userId as it was given: the database does not hold it */
+/** @param userId as the caller wrote it: the database does not hold it */
 export function erasureView(receipt: ErasureRecord, userId: string) {
   return {
     user_id: userId,
@@ -93,12 +93,12 @@ export function erasureView(receipt: ErasureRecord, userId: string) {
   }
 }
 
-/** @param userId as it was given: the database does not hold it */
+/** @param userId as the caller wrote it: the database does not hold it */
 export function userView(
   userId: string,
   { record }: Pick<Subject, 'record'>,
   reference: Pick<ReferenceRecord, 'id' | 'model' | 'createdAt'> &
-    Pick<ReferenceContent, 'views' | 'consent'>,
+    Pick<ReferenceContent, 'photoCount' | 'consent'>,
   lockout: { reason: LockoutReason; until: number | null } | null,
 ) {
   return {
@@ -109,7 +109,7 @@ export function userView(
       reference_id: reference.id,
       created_at: isoTime(reference.createdAt),
       model: reference.model,
-      views: reference.views,
+      views: reference.photoCount,
       consent: reference.consent,
     },
     lockout: {
@@ -126,10 +126,10 @@ export function webhookView(endpoint: WebhookEndpointRecord) {
     id,
     environment,
     url,
-    /** Empty: all. */
+    /** Types of events that are sent; an empty list stands for all. */
     events: events === '' ? [] : events.split(','),
     created_at: isoTime(createdAt),
-    /** `failing` from a try that was not taken until one that is. */
+    /** `failing` from a failed attempt until the next delivery. */
     health:
       failures > 0
         ? ('failing' as const)

@@ -1,5 +1,6 @@
-/** A tenant's webhooks: where it wants to be told, and what became of what it was told. */
+/** Operations on a tenant's webhook endpoints and their deliveries. */
 
+import type { Actor, AuditedUnitOfWork } from '../audit/audited-unit-of-work.js'
 import type { Environment } from '../config/config.js'
 import { prefixedId } from '../crypto/identifiers.js'
 import type { Clock } from '../lib/clock.js'
@@ -9,9 +10,8 @@ import type { Store, StoreReader, StoreTransaction } from '../storage/store.js'
 import type { Outbox } from '../webhooks/outbox.js'
 import { TEST_EVENT, WEBHOOK_EVENTS } from '../webhooks/webhook-events.js'
 import { assertWebhookUrl } from '../webhooks/webhook-url.js'
-import type { Actor, AuditedTransactions } from './operation.js'
 
-/** A tenant needs one, and a second one while it moves. */
+/** Endpoints of one tenant: it needs one for each environment, and further ones while it moves. */
 export const MAX_ENDPOINTS = 5
 
 export class WebhookOperationError extends CodedError<
@@ -29,13 +29,13 @@ export class WebhookOperationError extends CodedError<
 export interface NewWebhook {
   url: string
   environment: Environment
-  /** None stands for all, those to come included. */
+  /** Types of events to send; an empty list stands for all, types of later versions included. */
   events: readonly string[]
 }
 
 export class WebhookOperations {
   constructor(
-    private readonly audited: AuditedTransactions,
+    private readonly audited: AuditedUnitOfWork,
     private readonly store: Store,
     private readonly outbox: Outbox,
     private readonly clock: Clock,
@@ -54,19 +54,19 @@ export class WebhookOperations {
       if ((await tx.webhookEndpoints(tenantId)).length >= MAX_ENDPOINTS)
         throw new WebhookOperationError(
           'too_many_webhooks',
-          `The tenant has ${MAX_ENDPOINTS} webhooks: remove one first.`,
+          `The tenant has ${MAX_ENDPOINTS} webhooks, which is the maximum. Remove one first.`,
         )
       const createdAt = this.clock.now()
       const id = prefixedId('whe', createdAt)
       const untried = { dropped: 0, lastSuccessAt: null, lastFailureAt: null, lastFailure: null, failures: 0 }
       const endpoint = { id, tenantId, environment, url, events, createdAt, ...untried }
       await tx.insertWebhookEndpoint(endpoint)
-      // The rest of an address often holds a token.
+      // Only the host is recorded: the rest of an address often contains a token.
       return { result: endpoint, facts: { event: 'webhook_added', endpoint: id, host, environment, events } }
     })
   }
 
-  /** Ends it, with all that waits for it. @throws WebhookOperationError webhook_not_found */
+  /** Removes an endpoint with its pending deliveries. @throws WebhookOperationError webhook_not_found */
   remove(tenant: TenantRecord, actor: Actor, endpointId: string): Promise<void> {
     return this.audited.run(tenant.id, actor, async (tx) => {
       const { id, url, environment, events } = await this.endpoint(tx, tenant, endpointId)
@@ -79,22 +79,25 @@ export class WebhookOperations {
     })
   }
 
-  /** Sends an event that says nothing. @returns the delivery's id @throws WebhookOperationError webhook_not_found, webhook_queue_full */
+  /** Sends an event without data, to try the endpoint. @returns the delivery's id @throws WebhookOperationError webhook_not_found, webhook_queue_full */
   test(tenant: TenantRecord, endpointId: string): Promise<string> {
     const put = async (tx: StoreTransaction) => {
       const endpoint = await this.endpoint(tx, tenant, endpointId)
       const { environment } = endpoint
-      const occurrence = { tenantId: tenant.id, environment, type: TEST_EVENT, data: {} } as const
-      const delivery = await this.outbox.putFor(tx, endpoint, occurrence)
+      const event = { tenantId: tenant.id, environment, type: TEST_EVENT, data: {} } as const
+      const delivery = await this.outbox.putFor(tx, endpoint, event)
       if (!delivery)
-        throw new WebhookOperationError('webhook_queue_full', 'Too many deliveries wait for this webhook.')
+        throw new WebhookOperationError(
+          'webhook_queue_full',
+          'Too many deliveries are pending for this webhook. Wait until its endpoint has accepted some.',
+        )
       return delivery
     }
     return this.store.transaction(put, undefined, { tenantId: tenant.id })
   }
 
   /**
-   * Sends an event once more, tries counted anew.
+   * Sends an event once more, with all its attempts.
    * @throws WebhookOperationError delivery_not_found, delivery_pending, body_gone
    */
   redeliver(tenant: TenantRecord, actor: Actor, deliveryId: string): Promise<WebhookDeliveryRecord> {
@@ -103,8 +106,12 @@ export class WebhookOperations {
       if (delivery?.tenantId !== tenant.id)
         throw new WebhookOperationError('delivery_not_found', `There is no delivery ${deliveryId}.`)
       if (delivery.status === 'pending')
-        throw new WebhookOperationError('delivery_pending', 'The delivery is still being tried.')
-      if (!delivery.sealed) throw new WebhookOperationError('body_gone', 'What it said is kept no longer.')
+        throw new WebhookOperationError(
+          'delivery_pending',
+          'The delivery is still pending: it will be retried without this.',
+        )
+      if (!delivery.sealed)
+        throw new WebhookOperationError('body_gone', 'The body of this delivery is no longer kept.')
       const nextAttemptAt = this.clock.now()
       const progress = {
         ...delivery,

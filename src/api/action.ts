@@ -1,4 +1,4 @@
-/** The action that is to be countersigned, in the one form that two sides can compare. */
+/** The action to be countersigned, in the canonical form in which two sides can compare it (RFC 8785). */
 import Type from 'typebox'
 import { canonicalJson } from '../crypto/verification-jwt.js'
 import { DomainError } from '../lib/domain-error.js'
@@ -6,11 +6,14 @@ import { DomainError } from '../lib/domain-error.js'
 const MAX_ACTION_BYTES = 4096
 
 export const actionSchema = Type.Union([Type.String(), Type.Record(Type.String(), Type.Unknown())], {
-  description: `What is to be countersigned, such as the transfer's amount and payee: an object or a string, at most ${MAX_ACTION_BYTES} bytes in RFC 8785 canonical form. Integers beyond 2^53 - 1 and numbers with more digits than a double holds are refused, because different readers take them for different numbers: send them as strings.`,
+  description: `The action to be countersigned, such as the transfer's amount and payee: an object or a string, at most ${MAX_ACTION_BYTES} bytes in RFC 8785 canonical form. Integers beyond 2^53 - 1 and numbers with more digits than a double holds are refused, because readers differ in the number that they read: send them as strings.`,
   examples: [{ type: 'wire_transfer', amount: '1250.00', currency: 'EUR', to: 'DE89370400440532013000' }],
 })
 
-/** @throws DomainError invalid_request when the action is too long or no I-JSON (RFC 7493: a number out of range) */
+/**
+ * Canonical JSON of the action (RFC 8785).
+ * @throws DomainError invalid_request when the action is too long, or holds a number beyond the range of I-JSON (RFC 7493)
+ */
 export function canonicalAction(action: unknown): string {
   const refuse = (issue: string) =>
     new DomainError('invalid_request', { details: [{ path: 'action', issue }] })

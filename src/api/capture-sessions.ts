@@ -34,26 +34,29 @@ const body = Type.Object(
     modes: Type.Optional(modesField),
     require_liveness: Type.Optional(requireLiveness),
     replace: Type.Optional(
-      Type.Boolean({ default: false, description: 'Of an enrolment: as `enroll` takes it.' }),
+      Type.Boolean({
+        default: false,
+        description: 'Only for an enrollment: the field `replace` of `enroll`.',
+      }),
     ),
     confirmation: Type.Optional(
       Type.Union([Type.Literal('code'), Type.Literal('none')], {
         description:
-          '`code`: the page first asks for `confirmation_code`. Tell it to the person by another channel than the link. `none`: the link is enough for anyone who opens it first. Default: `code` for an enrolment, `none` for a verify.',
+          '`code`: the page first asks for `confirmation_code`. Send it to the person by another channel than the link. `none`: the link is enough for the first person who opens it. Default: `code` for an enrollment, `none` for a verify.',
       }),
     ),
     verification_id: Type.Optional(
       Type.String({
         minLength: 1,
         maxLength: 64,
-        description: 'Of an enrolment that replaces: as `enroll` takes it.',
+        description: 'Only for an enrollment that replaces: the field `verification_id` of `enroll`.',
       }),
     ),
     return_url: Type.String({
       minLength: 1,
       maxLength: 1024,
       description:
-        'Where the page leads when it is done, with `capture_session=<id>` added to the query. Its origin must be allowed for the tenant.',
+        'Address to which the page leads the person at the end, with `capture_session=<id>` added to the query. Its origin must be allowed for the tenant.',
       examples: ['https://bank.example/transfers/4711'],
     }),
     locale: Type.Optional(
@@ -68,7 +71,7 @@ const body = Type.Object(
         maxLength: 200,
         pattern: NO_CONTROL_CHARACTERS,
         description:
-          'What the person confirms, in words: shown on the page. It holds no invisible characters and none that change the direction of writing.',
+          'The action in words, shown on the page to the person who confirms it. It holds no invisible characters and none that change the direction of writing.',
         examples: ['Transfer of 1250.00 EUR to Grace Hopper'],
       }),
     ),
@@ -98,18 +101,18 @@ const success = Type.Object(
   {
     session_id: Type.String(),
     url: Type.String({
-      description: 'Where the person is sent. It opens in one browser, once, and is told only here.',
+      description: 'Link to send to the person. It opens in one browser, once. No other call returns it.',
     }),
     confirmation_code: nullable(
       Type.String({
         description:
-          'Six digits, told only here. Tell them to the person by another channel than the link: after five wrong ones the session is over. Null where none is asked for.',
+          'Six digits, returned only here. Send them to the person by another channel than the link. After five wrong codes the session ends. Null where the page asks for no code.',
         examples: ['493028'],
       }),
     ),
     user_id: userId,
     purpose: purposeField,
-    expires_in: Type.Integer({ description: 'Seconds in which the capture must be done.' }),
+    expires_in: Type.Integer({ description: 'Seconds until the session expires.' }),
     expires_at: time('When the session expires.'),
   },
   { title: 'CaptureSessionLink' },
@@ -121,7 +124,7 @@ export const createCaptureSessionDescription: EndpointDescription = {
   path: '/v1/capture-sessions',
   summary: 'Have a face captured on the hosted page',
   description:
-    'Makes a link to the capture page of this installation: a code where one is asked for, consent, camera, challenge and up to three tries. What comes of it is for the backend, at `GET /v1/capture-sessions/{session_id}`; the person is led back with the id of the session alone.',
+    'Makes a link to the capture page of this installation. The page asks for a code where one is wanted and for consent, then runs the camera and a challenge, with up to three tries. The backend reads the result at `GET /v1/capture-sessions/{session_id}`; the person returns with only the id of the session.',
   body,
   success: { status: 201, description: 'The link.', schema: success },
   errors: [

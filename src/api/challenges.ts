@@ -1,4 +1,4 @@
-/** POST /v1/challenges: what a person is to do in front of the camera, for one user and one action, once. */
+/** POST /v1/challenges: movements for a person to make in front of the camera, for one user and one action, once. */
 import Type, { type Static } from 'typebox'
 import { CAPTURE } from '../biometrics/challenge/capture-limits.js'
 import { MODES, STEPS } from '../biometrics/challenge/steps.js'
@@ -23,7 +23,7 @@ export const modesField = Type.Array(Type.Union(MODES.map((mode) => Type.Literal
   maxItems: MODES.length,
   uniqueItems: true,
   description:
-    'How the person can move the head; default both. With one of them the statement is weaker and named so; with none, `[]`, frames alone are taken.',
+    'Movements of the head that the person can make; default both. With only one of them the liveness statement is weaker, and its name says so. With none, `[]`, the frames show no movement.',
 })
 
 const body = Type.Object(
@@ -42,18 +42,18 @@ const success = Type.Object(
     nonce: Type.String({
       minLength: NONCE_LENGTH,
       maxLength: NONCE_LENGTH,
-      description: 'To be sent back with the frames. Told this once.',
+      description: 'Send it back with the frames. No other call returns it.',
     }),
     user_id: userId,
     purpose: purposeField,
     method: nullable(
       Type.String({
-        description: 'How the check will be called in verdicts; null where no movement is asked for.',
+        description: 'Name of the check in verdicts; null where no movement is asked for.',
       }),
     ),
     steps: Type.Array(Type.Union(STEPS.map((step) => Type.Literal(step))), {
       minItems: 1,
-      description: 'In order. Left and right are the person’s own.',
+      description: 'Movements, in order. Left and right are the person’s own.',
     }),
     capture: Type.Object(
       {
@@ -64,9 +64,11 @@ const success = Type.Object(
         min_duration_ms: Type.Integer(),
         max_duration_ms: Type.Integer(),
       },
-      { description: 'What the frames must keep to.' },
+      { description: 'Limits that the frames must keep to.' },
     ),
-    expires_in: Type.Integer({ description: 'Seconds in which the frames must have come.' }),
+    expires_in: Type.Integer({
+      description: 'Seconds until the challenge expires: the frames must have arrived by then.',
+    }),
     expires_at: time('When the challenge expires.'),
   },
   { title: 'Challenge' },
@@ -78,7 +80,7 @@ export const createChallengeDescription: EndpointDescription = {
   path: '/v1/challenges',
   summary: 'Ask for a challenge',
   description:
-    'Draws movements of the head that nobody can foresee. The frames of a person who does them are sent to verify or enroll as `challenge`, in the place of photos. A challenge is good for one call, for one user and one action.',
+    'Draws movements of the head that nobody can foresee. Send the frames of a person who makes them to verify or enroll as `challenge`, instead of photos. A challenge is good for one call, for one user and one action.',
   body,
   success: { status: 201, description: 'The challenge.', schema: success },
   errors: [
@@ -146,7 +148,10 @@ export function createChallenge(services: Parts): UserEndpoint<Input> {
   }
 }
 
-/** @throws DomainError invalid_request when there is no action to verify, or one to enrol */
+/**
+ * Canonical form of the action of a verify; null for an enrollment.
+ * @throws DomainError invalid_request when a verify has no action, or an enrollment has one
+ */
 export function actionFor(purpose: Purpose, action: unknown): string | null {
   const refuse = (issue: string) =>
     new DomainError('invalid_request', { details: [{ path: 'action', issue }] })
@@ -177,7 +182,7 @@ export async function assertVerifiable(
   if (!reference && provider.needsReference(user.id)) throw new DomainError('reference_not_found')
 }
 
-/** @param waitMs undefined where only a new enrolment helps */
+/** @param waitMs undefined for a lockout that only a new enrollment ends */
 function lockedOut(waitMs: number | undefined): DomainError {
   return new DomainError('locked_out', {
     message: 'The user is locked out after rejected verifications.',

@@ -1,6 +1,7 @@
 /** DELETE /v1/delete: erases a user completely (GDPR article 17, CCPA). */
 import Type, { type Static } from 'typebox'
 import { erasureView } from '../admin/views.js'
+import { OpenUnitOfWork } from '../audit/audited-unit-of-work.js'
 import { type EndpointDescription, SMALL_BODY_BYTES, type UserEndpoint } from './endpoint.js'
 import { time, userId } from './schemas.js'
 import type { Services } from './services.js'
@@ -17,7 +18,7 @@ export const erasureSchema = Type.Object(
     erased_at: time('When the user was erased.'),
     erased: Type.Object({
       references: count('Biometric references.'),
-      captures: count('Remembered captures, kept for telling replays.'),
+      captures: count('Captures that were remembered for detecting replays.'),
       idempotency_records: count('Kept responses.'),
     }),
   },
@@ -33,9 +34,9 @@ export const deleteDescription: EndpointDescription = {
     'Erases the user: reference, remembered captures, kept responses and the data key that sealed them. A repeat within 24 hours returns the same receipt.',
   body,
   bodyOptional: true,
-  query: { user_id: { schema: userId, description: 'Instead of a body.' } },
+  query: { user_id: { schema: userId, description: 'The user, instead of a body.' } },
   success: { status: 200, description: 'The receipt of the erasure.', schema: erasureSchema },
-  // The sandbox has it on demand, for `+unavailable`.
+  // Only the sandbox answers `overloaded`, for users that end in `+unavailable`.
   errors: ['reference_not_found', 'overloaded'],
   usesEngine: false,
   maxBodyBytes: SMALL_BODY_BYTES,
@@ -52,13 +53,14 @@ export function erase({ operations }: Pick<Services, 'operations'>): UserEndpoin
     aboutUser: true,
     async handle({ input, tenant, environment }) {
       return async (tx) => {
+        const unit = new OpenUnitOfWork(tx)
         const user = { environment, userId: input.user_id }
-        const { result, facts } = await operations.users.eraseWithin(tx, tenant.id, user)
+        const { receipt, isRepeated } = await operations.users.erase(tenant, unit, user)
         return {
           status: 200,
-          body: erasureView(result.receipt, input.user_id),
-          observed: { effect: result.isRepeated ? undefined : 'erased' },
-          audit: facts,
+          body: erasureView(receipt, input.user_id),
+          observed: { effect: isRepeated ? undefined : 'erased' },
+          audit: unit.facts,
         }
       }
     },

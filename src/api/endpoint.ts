@@ -1,4 +1,4 @@
-/** What an endpoint is: its description, from which validation and the OpenAPI document are made, and its handler. */
+/** An endpoint: its description, from which validation and the OpenAPI document are made, and its handler. */
 
 import type { TSchema } from 'typebox'
 import type { AuditEventName } from '../audit/audit-events.js'
@@ -9,18 +9,18 @@ import type { Scope } from '../tenants/key-scopes.js'
 import type { Call, UserCall } from '../verification/call.js'
 import type { Reason } from '../verification/reasons.js'
 
-/** For an endpoint that carries no images: far more than its few short fields need. */
+/** Largest body of an endpoint without images, in bytes: far more than its few short fields need. */
 export const SMALL_BODY_BYTES = 16_384
 
-/** What an execution changed, for metrics. */
+/** Change that a request brought about, as metrics count it. */
 export type Effect = 'locked_out' | 'reference_disabled' | 'rotated' | 'erased'
 
-/** What came about, stated once, by the endpoint: log, metrics, traces and charts read this and never the body. */
+/** Facts of an outcome for log, metrics, traces and charts, which never read the body. The endpoint states them once. */
 export interface Observed {
   verdict?: 'approved' | 'rejected'
-  /** Of a rejection. */
+  /** Reason of a rejection; null for an approval. */
   reason?: Reason | null
-  /** Of a verdict for which images were compared. */
+  /** Score of the comparison; null where no images were compared. */
   score?: number | null
   effect?: Effect | undefined
 }
@@ -71,7 +71,7 @@ export interface Parameter {
 }
 
 export interface EndpointDescription {
-  /** operationId in the OpenAPI document, name in logs and metrics. */
+  /** `operationId` in the OpenAPI document, and name of the endpoint in logs and metrics. */
   id:
     | 'enroll'
     | 'verify'
@@ -91,32 +91,32 @@ export interface EndpointDescription {
   description: string
   /** Schema of the JSON body; absent for none. */
   body?: TSchema
-  /** The body may be left out. */
+  /** Whether the body may be left out. Default false. */
   bodyOptional?: boolean
-  /** Of the parameters in the path, by their names there: fields of the input. */
+  /** Parameters of the path, by the names in its braces. Each is a field of the input. */
   pathParameters?: Record<string, Parameter>
-  /** Fields of the input that may stand in the query: strings, or whole numbers where the schema says so. */
+  /** Fields of the input that the query may hold: strings, or whole numbers where the schema says so. */
   query?: Record<string, Parameter>
   success: { status: number; description: string; schema: TSchema }
   /** A second documented answer, such as a degraded health report or a dry run. */
   alternative?: { status: number; description: string; schema: TSchema }
-  /** Error codes of its own, beside those that every endpoint shares. */
+  /** Error codes of this endpoint, in addition to those that every endpoint shares. */
   errors: ErrorCode[]
-  /** Needs the engine: refused at its head while the engine has no place for its caller. */
+  /** Whether the endpoint needs the engine: if so, a request is refused before its body is read while the engine has no room for its caller. */
   usesEngine: boolean
-  /** Largest body, in bytes, where it is less than the service's own limit: for all that carry no images. */
+  /** Largest body, in bytes, for an endpoint without images. Default: the limit of the service. */
   maxBodyBytes?: number
-  /** Its answers hold a signing secret: given only over TLS, loopback, or with TLS that ends in front. */
+  /** Whether answers hold a signing secret: they are then sent only over TLS, over loopback, or behind a proxy that ends TLS. */
   answersWithSecret: boolean
-  /** Honours X-Svc-Idempotency-Key. What changes nothing is safe to send again without it: the key is then taken and ignored. */
+  /** Whether `X-Svc-Idempotency-Key` counts. An endpoint that changes nothing accepts the header and ignores it. */
   idempotent: boolean
-  /** Counts towards a rate limit of its own, as large as the tenant's: however often it is called, no verify is refused for it. */
+  /** Whether calls count towards a rate limit of the endpoint's own, as large as the tenant's, so that they cost no verify its place. */
   ownRateLimit?: boolean
-  /** Of the entry that it writes to the audit log in production; null where it writes none. */
+  /** Event of the audit entry that production writes; null where it writes none. */
   auditEvent: AuditEventName | null
-  /** Still answers callers of before, signed, when the database is gone. */
+  /** Whether recent callers still get a signed answer while the database is gone. */
   answersWithoutStore: boolean
-  /** A key needs one of these; none for what every key may do. */
+  /** Scopes of which an API key needs one; empty for an endpoint that every key may call. */
   scopes: readonly Scope[]
 }
 

@@ -30,7 +30,7 @@ const body = Type.Object(
     replace: Type.Optional(
       Type.Boolean({
         default: false,
-        description: 'Replace the reference of a user who is enrolled already.',
+        description: 'Replace the reference of a user who is already enrolled.',
       }),
     ),
     verification_id: Type.Optional(
@@ -38,21 +38,21 @@ const body = Type.Object(
         minLength: 1,
         maxLength: 64,
         description:
-          'With `replace`, where the contract asks for a verdict: an approved verify of this user for an action with the type `replace_reference`, of the last minutes, which is used up by it.',
+          'With `replace`, where the contract asks for a verdict: id of an approved verify of this user for an action with the type `replace_reference`, made in the last minutes. The enrollment uses it up.',
       }),
     ),
     add: Type.Optional(
       Type.Boolean({
         default: false,
         description:
-          'Add the photos to the reference of a user who is enrolled already: each must match it. Not together with `replace`.',
+          'Add the photos to the reference of a user who is already enrolled: each must match it. Not together with `replace`.',
       }),
     ),
     dry_run: Type.Optional(
       Type.Boolean({
         default: false,
         description:
-          'Assess the photos and store nothing: 200 instead of 201. Photos that an enrolment would refuse for their quality are told of in `quality.images`. Whether the user is enrolled makes no difference.',
+          'Assess the photos and store nothing: 200 instead of 201. `quality.images` reports photos that an enrollment would refuse for their quality. Whether the user is enrolled makes no difference.',
       }),
     ),
     consent: Type.Optional(consent),
@@ -64,7 +64,7 @@ const assessed = {
   user_id: userId,
   quality: enrolmentQuality,
   liveness,
-  model: Type.String({ description: 'The model pack the reference was made with.' }),
+  model: Type.String({ description: 'The model pack that made the reference.' }),
 }
 
 const success = Type.Object(
@@ -83,9 +83,9 @@ export const enrollDescription: EndpointDescription = {
   id: 'enroll',
   method: 'POST',
   path: '/v1/enroll',
-  summary: 'Enrol a user',
+  summary: 'Enroll a user',
   description:
-    'Captures a biometric reference at user creation. Several images, best three, are combined into one reference; every one of them must be usable and match each of the others. With `add`, photos join the reference of an enrolled user.',
+    'Captures a biometric reference at user creation. Several images, ideally three, are combined into one reference; each of them must be usable and match all the others. With `add`, photos join the reference of an enrolled user.',
   body,
   success: { status: 201, description: 'The user is enrolled.', schema: success },
   alternative: { status: 200, description: 'The photos are assessed: a dry run.', schema: assessment },
@@ -132,7 +132,7 @@ export function enroll(services: Parts): UserEndpoint<Input> {
     aboutUser: true,
     async handle(call): Promise<Commit | Outcome> {
       const { input } = call
-      // Who is known by a face is changed by both.
+      // Both fields change whose face is recognized as this user.
       for (const field of ['replace', 'add'] as const)
         if (input[field]) assertOneOf(call.scopes, ['replace'], field)
       if (input.add && input.replace)
@@ -157,23 +157,23 @@ export function enroll(services: Parts): UserEndpoint<Input> {
 
   async function capture(call: UserCall<Input>, evidence: Evidence): Promise<Commit | Outcome> {
     const { input, user } = call
-    // Asked before the engine works for nothing, and again in the transaction, which decides.
+    // Checked here to save the engine useless work, and again in the transaction, which decides.
     if (input.add && !input.dry_run) await enrolment.assertAddable(call)
     else if (!input.dry_run) {
       const existing = await vault.find(store.read, user.blindIndex, user.id)
       if (existing?.reference) enrolment.assertReplaceable(call, existing)
     }
     const enrolling = provider.enrol(call, evidence, { assessOnly: input.dry_run ?? false })
-    // Before the transaction, which holds the database's lock; and while the engine computes.
+    // Hashed while the engine computes, and before the transaction, which holds a lock of the database.
     const [enrolled, hashes] = await Promise.all([enrolling, captures.hash(evidence.images)])
     Object.assign(call.timings, enrolled.timingsMs)
     if (input.dry_run)
       return {
         status: 200,
-        body: { ...assessmentOf(call, enrolled, enrolled.views, provider.model), status: 'assessed' },
+        body: { ...assessmentOf(call, enrolled, enrolled.photoCount, provider.model), status: 'assessed' },
         audit: { model: provider.model, dry_run: true },
       }
-    const photos = { call, hashes, views: enrolled.views, enrolled }
+    const photos = { call, hashes, enrolled }
     return (tx) => (input.add ? enrolment.add(tx, photos) : enrolment.store(tx, photos))
   }
 }

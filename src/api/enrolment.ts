@@ -1,4 +1,4 @@
-/** Writes a reference: a first one, one in the place of another, or one with further photos in it. Inside the transaction. */
+/** Writes a user's reference inside the transaction: the first one, one that replaces another, or one with photos added to it. */
 
 import { isoTime } from '../lib/clock.js'
 import { DomainError } from '../lib/domain-error.js'
@@ -18,12 +18,11 @@ import { livenessView, qualityView } from './views.js'
 
 type EnrolCall = UserCall<CaptureInput & { replace?: boolean; verification_id?: string; consent?: Consent }>
 
-/** Photos that were found usable. */
+/** Photos that the engine found usable. */
 interface Photos {
   call: EnrolCall
-  /** As the memory of captures has them. */
+  /** Hashes of the images, by which `CaptureMemory` remembers them. */
   hashes: Buffer[]
-  views: number
   enrolled: Enrolled
 }
 
@@ -43,7 +42,7 @@ export class Enrolment {
   }
 
   /**
-   * @param subject who has a reference
+   * Checks that a reference that exists may be replaced.
    * @throws DomainError already_enrolled, replace_verdict_required
    */
   assertReplaceable({ input, tenant }: EnrolCall, { record }: Pick<Subject, 'record'>): void {
@@ -54,13 +53,13 @@ export class Enrolment {
   /** @throws DomainError already_enrolled, replace_verdict_required */
   async store(tx: StoreTransaction, photos: Photos): Promise<Outcome> {
     const { vault } = this.services
-    const { call, views, enrolled } = photos
+    const { call, enrolled } = photos
     const { input, tenant, environment, user } = call
     const [found, endpoints] = await Promise.all([
       vault.find(tx, user.blindIndex, user.id),
       tx.webhookEndpoints(tenant.id),
     ])
-    // Before anything is cleared: without its verdict a replacement ends no lockout.
+    // Checked before the lockout is cleared: a replacement without its verdict must not end one.
     if (found?.reference) this.assertReplaceable(call, found)
     const subject = found ?? vault.create(tenant.id, environment, user.blindIndex, user.id)
     if (found) await tx.setLockout(subject.record.id, CLEAR)
@@ -69,9 +68,9 @@ export class Enrolment {
     const { userQuota } = this.services
     if (found) await userQuota.noteUse(tx, subject.record)
     else await userQuota.add(tx, subject.record)
-    const { reference: embedding, weight } = enrolled
+    const { reference: embedding, weight, photoCount } = enrolled
     return this.put(tx, photos, subject, {
-      reference: { embedding, weight, views },
+      reference: { embedding, weight, photoCount },
       consent: input.consent ?? null,
       audit: {
         replaced: Boolean(found?.reference),
@@ -82,7 +81,7 @@ export class Enrolment {
   }
 
   /**
-   * Against the reference of the moment, so that of two additions at once none is lost.
+   * Adds the photos to the reference as it is inside the transaction, so that two parallel additions both count.
    * @throws DomainError reference_not_found, reference_model_mismatch, locked_out
    */
   async add(tx: StoreTransaction, photos: Photos): Promise<Outcome | Refusal> {
@@ -105,12 +104,12 @@ export class Enrolment {
     return this.put(tx, photos, subject, {
       reference,
       consent: call.input.consent ?? consent,
-      audit: { added: reference.views - present.views },
+      audit: { added: reference.photoCount - present.photoCount },
       endpoints,
     })
   }
 
-  /** A match at an addition is a guess at the reference like any verify: whoever is locked out may not make one. */
+  /** The subject and the reference to which photos may be added. */
   private extensible(
     subject: Subject | null,
     { environment }: EnrolCall,
@@ -143,7 +142,7 @@ export class Enrolment {
       reference: FusedReference
       consent: Consent | null
       audit: Record<string, unknown>
-      /** The tenant's. */
+      /** The tenant's webhook endpoints. */
       endpoints: WebhookEndpointRecord[]
     },
   ): Promise<Outcome> {
@@ -163,7 +162,7 @@ export class Enrolment {
         user_id: call.input.user_id,
         reference_id: record.id,
         model,
-        views: reference.views,
+        views: reference.photoCount,
         ...audit,
       },
       subject: ownerOf(subject),
@@ -173,7 +172,7 @@ export class Enrolment {
       status: 201,
       body: {
         reference_id: record.id,
-        ...assessmentOf(call, enrolled, reference.views, model),
+        ...assessmentOf(call, enrolled, reference.photoCount, model),
         status: 'enrolled',
         created_at: isoTime(record.createdAt),
       },
@@ -182,7 +181,7 @@ export class Enrolment {
         subject: subject.pseudonym,
         reference_id: record.id,
         model,
-        views: reference.views,
+        views: reference.photoCount,
         ...audit,
         consent_recorded: call.input.consent !== undefined,
       },
@@ -190,16 +189,16 @@ export class Enrolment {
   }
 }
 
-/** What is said of photos, whether they are stored or not. */
+/** Fields of the response that assess the photos, whether they are stored or not. */
 export function assessmentOf(
   { input }: EnrolCall,
   { quality, findings, liveness }: Enrolled,
-  views: number,
+  photoCount: number,
   model: string,
 ): Record<string, unknown> {
   return {
     user_id: input.user_id,
-    quality: { ...qualityView(quality), views, images: findings.map(imageQualityView) },
+    quality: { ...qualityView(quality), views: photoCount, images: findings.map(imageQualityView) },
     liveness: livenessView(liveness),
     model,
   }

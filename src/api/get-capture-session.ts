@@ -1,4 +1,4 @@
-/** GET /v1/capture-sessions/{session_id}: how far a session of the hosted capture page has come, and its verdict. */
+/** GET /v1/capture-sessions/{session_id}: the state and the verdict of a session of the hosted capture page. */
 import Type from 'typebox'
 import { isoTime } from '../lib/clock.js'
 import { DomainError } from '../lib/domain-error.js'
@@ -20,7 +20,7 @@ const success = Type.Object(
       STATUSES.map((status) => Type.Literal(status)),
       {
         description:
-          '`open`: nobody has opened the link. `in_progress`: somebody has. `completed`: `result` is final. `cancelled`: the person gave up. `expired`: the time was over first.',
+          '`open`: nobody has opened the link. `in_progress`: somebody has opened it. `completed`: `result` is final. `cancelled`: the person gave up. `expired`: the session expired before it was completed.',
       },
     ),
     attempts: Type.Integer({ minimum: 0, description: 'Captures that were judged or are being judged.' }),
@@ -30,20 +30,20 @@ const success = Type.Object(
           version: Type.String(),
           at: time('When the person agreed.'),
         },
-        { description: 'The person’s consent; null before.' },
+        { description: 'The person’s consent; null until the person has agreed.' },
       ),
     ),
     result: nullable(
       Type.Object(
         {
-          status: Type.Integer({ description: 'HTTP status of that call.' }),
+          status: Type.Integer({ description: 'HTTP status of the call of verify or enroll.' }),
           body: Type.Record(Type.String(), Type.Unknown(), {
-            description: 'As `verify` or `enroll` answers: the verdict with its JWT, or an error.',
+            description: 'Body of the answer of `verify` or `enroll`: the verdict with its JWT, or an error.',
           }),
         },
         {
           description:
-            'The result of the last capture that was judged; null where none was. The JWT’s `nonce` is the id of the session. Whether the status is `completed` or not, nothing but the checked JWT of an approval stands for one.',
+            'The result of the last capture that was judged; null where none was. The JWT’s `nonce` is the id of the session. Only the checked JWT proves an approval: the status `completed` does not.',
         },
       ),
     ),
@@ -59,9 +59,9 @@ export const getCaptureSessionDescription: EndpointDescription = {
   path: '/v1/capture-sessions/{session_id}',
   summary: 'Look at a session of the hosted page',
   description:
-    'How far the person has come, what they agreed to, and the verdict, as the call of verify or enroll would have answered. It is there until an hour after the session has expired, or until the user is erased.',
+    'Says how far the person has come, what they agreed to, and the verdict that verify or enroll answered. The session can be read until an hour after it has expired, or until the user is erased.',
   pathParameters: {
-    session_id: { schema: sessionId, description: 'As `POST /v1/capture-sessions` named it.' },
+    session_id: { schema: sessionId, description: 'Id that `POST /v1/capture-sessions` returned.' },
   },
   success: { status: 200, description: 'The session.', schema: success },
   errors: ['invalid_request', 'capture_session_not_found'],
@@ -74,7 +74,7 @@ export const getCaptureSessionDescription: EndpointDescription = {
   scopes: ['verify', 'enroll'],
 }
 
-/** Under which the answer to a capture is kept: the same key for all who send it and ask for it. */
+/** Idempotency key under which the answer to a capture is kept: the page sends the capture with it, and this endpoint reads it. */
 export function captureAnswerKey(sessionId: string, challengeId: string): string {
   return `capture-session/${sessionId}/${challengeId}`
 }

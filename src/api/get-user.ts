@@ -1,4 +1,4 @@
-/** GET /v1/users/{user_id}: what is known of an enrolled user, without anything biometric. */
+/** GET /v1/users/{user_id}: the record of an enrolled user, without anything biometric. */
 import Type, { type Static } from 'typebox'
 import { userView } from '../admin/views.js'
 import { DomainError } from '../lib/domain-error.js'
@@ -10,24 +10,27 @@ export const userSchema = Type.Object(
   {
     user_id: userId,
     status: Type.Literal('enrolled'),
-    enrolled_at: time('When the user was enrolled first.'),
+    enrolled_at: time('When the user was first enrolled.'),
     reference: Type.Object({
       reference_id: Type.String(),
-      created_at: time('When it was captured, or photos were last added to it.'),
-      model: Type.String({ description: 'The model pack it was made with.' }),
+      created_at: time('When the reference was captured, or photos were last added to it.'),
+      model: Type.String({ description: 'The model pack that made the reference.' }),
       comparable: Type.Boolean({
         description:
-          'Whether it was made with the model pack that serves. If not, verify answers `reference_model_mismatch` until the user is enrolled anew.',
+          'Whether the model pack that serves made the reference. If not, verify answers `reference_model_mismatch` until the user is enrolled again.',
       }),
-      views: Type.Integer({ minimum: 1, description: 'How many photos it holds.' }),
+      views: Type.Integer({ minimum: 1, description: 'Number of photos that the reference was made of.' }),
       consent: nullable(consent),
     }),
     lockout: Type.Object({
       status: Type.Union(
         [Type.Literal('none'), Type.Literal('locked_out'), Type.Literal('reference_disabled')],
-        { description: 'What verify would answer now. `reference_disabled` ends by a new enrolment alone.' },
+        {
+          description:
+            'Lockout that verify would report now. Only a new enrollment ends `reference_disabled`.',
+        },
       ),
-      until: nullable(time('When `locked_out` ends by itself.')),
+      until: nullable(time('When `locked_out` ends.')),
       rejections: Type.Integer({ minimum: 0, description: 'Consecutive rejections so far.' }),
     }),
   },
@@ -44,10 +47,10 @@ export const getUserDescription: EndpointDescription = {
   path: '/v1/users/{user_id}',
   summary: 'Look a user up',
   description:
-    'Says whether a user is enrolled, since when, with which model pack, and whether the user is locked out. It holds nothing biometric, and writes no audit entry. A user id that is `.` or `..` has no address.',
+    'Says whether a user is enrolled, since when, with which model pack, and whether the user is locked out. The answer holds nothing biometric, and the call writes no audit entry. A user id that is `.` or `..` has no address.',
   pathParameters,
   success: { status: 200, description: 'The user is enrolled.', schema: userSchema },
-  // The sandbox has it on demand, for `+unavailable`.
+  // Only the sandbox answers `overloaded`, for users that end in `+unavailable`.
   errors: ['invalid_request', 'reference_not_found', 'overloaded'],
   usesEngine: false,
   maxBodyBytes: SMALL_BODY_BYTES,

@@ -1,4 +1,4 @@
-/** POST /v1/guidance: what a person before the camera can do better, by one small frame. Recognises nobody and keeps nothing. */
+/** POST /v1/guidance: advice for a person in front of the camera, from one small frame. It recognizes nobody and keeps nothing. */
 import Type, { type Static } from 'typebox'
 import { FRAME_GUIDANCE } from '../biometrics/challenge/frame-faults.js'
 import { STEPS } from '../biometrics/challenge/steps.js'
@@ -8,7 +8,7 @@ import type { Endpoint, EndpointDescription } from './endpoint.js'
 import { image, userId } from './schemas.js'
 import type { Services } from './services.js'
 
-/** Two frames of 640 x 480 pixels at a good quality, in base64. */
+/** Bytes of two frames of 640 x 480 pixels at a good quality, in base64. */
 export const MAX_BODY_BYTES = 512 * 1024
 
 const stepField = Type.Union(
@@ -16,7 +16,7 @@ const stepField = Type.Union(
   {
     default: 'frontal',
     description:
-      'What the person is to do: of a challenge the step that is shown. Left and right are the person’s own.',
+      'Movement that the person is asked to make: the step of the challenge that is shown. Left and right are the person’s own.',
   },
 )
 
@@ -28,13 +28,14 @@ const body = Type.Object(
     step: Type.Optional(stepField),
     frontal: Type.Optional(
       image(
-        'A frame of before in which the person looks ahead, from which a movement is measured. Without it nothing is said of a nod.',
+        'An earlier frame in which the person looks ahead, from which a movement is measured. Without it there is no guidance about a nod.',
       ),
     ),
     user_id: Type.Optional(
       Type.String({
         ...userId,
-        description: 'For the sandbox, whose answers go by its end. Production does not look at it.',
+        description:
+          'Only for the sandbox, which chooses its answer by the end of the user id. Production ignores it.',
       }),
     ),
   },
@@ -46,7 +47,7 @@ const success = Type.Object(
     step: stepField,
     guidance: Type.Array(Type.Union(FRAME_GUIDANCE.map((code) => Type.Literal(code))), {
       description:
-        'What the person can be told, the most urgent first. Empty where nothing is left to be done: to hold still, or of a movement that it went far enough.',
+        'Advice for the person, the most urgent first. Empty where nothing needs to change: the person holds still, or the movement went far enough.',
     }),
   },
   { title: 'Guidance' },
@@ -56,11 +57,11 @@ export const guideDescription: EndpointDescription = {
   id: 'guide',
   method: 'POST',
   path: '/v1/guidance',
-  summary: 'Guide a person before the camera',
+  summary: 'Guide a person in front of the camera',
   description:
-    'Says what a person can do better, by one small frame: come closer, find light, turn further. It finds and measures a face and recognises nobody; nothing is kept, counted for a lockout or written to the audit log, and no score is told. It counts towards a rate limit of its own, and is the first to be refused as `overloaded` where verdicts wait: go on without it. It changes nothing, so an idempotency key is taken and ignored.',
+    'Advises a person from one small frame: come closer, find light, turn further. It finds and measures a face and recognizes nobody; nothing is kept, counted for a lockout or written to the audit log, and no score is returned. It counts towards a rate limit of its own, and is the first to be refused as `overloaded` where verdicts wait: go on without it. It changes nothing, so an idempotency key is accepted and ignored.',
   body,
-  success: { status: 200, description: 'What the person can be told.', schema: success },
+  success: { status: 200, description: 'The advice.', schema: success },
   errors: ['image_unreadable', 'image_too_large', 'image_too_small', 'liveness_unavailable'],
   usesEngine: true,
   maxBodyBytes: MAX_BODY_BYTES,

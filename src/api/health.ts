@@ -16,15 +16,15 @@ const report = Type.Object(
     checks: Type.Object({
       engine: Type.Object({
         status: check,
-        model: Type.String({ description: 'The model pack that serves.' }),
+        model: Type.String({ description: 'Model pack that serves.' }),
         grade: Type.Union([Type.Literal('production'), Type.Literal('evaluation')], {
-          description: 'What the pack is good for at the configured false match rate.',
+          description: 'Grade of the pack at the configured false match rate.',
         }),
         workers: Type.Object({ ready: Type.Integer(), configured: Type.Integer() }),
         queue: Type.Object({ waiting: Type.Integer(), running: Type.Integer(), limit: Type.Integer() }),
         execution_provider: Type.String({ description: 'The ONNX Runtime provider that runs the models.' }),
         fallbacks: Type.Array(Type.Object({ provider: Type.String(), reason: Type.String() }), {
-          description: 'Providers that were asked for first and could not serve, and why.',
+          description: 'Providers that were configured before it and could not serve, and why.',
         }),
       }),
       store: Type.Object({ status: check }),
@@ -105,5 +105,5 @@ export function health(services: HealthParts): Endpoint<undefined> {
   }
 }
 
-/** A worker is replaced and warmed up in about this time. */
+/** Time in which a worker that died is usually replaced and warm, in milliseconds. */
 const RETRY_MS = SECOND_MS

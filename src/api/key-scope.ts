@@ -1,11 +1,11 @@
-/** Whether the key of a call has the scope that the call needs. */
+/** Checks that the API key of a call has the scope that the call needs. */
 import { DomainError } from '../lib/domain-error.js'
 import { holdsOneOf, type Scope, scopesOf } from '../tenants/key-scopes.js'
 
 /**
- * @param wanted one of these is enough; none for what every key may do
- * @param path of the field that asks for the scope; the credential where the whole endpoint does
- * @throws DomainError insufficient_scope, which names what is missing
+ * @param wanted scopes of which the key needs one; empty for what every key may do
+ * @param path field that asks for the scope; by default the credential, where the whole endpoint asks for it
+ * @throws DomainError insufficient_scope, which names the missing scopes
  */
 export function assertScope(
   key: { scopes: string | null },
@@ -15,7 +15,10 @@ export function assertScope(
   if (wanted.length > 0) assertOneOf(scopesOf(key), wanted, path)
 }
 
-/** The same for scopes that are read already. @throws DomainError insufficient_scope */
+/**
+ * Does the same as `assertScope` for scopes that were parsed before.
+ * @throws DomainError insufficient_scope
+ */
 export function assertOneOf(scopes: readonly Scope[] | null, wanted: readonly Scope[], path: string): void {
   if (holdsOneOf(scopes, wanted)) return
   throw new DomainError('insufficient_scope', {

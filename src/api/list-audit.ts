@@ -7,7 +7,7 @@ import type { Services } from './services.js'
 
 const DEFAULT_LIMIT = 50
 const MAX_ENTRIES = 200
-/** Entries read for one token of the rate, so that a tenant's rate bounds what its listings cost the others. */
+/** Entries that one token of the rate limit pays for, so that a tenant's rate bounds what its listings cost the others. */
 const ENTRIES_A_TOKEN = 100
 
 const entry = Type.Object(
@@ -16,16 +16,17 @@ const entry = Type.Object(
     at: time('When it happened.'),
     event: Type.String({ description: `What happened: ${AUDIT_EVENTS.join(', ')}.` }),
     actor: Type.String({
-      description: 'Who: the id of an API key, `operator` at the command line, or somebody at the dashboard.',
+      description:
+        'Who did it: the id of an API key, `operator` for the command line, or an operator of the dashboard.',
     }),
-    request_id: nullable(Type.String({ description: 'The request by which it happened.' })),
-    status: nullable(Type.Integer({ description: 'HTTP status, of a call of the API.' })),
-    code: nullable(Type.String({ description: 'Error code, where it failed.' })),
+    request_id: nullable(Type.String({ description: 'The request that caused the event.' })),
+    status: nullable(Type.Integer({ description: 'HTTP status of the answer to a call of the API.' })),
+    code: nullable(Type.String({ description: 'Error code of a call that failed.' })),
     subject: nullable(
-      Type.String({ description: 'Pseudonym of the user, which nobody can link to a user who is erased.' }),
+      Type.String({ description: 'Pseudonym of the user. Nobody can link it to a user who is erased.' }),
     ),
     facts: Type.Record(Type.String(), Type.Unknown(), {
-      description: 'What else was recorded of this event.',
+      description: 'Further facts that were recorded about the event.',
     }),
     hash: Type.String({ description: 'Chain value, in hex: it covers every entry up to this one.' }),
   },
@@ -34,16 +35,16 @@ const entry = Type.Object(
 
 const success = Type.Object(
   {
-    data: Type.Array(entry, { description: 'In the order that was asked for.' }),
-    has_more: Type.Boolean({ description: 'Whether the log goes on with entries that were asked for.' }),
+    data: Type.Array(entry, { description: 'The entries, in the requested order.' }),
+    has_more: Type.Boolean({ description: 'Whether more entries of the listing follow.' }),
     next_cursor: Type.String({
-      description: 'What to send as `after` for what follows: now, or later, when more has happened.',
+      description: 'Send it as `after` to read the entries that follow, now or when more have been written.',
     }),
     broken_at: Type.Optional(
       Type.Integer({
         minimum: 1,
         description:
-          'The log was changed in the database: the `sequence` of the first entry that does not fit, as the daily verification found. Left out where it found none.',
+          'The `sequence` of the first entry that does not fit the chain, found by the daily verification: the log was changed in the database. Left out where the verification found none.',
       }),
     ),
   },
@@ -54,7 +55,7 @@ const query = {
   after: {
     schema: Type.String({ pattern: DIGITS, examples: ['0'] }),
     description:
-      'A `next_cursor`: what follows is listed. The start of the log where it is left out, or its end with `order=desc`.',
+      'A `next_cursor`: the page begins after it. Default: the start of the log, or its end with `order=desc`.',
   },
   order: {
     schema: Type.Union([Type.Literal('asc'), Type.Literal('desc')], { default: 'asc' }),
@@ -62,7 +63,7 @@ const query = {
   },
   limit: {
     schema: Type.Integer({ minimum: 1, maximum: MAX_ENTRIES, default: DEFAULT_LIMIT }),
-    description: 'At most how many entries.',
+    description: 'Largest number of entries on the page.',
   },
   event: {
     schema: Type.Union(AUDIT_EVENTS.map((name) => Type.Literal(name))),
@@ -76,7 +77,7 @@ export const listAuditDescription: EndpointDescription = {
   path: '/v1/audit',
   summary: "List the tenant's audit log",
   description:
-    'The entries of the tenant’s own audit log, oldest first, or newest first with `order=desc`. Go on with `next_cursor` while `has_more` is true. Each hundred entries that were read cost a token of the rate limit. The sandbox writes no audit log: there it is empty.',
+    'Lists the entries of the tenant’s own audit log, oldest first, or newest first with `order=desc`. Continue with `next_cursor` while `has_more` is true. Each hundred entries that were read cost one token of the rate limit. The sandbox writes no audit log: its list is empty.',
   query,
   success: { status: 200, description: 'A page of the log.', schema: success },
   errors: ['invalid_request'],

@@ -1,9 +1,9 @@
-/** Refuses to enrol somebody under an identifier that people cannot tell from another. */
+/** Refuses to enroll a user under an identifier that people cannot tell from another one. */
 import { DomainError } from '../lib/domain-error.js'
 import { isPlainIdentifier, NO_UNSEEN_CHARACTERS } from '../lib/readable-text.js'
 
 /**
- * Users who were enrolled before this rule keep their identifier: verify, look-up and erasure take it, a new reference does not.
+ * Only new references keep to this rule: verify, look-up and erasure accept the identifiers of users who were enrolled before it.
  * @throws DomainError invalid_request
  */
 export function assertPlainUserId(userId: string): void {

@@ -1,4 +1,4 @@
-/** The verdict that a contract may ask for before a reference is replaced: the user's own face agrees to the new one. */
+/** The verdict that a contract may ask for before a reference is replaced: an approved verify of the user's own face. */
 
 import { MINUTE_MS } from '../lib/clock.js'
 import { DomainError } from '../lib/domain-error.js'
@@ -7,15 +7,16 @@ import type { SubjectRecord, TenantRecord } from '../storage/records.js'
 /** The `type` of the action to which the user's approved verify must be bound. */
 export const REPLACE_ACTION = 'replace_reference'
 
-/** Whether an approved verify for this action agrees to another reference. */
+/** Whether an approved verify for this action allows the reference to be replaced. */
 export function agreesToReplacement(action: unknown): boolean {
   return typeof action === 'object' && action !== null && 'type' in action && action.type === REPLACE_ACTION
 }
 
 /**
- * The service keeps the id of the last such verify with the user, so that nobody can make one up who holds the signing secret.
- * @param verificationId as the request names it
- * @param now milliseconds since the epoch
+ * Compares with the id of the last such verify, which the service keeps with the user: a JWT could be forged by anyone who holds
+ * the signing secret.
+ * @param verificationId id of the verdict that the request names
+ * @param now milliseconds since the Unix epoch
  * @throws DomainError replace_verdict_required where the contract asks for a verdict and this one is missing, too old or used
  */
 export function assertReplaceVerdict(

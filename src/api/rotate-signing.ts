@@ -1,6 +1,7 @@
-/** POST /v1/keys/rotate-signing: a new JWT signing secret; the old one stays valid for 30 minutes. */
+/** POST /v1/keys/rotate-signing: makes a new JWT signing secret; the old one stays valid for 30 minutes. */
 import Type, { type Static } from 'typebox'
 import { rotationView } from '../admin/views.js'
+import { OpenUnitOfWork } from '../audit/audited-unit-of-work.js'
 import { SECOND_MS } from '../lib/clock.js'
 import { DomainError } from '../lib/domain-error.js'
 import { OVERLAP_MS } from '../tenants/signing-secrets.js'
@@ -13,7 +14,7 @@ const body = Type.Object(
     force: Type.Optional(
       Type.Boolean({
         default: false,
-        description: 'Rotate even in an overlap: ends the older secret at once.',
+        description: 'Rotate even during an overlap: the older secret ends at once.',
       }),
     ),
   },
@@ -25,7 +26,7 @@ export const rotationSchema = Type.Object(
     signing_secret: Type.Object({
       id: Type.String({ description: 'The `kid` of signatures and JWTs.' }),
       secret: Type.String({
-        description: 'The new signing secret, shown only here: no replay and no other call gives it again.',
+        description: 'The new signing secret. No replay and no other call returns it again.',
       }),
       created_at: time('When the secret was made.'),
     }),
@@ -41,7 +42,7 @@ export const rotateSigningDescription: EndpointDescription = {
   path: '/v1/keys/rotate-signing',
   summary: "Rotate the tenant's signing secret",
   description:
-    'Makes a new signing secret. For 30 minutes both secrets validate; redeploy the backend in that time. After it only the new secret signs and validates. The new secret is told once and not kept: a repeat with the same idempotency key rotates nothing and gets 409 `secret_already_told`, which names the new secret by its id. Where the response was lost, rotate again with a new idempotency key and `force`.',
+    'Makes a new signing secret. For 30 minutes both secrets validate; redeploy the backend in that time. Afterwards only the new secret signs and validates. The new secret is returned once and not kept: a repeat with the same idempotency key rotates nothing and gets 409 `secret_already_told`, which names the new secret by its id. If the response was lost, rotate again with a new idempotency key and `force`.',
   body,
   bodyOptional: true,
   success: { status: 200, description: 'The new secret.', schema: rotationSchema },
@@ -72,33 +73,29 @@ export function rotateSigning({
       return async (tx) => {
         // Asked again inside the transaction: a parallel verify may just have issued the production key.
         await productionKeyIssue.assertMayRotate(tx, tenant.id)
-        const { result, facts } = await operations.keys.rotateSigningWithin(
-          tx,
-          tenant.id,
-          input.force ?? false,
-        )
-        const view = rotationView(result)
-        const { secret: _told, ...kept } = view.signing_secret
+        const unit = new OpenUnitOfWork(tx)
+        const view = rotationView(await operations.keys.rotateSigning(tenant, unit, input.force ?? false))
+        const { secret: _secret, ...kept } = view.signing_secret
         return {
           status: 200,
           body: { ...view, overlap_seconds: OVERLAP_MS / SECOND_MS },
           keptBody: { ...view, signing_secret: kept },
           observed: { effect: 'rotated' },
-          audit: facts,
+          audit: unit.facts,
         }
       }
     },
   }
 }
 
-/** Names the secret that the first response told. An earlier version kept the secret itself, which is not looked at. */
+/** Names the secret of the first response by its id. Earlier versions kept the secret itself, which is ignored. */
 function refuseReplay(keptBody: Record<string, unknown>): DomainError {
   const { signing_secret, previous } = keptBody as Pick<
     Static<typeof rotationSchema>,
     'signing_secret' | 'previous'
   >
   return new DomainError('secret_already_told', {
-    message: `The signing secret ${signing_secret.id} was told once, in the first response to this request, and is not kept.`,
+    message: `The signing secret ${signing_secret.id} was returned once, in the first response to this request, and is not kept.`,
     details: [
       { path: 'signing_secret.id', issue: signing_secret.id },
       { path: 'previous.id', issue: `${previous.id}, valid until ${previous.valid_until}` },

@@ -1,4 +1,4 @@
-/** The pieces that the endpoints' schemas share. JSON Schema 2020-12, as OpenAPI 3.1 embeds it. */
+/** Parts that the schemas of several endpoints share: JSON Schema 2020-12, as OpenAPI 3.1 embeds it. */
 import Type from 'typebox'
 import { QUALITY_COMPONENTS } from '../../models/pack/quality-components.js'
 import { FINDINGS } from '../biometrics/challenge/active-geometry.js'
@@ -7,7 +7,7 @@ import { GUIDANCE } from '../biometrics/challenge/frame-faults.js'
 import { LIVENESS_REQUIREMENTS } from '../config/liveness-requirement.js'
 import { NONCE_LENGTH } from '../verification/challenge-book.js'
 
-/** Pattern of a whole number that is sent as text. */
+/** Pattern of a whole number, sent as text. */
 export const DIGITS = '^[0-9]{1,15}$'
 
 export const userId = Type.String({
@@ -15,7 +15,7 @@ export const userId = Type.String({
   maxLength: 128,
   pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f]*$',
   description:
-    "The customer's own identifier of the user: 1 to 128 characters, no control characters. Nobody is enrolled under one that holds format, invisible, private-use or unassigned characters of Unicode.",
+    "The customer's own identifier of the user: 1 to 128 characters, no control characters. No user is enrolled under an identifier that holds format, invisible, private-use or unassigned characters of Unicode.",
   examples: ['user-4711'],
 })
 
@@ -28,10 +28,10 @@ export const image = (description: string) =>
   })
 
 const MAX_IMAGES = 5
-/** Of a challenge: a look ahead, three movements, a look ahead. */
+/** Steps of a challenge: a look ahead, three movements, a look ahead. */
 const MAX_STEPS = 5
 
-/** Of a challenge. */
+/** Frames of a challenge. */
 export const framesField = Type.Array(
   Type.Object(
     {
@@ -52,7 +52,7 @@ export const framesField = Type.Array(
   {
     minItems: CAPTURE.minFrames,
     maxItems: CAPTURE.maxFrames,
-    description: 'In the order of their capture.',
+    description: 'The frames, in the order of their capture.',
   },
 )
 
@@ -78,7 +78,7 @@ export const imageFields = {
       {
         title: 'ChallengeResponse',
         additionalProperties: false,
-        description: 'The frames of a person who did what a challenge asked, in the place of photos.',
+        description: 'The frames of a person who did what a challenge asked, instead of photos.',
       },
     ),
   ),
@@ -94,7 +94,7 @@ export const requireLiveness = Type.Union(
   {
     default: 'none',
     description:
-      'What must have been checked of this capture: `passive` by a network, `active` by a challenge. What the installation and the contract of the tenant require holds besides.',
+      'Liveness checks that this capture must have passed through: `passive` by a network, `active` by a challenge. The requirements of the installation and of the tenant’s contract apply as well.',
   },
 )
 
@@ -105,7 +105,7 @@ export const consent = Type.Object(
     id: Type.String({
       minLength: 1,
       maxLength: 256,
-      description: 'Where the customer keeps the consent.',
+      description: 'Where the customer keeps the consent: the customer’s own id of it.',
     }),
     at: time('When the consent was given.'),
   },
@@ -129,22 +129,22 @@ export const quality = Type.Object(qualityFields, {
 })
 
 const imageQuality = Type.Object({
-  passed: Type.Boolean({ description: 'Every component keeps to its bound.' }),
+  passed: Type.Boolean({ description: 'Whether every component keeps to its bound.' }),
   components: Type.Array(
     Type.Object({
       component: Type.Union(
         QUALITY_COMPONENTS.map((name) => Type.Literal(name)),
-        { description: 'As ISO/IEC 29794-5 names it.' },
+        { description: 'Quality component, by its name in ISO/IEC 29794-5.' },
       ),
       value: Type.Number(),
       bound: nullable(
         Type.Object(
           { min: Type.Optional(Type.Number()), max: Type.Optional(Type.Number()) },
-          { description: 'What an enrolment photo must keep to; null where every value will do.' },
+          { description: 'Bound for an enrollment photo; null where every value will do.' },
         ),
       ),
       passed: Type.Boolean(),
-      hint: nullable(Type.String({ description: 'What the person can do, to be shown to them.' })),
+      hint: nullable(Type.String({ description: 'Advice to show to the person.' })),
     }),
   ),
 })
@@ -154,9 +154,12 @@ export const enrolmentQuality = Type.Object(
     ...qualityFields,
     views: Type.Integer({
       minimum: 1,
-      description: 'How many photos the reference holds: three miss far fewer people than one.',
+      description:
+        'Number of photos that the reference was made of: with three, far fewer people are missed than with one.',
     }),
-    images: Type.Array(imageQuality, { description: 'One an image of the request, in their order.' }),
+    images: Type.Array(imageQuality, {
+      description: 'One entry for each image of the request, in their order.',
+    }),
   },
   { title: 'EnrolmentQuality', description: 'Measured on the best face.' },
 )
@@ -164,28 +167,28 @@ export const enrolmentQuality = Type.Object(
 export const liveness = Type.Object(
   {
     checked: Type.Boolean({
-      description: 'False when nothing was checked: nothing is claimed.',
+      description: 'False when nothing was checked: the statement then claims nothing.',
     }),
     methods: Type.Array(Type.String(), {
       description:
-        'What was checked: `passive:<pack>` by the liveness network of that pack, `active-geometry@1` by the movements of a challenge.',
+        'Checks that were made: `passive:<pack>` by the liveness network of that pack, `active-geometry@1` by the movements of a challenge.',
     }),
     score: nullable(
       Type.Number({
         description:
-          'Of the liveness network: probability of a live person, 0 to 1; null where it judged nothing, also for a face that is `too_close`.',
+          'Probability of a live person, 0 to 1, by the liveness network; null where it judged nothing, also for a face that is `too_close`.',
       }),
     ),
-    passed: nullable(Type.Boolean({ description: 'By every method.' })),
+    passed: nullable(Type.Boolean({ description: 'Whether the capture passed every method.' })),
     guidance: Type.Optional(
       Type.Union(
         GUIDANCE.map((name) => Type.Literal(name)),
-        { description: 'Of a capture that failed: what the person can be told.' },
+        { description: 'Advice for the person after a capture that failed.' },
       ),
     ),
     findings: Type.Optional(
       Type.Array(Type.Union(FINDINGS.map((name) => Type.Literal(name))), {
-        description: 'What that looks like: for the backend, never for the person.',
+        description: 'What the failed capture looks like: for the backend, never for the person.',
       }),
     ),
   },

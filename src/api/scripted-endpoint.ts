@@ -1,8 +1,8 @@
-/** Refuses calls of the sandbox that are refused by the ending of their user id alone. */
+/** Refuses the sandbox's calls whose user id ends in an outcome that needs nothing else of the request. */
 import { refuseScripted } from '../verification/sandbox-outcomes.js'
 import type { Endpoint } from './endpoint.js'
 
-/** An endpoint as the sandbox has it. Those that ask the recogniser are refused by it, after what is wrong with the request. */
+/** Adds the scripted refusals to an endpoint. Where an endpoint uses the engine, `SandboxProvider` refuses, after the request is checked. */
 export function scripted(endpoint: Endpoint<unknown>): Endpoint<unknown> {
   if (endpoint.usesEngine) return endpoint
   return {

@@ -41,7 +41,7 @@ export interface Services {
   productionKeyIssue: ProductionKeyIssue
   challenges: ChallengeBook
   captureSessions: CaptureSessionBook
-  /** Origin of the hosted capture page; null where it is not served. */
+  /** Origin of the hosted capture page; null where the page is not served. */
   capturePage(): string | null
   idempotency: Pick<Idempotency, 'kept'>
   auditPages: AuditPages

@@ -1,4 +1,4 @@
-/** POST /v1/verify: is this really that person, for this action? The verdict is a JWT. */
+/** POST /v1/verify: decides whether a capture shows the user who acts, and signs the verdict for this action as a JWT. */
 
 import Type, { type Static } from 'typebox'
 import { prefixedId } from '../crypto/identifiers.js'
@@ -53,27 +53,27 @@ const success = Type.Object(
     reason: nullable(Type.Union(REASONS.map((reason) => Type.Literal(reason)))),
     score: nullable(
       Type.Number({
-        description: 'Similarity, higher is more alike; null when the images were not compared.',
+        description: 'Similarity; higher is more alike. Null when the images were not compared.',
       }),
     ),
-    threshold: Type.Number({ description: 'The score from which on the verdict is approved.' }),
+    threshold: Type.Number({ description: 'Lowest score that is approved.' }),
     fmr: Type.Number({
       description:
-        'The false match rate that the threshold has reached on calibration data; not always the one that was asked for.',
+        'False match rate that the threshold reached on calibration data. It may differ from the configured one.',
     }),
     fmr_basis: Type.Union([Type.Literal('measured'), Type.Literal('extrapolated')], {
       description:
-        'What stands behind `fmr`: `extrapolated` where nobody has measured it and the operator accepted that.',
+        'Basis of `fmr`: `extrapolated` where nobody has measured the rate and the operator accepted that.',
     }),
     model_grade: Type.Union([Type.Literal('production'), Type.Literal('evaluation')], {
       description:
-        'What the model pack is good for at this rate: `production` where the rate was measured on everybody and in each group that the data names.',
+        'Grade of the model pack at this rate: `production` where the rate was measured on everybody and in each group that the data names.',
     }),
     liveness,
     quality: nullable(quality),
     replay: Type.Object(
       { suspected: Type.Boolean() },
-      { description: 'The capture was seen before within 24 hours.' },
+      { description: 'Whether the capture was seen before within 24 hours.' },
     ),
     model: Type.String(),
     verified_at: time('When the verdict was reached.'),
@@ -97,7 +97,7 @@ export const verifyDescription: EndpointDescription = {
   path: '/v1/verify',
   summary: 'Verify a user for an action',
   description:
-    'Runs a step-up check at a high-risk action. A rejection is a 200 with `verdict: "rejected"`; several images are frames of one capture: they must show one person, the usable one of best quality is compared, every usable one must be live, and all are remembered.',
+    'Runs a step-up check at a high-risk action. A rejection is a 200 with `verdict: "rejected"`. Several images are frames of one capture: they must show one person, the usable image of best quality is compared, every usable image must be live, and all are remembered.',
   body,
   success: { status: 200, description: 'The verdict.', schema: success },
   errors: [

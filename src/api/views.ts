@@ -1,8 +1,8 @@
-/** How the engine's measurements look in a response. */
+/** Fields of a response that show the engine's measurements. */
 import type { Quality } from '../biometrics/types.js'
 import type { LivenessStatement } from '../verification/liveness.js'
 
-/** Four decimals are more than the measurements carry. */
+/** Rounds to four decimals by default: the measurements are less precise than that. */
 function round(value: number, decimals = 4): number {
   return Number(value.toFixed(decimals))
 }

@@ -5,7 +5,7 @@ import { scripted } from '../api/scripted-endpoint.js'
 import type { Services } from '../api/services.js'
 import { type Environment, isPostgres, sqliteFile } from '../config/config.js'
 import { ApiServer } from '../http/api-server.js'
-import { endpoints } from '../http/routes.js'
+import { endpoints } from '../http/routing/routes.js'
 import { SandboxLimits } from '../http/sandbox-limits.js'
 import { auditBreak } from '../jobs/audit-verification.js'
 import { AttemptLockout, defaultAttempts } from '../verification/attempt-lockout.js'
@@ -50,7 +50,7 @@ export function createApiServer(
       requestLog.observe(observation)
     },
     tracing,
-    isSaturated: (share) => engine.isSaturatedFor(share),
+    isSaturated: (schedulingClass) => engine.isSaturatedFor(schedulingClass),
     isInStep: () => keyWatch.isCurrent && membership.isCurrent,
     sandboxLimits: isSandbox ? createSandboxLimits(parts) : null,
   })

@@ -7,7 +7,7 @@ import { Traffic } from '../dashboard/traffic.js'
 import { AuditVerification } from '../jobs/audit-verification.js'
 import { ClockWatch } from '../jobs/clock-watch.js'
 import { RetentionJob } from '../jobs/retention.js'
-import { EpochKeeper } from '../keys/scheduled-epoch-rotation.js'
+import { ScheduledEpochRotation } from '../keys/scheduled-epoch-rotation.js'
 import { DAY_MS, HOUR_MS } from '../lib/clock.js'
 import { CaptureSessionEvents } from '../webhooks/capture-session-events.js'
 import { WebhookSender } from '../webhooks/webhook-sender.js'
@@ -22,7 +22,7 @@ export interface BackgroundWork {
   retention: RetentionJob
   keyWatch: KeyWatch
   /** Null where no folder of epoch keys is configured. */
-  epochKeeper: EpochKeeper | null
+  epochRotation: ScheduledEpochRotation | null
   auditVerification: AuditVerification
   webhooks: WebhookSender
   traffic: Traffic
@@ -55,10 +55,10 @@ export function createBackgroundWork(resources: ServiceResources): BackgroundWor
     retention: new RetentionJob(store, clock, log, leaderLease, {
       sandboxRetentionMs: config.sandboxRetentionDays * DAY_MS,
       requestLogMs: config.requestLogDays * DAY_MS,
-      tellOfExpired: (isOn) => captureEvents.tellOfExpired(isOn),
+      reportExpired: (isOn) => captureEvents.reportExpired(isOn),
     }),
     keyWatch,
-    epochKeeper: createEpochKeeper(resources, keyWatch, leaderLease),
+    epochRotation: createEpochRotation(resources, keyWatch, leaderLease),
     auditVerification: new AuditVerification({ ...core, clock, log, leaderLease }),
     webhooks: new WebhookSender({
       ...core,
@@ -72,18 +72,18 @@ export function createBackgroundWork(resources: ServiceResources): BackgroundWor
   }
 }
 
-function createEpochKeeper(
+function createEpochRotation(
   { config, core, clock, log }: ServiceResources,
   keyWatch: KeyWatch,
   leaderLease: LeaderLease,
-): EpochKeeper | null {
+): ScheduledEpochRotation | null {
   const { folder } = keyWatch
   if (!folder) return null
-  return new EpochKeeper({
+  return new ScheduledEpochRotation({
     ...{ ...core, folder, clock, log, leaderLease },
     intervalMs: config.epochHours * HOUR_MS,
     retentionMs: config.epochRetentionHours * HOUR_MS,
-    look: () => keyWatch.look(),
+    reloadKeys: () => keyWatch.look(),
   })
 }
 
@@ -100,7 +100,7 @@ export async function startBackgroundWork(
   work.retention.start()
   work.auditVerification.start()
   work.webhooks.start()
-  work.epochKeeper?.start()
+  work.epochRotation?.start()
   work.traffic.start()
   work.requestLog.start()
   work.clockWatch.start()

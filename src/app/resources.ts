@@ -7,7 +7,7 @@ import { type Config, isPostgres, modelPackDir } from '../config/config.js'
 import { loadOperatorPassword, type OperatorPassword } from '../dashboard/operator-password.js'
 import { chooseTransport, type Transport } from '../http/listeners/transport.js'
 import { Metrics, type MetricsPlace } from '../http/metrics/metrics.js'
-import type { Tracing } from '../http/tracing.js'
+import type { Tracing } from '../http/observation/tracing.js'
 import { type Clock, systemClock } from '../lib/clock.js'
 import { whenDatabaseIsReachable } from '../storage/await-database.js'
 import { type Core, openCore } from './core.js'
@@ -93,7 +93,7 @@ async function startTracing(
   log: Logger,
 ): Promise<Tracing | null> {
   if (!otlpEndpoint) return null
-  const { Tracing } = await import('../http/tracing.js')
+  const { Tracing } = await import('../http/observation/tracing.js')
   // OpenTelemetry reads the environment itself, where a variable wins over the configuration file.
   for (const [name, value] of Object.entries(otelVariables)) process.env[name] ??= value
   return Tracing.start(otlpEndpoint, otelServiceName, log)

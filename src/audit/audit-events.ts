@@ -1,4 +1,4 @@
-/** What can stand in an audit log. Constants alone, so that the dashboard's pages read the same list. */
+/** Names of the events in audit logs. This file imports nothing, so that the dashboard's pages can read the same list. */
 
 export const AUDIT_EVENTS = [
   'enroll',

@@ -1,10 +1,10 @@
 /**
- * The audit log: one append-only chain a tenant. Each entry's HMAC covers the one before, and a seal says how far the chain
- * goes, so that nothing can be changed, cut out, cut off or added unseen without the present chain key.
+ * The audit log: one append-only hash chain for each tenant. Each entry's HMAC covers the entry before, and a seal authenticates the end
+ * of the chain. Without the present chain key nothing can be changed, removed, cut off or added unnoticed.
  *
- * A chain key that replaces another is active in a log from the first entry that it links, and no older key links a later one. That
+ * A chain key that replaces another is active in a log from the first entry that it links, and no older key links a later entry. That
  * place cannot be moved with an older key: the entries of the present key cover it, and only the present key seals the end of the log.
- * An anchor that is kept elsewhere finds a whole earlier state of the database that was put back, seal included.
+ * An anchor that is kept elsewhere reveals that the database was restored to an earlier state, seal included.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { ServiceKeys } from '../crypto/service-keys.js'
@@ -14,24 +14,24 @@ import type { AuditEnd, AuditRecord, AuditSealRecord } from '../storage/records.
 import { type StoreReader, type StoreTransaction, StoreUnavailableError } from '../storage/store.js'
 import type { AuditEventName } from './audit-events.js'
 
-/** What happened. Users appear only as `subject`, a pseudonym under the user's own data key: erasure makes it unlinkable. */
+/** Facts about an event. Users appear only as `subject`, a pseudonym under the user's own data key: an erasure makes it unlinkable. */
 export interface AuditFacts {
   event: AuditEventName
   /** HTTP status, for calls of the API. */
   status?: number
-  /** Error code, where it failed. */
+  /** Error code of an event that failed. */
   code?: string
   subject?: string
   [fact: string]: unknown
 }
 
 export interface AuditEvent extends AuditFacts {
-  /** Who: an API key's id, `operator` at the command line, `dashboard:operator`, `dashboard:<name of a person>` or `dashboard:tenant`. */
+  /** Name of the actor: an API key's id, `operator` at the command line, `dashboard:operator`, `dashboard:<name of a person>` or `dashboard:tenant`. */
   actor: string
   request_id: string | null
 }
 
-/** A tenant's log up to one entry. */
+/** The state of a tenant's log up to one entry. */
 export interface AuditAnchor {
   tenantId: string
   sequence: number
@@ -39,12 +39,12 @@ export interface AuditAnchor {
   hash: Buffer
 }
 
-/** A log whose end is not the one that was sealed. */
+/** A break: a log whose end is not the one that was sealed. */
 export interface AuditBreak {
   tenantId: string
-  /** The entry up to which the log was sealed; null where the seal is missing. */
+  /** Sequence number of the sealed entry, or null where the seal is missing. */
   sealedSequence: number | null
-  /** The last entry that is there; null for an empty log. */
+  /** Sequence number of the last entry, or null for an empty log. */
   foundSequence: number | null
 }
 
@@ -58,11 +58,11 @@ export interface AuditPoint {
 }
 
 export interface VerifyOptions {
-  /** Goes on behind this entry. */
+  /** The entry after which verification begins; the start of the log by default. */
   from?: AuditPoint
-  /** Entries that are read at once; 500 by default. */
+  /** Number of entries of one read; 500 by default. */
   page?: number
-  /** Called after each page, and waited for. */
+  /** Called and awaited after each page. */
   onPage?: (point: AuditPoint) => Promise<void>
 }
 
@@ -70,7 +70,7 @@ const GENESIS = Buffer.alloc(32)
 const START: AuditPoint = { sequence: 0, hash: GENESIS, keyIndex: 0 }
 const PAGE = 500
 const BREAK_FOUND: AuditEventName = 'audit_break_found'
-/** Who finds a break, as the log names them. */
+/** Actor of the entry about a break: the service itself. */
 const SERVICE = 'service'
 
 type AuditKeys = Pick<ServiceKeys, 'audit' | 'phase'> & Partial<Pick<ServiceKeys, 'generation'>>
@@ -89,10 +89,10 @@ export class AuditLog {
   }
 
   /**
-   * Appends an entry. Where the log does not end as it was sealed, somebody has changed it: an entry that says so comes first, for
-   * which verification fails from then on. The append itself goes on, so that a row in the database cannot stop verification of users.
-   * @param asked for the end of the log, where it was asked for before in the transaction
-   * @throws StoreUnavailableError where the working keys were changed since they were read
+   * Appends an entry. A log that does not end as it was sealed was changed in the database: an entry about the break comes first, and
+   * verification of the log fails from then on. The append goes on, so that a changed row cannot stop the verification of users.
+   * @param asked the end of the log, where the transaction has read it already
+   * @throws StoreUnavailableError where the working keys were changed since this process read them
    */
   async append(
     tx: StoreTransaction,
@@ -105,7 +105,7 @@ export class AuditLog {
     if (!isSealed) await this.assertCurrentKeys(tx)
     const follow = (head: AuditRecord | undefined) => {
       const records: AuditRecord[] = []
-      // A head later than `end.head` was appended by another call of this process in the same commit.
+      // A head later than `end.head` comes from another call of this process in the same group commit.
       if (!isSealed && head?.sequence === end.head?.sequence)
         records.push(this.entryAfter(head, tenantId, this.breakEvent(tenantId, end, event.request_id)))
       records.push(this.entryAfter(records[0] ?? head, tenantId, event))
@@ -114,52 +114,52 @@ export class AuditLog {
     return tx.extendAudit(tenantId, follow, asked)
   }
 
-  /** Seals a log that has no seal yet, because it was begun before there were any. */
+  /** Seals a log that has no seal, because an earlier version without seals began it. */
   async adopt(tx: StoreTransaction, tenantId: string): Promise<void> {
     const head = await tx.auditHead(tenantId)
     if (head) await tx.putAuditSeal(this.sealOf(head))
   }
 
-  /** The end of a tenant's log, to be kept where nobody can reach it who can reach the database; null for an empty log. */
+  /** @returns the end of a tenant's log, to be kept out of reach of anyone who can change the database; null for an empty log */
   async anchor(store: StoreReader, tenantId: string): Promise<AuditAnchor | null> {
     const head = await store.auditHead(tenantId)
     return head ? { tenantId, sequence: head.sequence, hash: head.hash } : null
   }
 
-  /** Whether the log ends as it was sealed: one statement, where `verify` reads all entries. */
+  /** Whether the log ends as it was sealed. Takes one statement, while `verify` reads all entries. */
   async endsAsSealed(store: StoreReader, tenantId: string): Promise<boolean> {
     return this.isSealed(await store.auditEnd(tenantId))
   }
 
-  /** Whether the log still has the entry that was its end when the anchor was made. */
+  /** Whether the log still contains the entry of the anchor. */
   async holds(store: StoreReader, { tenantId, sequence, hash }: AuditAnchor): Promise<boolean> {
     const [entry] = await store.auditEntries(tenantId, sequence - 1, 1)
     return entry?.sequence === sequence && equal(entry.hash, hash)
   }
 
   /**
-   * Walks a tenant's chain from its start to the end that it has at the call. `brokenAt` is the first sequence that does not fit, is
-   * missing, lies beyond the seal, was linked by a key that had been replaced before, or says that a break was found; or null.
+   * Verifies a tenant's chain from its start to its end at the time of the call. `brokenAt` is the first sequence number whose entry does
+   * not fit, is missing, lies beyond the seal, was linked by a replaced key, or records a break; null for an intact log.
    */
   async verify(
     store: StoreReader,
     tenantId: string,
-    { from = START, page: pageSize = PAGE, onPage = breathe }: VerifyOptions = {},
+    { from = START, page: pageSize = PAGE, onPage = yieldToCalls }: VerifyOptions = {},
   ): Promise<{ entries: number; brokenAt: number | null }> {
-    // Head and seal come from one statement: what is appended during the walk is beyond both.
+    // One statement reads head and seal: entries that are appended during the verification are beyond both.
     const end = await store.auditEnd(tenantId)
     const last = end.head?.sequence ?? 0
     let previous = from.hash
     let [expected, keyIndex] = [from.sequence + 1, from.keyIndex]
     const brokenAt = (sequence: number) => ({ entries: sequence - 1, brokenAt: sequence })
-    // An earlier state of the log was put back, seal included.
+    // The log was restored to an earlier state, seal included.
     if (from.sequence > last) return brokenAt(last + 1)
     while (expected <= last) {
       const page = await store.auditEntries(tenantId, expected - 1, Math.min(pageSize, last + 1 - expected))
       if (page.length === 0) return brokenAt(expected)
       for (const { sequence, entry, hash } of page) {
         keyIndex = this.linkingKey(keyIndex, { entry, hash }, previous, tenantId)
-        if (sequence !== expected || keyIndex === -1 || saysBreak(entry)) return brokenAt(expected)
+        if (sequence !== expected || keyIndex === -1 || recordsBreak(entry)) return brokenAt(expected)
         previous = hash
         expected++
       }
@@ -167,18 +167,18 @@ export class AuditLog {
     }
     if (this.isSealed(end)) return { entries: last, brokenAt: null }
     const sealed = end.seal?.sequence
-    // A seal of another entry, or none: what lies beyond it is not the log's, or what it covers is missing.
+    // The seal is missing or is that of another entry: entries beyond it were added, or sealed entries are missing.
     if (sealed !== undefined && sealed !== last) return brokenAt(Math.min(sealed, last) + 1)
     return brokenAt(sealed === undefined ? last + 1 : last)
   }
 
-  /** Vouches for a text that is kept in the database beside the logs. */
+  /** MAC of a text that is kept in the database next to the logs, by the present chain key. */
   macOf(text: string): Buffer {
     return createHmac('sha256', this.key).update(`walk:${text}`).digest()
   }
 
-  /** Whether `macOf` of the present key made this; what was made by an older key counts no more. */
-  vouchesFor(text: string, given: Buffer): boolean {
+  /** Whether the MAC was made by the present chain key; a MAC of an older key is not valid any more. */
+  isMacOf(text: string, given: Buffer): boolean {
     return equal(given, this.macOf(text))
   }
 
@@ -201,7 +201,7 @@ export class AuditLog {
     )
   }
 
-  /** A seal by keys that are newer than ours is no break. */
+  /** A log that was sealed by newer keys is not broken: this process must read the keys first. */
   private async assertCurrentKeys(tx: StoreTransaction): Promise<void> {
     const { generation } = this.keys
     if (generation === undefined) return
@@ -237,19 +237,19 @@ export class AuditLog {
     return this.keys.audit.at(-1)!
   }
 
-  /** An older key's seal counts only until all logs are sealed anew: else its holder could cut off all that came since. */
+  /** A seal by an older key is valid only until all logs are sealed again: otherwise anyone who holds that key could cut off later entries. */
   private sealingKeys(): Buffer[] {
     return this.keys.phase === 'activated' ? this.keys.audit : [this.key]
   }
 }
 
-/** A long log must not keep the service's callers waiting. */
-async function breathe(): Promise<void> {
+/** Lets calls of the service run between two pages. */
+async function yieldToCalls(): Promise<void> {
   await new Promise((resolve) => setImmediate(resolve))
 }
 
-/** Parses only what contains the name: most entries of a long log do not. */
-function saysBreak(entry: string): boolean {
+/** Whether an entry records a break. Only entries that contain the name are parsed: most do not. */
+function recordsBreak(entry: string): boolean {
   return entry.includes(BREAK_FOUND) && (JSON.parse(entry) as AuditEvent).event === BREAK_FOUND
 }
 

@@ -1,9 +1,9 @@
-/** The ways in which a request to the engine produces no result. */
+/** Error codes of the engine: the reasons for which a request produces no result. */
 import { CodedError } from '../lib/errors.js'
 import type { QualityFault } from './measurements.js'
 import type { PhotoGuidance } from './photo-guidance.js'
 
-/** The image is to blame. */
+/** Codes that blame the image. */
 export const IMAGE_ERROR_CODES = [
   'image_unreadable',
   'image_too_large',
@@ -17,7 +17,7 @@ export const IMAGE_ERROR_CODES = [
 
 export type ImageErrorCode = (typeof IMAGE_ERROR_CODES)[number]
 
-/** The image is to blame, the company it is in, or the moment. */
+/** Every code: the image is to blame, the other images of the call are, or the state of the engine at that moment. */
 export type BiometricErrorCode =
   | ImageErrorCode
   | 'different_people'
@@ -29,17 +29,17 @@ export type BiometricErrorCode =
 /** A coded refusal. `message` is safe to show to a caller: it never holds image bytes, paths or embeddings. */
 export class BiometricError extends CodedError<BiometricErrorCode> {
   override readonly name = 'BiometricError'
-  /** Of `low_quality`: what is wrong with which image. */
+  /** The quality components beyond their bounds, each with its image; empty unless the code is `low_quality`. */
   readonly faults: readonly QualityFault[]
-  /** The person's remedy, where the code does not say it exactly enough. */
+  /** Guidance for the person, where the code is not exact enough. */
   readonly guidance: PhotoGuidance | undefined
 
   constructor(
     code: BiometricErrorCode,
     message: string,
-    /** Index into the caller's images, where one image is to blame. */
+    /** Index into the caller's images, or undefined where no single image is to blame. */
     readonly imageIndex?: number,
-    /** `cause` is for the log alone. */
+    /** `cause` is only for the log. */
     options: { cause?: unknown; faults?: readonly QualityFault[]; guidance?: PhotoGuidance | undefined } = {},
   ) {
     super(code, message, 'cause' in options ? { cause: options.cause } : {})

@@ -1,6 +1,6 @@
 /**
- * What workers measure, as schemas: the service checks by them what it is told, since a picture may have taken a worker
- * over, and every type of a measurement follows from its schema.
+ * Schemas of everything that workers measure. The service validates workers' replies with them, since a picture may
+ * have compromised a worker; every type of a measurement follows from its schema.
  */
 import Type, { type Static, type TNumber, type TOptional, type TSchema } from 'typebox'
 import { QUALITY_COMPONENTS, type QualityComponent } from '../../models/pack/quality-components.js'
@@ -23,7 +23,10 @@ export const ComponentsSchema = Type.Object(
   { additionalProperties: false },
 )
 
-/** As `quality-components.ts` of the pipeline measures them; those that the pack's landmarks do not show are missing. */
+/**
+ * Components as `pipeline/quality-components.ts` measures them; those that the pack's landmarks do not show are
+ * missing.
+ */
 export type QualityComponents = Static<typeof ComponentsSchema>
 
 /** Why an image is too poor: a component beyond its bound. */
@@ -33,24 +36,24 @@ export const QualityFaultSchema = Type.Object({
   component: Type.Enum(QUALITY_COMPONENTS),
   value: number,
   bound: Type.Object({ min: Type.Optional(number), max: Type.Optional(number) }),
-  /** What the person can do about it. */
+  /** One sentence that tells the person what to do about it. */
   hint: Type.String(),
 })
 
 export type QualityFault = Static<typeof QualityFaultSchema>
 
 export const QualitySchema = Type.Object({
-  /** Overall, 0..1: the minimum of its normalised parts. */
+  /** Overall quality, 0..1: the minimum of its normalized parts. */
   score: number,
   /** Width of the face box between its outer edges: the whole pixels of the source image that it touches. */
   faceWidthPx: number,
   /** Confidence of the detector, 0..1. */
   detection: number,
-  /** Sharpness: variance of the Laplacian of the aligned grey chip, in grey levels squared. */
+  /** Sharpness: variance of the Laplacian of the aligned gray chip, in gray levels squared. */
   sharpness: number,
-  /** Mean grey level of the aligned chip, 0..255. */
+  /** Mean gray level of the aligned chip, 0..255. */
   brightness: number,
-  /** Standard deviation of the grey level of the aligned chip, 0..127.5. */
+  /** Standard deviation of the gray level of the aligned chip, 0..127.5. */
   contrast: number,
   components: ComponentsSchema,
 })
@@ -59,13 +62,13 @@ export const QualitySchema = Type.Object({
 export type Quality = Static<typeof QualitySchema>
 
 export const LivenessSchema = Type.Object({
-  /** False when the pack has no liveness role: nothing is then claimed. */
+  /** False when the pack has no liveness role: the result then claims nothing. */
   checked: Type.Boolean(),
-  /** Probability that the capture is a live person, 0..1; null when unchecked, or where nothing could be judged. */
+  /** Probability that the capture is a live person, 0..1; null when unchecked, or when nothing could be judged. */
   score: nullable(number),
-  /** null when unchecked. */
+  /** True if the score reaches the pack's threshold; null when unchecked. */
   passed: nullable(Type.Boolean()),
-  /** Why nothing could be judged: the face leaves too little room for what is around it. It has then not passed. */
+  /** Why nothing could be judged: the face leaves too little room around it. `passed` is then false. */
   guidance: Type.Optional(Type.Literal('too_close')),
 })
 
@@ -73,13 +76,13 @@ export type Liveness = Static<typeof LivenessSchema>
 
 export const FacesInImageSchema = Type.Object({
   count,
-  /** The largest of them is also the one nearest the middle: both ways to tell who is meant agree. */
+  /** True if the largest face is also the one nearest the middle: both rules choose the same face. */
   isLargestCentral: Type.Boolean(),
 })
 
 export type FacesInImage = Static<typeof FacesInImageSchema>
 
-/** [dimensions] float32: any other length would be computed with by the service. */
+/** Schema of a [dimensions] float32 vector. Other lengths are refused: the service would compute with them. */
 export function vectorSchema(dimensions: number) {
   return Type.Refine(
     Type.Unsafe<Float32Array>({}),
@@ -89,16 +92,16 @@ export function vectorSchema(dimensions: number) {
 
 export function faceSampleSchema(dimensions: number) {
   return Type.Object({
-    /** Index of the image it was found in. */
+    /** Index of the image in which the face was found. */
     imageIndex: count,
-    /** All that were found in that image. */
+    /** All faces that were found in that image. */
     faces: FacesInImageSchema,
     box: BoxSchema,
     /** Five points: right eye, left eye, nose tip, right and left mouth corner (the subject's right); null where the pack's landmarks give none. */
     landmarks: nullable(Type.Array(Type.Tuple([number, number]))),
     quality: QualitySchema,
     liveness: LivenessSchema,
-    /** In the pack's own space (L2-normalised when the pack says so). */
+    /** Embedding in the pack's own space (L2-normalized if the pack says so). */
     embedding: vectorSchema(dimensions),
   })
 }
@@ -106,22 +109,22 @@ export function faceSampleSchema(dimensions: number) {
 /** One usable face, as a worker hands it back. */
 export type FaceSample = Static<ReturnType<typeof faceSampleSchema>>
 
-/** A frame of a challenge, looked at without being embedded. */
+/** A frame of a challenge: its face is measured but not embedded. */
 export const FrameFaceSchema = Type.Object({
   imageIndex: count,
   faces: FacesInImageSchema,
   box: BoxSchema,
-  /** As in a sample, but always five. */
+  /** Five points in the order of a sample's landmarks, never null. */
   landmarks: Type.Array(Type.Tuple([number, number]), { minItems: 5, maxItems: 5 }),
   quality: QualitySchema,
-  /** Of the frame, after EXIF rotation. */
+  /** Width of the frame in pixels, after EXIF rotation. */
   width: count,
   height: count,
 })
 
 export type FrameFace = Static<typeof FrameFaceSchema>
 
-/** A frame that shows no face that can be meant. */
+/** A frame without a usable face. */
 export const FrameRefusalSchema = Type.Object({
   imageIndex: count,
   code: Type.Enum(['face_not_found', 'multiple_faces', 'face_too_small']),
@@ -136,7 +139,7 @@ export type Alignment = Static<typeof AlignmentSchema>
 
 export const InspectedImageSchema = Type.Object({
   format: Type.Enum(['jpeg', 'png', 'webp']),
-  /** After EXIF rotation, as is the height. */
+  /** Width in pixels, after EXIF rotation; so is the height. */
   width: count,
   height: count,
 })
@@ -155,9 +158,9 @@ export const StageTimingsSchema = Type.Object(
 export type StageTimings = Static<typeof StageTimingsSchema>
 
 export const ProviderStatusSchema = Type.Object({
-  /** The provider that runs the sessions. */
+  /** The execution provider that runs the sessions. */
   active: Type.String(),
-  /** Every provider asked for before it that could not serve, and why. */
+  /** Every preferred provider that could not serve, and why. */
   fallbacks: Type.Array(Type.Object({ provider: Type.String(), reason: Type.String() })),
 })
 

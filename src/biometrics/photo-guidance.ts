@@ -1,6 +1,6 @@
 /**
- * Says in one word and one sentence what a person can do about a photo that was refused. The words are those of
- * `POST /v1/guidance` and of `liveness.guidance`, with a few more for whole files.
+ * Guidance on a refused photo: one code and one sentence that tell the person what to do. The codes are those of
+ * `POST /v1/guidance` and of `liveness.guidance`, and a few more for whole files.
  */
 import { GUIDANCE } from './challenge/frame-faults.js'
 
@@ -16,7 +16,7 @@ export const PHOTO_GUIDANCE = [
 ] as const
 export type PhotoGuidance = (typeof PHOTO_GUIDANCE)[number]
 
-/** Sentences that the person can be shown. The capture component has them in five languages. */
+/** Sentences that can be shown to the person. The capture component has them in five languages. */
 export const PHOTO_HINTS: Readonly<Record<PhotoGuidance, string>> = {
   no_face: 'Take a photo in which your whole face is seen from the front, in even light.',
   several_faces: 'Take a photo that shows only you.',

@@ -1,4 +1,4 @@
-/** Tells which guidance belongs to a refused image. */
+/** Maps a refused image to its guidance. */
 import type { BiometricErrorCode, ImageErrorCode } from './biometric-error.js'
 import { guidanceOnComponent } from './challenge/frame-faults.js'
 import type { QualityFault } from './measurements.js'
@@ -16,12 +16,15 @@ const BY_CODE: Readonly<Record<Exclude<ImageErrorCode, 'low_quality'> | 'differe
     different_people: 'different_people',
   }
 
-/** The guidance of a refused image; undefined where no image is to blame, and for `low_quality`, whose faults each have one. */
+/**
+ * Guidance on a refused image; undefined where no image is to blame, and for `low_quality`, whose faults each have
+ * their own.
+ */
 export function guidanceOfRefusal(code: BiometricErrorCode): PhotoGuidance | undefined {
   return code in BY_CODE ? BY_CODE[code as keyof typeof BY_CODE] : undefined
 }
 
-/** The guidance of one quality component that is beyond its bound. */
+/** Guidance on one quality component that is beyond its bound. */
 export function guidanceOfFault(fault: Pick<QualityFault, 'component' | 'value' | 'bound'>): PhotoGuidance {
   if (fault.component === 'eyes_open') return 'eyes_closed'
   if (fault.component === 'inter_eye_distance')

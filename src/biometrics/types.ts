@@ -1,4 +1,4 @@
-/** The vocabulary of the engine: what goes in, what comes out, and the ways in which an image can be unusable. */
+/** Public types of the engine: options, results and limits. */
 import type { ChallengeFault, FrameNote } from './challenge/active-geometry.js'
 import type { Step } from './challenge/steps.js'
 import type {
@@ -23,41 +23,47 @@ export type {
   StageTimings,
 } from './measurements.js'
 
-/** Where the moment, not the image, decides. */
+/** Options of any call. */
 export interface CallOptions {
-  /** Absolute time on `performance.now()`'s axis after which the result is of no use. */
+  /** Absolute time in milliseconds on `performance.now()`'s axis after which the result is useless. */
   deadlineMs?: number
-  /** Aborting drops the call from the queue, with all its tasks that no worker has yet; a running task ends with its next stage. */
+  /**
+   * Aborting drops the call from the queue, with all its tasks that no worker has yet; a running task ends with its
+   * next stage.
+   */
   signal?: AbortSignal
-  /** Who waits with whom where calls must wait. Without it the call is of a nameless flow of weight 1. */
-  share?: FlowShare
+  /** Scheduling class of the call. Default: an unnamed flow of weight 1 in production. */
+  schedulingClass?: SchedulingClass
 }
 
 export interface EnrolOptions extends CallOptions {
-  /** Images that are too poor to enrol with are told of, not refused. Default false. */
+  /** Reports images that are too poor to enroll with instead of refusing them. Default false. */
   assessOnly?: boolean
 }
 
-/** Whose call it is, as far as the order of service goes. */
-export interface FlowShare {
-  /** Calls of one name share one part of the engine. */
+/** Scheduling class of a call: its flow, priority and weight in the queue. */
+export interface SchedulingClass {
+  /** Name of the flow: calls of one flow share one part of the engine. */
   flow: string
-  /** What waits of production is served before anything of the sandbox. */
+  /** Waiting calls of production are served before any of the sandbox. */
   priority: 'production' | 'sandbox'
-  /** Above 0: the part of the engine that the flow has beside others of its priority. */
+  /** Relative part of the engine that the flow gets among the flows of its priority; above 0. */
   weight: number
 }
 
 export interface EnrolResult {
-  /** [dimensions] float32: the samples' embeddings averaged with quality as weight, then normalised as the pack says. */
+  /**
+   * [dimensions] float32: the samples' embeddings averaged with quality as weight, then normalized if the pack says
+   * so.
+   */
   reference: Float32Array
   /** Weight of the reference where further embeddings are fused with it. */
   weight: number
-  /** The best sample's. */
+  /** Quality of the best sample. */
   quality: Quality
-  /** What each sample's quality comes to, held against the bounds of an enrolment. */
+  /** Each sample's quality components, judged by the bounds for enrollment. */
   findings: ComponentFinding[][]
-  /** The weakest of all samples. */
+  /** The lowest liveness of all samples. */
   liveness: Liveness
   samples: FaceSample[]
   timingsMs: StageTimings
@@ -66,44 +72,44 @@ export interface EnrolResult {
 export interface VerifyResult {
   /** Similarity, higher is more alike: cosine in -1..1, or 1 - d/2 for Euclidean packs. */
   score: number
-  /** The one that was compared, chosen by its quality alone. Its liveness is the weakest of all samples. */
+  /** The compared sample, chosen only by its quality. Its liveness is the lowest of all samples. */
   sample: FaceSample
-  /** Of every usable image. */
+  /** One sample for every usable image. */
   samples: FaceSample[]
   timingsMs: StageTimings
 }
 
-/** A series of frames, and what they are to show. */
+/** A series of frames, and the steps that they should show. */
 export interface ChallengeFrames {
-  /** One a frame, in order. */
+  /** One note a frame, in order. */
   notes: readonly FrameNote[]
   steps: readonly Step[]
 }
 
 export interface ChallengeResult {
-  /** Null where the frames show one head that did what was asked. */
+  /** Null if the frames show one head that did what the steps asked. */
   fault: ChallengeFault | null
-  /** Of the liveness network, over several frames. */
+  /** Result of the liveness network over several frames. */
   liveness: Liveness
-  /** The frames that speak for the series, the one that was compared first; empty where the movements are not those asked for. */
+  /** The key frames, the compared one first; empty where the movements are not those of the steps. */
   samples: Array<Pick<FaceSample, 'imageIndex' | 'embedding' | 'quality' | 'faces'>>
-  /** As in `VerifyResult`; null without samples, or without a reference. */
+  /** Similarity as in `VerifyResult`; null without samples or without a reference. */
   score: number | null
   timingsMs: StageTimings
 }
 
-/** A small frame of a person who is still finding the place, or moving. */
+/** A small frame of a person who is still positioning the face, or moving. */
 export interface GuideFrames {
   image: Uint8Array
   step: Step
-  /** A look ahead of before, for a movement to be measured from. */
+  /** An earlier frontal frame, from which a movement is measured. */
   frontal?: Uint8Array | undefined
 }
 
 export interface CompareResult {
-  /** As in `VerifyResult`. */
+  /** Similarity as in `VerifyResult`. */
   score: number
-  /** The face of the first and of the second image. */
+  /** The faces of the first and of the second image. */
   samples: [FaceSample, FaceSample]
   timingsMs: StageTimings
 }
@@ -115,34 +121,39 @@ export interface InspectResult {
 
 export interface EngineHealth {
   status: 'ok' | 'degraded'
-  /** Live and warmed-up workers against the number configured. */
+  /** Live and warmed-up workers, and the number configured. */
   workers: { ready: number; configured: number }
-  /** Workers are there, and none of them has answered for four seconds. */
+  /** True when there are workers and none of them has answered for four seconds. */
   isSilent: boolean
-  /** Calls that wait, one whose tasks are partly handed over included; tasks that workers hold; calls that may wait. */
+  /**
+   * Number of waiting calls (including calls of which some tasks run already), of tasks that workers hold, and of
+   * calls that may wait.
+   */
   queue: { waiting: number; running: number; limit: number }
   provider: ProviderStatus
   model: string
-  /** Of the engine process; undefined while there is none. */
+  /** Process id of the engine process; undefined while there is none. */
   processId: number | undefined
 }
 
 export type FaceChoice = 'largest' | 'centre'
 
 export interface ImageLimits {
-  /** Default 24_000_000. Checked on the header, before pixels are decoded. */
+  /** Maximum pixels of an image, checked on the header before pixels are decoded. Default 24,000,000. */
   maxPixels: number
-  /** Largest frame of a challenge; `maxPixels` holds as well. Default: no other limit. */
+  /** Maximum pixels of a frame of a challenge; `maxPixels` holds as well. Default: no other limit. */
   maxFramePixels?: number
-  /** Shorter side, default 64 px. */
+  /** Minimum length of the shorter side, in pixels. Default 64. */
   minSidePx: number
-  /** Width of the face box between its outer edges, default 80 px. */
+  /** Minimum width of the face box between its outer edges, in pixels. Default 80. */
   minFacePx: number
-  /** A second face at least this fraction of the largest face's width makes `multiple_faces`; default 0.5. */
+  /**
+   * A second face of at least this fraction of the largest face's width is refused as `multiple_faces`. Default 0.5.
+   */
   secondFaceRatio: number
   /**
-   * Which of several faces is meant. `centre`, for collections whose pictures are cropped around a person: the one nearest the
-   * middle, whatever else is in the picture. Default `largest`.
+   * Rule that chooses among several faces. `largest` is the default; `centre`, for collections whose pictures are
+   * cropped around a person, takes the face nearest the middle.
    */
   face?: FaceChoice
 }
@@ -160,21 +171,27 @@ export interface EngineIncident {
 }
 
 export interface EngineOptions {
-  /** Folder with pack.json. */
+  /** Folder that contains pack.json. */
   packDir: string
-  /** Worker threads, each with one inference thread. */
+  /** Number of worker threads, each with one inference thread. */
   workers: number
-  /** Tasks that a worker may hold at once, default 4: pictures are decoded meanwhile, and faces embedded in batches. */
+  /**
+   * Maximum number of tasks that a worker holds at once, default 4: pictures are decoded meanwhile, and faces
+   * embedded in batches.
+   */
   tasksPerWorker?: number
-  /** In order of preference; `cpu` is always the last resort. */
+  /** Execution providers in order of preference; `cpu` is always the last resort. */
   executionProviders: string[]
   limits: ImageLimits
-  /** Calls that may wait for a worker; beyond it, the newest of the flow that holds most for its weight is refused as `overloaded`. */
+  /**
+   * Maximum number of calls that wait for a worker. Beyond it, the newest call of the flow that holds most for its
+   * weight is refused as `overloaded`.
+   */
   queueLimit: number
-  /** For tests alone: lets `Engine.injectFault` break workers on purpose. Default false. */
+  /** Lets `Engine.injectFault` break workers on purpose; only for tests. Default false. */
   faultInjection?: boolean
-  /** Milliseconds between two signs of life that each worker is asked for. Default 1,000. */
+  /** Milliseconds between two pings of each worker. Default 1,000. */
   pingIntervalMs?: number
-  /** Told of worker deaths and late errors; for log and metrics. */
+  /** Called on worker deaths and late errors, for log and metrics. */
   onIncident?: (incident: EngineIncident) => void
 }

@@ -2,7 +2,8 @@
 import Type, { type Static } from 'typebox'
 import { captureAnswerKey } from '../api/get-capture-session.js'
 import { framesField, image as imageField } from '../api/schemas.js'
-import type { AuditLog } from '../audit/audit-log.js'
+import type { AuditFacts, AuditLog } from '../audit/audit-log.js'
+import { AuditedUnitOfWork } from '../audit/audited-unit-of-work.js'
 import { STEPS } from '../biometrics/challenge/steps.js'
 import type { CaptureLanguage } from '../config/capture-languages.js'
 import { requestId } from '../crypto/identifiers.js'
@@ -27,7 +28,7 @@ import {
 } from '../webhooks/capture-session-events.js'
 import { MAX_ATTEMPTS, outcomeOf } from './capture-outcome.js'
 import { consentOf } from './consent-text.js'
-import type { OwnAnswer, OwnCalls } from './own-calls.js'
+import type { InternalAnswer, InternalCalls } from './internal-calls.js'
 import { PAGE_TEXTS } from './page-texts.js'
 
 export const codeBody = Type.Object(
@@ -90,17 +91,28 @@ export class CaptureFlowError extends Error {
   }
 }
 
+/** What one step changed, besides the session itself. */
+interface SessionChange {
+  /** Result of the capture, or null where none was judged. */
+  result?: CaptureSessionResult | null
+  /** Facts for the audit log. */
+  facts?: AuditFacts
+}
+
 export class CaptureFlow {
+  private readonly audited: AuditedUnitOfWork
+
   constructor(
     private readonly parts: CaptureFlowParts,
-    private readonly calls: OwnCalls,
-  ) {}
+    private readonly calls: InternalCalls,
+  ) {
+    this.audited = new AuditedUnitOfWork(parts.store, parts.audit)
+  }
 
   /** Compares what the person typed with the code of the session. The fifth wrong one ends the session. */
   async confirm(token: string, typed: string, language: CaptureLanguage): Promise<PageState> {
-    const { audit, clock } = this.parts
     let isWrong = false
-    const state = await this.change(token, async ({ record, content }, tx) => {
+    const state = await this.change(token, async ({ record, content }) => {
       const { code } = content
       if (!code || code.isConfirmed) return
       const outcome = tryCode(code, typed)
@@ -109,13 +121,8 @@ export class CaptureFlow {
       record.status = 'completed'
       content.ending = 'code'
       if (record.environment !== 'production') return
-      await audit.append(tx, record.tenantId, {
-        event: 'capture_code_failed',
-        actor: record.keyId,
-        request_id: requestId(clock.now()),
-        capture_session: record.id,
-        purpose: record.purpose,
-      })
+      const { id, purpose } = record
+      return { facts: { event: 'capture_code_failed', capture_session: id, purpose } }
     })
     if (state.state === 'open' && isWrong) return { state: 'code', message: PAGE_TEXTS[language].code_wrong }
     return state
@@ -142,7 +149,7 @@ export class CaptureFlow {
     shown: Static<typeof consentBody>,
     language: CaptureLanguage,
   ): Promise<PageState> {
-    const { clock, audit, vault } = this.parts
+    const { clock, vault } = this.parts
     return this.change(token, async (session, tx) => {
       const { record, content } = session
       assertConfirmed(session)
@@ -172,17 +179,16 @@ export class CaptureFlow {
         firstAgreedAt: now,
       })
       const subject = await vault.find(tx, record.blindIndex, content.captureRequest.userId)
-      await audit.append(tx, record.tenantId, {
+      const facts: AuditFacts = {
         event: 'capture_consented',
-        actor: record.keyId,
-        request_id: requestId(now),
         capture_session: record.id,
         purpose: record.purpose,
         consent_version: version,
         consent_sha256: sha256,
         // A person who is not enrolled yet has no pseudonym: the audit entry of the enrolment names the same session.
         ...(subject ? { subject: subject.pseudonym } : {}),
-      })
+      }
+      return { facts }
     })
   }
 
@@ -224,7 +230,9 @@ export class CaptureFlow {
   }
 
   /**
-   * Takes one of the three tries before the capture is judged, so that at most three captures are judged even when more arrive at the same time. The try is given back when nothing was judged, but not after a crash.
+   * Takes one of the three tries before the capture is judged, so that at most three captures are judged even when more arrive at the same
+   * time. The try is given back when nothing was judged, but not after a crash.
+   *
    */
   async frames(
     session: CaptureSession,
@@ -268,7 +276,7 @@ export class CaptureFlow {
       triesLeft = MAX_ATTEMPTS - record.attempts
       if (isFinal || isLast) record.status = 'completed'
       if (isFinal ? ending !== undefined : isLast) content.ending = ending ?? 'refused'
-      return isJudged ? resultOf(answer) : null
+      return { result: isJudged ? resultOf(answer) : null }
     })
     if (state.state === 'over') return state
     const texts = PAGE_TEXTS[language]
@@ -317,7 +325,7 @@ export class CaptureFlow {
     session: CaptureSession,
     request: IncomingRequest,
     { image, step, frontal }: Static<typeof guidanceBody>,
-  ): Promise<OwnAnswer> {
+  ): Promise<InternalAnswer> {
     assertConfirmed(session)
     if (session.record.consentedAt === null) throw new CaptureFlowError('nobody has agreed yet')
     const fields = {
@@ -348,31 +356,32 @@ export class CaptureFlow {
 
   /**
    * Changes a session that is not over. When `work` ends the session, queues the webhook that reports it.
-   * @param work may await nothing but `tx`; returns the result of a capture if one was judged
+   * @param work may await nothing but `tx`
    * @returns the state after it
    */
   private async change(
     token: string,
     // biome-ignore lint/suspicious/noConfusingVoidType: most changes have no result to return
-    work: (session: CaptureSession, tx: StoreTransaction) => Promise<CaptureSessionResult | null | void>,
+    work: (session: CaptureSession, tx: StoreTransaction) => Promise<SessionChange | void>,
   ): Promise<PageState> {
-    const { store, captureSessions, captureEvents } = this.parts
+    const { store, clock, captureSessions, captureEvents } = this.parts
     const known = await captureSessions.find(store.read, token)
     if (!known) throw new CaptureFlowError('the session is gone')
-    const changed = async (tx: StoreTransaction) => {
+    const { tenantId, keyId } = known.record
+    const actor = { name: keyId, requestId: requestId(clock.now()) }
+    return this.audited.runFound({ tenantId }, actor, async (tx) => {
       const session = await captureSessions.find(tx, token)
       if (!session) throw new CaptureFlowError('the session is gone')
       const { record } = session
-      if (record.status === 'open') {
-        if (record.expiryToldAt !== null) throw new CaptureFlowError('the session has expired')
-        const result = await work(session, tx)
-        await captureSessions.put(tx, session)
-        if ((record.status as CaptureSessionRecord['status']) !== 'open')
-          await captureEvents.tellOfEnd(tx, record, result ?? null)
-      }
-      return this.state(session)
-    }
-    return store.transaction(changed, undefined, { tenantId: known.record.tenantId })
+      if (record.status !== 'open') return { tenantId: null, result: this.state(session) }
+      if (record.expiryReportedAt !== null) throw new CaptureFlowError('the session has expired')
+      const { result = null, facts } = (await work(session, tx)) ?? {}
+      await captureSessions.put(tx, session)
+      if ((record.status as CaptureSessionRecord['status']) !== 'open')
+        await captureEvents.reportEnd(tx, record, result)
+      const state = this.state(session)
+      return facts ? { tenantId, result: state, facts } : { tenantId: null, result: state }
+    })
   }
 }
 

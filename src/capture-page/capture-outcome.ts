@@ -4,7 +4,7 @@ import { GUIDANCE, type Guidance } from '../biometrics/challenge/frame-faults.js
 import type { ErrorCode } from '../lib/error-codes.js'
 import type { CaptureEnding } from '../verification/capture-session-book.js'
 import type { Reason } from '../verification/reasons.js'
-import type { OwnAnswer } from './own-calls.js'
+import type { InternalAnswer } from './internal-calls.js'
 
 export const MAX_ATTEMPTS = 3
 
@@ -26,7 +26,7 @@ const FINAL_REASONS = new Set<unknown>(['locked_out', 'reference_disabled'] sati
  * Errors of the request, which the person cannot help: a new challenge solves them, or waiting for the same request that is still being
  * processed.
  */
-const OF_REQUEST = new Set<unknown>([
+const REQUEST_ERRORS = new Set<unknown>([
   'challenge_not_found',
   'challenge_used',
   'challenge_expired',
@@ -41,7 +41,7 @@ const ADVICE_OF_CODE: Record<string, Guidance> = {
   face_too_small: 'too_far',
 }
 
-export function outcomeOf({ status, body }: OwnAnswer): CaptureOutcome {
+export function outcomeOf({ status, body }: InternalAnswer): CaptureOutcome {
   if (status === 429 || status >= 500) return { ...NOT_JUDGED, advice: 'busy' }
   if (status === 200) {
     const { verdict, reason, liveness } = body as {
@@ -61,7 +61,7 @@ export function outcomeOf({ status, body }: OwnAnswer): CaptureOutcome {
   if (body.error === 'biometric_rejected')
     return { isJudged: true, isFinal: false, advice: ADVICE_OF_CODE[String(body.code)] ?? 'again' }
   // A status such as 400 says that the browser sent no capture. 499 says that the browser closed the connection.
-  if (OF_REQUEST.has(body.code) || ![403, 404, 409, 422].includes(status)) return NOT_JUDGED
+  if (REQUEST_ERRORS.has(body.code) || ![403, 404, 409, 422].includes(status)) return NOT_JUDGED
   const ending = body.code === 'locked_out' ? 'locked_out' : 'refused'
   return { isJudged: true, isFinal: true, ending, advice: 'again' }
 }

@@ -28,16 +28,16 @@ import {
   returnUrlOf,
 } from './capture-flow.js'
 import { companyOf, consentOf } from './consent-text.js'
-import { GuidanceAllowance } from './guidance-allowance.js'
+import { GuidanceLimit } from './guidance-limit.js'
+import { type InternalCallParts, InternalCalls } from './internal-calls.js'
 import { type Notice, noticePage } from './notice-page.js'
-import { type OwnCallParts, OwnCalls } from './own-calls.js'
 import { pageFiles } from './page-files.js'
 import { PageReplies } from './page-replies.js'
 import { languageOf } from './page-texts.js'
 import { loopbackHost, phoneCode } from './phone-code.js'
 import { sessionPage } from './session-page.js'
 
-export interface CaptureServerParts extends CaptureFlowParts, OwnCallParts {
+export interface CaptureServerParts extends CaptureFlowParts, InternalCallParts {
   /** The origin under which browsers reach the page. */
   origin: () => string
   log: Logger
@@ -65,14 +65,14 @@ interface Visit {
 
 export class CaptureServer {
   private readonly flow: CaptureFlow
-  private readonly guidance: GuidanceAllowance
+  private readonly guidance: GuidanceLimit
   private readonly isSecure: boolean
   private readonly replies: PageReplies
   private readonly files: ReadonlyMap<string, Reply>
 
   constructor(private readonly parts: CaptureServerParts) {
-    this.flow = new CaptureFlow(parts, new OwnCalls(parts))
-    this.guidance = new GuidanceAllowance(parts.clock)
+    this.flow = new CaptureFlow(parts, new InternalCalls(parts))
+    this.guidance = new GuidanceLimit(parts.clock)
     this.isSecure = parts.origin().startsWith('https:')
     this.replies = new PageReplies(this.isSecure)
     this.files = pageFiles(this.replies)

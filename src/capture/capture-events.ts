@@ -1,8 +1,23 @@
 /** The events that the component sends to the page, and the outcome that the page hands back. */
 import type { CaptureErrorCode } from './capture-error.js'
 import type { CaptureStep } from './capture-plan.js'
-import type { CapturedFrame } from './challenge-capture.js'
 import type { CaptureGuidance } from './guidance-codes.js'
+
+export interface CapturedFrame {
+  /** Index of the challenge's step that was shown. */
+  step: number
+  /** Whole milliseconds since the first frame. */
+  t_ms: number
+  image: Blob
+}
+
+/** Returns the codes of guidance for a frame, the most urgent first; none when there is nothing to do better. */
+export type CaptureDetector = (
+  frame: Blob,
+  step: CaptureStep,
+  /** Aborted when the answer would come too late. */
+  signal: AbortSignal,
+) => readonly CaptureGuidance[] | Promise<readonly CaptureGuidance[]>
 
 /** Detail of `cs-ready`: the size of the camera's picture in pixels, once it is shown. */
 export interface ReadyDetail {

@@ -5,17 +5,22 @@
  */
 import { Camera, type CameraChoice } from './camera.js'
 import { CaptureError, type CaptureErrorCode, toCaptureError } from './capture-error.js'
-import type { CaptureDetail, CaptureEvents, CaptureOutcome } from './capture-events.js'
+import type {
+  CaptureDetail,
+  CaptureDetector,
+  CapturedFrame,
+  CaptureEvents,
+  CaptureOutcome,
+} from './capture-events.js'
 import type { CaptureMessages } from './capture-messages.js'
 import { type CaptureChallenge, type CaptureStep, planCapture } from './capture-plan.js'
 import { type CaptureMode, CaptureSettings } from './capture-settings.js'
 import { messagesIn } from './capture-texts.js'
 import { type CaptureState, CaptureView } from './capture-view.js'
-import { type CapturedFrame, captureChallenge } from './challenge-capture.js'
+import { captureChallenge } from './challenge-capture.js'
 import { Coach } from './coach.js'
 import { FrameGrabber } from './frame-grabber.js'
 import type { CaptureGuidance, PhotoGuidance } from './guidance-codes.js'
-import type { CaptureDetector } from './guide.js'
 import { photoFromFile } from './photo-file.js'
 
 export type {
@@ -165,7 +170,9 @@ export class CountersignCapture extends Base {
   }
 
   /**
-   * Asks for the camera and shows its picture. Resolves when the picture is shown, or the person gave up or refused: the events say which. Nothing happens before the person has given a required consent.
+   * Asks for the camera and shows its picture. Resolves when the picture is shown, or the person gave up or refused: the events say which.
+   * Nothing happens before the person has given a required consent.
+   *
    */
   async start(): Promise<void> {
     if (this.run) return
@@ -223,7 +230,9 @@ export class CountersignCapture extends Base {
   }
 
   /**
-   * Shows that the capture is being checked, and then the outcome. Call it in the handler of `cs-capture` with the promise of your backend's answer. A rejected promise is shown as a missing answer.
+   * Shows that the capture is being checked, and then the outcome. Call it in the handler of `cs-capture` with the promise of your
+   * backend's answer. A rejected promise is shown as a missing answer.
+   *
    */
   async wait(answer: Promise<CaptureOutcome>): Promise<void> {
     if (this.state !== 'done') return

@@ -1,15 +1,8 @@
 /** Takes the frames of a challenge while its steps are shown one after the other. */
 import { CaptureError } from './capture-error.js'
+import type { CapturedFrame } from './capture-events.js'
 import { type CaptureChallenge, type CapturePlan, stepAt } from './capture-plan.js'
 import type { FrameGrabber } from './frame-grabber.js'
-
-export interface CapturedFrame {
-  /** Index of the challenge's step that was shown. */
-  step: number
-  /** Whole milliseconds since the first frame. */
-  t_ms: number
-  image: Blob
-}
 
 export interface ChallengeCapture {
   challenge: CaptureChallenge

@@ -1,17 +1,17 @@
 /** Instructs the person while the camera is on: shows and speaks the steps, and the advice that improves the capture. */
 import type { ArrowOrder } from './arrow-view.js'
-import type { Emit } from './capture-events.js'
+import type { CaptureDetector, Emit } from './capture-events.js'
 import type { CaptureMessages } from './capture-messages.js'
 import type { CaptureStep } from './capture-plan.js'
 import type { CaptureSettings } from './capture-settings.js'
 import { languageOf } from './capture-texts.js'
 import type { CaptureView } from './capture-view.js'
 import type { CaptureGuidance } from './guidance-codes.js'
-import { askBackend, type CaptureDetector, Guide } from './guide.js'
+import { askBackend, Guide } from './guide.js'
 import { Speaker } from './speaker.js'
 
 /** Advice that asks for the movement of the step. */
-const OF_MOVEMENT = new Set<CaptureGuidance>(['wrong_direction', 'turn_more', 'nod_more'])
+const MOVEMENT_ADVICE = new Set<CaptureGuidance>(['wrong_direction', 'turn_more', 'nod_more'])
 
 export interface CoachParts {
   view: CaptureView
@@ -46,7 +46,7 @@ export class Coach {
       video: view.video,
       ask,
       step: () => this.step,
-      tell: (guidance, step) => this.tell(guidance, step),
+      onAnswer: (guidance, step) => this.showGuidance(guidance, step),
       signal,
     })
   }
@@ -68,7 +68,7 @@ export class Coach {
     this.speaker.stop()
   }
 
-  private tell(guidance: readonly CaptureGuidance[] | null, step: CaptureStep): void {
+  private showGuidance(guidance: readonly CaptureGuidance[] | null, step: CaptureStep): void {
     const { view, settings, texts, emit } = this.parts
     const isGood = guidance?.length === 0
     const text = guidance && (isGood ? this.praise(step) : (texts()[guidance[0]!] ?? ''))
@@ -82,7 +82,7 @@ export class Coach {
     if (!this.isCapturing) return null
     const [first] = guidance ?? []
     if (first === undefined) return { step, isBack: guidance !== null }
-    return OF_MOVEMENT.has(first) ? { step, isBack: false } : null
+    return MOVEMENT_ADVICE.has(first) ? { step, isBack: false } : null
   }
 
   private praise(step: CaptureStep): string {

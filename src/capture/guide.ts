@@ -1,15 +1,8 @@
 /** Asks for guidance repeatedly, with a small frame each time and one question at a time. */
+import type { CaptureDetector } from './capture-events.js'
 import type { CaptureStep } from './capture-plan.js'
 import { FrameGrabber } from './frame-grabber.js'
 import type { CaptureGuidance } from './guidance-codes.js'
-
-/** Returns the codes of guidance for a frame, the most urgent first; none when there is nothing to do better. */
-export type CaptureDetector = (
-  frame: Blob,
-  step: CaptureStep,
-  /** Aborted when the answer would come too late. */
-  signal: AbortSignal,
-) => readonly CaptureGuidance[] | Promise<readonly CaptureGuidance[]>
 
 const FRAME = { maxSide: 320, quality: 0.8 } as const
 const INTERVAL_MS = 700
@@ -23,7 +16,7 @@ export interface GuideParts {
   /** Returns the step that is shown, which may change between question and answer. */
   step(): CaptureStep
   /** Called with each answer about the step that is still shown, or with null when no answer came. */
-  tell(guidance: readonly CaptureGuidance[] | null, step: CaptureStep): void
+  onAnswer(guidance: readonly CaptureGuidance[] | null, step: CaptureStep): void
   /** Ends the questions. */
   signal: AbortSignal
 }
@@ -66,7 +59,7 @@ export class Guide {
     this.failures = guidance ? 0 : this.failures + 1
     if (step === parts.step()) {
       this.isReached = step !== 'frontal' && guidance?.length === 0
-      parts.tell(guidance, step)
+      parts.onAnswer(guidance, step)
     }
     this.askLater()
   }

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import type { Command } from 'commander'
-import { COMMAND_LINE } from '../admin/operation.js'
+import { COMMAND_LINE } from '../audit/audited-unit-of-work.js'
 import { type Config, isPostgres, loadConfig, sqliteFile } from '../config/config.js'
 import { systemClock } from '../lib/clock.js'
 import { giveToOwnerOf, makeFolder, moveIntoPlace } from '../lib/durable-file.js'

@@ -54,7 +54,7 @@ async function migrateStore(options: MigrateOptions): Promise<void> {
   assertMasterKey(config)
   const masterKey = loadMasterKey(config)
   closeFilesToOthers()
-  // Imported here: help needs no database.
+  // Loaded only here, because help needs no database.
   const { findKeys } = await import('../app/core.js')
   const { copyStore } = await import('../storage/copy-store.js')
   const startedMs = performance.now()
@@ -70,7 +70,7 @@ async function migrateStore(options: MigrateOptions): Promise<void> {
       const rows = await copyStore(source, target, translation, bars.update)
       const chains = await verifyChains(new AuditLog(keys, systemClock), target, bars)
       await source.assertUnchanged()
-      // Before the commit: a password file that was replaced in vain is replaced again by the next run.
+      // Moved before the commit: when the commit fails, the next run replaces the password file again.
       await moveOperatorPassword(config, source.password, target.password)
       await target.commit()
       bars.stop()

@@ -1,6 +1,6 @@
 /** `countersign nodes`: lists the services that serve from the database, and the master keys that each can read. */
 import type { Command } from 'commander'
-import { fleetView } from '../cluster/membership.js'
+import { membershipView } from '../cluster/membership.js'
 import { action, note, type OutputOptions, print } from './lib/output.js'
 import { listing } from './lib/style.js'
 import { withCore } from './lib/with-core.js'
@@ -9,7 +9,7 @@ export function registerNodesCommand(command: Command): void {
   command.option('--json', 'print JSON').action(
     action(async (options: OutputOptions) => {
       const services = await withCore(({ store }) => store.services())
-      const membership = fleetView(services)
+      const membership = membershipView(services)
       const view = {
         ...membership,
         /** Adds the ids of the master keys that a service can read. /readyz, which anyone may ask, leaves them out. */

@@ -1,6 +1,6 @@
 /** `countersign user`: a tenant's users. Commands change the database, and a running service sees it at once. */
 import type { Command } from 'commander'
-import { COMMAND_LINE } from '../admin/operation.js'
+import { COMMAND_LINE } from '../audit/audited-unit-of-work.js'
 import type { Environment } from '../config/config.js'
 import { action, CommandError, type OutputOptions, print } from './lib/output.js'
 import { counted, fields } from './lib/style.js'

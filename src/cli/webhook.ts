@@ -1,7 +1,7 @@
 /** `countersign webhook`: a tenant's webhook endpoints and deliveries. These commands only write the outbox; the service sends. */
 import type { Command } from 'commander'
-import { COMMAND_LINE } from '../admin/operation.js'
 import { webhookDeliveryView, webhookView } from '../admin/views.js'
+import { COMMAND_LINE } from '../audit/audited-unit-of-work.js'
 import { action, note, type OutputOptions, print } from './lib/output.js'
 import { listing } from './lib/style.js'
 import { withCore } from './lib/with-core.js'

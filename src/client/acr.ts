@@ -1,6 +1,6 @@
-/** `acr` of an approval: what was checked of the capture besides whose face it shows. */
+/** Values of `acr` in an approval: the checks that the capture passed besides the comparison of faces. */
 
-/** Every name that the service gives, from the strongest check to the weakest: one for each combination. */
+/** Every `acr` of an approval, from the strongest check to the weakest: one for each combination of checks. */
 export const ACR_VALUES = [
   'urn:countersign:acr:face-active-pad',
   'urn:countersign:acr:face-active',
@@ -14,9 +14,15 @@ export const ACR_VALUES = [
   'urn:countersign:acr:face',
 ] as const
 
+/** One of `ACR_VALUES`. */
 export type Acr = (typeof ACR_VALUES)[number]
 
-/** For an action with a high risk: turns and nods of the head, whether or not a network judged the pictures too. */
+/**
+ * The `acr` values to accept for an action with a high risk: the person turned and nodded the head, whether or not a network judged
+ * the pictures too.
+ * @example
+ * await countersign.verifyVerdict(jwt, { userId, action, acr: ACTIVE_ACR })
+ */
 export const ACTIVE_ACR: readonly Acr[] = [
   'urn:countersign:acr:face-active-pad',
   'urn:countersign:acr:face-active',

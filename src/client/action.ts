@@ -1,19 +1,19 @@
 /** Check that an action holds only values that are sent, hashed and read back unchanged. */
 
 /**
- * Holds for a string, or for a plain object of plain objects, arrays, strings, booleans, null and numbers. `JSON.stringify` turns
- * everything else into something that says less, such as a Map into `{}`: two actions would then have one hash.
+ * Accepts a string, or a plain object of plain objects, arrays, strings, booleans, null and numbers. `JSON.stringify` turns other values
+ * into something that says less, such as a Map into `{}`: two actions would then have the same hash.
  * @throws TypeError that names the path
  */
 export function assertAction(action: unknown): void {
   if (action === undefined || action === null)
-    throw new TypeError('action is required: what the verdict is for')
+    throw new TypeError('action is required: the verdict is bound to it')
   if ((typeof action !== 'string' && typeof action !== 'object') || Array.isArray(action))
     throw new TypeError('action must be an object or a string')
   assertExact(action)
 }
 
-/** The same for a value that need not be an action, such as an array. @throws TypeError that names the path */
+/** Checks the members of a value that need not be an action, such as an array. @throws TypeError that names the path */
 export function assertExact(action: unknown): void {
   assertValue(action, 'action', new Set())
 }
@@ -56,7 +56,7 @@ function scalarFault(value: unknown): string | null {
 function objectFault(value: object): string | null {
   const isList = Array.isArray(value)
   if (!(isList ? isPlainList(value) : isPlainObject(value)))
-    return `is ${nameOf(value)}, which is not sent as what it is: give a plain object, an array, or a string`
+    return `is ${nameOf(value)}, which JSON does not keep: give a plain object, an array, or a string`
   const keys = Reflect.ownKeys(value).filter((key) => !(isList && key === 'length'))
   if (keys.some((key) => typeof key === 'symbol')) return 'has a member whose name is a symbol'
   const members = keys.map((key) => [key, Object.getOwnPropertyDescriptor(value, key)!] as const)

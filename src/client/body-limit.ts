@@ -1,16 +1,16 @@
-/** Size of a request's body, looked at before anything is sent: a photo that is too large costs an upload that the service refuses. */
+/** Checks the size of a request's body before anything is sent, so that a photo that is too large costs no upload. */
 import { ApiError, type ErrorDetail } from './errors.js'
 
 const MIB = 2 ** 20
 
-/** As the service has it where the operator has not set COUNTERSIGN_MAX_BODY_BYTES. */
+/** Largest body, in bytes: the service's default of COUNTERSIGN_MAX_BODY_BYTES. */
 export const DEFAULT_MAX_BODY_BYTES = 8 * MIB
 
 const HINT = 'The photo is too large. 1280 pixels on its longer side are plenty.'
 
 /**
  * @param text the body as it would be sent
- * @param isOfClient the limit is the client's own and not that of the endpoint
+ * @param isOfClient whether the limit is the client's own option, not the endpoint's
  * @throws ApiError body_too_large, as the service would answer, with the largest photo in `details`
  */
 export function assertBodyFits(
@@ -18,7 +18,7 @@ export function assertBodyFits(
   text: string,
   { maxBytes, isOfClient, baseUrl }: { maxBytes: number; isOfClient: boolean; baseUrl: string },
 ): void {
-  // A UTF-16 unit takes 3 bytes at most, so that most bodies need not be counted.
+  // A UTF-16 unit takes at most 3 bytes in UTF-8, so most bodies need not be encoded to be measured.
   if (text.length * 3 <= maxBytes) return
   const bytes = new TextEncoder().encode(text).length
   if (bytes <= maxBytes) return
@@ -40,7 +40,6 @@ export function assertBodyFits(
       code: 'body_too_large',
       message: `The body has ${inMib(bytes)}, and the service takes ${inMib(maxBytes)}.`,
       remedy: `Send ${photos.length > 1 ? 'smaller photos' : 'a smaller photo'}: 1280 pixels on the longer side are plenty.${isOfClient ? ' Where the service takes more, set maxBodyBytes.' : ''}`,
-      // The page of the service that would have refused it.
       doc_url: `${baseUrl.replace(/\/v1$/, '/errors')}#body_too_large`,
       request_id: '',
       details,
@@ -67,7 +66,7 @@ function photosOf({ image, frontal, images, challenge }: Record<string, unknown>
   )
 }
 
-/** With one decimal, and none for whole numbers. */
+/** @returns whole KiB below 1 MiB, else MiB with at most one decimal, rounded up */
 function inMib(bytes: number): string {
   return bytes < MIB ? `${Math.ceil(bytes / 1024)} KiB` : `${Math.ceil((bytes / MIB) * 10) / 10} MiB`
 }

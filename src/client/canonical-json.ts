@@ -1,20 +1,23 @@
-/** RFC 8785: the one form of a JSON value that everybody hashes alike. */
+/** Canonical JSON (RFC 8785): every program writes the same value in the same bytes, and so gets the same hash. */
 import { assertExact } from './action.js'
 import type { ActionLike } from './types.js'
 
 const BOXES = [Number, String, Boolean, BigInt]
 
 /**
- * Canonical form of what `JSON.stringify` would send. Unlike it, a number that JSON does not have is refused, since the
- * service would be sent `null`.
- * @throws TypeError for NaN, infinities, lone surrogates, and what is not JSON
+ * @param value any value that `JSON.stringify` takes
+ * @returns the RFC 8785 canonical form of the JSON that would be sent
+ * @throws TypeError for NaN and infinities, which `JSON.stringify` would replace by `null`, for lone surrogates, and for values that
+ *   JSON does not have
+ * @example
+ * canonicalJson({ b: 1, a: 'x' }) // '{"a":"x","b":1}'
  */
 export function canonicalJson(value: unknown): string {
   const json = toJson(value)
   if (json === null || typeof json === 'boolean') return String(json)
   if (typeof json === 'number') return canonicalNumber(json)
   if (typeof json === 'string') return canonicalString(json)
-  // An array's hole or undefined is sent as null.
+  // JSON sends a hole in an array, and undefined in it, as null.
   if (Array.isArray(json)) return `[${Array.from(json, (item) => canonicalJson(item ?? null)).join(',')}]`
   if (typeof json === 'object') {
     // Section 3.2.3 sorts by UTF-16 code units, as sort() does.
@@ -28,8 +31,11 @@ export function canonicalJson(value: unknown): string {
 }
 
 /**
- * SHA-256 of the canonical form, lower-case hex: the `action_hash` of a verdict.
- * @throws TypeError that names the path of what is no plain object, array, string, boolean, null or safe number
+ * @param action the action to be countersigned
+ * @returns SHA-256 of the canonical form, 64 digits in lower-case hex: the `action_hash` of a verdict
+ * @throws TypeError that names the path of a member that is no plain object, array, string, boolean, null or safe number
+ * @example
+ * const isSameAction = claims.action_hash === (await actionHash({ type: 'transfer', amount: '12.50' }))
  */
 export async function actionHash(action: ActionLike): Promise<string> {
   assertExact(action)
@@ -40,7 +46,7 @@ export async function actionHash(action: ActionLike): Promise<string> {
 function toJson(value: unknown): unknown {
   const convertible = value as { toJSON?: unknown } | null | undefined
   const json = typeof convertible?.toJSON === 'function' ? convertible.toJSON() : value
-  // As JSON.stringify does: otherwise every boxed amount would have the form of an empty object.
+  // JSON.stringify unboxes too. Otherwise every boxed amount would have the form of an empty object.
   return BOXES.some((box) => json instanceof box) ? (json as object).valueOf() : json
 }
 

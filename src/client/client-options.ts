@@ -1,15 +1,19 @@
-/** Options of the client and of its calls, and the checks of those that cannot work. */
+/** Options of the client and of its calls, and the checks that refuse options that cannot work. */
 import type { Hooks } from './observer.js'
 import type { ReplayStore } from './replay-store.js'
 import type { SigningSecretSource } from './signing-secret.js'
 import type { Environment } from './types.js'
 
+/** Options of `new Countersign(…)`. */
 export interface CountersignOptions extends Hooks {
   /** The API key, `svc-prod-…` or `svc-sbx-…`. It decides the environment. */
   apiKey: string
   /** Address of the API of the key's environment, such as `https://countersign.example.com/v1`. */
   baseUrl: string
-  /** The signing secret: `{ id: 'sec_…', secret: 'svc-sec-…' }` or `sec_…:svc-sec-…`; during a rotation a list of both; or a function that reads them before each use. */
+  /**
+   * The signing secret: `{ id: 'sec_…', secret: 'svc-sec-…' }` or `sec_…:svc-sec-…`; during a rotation a list of both; or a function
+   * that reads them before each use.
+   */
   signingSecret: SigningSecretSource
   /** Id of the tenant, `ten_…`. `verifyVerdict` needs it. */
   tenantId?: string
@@ -23,15 +27,15 @@ export interface CountersignOptions extends Hooks {
   /** Greatest age of the signature of a response or a webhook, and greatest difference of the clocks; seconds, default 300. */
   signatureToleranceSeconds?: number
   /**
-   * Largest body of a request, photos in base64 included; a larger one is refused before it is sent. As the service's
-   * COUNTERSIGN_MAX_BODY_BYTES; default 8 MiB (8,388,608).
+   * Largest body of a request in bytes, photos in base64 included; a larger one is refused before it is sent. Set it to the service's
+   * COUNTERSIGN_MAX_BODY_BYTES. Default 8,388,608 (8 MiB).
    */
   maxBodyBytes?: number
-  /** Time limit of one try in milliseconds; default 15,000. The service gives up after 10,000. */
+  /** Time limit of one attempt in milliseconds; default 15,000. The service gives up after 10,000. */
   timeoutMs?: number
-  /** How often a call that failed is tried again; default 2. */
+  /** Number of retries after a failed attempt; default 2. */
   maxRetries?: number
-  /** Longest `Retry-After` that the client waits for, in seconds; default 30. A call that is to wait longer throws instead. */
+  /** Longest `Retry-After` that the client waits for, in seconds; default 30. A call that would have to wait longer throws instead. */
   maxRetryAfterSeconds?: number
   /**
    * Whether `verifyVerdict` takes production verdicts of a model pack of evaluation grade; default false. For demos and trials only:
@@ -40,7 +44,7 @@ export interface CountersignOptions extends Hooks {
   acceptEvaluationGrade?: boolean
   /** Where used verdicts are remembered; default: the memory of this object. Several processes must share a store. */
   replayStore?: ReplayStore
-  /** Whether `http:` to other hosts than this one is allowed; default false. Key and photos then travel in clear. */
+  /** Whether `http:` to other hosts than this one is allowed; default false. The key and the photos then travel unencrypted. */
   allowInsecureHttp?: boolean
   /** Used instead of the global `fetch`, for proxies and for tests. */
   fetch?: typeof fetch
@@ -48,16 +52,17 @@ export interface CountersignOptions extends Hooks {
   now?: () => number
 }
 
+/** Options of one call. */
 export interface CallOptions {
-  /** Idempotency key of a POST; default: a new one for each call, which its retries share. */
+  /** Idempotency key of a POST, 1 to 255 printable ASCII characters; default: a new one for each call, which its retries share. */
   idempotencyKey?: string
-  /** Gives the call up. */
+  /** Aborts the call, which then rejects with the signal's reason. */
   signal?: AbortSignal
-  /** As the option of the client, for this call. */
+  /** Time limit of one attempt of this call, in milliseconds; default: the client's option. */
   timeoutMs?: number
-  /** As the option of the client, for this call. */
+  /** Number of retries of this call after a failed attempt; default: the client's option. */
   maxRetries?: number
-  /** Your own id of the request, for the service's log. */
+  /** Your own id of the request, for the service's log (`X-Request-Id`). */
   requestId?: string
 }
 
@@ -65,7 +70,7 @@ export const DEFAULTS = { timeoutMs: 15_000, maxRetries: 2, maxRetryAfterSeconds
 const ENVIRONMENTS: Record<string, Environment> = { 'svc-prod-': 'production', 'svc-sbx-': 'sandbox' }
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/
 
-/** @throws TypeError for what is no API key */
+/** @returns the environment that the key's prefix names @throws TypeError for a text that is no API key */
 export function environmentOf(apiKey: string): Environment {
   if (!apiKey) throw new TypeError('apiKey is required (svc-prod-… or svc-sbx-…)')
   const [, prefix = ''] = /^(svc-(?:prod|sbx)-)[0-9A-Za-z]+$/.exec(apiKey) ?? []
@@ -74,14 +79,14 @@ export function environmentOf(apiKey: string): Environment {
   return environment
 }
 
-/** @throws TypeError for what is no id of a tenant */
+/** @throws TypeError for a text that is no id of a tenant */
 export function assertTenantId(tenantId: string | undefined): void {
-  // Without one, the client calls the service, and `verifyVerdict` says that it is required.
+  // A client without a tenant id can call the service; only `verifyVerdict` requires the id.
   if (tenantId && !/^ten_\w+$/.test(tenantId))
     throw new TypeError(`tenantId is ${JSON.stringify(tenantId)}: it must be ten_…, with nothing around it`)
 }
 
-/** @throws TypeError for an address that cannot be the base URL, or that would send the key in clear */
+/** @returns the base URL without a final slash @throws TypeError for an address that is no base URL, or would send the key unencrypted */
 export function parseBaseUrl(text: string, allowInsecureHttp: boolean): string {
   if (!text) throw new TypeError('baseUrl is required, as in https://countersign.example.com/v1')
   const url = new URL(text)
@@ -91,6 +96,6 @@ export function parseBaseUrl(text: string, allowInsecureHttp: boolean): string {
     url.protocol !== 'https:' &&
     !(url.protocol === 'http:' && (allowInsecureHttp || LOOPBACK.test(url.hostname)))
   )
-    throw new TypeError('baseUrl must be https: (allowInsecureHttp: true sends key and photos in clear)')
+    throw new TypeError('baseUrl must be https: (allowInsecureHttp: true sends key and photos unencrypted)')
   return url.href.replace(/\/$/, '')
 }

@@ -1,7 +1,7 @@
-/** How far the clock of this machine may be from the clock of the service, and the texts that say by how much it is. */
+/** Tolerated difference between this machine's clock and the service's, and the texts of errors that name the difference. */
 
 /**
- * Seconds by which a verdict may come too early or too late. Servers without a time service drift by seconds a week, and a verdict is
+ * Default of the difference, in seconds. Servers without a time service drift by seconds a week, and a verdict is
  * checked in the second in which it was made, so that a clock that is a little behind would refuse all of them.
  */
 export const DEFAULT_CLOCK_TOLERANCE_SECONDS = 60

@@ -59,15 +59,26 @@ import {
 import { findSigned, type VerdictTokens } from './verdict-token.js'
 import { verifyWebhook, type WebhookHeaders } from './webhook.js'
 
-/** The answer, with what came beside it in the non-enumerable `response`. */
+/** The body of an answer. The non-enumerable `response` holds its status, request id and number of attempts. */
 export type Answer<T> = T & { readonly response: ResponseInfo }
 
-/** Frames of guidance are small: the service takes no larger body there. */
+/** Largest body of a guidance call that the service takes, in bytes: its frames are small. */
 const GUIDANCE_BODY_BYTES = 512 * 1024
 
 type CallLimits = CallOptions & { maxBodyBytes?: number }
 
-/** Every method throws `ApiError`, `ConnectionError`, `TimeoutError`, `SignatureError` or `UnexpectedResponseError`. */
+/**
+ * The client of a Countersign service. Every call throws `ApiError` for a refusal, `ConnectionError` or `TimeoutError` where no answer
+ * came, `SignatureError` for an answer that cannot be trusted, and `UnexpectedResponseError` for an answer of something else. The errors
+ * have a stable `code`.
+ * @example
+ * const countersign = new Countersign({
+ *   baseUrl: 'https://countersign.example.com/v1',
+ *   apiKey: 'svc-prod-…',
+ *   signingSecret: { id: 'sec_…', secret: 'svc-sec-…' },
+ *   tenantId: 'ten_…',
+ * })
+ */
 export class Countersign implements VerdictVerifier {
   /** Environment of the API key. */
   readonly environment: Environment
@@ -109,8 +120,12 @@ export class Countersign implements VerdictVerifier {
   }
 
   /**
-   * Captures a user's biometric reference. Every image must be usable and of one person; three become a better reference than
-   * one. With `add`, photos join the reference of an enrolled user; with `dry_run`, they are assessed and nothing is stored.
+   * Enrolls a user: makes a biometric reference of 1 to 5 photos of the person, or of a challenge. Three photos make a better reference
+   * than one. With `add`, photos join the reference of an enrolled user; with `dry_run`, they are assessed and nothing is stored.
+   * @throws ApiError such as already_enrolled, face_not_found, multiple_faces, low_quality, different_people, liveness_failed
+   * @throws TypeError that names a photo that is missing, empty or no photo
+   * @example
+   * const { reference_id, quality } = await countersign.enroll({ user_id: 'ada', images: [first, second, third] })
    */
   enroll(request: EnrollRequest & { dry_run?: false }, options?: CallOptions): Promise<Answer<EnrollResult>>
   enroll(request: EnrollRequest & { dry_run: true }, options?: CallOptions): Promise<Answer<AssessResult>>
@@ -125,21 +140,28 @@ export class Countersign implements VerdictVerifier {
     return answer
   }
 
-  /** Asks whether this is really that person, for this action. A rejection is an answer, not an error. */
+  /**
+   * Asks whether the photos show the enrolled user, and has the action countersigned if they do. A rejection is an answer, not an error.
+   * @returns the verdict; its `jwt` is for `verifyVerdict`, in the program that carries the action out
+   * @throws ApiError such as reference_not_found, face_not_found, low_quality, liveness_required
+   * @throws TypeError that names a photo that is none, or a member of the action that JSON does not have
+   * @example
+   * const { verdict, reason, jwt } = await countersign.verify({ user_id: 'ada', image, action: { type: 'transfer', amount: '12.50' } })
+   */
   async verify<A extends ActionLike = Action>(
     request: VerifyRequest<ImageInput, A>,
     options: CallOptions = {},
   ): Promise<Answer<VerifyResult>> {
     options.signal?.throwIfAborted()
     assertAction(request.action)
-    // Before anything is sent: what has no canonical form would be countersigned as something else.
+    // Hashing refuses an action without a canonical form before it is sent: it would be countersigned as something else.
     const hash = await actionHash(request.action)
     const idempotencyKey = options.idempotencyKey ?? crypto.randomUUID()
     // A retry must be the same request to the byte, so the nonce follows the key.
     const nonce = request.nonce ?? idempotencyKey
     const body = { ...request, ...(await encodePhotos(request)), nonce }
     const answer = await this.#post<VerifyResult>('/verify', body, { ...options, idempotencyKey })
-    // The signature does not name the request, so a well-signed approval of another one could be put in its place.
+    // The signature does not cover the request's body, so a well-signed approval of another request could replace this answer.
     const claims = decodeJwt<VerdictClaims>(answer.jwt)
     assertAnswers(
       answer.user_id === request.user_id &&
@@ -154,8 +176,13 @@ export class Countersign implements VerdictVerifier {
   }
 
   /**
-   * Draws what the person is to do in front of the camera, for one user and one action. The frames go to `verify` or `enroll` as
-   * `challenge`, instead of photos.
+   * Asks for a challenge: the movements that the person makes before the camera, for one user and one action. The frames go to `verify`
+   * or `enroll` as `challenge`, instead of photos. A challenge is good for one call, within `expires_in` seconds.
+   * @throws ApiError such as reference_not_found, locked_out
+   * @example
+   * const { challenge_id, nonce, steps, capture } = await countersign.createChallenge({ user_id: 'ada', action })
+   * // The page captures the frames.
+   * await countersign.verify({ user_id: 'ada', action, challenge: { id: challenge_id, nonce, frames } })
    */
   async createChallenge<A extends ActionLike = Action>(
     request: ChallengeFields<A>,
@@ -171,6 +198,9 @@ export class Countersign implements VerdictVerifier {
   /**
    * Makes a link to the hosted capture page, for one user and one action. Keep `session_id` with the person whom you send to `url`: the id
    * that comes back in an address may be another person's.
+   * @throws ApiError such as reference_not_found, return_url_not_allowed, capture_page_unavailable
+   * @example
+   * const { session_id, url } = await countersign.createCaptureSession({ user_id: 'ada', action, return_url: 'https://bank.example/done' })
    */
   async createCaptureSession<A extends ActionLike = Action>(
     request: CaptureSessionFields<A>,
@@ -184,9 +214,12 @@ export class Countersign implements VerdictVerifier {
   }
 
   /**
-   * Tells how far the person has come on the capture page, and what verify or enroll answered. Nothing but what `verifyVerdict` resolves
-   * with, given this session and the id that you kept, stands for an approval.
-   * @throws TypeError for what is no id of a session
+   * Reads a capture session: its status, and the answer of verify or enroll to its last capture. Only `verifyVerdict` decides whether it is
+   * an approval: give it this session and the id that you kept.
+   * @throws ApiError such as capture_session_not_found @throws TypeError for a text that is no id of a session
+   * @example
+   * const session = await countersign.getCaptureSession(kept)
+   * if (session.status === 'completed') await countersign.verifyVerdict(session, { userId, action, captureSessionId: kept })
    */
   async getCaptureSession(sessionId: string, options: CallOptions = {}): Promise<Answer<CaptureSession>> {
     if (!/^cap_[\w-]{1,60}$/.test(sessionId))
@@ -207,8 +240,12 @@ export class Countersign implements VerdictVerifier {
   }
 
   /**
-   * Tells what a person before the camera can do better, by one small frame. It is no part of a verdict: nobody is recognized and
-   * nothing is kept, so it is not tried again where it fails. Go on without it.
+   * Advises a person before the camera by one small frame, of at most 307,200 pixels. Nobody is recognized and nothing is kept. The call is
+   * not retried where it fails: go on without the advice.
+   * @returns codes of advice, the most urgent first; an empty list for a frame that will do
+   * @throws ApiError such as image_unreadable, image_too_large
+   * @example
+   * const { guidance } = await countersign.guide({ image: frame, step: 'turn_left', frontal: firstFrame })
    */
   async guide(request: GuidanceRequest, options: CallOptions = {}): Promise<Answer<Guidance>> {
     options.signal?.throwIfAborted()
@@ -224,7 +261,12 @@ export class Countersign implements VerdictVerifier {
     return answer
   }
 
-  /** Erases everything that is kept of a user. A repeat within 24 hours gets the same receipt. */
+  /**
+   * Erases all data of a user. A repeat within 24 hours gets the same receipt.
+   * @throws ApiError such as reference_not_found
+   * @example
+   * const { erasure_id, erased_at } = await countersign.delete('ada')
+   */
   async delete(request: DeleteRequest | string, options: CallOptions = {}): Promise<Answer<DeleteResult>> {
     const userId = typeof request === 'string' ? request : request.user_id
     const answer = await this.#call<DeleteResult>('DELETE', '/delete', { user_id: userId }, options)
@@ -232,15 +274,23 @@ export class Countersign implements VerdictVerifier {
     return answer
   }
 
-  /** Reports the state of the service. A degraded service is an answer too. */
+  /**
+   * Reports the state of the service. A degraded service is an answer, not an error.
+   * @example
+   * const { status, checks } = await countersign.health()
+   */
   health(options: CallOptions = {}): Promise<Answer<HealthResult>> {
     return this.#call('GET', '/health', undefined, options)
   }
 
   /**
-   * Makes a new signing secret; the old one validates for 30 minutes more. Store the new one before anything else: it is told
-   * once. Where the answer is lost on the way, the retry throws `ApiError` `secret_already_told`: call again with
-   * `force: true`, which makes another secret and ends the older one at once.
+   * Makes a new signing secret; the old one stays valid for 30 minutes. Store the new one before anything else: it is shown only once.
+   * Where the answer is lost on the way, the retry throws `ApiError` `secret_already_told`: call again with `force: true`, which makes
+   * another secret and ends the older one at once.
+   * @throws ApiError such as rotation_in_progress, secret_already_told
+   * @example
+   * const { signing_secret, previous } = await countersign.rotateSigning()
+   * await store(signing_secret) // Both are valid until previous.valid_until.
    */
   rotateSigning(
     request: RotateSigningRequest = {},
@@ -250,8 +300,10 @@ export class Countersign implements VerdictVerifier {
   }
 
   /**
-   * Tells what is known of an enrolled user, nothing biometric. Anyone else is `reference_not_found`.
-   * @throws TypeError for `.` and `..`, which no address can name
+   * Reads the record of an enrolled user: the reference, the consent, and a lockout. It holds nothing biometric.
+   * @throws ApiError such as reference_not_found @throws TypeError for `.` and `..`, which no address can name
+   * @example
+   * const { reference, lockout } = await countersign.getUser('ada')
    */
   async getUser(userId: string, options: CallOptions = {}): Promise<Answer<User>> {
     if (/^\.{0,2}$/.test(userId))
@@ -262,7 +314,13 @@ export class Countersign implements VerdictVerifier {
     return answer
   }
 
-  /** Reads a page of the tenant's audit log, oldest first unless `order` is `desc`. The sandbox has none. */
+  /**
+   * Reads one page of the tenant's audit log, oldest first unless `order` is `desc`. The sandbox has no audit log.
+   * @param request `limit` is 1 to 200, default 50
+   * @throws ApiError such as insufficient_scope
+   * @example
+   * const { data, next_cursor } = await countersign.auditPage({ event: 'verify', limit: 100 })
+   */
   auditPage(request: AuditListRequest = {}, options: CallOptions = {}): Promise<Answer<AuditPage>> {
     const query = new URLSearchParams()
     for (const [name, value] of Object.entries(request))
@@ -271,7 +329,12 @@ export class Countersign implements VerdictVerifier {
     return this.#call('GET', path, undefined, options, '/audit')
   }
 
-  /** Reads every entry of the tenant's audit log from `after` on, oldest first unless `order` is `desc`; pages are fetched as they are needed. */
+  /**
+   * Reads every entry of the tenant's audit log after `after`, oldest first unless `order` is `desc`. Pages are fetched as they are needed.
+   * @throws ApiError such as insufficient_scope
+   * @example
+   * for await (const { at, event, subject } of countersign.auditEntries({ after: kept })) console.log(at, event, subject)
+   */
   async *auditEntries(request: AuditListRequest = {}, options: CallOptions = {}): AsyncGenerator<AuditEntry> {
     for (let page: AuditPage, { after } = request; ; after = page.next_cursor) {
       page = await this.auditPage({ ...request, ...(after === undefined ? {} : { after }) }, options)
@@ -281,9 +344,12 @@ export class Countersign implements VerdictVerifier {
   }
 
   /**
-   * Checks a verdict JWT of this tenant and environment, once. Of a capture session, `captureSessionId` is required, and its verdict
-   * alone is taken.
-   * @throws VerdictError
+   * Checks that a verdict JWT of this tenant and environment allows this user this action, and marks it as used: it passes once. With a
+   * capture session, `captureSessionId` is required.
+   * @returns the claims of the approval
+   * @throws VerdictError such as not_approved, expired, wrong_user, wrong_action, already_used
+   * @example
+   * const claims = await countersign.verifyVerdict(jwt, { userId: signedInUser, action, acr: ACTIVE_ACR })
    */
   async verifyVerdict<A extends ActionLike>(
     jwt: VerdictSource,
@@ -298,8 +364,12 @@ export class Countersign implements VerdictVerifier {
   }
 
   /**
-   * Checks the signature of a webhook of this client's environment, and resolves with its event.
-   * @param body the raw body, not parsed @throws SignatureError
+   * Checks the signature of a webhook of this client's environment. An event may come more than once, with the same `id`.
+   * @param body the raw body, not parsed: the signature covers its bytes
+   * @returns the event
+   * @throws SignatureError such as signature_invalid, signature_expired
+   * @example
+   * const event = await countersign.verifyWebhook(request.headers, await request.text())
    */
   verifyWebhook(headers: WebhookHeaders, body: Uint8Array | string): Promise<WebhookEvent> {
     const { signingSecret, now } = this.#trust
@@ -310,8 +380,8 @@ export class Countersign implements VerdictVerifier {
   }
 
   /**
-   * Of an overlap's two tokens the one that the configured secrets made. Where they made neither, `verifyVerdict` says
-   * so.
+   * @returns the token of a rotation's two that a configured secret made; the first where they made neither, which `verifyVerdict` then
+   *   refuses
    */
   async #checkable(tokens: VerdictTokens): Promise<string> {
     try {

@@ -1,8 +1,8 @@
-/** What calls of the SDK throw; every error has a stable `code`. */
+/** Errors of the SDK's calls. Every error has a stable `code`. */
 import type { ErrorCategory, ErrorCode } from './error-codes.js'
 import type { DocumentedError, DocumentedErrorDetail, PhotoGuidance } from './types.js'
 
-/** Completes to the known codes, and still takes one that a newer service sends. */
+/** An error code. Editors complete the known ones; the type also takes a code that a newer service sends. */
 export type AnyErrorCode = ErrorCode | (string & {})
 
 /** One detail of an error: a field, what is wrong with it, and for a photo the person's remedy. */
@@ -11,29 +11,39 @@ export interface ErrorDetail extends Omit<DocumentedErrorDetail, 'guidance'> {
   guidance?: PhotoGuidance | (string & {})
 }
 
+/** The base class of every error that a call of the SDK throws, except `TypeError` for arguments that cannot work. */
 export abstract class CountersignError extends Error {
+  /** Stable code: compare it instead of the message. */
   abstract readonly code: string
 }
 
 /**
- * The service refused the request, or would have: `body_too_large` is thrown before anything is sent. The message says what is wrong, which fields are
- * concerned, and what to do next.
+ * The service refused the request, or would have: `body_too_large` is thrown before anything is sent. The message says what is
+ * wrong, which fields are concerned, and what to do next.
+ * @example
+ * try {
+ *   await countersign.enroll({ user_id, image })
+ * } catch (error) {
+ *   if (!(error instanceof ApiError) || error.category !== 'biometric_rejected') throw error
+ *   showToPerson(error.details.map(({ hint }) => hint))
+ * }
  */
 export class ApiError extends CountersignError {
   override readonly name = 'ApiError'
   readonly code: AnyErrorCode
   readonly category: ErrorCategory | (string & {})
   readonly details: readonly ErrorDetail[]
-  /** The next step for the developer or the operator; undefined where the service is of an older version. */
+  /** The next step for the developer or the operator; undefined from an older version of the service. */
   readonly remedy: string | undefined
-  /** Address of the page that explains the code; undefined where the service is of an older version. */
+  /** Address of the page that explains the code; undefined from an older version of the service. */
   readonly docUrl: string | undefined
-  /** Empty where nothing was sent. */
+  /** Id of the request in the service's log; empty where nothing was sent. */
   readonly requestId: string
+  /** HTTP status. */
   readonly status: number
-  /** Seconds, from `Retry-After`. */
+  /** Wait after which the call may succeed, in seconds, from `Retry-After`. */
   readonly retryAfterSeconds: number | undefined
-  /** False when no tenant was known to sign the response, as for a wrong API key. */
+  /** Whether a signature was checked: false where the service knew no tenant to sign for, as with a wrong API key. */
   readonly verified: boolean
 
   constructor(body: ErrorBody, response: { status: number; retryAfterSeconds?: number; verified: boolean }) {
@@ -52,26 +62,26 @@ export class ApiError extends CountersignError {
     this.verified = response.verified
   }
 
-  /** Codes of what the person can do better, the most urgent first; empty where the photo is not the matter. */
+  /** Codes of advice to the person, the most urgent first; empty where no photo is at fault. */
   get guidance(): ReadonlyArray<PhotoGuidance | (string & {})> {
     return this.details.flatMap(({ guidance }) => (guidance === undefined ? [] : [guidance]))
   }
 }
 
-const DETAILS_TOLD = 3
+const DETAILS_IN_MESSAGE = 3
 
-/** The first details: which field, and what is wrong with it. */
+/** @returns the first details for the message: each field, and what is wrong with it */
 function detailText({ message, details = [] }: ErrorBody): string {
   const [only] = details
-  // The one photo of the request need not be named.
+  // A request with a single photo need not name it.
   const isPlain = details.length === 1 && only?.path === 'image' && only.issue === message
   if (details.length === 0 || isPlain) return ''
-  // What is wrong with a photo is the message itself; then only the photo is to be named.
-  const told = details
-    .slice(0, DETAILS_TOLD)
+  // Where the message says what is wrong with a photo, the detail adds only its name.
+  const shown = details
+    .slice(0, DETAILS_IN_MESSAGE)
     .map(({ path, issue }) => (issue === message ? path : `${path}: ${issue}`))
-  const more = details.length - told.length
-  return ` [${told.join('; ')}${more > 0 ? `; and ${more} more` : ''}]`
+  const more = details.length - shown.length
+  return ` [${shown.join('; ')}${more > 0 ? `; and ${more} more` : ''}]`
 }
 
 /** The error body of the API. */
@@ -83,10 +93,11 @@ export interface ErrorBody extends Omit<DocumentedError, 'remedy' | 'doc_url' | 
   details?: ErrorDetail[]
 }
 
+/** Effort of a call. */
 export interface Attempts {
-  /** How often it was tried. */
+  /** Number of attempts, at least 1. */
   attempts: number
-  /** Since the call began, waits between tries included. */
+  /** Milliseconds since the call began, waits between attempts included. */
   elapsedMs: number
 }
 
@@ -102,19 +113,19 @@ abstract class NoAnswerError extends CountersignError implements Attempts {
   }
 }
 
-/** No answer came: the address, the network, or TLS. */
+/** No answer came: the address, the network or TLS failed. A POST may have reached the service: retry it with the same idempotency key. */
 export class ConnectionError extends NoAnswerError {
   override readonly name = 'ConnectionError'
   readonly code = 'connection_failed'
 }
 
-/** No complete answer came in time. */
+/** No complete answer came within `timeoutMs`. A POST may have reached the service: retry it with the same idempotency key. */
 export class TimeoutError extends NoAnswerError {
   override readonly name = 'TimeoutError'
   readonly code = 'timeout'
 }
 
-/** The answer is not one of the service: a proxy's error page, a redirect. */
+/** The answer is not the service's: a proxy's error page, or a redirect. Check the base URL. */
 export class UnexpectedResponseError extends CountersignError {
   override readonly name = 'UnexpectedResponseError'
   readonly code = 'unexpected_response'
@@ -125,8 +136,9 @@ export class UnexpectedResponseError extends CountersignError {
 }
 
 /**
- * - `wrong_environment`: signed with your secret, but in the other environment.
- * - `response_mismatch`: well signed, but the answer to another request.
+ * Why an answer or a webhook cannot be trusted.
+ * - `wrong_environment`: it was signed with your secret, but in the other environment.
+ * - `response_mismatch`: it is well signed, but answers another request.
  */
 export type SignatureErrorCode =
   | 'signature_missing'
@@ -136,7 +148,7 @@ export type SignatureErrorCode =
   | 'wrong_environment'
   | 'response_mismatch'
 
-/** The answer cannot be trusted: forged, changed, kept from earlier, or signed with a secret that is not configured. */
+/** An answer or a webhook cannot be trusted: it is forged, changed, too old, or signed with a secret that is not configured. */
 export class SignatureError extends CountersignError {
   override readonly name = 'SignatureError'
 
@@ -148,7 +160,7 @@ export class SignatureError extends CountersignError {
   }
 }
 
-/** `no_verdict`: a capture session whose capture was not judged by verify. */
+/** Why a verdict does not allow the action. `no_verdict`: verify judged no capture of the session. */
 export type VerdictErrorCode =
   | 'malformed'
   | 'no_verdict'
@@ -168,14 +180,18 @@ export type VerdictErrorCode =
   | 'replay_suspected'
   | 'already_used'
 
-/** A verdict JWT does not allow the action. */
+/**
+ * A verdict JWT does not allow the action: refuse it, or ask for the face again.
+ * @example
+ * if (error instanceof VerdictError && error.code === 'expired') askForTheFaceAgain()
+ */
 export class VerdictError extends CountersignError {
   override readonly name = 'VerdictError'
 
   constructor(
     readonly code: VerdictErrorCode,
     message: string,
-    /** Of a verdict that is `not_approved`: why. */
+    /** Reason of the rejection; only with the code `not_approved`. */
     readonly reason?: string,
   ) {
     super(message)

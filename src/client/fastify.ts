@@ -5,7 +5,12 @@ import type { Action, ActionLike, ApprovedClaims } from './types.js'
 
 const verdicts = new WeakMap<FastifyRequest, ApprovedClaims<ActionLike>>()
 
-/** A `preHandler`; it answers 401 or 403 with a challenge, or lets the request through. */
+/**
+ * Makes a Fastify `preHandler` that lets the request through, or answers 401 or 403 with a challenge.
+ * @throws TypeError for `acr` values that no header can hold
+ * @example
+ * app.post('/transfers', { preHandler: stepUp({ verifier: countersign, user, action }) }, (request) => carryOut(verdictOf(request)))
+ */
 export function stepUp<A extends ActionLike>(
   options: StepUpOptions<FastifyRequest, A>,
 ): preHandlerAsyncHookHandler {
@@ -20,10 +25,15 @@ export function stepUp<A extends ActionLike>(
   }
 }
 
-/** The claims that let this request through. @throws TypeError on a route without step-up */
+/**
+ * @returns the claims that let this request through
+ * @throws TypeError on a route without `stepUp`
+ * @example
+ * const { verdict, action } = verdictOf<Transfer>(request)
+ */
 export function verdictOf<A extends ActionLike = Action>(request: FastifyRequest): ApprovedClaims<A> {
   const verdict = verdicts.get(request)
   if (!verdict) throw new TypeError('this route has no stepUp preHandler')
-  // The route's own stepUp says which action it is.
+  // The type of the action is that of the route's own stepUp.
   return verdict as ApprovedClaims<A>
 }

@@ -3,7 +3,12 @@ import type { Context, MiddlewareHandler } from 'hono'
 import { createStepUp, type StepUpOptions } from './step-up.js'
 import type { ActionLike, ApprovedClaims } from './types.js'
 
-/** Puts the verdict's claims into `c.var.verdict`, or answers 401 or 403 with a challenge. */
+/**
+ * Makes a Hono middleware that puts the verdict's claims into `c.var.verdict`, or answers 401 or 403 with a challenge.
+ * @throws TypeError for `acr` values that no header can hold
+ * @example
+ * app.post('/transfers', stepUp({ verifier: countersign, user: signedInUser, action: transferOf }), carryOut)
+ */
 export function stepUp<A extends ActionLike>(
   options: StepUpOptions<Context, A>,
 ): MiddlewareHandler<{ Variables: { verdict: ApprovedClaims<A> } }> {

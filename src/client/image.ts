@@ -1,12 +1,12 @@
-/** Photos in any of the forms that an application holds them in, as the API takes them. */
+/** Encodes photos, in any form that an application holds them in, as the API takes them. */
 import type { ChallengeResponse, ImageInput, Photos } from './types.js'
 
-/** Arguments of one call are limited, and so is the stack that they lie on. */
+/** Bytes of one call of String.fromCharCode: its arguments lie on the stack, which is limited. */
 const CHUNK_BYTES = 0x2000
-/** Base64 has no full stop. */
+/** A file's name by its ending. Base64 has no full stop, so no photo is taken for one. */
 const FILE_NAME = /\.(jpe?g|png|webp|heic|heif|avif|gif|bmp|tiff?|pdf)$/i
 
-/** @throws TypeError that names a photo which is missing or empty, or is none */
+/** @throws TypeError that names a photo that is missing, empty or of a type that holds no photo */
 export async function encodePhotos({ image, images, challenge }: Photos): Promise<Photos<string>> {
   if (challenge !== undefined) {
     if (image !== undefined || images !== undefined)
@@ -30,7 +30,7 @@ async function encodeFrames({ id, nonce, frames }: ChallengeResponse): Promise<C
   return { id, nonce, frames: await Promise.all(encoded) }
 }
 
-/** @throws TypeError that names the photo where it is missing or empty, or is none */
+/** @throws TypeError that names the photo where it is missing, empty or of a type that holds no photo */
 export async function encodePhoto(photo: ImageInput | null | undefined, path: string): Promise<string> {
   if (photo === undefined || photo === null) throw new TypeError(`${path} is required: a photo`)
   if (
@@ -49,12 +49,12 @@ export async function encodePhoto(photo: ImageInput | null | undefined, path: st
   return base64
 }
 
-/** By its method: an application may bring a Blob of another realm. */
+/** Looks at the method, not the class: a Blob of another realm has another class. */
 function isBlob(photo: unknown): photo is Blob {
   return typeof (photo as Partial<Blob>).arrayBuffer === 'function'
 }
 
-/** Base64 with padding. */
+/** @returns base64 with padding; a text without its `data:` prefix */
 export async function toBase64(image: ImageInput): Promise<string> {
   if (typeof image === 'string') return image.replace(/^data:[^,]*;base64,/, '')
   const bytes =

@@ -1,4 +1,4 @@
-/** `countersign/client`: Web APIs and jose alone, for Node, Bun, Deno and edge runtimes. */
+/** `countersign/client` needs only Web APIs and jose: it runs on Node, Bun, Deno and edge runtimes. */
 export { ACR_VALUES, ACTIVE_ACR, type Acr } from './acr.js'
 export { actionHash, canonicalJson } from './canonical-json.js'
 export type * from './capture-session.js'

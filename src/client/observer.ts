@@ -1,43 +1,46 @@
-/** What an application may watch of its calls: hooks, and a logger. */
+/** Hooks and a logger, by which an application watches its calls. */
 import { type Attempts, CountersignError, type VerdictError } from './errors.js'
 
-/** What came beside the body. */
+/** Facts about an answer apart from its body. */
 export interface ResponseInfo extends Attempts {
+  /** HTTP status. */
   status: number
-  /** `X-Request-Id`, which the service's log and audit log name. */
+  /** `X-Request-Id`, by which the service's log and audit log name the request. */
   requestId: string
-  /** The kept response of an earlier request with this idempotency key. */
+  /** Whether this is the stored answer of an earlier request with this idempotency key. */
   replayed: boolean
-  /** Of a user who is locked out: when to try again. */
+  /** Seconds until a user who is locked out may try again. */
   retryAfterSeconds?: number
 }
 
 interface Named {
   method: string
-  /** After /v1, without what would name a user. */
+  /** Path after /v1, with placeholders for ids of users and sessions. */
   path: string
 }
 
-/** After `attempts` tries one more follows in `delayMs`. */
+/** A failed attempt that will be followed by another one in `delayMs` milliseconds. */
 export type RetryEvent = Named & Attempts & { error: unknown; delayMs: number }
 
-/** An answer whose signature held. Refusals are thrown and have no event. */
+/** An answer whose signature is valid. Refusals are thrown and have no event. */
 export type ResponseEvent = Named & ResponseInfo
 
+/** A call that failed and is not retried. */
 export type FailureEvent = Named & Attempts & { error: unknown }
 
-/** As pino has it: facts first. Neither key nor photo nor verdict is among them. */
+/** A logger in the form of pino's: facts first. The facts never hold a key, a photo or a verdict. */
 export interface Logger {
   debug(facts: object, message: string): void
   warn(facts: object, message: string): void
 }
 
+/** Callbacks for the calls of a client. */
 export interface Hooks {
-  /** Called before a call is tried again. */
+  /** Called before each retry. */
   onRetry?: ((event: RetryEvent) => void) | undefined
-  /** Called with what came beside each answer whose signature held. */
+  /** Called with status, request id and number of attempts of each answer whose signature is valid. */
   onResponse?: ((event: ResponseEvent) => void) | undefined
-  /** Told of answers (`debug`), and of retries, failures and refused verdicts (`warn`). A pino logger fits. */
+  /** Logs answers (`debug`), and retries, failures and refused verdicts (`warn`). A pino logger fits. */
   logger?: Logger | undefined
 }
 
@@ -45,7 +48,7 @@ export interface CallObserver {
   retry(event: RetryEvent): void
   response(event: ResponseEvent): void
   failure(event: FailureEvent): void
-  /** A verdict that does not allow the action. */
+  /** Called for a verdict that does not allow the action. */
   refusal(error: VerdictError): void
 }
 

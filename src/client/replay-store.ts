@@ -1,21 +1,29 @@
-/** Remembers which verdicts were used, so that one approves one action only. */
+/** Remembers which verdicts were used, so that each approves only one action. */
 
+/**
+ * A store of used verdicts. Backends of one application share one.
+ * @example
+ * const store: ReplayStore = {
+ *   consume: async (jti, expiresAt) => (await redis.set(jti, '1', { NX: true, EXAT: expiresAt })) !== null,
+ * }
+ */
 export interface ReplayStore {
   /**
-   * Marks a verdict as used, atomically; false when it was used before. It may be forgotten after `expiresAt` (unix
-   * seconds), when the JWT is refused anyway.
+   * Marks a verdict as used, atomically.
+   * @param expiresAt unix seconds after which the store may forget the verdict, because its JWT is refused anyway
+   * @returns false when it was used before
    */
   consume(jti: string, expiresAt: number, signal?: AbortSignal): boolean | Promise<boolean>
 }
 
 const SWEEP_SECONDS = 60
 
-/** For one process. Several backends of one application must share a store, such as Redis: `SET jti 1 NX EXAT …`. */
+/** Remembers used verdicts in the memory of one process. Several processes must share a store, such as Redis: `SET jti 1 NX EXAT …`. */
 export class MemoryReplayStore implements ReplayStore {
   readonly #used = new Map<string, number>()
   #nextSweep = 0
 
-  /** `now` in unix seconds. */
+  /** @param now the clock, in unix seconds */
   constructor(private readonly now: () => number = () => Date.now() / 1000) {}
 
   consume(jti: string, expiresAt: number): boolean {
@@ -25,7 +33,7 @@ export class MemoryReplayStore implements ReplayStore {
     return true
   }
 
-  /** How many are remembered. */
+  /** Number of verdicts that are remembered. */
   get size(): number {
     return this.#used.size
   }

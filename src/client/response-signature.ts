@@ -4,12 +4,13 @@ import { SignatureError } from './errors.js'
 import { candidates, notSignedText, type SigningSecret } from './signing-secret.js'
 import type { Environment } from './types.js'
 
+/** A response with everything that its signature covers. */
 export interface SignedResponse {
   /** The environment that was called: that of the API key. */
   environment: Environment
-  /** `X-Svc-Signature`. */
+  /** Header `X-Svc-Signature`, or null where it is absent. */
   signature: string | null
-  /** `X-Request-Id`. */
+  /** Header `X-Request-Id`, or null where it is absent. */
   requestId: string | null
   status: number
   method: string
@@ -19,16 +20,17 @@ export interface SignedResponse {
   body: Uint8Array
 }
 
+/** Options of the check of a signature. */
 export interface SignatureOptions {
-  /** Unix seconds; default: now. */
+  /** The time of the check in unix seconds; default: now. */
   now?: number
-  /** Greatest age of the signature, and greatest difference of the clocks; default 300. */
+  /** Greatest age of the signature, and greatest difference of the clocks, in seconds; default 300. */
   signatureToleranceSeconds?: number
 }
 
 export const DEFAULT_SIGNATURE_TOLERANCE_SECONDS = 300
 
-/** The service signs with two secrets at most; a longer list would only make work. */
+/** Signatures that are checked at most: the service signs with at most two secrets, and a longer list would only cost time. */
 const MAX_SIGNATURES = 8
 
 interface Stamp {
@@ -37,8 +39,14 @@ interface Stamp {
 }
 
 /**
- * Resolves when one of the secrets made one of the signatures, for this environment, request and answer.
- * @throws SignatureError
+ * Checks that one of the secrets signed this response, for this environment and request.
+ * @throws SignatureError such as signature_invalid, signature_expired, wrong_environment
+ * @example
+ * const signature = response.headers.get('x-svc-signature')
+ * const requestId = response.headers.get('x-request-id')
+ * const body = new Uint8Array(await response.arrayBuffer())
+ * const signed = { environment, signature, requestId, status: response.status, method: 'POST', target: '/v1/verify', body }
+ * await assertResponseSignature(signed, [{ id: 'sec_…', secret: 'svc-sec-…' }])
  */
 export async function assertResponseSignature(
   response: SignedResponse,
@@ -89,7 +97,7 @@ export async function assertSignature(
     const kids = signatures.map(({ kid }) => kid)
     throw new SignatureError('signature_invalid', notSignedText(kids, secrets))
   }
-  // Only now is the time known to be the service's.
+  // The time may be trusted only after the signature was checked.
   if (Math.abs(now - timestamp) > tolerance)
     throw new SignatureError('signature_expired', signedText(timestamp, now, tolerance))
 }

@@ -1,21 +1,22 @@
-/** When a call is tried again, and after how long. */
+/** Decides whether a call is retried, and after which wait. */
 import { ApiError, ConnectionError, TimeoutError, UnexpectedResponseError } from './errors.js'
 
 export interface RetryPolicy {
-  /** Tries after the first; 0 for none. */
+  /** Attempts after the first; 0 for none. */
   maxRetries: number
-  /** A `Retry-After` beyond it is left to the caller. Seconds. */
+  /** Longest `Retry-After` that is waited for, in seconds; a longer one is left to the caller. */
   maxRetryAfterSeconds: number
 }
 
 const FIRST_DELAY_MS = 500
 const MAX_DELAY_MS = 8_000
-/** Answers of a proxy in front of the service when the service cannot. */
+/** Statuses with which a proxy answers while the service cannot be reached. */
 const TRANSIENT_STATUSES = new Set([502, 503, 504])
 
 /**
- * Milliseconds to wait before try number `retry + 1`, or null when trying again is no use. Every call may be repeated:
- * POST carries an idempotency key, and a repeated DELETE gets the same receipt.
+ * Every call may be repeated: a POST carries an idempotency key, and a repeated DELETE gets the same receipt.
+ * @param retry number of retries so far
+ * @returns milliseconds to wait before the next attempt, or null where another attempt is of no use
  */
 export function retryDelayMs(
   error: unknown,
@@ -26,21 +27,21 @@ export function retryDelayMs(
   if (retry >= policy.maxRetries || !isTransient(error)) return null
   const askedSeconds = (error instanceof ApiError && error.retryAfterSeconds) || 0
   if (askedSeconds > policy.maxRetryAfterSeconds) return null
-  // Full jitter, on top of what the service asks for: callers that were refused together must not return together.
+  // Full jitter is added to the wait that the service asks for: callers that were refused together must not return together.
   return askedSeconds * 1000 + random() * Math.min(MAX_DELAY_MS, FIRST_DELAY_MS * 2 ** retry)
 }
 
 function isTransient(error: unknown): boolean {
   if (error instanceof ConnectionError || error instanceof TimeoutError) return true
   if (error instanceof UnexpectedResponseError) return TRANSIENT_STATUSES.has(error.status)
-  // Of conflicts only this one passes by itself within the time of a call.
+  // This conflict is the only one that ends within the time of a call.
   return (
     error instanceof ApiError &&
     (error.status === 429 || error.status >= 500 || error.code === 'idempotency_in_progress')
   )
 }
 
-/** Seconds from now, of either form that RFC 9110, section 10.2.3 knows. */
+/** @returns seconds from now, for both forms of `Retry-After` in RFC 9110, section 10.2.3; undefined for other texts */
 export function parseRetryAfter(header: string | null, nowMs: number): number | undefined {
   if (header === null) return undefined
   if (/^\d+$/.test(header)) return Number(header)
@@ -48,7 +49,7 @@ export function parseRetryAfter(header: string | null, nowMs: number): number | 
   return Number.isNaN(at) ? undefined : Math.max(0, (at - nowMs) / 1000)
 }
 
-/** Rejects with the signal's reason when it is aborted. */
+/** Waits. Rejects with the signal's reason when it aborts. */
 export function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
     const abort = () => {

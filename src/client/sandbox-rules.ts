@@ -16,13 +16,11 @@ import type {
 export interface ChallengeFault {
   /** Advice to the person. */
   readonly guidance: LivenessGuidance
-  /** The suspicion that the backend is told; absent for an honest mistake of the person. */
+  /** The suspicion for the backend; absent for an honest mistake of the person. */
   readonly finding?: LivenessFinding
 }
 
 interface SandboxRule {
-  /** The effect, as the API's documentation words it. */
-  readonly effect: string
   /** Code with which enroll and verify refuse photos. */
   readonly refusal?: 'face_not_found' | 'multiple_faces' | 'different_people'
   /** Reason with which verify rejects. */
@@ -30,79 +28,47 @@ interface SandboxRule {
   readonly fault?: ChallengeFault
 }
 
-const FRAMES_FAIL = 'where a challenge is sent: its frames fail for this, as `liveness` then says'
-
-/** A fault that the guidance for single frames names too. */
-function frameFault(guidance: FrameGuidance): SandboxRule {
-  return { effect: `${FRAMES_FAIL}; guidance says it too`, fault: { guidance } }
-}
-
-/** A fault that only a series of frames can have. */
-function seriesFault(guidance: 'slower' | 'try_again', finding?: LivenessFinding): SandboxRule {
-  return { effect: FRAMES_FAIL, fault: { guidance, ...(finding && { finding }) } }
+function fault(guidance: LivenessGuidance, finding?: LivenessFinding): SandboxRule {
+  return { fault: { guidance, ...(finding && { finding }) } }
 }
 
 const RULES = {
-  '+match': { effect: 'verify approves' },
-  '+no_match': { effect: 'verify rejects with reason no_match', rejection: 'no_match' },
-  '+spoof': {
-    effect: 'enroll gets liveness_failed, verify rejects with reason liveness_failed',
-    rejection: 'liveness_failed',
-  },
-  '+low_quality': { effect: 'low_quality; guidance says blurred' },
-  '+no_face': {
-    effect: 'face_not_found; guidance says no_face',
-    refusal: 'face_not_found',
-    fault: { guidance: 'no_face' },
-  },
-  '+multiple_faces': {
-    effect: 'multiple_faces; guidance says several_faces',
-    refusal: 'multiple_faces',
-    fault: { guidance: 'several_faces' },
-  },
-  '+different_people': {
-    effect: 'different_people, as if the last image showed somebody else',
-    refusal: 'different_people',
-  },
-  '+rate_limited': { effect: 'rate_limited, on every endpoint that takes a user' },
-  '+unavailable': { effect: 'overloaded, on every endpoint that takes a user' },
-  '+locked_out': {
-    effect:
-      'verify rejects with reason locked_out and a Retry-After of 60 s; challenges and capture sessions are refused with locked_out',
-    rejection: 'locked_out',
-  },
-  '+replayed': {
-    effect:
-      'verify marks replay.suspected and rejects with reason replayed_capture, or approves where the installation only reports replays',
-    fault: { guidance: 'try_again', finding: 'replayed' },
-  },
-  '+slow': { effect: 'enroll and verify answer after 5 s' },
-  '+expired': { effect: 'verify approves with a JWT that has expired' },
-  '+challenge_expired': { effect: 'challenge_expired, where a challenge is sent' },
-  '+too_far': frameFault('too_far'),
-  '+too_close': frameFault('too_close'),
-  '+cut_off': frameFault('cut_off'),
-  '+too_dark': frameFault('too_dark'),
-  '+too_bright': frameFault('too_bright'),
-  '+blurred': frameFault('blurred'),
-  '+not_frontal': frameFault('not_frontal'),
-  '+wrong_direction': frameFault('wrong_direction'),
-  '+turn_more': frameFault('turn_more'),
-  '+nod_more': frameFault('nod_more'),
-  '+slower': seriesFault('slower'),
-  '+flat': seriesFault('try_again', 'flat'),
-  '+face_changed': seriesFault('try_again', 'face_changed'),
-  '+discontinuous': seriesFault('slower', 'discontinuous'),
-  '+out_of_order': seriesFault('try_again', 'out_of_order'),
+  '+match': {},
+  '+no_match': { rejection: 'no_match' },
+  '+spoof': { rejection: 'liveness_failed' },
+  '+low_quality': {},
+  '+no_face': { refusal: 'face_not_found', ...fault('no_face') },
+  '+multiple_faces': { refusal: 'multiple_faces', ...fault('several_faces') },
+  '+different_people': { refusal: 'different_people' },
+  '+rate_limited': {},
+  '+unavailable': {},
+  '+locked_out': { rejection: 'locked_out' },
+  '+replayed': fault('try_again', 'replayed'),
+  '+slow': {},
+  '+expired': {},
+  '+challenge_expired': {},
+  '+too_far': fault('too_far'),
+  '+too_close': fault('too_close'),
+  '+cut_off': fault('cut_off'),
+  '+too_dark': fault('too_dark'),
+  '+too_bright': fault('too_bright'),
+  '+blurred': fault('blurred'),
+  '+not_frontal': fault('not_frontal'),
+  '+wrong_direction': fault('wrong_direction'),
+  '+turn_more': fault('turn_more'),
+  '+nod_more': fault('nod_more'),
+  '+slower': fault('slower'),
+  '+flat': fault('try_again', 'flat'),
+  '+face_changed': fault('try_again', 'face_changed'),
+  '+discontinuous': fault('slower', 'discontinuous'),
+  '+out_of_order': fault('try_again', 'out_of_order'),
 } as const satisfies Record<string, SandboxRule>
 
 /** An ending of a user id that chooses an outcome, such as `+no_match`. */
 export type SandboxOutcome = keyof typeof RULES
 
-/** The endings that choose an outcome, each with its effect as the API's documentation words it. */
-export const SANDBOX_OUTCOMES = Object.fromEntries(
-  Object.entries(RULES).map(([ending, { effect }]) => [ending, effect]),
-) as Record<SandboxOutcome, string>
+/** Every ending that chooses an outcome. */
+export const SANDBOX_OUTCOMES = Object.keys(RULES) as SandboxOutcome[]
 
 /** Model id of references and verdicts in the sandbox. References outlive a change of the model pack. */
 export const SANDBOX_MODEL = 'sandbox@1'
@@ -119,8 +85,7 @@ export const POOR_SHARPNESS = 1.5
 
 /** @returns the ending of the user id that chooses an outcome, or null where none does */
 export function sandboxOutcome(userId: string): SandboxOutcome | null {
-  const endings = Object.keys(RULES) as SandboxOutcome[]
-  return endings.find((ending) => userId.endsWith(ending)) ?? null
+  return SANDBOX_OUTCOMES.find((ending) => userId.endsWith(ending)) ?? null
 }
 
 function ruleOf(userId: string): SandboxRule | undefined {

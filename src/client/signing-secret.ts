@@ -1,19 +1,19 @@
 /** The tenant's signing secrets as an application configures them. */
 
+/** One signing secret of a tenant. */
 export interface SigningSecret {
-  /** Key id (`sec_…`): only signatures of this `kid` are tried with it, and the service is asked for it. */
+  /** Key id (`sec_…`): the secret is tried only on signatures of this `kid`, and the service is asked to sign with it. */
   id?: string | undefined
-  /** `svc-sec-…`; its UTF-8 bytes are the HMAC key. */
+  /** The secret, `svc-sec-…`: its UTF-8 bytes are the HMAC key. */
   secret: string
 }
 
 /**
- * One secret or, during a rotation, both: the one that the backend prefers first. As text: `sec_…:svc-sec-…`, or the
- * secret alone.
+ * One secret or, during a rotation, both, with the preferred one first. A text is `sec_…:svc-sec-…`, or only the secret.
  */
 export type SigningSecrets = string | SigningSecret | ReadonlyArray<string | SigningSecret>
 
-/** The secrets, or where to read them before every use, so that a rotation needs no restart. */
+/** The secrets, or a function that reads them before every use, so that a rotation needs no restart. */
 export type SigningSecretSource = SigningSecrets | (() => SigningSecrets | Promise<SigningSecrets>)
 
 /** @throws TypeError for `svc-sec-…:sec_…`, in which id and secret have changed places */
@@ -27,7 +27,7 @@ export function assertNotSwapped(source: SigningSecretSource): void {
   }
 }
 
-/** @throws TypeError when there is none, or id and secret have changed places */
+/** @throws TypeError where there is no secret, or id and secret have changed places */
 export async function readSecrets(source: SigningSecretSource): Promise<SigningSecret[]> {
   const secrets = typeof source === 'function' ? await source() : source
   assertNotSwapped(secrets)
@@ -46,12 +46,12 @@ function parseSecret(text: string): SigningSecret {
   return id === undefined ? { secret } : { id, secret }
 }
 
-/** Those that may have made a signature of this key id. */
+/** @returns the secrets that may have made a signature with this key id */
 export function candidates(secrets: readonly SigningSecret[], kid: string | undefined): SigningSecret[] {
   return secrets.filter(({ id }) => id === undefined || id === kid)
 }
 
-/** Says why a signature does not hold: its secret is not configured, or it is and what was signed is something else. */
+/** @returns why a signature is invalid: its secret is not configured, or the body is not the one that it signed */
 export function notSignedText(kids: readonly string[], secrets: readonly SigningSecret[]): string {
   const configured = kids.find((kid) => secrets.some(({ id }) => id === kid))
   return configured === undefined

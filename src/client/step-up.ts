@@ -1,4 +1,4 @@
-/** Step-up on a route, without a framework: which answer a request gets, or the verdict that lets it through. */
+/** Step-up on a route, without a framework: the refusal that a request gets, or the verdict that lets it through. */
 import { ACR_VALUES } from './acr.js'
 import { actionHash } from './canonical-json.js'
 import { VerdictError, type VerdictErrorCode } from './errors.js'
@@ -7,47 +7,48 @@ import type { VerdictVerifier } from './verdict.js'
 
 type MaybePromise<T> = T | Promise<T>
 
-/** `Request` is the framework's own. */
+/** Options of `stepUp` and `createStepUp`. `Request` is the framework's own type. */
 export interface StepUpOptions<Request, A extends ActionLike = Action> {
-  /** A `Countersign` with its `tenantId`, or your own. */
+  /** A `Countersign` with its `tenantId`, or your own verifier. */
   verifier: VerdictVerifier
-  /** The user who is signed in, by the application's own session; none gets a 401. */
+  /** The signed-in user by the application's own session. A request without one gets a 401. */
   user(request: Request): MaybePromise<string | null | undefined>
-  /** What this request is about to do, by everything that matters in it: amount, payee, target. */
+  /** The action of this request with everything that matters in it: amount, payee, target. */
   action(request: Request): MaybePromise<A>
   /** The nonce that the verdict must echo. */
   nonce?(request: Request): MaybePromise<string>
-  /** Where the caller puts the JWT; default `X-Step-Up-Verdict`. */
+  /** Header in which the caller sends the JWT; default `X-Step-Up-Verdict`. */
   header?: string
-  /** Accepted `acr`; default: that of any approval, photos included. For money ask for `ACTIVE_ACR`: only approvals with active liveness. */
+  /** Accepted `acr` values; default: any approval, photos included. Where money moves, ask for `ACTIVE_ACR`: approvals with active liveness. */
   acr?: readonly string[]
   /** Greatest age of the check itself, in seconds; default: as long as the verdict is valid. */
   maxAgeSeconds?: number
-  /** Take an approval whose photo was seen before within 24 hours; default false. */
+  /** Whether an approval is accepted whose photo was seen before within 24 hours; default false. */
   acceptReplays?: boolean
-  /** The signal of a request whose client may go away: the check is then given up, with the verdict unused. */
+  /** Signal that aborts when the request's client goes away: the check then stops, and the verdict stays unused. */
   signal?(request: Request): AbortSignal | undefined
 }
 
-/** The body of a refusal: enough to have this very action countersigned. */
+/** The body of a refusal: everything that a page needs to have this very action countersigned. */
 export interface StepUpBody {
   error: 'unauthenticated' | 'insufficient_user_authentication'
   message: string
-  /** Why the verdict that came does not do; absent when none came. */
+  /** Why the verdict of the request is refused; absent when the request had none. */
   code?: VerdictErrorCode
-  /** Of a rejection. */
+  /** Reason of the rejection; only with the code `not_approved`. */
   reason?: string
-  /** Absent where asking for the face again would end in the same way (`not_yet_valid`). */
+  /** The action to have countersigned; absent where asking for the face again would end in the same way (`not_yet_valid`). */
   challenge?: { action: ActionLike; action_hash: string; nonce?: string; header: string }
 }
 
+/** The decision about a request: its verdict, or the answer that refuses it. */
 export type StepUpOutcome<A extends ActionLike = Action> =
   | { allowed: true; verdict: ApprovedClaims<A> }
   | { allowed: false; status: 401 | 403; headers: Record<string, string>; body: StepUpBody }
 
 /**
- * Asking again cannot help: the person is not who was expected, somebody tries another user's verdict, the installation serves
- * with a model pack of evaluation grade, or the clock of this machine is behind by more than the tolerance.
+ * Codes where asking for the face again cannot help: the person is another one, the verdict is another user's, the installation
+ * serves with a model pack of evaluation grade, or this machine's clock is behind by more than the tolerance.
  */
 const FINAL_CODES: ReadonlySet<VerdictErrorCode> = new Set<VerdictErrorCode>([
   'not_approved',
@@ -60,8 +61,13 @@ const DEFAULT_HEADER = 'X-Step-Up-Verdict'
 const QUOTABLE = /^[\x20\x21\x23-\x5b\x5d-\x7e]+$/
 
 /**
- * One function a route. It is given the framework's request and a way to read its headers. Failures of the callbacks and
- * of the replay store are thrown on, never taken for an approval.
+ * Makes the check of one route. The check takes the framework's request and a function that reads its headers.
+ * @throws TypeError for `acr` values that no header can hold. The check throws what the callbacks and the replay store throw: a
+ *   failure is never taken for an approval.
+ * @example
+ * const check = createStepUp<Request>({ verifier: countersign, user: signedInUser, action: transferOf })
+ * const outcome = await check(request, (name) => request.headers.get(name))
+ * if (!outcome.allowed) return Response.json(outcome.body, { status: outcome.status, headers: outcome.headers })
  */
 export function createStepUp<Request, A extends ActionLike = Action>(
   options: StepUpOptions<Request, A>,
@@ -106,7 +112,7 @@ export function createStepUp<Request, A extends ActionLike = Action>(
     } catch (error) {
       if (!(error instanceof VerdictError)) throw error
       const { code, reason, message } = error
-      // A page that steps up wherever it is challenged would do so for ever.
+      // Without a challenge in the answer: a page that steps up wherever it is challenged would never stop.
       if (code === 'not_yet_valid')
         return {
           allowed: false,
@@ -122,7 +128,7 @@ export function createStepUp<Request, A extends ActionLike = Action>(
   }
 }
 
-/** RFC 9470, section 3. */
+/** The challenge of RFC 9470, section 3. */
 function wwwAuthenticate(acr: readonly string[], maxAgeSeconds: number | undefined): string {
   const acrValues = acr.join(' ')
   if (!QUOTABLE.test(acrValues)) throw new TypeError('acr must be printable ASCII without quotes')

@@ -8,4 +8,4 @@ export * from './testing/signatures.js'
 export { TestClock } from './testing/test-clock.js'
 
 /** The endings of a `user_id` that choose an outcome: the same as in the service's sandbox. */
-export const FAKE_OUTCOMES: readonly string[] = Object.keys(SANDBOX_OUTCOMES)
+export const FAKE_OUTCOMES: readonly string[] = SANDBOX_OUTCOMES

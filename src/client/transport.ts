@@ -1,4 +1,4 @@
-/** One call over HTTP: sent, timed out, tried again, its answer's signature checked before anybody reads it. */
+/** One call over HTTP with its time limit, its retries, and the check of the answer's signature before anything reads the answer. */
 import { assertBodyFits } from './body-limit.js'
 import {
   ApiError,
@@ -20,32 +20,32 @@ export interface TransportOptions extends RetryPolicy {
   apiKey: string
   /** Environment of the API key. An answer of the other environment is refused. */
   environment: Environment
-  /** Ends in /v1. */
+  /** Base URL; its path ends in /v1. */
   baseUrl: string
-  /** Null: signatures are not checked. */
+  /** Source of the signing secrets; null where signatures are not checked. */
   signingSecret: SigningSecretSource | null
   signatureToleranceSeconds: number
   /** Largest body of a request, in bytes. */
   maxBodyBytes: number
-  /** Of one try, body included. */
+  /** Time limit of one attempt, body included, in milliseconds. */
   timeoutMs: number
   fetch: typeof fetch
-  /** Milliseconds since 1970. */
+  /** The clock, in milliseconds since 1970. */
   now: () => number
   observer: CallObserver
 }
 
 export interface Outgoing {
   method: 'GET' | 'POST' | 'DELETE'
-  /** After /v1, with the query. */
+  /** Path after /v1, with the query. */
   path: string
-  /** The path as hooks and errors tell it, which names no user. */
+  /** The path for hooks and errors, with placeholders instead of ids. */
   name: string
   headers: Record<string, string>
   body: Record<string, unknown> | undefined
   timeoutMs: number | undefined
   maxRetries: number | undefined
-  /** Where the endpoint takes less than others. */
+  /** Largest body that the endpoint takes, in bytes, where it is less than that of others. */
   maxBodyBytes?: number | undefined
   signal: AbortSignal | undefined
 }
@@ -55,7 +55,7 @@ export interface Incoming {
   info: ResponseInfo
 }
 
-/** Statuses below 400, and a degraded health report, which has no `code`. */
+/** @returns an answer with a status below 400, or a degraded health report, which has no `code` @throws CountersignError for all others */
 export async function send(outgoing: Outgoing, options: TransportOptions): Promise<Incoming> {
   const policy = { ...options, maxRetries: outgoing.maxRetries ?? options.maxRetries }
   const { method, name: path, signal } = outgoing
@@ -91,7 +91,7 @@ async function attempt(
   options: TransportOptions,
   soFar: () => Attempts,
 ): Promise<Incoming> {
-  // Read anew for every try: a rotation may have come between.
+  // The secrets are read again for every attempt: they may have been rotated since.
   const secrets = options.signingSecret === null ? null : await readSecrets(options.signingSecret)
   const { response, bytes } = await exchange(outgoing, body, options, secrets, soFar)
   const parsed = parse(bytes)
@@ -104,7 +104,7 @@ async function attempt(
       verified: !fault,
     })
   }
-  // A page of something else on the way has no signature: its status says more than that.
+  // An error page of a proxy has no signature. Its status says more than the missing signature.
   if (typeof parsed !== 'object' || parsed === null || (fault && !response.ok))
     throw new UnexpectedResponseError(response.status)
   if (fault) throw fault
@@ -139,7 +139,7 @@ async function exchange(
         ...headers,
       },
       signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
-      // The service never redirects, and a key must not follow whoever does.
+      // The service never redirects, and the key must not be sent where something else redirects to.
       redirect: 'manual',
       ...(body === undefined ? {} : { body }),
     })
@@ -158,7 +158,7 @@ async function exchange(
   }
 }
 
-/** The first code in the chain of causes, as Node and undici give it: `: ECONNREFUSED`. */
+/** @returns the first code in the chain of causes that Node and undici give, such as `: ECONNREFUSED` */
 function causeText(cause: unknown): string {
   for (let each = cause, depth = 0; each instanceof Error && depth < 5; each = each.cause, depth++) {
     const { code } = each as { code?: unknown }
@@ -180,7 +180,7 @@ async function signatureFault(
     requestId: response.headers.get('x-request-id'),
     status: response.status,
     method,
-    // Whatever a proxy puts in front of it, the service sees /v1.
+    // A proxy may add a prefix to the path; the service signs the path from /v1 on.
     target: `/v1${path}`,
     body,
   }

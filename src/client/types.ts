@@ -37,7 +37,7 @@ export type VerifyResult = ApprovedResult | RejectedResult
 export interface ApprovedResult extends VerifyFacts {
   verdict: 'approved'
   reason: null
-  /** Similarity, -1 to 1: at least `threshold`. */
+  /** Similarity of the faces, higher is more alike: at least `threshold`. */
   score: number
 }
 
@@ -45,7 +45,7 @@ export interface ApprovedResult extends VerifyFacts {
 export interface RejectedResult extends VerifyFacts {
   verdict: 'rejected'
   reason: RejectionReason
-  /** Similarity, -1 to 1; null when the images were not compared. */
+  /** Similarity of the faces, or null when they were not compared. */
   score: number | null
 }
 
@@ -83,7 +83,7 @@ interface ClaimFacts<A extends ActionLike> {
   fmr: number
   fmr_basis: FmrBasis
   action: A
-  /** SHA-256 of the action in RFC 8785 canonical form, in base64url. */
+  /** SHA-256 of the action in RFC 8785 canonical form, in lower-case hex: see `actionHash`. */
   action_hash: string
   nonce?: string
   /** Authentication methods of RFC 8176: `face`. */

@@ -1,9 +1,9 @@
-/** The tokens of one verdict, and which of them the configured secrets made. */
+/** Finds the token of a verdict that a configured secret made. */
 import { compactVerify, decodeProtectedHeader, errors } from 'jose'
 import { VerdictError } from './errors.js'
 import { candidates, type SigningSecret } from './signing-secret.js'
 
-/** As the answer of `verify` has them: during a rotation the same claims under either secret. */
+/** The tokens of an answer of `verify`: during a rotation, `jwt_next` has the same claims under the new secret. */
 export interface VerdictTokens {
   jwt: string
   jwt_next?: string | undefined
@@ -16,8 +16,9 @@ export interface SignedToken {
 }
 
 /**
- * A backend may hold either secret of a rotation alone, so the first token that one of its secrets made is the verdict.
- * Null when they made none. @throws VerdictError malformed, and jose's errors for what is no HS256 token
+ * During a rotation, a backend may hold only one of the two secrets, so the first token that one of its secrets made is the verdict.
+ * @returns null when they made none of the tokens
+ * @throws VerdictError malformed, and jose's errors for a token that is not HS256
  */
 export async function findSigned(
   tokens: string | VerdictTokens,

@@ -1,4 +1,4 @@
-/** Checks a verdict JWT: does it allow this user this action, now, once? */
+/** Checks whether a verdict JWT allows this user this action, now and once. */
 import { errors, jwtVerify } from 'jose'
 import { actionHash } from './canonical-json.js'
 import type { CaptureSession } from './capture-session.js'
@@ -14,53 +14,53 @@ import { readSecrets, type SigningSecretSource } from './signing-secret.js'
 import type { Action, ActionLike, ApprovedClaims, Environment, VerdictClaims } from './types.js'
 import { findSigned, type VerdictTokens } from './verdict-token.js'
 
-/** What the verdict must be about. */
+/** Facts that the verdict must confirm. */
 export interface VerdictExpectations<A extends ActionLike = Action> {
-  /** The user who is signed in. Never taken from the JWT itself. */
+  /** The signed-in user, by your own session: never take it from the JWT itself. */
   userId: string
-  /** The action that is about to run. Never taken from the JWT itself. */
+  /** The action that is about to run, by your own data: never take it from the JWT itself. */
   action: A
   /** The nonce that the verdict must echo; default: any. */
   nonce?: string | undefined
-  /** Id of the capture session that this person was sent to, as you kept it: only that session's verdict is taken. Instead of `nonce`. */
+  /** Id of the capture session that this person was sent to, as you kept it: only its verdict is accepted. It replaces `nonce`. */
   captureSessionId?: string | undefined
-  /** Accepted authentication contexts, such as `ACTIVE_ACR`; default: that of any approval. */
+  /** Accepted authentication contexts, such as `ACTIVE_ACR`; default: those of any approval. */
   acr?: readonly string[] | undefined
-  /** Greatest age of the check itself, beyond the tolerance of the clocks; default: as long as the JWT is valid. */
+  /** Greatest age of the check itself in seconds, beyond the tolerance of the clocks; default: as long as the JWT is valid. */
   maxAgeSeconds?: number | undefined
-  /** Take an approval whose photo was seen before within 24 hours (`replay.suspected`); default false. */
+  /** Whether an approval is accepted whose photo was seen before within 24 hours (`replay.suspected`); default false. */
   acceptReplays?: boolean | undefined
-  /** Gives the check up, with the verdict unused. The replay store is handed it too. */
+  /** Aborts the check and leaves the verdict unused. The replay store gets the signal too. */
   signal?: AbortSignal | undefined
 }
 
-/** Who must have made it. */
+/** The service whose verdicts are accepted, and how strictly. */
 export interface VerdictTrust {
-  /** With their ids; during a rotation both. */
+  /** The signing secrets with their ids; during a rotation both. */
   signingSecret: SigningSecretSource
-  /** Tenant id (`ten_…`). */
+  /** Id of the tenant (`ten_…`), the `aud` of its verdicts. */
   audience: string
-  /** Base URL of the environment; checked when given. */
+  /** Base URL of the environment, the `iss` of its verdicts; default: not checked. */
   issuer?: string | undefined
-  /** Default `production`, so that a sandbox verdict never passes by omission. */
+  /** Environment of the verdict; default `production`, so that a verdict of the sandbox never passes by omission. */
   environment?: Environment | undefined
   /**
-   * Take a production verdict of a model pack of evaluation grade (`model_grade`), whose error rates were not measured on enough
-   * people; default false. For demos and trials only. In the sandbox, where verdicts are scripted, the grade does not matter.
+   * Whether a production verdict of a model pack of evaluation grade (`model_grade`) is accepted; default false. The error rates of such
+   * a pack were not measured on enough people. For demos and trials only. In the sandbox, where verdicts are scripted, the grade does not matter.
    */
   acceptEvaluationGrade?: boolean | undefined
-  /** Where used verdicts are remembered; default: this process's memory. */
+  /** Store of used verdicts; default: the memory of this process. Several processes must share a store. */
   replayStore?: ReplayStore | undefined
   /**
    * Greatest difference between this machine's clock and the service's, for the times of a verdict (`nbf`, `iat`, `exp`) and for
    * `maxAgeSeconds`; 0 to 300, default 60. A verdict can be used for as long after its expiry.
    */
   clockToleranceSeconds?: number | undefined
-  /** Unix seconds; default: the system's clock. */
+  /** The clock, in unix seconds; default: the system's. */
   now?: (() => number) | undefined
 }
 
-/** Checks a verdict against what is expected. `Countersign` is one. */
+/** Checks a verdict against expectations. `Countersign` is one. */
 export interface VerdictVerifier {
   verifyVerdict<A extends ActionLike>(
     jwt: string | VerdictTokens,
@@ -86,13 +86,17 @@ const REQUIRED_CLAIMS = [
   'auth_time',
 ]
 
-/** Shared by all calls without a store of their own: a store a call would remember nothing. */
+/** The store of all calls without their own. A new store for each call would remember nothing. */
 const sharedStore = new MemoryReplayStore()
 
 /**
- * Resolves with the claims of an approval that was not used before, and marks it as used. What fails leaves the verdict
- * unused. Of an answer of `verify`, whichever token the configured secrets made is taken.
- * @throws VerdictError
+ * Checks a verdict without a client, and marks it as used. A check that fails leaves the verdict unused. Of an answer of `verify`, the
+ * token that a configured secret made is checked.
+ * @returns the claims of the approval
+ * @throws VerdictError such as not_approved, expired, wrong_user, wrong_action, already_used
+ * @throws TypeError for options that cannot work
+ * @example
+ * const claims = await verifyVerdict(jwt, { signingSecret, audience: 'ten_…', userId: signedInUser, action })
  */
 export async function verifyVerdict<A extends ActionLike>(
   source: VerdictSource,
@@ -163,7 +167,7 @@ export async function verifyVerdict<A extends ActionLike>(
   )
   signal?.throwIfAborted()
   const store = trust.replayStore ?? sharedStore
-  // Backends that share a store may have other tolerances and clocks: the verdict is remembered until none of them can take it.
+  // Backends that share a store may differ in tolerance and clock: the verdict is remembered until none of them can accept it.
   must(
     await store.consume(claims.jti, claims.exp + MAX_CLOCK_TOLERANCE_SECONDS, signal),
     'already_used',
@@ -176,7 +180,7 @@ function isCaptureSession(source: VerdictSource): source is CaptureSession {
   return typeof source === 'object' && 'session_id' in source
 }
 
-/** @throws TypeError without an id to compare with @throws VerdictError wrong_nonce, no_verdict */
+/** @throws TypeError without an expected id @throws VerdictError wrong_nonce, no_verdict */
 function tokensOf(
   { session_id, status, result }: CaptureSession,
   expected: string | undefined,
@@ -196,7 +200,7 @@ function tokensOf(
   throw new VerdictError('no_verdict', `The capture session has no verdict: it is ${status}, and ${why}.`)
 }
 
-/** Signature, type, times, audience and issuer, by jose. */
+/** Checks signature, type, times, audience and issuer, by jose. */
 async function readClaims<A extends ActionLike>(
   tokens: string | VerdictTokens,
   { signingSecret, audience, issuer }: VerdictTrust,
@@ -217,7 +221,7 @@ async function readClaims<A extends ActionLike>(
       ...(issuer === undefined ? {} : { issuer }),
     })
     const claims = payload as unknown as VerdictClaims<A>
-    // jose looks at `iat` only where it is given a greatest age.
+    // jose checks `iat` only where it is given a greatest age.
     if (claims.iat > now + clockTolerance)
       throw new VerdictError('not_yet_valid', notYetValidText(claims.iat, now, clockTolerance))
     return claims

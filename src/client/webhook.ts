@@ -1,25 +1,29 @@
-/** Checks a webhook: did the service say this, in this environment, in the last minutes? */
+/** Checks whether a webhook was sent by the service, in this environment, within the last minutes. */
 import { SignatureError } from './errors.js'
 import { assertSignature, type SignatureOptions, type SignedHead } from './response-signature.js'
 import { readSecrets, type SigningSecretSource } from './signing-secret.js'
 import type { Environment, WebhookEvent } from './types.js'
 
-/** As `Request` of the Web has them, or as Node does. */
+/** Headers of a request: those of the Web's `Request`, or of Node's. */
 export type WebhookHeaders = Headers | Record<string, string | string[] | undefined>
 
+/** Options of `verifyWebhook`. */
 export interface WebhookOptions {
   /** The environment whose events are expected; default `production`, so that an event of the sandbox never passes by omission. */
   environment?: Environment | undefined
-  /** Unix seconds; default: now. */
+  /** The time of the check in unix seconds; default: now. */
   now?: number | undefined
-  /** Greatest age of the signature, and greatest difference of the clocks; default 300. */
+  /** Greatest age of the signature, and greatest difference of the clocks, in seconds; default 300. */
   signatureToleranceSeconds?: number | undefined
 }
 
 /**
- * The event of a webhook, once its signature holds. An event may come more than once; its `id` is the same each time.
+ * Checks a webhook without a client. An event may come more than once, with the same `id` each time.
  * @param body the raw body, not parsed: the signature covers its bytes
- * @throws SignatureError
+ * @returns the event
+ * @throws SignatureError such as signature_invalid, signature_expired @throws TypeError for a body that was parsed
+ * @example
+ * const event = await verifyWebhook(request.headers, await request.text(), 'sec_…:svc-sec-…')
  */
 export async function verifyWebhook(
   headers: WebhookHeaders,
@@ -27,7 +31,7 @@ export async function verifyWebhook(
   signingSecret: SigningSecretSource,
   { environment = 'production', now, signatureToleranceSeconds }: WebhookOptions = {},
 ): Promise<WebhookEvent> {
-  // What a framework has parsed already cannot be checked any more.
+  // A body that a framework has parsed cannot be checked: its bytes are gone.
   if (typeof body !== 'string' && !(body instanceof Uint8Array))
     throw new TypeError('body must be the raw body of the request, bytes or text, and not parsed JSON')
   const bytes = typeof body === 'string' ? new TextEncoder().encode(body) : body

@@ -47,38 +47,11 @@ export type FrameGuidance =
   | 'nod_more'
 
 /** Advice to a person about the frames of a challenge. */
-export type LivenessGuidance =
-  | 'no_face'
-  | 'several_faces'
-  | 'too_far'
-  | 'too_close'
-  | 'cut_off'
-  | 'too_dark'
-  | 'too_bright'
-  | 'blurred'
-  | 'not_frontal'
-  | 'wrong_direction'
-  | 'turn_more'
-  | 'nod_more'
-  | 'slower'
-  | 'try_again'
+export type LivenessGuidance = FrameGuidance | 'slower' | 'try_again'
 
 /** Advice to a person about a photo that was refused: a code that `<countersign-capture>` has texts for. */
 export type PhotoGuidance =
-  | 'no_face'
-  | 'several_faces'
-  | 'too_far'
-  | 'too_close'
-  | 'cut_off'
-  | 'too_dark'
-  | 'too_bright'
-  | 'blurred'
-  | 'not_frontal'
-  | 'wrong_direction'
-  | 'turn_more'
-  | 'nod_more'
-  | 'slower'
-  | 'try_again'
+  | LivenessGuidance
   | 'eyes_closed'
   | 'file_unreadable'
   | 'wrong_format'
@@ -112,19 +85,19 @@ export interface QualityBound {
 
 /** One measurement of a photo, held against its bound. */
 export interface QualityFinding {
-  /** As ISO/IEC 29794-5 names it. */
+  /** Quality component, by its name in ISO/IEC 29794-5. */
   component: QualityComponent
   value: number
-  /** What an enrolment photo must keep to; null where every value will do. */
+  /** Bound for an enrollment photo; null where every value will do. */
   bound: QualityBound | null
   passed: boolean
-  /** What the person can do, to be shown to them. */
+  /** Advice to show to the person. */
   hint: string | null
 }
 
 /** Measurements of one photo of an enrollment. */
 export interface ImageQuality {
-  /** Every component keeps to its bound. */
+  /** Whether every component keeps to its bound. */
   passed: boolean
   components: Array<QualityFinding>
 }
@@ -149,52 +122,48 @@ export interface Quality {
 export interface EnrolmentQuality {
   /** Overall, 0 to 1, higher is better. */
   score: number
-  /** Width of the face between its outer edges, in pixels. */
   face_width_px: number
   /** Confidence of the face detector, 0 to 1. */
   detection: number
-  /** Variance of the Laplacian of the aligned face. */
   sharpness: number
-  /** Mean grey level of the aligned face, 0 to 255. */
   brightness: number
-  /** Standard deviation of the grey level of the aligned face. */
   contrast: number
-  /** How many photos the reference holds: three miss far fewer people than one. */
+  /** Number of photos that the reference was made of: with three, far fewer people are missed than with one. */
   views: number
-  /** One an image of the request, in their order. */
+  /** One entry for each image of the request, in their order. */
   images: Array<ImageQuality>
 }
 
 /** Presentation attack detection. */
 export interface Liveness {
-  /** False when nothing was checked: nothing is claimed. */
+  /** False when nothing was checked: the statement then claims nothing. */
   checked: boolean
   /**
-   * What was checked: `passive:<pack>` by the liveness network of that pack, `active-geometry@1` by the movements of a
-   * challenge.
+   * Checks that were made: `passive:<pack>` by the liveness network of that pack, `active-geometry@1` by the movements of
+   * a challenge.
    */
   methods: Array<string>
   /**
-   * Of the liveness network: probability of a live person, 0 to 1; null where it judged nothing, also for a face that is
+   * Probability of a live person, 0 to 1, by the liveness network; null where it judged nothing, also for a face that is
    * `too_close`.
    */
   score: number | null
-  /** By every method. */
+  /** Whether the capture passed every method. */
   passed: boolean | null
-  /** Of a capture that failed: what the person can be told. */
+  /** Advice for the person after a capture that failed. */
   guidance?: LivenessGuidance
-  /** What that looks like: for the backend, never for the person. */
+  /** What the failed capture looks like: for the backend, never for the person. */
   findings?: Array<LivenessFinding>
 }
 
 /** A pose that a challenge asks for. `left` and `right` are the person’s own. */
 export type ChallengeStep = 'frontal' | 'turn_left' | 'turn_right' | 'nod_up' | 'nod_down'
 
-/** The frames of a person who did what a challenge asked, in the place of photos. */
+/** The frames of a person who did what a challenge asked, instead of photos. */
 export interface ChallengeResponse<Image = ImageInput> {
   id: string
   nonce: string
-  /** In the order of their capture. */
+  /** The frames, in the order of their capture. */
   frames: Array<{
     /** Index of the step that the person was shown. 0 to 4. */
     step: number
@@ -208,21 +177,21 @@ export interface ChallengeResponse<Image = ImageInput> {
 /** Body of `POST /v1/challenges`. */
 export interface ChallengeFields<A extends ActionLike = Action> {
   /**
-   * The customer's own identifier of the user: 1 to 128 characters, no control characters. Nobody is enrolled under one
-   * that holds format, invisible, private-use or unassigned characters of Unicode.
+   * The customer's own identifier of the user: 1 to 128 characters, no control characters. No user is enrolled under an
+   * identifier that holds format, invisible, private-use or unassigned characters of Unicode.
    */
   user_id: string
   /** The call in which the frames will be sent. Default `verify`. */
   purpose?: 'verify' | 'enroll'
   /**
-   * What is to be countersigned, such as the transfer's amount and payee: an object or a string, at most 4096 bytes in
+   * The action to be countersigned, such as the transfer's amount and payee: an object or a string, at most 4096 bytes in
    * RFC 8785 canonical form. Integers beyond 2^53 - 1 and numbers with more digits than a double holds are refused,
-   * because different readers take them for different numbers: send them as strings.
+   * because readers differ in the number that they read: send them as strings.
    */
   action?: A
   /**
-   * How the person can move the head; default both. With one of them the statement is weaker and named so; with none,
-   * `[]`, frames alone are taken.
+   * Movements of the head that the person can make; default both. With only one of them the liveness statement is weaker,
+   * and its name says so. With none, `[]`, the frames show no movement.
    */
   modes?: Array<'turn' | 'nod'>
 }
@@ -230,17 +199,15 @@ export interface ChallengeFields<A extends ActionLike = Action> {
 /** Answer of `POST /v1/challenges`. */
 export interface Challenge {
   challenge_id: string
-  /** To be sent back with the frames. Told this once. */
+  /** Send it back with the frames. No other call returns it. */
   nonce: string
-  /** The customer's own identifier of the user: 1 to 128 characters, no control characters. */
   user_id: string
-  /** The call in which the frames will be sent. Default `verify`. */
   purpose: 'verify' | 'enroll'
-  /** How the check will be called in verdicts; null where no movement is asked for. */
+  /** Name of the check in verdicts; null where no movement is asked for. */
   method: string | null
-  /** In order. Left and right are the person’s own. */
+  /** Movements, in order. Left and right are the person’s own. */
   steps: Array<ChallengeStep>
-  /** What the frames must keep to. */
+  /** Limits that the frames must keep to. */
   capture: {
     min_frames: number
     max_frames: number
@@ -249,7 +216,7 @@ export interface Challenge {
     min_duration_ms: number
     max_duration_ms: number
   }
-  /** Seconds in which the frames must have come. */
+  /** Seconds until the challenge expires: the frames must have arrived by then. */
   expires_in: number
   /** When the challenge expires. RFC 3339. */
   expires_at: string
@@ -260,33 +227,32 @@ export interface GuidanceRequest<Image = ImageInput> {
   /** The frame, not mirrored: a file as for verify, of at most 307,200 pixels (640 x 480). A long side of 320 is enough. */
   image: Image
   /**
-   * What the person is to do: of a challenge the step that is shown. Left and right are the person’s own. Default
-   * `frontal`.
+   * Movement that the person is asked to make: the step of the challenge that is shown. Left and right are the person’s
+   * own. Default `frontal`.
    */
   step?: ChallengeStep
   /**
-   * A frame of before in which the person looks ahead, from which a movement is measured. Without it nothing is said of a
-   * nod.
+   * An earlier frame in which the person looks ahead, from which a movement is measured. Without it there is no guidance
+   * about a nod.
    */
   frontal?: Image
-  /** For the sandbox, whose answers go by its end. Production does not look at it. */
+  /** Only for the sandbox, which chooses its answer by the end of the user id. Production ignores it. */
   user_id?: string
 }
 
 /** Answer of `POST /v1/guidance`. */
 export interface Guidance {
-  /** What the person is to do: of a challenge the step that is shown. */
   step: ChallengeStep
   /**
-   * What the person can be told, the most urgent first. Empty where nothing is left to be done: to hold still, or of a
-   * movement that it went far enough.
+   * Advice for the person, the most urgent first. Empty where nothing needs to change: the person holds still, or the
+   * movement went far enough.
    */
   guidance: Array<FrameGuidance>
 }
 
 /** Recorded with the reference. */
 export interface Consent {
-  /** Where the customer keeps the consent. */
+  /** Where the customer keeps the consent: the customer’s own id of it. */
   id: string
   /** When the consent was given. RFC 3339. */
   at: string
@@ -294,28 +260,31 @@ export interface Consent {
 
 /** Body of `POST /v1/enroll`, without the photos. */
 export interface EnrollFields {
-  /** The customer's own identifier of the user: 1 to 128 characters, no control characters. */
+  /**
+   * The customer's own identifier of the user: 1 to 128 characters, no control characters. No user is enrolled under an
+   * identifier that holds format, invisible, private-use or unassigned characters of Unicode.
+   */
   user_id: string
   /**
-   * What must have been checked of this capture: `passive` by a network, `active` by a challenge. What the installation
-   * and the contract of the tenant require holds besides. Default `none`.
+   * Liveness checks that this capture must have passed through: `passive` by a network, `active` by a challenge. The
+   * requirements of the installation and of the tenant’s contract apply as well. Default `none`.
    */
   require_liveness?: LivenessRequirement
-  /** Replace the reference of a user who is enrolled already. Default `false`. */
+  /** Replace the reference of a user who is already enrolled. Default `false`. */
   replace?: boolean
   /**
-   * With `replace`, where the contract asks for a verdict: an approved verify of this user for an action with the type
-   * `replace_reference`, of the last minutes, which is used up by it.
+   * With `replace`, where the contract asks for a verdict: id of an approved verify of this user for an action with the
+   * type `replace_reference`, made in the last minutes. The enrollment uses it up.
    */
   verification_id?: string
   /**
-   * Add the photos to the reference of a user who is enrolled already: each must match it. Not together with `replace`.
+   * Add the photos to the reference of a user who is already enrolled: each must match it. Not together with `replace`.
    * Default `false`.
    */
   add?: boolean
   /**
-   * Assess the photos and store nothing: 200 instead of 201. Photos that an enrolment would refuse for their quality are
-   * told of in `quality.images`. Whether the user is enrolled makes no difference. Default `false`.
+   * Assess the photos and store nothing: 200 instead of 201. `quality.images` reports photos that an enrollment would
+   * refuse for their quality. Whether the user is enrolled makes no difference. Default `false`.
    */
   dry_run?: boolean
   /** Recorded with the reference. */
@@ -325,13 +294,12 @@ export interface EnrollFields {
 /** Answer of `POST /v1/enroll`. */
 export interface EnrollResult {
   reference_id: string
-  /** The customer's own identifier of the user: 1 to 128 characters, no control characters. */
   user_id: string
   /** Measured on the best face. */
   quality: EnrolmentQuality
   /** Presentation attack detection. */
   liveness: Liveness
-  /** The model pack the reference was made with. */
+  /** The model pack that made the reference. */
   model: string
   status: 'enrolled'
   /** When the reference was captured. RFC 3339. */
@@ -340,26 +308,32 @@ export interface EnrollResult {
 
 /** Answer of `POST /v1/enroll` with `dry_run`: the quality of the photos. Nothing is stored. */
 export interface AssessResult {
-  /** The customer's own identifier of the user: 1 to 128 characters, no control characters. */
   user_id: string
   /** Measured on the best face. */
   quality: EnrolmentQuality
   /** Presentation attack detection. */
   liveness: Liveness
-  /** The model pack the reference was made with. */
+  /** The model pack that made the reference. */
   model: string
   status: 'assessed'
 }
 
 /** Body of `POST /v1/verify`, without the photos. */
 export interface VerifyFields<A extends ActionLike = Action> {
-  /** The customer's own identifier of the user: 1 to 128 characters, no control characters. */
+  /**
+   * The customer's own identifier of the user: 1 to 128 characters, no control characters. No user is enrolled under an
+   * identifier that holds format, invisible, private-use or unassigned characters of Unicode.
+   */
   user_id: string
-  /** What must have been checked of this capture: `passive` by a network, `active` by a challenge. */
+  /**
+   * Liveness checks that this capture must have passed through: `passive` by a network, `active` by a challenge. The
+   * requirements of the installation and of the tenant’s contract apply as well. Default `none`.
+   */
   require_liveness?: LivenessRequirement
   /**
-   * What is to be countersigned, such as the transfer's amount and payee: an object or a string, at most 4096 bytes in
-   * RFC 8785 canonical form.
+   * The action to be countersigned, such as the transfer's amount and payee: an object or a string, at most 4096 bytes in
+   * RFC 8785 canonical form. Integers beyond 2^53 - 1 and numbers with more digits than a double holds are refused,
+   * because readers differ in the number that they read: send them as strings.
    */
   action: A
   /** Echoed in the JWT, so that the caller can tell its own verdict. */
@@ -370,23 +344,22 @@ export interface VerifyFields<A extends ActionLike = Action> {
 export interface VerifyFacts {
   /** The `jti` of the JWT. */
   verification_id: string
-  /** The customer's own identifier of the user: 1 to 128 characters, no control characters. */
   user_id: string
-  /** The score from which on the verdict is approved. */
+  /** Lowest score that is approved. */
   threshold: number
-  /** The false match rate that the threshold has reached on calibration data; not always the one that was asked for. */
+  /** False match rate that the threshold reached on calibration data. It may differ from the configured one. */
   fmr: number
-  /** What stands behind `fmr`: `extrapolated` where nobody has measured it and the operator accepted that. */
+  /** Basis of `fmr`: `extrapolated` where nobody has measured the rate and the operator accepted that. */
   fmr_basis: FmrBasis
   /**
-   * What the model pack is good for at this rate: `production` where the rate was measured on everybody and in each group
-   * that the data names.
+   * Grade of the model pack at this rate: `production` where the rate was measured on everybody and in each group that
+   * the data names.
    */
   model_grade: ModelGrade
   /** Presentation attack detection. */
   liveness: Liveness
   quality: Quality | null
-  /** The capture was seen before within 24 hours. */
+  /** Whether the capture was seen before within 24 hours. */
   replay: {
     suspected: boolean
   }
@@ -405,13 +378,15 @@ export interface VerifyFacts {
 
 /** Body of `DELETE /v1/delete`. */
 export interface DeleteRequest {
-  /** The customer's own identifier of the user: 1 to 128 characters, no control characters. */
+  /**
+   * The customer's own identifier of the user: 1 to 128 characters, no control characters. No user is enrolled under an
+   * identifier that holds format, invisible, private-use or unassigned characters of Unicode.
+   */
   user_id: string
 }
 
 /** Answer of `DELETE /v1/delete`: the receipt of an erasure. */
 export interface DeleteResult {
-  /** The customer's own identifier of the user: 1 to 128 characters, no control characters. */
   user_id: string
   status: 'erased'
   erasure_id: string
@@ -420,7 +395,7 @@ export interface DeleteResult {
   erased: {
     /** Biometric references. */
     references: number
-    /** Remembered captures, kept for telling replays. */
+    /** Captures that were remembered for detecting replays. */
     captures: number
     /** Kept responses. */
     idempotency_records: number
@@ -429,30 +404,29 @@ export interface DeleteResult {
 
 /** Answer of `GET /v1/users/{user_id}`: an enrolled user. */
 export interface User {
-  /** The customer's own identifier of the user: 1 to 128 characters, no control characters. */
   user_id: string
   status: 'enrolled'
-  /** When the user was enrolled first. RFC 3339. */
+  /** When the user was first enrolled. RFC 3339. */
   enrolled_at: string
   reference: {
     reference_id: string
-    /** When it was captured, or photos were last added to it. RFC 3339. */
+    /** When the reference was captured, or photos were last added to it. RFC 3339. */
     created_at: string
-    /** The model pack it was made with. */
+    /** The model pack that made the reference. */
     model: string
     /**
-     * Whether it was made with the model pack that serves. If not, verify answers `reference_model_mismatch` until the user
-     * is enrolled anew.
+     * Whether the model pack that serves made the reference. If not, verify answers `reference_model_mismatch` until the
+     * user is enrolled again.
      */
     comparable: boolean
-    /** How many photos it holds. */
+    /** Number of photos that the reference was made of. */
     views: number
     consent: Consent | null
   }
   lockout: {
-    /** What verify would answer now. `reference_disabled` ends by a new enrolment alone. */
+    /** Lockout that verify would report now. Only a new enrollment ends `reference_disabled`. */
     status: 'none' | 'locked_out' | 'reference_disabled'
-    /** When `locked_out` ends by itself. RFC 3339. */
+    /** When `locked_out` ends. RFC 3339. */
     until: string | null
     /** Consecutive rejections so far. */
     rejections: number
@@ -475,17 +449,17 @@ export interface AuditEntry {
    * tenant_suspended, tenant_resumed, tenant_deleted.
    */
   event: string
-  /** Who: the id of an API key, `operator` at the command line, or somebody at the dashboard. */
+  /** Who did it: the id of an API key, `operator` for the command line, or an operator of the dashboard. */
   actor: string
-  /** The request by which it happened. */
+  /** The request that caused the event. */
   request_id: string | null
-  /** HTTP status, of a call of the API. */
+  /** HTTP status of the answer to a call of the API. */
   status: number | null
-  /** Error code, where it failed. */
+  /** Error code of a call that failed. */
   code: string | null
-  /** Pseudonym of the user, which nobody can link to a user who is erased. */
+  /** Pseudonym of the user. Nobody can link it to a user who is erased. */
   subject: string | null
-  /** What else was recorded of this event. */
+  /** Further facts that were recorded about the event. */
   facts: { [name: string]: unknown }
   /** Chain value, in hex: it covers every entry up to this one. */
   hash: string
@@ -493,15 +467,15 @@ export interface AuditEntry {
 
 /** Answer of `GET /v1/audit`: a page of the audit log. */
 export interface AuditPage {
-  /** In the order that was asked for. */
+  /** The entries, in the requested order. */
   data: Array<AuditEntry>
-  /** Whether the log goes on with entries that were asked for. */
+  /** Whether more entries of the listing follow. */
   has_more: boolean
-  /** What to send as `after` for what follows: now, or later, when more has happened. */
+  /** Send it as `after` to read the entries that follow, now or when more have been written. */
   next_cursor: string
   /**
-   * The log was changed in the database: the `sequence` of the first entry that does not fit, as the daily verification
-   * found. Left out where it found none.
+   * The `sequence` of the first entry that does not fit the chain, found by the daily verification: the log was changed
+   * in the database. Left out where the verification found none.
    */
   broken_at?: number
 }
@@ -514,9 +488,9 @@ export interface HealthResult {
   checks: {
     engine: {
       status: HealthStatus
-      /** The model pack that serves. */
+      /** Model pack that serves. */
       model: string
-      /** What the pack is good for at the configured false match rate. */
+      /** Grade of the pack at the configured false match rate. */
       grade: ModelGrade
       workers: {
         ready: number
@@ -529,7 +503,7 @@ export interface HealthResult {
       }
       /** The ONNX Runtime provider that runs the models. */
       execution_provider: string
-      /** Providers that were asked for first and could not serve, and why. */
+      /** Providers that were configured before it and could not serve, and why. */
       fallbacks: Array<{
         provider: string
         reason: string
@@ -553,7 +527,7 @@ export interface HealthResult {
 
 /** Body of `POST /v1/keys/rotate-signing`. */
 export interface RotateSigningRequest {
-  /** Rotate even in an overlap: ends the older secret at once. Default `false`. */
+  /** Rotate even during an overlap: the older secret ends at once. Default `false`. */
   force?: boolean
 }
 
@@ -562,7 +536,7 @@ export interface RotateSigningResult {
   signing_secret: {
     /** The `kid` of signatures and JWTs. */
     id: string
-    /** The new signing secret, shown only here: no replay and no other call gives it again. */
+    /** The new signing secret. No replay and no other call returns it again. */
     secret: string
     /** When the secret was made. RFC 3339. */
     created_at: string
@@ -583,38 +557,48 @@ export interface ConsentText {
 
 /** Body of `POST /v1/capture-sessions`. */
 export interface CaptureSessionFields<A extends ActionLike = Action> {
-  /** The customer's own identifier of the user: 1 to 128 characters, no control characters. */
+  /**
+   * The customer's own identifier of the user: 1 to 128 characters, no control characters. No user is enrolled under an
+   * identifier that holds format, invisible, private-use or unassigned characters of Unicode.
+   */
   user_id: string
   /** The call in which the frames will be sent. Default `verify`. */
   purpose?: 'verify' | 'enroll'
   /**
-   * What is to be countersigned, such as the transfer's amount and payee: an object or a string, at most 4096 bytes in
-   * RFC 8785 canonical form.
+   * The action to be countersigned, such as the transfer's amount and payee: an object or a string, at most 4096 bytes in
+   * RFC 8785 canonical form. Integers beyond 2^53 - 1 and numbers with more digits than a double holds are refused,
+   * because readers differ in the number that they read: send them as strings.
    */
   action?: A
-  /** How the person can move the head; default both. */
+  /**
+   * Movements of the head that the person can make; default both. With only one of them the liveness statement is weaker,
+   * and its name says so. With none, `[]`, the frames show no movement.
+   */
   modes?: Array<'turn' | 'nod'>
-  /** What must have been checked of this capture: `passive` by a network, `active` by a challenge. */
+  /**
+   * Liveness checks that this capture must have passed through: `passive` by a network, `active` by a challenge. The
+   * requirements of the installation and of the tenant’s contract apply as well. Default `none`.
+   */
   require_liveness?: LivenessRequirement
-  /** Of an enrolment: as `enroll` takes it. Default `false`. */
+  /** Only for an enrollment: the field `replace` of `enroll`. Default `false`. */
   replace?: boolean
   /**
-   * `code`: the page first asks for `confirmation_code`. Tell it to the person by another channel than the link. `none`:
-   * the link is enough for anyone who opens it first. Default: `code` for an enrolment, `none` for a verify.
+   * `code`: the page first asks for `confirmation_code`. Send it to the person by another channel than the link. `none`:
+   * the link is enough for the first person who opens it. Default: `code` for an enrollment, `none` for a verify.
    */
   confirmation?: 'code' | 'none'
-  /** Of an enrolment that replaces: as `enroll` takes it. */
+  /** Only for an enrollment that replaces: the field `verification_id` of `enroll`. */
   verification_id?: string
   /**
-   * Where the page leads when it is done, with `capture_session=<id>` added to the query. Its origin must be allowed for
-   * the tenant.
+   * Address to which the page leads the person at the end, with `capture_session=<id>` added to the query. Its origin
+   * must be allowed for the tenant.
    */
   return_url: string
   /** Language of the page. Default: what the browser asks for. */
   locale?: 'en' | 'de' | 'fr' | 'es' | 'ja'
   /**
-   * What the person confirms, in words: shown on the page. It holds no invisible characters and none that change the
-   * direction of writing.
+   * The action in words, shown on the page to the person who confirms it. It holds no invisible characters and none that
+   * change the direction of writing.
    */
   description?: string
   /** The text that the person agrees to before the camera starts, instead of the tenant’s. */
@@ -624,26 +608,24 @@ export interface CaptureSessionFields<A extends ActionLike = Action> {
 /** Answer of `POST /v1/capture-sessions`: the link for the person. */
 export interface CaptureSessionLink {
   session_id: string
-  /** Where the person is sent. It opens in one browser, once, and is told only here. */
+  /** Link to send to the person. It opens in one browser, once. No other call returns it. */
   url: string
   /**
-   * Six digits, told only here. Tell them to the person by another channel than the link: after five wrong ones the
-   * session is over. Null where none is asked for.
+   * Six digits, returned only here. Send them to the person by another channel than the link. After five wrong codes the
+   * session ends. Null where the page asks for no code.
    */
   confirmation_code: string | null
-  /** The customer's own identifier of the user: 1 to 128 characters, no control characters. */
   user_id: string
-  /** The call in which the frames will be sent. Default `verify`. */
   purpose: 'verify' | 'enroll'
-  /** Seconds in which the capture must be done. */
+  /** Seconds until the session expires. */
   expires_in: number
   /** When the session expires. RFC 3339. */
   expires_at: string
 }
 
 /**
- * `open`: nobody has opened the link. `in_progress`: somebody has. `completed`: `result` is final. `cancelled`: the
- * person gave up. `expired`: the time was over first.
+ * `open`: nobody has opened the link. `in_progress`: somebody has opened it. `completed`: `result` is final.
+ * `cancelled`: the person gave up. `expired`: the session expired before it was completed.
  */
 export type CaptureSessionStatus = 'open' | 'in_progress' | 'completed' | 'cancelled' | 'expired'
 
@@ -651,13 +633,13 @@ export type CaptureSessionStatus = 'open' | 'in_progress' | 'completed' | 'cance
 export interface CaptureSessionFacts {
   session_id: string
   /**
-   * `open`: nobody has opened the link. `in_progress`: somebody has. `completed`: `result` is final. `cancelled`: the
-   * person gave up. `expired`: the time was over first.
+   * `open`: nobody has opened the link. `in_progress`: somebody has opened it. `completed`: `result` is final.
+   * `cancelled`: the person gave up. `expired`: the session expired before it was completed.
    */
   status: CaptureSessionStatus
   /** Captures that were judged or are being judged. */
   attempts: number
-  /** The person’s consent; null before. */
+  /** The person’s consent; null until the person has agreed. */
   consent: {
     version: string
     /** When the person agreed. RFC 3339. */

@@ -1,6 +1,15 @@
 /**
- * What one of several services on one database does for all of them, such as sending webhooks; and whether this machine's clock
- * agrees with the database's. A service that has the database for itself always has the duty.
+ * The leader lease: one of several services on a database sends webhooks, deletes expired rows, verifies the audit logs and rotates
+ * epoch keys for all of them. It also compares this machine's clock with the database's.
+ *
+ * 1. Every 500 ms each service asks the database for the lease (one UPDATE, by the database's clock). The lease is granted for 2 s to
+ *    its present holder, or to anyone once it has ended.
+ * 2. The holder counts the 2 s from before it asked, on `performance.now()`: its term is over no later than the lease is.
+ * 3. Before each write that only a leader may do, the writer asks `current()`. A process that stood still finds that its term is over.
+ * 4. A leader that stops gives the lease back at once; one that was killed is followed within 2.5 s.
+ *
+ * A service on SQLite has the database for itself and is always the leader. `test/cluster/webhooks.test.ts` kills and stops a leader
+ * while it sends.
  */
 import { randomUUID } from 'node:crypto'
 import type { Logger } from 'pino'
@@ -8,39 +17,38 @@ import { SECOND_MS } from '../lib/clock.js'
 import { PeriodicTask } from '../lib/periodic-task.js'
 import type { Store } from '../storage/store.js'
 
-/** One that dies is followed within this time and a beat; one that only stands still, too. */
 const LEASE_MS = 2 * SECOND_MS
-const BEAT_MS = 500
+const RENEWAL_MS = 500
 /**
- * Two machines then differ by four seconds at most: backends by default take a verdict that is dated up to five seconds ahead of
- * them. Whoever sets clocks by NTP is a hundred times closer.
+ * Largest difference between this machine's clock and the database's. Two machines then differ by four seconds at most: backends by
+ * default accept a verdict that is dated up to five seconds ahead. NTP keeps clocks a hundred times closer.
  */
 export const CLOCK_BOUND_MS = 2 * SECOND_MS
 
-/** As long as the duty is ours without a break. */
+/** One uninterrupted period of leadership. */
 export interface LeadershipTerm {
   id: string
-  /** Aborts when another service may have it. */
+  /** Aborts when another service may have the lease. */
   signal: AbortSignal
 }
 
 export class LeaderLease {
-  /** Others may have had it before, and ended in the middle of something. */
+  /** True where other services may have led before and crashed half-way. */
   readonly isShared: boolean
   isClockRight = true
   /**
-   * Milliseconds that this machine's clock was last seen ahead of the database's, negative where it was behind, and 0 where they
-   * differ by less than the question took. Null where the database is on this machine.
+   * Milliseconds by which this machine's clock was ahead of the database's when they were last compared, negative where it was behind,
+   * and 0 where they differ by less than the round trip. Null where the database is on this machine.
    */
   clockAheadMs: number | null = null
   private term: (LeadershipTerm & { end(): void }) | null = null
   /** On the axis of `performance.now()`, which goes on while the process stands still. */
   private endsAtMs = Number.NEGATIVE_INFINITY
   private ending: NodeJS.Timeout | null = null
-  private readonly beat = new PeriodicTask(
-    BEAT_MS,
-    () => this.takeOrKeep(),
-    (err) => this.log.debug({ err }, 'the database could not be asked who has the duty'),
+  private readonly renewal = new PeriodicTask(
+    RENEWAL_MS,
+    () => this.acquireOrRenew(),
+    (err) => this.log.debug({ err }, 'leader lease could not be read'),
   )
 
   constructor(
@@ -51,7 +59,7 @@ export class LeaderLease {
     if (!this.isShared) this.begin(Number.POSITIVE_INFINITY)
   }
 
-  /** Null while another service has it. */
+  /** @returns the present term of this service, or null while another service may lead */
   current(): LeadershipTerm | null {
     if (performance.now() >= this.endsAtMs) this.end()
     return this.term
@@ -59,31 +67,31 @@ export class LeaderLease {
 
   async start(): Promise<void> {
     if (!this.isShared) return
-    await this.beat.now()
-    this.beat.start()
+    await this.renewal.now()
+    this.renewal.start()
   }
 
-  /** Leaves it to the others at once. Before the store is closed. */
+  /** Gives the lease back. To be called before the store is closed. */
   async stop(): Promise<void> {
-    await this.beat.stop()
+    await this.renewal.stop()
     const isOurs = this.term !== null
     this.end()
-    // A store that cannot be reached has it end by itself.
-    if (isOurs) await this.store.coordinator?.takeDuty(0).catch(() => {})
+    // Where the store cannot be reached, the lease ends after 2 s.
+    if (isOurs) await this.store.coordinator?.acquireLeaderLease(0).catch(() => {})
   }
 
-  private async takeOrKeep(): Promise<void> {
+  private async acquireOrRenew(): Promise<void> {
     const startedAtMs = performance.now()
     const before = Date.now()
-    // By a clock that is wrong nothing is deleted.
+    // A service with a wrong clock must not lead: it would delete rows that have not expired.
     const forMs = this.isClockRight ? LEASE_MS : 0
-    const { isTaken, nowMs } = await this.store.coordinator!.takeDuty(forMs)
+    const { isTaken, nowMs } = await this.store.coordinator!.acquireLeaderLease(forMs)
     this.compareClocks(before, nowMs, Date.now())
     if (!isTaken || !this.isClockRight) this.end()
     else this.begin(startedAtMs + forMs)
   }
 
-  /** The database's time was read somewhere between the two of ours. */
+  /** @param nowMs the database's time, which was read between `before` and `after` */
   private compareClocks(before: number, nowMs: number, after: number): void {
     const aheadMs = Math.max(before - nowMs, 0) - Math.max(nowMs - after, 0)
     this.clockAheadMs = aheadMs
@@ -107,7 +115,7 @@ export class LeaderLease {
     if (this.term) return
     const term = new AbortController()
     this.term = { id: randomUUID(), signal: term.signal, end: () => term.abort() }
-    if (this.isShared) this.log.info('this service sends the webhooks and keeps house for all from now on')
+    if (this.isShared) this.log.info('acquired the leader lease: sending webhooks and deleting expired rows')
   }
 
   private end(): void {

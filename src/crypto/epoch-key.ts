@@ -1,15 +1,16 @@
 /**
- * Epoch keys: the part of what wraps users' data keys that no database, and so no archive of one, ever holds. Each is good for some time
- * and then destroyed, and with it every wrapped key that was not wrapped anew meanwhile: those of erased users.
+ * Epoch keys. A user's data key is wrapped under a working key of the database and an epoch key that no database, and so no backup of
+ * one, ever contains. Once an epoch key is destroyed, data keys that were not rewrapped meanwhile can no longer be opened: those of
+ * erased users. `src/keys/epoch-rotation.ts` describes the rotation.
  */
 import { hkdfSync, randomBytes } from 'node:crypto'
 import type { SealingKey } from './sealed-box.js'
 
-/** Each is 32 bytes. */
+/** The epoch keys of one process, 32 bytes each. */
 export interface EpochKeys {
-  /** Null before the first epoch, and in one without a key. */
+  /** Key that wraps, or null in a base epoch, which has no key. */
   current: Buffer | null
-  /** Others that still open. */
+  /** Keys that only open. */
   others: readonly Buffer[]
 }
 
@@ -22,40 +23,40 @@ export function newEpochKey(): Buffer {
   return randomBytes(KEY_BYTES)
 }
 
-/** What a key is known by, in the database and as a file: says nothing about it, and fits no other. */
+/** The id of a key, 32 hexadecimal digits, in the database and as the name of the key's file. It reveals nothing about the key. */
 export function epochKeyId(epochKey: Buffer): string {
   return Buffer.from(
     hkdfSync('sha256', epochKey, Buffer.alloc(0), 'countersign/v1/epoch-key-id', ID_BYTES),
   ).toString('hex')
 }
 
-/** By which a key in the folder is known to be one of this database, or of a copy of it. @param lookup the working key that never moves */
+/** The tag in a key file that names the database it was made for, and copies of that database. @param lookup the working key that is never rotated */
 export function databaseTag({ lookup }: { lookup: Buffer }): string {
   return Buffer.from(
     hkdfSync('sha256', lookup, Buffer.alloc(0), 'countersign/v1/epoch-database', ID_BYTES),
   ).toString('hex')
 }
 
-/** What was made last of a set of wrapping keys: a change of either set is a new object. */
-const made = new WeakMap<SealingKey, { epochs: EpochKeys; wrapping: SealingKey }>()
+/** Cache of derived keys, by the set of working keys. Each change of the keys makes a new object, which misses the cache. */
+const derived = new WeakMap<SealingKey, { epochs: EpochKeys; wrapping: SealingKey }>()
 
 /**
- * Wraps the data keys of users: of the working key and the epoch's (HKDF-SHA256, RFC 5869), so that neither opens anything by itself.
- * What is wrapped by the working key alone, from before the first epoch, opens too.
+ * The keys that wrap users' data keys, derived from the working keys and the epoch keys (HKDF-SHA256, RFC 5869): neither opens anything
+ * without the other. Data keys that were wrapped only by a working key, before the first epoch, open too.
  */
 export function dataKeyWrapping(keys: { wrapping: SealingKey; epochs: EpochKeys }): SealingKey {
   const { wrapping, epochs } = keys
-  const known = made.get(wrapping)
+  const known = derived.get(wrapping)
   if (known?.epochs === epochs) return known.wrapping
   const [current, ...others] = [epochs.current, ...epochs.others, null]
     .filter((epochKey, index, all) => all.indexOf(epochKey) === index)
     .flatMap((epochKey) => [wrapping.current, ...wrapping.others].map((key) => mix(key, epochKey)))
   const mixed = { current: current!, others }
-  made.set(wrapping, { epochs, wrapping: mixed })
+  derived.set(wrapping, { epochs, wrapping: mixed })
   return mixed
 }
 
-/** Of one epoch alone, under whichever working key. @param epochKey null for one without a key */
+/** The keys that wrap under one epoch, for each working key. @param epochKey null for a base epoch */
 export function wrappingOf({ wrapping }: { wrapping: SealingKey }, epochKey: Buffer | null): SealingKey {
   return {
     current: mix(wrapping.current, epochKey),

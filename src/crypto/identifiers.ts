@@ -5,7 +5,7 @@ import { pooledRandomBytes } from './random-pool.js'
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 
-/** What a UUID is made of. */
+/** Random bytes from which `uuid` makes one UUID. */
 const UUID_RANDOM_BYTES = 16
 
 /** UUIDv7 (RFC 9562) at the clock's time: sorts by creation. */
@@ -21,7 +21,7 @@ export function earliestRequestId(atMs: number): string {
   return `${digits.slice(0, 8)}-${digits.slice(8)}`
 }
 
-/** When a request id was made, in milliseconds since the epoch. */
+/** When a request id was made, in milliseconds since the Unix epoch. */
 export function timeOfRequestId(id: string): number {
   return Number.parseInt(id.replaceAll('-', '').slice(0, UUID_TIME_DIGITS), 16)
 }

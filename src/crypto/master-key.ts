@@ -1,4 +1,4 @@
-/** The master key: where it comes from, and what it is known by. */
+/** Reads, makes, replaces and names the master key. */
 import { execFileSync } from 'node:child_process'
 import { hkdfSync, randomBytes } from 'node:crypto'
 import { constants, readFileSync, rmSync, statSync } from 'node:fs'
@@ -9,38 +9,41 @@ import { createDurably, giveToOwnerOf, replaceDurably } from '../lib/durable-fil
 
 const MASTER_KEY_BYTES = 32
 
-/** A key management service that has not answered by then will not. */
+/** How long the command that prints the key may take: a key management service answers in a second or not at all. */
 const COMMAND_TIMEOUT_MS = 30_000
 
-/** What a master key is known by in the database and in messages; says nothing about the key. */
+/** The id of a master key in the database and in messages, 16 hexadecimal digits. It reveals nothing about the key. */
 export function masterKeyId(masterKey: Buffer): string {
   return Buffer.from(
     hkdfSync('sha256', masterKey, Buffer.alloc(0), 'countersign/v1/master-key-id', 8),
   ).toString('hex')
 }
 
-/** The configured master key is malformed. A new key is the remedy only where there is no database. */
+/** The configured master key is malformed. A new key helps only where there is no database yet. */
 export class MalformedKeyError extends ConfigError {
   constructor(
-    /** A sentence without its full stop. */
+    /** What is wrong, as a sentence without its period. */
     private readonly found: string,
   ) {
     super(`${found}. Make one with: openssl rand -base64 ${MASTER_KEY_BYTES}`)
   }
 
-  /** @param wanted ids of the master keys that open the database; empty where they are not known */
+  /** The error for an installation that has a database. @param wanted ids of the master keys that open it; empty where they are unknown */
   besideDatabase(wanted: readonly string[]): ConfigError {
     const ids = wanted.length > 0 ? ` (id ${wanted.join(' or ')})` : ''
-    return new ConfigError(`${this.found}: put back the one of the database${ids}; a new key opens nothing.`)
+    return new ConfigError(
+      `${this.found}: restore the master key of the database${ids}; a new key opens nothing.`,
+    )
   }
 }
 
 type MasterKeyConfig = Pick<Config, 'masterKey' | 'masterKeyCommand' | 'masterKeyFile'>
 
 /**
- * The configured key, else what the configured command prints, else the one in the key file, which is made when it is absent.
- * @throws ConfigError when the key has a wrong length, the command fails, its own file is open to others, or it can be neither
- * read nor made.
+ * @returns the configured key; else the output of the configured command; else the content of the key file, which is created where it
+ * does not exist
+ * @throws ConfigError where the key has a wrong length, the command fails, others can read the key file, or the file can be neither
+ * read nor created
  */
 export function loadMasterKey(config: MasterKeyConfig): Buffer {
   if (config.masterKey) return parseMasterKey(config.masterKey, 'COUNTERSIGN_MASTER_KEY')
@@ -59,7 +62,7 @@ export function loadMasterKey(config: MasterKeyConfig): Buffer {
   }
 }
 
-/** Whether the master key lives in the key file, where this program can replace it. */
+/** Whether the master key is in the key file, where this program can replace it. */
 export function isKeyFileUsed({ masterKey, masterKeyCommand }: MasterKeyConfig): boolean {
   return !masterKey && !masterKeyCommand
 }
@@ -68,35 +71,36 @@ export function newMasterKey(): Buffer {
   return randomBytes(MASTER_KEY_BYTES)
 }
 
-/** Puts another master key in the place of the one in the file: after a crash there is the one or the other, whole. */
+/** Replaces the master key in the file atomically: after a crash the file has either key, complete. */
 export function replaceKeyFile(file: string, masterKey: Buffer): void {
   replaceDurably(file, keyText(masterKey))
 }
 
-/** Where an old master key is kept beside the key file. */
+/** Path at which an old master key is kept, next to the key file. */
 export function keptKeyFile(file: string, id: string): string {
   return `${file}.${id}`
 }
 
-/** Where the next master key lies for a moment during a rotation, so that services can show that they read the file's folder. */
+/** Path of the next master key during a rotation: services that read it show that they share the folder of the key file. */
 export function nextKeyFile(file: string): string {
   return `${file}.next`
 }
 
-/** @throws Error of the file system */
+/** Writes the next master key next to the key file. @throws Error of the file system */
 export function offerKeyFile(file: string, masterKey: Buffer): void {
   const next = nextKeyFile(file)
   rmSync(next, { force: true })
   createDurably(next, keyText(masterKey))
-  // As the key file itself will be replaced: its owner stays the same.
+  // The owner is that of the key file, as it will be after the replacement.
   giveToOwnerOf(file, next)
 }
 
+/** Deletes the file that `offerKeyFile` wrote. */
 export function withdrawKeyFile(file: string): void {
   rmSync(nextKeyFile(file), { force: true })
 }
 
-/** Ids of the master keys that this process can read at this moment: the one in use, what the key file holds, and what a rotation offers beside it. */
+/** @returns ids of the master keys that this process can read now: the one in use, the one in the key file, and the one that a rotation offers */
 export async function readableKeyIds(config: MasterKeyConfig, inUse: Buffer): Promise<string[]> {
   const { masterKeyFile: file } = config
   const found = isKeyFileUsed(config) ? await Promise.all([file, nextKeyFile(file)].map(tryKeyFile)) : []
@@ -105,7 +109,7 @@ export async function readableKeyIds(config: MasterKeyConfig, inUse: Buffer): Pr
 
 async function tryKeyFile(file: string): Promise<Buffer | null> {
   try {
-    // Asked for first, off the main thread: most of the time there is none.
+    // This asynchronous check comes first because most of the time the file does not exist.
     await access(file, constants.R_OK)
     return readKeyFile(file)
   } catch {
@@ -113,7 +117,7 @@ async function tryKeyFile(file: string): Promise<Buffer | null> {
   }
 }
 
-/** Keeps the key that is about to be replaced; the backups made under it open with it alone. @returns where */
+/** Keeps a copy of the key that is about to be replaced: backups made under it open only with it. @returns path of the copy */
 export function keepKeyFile(file: string, masterKey: Buffer): string {
   const kept = keptKeyFile(file, masterKeyId(masterKey))
   createDurably(kept, keyText(masterKey))
@@ -121,7 +125,7 @@ export function keepKeyFile(file: string, masterKey: Buffer): string {
   return kept
 }
 
-/** @throws ConfigError */
+/** Reads a master key from a file. @throws ConfigError */
 export function readMasterKeyFile(file: string): Buffer {
   try {
     return readKeyFile(file)
@@ -130,7 +134,7 @@ export function readMasterKeyFile(file: string): Buffer {
   }
 }
 
-/** Its standard error is the operator's to read; what it prints goes nowhere but here. */
+/** Runs the command through a shell. Its standard error goes to the operator, its standard output only here. */
 function runKeyCommand(command: string): Buffer {
   let printed: string
   try {
@@ -156,7 +160,7 @@ function readKeyFile(file: string): Buffer {
   const text = readFileSync(file, 'utf8')
   const stats = statSync(file)
   const mode = stats.mode & 0o777
-  // As OpenSSH has it: somebody else's file cannot be closed by us. A mounted secret is root's, and open to our group.
+  // As OpenSSH does, only a file of our own user is checked. A mounted secret belongs to root and is readable by our group.
   const isOurs = process.platform !== 'win32' && stats.uid === process.getuid?.()
   if (isOurs && (mode & bitsOfOthers(file)) !== 0)
     throw new ConfigError(
@@ -165,7 +169,7 @@ function readKeyFile(file: string): Buffer {
   return parseMasterKey(text, file)
 }
 
-/** systemd lets its service read a credential by an ACL, and the mask of an ACL shows as the bits of the group. */
+/** Permission bits that a key file must not have. systemd grants its service a credential by an ACL, whose mask shows as group bits. */
 function bitsOfOthers(file: string): number {
   return dirname(file) === process.env.CREDENTIALS_DIRECTORY ? 0o037 : 0o077
 }

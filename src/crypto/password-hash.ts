@@ -1,9 +1,9 @@
-/** Passwords of operators: made at random, kept as scrypt hashes. */
+/** Generates, checks and hashes passwords of people who sign in to the dashboard (scrypt). */
 import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto'
 import { promisify } from 'node:util'
 
 const derive = promisify<string, Buffer | string, number, { N: number; r: number; p: number }, Buffer>(scrypt)
-/** OWASP's second choice of equal strength, which stays inside Node's default limit of 32 MiB. */
+/** One of OWASP's scrypt settings of equal strength; this one stays within Node's default memory limit of 32 MiB. */
 const COST = { N: 16_384, r: 8, p: 5 }
 const HASH_BYTES = 32
 const SALT_BYTES = 16
@@ -16,7 +16,7 @@ export const HASH_PREFIX = 'scrypt$'
 export const MIN_PASSWORD_LENGTH = 15
 const MIN_DIFFERENT = 5
 
-/** Reason why a password is refused, as the rest of a sentence about it; null for a password that may be used. */
+/** @returns why a password is refused, as the rest of the sentence "The password …"; null for a password that may be used */
 export function passwordWeakness(password: string): string | null {
   const characters = [...password.normalize('NFC')]
   if (characters.length < MIN_PASSWORD_LENGTH)
@@ -26,12 +26,12 @@ export function passwordWeakness(password: string): string | null {
   return null
 }
 
-/** 120 random bits. */
+/** A random password of 120 bits, in base64url. */
 export function generatePassword(): string {
   return randomBytes(GENERATED_BYTES).toString('base64url')
 }
 
-/** `scrypt$<salt>$<hash>`, both in base64url. */
+/** @returns `scrypt$<salt>$<hash>`, both in base64url */
 export async function hashPassword(password: string): Promise<string> {
   const salt = randomBytes(SALT_BYTES)
   const hash = await slowHash(password, salt)
@@ -42,7 +42,7 @@ export function isPasswordHash(text: string): boolean {
   return HASH.test(text)
 }
 
-/** @param hash null costs the time of a hash and matches nothing: nobody learns by the clock who exists */
+/** @param hash null matches nothing and takes as long as a hash, so that the response time does not show whether a person exists */
 export async function matchesHash(password: string, hash: string | null): Promise<boolean> {
   const match = HASH.exec(hash ?? '')
   const salt = match ? Buffer.from(match[1]!, 'base64url') : Buffer.alloc(SALT_BYTES)
@@ -51,7 +51,7 @@ export async function matchesHash(password: string, hash: string | null): Promis
   return isEqual && match !== null
 }
 
-/** 32 bytes, at the cost of a password's hash. */
+/** @returns 32 bytes, derived at the cost of a password's hash */
 export function slowHash(text: string, salt: Buffer | string): Promise<Buffer> {
   return derive(text, salt, HASH_BYTES, COST)
 }

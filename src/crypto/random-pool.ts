@@ -1,10 +1,10 @@
-/** Random bytes for what is no secret: nonces and identifiers. Asking the generator each time costs more than what they are for. */
+/** Random bytes for nonces and identifiers, which are not secret, from a pool: a call of the generator for each costs more than its use. */
 import { randomFillSync } from 'node:crypto'
 
 const pool = Buffer.allocUnsafeSlow(4096)
 let used = pool.length
 
-/** @returns bytes that nobody else gets; a copy, since the pool is filled anew */
+/** @returns a copy of bytes that no other call gets */
 export function pooledRandomBytes(count: number): Buffer {
   if (used + count > pool.length) {
     randomFillSync(pool)

@@ -5,7 +5,7 @@ import type { Environment } from '../config/config.js'
 export interface SigningSecret {
   /** Key id, the `kid` of signatures and JWTs. */
   id: string
-  /** The secret as the customer holds it; its UTF-8 bytes are the HMAC key. */
+  /** The secret as the tenant holds it; its UTF-8 bytes are the HMAC key. */
   secret: string | Buffer
 }
 

@@ -1,13 +1,13 @@
 /**
- * Authenticated encryption of small records: AES-256-GCM (NIST SP 800-38D), each box under a key of its own.
+ * Authenticated encryption of small records: AES-256-GCM (NIST SP 800-38D), with a separate key for each box.
  *
- * SP 800-38D, section 8.3, allows one key at most 2^32 boxes with random nonces. So the key that callers hold encrypts nothing: it
- * derives the key of each box from a random salt, which the box carries. No derived key seals a second box, whatever the load.
+ * SP 800-38D, section 8.3, allows one key at most 2^32 boxes with random nonces. Therefore the key that callers hold
+ * encrypts nothing: the key of each box is derived from it and a random salt, which the box carries. No derived key seals a second box.
  */
 import { createCipheriv, createDecipheriv, createHmac } from 'node:crypto'
 import { pooledRandomBytes } from './random-pool.js'
 
-/** Boxes of releases up to 0.1.0: the caller's key itself encrypts. They still open, and no new ones are made. */
+/** Version of boxes of releases up to 0.1.0, which the caller's key itself encrypted. They still open; no new ones are made. */
 const UNDIVIDED = 1
 const VERSION = 2
 const KEY_BYTES = 32
@@ -17,7 +17,7 @@ const TAG_BYTES = 16
 const INFO = Buffer.from('countersign/v1/sealed-box\0')
 const FIRST_BLOCK = Buffer.of(1)
 
-/** A key that seals, and others that still open what was sealed before it or will be after it: all of 32 bytes. */
+/** The key that seals and opens, and others that only open, such as earlier and prepared ones: 32 bytes each. */
 export interface SealingKey {
   current: Buffer
   others: Buffer[]
@@ -33,12 +33,12 @@ export function seal(key: Buffer, plaintext: Uint8Array, context: string): Buffe
   const [salt, nonce] = [random.subarray(0, SALT_BYTES), random.subarray(SALT_BYTES)]
   const cipher = createCipheriv('aes-256-gcm', keyOfBox(key, salt), nonce).setAAD(Buffer.from(context))
   const ciphertext = cipher.update(plaintext)
-  // Adds nothing, since the mode is that of a stream; makes the tag.
+  // GCM is a stream mode, so this returns no bytes; it computes the tag.
   cipher.final()
   return Buffer.concat([Buffer.of(VERSION), random, cipher.getAuthTag(), ciphertext])
 }
 
-/** @throws Error when key, context or box are not those it was sealed with. */
+/** Opens a box. @throws Error where key or context are not those of `seal`, or the box was changed */
 export function open(key: Buffer, box: Uint8Array, context: string): Buffer {
   const saltBytes = box[0] === VERSION ? SALT_BYTES : box[0] === UNDIVIDED ? 0 : null
   if (saltBytes === null || box.length < 1 + saltBytes + NONCE_BYTES + TAG_BYTES)
@@ -51,7 +51,7 @@ export function open(key: Buffer, box: Uint8Array, context: string): Buffer {
     .setAAD(Buffer.from(context))
     .setAuthTag(box.subarray(tagAt, tagAt + TAG_BYTES))
   const plaintext = decipher.update(box.subarray(tagAt + TAG_BYTES))
-  // Adds nothing; throws where the tag is another.
+  // Returns no bytes; throws where the tag does not match.
   decipher.final()
   return plaintext
 }
@@ -61,41 +61,32 @@ export function open(key: Buffer, box: Uint8Array, context: string): Buffer {
  * that the extract step can be left out (section 3.3).
  */
 function keyOfBox(key: Buffer, salt: Uint8Array): Buffer {
-  // HMAC would take a key of any length.
+  // The length is checked here because HMAC accepts a key of any length.
   if (key.length !== KEY_BYTES) throw new TypeError(`a sealing key has ${KEY_BYTES} bytes, not ${key.length}`)
   return createHmac('sha256', key).update(INFO).update(salt).update(FIRST_BLOCK).digest()
 }
 
 /**
- * None of the keys that this process holds opens a box of the database. Where several services share one database, another one may
- * have changed the keys while this one stood still: the key watch reads them within a second, so the call can be tried again.
+ * None of the keys that this process holds opens a box of the database. Another service may have changed the keys while this process
+ * stood still: the key watch reads them within a second, so the call can be retried.
  */
 export class UnopenedBoxError extends Error {
   override readonly name = 'UnopenedBoxError'
 }
 
 /** @throws UnopenedBoxError when none of the keys opens the box in this context */
-export function openWithAny(key: SealingKey, box: Uint8Array, context: string): Buffer {
-  try {
-    return openWithEach(key, box, context)
-  } catch (cause) {
-    throw new UnopenedBoxError('a sealed record opens with none of the keys that this process holds', {
-      cause,
-    })
-  }
-}
-
-function openWithEach({ current, others }: SealingKey, box: Uint8Array, context: string): Buffer {
-  for (const key of others)
+export function openWithAny({ current, others }: SealingKey, box: Uint8Array, context: string): Buffer {
+  let cause: unknown
+  for (const key of [current, ...others])
     try {
-      return open(current, box, context)
-    } catch {
-      current = key
+      return open(key, box, context)
+    } catch (error) {
+      cause = error
     }
-  return open(current, box, context)
+  throw new UnopenedBoxError('a sealed record opens with none of the keys that this process holds', { cause })
 }
 
-/** @returns null where none of the keys opens it */
+/** Opens a row's box. @returns null where none of the keys opens it */
 export function openedBy(key: SealingKey, { id, sealed }: { id: string; sealed: Uint8Array }): Buffer | null {
   try {
     return openWithAny(key, sealed, id)
@@ -108,8 +99,8 @@ export function isOpenedBy(key: SealingKey, row: { id: string; sealed: Uint8Arra
   return openedBy(key, row) !== null
 }
 
-/** @returns null where the box is sealed under the current key already */
-export function sealAnew(key: SealingKey, box: Uint8Array, context: string): Buffer | null {
+/** Seals a box under the current key. @returns null where it is sealed under that key already */
+export function reseal(key: SealingKey, box: Uint8Array, context: string): Buffer | null {
   try {
     open(key.current, box, context)
     return null

@@ -1,53 +1,53 @@
 /**
- * The keys that the service works with, one a purpose: random, kept in the database as a keyring that is sealed under the master
- * key. A new master key brings new working keys with it, so that whoever once held an old one opens no later copy.
+ * The working keys of the service, one for each purpose. They are random, and kept in the database as a keyring that is sealed under
+ * the master key. A change of the master key replaces the working keys too, so that an old master key opens no later copy.
  */
 import { hkdfSync, randomBytes } from 'node:crypto'
 import { type EpochKeys, NO_EPOCHS } from './epoch-key.js'
 import { open, type SealingKey, seal } from './sealed-box.js'
 
 /**
- * Each key is 32 bytes, and serves one purpose. A key that seals derives the keys of boxes by HMAC; only boxes of releases up to 0.1.0
- * were encrypted by it directly.
+ * Each key has 32 bytes and one purpose. A key that seals derives the keys of boxes by HMAC; it encrypted only boxes of releases up to
+ * 0.1.0 directly.
  */
 export interface ServiceKeys {
-  /** Wraps the data keys of users, together with the epoch's key (`dataKeyWrapping`). */
+  /** Wraps the data keys of users, together with the epoch key (`dataKeyWrapping`). */
   wrapping: SealingKey
-  /** Not of the keyring: they lie outside of the database. */
+  /** Epoch keys. They are not part of the keyring: they are kept outside of the database. */
   epochs: EpochKeys
   /** Seals signing secrets and the secrets of second factors. */
   secrets: SealingKey
-  /** Seals kept responses and what webhooks have to tell, where they belong to no enrolled user, and the sandbox's user ids in the request log. */
+  /** Seals kept responses and webhook deliveries that belong to no enrolled user, and the sandbox's user ids in the request log. */
   idempotency: SealingKey
   /** HMAC keys of the audit chain, oldest first; the last one links and seals, the others check what they linked. */
   audit: Buffer[]
-  /** HMAC key that turns a user id into its look-up pseudonym. It never moves: user ids are stored nowhere. */
+  /** HMAC key of the blind indexes of user ids. It is never rotated: user ids are not stored, so indexes cannot be computed again. */
   lookup: Buffer
-  /** Signs responses for which no tenant is known; the operator may print it. */
+  /** Signs responses to callers whose tenant is unknown. The operator can print it. */
   instance: Buffer
   phase: KeyPhase
-  /** How often the working keys were changed, as the keyring's row says. */
+  /** How often the working keys were changed, from the keyring's row. */
   generation: number
 }
 
 /**
- * Where a change of the working keys stands. `prepared`: the next ones open and do not seal yet; `activated`: they seal, and the
- * ones before still open what was not sealed anew; `settled`: there is one set alone.
+ * Phase of a change of the working keys. `prepared`: the next keys open and do not seal yet. `activated`: they seal, and the keys before
+ * open what was not sealed again yet. `settled`: there is only one set of keys.
  */
 export type KeyPhase = 'prepared' | 'activated' | 'settled'
 
 const KEY_BYTES = 32
-/** The purposes whose boxes can be sealed anew. */
+/** Purposes whose boxes can be sealed again under new keys. */
 export const SEALING = ['wrapping', 'secrets', 'idempotency'] as const
 
 export function newKeys(): ServiceKeys {
   const random = () => randomBytes(KEY_BYTES)
-  const alone = (): SealingKey => ({ current: random(), others: [] })
+  const onlyKey = (): SealingKey => ({ current: random(), others: [] })
   return {
-    wrapping: alone(),
+    wrapping: onlyKey(),
     epochs: NO_EPOCHS,
-    secrets: alone(),
-    idempotency: alone(),
+    secrets: onlyKey(),
+    idempotency: onlyKey(),
     audit: [random()],
     lookup: random(),
     instance: random(),
@@ -56,7 +56,7 @@ export function newKeys(): ServiceKeys {
   }
 }
 
-/** The keys of a database from before there were keyrings (HKDF-SHA256, RFC 5869). */
+/** The keys of a database that has no keyring because an earlier version made it (HKDF-SHA256, RFC 5869). */
 export function deriveKeys(masterKey: Buffer): ServiceKeys {
   const derive = (purpose: string) =>
     Buffer.from(hkdfSync('sha256', masterKey, Buffer.alloc(0), `countersign/v1/${purpose}`, KEY_BYTES))
@@ -73,19 +73,19 @@ export function deriveKeys(masterKey: Buffer): ServiceKeys {
   }
 }
 
-/** Fresh keys beside the present ones, which still seal. @param keys settled ones */
+/** Adds new keys that only open; the present keys still seal. @param keys in phase `settled` */
 export function prepareKeys(keys: ServiceKeys): ServiceKeys {
-  const beside = ({ current }: SealingKey): SealingKey => ({ current, others: [randomBytes(KEY_BYTES)] })
+  const withNext = ({ current }: SealingKey): SealingKey => ({ current, others: [randomBytes(KEY_BYTES)] })
   return {
     ...keys,
-    wrapping: beside(keys.wrapping),
-    secrets: beside(keys.secrets),
-    idempotency: beside(keys.idempotency),
+    wrapping: withNext(keys.wrapping),
+    secrets: withNext(keys.secrets),
+    idempotency: withNext(keys.idempotency),
     phase: 'prepared',
   }
 }
 
-/** The prepared keys seal from now on, and a fresh one links the audit log. @param keys prepared ones */
+/** Lets the prepared keys seal, and adds a new key for the audit chain. @param keys in phase `prepared` */
 export function activateKeys(keys: ServiceKeys): ServiceKeys {
   const swap = ({ current, others }: SealingKey): SealingKey => ({ current: others[0]!, others: [current] })
   return {
@@ -99,22 +99,22 @@ export function activateKeys(keys: ServiceKeys): ServiceKeys {
   }
 }
 
-/** Forgets the keys under which nothing is sealed any more. @param keys activated ones */
+/** Drops the keys under which nothing is sealed any more. @param keys in phase `activated` */
 export function settleKeys(keys: ServiceKeys): ServiceKeys {
-  const alone = ({ current }: SealingKey): SealingKey => ({ current, others: [] })
+  const onlyCurrent = ({ current }: SealingKey): SealingKey => ({ current, others: [] })
   return {
     ...keys,
-    wrapping: alone(keys.wrapping),
-    secrets: alone(keys.secrets),
-    idempotency: alone(keys.idempotency),
+    wrapping: onlyCurrent(keys.wrapping),
+    secrets: onlyCurrent(keys.secrets),
+    idempotency: onlyCurrent(keys.idempotency),
     phase: 'settled',
   }
 }
 
-/** A keyring as text. A plain key stands for one without others, as older versions wrote them. */
+/** A keyring as JSON. Older versions wrote a plain string for a key without others. */
 type KeyringText = Record<string, string | string[]>
 
-/** @param masterKeyId of the master key: a keyring sealed under another one does not open */
+/** Seals a keyring. @param masterKeyId id of the master key, which is authenticated with the keyring */
 export function sealKeys(keys: ServiceKeys, masterKey: Buffer, masterKeyId: string): Buffer {
   const text = (key: Buffer) => key.toString('base64')
   const all = ({ current, others }: SealingKey) => [current, ...others].map(text)
@@ -130,7 +130,7 @@ export function sealKeys(keys: ServiceKeys, masterKey: Buffer, masterKeyId: stri
   return seal(wrappingKey(masterKey), Buffer.from(JSON.stringify(plaintext)), masterKeyId)
 }
 
-/** @param generation of the row @throws Error when the master key is another */
+/** Opens a keyring. @param generation from the keyring's row @throws Error where it is sealed under another master key */
 export function openKeys(
   sealed: Buffer,
   masterKey: Buffer,
@@ -156,7 +156,7 @@ export function openKeys(
   }
 }
 
-/** The master key itself seals nothing. */
+/** The key that seals keyrings, derived from the master key, which itself seals nothing. */
 function wrappingKey(masterKey: Buffer): Buffer {
   return Buffer.from(hkdfSync('sha256', masterKey, Buffer.alloc(0), 'countersign/v1/keyring', KEY_BYTES))
 }

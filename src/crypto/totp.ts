@@ -1,4 +1,4 @@
-/** One-time codes by time (RFC 6238 over RFC 4226) as authenticator apps make them: HMAC-SHA-1, six digits, steps of 30 seconds. */
+/** Time-based one-time passwords (TOTP: RFC 6238 over RFC 4226) as authenticator apps make them: HMAC-SHA-1, six digits, steps of 30 seconds. */
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 
 /** RFC 4226, section 4, R6 recommends 160 bits. */
@@ -14,12 +14,12 @@ export function newTotpSecret(): Buffer {
   return randomBytes(SECRET_BYTES)
 }
 
-/** @returns the number of the step at this time */
+/** @returns number of the 30-second step at this time @param now in milliseconds since the Unix epoch */
 export function totpStep(now: number): number {
   return Math.floor(now / STEP_MS)
 }
 
-/** @param digits how many the code has, from 6 to 8 */
+/** The code of a step (HOTP, RFC 4226). @param digits number of digits, 6 to 8 */
 export function totpCode(secret: Uint8Array, step: number, digits = DIGITS): string {
   const counter = Buffer.alloc(8)
   counter.writeBigUInt64BE(BigInt(step))
@@ -29,7 +29,7 @@ export function totpCode(secret: Uint8Array, step: number, digits = DIGITS): str
   return String(number).padStart(digits, '0')
 }
 
-/** @returns the step whose code this is, now or one step beside it; null for a wrong code */
+/** @returns the step whose code this is: the present step, the one before or the one after; null for a wrong code */
 export function matchingStep(secret: Uint8Array, code: string, now: number): number | null {
   const given = Buffer.from(code)
   if (given.length !== DIGITS) return null
@@ -39,7 +39,7 @@ export function matchingStep(secret: Uint8Array, code: string, now: number): num
   return found[0] ?? null
 }
 
-/** Without padding, as authenticator apps take it. */
+/** Base32 without padding, as authenticator apps accept it. */
 export function base32(bytes: Uint8Array): string {
   const bits = Array.from(bytes, (byte) => byte.toString(2).padStart(8, '0')).join('')
   return (bits.match(/.{1,5}/g) ?? []).map((five) => BASE32[Number.parseInt(five.padEnd(5, '0'), 2)]).join('')

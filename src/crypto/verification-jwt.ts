@@ -1,4 +1,4 @@
-/** The verdict as a JWT (RFC 7519), bound to the action, HS256 under the tenant's signing secret. */
+/** Signs a verdict as a JWT (RFC 7519) that is bound to the action: HS256 under the tenant's signing secret. */
 import { createHash, createHmac } from 'node:crypto'
 import canonicalize from 'canonicalize'
 import type { SigningSecret } from './response-signature.js'
@@ -34,9 +34,9 @@ export interface VerificationClaims {
   auth_time: number
   /** Model pack id. */
   model: string
-  /** What the pack is good for at this rate. */
+  /** Grade of the model pack at this false match rate. */
   model_grade: 'production' | 'evaluation'
-  /** What was checked of the capture's liveness, by which methods; nothing is claimed beyond them. */
+  /** Whether the capture's liveness was checked, by which methods, with which result. Nothing beyond these methods is claimed. */
   liveness: { checked: boolean; passed: boolean | null; methods: string[]; score: number | null }
   /** Id of the challenge whose frames were judged. */
   challenge?: string
@@ -47,8 +47,8 @@ export interface VerificationClaims {
 export const TOKEN_TYPE = 'stepup+jwt'
 
 /**
- * JWS compact serialisation (RFC 7515, section 7.1) with HS256. Synchronous on purpose: a library over WebCrypto takes ten
- * times as long and queues for the thread pool that decodes images.
+ * JWS compact serialization (RFC 7515, section 7.1) with HS256. Synchronous on purpose: a library on WebCrypto takes ten times as long
+ * and queues for the thread pool that decodes images.
  */
 export function signVerification(claims: VerificationClaims, { id, secret }: SigningSecret): string {
   const part = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
@@ -56,7 +56,7 @@ export function signVerification(claims: VerificationClaims, { id, secret }: Sig
   return `${input}.${createHmac('sha256', secret).update(input).digest('base64url')}`
 }
 
-/** RFC 8785 canonical form, UTF-8. */
+/** JSON in canonical form (RFC 8785). @throws TypeError for a value that JSON cannot represent */
 export function canonicalJson(value: unknown): string {
   const text = canonicalizeJson(value)
   if (text === undefined) throw new TypeError('not a JSON value')
@@ -66,7 +66,7 @@ export function canonicalJson(value: unknown): string {
 // The package's CommonJS typings hide the callable default from NodeNext resolution.
 const canonicalizeJson = canonicalize as unknown as (value: unknown) => string | undefined
 
-/** SHA-256 of the canonical form, lower-case hex: what a backend compares with the action it is about to run. */
+/** SHA-256 of an action in canonical form, in lower-case hex. A backend compares it with the action that it is about to run. */
 export function actionHash(canonicalAction: string): string {
   return createHash('sha256').update(canonicalAction).digest('hex')
 }

@@ -1,4 +1,4 @@
-/** The signature on every webhook: HMAC-SHA256 under the tenant's signing secret, over what no signature of a response covers. */
+/** The signature of webhooks: HMAC-SHA256 under the tenant's signing secret, over a text that no response signature covers. */
 import { createHmac } from 'node:crypto'
 import type { Environment } from '../config/config.js'
 import type { SigningSecret } from './response-signature.js'

@@ -3,8 +3,8 @@
 import type { TSchema } from 'typebox'
 import { MethodNotAllowedError } from '../api/error-response.js'
 import { requestId as newRequestId } from '../crypto/identifiers.js'
+import { isConfidential } from '../http/authentication/confidential-channel.js'
 import { type InputParser, inputParser } from '../http/bodies/json-body.js'
-import { isConfidential } from '../http/confidential.js'
 import type { IncomingRequest, Reply } from '../http/listeners/listener.js'
 import { DomainError } from '../lib/domain-error.js'
 import { assertLive, assertNotSuspended, TenancyError } from '../tenants/tenancy.js'
@@ -12,10 +12,10 @@ import * as bodies from './bodies.js'
 import type { SessionView, SignedOut } from './contract.js'
 import { DashboardError, refusal } from './dashboard-error.js'
 import type { DashboardServices } from './dashboard-services.js'
-import { assertCsrfToken, assertSameOrigin, csrfToken } from './forgery.js'
 import { OidcSignIn } from './oidc.js'
 import { auditRefusedSignIn } from './refused-sign-in.js'
 import { json } from './replies.js'
+import { assertCsrfToken, assertSameOrigin, csrfToken } from './request-forgery.js'
 import { callerOf, hasRight, OPERATOR_RIGHTS, type Right, TENANT_RIGHTS } from './rights.js'
 import type { OperatorCall, RouteOptions, TenantCall } from './route.js'
 import { ROUTES } from './routes.js'
@@ -34,7 +34,7 @@ const VIEWER_LOOKS = 'Your role is to look: an admin may change things.'
 
 const parseCredentials: InputParser = inputParser({ body: bodies.credentials })
 
-/** A route of either table, whatever its body and answer are. */
+/** A route of either table, with its body and answer left open. */
 type AnyRoute<Call> = RouteOptions & { body?: TSchema } & (
     | { answer: (call: Call) => Promise<unknown> }
     | { reply: (call: Call) => Promise<Reply> }
@@ -66,7 +66,11 @@ export class AdminApi {
         ? await this.handleSession(request, this.guest(request, requestId))
         : await this.handleRoute(request, requestId)
     } catch (error) {
-      const reply = refusal(await this.told(error, request, requestId), requestId, this.services.countRefusal)
+      const reply = refusal(
+        await this.recordRefusal(error, request, requestId),
+        requestId,
+        this.services.countRefusal,
+      )
       if (reply.status === 500)
         this.services.log.error({ request_id: requestId, err: error }, 'the dashboard failed')
       return reply
@@ -79,7 +83,7 @@ export class AdminApi {
   }
 
   /** Records a refused sign-in in the log and the audit log. @returns the error, or the failure that kept it from being recorded */
-  private async told(error: unknown, request: IncomingRequest, requestId: string): Promise<unknown> {
+  private async recordRefusal(error: unknown, request: IncomingRequest, requestId: string): Promise<unknown> {
     if (!(error instanceof DashboardError && error.code === 'sign_in_failed')) return error
     const { log, core, addresses } = this.services
     log.warn(

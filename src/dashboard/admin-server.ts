@@ -1,10 +1,12 @@
 /**
- * The admin listener, which serves the dashboard and its API, the API reference with its sandbox, metrics, liveness and readiness; and the separate listener for metrics.
+ * The admin listener, which serves the dashboard and its API, the API reference with its sandbox, metrics, liveness and readiness; and the
+ * separate listener for metrics.
+ *
  */
 
 import type { Logger } from 'pino'
 import { statusOf } from '../api/error-response.js'
-import { fleetView } from '../cluster/membership.js'
+import { membershipView } from '../cluster/membership.js'
 import type { IncomingRequest, Reply } from '../http/listeners/listener.js'
 import type { Metrics } from '../http/metrics/metrics.js'
 import type { ServiceNode } from '../storage/coordinator.js'
@@ -17,7 +19,9 @@ export interface AdminServerParts {
   /** Answers the requests under /api/. */
   api: (request: IncomingRequest) => Promise<Reply>
   /**
-   * Answers the API reference's calls of the sandbox. They have the page's own origin here, so that no other origin needs access. Production has only its own listener.
+   * Answers the API reference's calls of the sandbox. They have the page's own origin here, so that no other origin needs access.
+   * Production has only its own listener.
+   *
    */
   sandbox: (request: IncomingRequest) => Promise<Reply>
   /** The metrics, or null when they have their own listener. */
@@ -62,7 +66,7 @@ export function adminHandler({
         const { reasons } = readiness
         const view = {
           ...(reasons.length === 0 ? { status: 'ready' } : { status: 'not_ready', reasons }),
-          ...(nodes().length > 0 ? { nodes: fleetView(nodes()).nodes } : {}),
+          ...(nodes().length > 0 ? { nodes: membershipView(nodes()).nodes } : {}),
         }
         return reply(reasons.length === 0 ? 200 : 503, 'application/json', JSON.stringify(view))
       },

@@ -17,7 +17,7 @@ import type { Query } from './route.js'
 /** Entries read at once: the API's callers wait for about a millisecond meanwhile. */
 const PAGE = 100
 /** Most entries that are searched for one page of the dashboard. The next page continues the search. */
-const MAX_LOOKED_THROUGH = 5000
+const MAX_SEARCHED = 5000
 const NEWEST = Number.MAX_SAFE_INTEGER
 const MADE_ID = /^(?:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|ver_[0-9a-f]{32})$/
 /** Several services write one log, so that an entry's time may be earlier than the previous entry's, by at most this much. */
@@ -66,25 +66,27 @@ export function parseBefore(query: Query<AuditPageQuery>): number {
 }
 
 /**
- * Finds the newest matching entries before the sequence `before`: at most `most`, and possibly none, since the search is bounded. @returns the entries, and the sequence at which the next page begins, or null at the start of the log
+ * Finds the newest matching entries before the sequence `before`: at most `limit`, and possibly none, since the search is bounded.
+ * @returns the entries, and the sequence at which the next page begins, or null at the start of the log
+ *
  */
 export async function newestMatching(
   store: StoreReader,
   tenantId: string,
   filter: AuditFilter,
-  { before, most, signal }: { before: number; most: number; signal: AbortSignal },
+  { before, limit, signal }: { before: number; limit: number; signal: AbortSignal },
 ): Promise<{ entries: AuditEntry[]; nextBefore: number | null }> {
   const entries: AuditEntry[] = []
   const oldest = filter.from === null ? '' : isoTime(Date.parse(filter.from) - UNORDERED_MS)
   let end = filter.until === null ? before : Math.min(before, await firstAfter(store, tenantId, filter.until))
-  for (let looked = 0; looked < MAX_LOOKED_THROUGH && !signal.aborted; looked += PAGE) {
+  for (let looked = 0; looked < MAX_SEARCHED && !signal.aborted; looked += PAGE) {
     const page =
       filter.event === null
         ? await store.recentAuditEntries(tenantId, end, PAGE)
         : await store.recentAuditEntriesOfEvent(tenantId, filter.event, end, PAGE)
     entries.push(...matching(page, filter))
-    if (entries.length > most)
-      return { entries: entries.slice(0, most), nextBefore: entries[most - 1]!.sequence }
+    if (entries.length > limit)
+      return { entries: entries.slice(0, limit), nextBefore: entries[limit - 1]!.sequence }
     const isOver = page.length < PAGE || timeOf(page.at(-1)!) < oldest
     if (isOver) return { entries, nextBefore: null }
     end = page.at(-1)!.sequence

@@ -22,7 +22,7 @@ export const AUDIT_ROUTES = {
       const filter = parseAuditFilter(query)
       const { entries, nextBefore } = await newestMatching(services.core.store.read, tenant.id, filter, {
         before: parseBefore(query),
-        most: PAGE,
+        limit: PAGE,
         signal: request.signal,
       })
       return { entries, next_before: nextBefore }

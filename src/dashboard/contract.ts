@@ -122,7 +122,9 @@ export const PERSON_ROLES = ['admin', 'viewer'] as const
 export type PersonRole = (typeof PERSON_ROLES)[number]
 
 /**
- * The page to which a failed sign-in by the provider leads: `#/<PROVIDER_SIGN_IN>/<problem>/<request id>`. The problem is a word of the list below, so that nobody can put their own text on the page by a link.
+ * The page to which a failed sign-in by the provider leads: `#/<PROVIDER_SIGN_IN>/<problem>/<request id>`. The problem is a word of the
+ * list below, so that nobody can put their own text on the page by a link.
+ *
  */
 export const PROVIDER_SIGN_IN = 'sign-in-failed'
 export const PROVIDER_PROBLEMS = [
@@ -341,7 +343,7 @@ export interface WebhookList {
   webhooks: WebhookView[]
   /** Types of event to choose from. */
   event_types: readonly string[]
-  most_webhooks: number
+  max_webhooks: number
   /** Whether the tenant is suspended, so that deliveries wait. */
   is_held: boolean
 }
@@ -382,7 +384,7 @@ export interface DeliveryPage {
   deliveries: DeliveryView[]
   next_before: string | null
   /** Number of attempts after which a delivery is given up. */
-  most_attempts: number
+  max_attempts: number
 }
 
 export interface DeliveryView {

@@ -5,15 +5,15 @@ import { calibrationPoints } from '../../models/pack/model-pack.js'
 import { networkFiles } from '../../models/pack/network-files.js'
 import { gradeOf } from '../../models/pack/pack-grade.js'
 import { optionalTime, secretView } from '../admin/views.js'
-import { fleetView } from '../cluster/membership.js'
+import { membershipView } from '../cluster/membership.js'
 import { isoTime } from '../lib/clock.js'
 import { nearestFolder } from '../lib/nearest-folder.js'
 import { COMMIT } from '../lib/version.js'
 import * as bodies from './bodies.js'
 import type { SystemView } from './contract.js'
 import type { DashboardServices } from './dashboard-services.js'
-import { assertReached } from './grant-routes.js'
 import type { OperatorTable } from './route.js'
+import { assertReached } from './tenant-admin-routes.js'
 import { tenantView } from './tenant-routes.js'
 
 type Upkeep = SystemView['upkeep']
@@ -84,7 +84,7 @@ export const INSTALLATION_ROUTES = {
             measured,
           })),
         },
-        ...fleetView(store.shared ? await store.services() : []),
+        ...membershipView(store.shared ? await store.services() : []),
         packs: (await installedPacks(config.modelsDir, pack.dir)).map(({ id, model, dir, problem }) => ({
           id: model ?? id,
           active: dir === pack.dir,

@@ -18,7 +18,7 @@ const COOKIE = 'countersign_oidc'
 /** Query of the address that leads to the provider when the person must confirm their identity there. */
 const FRESH = 'fresh'
 /** Time in which the person must have signed in at the provider. */
-const PATIENCE_SECONDS = 600
+const SIGN_IN_SECONDS = 600
 const PROVIDER_TIMEOUT_SECONDS = 10
 
 export class OidcSignIn {
@@ -45,14 +45,14 @@ export class OidcSignIn {
         ),
       })
     if (isEnabled && route === 'GET /login')
-      return this.orSignInPage(guest, () => this.begin(request.query === FRESH))
+      return this.showingRefusal(guest, () => this.begin(request.query === FRESH))
     if (isEnabled && route === 'GET /callback')
-      return this.orSignInPage(guest, () => this.finish(request, guest))
+      return this.showingRefusal(guest, () => this.finish(request, guest))
     throw new DomainError('unknown_endpoint', { message: 'There is no such address.' })
   }
 
   /** Shows a refusal on the sign-in page, since a browser comes here without a page of ours that could show it. */
-  private async orSignInPage(guest: Guest, step: () => Promise<Reply>): Promise<Reply> {
+  private async showingRefusal(guest: Guest, step: () => Promise<Reply>): Promise<Reply> {
     try {
       return await step()
     } catch (error) {
@@ -84,7 +84,7 @@ export class OidcSignIn {
       ...(isFresh ? { prompt: 'login', max_age: '0' } : {}),
     })
     const kept = `${state}.${nonce}.${verifier}${isFresh ? `.${FRESH}` : ''}`
-    return redirect(url.href, this.cookie(kept, PATIENCE_SECONDS))
+    return redirect(url.href, this.cookie(kept, SIGN_IN_SECONDS))
   }
 
   private async finish(request: IncomingRequest, guest: Guest): Promise<Reply> {

@@ -1,5 +1,7 @@
 /**
- * The operator's password. It is configured, or was generated at the first start and stored in a file or in a shared database, in plain text or as an scrypt hash.
+ * The operator's password. It is configured, or was generated at the first start and stored in a file or in a shared database, in plain
+ * text or as an scrypt hash.
+ *
  */
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
@@ -34,7 +36,10 @@ export interface OperatorPassword {
   /** The password that this start has generated, to be shown once, or null. */
   generated: string | null
   /**
-   * Stores the hash of the generated password, once the start has succeeded. @returns false when another service has stored its own meanwhile, which is then valid for both @throws ConfigError
+   * Stores the hash of the generated password, once the start has succeeded.
+   * @returns false when another service has stored its own meanwhile, which is then valid for both
+   * @throws ConfigError
+   *
    */
   keep(): Promise<boolean>
 }
@@ -124,7 +129,11 @@ export async function resetOperatorPassword(
 }
 
 /**
- * Copies the password when records move between a database of one service, whose password is in a file of the data folder, and a shared one. Otherwise a password from before a reset would become valid again. @returns whether there was a password to copy @throws ConfigError
+ * Copies the password when records move between a database of one service, whose password is in a file of the data folder, and a shared
+ * one. Otherwise a password from before a reset would become valid again.
+ * @returns whether there was a password to copy
+ * @throws ConfigError
+ *
  */
 export async function moveOperatorPassword(
   config: PasswordConfig,

@@ -1,11 +1,14 @@
 /**
- * The request log: the latest requests of both environments and how they ended, without anything biometric. Entries are written seconds after the answer, so that no answer waits for them, and a process that is killed loses the latest ones. Only the audit log keeps entries that must not be lost.
+ * The request log: the latest requests of both environments and how they ended, without anything biometric. Entries are written seconds
+ * after the answer, so that no answer waits for them, and a process that is killed loses the latest ones. Only the audit log keeps entries
+ * that must not be lost.
+ *
  */
 import type { Logger } from 'pino'
 import type { Config, Environment } from '../config/config.js'
 import { openedBy, seal } from '../crypto/sealed-box.js'
 import type { ServiceKeys } from '../crypto/service-keys.js'
-import type { Observation } from '../http/observation.js'
+import type { Observation } from '../http/observation/observation.js'
 import { type Clock, SECOND_MS } from '../lib/clock.js'
 import { PeriodicTask } from '../lib/periodic-task.js'
 import type { RequestRecord } from '../storage/records.js'
@@ -42,21 +45,21 @@ export class RequestLog {
   private leftOut = 0
   /** Entries written since the last cut, by tenant and environment. */
   private readonly written = new Map<string, number>()
-  private readonly beat = new PeriodicTask(
+  private readonly periodicSave = new PeriodicTask(
     SAVE_REQUESTS_MS,
     () => this.save(),
-    (err) => this.tell(err),
+    (err) => this.logFailure(err),
   )
 
   constructor(private readonly parts: RequestLogParts) {}
 
   start(): void {
-    this.beat.start()
+    this.periodicSave.start()
   }
 
   /** Saves the entries that are left. Call it before the store is closed. */
   async stop(): Promise<void> {
-    await this.beat.stop()
+    await this.periodicSave.stop()
     await this.save()
   }
 
@@ -94,7 +97,7 @@ export class RequestLog {
         try {
           await this.parts.store.transaction((tx) => this.write(tx, tenantId, some), undefined, { tenantId })
         } catch (err) {
-          this.tell(err)
+          this.logFailure(err)
           if (!(err instanceof StoreUnavailableError)) continue
           // The other tenants' entries would wait for the same lock or disk.
           this.waiting = [...some, ...[...byTenant.values()].flat(), ...this.waiting].slice(0, MAX_WAITING)
@@ -145,7 +148,7 @@ export class RequestLog {
       await tx.trimRequests(tenantId, environment, this.parts.config.requestLogEntries)
   }
 
-  private tell(err: unknown): void {
+  private logFailure(err: unknown): void {
     this.parts.log.warn({ err }, 'the latest entries of the request log could not be saved')
   }
 }

@@ -1,7 +1,7 @@
 /** The routes that show the request log. */
 
 import { earliestRequestId, timeOfRequestId } from '../crypto/identifiers.js'
-import { ERRORS_PATH } from '../http/routes.js'
+import { ERRORS_PATH } from '../http/routing/routes.js'
 import { isoTime } from '../lib/clock.js'
 import { DomainError } from '../lib/domain-error.js'
 import { ERRORS, type ErrorCode } from '../lib/error-codes.js'
@@ -20,7 +20,7 @@ const PAGE = 20
 /** Entries read at once: the API's callers wait for about a millisecond meanwhile. */
 const READ_AT_ONCE = 200
 /** Most entries that are searched for one page. The next page continues the search. */
-const MAX_LOOKED_THROUGH = 5000
+const MAX_SEARCHED = 5000
 /** Most requests that one id can name: its own, and replays of the same verification. */
 const MAX_NAMED = 50
 const REQUEST_ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
@@ -93,7 +93,7 @@ async function newestMatching(
 ): Promise<{ found: RequestRecord[]; nextBefore: string | null }> {
   const found: RequestRecord[] = []
   let { before } = listing
-  for (let looked = 0; looked < MAX_LOOKED_THROUGH && !signal.aborted; looked += READ_AT_ONCE) {
+  for (let looked = 0; looked < MAX_SEARCHED && !signal.aborted; looked += READ_AT_ONCE) {
     const page = await store.requests({ ...listing, before })
     found.push(...page.filter((record) => matches(record, listing, filter)))
     if (found.length > PAGE) {

@@ -1,6 +1,6 @@
 /** The types of the dashboard's routes: their input and their answer. The rights that they require are in `rights.ts`. */
 import type { TSchema } from 'typebox'
-import type { Actor } from '../admin/operation.js'
+import type { Actor } from '../audit/audited-unit-of-work.js'
 import type { IncomingRequest, Reply } from '../http/listeners/listener.js'
 import type { TenantRecord } from '../storage/records.js'
 import type { InputOf, OperatorRoutes, QueryOf, TenantRoutes } from './contract.js'

@@ -1,7 +1,6 @@
 /** The table of the dashboard's routes, with one entry for each that the contract names. */
 import { AUDIT_ROUTES } from './audit-routes.js'
 import { CAPTURE_PAGE_ROUTES } from './capture-page-routes.js'
-import { GRANT_ROUTES } from './grant-routes.js'
 import { INSTALLATION_ROUTES } from './installation-routes.js'
 import { OPERATOR_ROUTES } from './operator-routes.js'
 import { OWN_PASSWORD_ROUTES, PEOPLE_ROUTES } from './people-routes.js'
@@ -9,6 +8,7 @@ import { REQUEST_ROUTES } from './request-routes.js'
 import type { OperatorTable, TenantTable } from './route.js'
 import { SECOND_FACTOR_ROUTES } from './second-factor-routes.js'
 import { SESSION_ROUTES, TENANT_SESSION_ROUTES } from './session-routes.js'
+import { TENANT_ADMIN_ROUTES } from './tenant-admin-routes.js'
 import { TENANT_ROUTES } from './tenant-routes.js'
 import { TRY_ROUTES } from './try-routes.js'
 import { USER_ROUTES } from './user-routes.js'
@@ -24,7 +24,7 @@ export const ROUTES: { operator: OperatorTable; tenant: TenantTable } = {
   },
   tenant: {
     ...TENANT_ROUTES,
-    ...GRANT_ROUTES,
+    ...TENANT_ADMIN_ROUTES,
     ...TENANT_SESSION_ROUTES,
     ...PEOPLE_ROUTES,
     ...CAPTURE_PAGE_ROUTES,

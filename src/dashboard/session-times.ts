@@ -7,7 +7,7 @@ export interface SessionTimes {
   /** A session ends after this time without use. */
   idleMs: number
   /** A session ends after this time, however much it is used. */
-  wholeMs: number
+  absoluteMs: number
   /** After a sign-in, the session may reveal secrets and destroy data for this time. */
   freshMs: number
 }
@@ -17,7 +17,7 @@ export function sessionTimes(
 ): SessionTimes {
   return {
     idleMs: config.dashboardIdleMinutes * MINUTE_MS,
-    wholeMs: config.dashboardSessionHours * HOUR_MS,
+    absoluteMs: config.dashboardSessionHours * HOUR_MS,
     freshMs: config.dashboardFreshMinutes * MINUTE_MS,
   }
 }

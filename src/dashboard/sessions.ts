@@ -5,8 +5,8 @@ import { sessionId, UNNAMED_OPERATOR } from '../admin/session-operations.js'
 import type { NewSession, SignInOperations } from '../admin/sign-in-operations.js'
 import { randomBase62 } from '../crypto/identifiers.js'
 import { matchesHash } from '../crypto/password-hash.js'
+import { networkOf } from '../http/authentication/wrong-keys.js'
 import type { IncomingRequest } from '../http/listeners/listener.js'
-import { networkOf } from '../http/wrong-keys.js'
 import { type Clock, MINUTE_MS, SECOND_MS } from '../lib/clock.js'
 import { DomainError } from '../lib/domain-error.js'
 import type { PersonRecord, PersonRole, SessionMethod, SessionRecord } from '../storage/records.js'
@@ -29,11 +29,13 @@ export const HOST_PREFIX = '__Host-'
 /** Limit of sign-ins per network: ten at once, then one in ten seconds. A login link cannot be guessed, but a password might be. */
 const SIGN_IN_RATE = { ratePerSecond: 0.1, burst: 10 }
 /**
- * Limit of codes per person, from any address: ten at once, then one in five minutes. Of a million codes three are valid at a time, so that an attacker who knows the password would need three years.
+ * Limit of codes per person, from any address: ten at once, then one in five minutes. Of a million codes three are valid at a time, so that
+ * an attacker who knows the password would need three years.
+ *
  */
 const CODE_RATE = { ratePerSecond: 1 / 300, burst: 10 }
 /** The use of a session is stored at most once in this time. */
-const KEEPING_MS = MINUTE_MS
+const USE_INTERVAL_MS = MINUTE_MS
 const MAX_BROWSER = 256
 
 /** The person who signs in with the operator's password, and so without a name. */
@@ -239,7 +241,10 @@ export class Sessions {
   }
 
   /**
-   * `required` when the person opened an invitation and could not sign in again without a password; `own` for a person with a password, who may choose another; null for a person without one. A person who signs in by the provider gets none, since it would still work after the provider has shut the person out.
+   * `required` when the person opened an invitation and could not sign in again without a password; `own` for a person with a password, who
+   * may choose another; null for a person without one. A person who signs in by the provider gets none, since it would still work after the
+   * provider has shut the person out.
+   *
    */
   ownPassword({ person, method }: Session): 'required' | 'own' | null {
     if (person.id === null || method === 'oidc' || !this.takesPassword(person)) return null
@@ -264,7 +269,7 @@ export class Sessions {
     const { clock, times } = this.parts
     const token = randomBase62()
     const now = clock.now()
-    const endsAt = now + times.wholeMs
+    const endsAt = now + times.absoluteMs
     const record = {
       hash: hashToken(token),
       expiresAt: Math.min(endsAt, now + times.idleMs),
@@ -312,7 +317,7 @@ export class Sessions {
     const { clock, store, times } = this.parts
     const now = clock.now()
     // A session that an earlier version began has no idle limit.
-    if (endsAt === null || now - (lastUsedAt ?? 0) < KEEPING_MS) return expiresAt
+    if (endsAt === null || now - (lastUsedAt ?? 0) < USE_INTERVAL_MS) return expiresAt
     const kept = { lastUsedAt: now, expiresAt: Math.min(endsAt, now + times.idleMs) }
     // An operator's session is one row, which concerns no tenant: so the writers of only one lane wait for it.
     const scope: Scope = { tenantId: tenantId ?? sessionId(hash) }
@@ -345,7 +350,7 @@ export class Sessions {
   }
 
   cookie({ token }: Session): string {
-    return this.setCookie(token, this.parts.times.wholeMs / SECOND_MS)
+    return this.setCookie(token, this.parts.times.absoluteMs / SECOND_MS)
   }
 
   clearedCookie(): string {

@@ -2,7 +2,7 @@
 
 import { callKindOf } from '../api/call-kinds.js'
 import type { Environment } from '../config/config.js'
-import type { Observation } from '../http/observation.js'
+import type { Observation } from '../http/observation/observation.js'
 import { STAGES } from '../verification/stages.js'
 import type { LatencyView, Percentiles } from './contract.js'
 import { countLatency, type LatencyCounts, percentilesOf } from './latency-counts.js'
@@ -107,7 +107,9 @@ function addCounts(sum: EnvironmentCounts, part: EnvironmentCounts): void {
 }
 
 /**
- * The JSON in the database. The version before reads only the counts without environment: it adds to them, writes the row back, and leaves the others unchanged.
+ * The JSON in the database. The version before reads only the counts without environment: it adds to them, writes the row back, and leaves
+ * the others unchanged.
+ *
  */
 interface StoredTraffic {
   production: number

@@ -4,7 +4,7 @@
  * same rows: each shows the counts that all have saved, and its own unsaved ones.
  */
 import type { Logger } from 'pino'
-import type { Observation } from '../http/observation.js'
+import type { Observation } from '../http/observation/observation.js'
 import { type Clock, DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../lib/clock.js'
 import { PeriodicTask } from '../lib/periodic-task.js'
 import type { TrafficResolution } from '../storage/records.js'
@@ -43,7 +43,7 @@ const SHARED_QUARTER = { ...WINDOWS.quarter, stepMs: MINUTE_MS }
 type CountsByStart = Map<number, TrafficCounts>
 
 export class Traffic {
-  /** What this process saw of each tenant in the last quarter of an hour, in steps of the shortest window. */
+  /** Each tenant's requests of the last quarter of an hour to this process, in steps of the shortest window. */
   private readonly recent = new Map<string, CountsByStart>()
   /** The counts of each tenant that are not in the database yet, by minute. */
   private readonly unsaved = new Map<string, CountsByStart>()
@@ -94,7 +94,7 @@ export class Traffic {
     const { stepMs, spanMs } = this.isSharedQuarter(window) ? SHARED_QUARTER : WINDOWS[window]
     const now = this.clock.now()
     const steps: CountsByStart = new Map()
-    for (const [at, counts] of await this.inTurn(tenantId, () => this.counted(tenantId, window, now)))
+    for (const [at, counts] of await this.oneAtATime(tenantId, () => this.counted(tenantId, window, now)))
       if (at > now - spanMs && at <= now) addTraffic(countsAt(steps, startOf(at, stepMs)), counts)
     const inOrder = [...steps].sort(([a], [b]) => a - b)
     const total = inOrder.reduce((sum, [, counts]) => addTraffic(sum, counts), noTraffic())
@@ -120,7 +120,7 @@ export class Traffic {
     while (tenantIds.length > 0) {
       const batch = tenantIds.splice(0, SAVED_AT_ONCE)
       const errors = await Promise.all(
-        batch.map((tenantId) => this.inTurn(tenantId, () => this.saveTenant(tenantId))),
+        batch.map((tenantId) => this.oneAtATime(tenantId, () => this.saveTenant(tenantId))),
       )
       const failed = errors.findIndex((error) => error !== null)
       if (failed < 0) continue
@@ -134,8 +134,10 @@ export class Traffic {
     this.log.warn({ err, tenant_id: tenantId }, 'the latest traffic could not be saved')
   }
 
-  /** Runs one save or read of a tenant's counts at a time: a read then finds each count either in the database or unsaved, never in both. */
-  private inTurn<T>(tenantId: string, work: () => Promise<T>): Promise<T> {
+  /**
+   * Runs one save or read of a tenant's counts at a time: a read then finds each count either in the database or unsaved, never in both.
+   */
+  private oneAtATime<T>(tenantId: string, work: () => Promise<T>): Promise<T> {
     const done = (this.queues.get(tenantId) ?? Promise.resolve()).then(work, work)
     this.queues.set(tenantId, done)
     const forget = () => {
@@ -162,7 +164,7 @@ export class Traffic {
     }
   }
 
-  /** With several services, this one has not seen all of the last quarter of an hour. */
+  /** Whether several services count, so that none of them has seen all requests of the last quarter of an hour. */
   private isSharedQuarter(window: TrafficWindow): boolean {
     return window === 'quarter' && this.store.shared !== null
   }

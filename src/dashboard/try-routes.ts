@@ -1,7 +1,7 @@
 /** The routes of the page "Try it": the engine's findings on a photo, and real calls of the API with a key that the person types. */
 import { timingSafeEqual } from 'node:crypto'
 import { decodeProtectedHeader, jwtVerify } from 'jose'
-import { engineShare } from '../api/engine-share.js'
+import { schedulingClassOf } from '../api/scheduling-class.js'
 import { livenessView, qualityView } from '../api/views.js'
 import {
   SIGNATURE_HEADER,
@@ -42,7 +42,7 @@ export const TRY_ROUTES = {
         assessOnly: true,
         signal: request.signal,
         deadlineMs,
-        share: engineShare(contract, 'sandbox'),
+        schedulingClass: schedulingClassOf(contract, 'sandbox'),
       })
       const { box, landmarks, quality, liveness } = samples[0]!
       return {

@@ -29,7 +29,7 @@ export const WEBHOOK_ROUTES = {
       return {
         webhooks,
         event_types: WEBHOOK_EVENTS,
-        most_webhooks: MAX_ENDPOINTS,
+        max_webhooks: MAX_ENDPOINTS,
         is_held: tenant.suspendedAt !== null,
       }
     },
@@ -68,7 +68,7 @@ export const WEBHOOK_ROUTES = {
       return {
         deliveries: shown.map(webhookDeliveryView),
         next_before: found.length > PAGE ? cursorOf(shown.at(-1)!) : null,
-        most_attempts: RETRY_DELAYS_MS.length + 1,
+        max_attempts: RETRY_DELAYS_MS.length + 1,
       }
     },
   },

@@ -1,24 +1,24 @@
-/** Where the errors are: by the quality of the poorer photo of a pair, and by the time between its two photos. */
+/** Locates errors: by the quality of the poorer photo of a pair, and by the time between its two photos. */
 import type { DataSet } from './data-set.js'
 import type { PhotoResult } from './embedding-cache.js'
 import { type BinnedPairs, type PairBin, pairBins } from './pair-bins.js'
 import type { GenuinePairs } from './pair-scores.js'
 
 export interface RateBin extends PairBin {
-  /** From this value on; null: from the lowest. */
+  /** Lowest value of the bin; null for no lower limit. */
   from: number | null
-  /** Below this value; null: up to the highest. */
+  /** Upper end of the bin, excluded; null for no upper limit. */
   to: number | null
 }
 
 const YEAR_MS = 365.25 * 24 * 60 * 60 * 1000
-/** Years. */
+/** Ages in years. */
 const AGE_EDGES = [1, 3, 5, 10]
 
-/** What two photos are told apart by; null where it cannot be said. */
+/** Property of two photos that selects their bin; null where it is unknown. */
 export type PairMeasure = (a: number, b: number) => number | null
 
-/** Of the pairs that were compared; no bins by age where file names hold no dates. */
+/** Breakdowns of the compared pairs; there are no bins by age if file names hold no dates. */
 export function breakdowns(
   results: readonly PhotoResult[],
   pairs: BinnedPairs,
@@ -31,7 +31,7 @@ export function breakdowns(
   }
 }
 
-/** The quality score of the poorer photo; null where one could not be used. */
+/** The quality score of the poorer photo; null if one could not be used. */
 export function poorerQuality(results: readonly PhotoResult[]): PairMeasure {
   return (a, b) => {
     const [first, second] = [results[a]!.quality, results[b]!.quality]
@@ -58,7 +58,7 @@ function bins(edges: readonly number[], measure: PairMeasure, pairs: BinnedPairs
   }))
 }
 
-/** Values below which these shares of the genuine pairs lie, as far as it can be said of them. */
+/** Returns the values below which these shares of the genuine pairs lie, over the pairs whose value is known. */
 export function quantiles(shares: readonly number[], { a, b }: GenuinePairs, measure: PairMeasure): number[] {
   const values = Array.from(a, (first, i) => measure(first, b[i]!))
     .filter((value) => value !== null)

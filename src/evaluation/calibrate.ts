@@ -1,4 +1,4 @@
-/** From measured scores to the thresholds that a pack is used with. */
+/** Computes the thresholds with which a pack is used from measured scores. */
 import type { Calibration } from '../../models/pack/calibration.js'
 import { CodedError } from '../lib/errors.js'
 import type { Measured } from './evaluation.js'
@@ -6,19 +6,19 @@ import type { PeopleGroup } from './people-groups.js'
 import type { RatesAt } from './rates-at.js'
 import { justAbove } from './score-curve.js'
 
-/** The data cannot show any of the rates. */
+/** Thrown when the data cannot show any of the rates. */
 export class CalibrationError extends CodedError<'too_few_people'> {
   override readonly name = 'CalibrationError'
 }
 
-/** From 1e-2 down to 1e-6, three to a decade. */
+/** Rates from 1e-2 down to 1e-6, three to a decade. */
 const RATES = [1e-2, 1e-3, 1e-4, 1e-5]
   .flatMap((decade) => [1, 0.5, 0.2].map((part) => decade * part))
   .concat(1e-6)
 
 /**
- * For each rate the lowest threshold at which the upper end of the interval is not over it: not the point, which other people
- * would have put elsewhere, for every second set of people lower.
+ * Returns for each rate the lowest threshold at which the upper end of the interval does not exceed it. The measured
+ * point itself would be too low for every second set of other people.
  * @throws CalibrationError too_few_people
  */
 export function calibrate(
@@ -30,7 +30,7 @@ export function calibrate(
   const candidates = reader.at(candidateThresholds(curve.tail.scores))
   const points = RATES.filter((fmr) => fmr >= lowest_fmr).flatMap((rate) => {
     const fmr = Number(rate.toPrecision(1))
-    // From high to low: beyond the first that is over the rate nothing is trusted.
+    // Candidates go from high to low: beyond the first one over the rate, none is used.
     const over = candidates.findIndex(({ measured_fmr_ci95: [, upper] }) => upper > fmr)
     const chosen = candidates[(over < 0 ? candidates.length : over) - 1]
     return chosen ? [{ fmr, ...pointOf(chosen) }] : []
@@ -85,7 +85,10 @@ function orNull(rate: number): number | null {
   return Number.isNaN(rate) ? null : rate
 }
 
-/** Just above impostor scores, descending: each of the most alike ones, then one of every fifty, relative to their rank. */
+/**
+ * Candidate thresholds just above impostor scores, descending: each of the most alike ones, then at steps of a
+ * fiftieth of their rank.
+ */
 function candidateThresholds(descending: Float64Array): number[] {
   const thresholds: number[] = []
   for (let rank = 0; rank < descending.length - 1; rank += Math.max(1, Math.floor(rank / 50)))

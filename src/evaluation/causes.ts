@@ -1,12 +1,12 @@
-/** What the errors have in common: each pair is counted once, under the first thing that its photos show. */
+/** Groups errors by probable cause: each pair is counted once, under the first cause that its photos show. */
 import { poorerQuality, quantiles, yearsBetween } from './breakdowns.js'
 import type { PhotoResult } from './embedding-cache.js'
 import { type BinnedPairs, type PairBin, pairBins } from './pair-bins.js'
 
 /**
- * `not_compared`: a photo could not be used. `other_face`: the largest face of a photo is not the one nearest its middle, so that
- * a bystander may have been taken. `turned_head`, `poor_quality`, `years_apart`: of either photo, or between them. `none`: nothing
- * of that, so that the network itself is left.
+ * `not_compared`: a photo could not be used. `other_face`: the largest face of a photo is not the one nearest its
+ * middle, so a bystander may have been taken. `turned_head`, `poor_quality`, `years_apart`: of either photo, or
+ * between them. `none`: no known cause, so only the network remains.
  */
 export const CAUSES = [
   'not_compared',
@@ -32,7 +32,7 @@ export interface Causes {
 
 /** Landmark-based alignment brings a face back into the template as long as both sides of it are seen. */
 const TURNED_HEAD_DEGREES = 30
-/** This share of the genuine pairs has the poorest photos. */
+/** Share of the genuine pairs that counts as having the poorest photos. */
 const POOREST = 0.1
 const YEARS_APART = 5
 

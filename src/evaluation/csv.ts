@@ -1,7 +1,7 @@
-/** Tables that people make with a spreadsheet: a line of column names, then cells, quoted where they hold a comma (RFC 4180). */
+/** Reads tables of spreadsheets: a line of column names, then cells, quoted if they hold a comma (RFC 4180). */
 
 export interface Table {
-  /** Lower case. */
+  /** Column names in lower case. */
   columns: string[]
   rows: string[][]
 }

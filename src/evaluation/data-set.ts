@@ -1,15 +1,18 @@
-/** What is measured: photos of people, and which of them are compared. */
+/** A data set: photos of people, and the pairs to compare. */
 import { readdir, stat } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { CodedError } from '../lib/errors.js'
 import { parseCsv } from './csv.js'
 
 export interface Photo {
-  /** Relative to the data set's folder. */
+  /** Path relative to the data set's folder. */
   path: string
   /** Index into `people`. */
   person: number
-  /** When it was taken, in milliseconds, where its file name holds a date such as 2024-05-31; else null. */
+  /**
+   * Time at which it was taken, in milliseconds since 1970, if its file name holds a date such as 2024-05-31; else
+   * null.
+   */
   takenAt: number | null
 }
 
@@ -26,11 +29,11 @@ export interface DataSet {
   photos: Photo[]
   /** Names of folders; for a list of pairs, the first photo of each person. */
   people: string[]
-  /** The pairs that a file lists; null where everybody is compared with everybody. */
+  /** The pairs that a file lists; null to compare everybody with everybody. */
   pairs: ListedPair[] | null
 }
 
-/** Data that cannot be measured, as a sentence for the operator. */
+/** Thrown for data that cannot be measured, with a sentence for the operator. */
 export class DataSetError extends CodedError<
   'malformed_pairs' | 'malformed_people' | 'no_photos' | 'too_few_pairs'
 > {
@@ -41,7 +44,7 @@ const PHOTO = /\.(?:jpe?g|png|webp)$/i
 const DATE = /(?<!\d)(\d{4})-(\d{2})-(\d{2})(?!\d)/
 
 /**
- * A folder with one folder a person; files beside those are not looked at.
+ * Reads a folder with one folder a person; files directly in it are ignored.
  * @throws DataSetError no_photos
  */
 export async function readPeople(folder: string): Promise<DataSet> {
@@ -64,8 +67,9 @@ export async function readPeople(folder: string): Promise<DataSet> {
 }
 
 /**
- * Columns by name: `a` and `b` (or `file_x`, `file_y`) are paths relative to the file, `same` (or `genuine`) is 1 or true for
- * two photos of one person. Who is who follows from that: photos joined by a chain of such pairs show one person.
+ * Reads a list of pairs. Columns by name: `a` and `b` (or `file_x`, `file_y`) are paths relative to the file, `same`
+ * (or `genuine`) is 1 or true for two photos of one person. Photos joined by a chain of genuine pairs show one
+ * person.
  * @throws DataSetError malformed_pairs
  */
 export function readPairs(text: string, file: string): DataSet {
@@ -90,7 +94,7 @@ export function readPairs(text: string, file: string): DataSet {
   if (contradiction)
     throw new DataSetError(
       'malformed_pairs',
-      `${paths[contradiction.a]} and ${paths[contradiction.b]} are told to show two people, but other pairs join them as one.`,
+      `${paths[contradiction.a]} and ${paths[contradiction.b]} are listed as two people, but other pairs join them as one.`,
     )
   return {
     name: basename(file),

@@ -1,4 +1,4 @@
-/** Every photo through the engine, once, with all workers busy. */
+/** Runs every photo through the engine once, with all workers busy. */
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
@@ -20,7 +20,7 @@ export async function embedPhotos(
   onProgress: EmbedProgress,
 ): Promise<PhotoResult[]> {
   const results = new Array<PhotoResult>(data.photos.length)
-  /** Started by the first photo that is not known yet. */
+  /** The engine, started by the first photo that is not cached yet. */
   let engine: Promise<Engine> | null = null
   let [next, done] = [0, 0]
   const work = async () => {
@@ -39,7 +39,7 @@ export async function embedPhotos(
       onProgress(++done, data.photos.length, path)
     }
   }
-  // One more than the workers may hold, so that none of them waits for the disk.
+  // One task more than the workers may hold, so that none of them waits for the disk.
   const callers = options.workers * (options.tasksPerWorker ?? DEFAULT_TASKS_PER_WORKER) + 1
   try {
     await Promise.all(Array.from({ length: callers }, work))
@@ -65,7 +65,7 @@ async function embed(engine: Engine, bytes: Uint8Array): Promise<PhotoResult> {
   }
 }
 
-/** What the moment is to blame for says nothing about the photo, and is no result. */
+/** Tells whether an error says nothing about the photo: such an error is no result. */
 const PHOTO_TO_BLAME: ReadonlySet<string> = new Set(
   IMAGE_ERROR_CODES.filter((code) => code !== 'liveness_failed'),
 )

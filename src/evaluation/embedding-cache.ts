@@ -1,41 +1,42 @@
 /**
- * What the engine made of each photo, on disk: an evaluation that was interrupted goes on where it ended, and a second one on
- * the same photos computes nothing. Embeddings are biometric data: the file is for the owner alone, and may be deleted.
+ * Cache of the engine's result for each photo, on disk: an interrupted evaluation continues where it ended, and a
+ * second one on the same photos computes nothing. Embeddings are biometric data: only the owner can read the file,
+ * and it may be deleted.
  */
 import { createHash } from 'node:crypto'
 import { type FileHandle, mkdir, open, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { QualityComponents } from '../biometrics/measurements.js'
 
-/** What a photo shows besides the person, for telling where errors come from. */
+/** Properties of a photo that help to locate errors. */
 export interface PhotoFace {
-  /** How far the head is turned to either side; null where the pack finds no facial points. */
+  /** Yaw of the head in degrees, to either side; null if the pack finds no facial points. */
   yawDegrees: number | null
   components: QualityComponents
-  /** The largest face and the one nearest the middle are two. */
+  /** True if the largest face is not the one nearest the middle. */
   isAmbiguous: boolean
 }
 
 export interface PhotoResult {
-  /** [dimensions] float32; null where the photo could not be used. */
+  /** [dimensions] float32; null if the photo could not be used. */
   embedding: Float32Array | null
-  /** 0..1; null where the photo could not be used. */
+  /** Quality score, 0..1; null if the photo could not be used. */
   quality: number | null
-  /** Null where the photo could not be used. */
+  /** Properties of the face; null if the photo could not be used. */
   face: PhotoFace | null
   /** The execution provider that ran the networks. */
   provider: string
-  /** Why it could not be used; null where it could. */
+  /** Error code if the photo could not be used, else null. */
   refusal: string | null
 }
 
-/** A line of the file; the embedding in base64, little-endian. */
+/** A line of the file, with the embedding in base64, little-endian. */
 interface Line extends Omit<PhotoResult, 'embedding'> {
   photo: string
   embedding: string | null
 }
 
-/** Raised when lines say more or other things than before. */
+/** Version of the lines: raise it when their content changes. */
 const FORMAT = 3
 
 export class EmbeddingCache {
@@ -62,7 +63,7 @@ export class EmbeddingCache {
       if (entry) known.set(entry.photo, resultOf(entry))
     }
     const file = await open(path, 'a', 0o600)
-    // A line that an interruption cut in half ends here, lest the next one be glued to it.
+    // This ends a line that an interruption cut in half, so that the next one starts on a line of its own.
     if (text !== '' && !text.endsWith('\n')) await file.write('\n')
     return new EmbeddingCache(known, file)
   }

@@ -7,22 +7,22 @@ export interface ScoredPair {
 }
 
 export interface OperatingPoint {
-  /** The share of impostor pairs asked to match at most. */
+  /** Maximum share of impostor pairs that match. */
   fmr: number
   /** A pair matches when its score is above this one: the highest impostor score that must not match. */
   threshold: number
-  /** The share of genuine pairs that do not match. */
+  /** Share of genuine pairs that do not match. */
   fnmr: number
 }
 
 export interface ErrorRates {
   genuine: number
   impostor: number
-  /** FNMR where the given shares of impostor pairs match. */
+  /** FNMR at the requested false match rates. */
   points: OperatingPoint[]
-  /** Where FMR and FNMR meet. */
+  /** Equal error rate: the rate at which FMR and FNMR meet. */
   eer: number
-  /** The best mean of the shares of genuine pairs that match and impostor pairs that do not. */
+  /** The highest mean of the share of matching genuine pairs and the share of impostor pairs that do not match. */
   balancedAccuracy: number
 }
 
@@ -56,7 +56,7 @@ export function errorRates(pairs: readonly ScoredPair[], fmrs: readonly number[]
   return { genuine: genuine.length, impostor: impostor.length, points, eer, balancedAccuracy }
 }
 
-/** How many of the ascending values are at most `limit`. */
+/** Number of ascending values that are at most `limit`. */
 function countUpTo(sorted: Float64Array, limit: number): number {
   let [low, high] = [0, sorted.length]
   while (low < high) {

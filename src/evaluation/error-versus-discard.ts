@@ -1,6 +1,7 @@
 /**
- * The error-versus-discard characteristic of each quality component (ISO/IEC 29794-1): how FNMR falls as the pairs with the
- * poorest photos are left out. One that does not fall says nothing about recognition, and is no reason to refuse a photo.
+ * The error-versus-discard characteristic of each quality component (ISO/IEC 29794-1): how FNMR falls as the pairs
+ * with the poorest photos are left out. A component whose curve does not fall says nothing about recognition, and is
+ * no reason to refuse a photo.
  */
 import { QUALITY_COMPONENTS, type QualityComponent } from '../../models/pack/quality-components.js'
 import type { QualityBound, QualitySpec } from '../../models/pack/quality-schema.js'
@@ -11,7 +12,7 @@ import { type Interval, percentileInterval, rateInterval } from './intervals.js'
 import type { BinnedPairs } from './pair-bins.js'
 
 export interface DiscardPoint {
-  /** The share of the pairs that was left out: those of the poorest photos. */
+  /** Share of the pairs that was left out: those with the poorest photos. */
   discarded: number
   genuine_pairs: number
   misses: number
@@ -22,12 +23,14 @@ export interface DiscardPoint {
 export interface DiscardCurve {
   component: QualityComponent
   points: DiscardPoint[]
-  /** The mean of FNMR over the points up to a fifth discarded, over FNMR of all: below 1 where discarding pays. */
+  /**
+   * Mean of FNMR over the points up to a fifth discarded, divided by FNMR of all pairs: below 1 if discarding helps.
+   */
   relative_fnmr: number
   relative_fnmr_ci95: Interval
-  /** Of enrolment; null where there is none. */
+  /** Bound at enrollment; null if there is none. */
   bound: QualityBound | null
-  /** Photos beyond it. */
+  /** Number of photos beyond the bound. */
   refused_photos: number
   /** Compared pairs with such a photo. */
   refused_pairs: number
@@ -36,7 +39,7 @@ export interface DiscardCurve {
 
 export interface QualityRefusals {
   usable_photos: number
-  /** Photos beyond any bound of enrolment. */
+  /** Number of photos beyond any bound at enrollment. */
   refused_photos: number
   /** Compared pairs with such a photo, and those without. */
   genuine_pairs: number
@@ -51,10 +54,10 @@ export interface ErrorVersusDiscard {
 }
 
 const DISCARDED = [0, 0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3]
-/** Beyond it nobody would refuse photos: the points that decide whether a component pays. */
+/** Largest discarded share that decides whether a component helps: nobody would refuse more photos. */
 const MAX_DISCARDED = 0.2
 
-/** Pairs that were compared. */
+/** Number of compared pairs. */
 interface ComparedPair {
   a: number
   b: number
@@ -62,7 +65,7 @@ interface ComparedPair {
   missed: boolean
 }
 
-/** @param spec bounds of the pack in the place of the defaults */
+/** @param spec bounds of the pack, which replace the defaults */
 export function errorVersusDiscard(
   results: readonly PhotoResult[],
   pairs: BinnedPairs,
@@ -104,7 +107,7 @@ function comparedPairs({
   )
 }
 
-/** Higher is better: a component that is bounded at both ends is best half-way. */
+/** Returns a value that is higher for better photos: a component that is bounded at both ends is best half-way. */
 function goodnessOf(value: number | undefined, bound: QualityBound | null): number | null {
   if (value === undefined) return null
   const { min, max } = bound ?? {}

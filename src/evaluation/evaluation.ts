@@ -1,4 +1,4 @@
-/** An evaluation as ISO/IEC 19795-1 asks for one: from what the engine made of the photos to every figure of the report. */
+/** Evaluates the engine's results on photos as ISO/IEC 19795-1 requires: computes every figure of the report. */
 
 import { packFingerprint } from '../../models/pack/calibration.js'
 import { type ModelPack, thresholdForFmr } from '../../models/pack/model-pack.js'
@@ -15,20 +15,20 @@ import { PersonBootstrap } from './person-bootstrap.js'
 import { type RatesAt, RatesReader } from './rates-at.js'
 import { countBelow, ScoreCurve } from './score-curve.js'
 
-/** False match rates at which FNMR is read, as far as there are pairs for them. */
+/** False match rates at which FNMR is read, if there are enough pairs for them. */
 export const FMRS = [1e-2, 1e-3, 1e-4, 1e-5, 1e-6]
 
 export interface OperatingPoint {
-  /** The share of impostor pairs that matches at most. */
+  /** Maximum share of impostor pairs that matches. */
   fmr: number
   threshold: number
   fnmr: number
-  /** Of FNMR at this FMR: other people would have led to another threshold as well. */
+  /** Interval of FNMR at this FMR: other people would have led to another threshold as well. */
   fnmr_ci95: Interval
-  /** Without pairs that could not be compared. */
+  /** FNMR without the pairs that could not be compared. */
   fnmr_compared: number
   false_matches: number
-  /** There are pairs of people enough: had none of them matched, the rule of three would show this rate. */
+  /** True if there are enough pairs of people: had none of them matched, the rule of three would show this rate. */
   supported: boolean
 }
 
@@ -40,7 +40,7 @@ export interface DetPoint {
   fnmr_ci95: Interval
 }
 
-/** Two photos and their score, for people to look at. */
+/** Two photos and their score, for the reader to look at. */
 export interface NotablePair {
   score: number
   photos: [string, string]
@@ -49,7 +49,7 @@ export interface NotablePair {
 export interface Evaluation {
   pack: { id: string; version: string; sha256: string }
   model: string
-  /** What ran the networks; null where it was not one alone. */
+  /** Execution provider of the networks; null if there were several. */
   provider: string | null
   date: string
   data: {
@@ -57,7 +57,7 @@ export interface Evaluation {
     photos: number
     people: number
     genuine_pairs: number
-    /** Pairs that were compared; pairs with a photo that could not be used are counted beside them. */
+    /** Number of compared pairs; pairs with an unusable photo are counted separately. */
     impostor_pairs: number
     people_pairs: number
     genuine_not_compared: number
@@ -67,10 +67,10 @@ export interface Evaluation {
   protocol: ImpostorProtocol | 'listed'
   seed: number
   replicates: number
-  /** Code of each photo that could not be used. */
+  /** Error code of each photo that could not be used. */
   refused: Record<string, string>
   points: OperatingPoint[]
-  /** The lowest false match rate that so many pairs of people can show. */
+  /** Lowest false match rate that so many pairs of people can show. */
   lowest_fmr: number
   eer: { rate: number; threshold: number; ci95: Interval | null }
   balanced_accuracy: number
@@ -89,7 +89,7 @@ export interface EvaluationInput {
   data: DataSet
   results: readonly PhotoResult[]
   pack: ModelPack
-  /** The rate that the service is configured for. */
+  /** False match rate that the service is configured for. */
   fmr: number
   protocol: ImpostorProtocol
   groups: readonly PeopleGroup[]
@@ -98,14 +98,14 @@ export interface EvaluationInput {
   now: number
 }
 
-/** What was measured, and what it was read from: a calibration reads more of it. */
+/** The figures, and the scores behind them, which a calibration reads as well. */
 export interface Measured {
   evaluation: Evaluation
   curve: ScoreCurve
   reader: RatesReader
 }
 
-/** @throws DataSetError too_few_pairs where the data holds no genuine or no impostor pair, usable or not */
+/** @throws DataSetError too_few_pairs if the data holds no genuine or no impostor pair, usable or not */
 export function evaluate(input: EvaluationInput): Measured {
   const { data, results, pack, fmr, protocol, groups, seed } = input
   const embeddings = results.map(({ embedding }) => embedding)

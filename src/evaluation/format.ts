@@ -1,7 +1,7 @@
-/** Rates as people read them. */
+/** Formats rates for readers. */
 import type { Interval } from './intervals.js'
 
-/** With as many digits as a rate of this size needs; a rate of no pairs is a dash. */
+/** Formats a rate with as many digits as its size needs; a rate of no pairs is a dash. */
 export function percent(rate: number | null): string {
   if (rate === null || Number.isNaN(rate)) return '–'
   const value = 100 * rate
@@ -9,7 +9,7 @@ export function percent(rate: number | null): string {
   return `${value >= 1 ? value.toFixed(2) : digits(value)} %`
 }
 
-/** A rate that was asked for, as it was asked. */
+/** Formats a requested rate as it was requested. */
 export function nominal(rate: number): string {
   return `${Number((100 * rate).toPrecision(6)).toLocaleString('en-US', { maximumFractionDigits: 10 })} %`
 }

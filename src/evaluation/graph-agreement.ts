@@ -1,4 +1,7 @@
-/** Whether the forms in which a pack can be run (8 bits, float32, an accelerator) give the same scores, as one calibration for all of them needs. */
+/**
+ * Checks that the graphs of a pack (8 bits, float32, an accelerator) give the same scores, as one calibration for all
+ * of them requires.
+ */
 import { hasByteDotProducts } from '../../models/pack/cpu-features.js'
 import { hasEightBitForm, type Precision, withPrecision } from '../../models/pack/graphs.js'
 import { type ModelPack, thresholdForFmr } from '../../models/pack/model-pack.js'
@@ -8,10 +11,10 @@ import { BiometricError, type ImageLimits } from '../biometrics/types.js'
 
 export interface AgreementOrder {
   pack: ModelPack
-  /** Providers besides the processor. */
+  /** Execution providers besides the processor. */
   accelerators: readonly string[]
   photos: readonly Uint8Array[]
-  /** The rate that the service is configured for. */
+  /** False match rate that the service is configured for. */
   fmr: number
   limits: ImageLimits
 }
@@ -19,33 +22,33 @@ export interface AgreementOrder {
 export interface GraphAgreement {
   provider: string
   precision: Precision
-  /** Why it does not run on this machine; null where it does, and the other values say something. */
+  /** Reason for which the graph does not run on this machine; null if it does, and the other values are valid. */
   unavailable: string | null
-  /** The most by which any score differs; null where there was none to compare. */
+  /** Largest difference of any score; null if there was no score to compare. */
   max_score_difference: number | null
-  /** Photos whose face one of the two uses and the other does not. */
+  /** Number of photos whose face only one of the two graphs uses. */
   photos_apart: number
-  /** Null where it could not be told. */
+  /** True if the largest difference is within the tolerance; null if it is unknown. */
   agrees: boolean | null
 }
 
 export interface AgreementReport {
-  /** What every other graph is held against. */
+  /** The graph with which every other graph is compared. */
   reference: { provider: 'cpu'; precision: 'float32' }
   photos: number
-  /** Of the photos whose face the reference uses: each with each. */
+  /** Scores of each pair of photos whose face the reference uses. */
   pairs: number
-  /** A score may differ by this much. */
+  /** Largest accepted difference of a score. */
   bound: number
   graphs: GraphAgreement[]
 }
 
-/** Where a calibration has too few points to tell what a score is worth. */
+/** Tolerance if a calibration has too few points to derive one. */
 const DEFAULT_BOUND = 0.01
 
 /**
- * The step between the thresholds for twice the rate and for the rate: even if every stranger scored higher by it, no more than
- * twice as many would pass as is signed.
+ * Difference between the thresholds for the rate and for twice the rate: even if every impostor scored higher by it,
+ * at most twice as many would match as the rate says.
  */
 export function agreementBound(pack: ModelPack, fmr: number): number {
   const attained = thresholdForFmr(pack, fmr)
@@ -71,7 +74,7 @@ export async function measureAgreement(order: AgreementOrder): Promise<Agreement
         ...compare(pack, expected, await embed(order, provider, precision), bound),
       })
     } catch (error) {
-      // On the processor every graph must run; what an accelerator lacks is the machine's affair.
+      // On the processor every graph must run; an accelerator may be missing on this machine.
       if (provider === 'cpu') throw error
       const unavailable = String((error as Error).message).split('\n', 1)[0]!
       graphs.push({ ...form, unavailable, max_score_difference: null, photos_apart: 0, agrees: null })
@@ -115,7 +118,9 @@ async function embedOne(pipeline: FacePipeline, photo: Uint8Array): Promise<Floa
   }
 }
 
-/** Each pair as this graph scores it, and with one photo of each graph, as after a change of machine: references stay. */
+/**
+ * Scores of each pair by this graph, and with one photo of each graph, as after a change of machine: references stay.
+ */
 function compare(
   pack: ModelPack,
   expected: Embeddings,

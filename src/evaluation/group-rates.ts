@@ -7,18 +7,19 @@ export interface GroupRates extends RatesAt {
   group: string
   people: number
   genuine_pairs: number
-  /** Pairs within the group. */
+  /** Number of pairs within the group. */
   impostor_pairs: number
-  /** Pairs of somebody in the group with anybody. */
+  /** Number of pairs of a member with anybody. */
   impostor_pairs_any: number
   measured_fmr_any: number
-  /** Whether it is among the groups that the ratios compare: people enough, and three errors at least or to be expected. */
+  /** True if the ratios include the group: it has enough people, and at least three errors, seen or expected. */
   judged: { fmr: boolean; fnmr: boolean }
 }
 
 /**
- * How far groups differ (ISO/IEC 19795-10): the worst group's rate over the geometric mean of all, and over the best group's.
- * A group without errors counts with half an error, so that its rate is not zero; null for fewer than two judged groups.
+ * Differences between groups (ISO/IEC 19795-10): the worst group's rate divided by the geometric mean of all, and by
+ * the best group's. A group without errors counts with half an error, so that its rate is not zero; null for fewer
+ * than two judged groups.
  */
 export interface GroupRatios {
   worst_to_geometric_mean: number | null
@@ -29,13 +30,19 @@ export interface GroupSummary {
   label: string
   fmr: GroupRatios
   fnmr: GroupRatios
-  /** The highest false match rate first; those that cannot be judged last. */
+  /** Groups by descending false match rate; those that cannot be judged come last. */
   groups: GroupRates[]
 }
 
-/** With fewer people a single face decides, and the rate says more about him or her than about the group. */
+/**
+ * Minimum number of people of a judged group: with fewer, a single face decides, and the rate describes that person
+ * rather than the group.
+ */
 export const MIN_PEOPLE = 10
-/** With fewer, seen or to be expected at the rate of everybody, no error and one error cannot be told apart. */
+/**
+ * Minimum number of errors, seen or expected at the overall rate: with fewer, no error and one error cannot be
+ * distinguished.
+ */
 export const MIN_ERRORS = 3
 
 export function groupRates(

@@ -1,4 +1,4 @@
-/** How far a head is turned, as far as five points of the face can tell. */
+/** Estimates the yaw of a head from five points of the face. */
 
 /**
  * How far the tip of the nose stands out of the plane through eyes and mouth, in distances between the eyes’ centres: 135 to 300
@@ -16,7 +16,7 @@ export function yawOf(points: ReadonlyArray<readonly [number, number]>): number 
   const [eyes, mouth] = [middle(rightEye, leftEye), middle(rightMouth, leftMouth)]
   const down = [mouth[0] - eyes[0], mouth[1] - eyes[1]] as const
   const across = [leftEye[0] - rightEye[0], leftEye[1] - rightEye[1]] as const
-  // Of the parallelogram that eye line and middle line span, so that a tilted head counts as an upright one.
+  // The area of the parallelogram that eye line and middle line span makes a tilted head count as an upright one.
   const area = across[0] * down[1] - across[1] * down[0]
   const offset = ((nose[0] - eyes[0]) * down[1] - (nose[1] - eyes[1]) * down[0]) / area
   return (Math.atan(Math.abs(offset) / NOSE_DEPTH) * 180) / Math.PI

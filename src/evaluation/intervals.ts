@@ -16,13 +16,14 @@ export function wilson(errors: number, trials: number): Interval {
 }
 
 /**
- * The exact upper end (Clopper and Pearson 1934): at a larger rate, as few errors as these have a chance below `risk`.
+ * The exact upper end (Clopper and Pearson 1934): at a larger rate, as few errors as these have a chance below
+ * `risk`.
  * @param risk 0.05 for a one-sided 95 % bound, 0.025 for the end of a two-sided interval
  */
 export function exactUpperBound(errors: number, trials: number, risk: number): number {
   if (errors >= trials) return 1
   let [low, high] = [errors / trials, 1]
-  // Halved until neighbouring numbers are met.
+  // The interval is halved until neighboring numbers are met.
   for (let middle = (low + high) / 2; middle > low && middle < high; middle = (low + high) / 2) {
     if (chanceOfAtMost(errors, trials, middle) > risk) low = middle
     else high = middle
@@ -30,15 +31,15 @@ export function exactUpperBound(errors: number, trials: number, risk: number): n
   return high
 }
 
-/** Clopper and Pearson's interval: 95 %, two-sided, never narrower than it says, however few the trials. */
+/** Clopper and Pearson's interval: 95 %, two-sided, never too narrow, however few the trials. */
 export function exactInterval(errors: number, trials: number): Interval {
   if (trials === 0) return [0, 1]
   return [1 - exactUpperBound(trials - errors, trials, 0.025), exactUpperBound(errors, trials, 0.025)]
 }
 
-/** Of a binomial distribution; 0 < rate < 1. */
+/** Cumulative probability of a binomial distribution; 0 < rate < 1. */
 function chanceOfAtMost(errors: number, trials: number, rate: number): number {
-  // In logarithms, since the chance of none is too small a number where the trials are many.
+  // The sum uses logarithms: with many trials, the probability of no error is too small a number.
   let term = trials * Math.log1p(-rate)
   let sum = Math.exp(term)
   for (let i = 1; i <= errors; i++) {
@@ -53,7 +54,7 @@ export function ruleOfThree(trials: number): number {
   return Math.min(1, 3 / trials)
 }
 
-/** The 2.5th and the 97.5th percentile, between the neighbours linearly. */
+/** The 2.5th and the 97.5th percentile, linear between neighbors. */
 export function percentileInterval(replicates: Float64Array): Interval {
   const sorted = replicates.slice().sort()
   const at = (share: number) => {

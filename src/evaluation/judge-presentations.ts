@@ -1,4 +1,4 @@
-/** Every presentation through the engine, as the service would take it. */
+/** Runs every presentation through the engine, as the service would. */
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { type ModelPack, thresholdForFmr } from '../../models/pack/model-pack.js'
@@ -10,15 +10,15 @@ import { BiometricError, type EngineOptions } from '../biometrics/types.js'
 import type { EmbedProgress } from './embed-photos.js'
 import { type PadData, PadDataError, type Presentation } from './pad-data.js'
 
-/** What the liveness check made of a presentation. */
+/** Result of the liveness check for a presentation. */
 export interface Judgement {
-  /** `none`: no picture could be judged, so that the person would be asked for others. */
+  /** `none`: no picture could be judged, so the person would be asked for others. */
   response: 'bona_fide' | 'attack' | 'none'
-  /** Of the liveness network; null where it gave none. */
+  /** Score of the liveness network; null if it gave none. */
   score: number | null
-  /** Whether it would pass for the person of its reference; null without one, or without a comparison. */
+  /** Whether the presentation would match its reference; null without a reference or a comparison. */
   matches: boolean | null
-  /** Why there is no response, or what the challenge found; else null. */
+  /** Reason for the missing response, or the finding of the challenge; else null. */
   reason: string | null
 }
 
@@ -48,7 +48,7 @@ export async function judgePresentations(
         onProgress(++done, presentations.length, presentation.id)
       }
     }
-    // One more than the workers may hold, so that none of them waits for the disk.
+    // One task more than the workers may hold, so that none of them waits for the disk.
     const callers = options.workers * (options.tasksPerWorker ?? DEFAULT_TASKS_PER_WORKER) + 1
     await Promise.all(Array.from({ length: callers }, work))
     return { pack: engine.pack, judgements }
@@ -128,7 +128,7 @@ class PresentationJudge {
     }
   }
 
-  /** One photo is read once, however many presentations name it. */
+  /** Embedding of a reference photo; each photo is read once, however many presentations name it. */
   private referenceOf(file: string): Promise<Float32Array> {
     const known = this.references.get(file) ?? this.embed(file)
     this.references.set(file, known)
@@ -150,10 +150,10 @@ class PresentationJudge {
   }
 }
 
-/** What the moment is to blame for says nothing about a presentation. */
+/** Error codes that say nothing about a presentation. */
 const PICTURES_TO_BLAME: ReadonlySet<string> = new Set([...IMAGE_ERROR_CODES, 'different_people'])
 
-/** Of a challenge's frames: they show nothing to judge; all other guidance is an answer to what they show. */
+/** Guidance on a challenge's frames that show nothing to judge; all other guidance is a response to their content. */
 const UNUSABLE: ReadonlySet<Guidance> = new Set([
   'no_face',
   'several_faces',

@@ -6,16 +6,16 @@ import { CodedError } from '../lib/errors.js'
 import { parseCsv } from './csv.js'
 
 export interface Presentation {
-  /** Unique. */
+  /** Unique name. */
   id: string
   /** Kind of the attack instrument, such as a print; null for a bona fide presentation. */
   species: string | null
   subject: string
   device: string
   condition: string
-  /** Pictures of it, relative to the table's folder. */
+  /** Paths of its pictures, relative to the table's folder. */
   frames: string[]
-  /** A photo of the person who is shown, relative to the table's folder. */
+  /** Path of a photo of the person who is shown, relative to the table's folder. */
   reference: string | null
   challenge: { steps: Step[]; notes: FrameNote[] } | null
 }
@@ -26,7 +26,7 @@ export interface PadData {
   presentations: Presentation[]
 }
 
-/** Presentations that cannot be measured, as a sentence for the operator. */
+/** Thrown for presentations that cannot be measured, with a sentence for the operator. */
 export class PadDataError extends CodedError<
   'malformed_presentations' | 'no_presentations' | 'no_liveness' | 'no_challenges' | 'reference_unusable'
 > {

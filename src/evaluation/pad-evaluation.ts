@@ -1,4 +1,4 @@
-/** From a table of presentations to everything that was measured on it. */
+/** Evaluates presentation attack detection on a table of presentations. */
 import type { EngineOptions } from '../biometrics/types.js'
 import type { EmbedProgress } from './embed-photos.js'
 import { judgePresentations } from './judge-presentations.js'
@@ -8,10 +8,10 @@ import { type JudgedPresentation, type PadRates, padRates } from './pad-rates.js
 export interface PadOrder {
   /** The table's contents. */
   text: string
-  /** Where it lies: its pictures are named relative to it. */
+  /** Path of the table, to which its pictures are relative. */
   file: string
   engine: EngineOptions
-  /** The false match rate that the service is configured for. */
+  /** False match rate that the service is configured for. */
   fmr: number
   onProgress: EmbedProgress
 }
@@ -21,7 +21,7 @@ export interface PadEvaluation extends PadRates {
   data: string
   date: string
   fmr: number
-  /** Score from which on the liveness network takes a presentation for bona fide; null without one. */
+  /** Lowest score at which the liveness network accepts a presentation as bona fide; null without a network. */
   liveness_threshold: number | null
   attacks: number
   presentations: JudgedPresentation[]

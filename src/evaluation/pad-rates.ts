@@ -1,6 +1,7 @@
 /**
- * Error rates of presentation attack detection as ISO/IEC 30107-3 has them: by species of attack, the worst of which counts, and
- * by condition for the living. A presentation without a response is reported apart and is in no APCER or BPCER.
+ * Error rates of presentation attack detection by ISO/IEC 30107-3: by species of attack, the worst of which counts,
+ * and by condition for bona fide presentations. Presentations without a response are reported separately and are in
+ * no APCER or BPCER.
  */
 import { exactInterval, exactUpperBound, type Interval } from './intervals.js'
 import type { Judgement } from './judge-presentations.js'
@@ -11,12 +12,18 @@ export interface SpeciesRates {
   presentations: number
   subjects: number
   non_response: number
-  /** Attack presentation classification error rate: taken for bona fide, of those with a response; null where there is none. */
+  /**
+   * Attack presentation classification error rate: share of attacks with a response that were accepted as bona fide;
+   * null without any.
+   */
   apcer: number | null
   accepted: number
-  /** Exact, one-sided. */
+  /** Exact one-sided interval. */
   apcer_ub95: number
-  /** Impostor attack presentation accept rate: taken for bona fide and for the person of the reference; null without references. */
+  /**
+   * Impostor attack presentation accept rate: share accepted as bona fide and as the person of the reference; null
+   * without references.
+   */
   iapar: { presentations: number; accepted: number; rate: number; ub95: number } | null
 }
 
@@ -27,19 +34,19 @@ export interface BonaFideRates {
   subjects: number
   non_response: number
   refused: number
-  /** Bona fide presentation classification error rate, of those with a response; null where there is none. */
+  /** Bona fide presentation classification error rate among presentations with a response; null without any. */
   bpcer: number | null
-  /** Exact, two-sided. */
+  /** Exact two-sided interval. */
   bpcer_ci95: Interval
 }
 
 export interface PadRates {
-  /** The worst first; those that nothing is known of last. */
+  /** Species by descending rate; those without a rate come last. */
   species: SpeciesRates[]
   bona_fide: BonaFideRates
   by_condition: BonaFideRates[]
   by_device: BonaFideRates[]
-  /** How often each reason stands for a missing response. */
+  /** Number of missing responses by reason. */
   non_responses: Record<string, number>
 }
 
@@ -77,7 +84,7 @@ function speciesRates(species: string, attacks: readonly JudgedPresentation[]): 
   }
 }
 
-/** Of the whole system: what has no response is not accepted. */
+/** Whether the whole system accepts the presentation: it does not without a response. */
 function acceptRate(attacks: readonly JudgedPresentation[]): SpeciesRates['iapar'] {
   const presentations = attacks.length
   if (presentations === 0) return null

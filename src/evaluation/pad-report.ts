@@ -11,8 +11,8 @@ import { markdownReport } from './report-markdown.js'
 import type { ReportContent, ReportSection, ReportTable } from './report-parts.js'
 
 /**
- * No report but JSON, which is for whoever goes on computing, names a presentation.
- * @throws ReportError unknown_report_format; what the operating system says of a file that cannot be written
+ * Writes the report. Only JSON, which is meant for further computation, names presentations.
+ * @throws ReportError unknown_report_format; the operating system's error for a file that cannot be written
  */
 export async function writePadReport(file: string, evaluation: PadEvaluation): Promise<void> {
   assertReportFormat(file)

@@ -1,4 +1,4 @@
-/** Both error rates of pairs that are told apart by what their photos show. */
+/** Both error rates of pairs, binned by properties of their photos. */
 import type { DataSet } from './data-set.js'
 import { type Interval, rateInterval } from './intervals.js'
 import type { GenuinePairs } from './pair-scores.js'
@@ -8,7 +8,7 @@ import type { ScoreCurve } from './score-curve.js'
 export interface PairBin {
   genuine_pairs: number
   misses: number
-  /** Of this bin's pairs, as are the other rates; NaN where there are none. */
+  /** FNMR of this bin's pairs, as are the other rates; NaN without pairs. */
   fnmr: number
   fnmr_ci95: Interval
   impostor_pairs: number
@@ -25,8 +25,8 @@ export interface BinnedPairs {
 }
 
 /**
- * @param bins how many there are
- * @param binOf the bin of two photos, from 0 on; another number: of none
+ * @param bins number of bins
+ * @param binOf index of the bin of two photos; any other number for none
  */
 export function pairBins(
   bins: number,

@@ -1,4 +1,4 @@
-/** Scores of all pairs, from embeddings that are there already: every pair within a person, and pairs between people. */
+/** Scores of all pairs from existing embeddings: every pair within a person, and pairs between people. */
 import type { ModelPack } from '../../models/pack/model-pack.js'
 import { kernels } from '../biometrics/kernels/kernels.js'
 import { dot, normalizeLength } from '../biometrics/kernels/vector-math.js'
@@ -8,27 +8,27 @@ import type { DataSet, ListedPair } from './data-set.js'
 /** `one`: everybody's first usable photo, each against each. `all`: every usable photo against those of all others. */
 export type ImpostorProtocol = 'one' | 'all'
 
-/** What the engine made of a photo: indices as in the data set. Null where it could not be used. */
+/** The engine's result for a photo: indices as in the data set; the embedding is null if it could not be used. */
 export type Embeddings = ReadonlyArray<Float32Array | null>
 
 export interface GenuinePairs {
-  /** Photos. */
+  /** Indices of the two photos. */
   a: Uint32Array
   b: Uint32Array
-  /** `-Infinity` where one of the two could not be used: there was nothing to compare. */
+  /** Score; `-Infinity` if one of the two could not be used. */
   scores: Float64Array
 }
 
 export interface ImpostorPairs {
-  /** In the order of `each`; pairs with a photo that could not be used are not among them. */
+  /** Scores in the order of `each`, without pairs of an unusable photo. */
   scores: Float64Array
-  /** Pairs that were to be compared and could not be. */
+  /** Number of pairs that could not be compared. */
   notCompared: number
   /** @param visit photos, and where the pair stands in `scores` */
   each(visit: (a: number, b: number, index: number) => void): void
-  /** How many pairs there are when person p counts `weights[p]` times: every pair as often as the product says. */
+  /** Number of pairs when person p counts `weights[p]` times: each pair counts as often as the product. */
   countWith(weights: ArrayLike<number>): number
-  /** How many pairs of people those of `members` form, however many photos of them were compared. */
+  /** Number of pairs of people among `members`, however many photos of them were compared. */
   peoplePairs(members: ArrayLike<number>): number
 }
 
@@ -51,7 +51,7 @@ export function impostorPairs(
     : eachAgainstEach(data, embeddings, pack, protocol)
 }
 
-/** In double precision, as a verification computes it. */
+/** Score in double precision, as a verification computes it. */
 export function exactScore(embeddings: Embeddings, pack: ModelPack, a: number, b: number): number {
   const [first, second] = [embeddings[a], embeddings[b]]
   return first && second ? scoreOf(pack, first, second) : Number.NEGATIVE_INFINITY
@@ -92,7 +92,7 @@ function listedImpostors(data: DataSet, embeddings: Embeddings, pack: ModelPack)
   }
 }
 
-/** Scores are in single precision: a scan ranks, and what lies near a threshold is compared again by `exactScore`. */
+/** Visits scores in single precision: a scan ranks, and scores near a threshold are computed again by `exactScore`. */
 function eachAgainstEach(
   data: DataSet,
   embeddings: Embeddings,
@@ -106,7 +106,7 @@ function eachAgainstEach(
   const photoOf = Uint32Array.from(taken, ({ photo }) => photo)
   const photosOf = new Uint32Array(people.length)
   for (const { person } of taken) photosOf[person]!++
-  /** Where the photos of the next person begin: rows of one person stand together. */
+  /** Row at which the photos of the next person begin: rows of one person are adjacent. */
   const nextPerson = Uint32Array.from(taken)
   for (let i = taken.length - 1; i >= 0; i--)
     nextPerson[i] = personOf[i + 1] === personOf[i] ? nextPerson[i + 1]! : i + 1
@@ -135,7 +135,7 @@ function eachAgainstEach(
   }
 }
 
-/** Pairs of photos of two people that are not among the compared ones. */
+/** Number of pairs of photos of two people that are not among the compared ones. */
 function lost({ photos, people }: DataSet, compared: number): number {
   const counts = new Float64Array(people.length)
   for (const { person } of photos) counts[person]!++

@@ -1,13 +1,13 @@
-/** Labels of people, such as sex or age band, by which rates are told apart. */
+/** Labels of people, such as sex or age band, that divide them into groups. */
 import { parseCsv } from './csv.js'
 import { type DataSet, DataSetError } from './data-set.js'
 
 export interface PeopleGroup {
-  /** The column, or several joined by ` × `. */
+  /** Name of the column, or several joined by ` × `. */
   label: string
   /** The value in it. */
   group: string
-  /** Whether each of the data set's people is in it. */
+  /** Membership of each person of the data set. */
   has: Uint8Array
   people: number
 }

@@ -6,14 +6,14 @@ import { countBelow, type ScoreCurve } from './score-curve.js'
 export interface RatesAt {
   /** A score at or above it is a match. */
   threshold: number
-  /** Of the impostor pairs that were compared. */
+  /** FMR of the compared impostor pairs. */
   measured_fmr: number
   measured_fmr_ci95: Interval
   false_matches: number
-  /** Of all genuine pairs: one that could not be compared is a miss. */
+  /** FNMR of all genuine pairs: one that could not be compared is a miss. */
   measured_fnmr: number
   measured_fnmr_ci95: Interval
-  /** Of the genuine pairs that were compared. */
+  /** FNMR of the compared genuine pairs. */
   measured_fnmr_compared: number
   misses: number
 }
@@ -54,7 +54,7 @@ export class RatesReader {
     })
   }
 
-  /** Pairs of two members that match; with `isEither`, pairs of a member with anybody. */
+  /** Number of matching pairs of two members; with `isEither`, of a member with anybody. */
   falseMatches(threshold: number, members: Uint8Array, isEither = false): number {
     const { scores, p, q } = this.curve.tail
     let count = 0

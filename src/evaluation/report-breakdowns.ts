@@ -1,4 +1,4 @@
-/** The sections of a report that tell people and photos apart. */
+/** Sections of a report by groups of people and kinds of photos. */
 
 import type { RateBin } from './breakdowns.js'
 import type { Cause, CauseBin } from './causes.js'
@@ -109,7 +109,7 @@ export function breakdown(
   ]
 }
 
-/** Left out where there is no error to tell of. */
+/** Empty if there is no error to report. */
 export function causes({ causes: { bins, bounds }, configured }: Evaluation): ReportSection[] {
   const errors = bins.reduce((sum, { misses, false_matches }) => sum + misses + false_matches, 0)
   if (errors === 0) return []

@@ -1,4 +1,4 @@
-/** What a report says, in the order in which it says it; how it looks is another file's. */
+/** Content of a report in order, without its format. */
 
 import type { Evaluation } from './evaluation.js'
 import { count, nominal, oneIn, people, percent, range } from './format.js'

@@ -1,4 +1,4 @@
-/** The section of a report on what each quality component is worth. */
+/** The section of a report on how much each quality component predicts. */
 import type { QualityBound } from '../../models/pack/quality-schema.js'
 import type { DiscardCurve } from './error-versus-discard.js'
 import type { Evaluation } from './evaluation.js'
@@ -7,7 +7,7 @@ import type { ReportSection } from './report-parts.js'
 
 const SHOWN = [0.01, 0.05, 0.1, 0.2]
 
-/** Left out where there is no miss to tell of. */
+/** Empty if there is no miss to report. */
 export function discards({
   by_quality_component: { curves, refusals },
   configured,

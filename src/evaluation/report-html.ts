@@ -1,18 +1,18 @@
-/** A report as one page that needs nothing else: for screens, light and dark, and for paper. */
+/** Writes a report as one self-contained page: for screens, light and dark, and for paper. */
 import type { NotablePair } from './evaluation.js'
 import type { ReportContent, ReportSection, ReportTable } from './report-parts.js'
 import { REPORT_STYLE } from './report-style.js'
 
 /** A pair whose photos are shown. */
 export interface ShownPair extends NotablePair {
-  /** As data URLs. */
+  /** Photos as data URLs. */
   images: [string, string]
 }
 
 export interface HtmlReport {
   content: ReportContent
   figures: Record<NonNullable<ReportSection['figure']>, string | null>
-  /** Null: names and photos of people are not for every reader. */
+  /** The pairs; null for readers who must not see names and photos of people. */
   worst: { falseMatches: ShownPair[]; misses: ShownPair[] } | null
 }
 

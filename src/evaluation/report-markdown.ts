@@ -1,4 +1,4 @@
-/** A report as Markdown, for a repository or a ticket: no figures, everything else. */
+/** Writes a report as Markdown, for a repository or a ticket, without figures. */
 import type { ReportContent, ReportTable } from './report-parts.js'
 
 export function markdownReport({ title, subtitle, verdict, keyFigures, sections }: ReportContent): string {
@@ -10,7 +10,7 @@ export function markdownReport({ title, subtitle, verdict, keyFigures, sections 
       .map(({ name, value, detail }) => `- ${plain(name)}: **${plain(value)}** (${plain(detail)})`)
       .join('\n'),
     ...sections
-      // What a figure alone shows is left to the page.
+      // Sections that only have a figure are left to the HTML page.
       .filter(({ figure, tables }) => !figure || tables.length > 0)
       .flatMap(({ title: heading, paragraphs, tables, list }) => [
         `## ${plain(heading)}`,
@@ -33,7 +33,7 @@ function table({ caption, columns, rows }: ReportTable): string {
   ].join('\n')
 }
 
-/** Labels come from people: none of them makes a table or a link of its own. */
+/** Escapes labels: they come from people, and must not become a table or a link. */
 function plain(text: string): string {
   return text.replaceAll(/[\\`*_[\]<>|]/g, '\\$&').replaceAll('\n', ' ')
 }

@@ -1,9 +1,9 @@
-/** What every report is made of, whatever its format. */
+/** Parts of a report in every format. */
 
 export interface ReportTable {
   columns: string[]
   rows: string[][]
-  /** Shown above it. */
+  /** Title above the table. */
   caption?: string
 }
 
@@ -11,12 +11,12 @@ export interface ReportSection {
   title: string
   paragraphs: string[]
   tables: ReportTable[]
-  /** Drawn where a format can. */
+  /** Figure, for formats that can draw it. */
   figure?: 'det' | 'scores' | 'discards'
   list?: string[]
 }
 
-/** A figure that is shown large. */
+/** A value that is shown large. */
 export interface KeyFigure {
   name: string
   value: string
@@ -26,7 +26,7 @@ export interface KeyFigure {
 export interface ReportContent {
   title: string
   subtitle: string
-  /** The sentence that a hurried reader takes away, and whether it is good news. */
+  /** The main sentence of the report, and whether it is good news. */
   verdict: { text: string; state: 'kept' | 'open' | 'broken' }
   keyFigures: KeyFigure[]
   sections: ReportSection[]

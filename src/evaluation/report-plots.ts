@@ -1,4 +1,4 @@
-/** The figures of a report, as SVG that takes its colours from the page. */
+/** Figures of a report, as SVG that takes its colors from the page. */
 import * as Plot from '@observablehq/plot'
 import { parseHTML } from 'linkedom'
 import type { Evaluation } from './evaluation.js'
@@ -7,7 +7,7 @@ import { nominal } from './format.js'
 const SIZE = { width: 720, height: 400, marginLeft: 64, marginBottom: 48, marginRight: 24, marginTop: 28 }
 const COLOURS = { genuine: 'var(--genuine)', impostor: 'var(--impostor)', threshold: 'var(--accent)' }
 
-/** Null where there are too few pairs for a line. */
+/** Null if there are too few pairs for a line. */
 export function detPlot({ det, configured }: Evaluation): string | null {
   // A logarithmic axis has no zero.
   const points = det.filter(({ fmr, fnmr }) => fmr > 0 && fnmr > 0)
@@ -73,7 +73,7 @@ export function detPlot({ det, configured }: Evaluation): string | null {
   })
 }
 
-/** Null where nothing was compared. */
+/** Null if nothing was compared. */
 export function scoresPlot({ histogram, configured }: Evaluation): string | null {
   const { from, to, genuine, impostor } = histogram
   if (!(to > from)) return null
@@ -123,7 +123,7 @@ export function scoresPlot({ histogram, configured }: Evaluation): string | null
 
 const PANELS_A_ROW = 4
 
-/** A small panel a component; null where nothing was missed. */
+/** A small panel for each component; null without misses. */
 export function discardsPlot({ by_quality_component: { curves } }: Evaluation): string | null {
   const panels = curves
     .filter(({ points }) => points[0]!.misses > 0)

@@ -1,4 +1,4 @@
-/** The sections of a report that are about the whole: data, rates, curves, and what may be concluded from them. */
+/** General sections of a report: data, rates, curves, and conclusions. */
 
 import type { Evaluation } from './evaluation.js'
 import { count, nominal, people, percent, range } from './format.js'

@@ -1,4 +1,4 @@
-/** How a report looks. Colours tell genuine and impostor apart for the colour-blind too (blue and orange). */
+/** Style of a report. Its colors (blue and orange) distinguish genuine and impostor for color-blind readers too. */
 export const REPORT_STYLE = `
 :root {
   color-scheme: light dark;

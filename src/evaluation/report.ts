@@ -24,8 +24,8 @@ export function assertReportFormat(file: string): void {
 }
 
 /**
- * @param includePhotos name and show the worst pairs; without it no report of any format names a person or a photo
- * @throws ReportError unknown_report_format; what the operating system says of a file that cannot be written
+ * @param includePhotos names and shows the worst pairs; without it no report of any format names a person or a photo
+ * @throws ReportError unknown_report_format; the operating system's error for a file that cannot be written
  */
 export async function writeReport(file: string, run: EvaluationRun, includePhotos: boolean): Promise<void> {
   assertReportFormat(file)
@@ -44,7 +44,7 @@ async function render(format: string, run: EvaluationRun, includePhotos: boolean
     const { markdownReport } = await import('./report-markdown.js')
     return markdownReport(content)
   }
-  // Loaded late: the plotting library costs a second.
+  // The import is late because the plotting library takes a second to load.
   const { htmlReport } = await import('./report-html.js')
   const { detPlot, discardsPlot, scoresPlot } = await import('./report-plots.js')
   return htmlReport({

@@ -1,4 +1,4 @@
-/** From a path that an operator names to everything that was measured on it. */
+/** Runs an evaluation on a path that an operator names. */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { packFingerprint } from '../../models/pack/calibration.js'
@@ -15,13 +15,13 @@ import { type PeopleGroup, readGroups } from './people-groups.js'
 export interface EvaluationOrder {
   /** A folder of people, or a file with pairs. */
   path: string
-  /** A file that labels people; null: no groups are told apart. */
+  /** Path of a file that labels people; null to evaluate without groups. */
   groupsFile: string | null
   engine: EngineOptions
-  /** The false match rate that the service is configured for. */
+  /** False match rate that the service is configured for. */
   fmr: number
   protocol: ImpostorProtocol
-  /** Where embeddings are kept for the next time. */
+  /** Folder that keeps embeddings for the next run. */
   cacheFolder: string
   onProgress: EmbedProgress
 }
@@ -31,12 +31,13 @@ export interface EvaluationRun extends Measured {
   groups: PeopleGroup[]
 }
 
-/** Which people the intervals draw: another number would give others, as far as a thousand draws differ. */
+/**
+ * Seed that selects the people whom the intervals draw: another seed changes them by as much as a thousand draws
+ * vary.
+ */
 const SEED = 1
 
-/**
- * @throws DataSetError; ModelPackError; what the operating system says of a file that cannot be read
- */
+/** @throws DataSetError; ModelPackError; the operating system's error for a file that cannot be read */
 export async function runEvaluation(order: EvaluationOrder): Promise<EvaluationRun> {
   const { path, groupsFile, engine, fmr, protocol, cacheFolder, onProgress } = order
   const data = (await isFolder(path)) ? await readPeople(path) : readPairs(await readFile(path, 'utf8'), path)

@@ -7,14 +7,14 @@ import type { ModelPack } from '../../models/pack/model-pack.js'
 import type { DataSet } from './data-set.js'
 import { type Embeddings, exactScore, type GenuinePairs, type ImpostorPairs } from './pair-scores.js'
 
-/** The impostor pairs that matter to thresholds: the most alike. */
+/** The impostor pairs that matter to thresholds: those with the highest scores. */
 export interface Tail {
-  /** Descending; in double precision. */
+  /** Scores, descending, in double precision. */
   scores: Float64Array
-  /** Photos. */
+  /** Indices of the photos. */
   a: Uint32Array
   b: Uint32Array
-  /** People. */
+  /** Indices of the people. */
   p: Uint32Array
   q: Uint32Array
 }
@@ -24,26 +24,29 @@ export interface Eer {
   threshold: number
 }
 
-/** At least this many of the most alike impostor pairs are looked at one by one. */
+/** Minimum number of impostor pairs with the highest scores that are scored exactly. */
 const MIN_TAIL = 50_000
-/** More would take minutes to resample; beyond it an interval of the EER is not stated. */
+/** Maximum number of pairs to resample: more would take minutes, and beyond it no interval of the EER is stated. */
 const MAX_TAIL = 2_000_000
-/** Scores of a scan are a little off: a pair that it put just below a threshold may in truth be at it. */
+/** Tolerance of a scan's score: a pair that the scan put just below a threshold may in truth be at it. */
 const BORDER = 1000
 
 export class ScoreCurve {
-  /** Ascending; pairs that could not be compared come first, with `-Infinity`. */
+  /** Genuine scores, ascending; pairs that could not be compared come first, with `-Infinity`. */
   readonly genuine: Float64Array
   /** Person of each genuine pair, in that order. */
   readonly genuinePeople: Uint32Array
-  /** How many of the genuine pairs could not be compared. */
+  /** Number of genuine pairs that could not be compared. */
   readonly notCompared: number
-  /** Ascending. */
+  /** Impostor scores, ascending. */
   readonly impostor: Float64Array
   readonly tail: Tail
   readonly eer: Eer
 
-  /** @param lowestThreshold one that is asked about, however many impostor pairs match at it: the tail reaches down to it */
+  /**
+   * @param lowestThreshold the lowest requested threshold: the tail reaches down to it, however many impostor pairs
+   * match there
+   */
   constructor(
     readonly data: DataSet,
     embeddings: Embeddings,
@@ -63,11 +66,11 @@ export class ScoreCurve {
     this.impostor = impostors.scores.slice().sort()
     this.eer = this.findEer()
     this.tail = this.readTail(embeddings, pack, this.falseMatches(lowestThreshold))
-    // The exact scores of the tail take the place of those of the scan, so that one truth decides.
+    // The exact scores of the tail replace those of the scan, so that one value decides.
     this.impostor.set(this.tail.scores.toReversed(), this.impostor.length - this.tail.scores.length)
   }
 
-  /** The share of impostor pairs that match. */
+  /** Share of impostor pairs that match. */
   fmr(threshold: number): number {
     return this.falseMatches(threshold) / this.impostor.length
   }
@@ -76,28 +79,28 @@ export class ScoreCurve {
     return this.impostor.length - countBelow(this.impostor, threshold)
   }
 
-  /** The share of genuine pairs that do not match, those among them that could not be compared. */
+  /** Share of genuine pairs that do not match, including those that could not be compared. */
   fnmr(threshold: number): number {
     return countBelow(this.genuine, threshold) / this.genuine.length
   }
 
-  /** The same among the pairs that were compared (ISO/IEC 19795-1). */
+  /** The same share among the compared pairs (ISO/IEC 19795-1). */
   fnmrCompared(threshold: number): number {
     return (countBelow(this.genuine, threshold) - this.notCompared) / (this.genuine.length - this.notCompared)
   }
 
-  /** The lowest threshold at which no greater share of impostor pairs matches; null where they are too few to tell. */
+  /** The lowest threshold at which no greater share of impostor pairs matches; null if there are too few pairs. */
   thresholdFor(fmr: number): number | null {
     const allowed = Math.floor(fmr * this.impostor.length)
     return allowed === 0 ? null : justAbove(this.impostor[this.impostor.length - 1 - allowed]!)
   }
 
-  /** The best mean of the shares of genuine pairs that match and impostor pairs that do not. */
+  /** The highest mean of the share of matching genuine pairs and the share of impostor pairs that do not match. */
   balancedAccuracy(): number {
     return this.candidates().reduce((best, at) => Math.max(best, 1 - (this.fnmr(at) + this.fmr(at)) / 2), 0)
   }
 
-  /** Where FMR and FNMR meet: the threshold at which the larger of the two is least. */
+  /** Equal error rate: at the threshold at which the larger of FMR and FNMR is least. */
   private findEer(): Eer {
     const candidates = this.candidates()
     if (this.impostor.length === 0) return { rate: Number.NaN, threshold: Number.NaN }
@@ -142,12 +145,12 @@ export class ScoreCurve {
   }
 }
 
-/** A threshold that this score does not reach, with six digits, so that the figure that is printed is the one that decides. */
+/** A threshold above this score, with six digits, so that the printed figure is the one that decides. */
 export function justAbove(score: number): number {
   return (Math.floor(score * 1e6) + 1) / 1e6
 }
 
-/** How many of the ascending values are below `limit`. */
+/** Number of ascending values below `limit`. */
 export function countBelow(sorted: Float64Array, limit: number): number {
   let [low, high] = [0, sorted.length]
   while (low < high) {

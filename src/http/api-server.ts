@@ -4,11 +4,11 @@
  */
 
 import type { Endpoint, EndpointDescription, Outcome } from '../api/endpoint.js'
-import { engineShare } from '../api/engine-share.js'
 import { errorBody, errorHeaders, statusOf } from '../api/error-response.js'
 import { assertScope } from '../api/key-scope.js'
+import { schedulingClassOf } from '../api/scheduling-class.js'
 import type { AuditLog } from '../audit/audit-log.js'
-import { BiometricError, type FlowShare } from '../biometrics/types.js'
+import { BiometricError, type SchedulingClass } from '../biometrics/types.js'
 import type { Config } from '../config/config.js'
 import { requestId as newRequestId } from '../crypto/identifiers.js'
 import type { Execution, Idempotency, KeptResponse } from '../idempotency/idempotency.js'
@@ -21,20 +21,20 @@ import { assertAllowed, type RateLimiter, rateLimitHeaders } from '../tenants/ra
 import type { TenantContract } from '../tenants/tenancy.js'
 import type { TemplateVault } from '../users/template-vault.js'
 import type { Call, CalledUser } from '../verification/call.js'
-import { isConfidential } from './confidential.js'
+import { isConfidential } from './authentication/confidential-channel.js'
+import type { Identity, InternalCaller } from './authentication/recent-callers.js'
+import { type AuthenticatorParts, RequestAuthenticator } from './authentication/request-authenticator.js'
 import { EndpointRunner } from './endpoint-runner.js'
 import type { IncomingRequest, WholeReply } from './listeners/listener.js'
+import { type RecorderParts, RequestRecorder } from './observation/request-recorder.js'
+import type { Tracing } from './observation/tracing.js'
 import { ERRORS_PAGE, ERRORS_PAGE_HEADERS } from './openapi/errors-page.js'
-import type { Identity, KnownCaller } from './recent-callers.js'
 import { ReplySigner, type SignerParts } from './reply-signer.js'
-import { type AuthenticatorParts, RequestAuthenticator } from './request-authenticator.js'
 import type { RequestContext } from './request-context.js'
-import { type RecorderParts, RequestRecorder } from './request-recorder.js'
-import { type Route, Router } from './router.js'
-import { ERRORS_PATH, OPENAPI_PATH } from './routes.js'
+import { type Route, Router } from './routing/router.js'
+import { ERRORS_PATH, OPENAPI_PATH } from './routing/routes.js'
 import type { SandboxLimits } from './sandbox-limits.js'
 import { toDomainError } from './to-domain-error.js'
-import type { Tracing } from './tracing.js'
 
 export interface ApiServerParts extends AuthenticatorParts, SignerParts, RecorderParts {
   endpoints: Array<Endpoint<unknown>>
@@ -46,13 +46,13 @@ export interface ApiServerParts extends AuthenticatorParts, SignerParts, Recorde
   idempotency: Idempotency
   audit: AuditLog
   vault: TemplateVault
-  /** Null where traces are not asked for. */
+  /** Null where no trace collector is configured. */
   tracing: Tracing | null
-  /** The engine has no place for one more request of this share. */
-  isSaturated: (share: FlowShare) => boolean
-  /** The database's keys and schema are those that are worked with. */
+  /** Whether the engine has no place for one more request of this scheduling class. */
+  isSaturated: (schedulingClass: SchedulingClass) => boolean
+  /** Whether keys and schema of the database are those that this process works with. */
   isInStep: () => boolean
-  /** Null in production, which has no such limits. */
+  /** Null in production, which has no limits of this kind. */
   sandboxLimits: SandboxLimits | null
 }
 
@@ -60,19 +60,19 @@ export interface ApiServerParts extends AuthenticatorParts, SignerParts, Recorde
 interface Admitted {
   route: Route
   identity: Identity
-  share: FlowShare
+  schedulingClass: SchedulingClass
   body: Buffer
   deadlineMs: number
 }
 
-/** The caller hung up; nobody reads the answer. The status is nginx's. */
+/** Status that the log has for a caller who hung up, as nginx has it: nobody reads the answer. */
 const CLIENT_CLOSED_REQUEST = 499
 const OVERLOAD_RETRY_MS = SECOND_MS
-/** Our own failures, logged with their cause. A full queue or a passed deadline is not one: its request line says enough. */
+/** Failures of the service itself, which are logged with their cause. A full queue or a passed deadline is none: its request line says enough. */
 const FAILURES = new Set<ErrorCode>(['internal_error', 'store_unavailable', 'engine_unavailable'])
 
 export class ApiServer {
-  /** Set when the process is on its way out. */
+  /** Set while the process stops: every request is refused with `shutting_down`. */
   draining = false
   private readonly router: Router
   private readonly authenticator: RequestAuthenticator
@@ -88,8 +88,11 @@ export class ApiServer {
     this.recorder = new RequestRecorder(parts)
   }
 
-  /** @param known in the place of an API key */
-  readonly handle = async (request: IncomingRequest, known?: KnownCaller): Promise<WholeReply> => {
+  /** @param internalCaller the caller of a request of the service itself, which has no API key */
+  readonly handle = async (
+    request: IncomingRequest,
+    internalCaller?: InternalCaller,
+  ): Promise<WholeReply> => {
     const destination = this.router.find(request)
     const context: RequestContext = {
       requestId: newRequestId(this.parts.clock.now()),
@@ -103,9 +106,9 @@ export class ApiServer {
       keyTenantId: undefined,
       user: undefined,
       isChallenge: false,
-      // A visitor of the hosted page is a person, whose address is written down nowhere.
-      address: known ? null : this.parts.addresses.of(request),
-      known,
+      // A visitor of the hosted capture page is a person, whose address is never logged.
+      address: internalCaller ? null : this.parts.addresses.of(request),
+      internalCaller,
     }
     const outcome = await this.answer(request, context).catch((error) => this.refuse(error, context))
     const reply = this.signer.sign(request, context, outcome)
@@ -117,7 +120,7 @@ export class ApiServer {
   private async answer(request: IncomingRequest, context: RequestContext): Promise<Outcome> {
     if (request.malformed) throw request.malformed
     if (this.draining) throw new DomainError('shutting_down', { retryAfterMs: SECOND_MS })
-    // By other keys nobody's secrets open, and what is written could be opened by nobody.
+    // With other keys than the database's no secret can be opened, and what is written could never be read.
     if (!this.parts.isInStep()) throw new StoreUnavailableError('working keys or schema were changed')
     if (request.path === OPENAPI_PATH && request.method === 'GET')
       return { status: 200, body: this.parts.openApi() }
@@ -126,36 +129,37 @@ export class ApiServer {
       return { status: 200, body: ERRORS_PAGE }
     }
     const identified = await this.authenticate(request, context)
-    // An unknown address is told as such whoever asks; the caller, where known, only decides who signs.
+    // An unknown address is refused before the caller is: a known caller only decides whose secret signs the refusal.
     const route = context.destination?.route ?? this.router.refuse(request, context.destination)
     if ('refusal' in identified) throw identified.refusal
     const contract = await this.limitRate(identified, route.endpoint, context)
     assertScope(identified.caller.key, route.endpoint.scopes)
-    // Before the body is read: a secret must not be made that cannot be handed out.
+    // Checked before the body is read: no secret may be made that cannot be handed out.
     if (route.endpoint.answersWithSecret && !isConfidential(request, this.parts.config))
       throw new DomainError('insecure_channel')
-    // Before the body is read: what is refused must cost as little as can be, or refusals would starve the admitted.
-    const share = engineShare(contract, this.parts.environment)
-    if (route.endpoint.usesEngine && this.parts.isSaturated(share))
+    // Checked before the body is read: a refusal must be cheap, or refusals would starve admitted requests.
+    const schedulingClass = schedulingClassOf(contract, this.parts.environment)
+    if (route.endpoint.usesEngine && this.parts.isSaturated(schedulingClass))
       throw new DomainError('overloaded', { retryAfterMs: OVERLOAD_RETRY_MS })
     const deadlineMs = context.startedMs + this.parts.config.deadlineMs
     const { id: owner } = identified.caller.tenant
     const body = await request.body(deadlineMs, route.endpoint.maxBodyBytes, owner)
-    return this.execute(request, context, { route, identity: identified, share, body, deadlineMs })
+    return this.execute(request, context, { route, identity: identified, schedulingClass, body, deadlineMs })
   }
 
   private get errorsUrl(): string {
     return new URL(ERRORS_PATH, this.parts.urlOf(this.parts.environment)).href
   }
 
-  /** Whose request it is, and whose secrets sign its reply; or why that is not known. */
+  /** The caller, whose secrets sign the reply; or why the caller is not known. */
   private async authenticate(
     request: IncomingRequest,
     context: RequestContext,
   ): Promise<Identity | { refusal: unknown }> {
     const started = performance.now()
     try {
-      context.identity = context.known?.identity ?? (await this.authenticator.authenticate(request, context))
+      context.identity =
+        context.internalCaller?.identity ?? (await this.authenticator.authenticate(request, context))
       context.keyId = context.identity.caller.key.id
       return context.identity
     } catch (refusal) {
@@ -178,13 +182,13 @@ export class ApiServer {
     return contract
   }
 
-  /** How much it was shows only when the work is done. */
+  /** Takes the further tokens of a request whose cost is known only when its work is done. */
   private charge({ caller }: Identity, endpoint: EndpointDescription, tokens: number): void {
     const contract = this.parts.tenancy.rateContract(caller.tenant, this.parts.environment)
     this.parts.rateLimiter.charge(bucketOf(contract, endpoint), contract, tokens)
   }
 
-  /** Once for an idempotency key: a repeat gets the kept response. */
+  /** Executes a request once for each idempotency key: a repeat gets the kept response. */
   private async execute(
     request: IncomingRequest,
     context: RequestContext,
@@ -204,7 +208,7 @@ export class ApiServer {
     } finally {
       begun?.execution.release()
     }
-    // Another service took ours for gone, and was first: nothing of ours has happened.
+    // Another node believed that this one was gone and executed the request first: this execution was rolled back.
     const again = await this.beginExecution(request, admitted)
     if (again && 'replay' in again) return replay(endpoint, again, context)
     again?.execution.release()
@@ -214,7 +218,7 @@ export class ApiServer {
   private async executeOnce(
     request: IncomingRequest,
     context: RequestContext,
-    { route, identity, share, body, deadlineMs }: Admitted,
+    { route, identity, schedulingClass, body, deadlineMs }: Admitted,
     execution: Execution | undefined,
   ): Promise<Outcome> {
     const { tenant } = identity.caller
@@ -238,9 +242,9 @@ export class ApiServer {
       errorsUrl: this.errorsUrl,
       deadlineMs,
       signal: request.signal,
-      share,
+      schedulingClass,
       timings: context.timings,
-      captureSession: context.known?.captureSession,
+      captureSession: context.internalCaller?.captureSession,
     }
     context.user = call.user ?? undefined
     context.isChallenge = isRecord(input) && input.challenge !== undefined
@@ -268,7 +272,7 @@ export class ApiServer {
   private refuse(error: unknown, context: RequestContext): Outcome {
     if (error instanceof BiometricError && error.code === 'cancelled')
       return { status: CLIENT_CLOSED_REQUEST, body: '' }
-    const refusal = this.blame(toDomainError(error), context)
+    const refusal = this.attributeTimeout(toDomainError(error), context)
     Object.assign(context.headers, errorHeaders(refusal))
     if (FAILURES.has(refusal.code))
       this.parts.log.error({ request_id: context.requestId, err: refusal.cause ?? refusal }, refusal.message)
@@ -279,8 +283,8 @@ export class ApiServer {
     }
   }
 
-  /** Wherever the time ended that the database has taken: it will pass, and the caller is to come again. */
-  private blame(refusal: DomainError, { startedMs }: RequestContext): DomainError {
+  /** Turns a deadline that passed while the database was silent into `store_unavailable`, so that the caller retries. */
+  private attributeTimeout(refusal: DomainError, { startedMs }: RequestContext): DomainError {
     if (refusal.code !== 'deadline_exceeded' || !this.parts.store.hasBeenSilentSince(startedMs))
       return refusal
     return toDomainError(

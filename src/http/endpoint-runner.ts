@@ -3,12 +3,13 @@
 import type { Commit, Endpoint, Outcome, Refusal } from '../api/endpoint.js'
 import { errorBody, errorHeaders, statusOf } from '../api/error-response.js'
 import type { AuditEventName } from '../audit/audit-events.js'
-import type { AuditLog } from '../audit/audit-log.js'
+import type { AuditFacts, AuditLog } from '../audit/audit-log.js'
+import { AuditedUnitOfWork } from '../audit/audited-unit-of-work.js'
 import { BiometricError } from '../biometrics/types.js'
 import type { Environment } from '../config/config.js'
 import type { Execution, KeptResponse, ResponseOwner } from '../idempotency/idempotency.js'
 import { DomainError } from '../lib/domain-error.js'
-import type { Scope, Store, StoreTransaction } from '../storage/store.js'
+import type { Store, StoreTransaction } from '../storage/store.js'
 import type { TemplateVault } from '../users/template-vault.js'
 import type { Call } from '../verification/call.js'
 import { serialize } from './reply-signer.js'
@@ -17,6 +18,8 @@ import { serialize } from './reply-signer.js'
 const NOT_EXECUTED = new Set([400, 401, 403, 405, 413, 415, 429])
 
 export class EndpointRunner {
+  private readonly audited: AuditedUnitOfWork
+
   constructor(
     private readonly parts: {
       environment: Environment
@@ -24,7 +27,9 @@ export class EndpointRunner {
       audit: AuditLog
       vault: Pick<TemplateVault, 'find'>
     },
-  ) {}
+  ) {
+    this.audited = new AuditedUnitOfWork(parts.store, parts.audit)
+  }
 
   /** @throws DomainError that is not the outcome of an execution; BiometricError cancelled when the caller hung up */
   async run(
@@ -58,25 +63,26 @@ export class EndpointRunner {
     // Thrown before the transaction, so that the database is not held responsible for the time.
     if (started > call.deadlineMs) throw new DomainError('deadline_exceeded')
     const { sign = 0 } = call.timings
+    const event = this.auditEventOf(endpoint)
     try {
-      return await this.parts.store.transaction(
+      return await this.audited.run(
+        call.tenant.id,
+        { name: call.keyId, requestId: call.requestId },
         async (tx) => {
           // The lock may have come late: after a 504 nothing may have happened.
           if (performance.now() > call.deadlineMs) throw new DomainError('deadline_exceeded')
-          const event = this.auditEventOf(endpoint)
-          // Read together with the first read of the work, so that it costs no round trip of its own.
-          const end = event ? tx.auditEnd(call.tenant.id) : undefined
-          end?.catch(() => {})
           const outcome = settle(typeof work === 'function' ? await work(tx) : work, call)
           const subject =
             event && outcome.code && !outcome.audit?.subject ? await this.refusedUser(tx, call) : {}
           const audited = { ...outcome, audit: { ...subject, ...outcome.audit } }
           await execution?.keep(tx, keptResponse(outcome), ownerOf(call, outcome))
-          if (event) await this.appendAuditEntry(tx, call, event, audited, end)
-          return audited
+          return { result: audited, facts: event && factsOf(event, call, audited) }
         },
-        call.deadlineMs,
-        this.scopeOf(call),
+        {
+          deadlineMs: call.deadlineMs,
+          serializationKey: this.serializationKeyOf(call),
+          isAudited: event !== null,
+        },
       )
     } finally {
       // A verdict is signed inside the transaction; its time counts as a stage of its own.
@@ -85,41 +91,30 @@ export class EndpointRunner {
     }
   }
 
-  private appendAuditEntry(
-    tx: StoreTransaction,
-    call: Call<unknown>,
-    event: AuditEventName,
-    { status, code, audit }: Outcome,
-    end: ReturnType<StoreTransaction['auditEnd']> | undefined,
-  ) {
-    const facts = {
-      ...audit,
-      ...(call.captureSession ? { capture_session: call.captureSession } : {}),
-      event,
-      actor: call.keyId,
-      request_id: call.requestId,
-      ...(call.address === null ? {} : { address: call.address }),
-      status,
-      ...(code ? { code } : {}),
-    }
-    return this.parts.audit.append(tx, call.tenant.id, facts, end)
-  }
-
   /** Pseudonym of the user whose call was refused; empty where the user does not exist. */
   private async refusedUser(tx: StoreTransaction, { user }: Call<unknown>): Promise<{ subject?: string }> {
     const found = user && (await this.parts.vault.find(tx, user.blindIndex, user.id))
     return found ? { subject: found.pseudonym } : {}
   }
 
-  /** A sandbox call may concern its tenant as well, whose production key it issues. */
-  private scopeOf({ tenant, user }: Call<unknown>): Scope {
-    const serializationKey =
-      this.parts.environment === 'production' ? user?.blindIndex.toString('latin1') : undefined
-    return { tenantId: tenant.id, serializationKey }
+  /** Calls about different users run concurrently. In the sandbox none do: a call may also issue the tenant's production key. */
+  private serializationKeyOf({ user }: Call<unknown>): string | undefined {
+    return this.parts.environment === 'production' ? user?.blindIndex.toString('latin1') : undefined
   }
 
   private auditEventOf(endpoint: Endpoint<unknown>): AuditEventName | null {
     return this.parts.environment === 'production' ? endpoint.auditEvent : null
+  }
+}
+
+function factsOf(event: AuditEventName, call: Call<unknown>, { status, code, audit }: Outcome): AuditFacts {
+  return {
+    ...audit,
+    ...(call.captureSession ? { capture_session: call.captureSession } : {}),
+    event,
+    ...(call.address === null ? {} : { address: call.address }),
+    status,
+    ...(code ? { code } : {}),
   }
 }
 

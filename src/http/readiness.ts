@@ -1,9 +1,9 @@
-/** Why this service is not ready, if it is not: the one place that /readyz, metrics, the list of nodes and the log read. */
+/** Decides whether this service is ready, and why not: /readyz, metrics, the list of nodes and the log all read it here. */
 import type { Logger } from 'pino'
 import { MINUTE_MS, SECOND_MS } from '../lib/clock.js'
 import { PeriodicTask } from '../lib/periodic-task.js'
 
-/** In the order in which /readyz names them; docs/operations/runbooks.md has a section for each of them. */
+/** Reasons in the order in which /readyz names them; docs/operations/runbooks.md has a section for each of them. */
 export const NOT_READY_REASONS = [
   'starting',
   'stopping',
@@ -18,7 +18,7 @@ export const NOT_READY_REASONS = [
 
 export type NotReadyReason = (typeof NOT_READY_REASONS)[number]
 
-const LOOK_MS = SECOND_MS
+const CHECK_MS = SECOND_MS
 /**
  * A restart of PostgreSQL takes two seconds and a failover five. Each node would leave the load balancer during both if it gave the
  * database up sooner.
@@ -45,34 +45,36 @@ export interface ReadinessSources {
 }
 
 export class Readiness {
-  private told = new Set<NotReadyReason>()
-  /** On the axis of `uptime`; null while the database answers, or there is a worker. */
+  /** Reasons whose beginning has been logged. */
+  private logged = new Set<NotReadyReason>()
+  /** On the clock of `uptime`; null while the database answers. */
   private databaseLostAtMs: number | null = null
+  /** On the clock of `uptime`; null while a worker is ready. */
   private engineDownAtMs: number | null = null
-  private readonly beat = new PeriodicTask(
-    LOOK_MS,
-    () => this.look(),
-    (err) => this.log.error({ err }, 'the service could not tell whether it is ready'),
+  private readonly task = new PeriodicTask(
+    CHECK_MS,
+    () => this.check(),
+    (err) => this.log.error({ err }, 'could not check whether the service is ready'),
   )
 
-  /** @param uptime milliseconds, which nobody can set */
+  /** @param uptime monotonic time in milliseconds: setting the system clock does not change it */
   constructor(
     private readonly sources: ReadinessSources,
     private readonly log: Logger,
     private readonly uptime = () => performance.now(),
   ) {}
 
-  /** Looks at the parts now, and every second from now on. */
+  /** Checks the parts now, and every second from now on. */
   start(): void {
-    void this.beat.now()
-    this.beat.start()
+    void this.task.now()
+    this.task.start()
   }
 
   stop(): Promise<void> {
-    return this.beat.stop()
+    return this.task.stop()
   }
 
-  /** All that keep the service from being ready now; empty for one that is ready. */
+  /** Every reason that keeps the service from being ready now; empty when it is ready. */
   get reasons(): NotReadyReason[] {
     const { sources } = this
     if (sources.isStopping()) return ['stopping']
@@ -82,7 +84,7 @@ export class Readiness {
       engine_down: workers.ready === 0,
       engine_hung: isSilent,
       database_lost: this.isDatabaseLost,
-      // One corrupt page of a shared database would take out all nodes: there the metric and its alert report it.
+      // One corrupt page of a shared database would make all nodes unready: there only the metric and its alert report it.
       database_corrupt: sources.store.isCorrupt && sources.store.coordinator === null,
       newer_schema: !sources.isSchemaCurrent(),
       wrong_keys: !sources.areKeysCurrent(),
@@ -91,18 +93,18 @@ export class Readiness {
     return NOT_READY_REASONS.filter((reason) => holds[reason])
   }
 
-  /** No worker was ready for five minutes: only a new start of the service may help, which repairs a damaged pack. */
+  /** True when no worker has been ready for five minutes: only a restart may help, since it repairs a damaged pack. */
   get isEngineGivenUp(): boolean {
     return this.engineDownAtMs !== null && this.uptime() - this.engineDownAtMs >= ENGINE_GIVEN_UP_MS
   }
 
-  /** A SQLite file that cannot be written is still read from, and no other node has it. */
+  /** Never true for SQLite: a file that cannot be written can still be read, and no other node has it. */
   private get isDatabaseLost(): boolean {
     return this.databaseLostAtMs !== null && this.uptime() - this.databaseLostAtMs >= DATABASE_LOST_MS
   }
 
   /** Asks the database and the engine, and logs each reason once when it begins and once when it ends. */
-  async look(): Promise<void> {
+  async check(): Promise<void> {
     const { store, engine } = this.sources
     if (engine().workers.ready > 0) this.engineDownAtMs = null
     else this.engineDownAtMs ??= this.uptime()
@@ -111,10 +113,11 @@ export class Readiness {
     else this.databaseLostAtMs ??= this.uptime()
     const now = new Set(this.reasons)
     for (const reason of now)
-      if (!this.told.has(reason) && reason !== 'stopping') this.log.error({ reason }, 'not ready')
-    for (const reason of this.told) if (!now.has(reason)) this.log.info({ reason }, 'no longer a reason')
-    if (this.told.size > 0 && now.size === 0) this.log.info('ready again')
-    this.told = now
+      if (!this.logged.has(reason) && reason !== 'stopping') this.log.error({ reason }, 'not ready')
+    for (const reason of this.logged)
+      if (!now.has(reason)) this.log.info({ reason }, 'reason for not being ready has ended')
+    if (this.logged.size > 0 && now.size === 0) this.log.info('ready again')
+    this.logged = now
     store.presence?.showReadiness([...now])
   }
 }

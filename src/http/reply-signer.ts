@@ -8,14 +8,14 @@ import type { ErrorCode } from '../lib/error-codes.js'
 import { STAGES, type Timings } from '../verification/stages.js'
 import { clientRequestIdOf } from './client-request-id.js'
 import type { IncomingRequest, WholeReply } from './listeners/listener.js'
-import { roundMs } from './milliseconds.js'
+import { roundMs } from './observation/round-ms.js'
 import type { RequestContext } from './request-context.js'
 
 export interface SignerParts {
   /** The environment that the listener serves. Responses signed with the instance secret name it too. */
   environment: Environment
   clock: Clock
-  /** Signs what no tenant is known for. */
+  /** Signs replies to callers whose tenant is not known. */
   instanceSecret: SigningSecret
 }
 

@@ -1,6 +1,6 @@
 /**
- * Limits of what the sandbox writes, so that it cannot fill the disk that production writes to: a number of records a day for each
- * tenant, and nothing while the disk has less free space than its reserve. Each call counts as one record, whatever it stores.
+ * Limits how much the sandbox writes, so that it cannot fill the disk that production writes to: each tenant may write a number of
+ * records a day, and none while the disk has less free space than its reserve. Each call counts as one record.
  */
 import { statfs } from 'node:fs/promises'
 import type { EndpointDescription } from '../api/endpoint.js'
@@ -8,10 +8,10 @@ import { type Clock, DAY_MS, SECOND_MS } from '../lib/clock.js'
 import { DomainError } from '../lib/domain-error.js'
 import type { RateLimiter } from '../tenants/rate-limiter.js'
 
-/** How long one look at the disk is believed: at 20 calls a second a tenant writes well below a megabyte meanwhile. */
-const BELIEVED_MS = SECOND_MS
+/** Interval between two checks of the free space: at 20 calls a second a tenant writes well below a megabyte in it. */
+const DISK_CHECK_MS = SECOND_MS
 const RETRY_MS = 60 * SECOND_MS
-/** These keep something whether an idempotency key is given or not. */
+/** Endpoints that write a record with or without an idempotency key. */
 const ALWAYS_KEEPS = new Set<EndpointDescription['id']>([
   'enroll',
   'create_challenge',
@@ -28,12 +28,12 @@ export interface SandboxLimitParts {
 
 export class SandboxLimits {
   private freeBytes: Promise<number> | null = null
-  private lookedAt = Number.NEGATIVE_INFINITY
+  private checkedAtMs = Number.NEGATIVE_INFINITY
 
   constructor(private readonly parts: SandboxLimitParts) {}
 
   /**
-   * Asked before a call is executed that may write; erasure is never refused.
+   * Counts a call that may write, before it is executed. An erasure is never refused.
    * @throws DomainError sandbox_quota_reached, sandbox_storage_low
    */
   async admit(
@@ -56,8 +56,8 @@ export class SandboxLimits {
     const { folder, config } = this.parts
     if (folder === null || config.sandboxDiskReserveBytes === 0) return
     const now = performance.now()
-    if (now - this.lookedAt >= BELIEVED_MS) {
-      this.lookedAt = now
+    if (now - this.checkedAtMs >= DISK_CHECK_MS) {
+      this.checkedAtMs = now
       this.freeBytes = statfs(folder).then(({ bavail, bsize }) => bavail * bsize)
     }
     if ((await this.freeBytes!) < config.sandboxDiskReserveBytes)

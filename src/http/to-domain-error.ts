@@ -1,4 +1,4 @@
-/** The one place where any error becomes one that a caller may see. */
+/** Turns any error into one that a caller may see. An unknown error becomes `internal_error`. */
 
 import { UnopenedBoxError } from '../crypto/sealed-box.js'
 import { SECOND_MS } from '../lib/clock.js'

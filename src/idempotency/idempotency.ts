@@ -55,7 +55,7 @@ export interface KeptResponse {
   body: string
 }
 
-/** What makes two requests the same one. All fields together are the scope of the key. */
+/** The scope of an idempotency key: two requests are the same one where all of these are the same. */
 export interface IdempotentRequest {
   tenantId: string
   environment: Environment
@@ -179,7 +179,7 @@ export class Idempotency {
 
   private async sealingKey({ blindIndex, subjectId }: IdempotencyRecord): Promise<SealingKey> {
     if (subjectId === null) return this.keys.idempotency
-    const found = await this.store.read.subjectAlone(blindIndex!)
+    const found = await this.store.read.subjectWithoutReference(blindIndex!)
     if (found?.id !== subjectId) throw new Error('a kept response outlived the user whose data key sealed it')
     return { current: this.vault.dataKey(found), others: [] }
   }

@@ -10,44 +10,44 @@ import { type Clock, DAY_MS, isoTime, MINUTE_MS, SECOND_MS } from '../lib/clock.
 import { PeriodicTask } from '../lib/periodic-task.js'
 import type { Store } from '../storage/store.js'
 
-/** From the start of one walk to the start of the next. */
+/** From the start of one verification of all logs to the start of the next. */
 const EVERY_MS = DAY_MS
-/** Milliseconds between two saves of a walk: a restart repeats at most this much. */
+/** Milliseconds between two saves of the progress: a restart repeats at most this much. */
 const SAVE_EVERY_MS = 30 * SECOND_MS
-/** SQLite reads on the main thread: so many entries take it about a millisecond. */
+/** Entries of one read. SQLite reads on the main thread, for about a millisecond each time. */
 const PAGE = 100
-/** Nine tenths of the time are for others. */
+/** Length of a pause relative to the work before it: nine tenths of the time are left to calls. */
 const PAUSES_PER_WORK = 9
 const MIN_PAUSE_MS = 20
 
 interface BrokenLog {
   tenant_id: string
-  /** The first entry that does not fit. */
+  /** Sequence number of the first entry that does not fit. */
   broken_at: number
 }
 
-interface WalkState {
-  /** In milliseconds since the Unix epoch, of the walk that is under way, or was last. */
+interface VerificationState {
+  /** Start of the verification that is in progress, or of the last one, in milliseconds since the Unix epoch. */
   began_at: number
-  /** End of the last complete walk, in milliseconds since the Unix epoch; null before the first one. */
+  /** End of the last complete verification, in milliseconds since the Unix epoch; null before the first one. */
   completed_at: number | null
-  /** Tenants are verified in the order of their ids; null between two walks. */
+  /** Position: tenants are verified in the order of their ids. Null between two verifications. */
   at: { tenant_id: string; sequence: number; hash: string; key_index: number } | null
-  /** Broken logs that this walk has found; `broken_before` has those of the walk before. */
+  /** Broken logs that this verification has found; `broken_before` has those of the one before. */
   broken: BrokenLog[]
   broken_before: BrokenLog[]
 }
 
 export interface AuditVerificationStatus {
-  /** When the last complete walk ended, in milliseconds since the Unix epoch; null for never. */
+  /** End of the last complete verification, in milliseconds since the Unix epoch; null for never. */
   completedAt: number | null
   broken: Array<{ tenantId: string; brokenAt: number }>
 }
 
-type WalkStore = Pick<Store, 'read' | 'transaction'>
+type VerificationStore = Pick<Store, 'read' | 'transaction'>
 
-export interface AuditWalkParts {
-  store: WalkStore
+export interface AuditVerificationParts {
+  store: VerificationStore
   audit: AuditLog
   clock: Clock
   log: Logger
@@ -56,37 +56,37 @@ export interface AuditWalkParts {
 
 export class AuditVerification {
   private readonly stopping = new AbortController()
-  private readonly beat = new PeriodicTask(
+  private readonly task = new PeriodicTask(
     MINUTE_MS,
-    () => this.walk(),
+    () => this.verifyAll(),
     (err) => {
       if (!this.stopping.signal.aborted) this.parts.log.warn({ err }, 'the audit logs could not be verified')
     },
   )
 
-  /** @param pauseMs the shortest pause between two pages */
+  /** @param pauseMs shortest pause between two pages, in milliseconds */
   constructor(
-    private readonly parts: AuditWalkParts,
+    private readonly parts: AuditVerificationParts,
     private readonly pauseMs = MIN_PAUSE_MS,
   ) {}
 
-  /** The first look comes after a minute, when a start is over. */
+  /** Schedules the verification. It is first due after a minute, when the start of the service is over. */
   start(): void {
-    this.beat.start()
+    this.task.start()
   }
 
   /** Resolves when no page is being read any more. */
   stop(): Promise<void> {
     this.stopping.abort()
-    return this.beat.stop()
+    return this.task.stop()
   }
 
-  /** Begins a walk that is due, or goes on with the one that was begun. Never rejects. */
+  /** Begins a verification that is due, or goes on with the one in progress. Never rejects. */
   run(): Promise<void> {
-    return this.beat.now()
+    return this.task.now()
   }
 
-  private async walk(): Promise<void> {
+  private async verifyAll(): Promise<void> {
     const { store, audit, clock, leaderLease } = this.parts
     if (!leaderLease.current()) return
     const known = await readState(store, audit)
@@ -105,7 +105,7 @@ export class AuditVerification {
           await this.save(state)
         }
         await sleep(Math.max(this.pauseMs, PAUSES_PER_WORK * (now - pageBeganMs)), undefined, this.stopping)
-        if (!leaderLease.current()) throw new Error('another service keeps house now, and goes on')
+        if (!leaderLease.current()) throw new Error('another service has the leader lease now, and goes on')
         pageBeganMs = performance.now()
       }
       const from = pointOf(state.at!)
@@ -123,7 +123,7 @@ export class AuditVerification {
     this.parts.log.info({ logs: tenants.length, broken: state.broken.length }, 'verified all audit logs')
   }
 
-  private report(state: WalkState, found: BrokenLog): void {
+  private report(state: VerificationState, found: BrokenLog): void {
     state.broken.push(found)
     const isKnown = state.broken_before.some(
       ({ tenant_id, broken_at }) => tenant_id === found.tenant_id && broken_at === found.broken_at,
@@ -132,14 +132,14 @@ export class AuditVerification {
       this.parts.log.error(found, 'an audit log was changed in the database; run countersign audit verify')
   }
 
-  private save(state: WalkState): Promise<void> {
+  private save(state: VerificationState): Promise<void> {
     const text = JSON.stringify(state)
     const mac = this.parts.audit.macOf(text)
-    return this.parts.store.transaction((tx) => tx.putAuditWalk({ state: text, mac }))
+    return this.parts.store.transaction((tx) => tx.putAuditVerification({ state: text, mac }))
   }
 }
 
-/** The findings of the walks, for metrics and `doctor`. @throws StoreUnavailableError */
+/** @returns the findings, for metrics and `doctor` @throws StoreUnavailableError */
 export async function auditVerificationStatus(
   store: Pick<Store, 'read'>,
   audit: AuditLog,
@@ -147,7 +147,7 @@ export async function auditVerificationStatus(
   const state = await readState(store, audit)
   if (!state) return { completedAt: null, broken: [] }
   const all = new Map(
-    // A log that was found broken counts until a later walk has verified it.
+    // A broken log counts until a later verification finds it intact.
     [...(state.at ? state.broken_before : []), ...state.broken].map((one) => [one.tenant_id, one.broken_at]),
   )
   return {
@@ -156,7 +156,7 @@ export async function auditVerificationStatus(
   }
 }
 
-/** The first entry of a tenant's log that does not fit, as the walks have found; null for none. @throws StoreUnavailableError */
+/** @returns the first entry of a tenant's log that did not fit, or null @throws StoreUnavailableError */
 export async function auditBreak(
   { store, audit }: { store: Pick<Store, 'read'>; audit: AuditLog },
   tenantId: string,
@@ -165,23 +165,23 @@ export async function auditBreak(
   return broken.find((one) => one.tenantId === tenantId)?.brokenAt ?? null
 }
 
-/** One sentence for `doctor`. */
-export function describeWalk({ completedAt }: AuditVerificationStatus): string {
+/** The part of a sentence of `doctor` about the last verification. */
+export function describeVerification({ completedAt }: AuditVerificationStatus): string {
   return completedAt === null
     ? 'the service has not verified them from their starts yet'
     : `verified from their starts until ${isoTime(completedAt)}`
 }
 
-/** Null where there is none, and for one that was changed in the database or made under an older key. */
-async function readState({ read }: Pick<Store, 'read'>, audit: AuditLog): Promise<WalkState | null> {
+/** @returns the saved progress; null where there is none, or its MAC shows that it was changed or made under an older key */
+async function readState({ read }: Pick<Store, 'read'>, audit: AuditLog): Promise<VerificationState | null> {
   const record = await read.auditVerification()
-  if (!record || !audit.vouchesFor(record.state, record.mac)) return null
-  return JSON.parse(record.state) as WalkState
+  if (!record || !audit.isMacOf(record.state, record.mac)) return null
+  return JSON.parse(record.state) as VerificationState
 }
 
-/** @returns null where none is due */
-function begin(known: WalkState | null, now: number): WalkState | null {
-  // A clock that was set back must not put the next walk off for as long.
+/** @returns the state of a new verification, or null where none is due */
+function begin(known: VerificationState | null, now: number): VerificationState | null {
+  // A clock that was set back must not delay the next verification.
   if (known && now >= known.began_at && now - known.began_at < EVERY_MS) return null
   return {
     began_at: now,
@@ -192,11 +192,15 @@ function begin(known: WalkState | null, now: number): WalkState | null {
   }
 }
 
-function placeOf(tenantId: string, point?: AuditPoint): NonNullable<WalkState['at']> {
+function placeOf(tenantId: string, point?: AuditPoint): NonNullable<VerificationState['at']> {
   const { sequence = 0, hash, keyIndex = 0 } = point ?? {}
   return { tenant_id: tenantId, sequence, hash: hash?.toString('hex') ?? '', key_index: keyIndex }
 }
 
-function pointOf({ sequence, hash, key_index }: NonNullable<WalkState['at']>): AuditPoint | undefined {
+function pointOf({
+  sequence,
+  hash,
+  key_index,
+}: NonNullable<VerificationState['at']>): AuditPoint | undefined {
   return sequence === 0 ? undefined : { sequence, hash: Buffer.from(hash, 'hex'), keyIndex: key_index }
 }

@@ -1,33 +1,33 @@
-/** Notices when the system clock is set: it is held against a clock that nobody can set, once a second. */
+/** Detects jumps of the system clock: once a second it compares the clock with a monotonic one. */
 import { uptime } from 'node:os'
 import type { Logger } from 'pino'
 import { type Clock, SECOND_MS } from '../lib/clock.js'
 import { PeriodicTask } from '../lib/periodic-task.js'
 
-/** NTP slews a clock by a tenth of this in a second at most (chrony's `maxslewrate`), and steps it where that is too slow. */
+/** Smallest jump that is reported. NTP slews a clock by a tenth of this in a second at most (chrony's `maxslewrate`), and steps it where slewing is too slow. */
 const JUMP_MS = SECOND_MS
-/** The two clocks are read one after the other. A process that stood still in between reads them again. */
+/** Longest time between the readings of the two clocks, in milliseconds. A process that stood still in between reads them again. */
 const READING_MS = 50
 
 /**
- * Milliseconds since the machine started, those that it was suspended included. Only Linux tells them without reading the system
- * clock; null elsewhere.
+ * Milliseconds since the machine started, including the time for which it was suspended. Only Linux has them without reading the
+ * system clock; null elsewhere.
  */
 const sinceBoot = process.platform === 'linux' ? () => uptime() * SECOND_MS : null
 
 export class ClockWatch {
   /** How often the clock jumped since the start. */
   readonly jumps = { forward: 0, back: 0 }
-  /** By how much the system clock is ahead of the one that nobody can set. */
+  /** Milliseconds by which the system clock is ahead of the monotonic one. */
   private leadMs: number
   private suspendedMs: number
-  private readonly beat = new PeriodicTask(
+  private readonly task = new PeriodicTask(
     SECOND_MS,
-    async () => this.look(),
-    (err) => this.log.warn({ err }, 'the system clock could not be watched'),
+    async () => this.compare(),
+    (err) => this.log.warn({ err }, 'the system clock could not be compared with the monotonic clock'),
   )
 
-  /** @param bootMs milliseconds since the machine started, suspension included; null where they are not known */
+  /** @param bootMs milliseconds since the machine started, suspension included; null where they are unknown */
   constructor(
     private readonly clock: Clock,
     private readonly log: Logger,
@@ -38,19 +38,19 @@ export class ClockWatch {
   }
 
   start(): void {
-    this.beat.start()
+    this.task.start()
   }
 
   stop(): Promise<void> {
-    return this.beat.stop()
+    return this.task.stop()
   }
 
   /** Compares the clocks now. Never rejects. */
   run(): Promise<void> {
-    return this.beat.now()
+    return this.task.now()
   }
 
-  private look(): void {
+  private compare(): void {
     const leadMs = this.readLead()
     const suspendedMs = this.readSuspended()
     const jumpMs = leadMs - this.leadMs
@@ -62,7 +62,7 @@ export class ClockWatch {
     this.log.warn(
       {
         jump_ms: Math.round(jumpMs),
-        // A machine that wakes finds the time that it slept on its clock.
+        // A suspension of the machine shows as a jump: the monotonic clock stands still meanwhile.
         ...(sleptMs > JUMP_MS && { suspended_ms: Math.round(sleptMs) }),
       },
       'the system clock jumped',
@@ -78,7 +78,7 @@ export class ClockWatch {
     }
   }
 
-  /** How long the machine has been suspended, plus a constant; always 0 where it is not known. */
+  /** @returns milliseconds for which the machine was suspended, plus a constant; always 0 where they are unknown */
   private readSuspended(): number {
     return this.bootMs === null ? 0 : this.bootMs() - this.clock.uptime()
   }

@@ -1,6 +1,6 @@
 /**
- * Deletes what its window has closed on, once a minute. Not when the clock was just set: what it calls past may be still to
- * come when it is set right again, and a deleted secret or kept response would be missed then.
+ * Deletes expired rows once a minute, as the leader. After a jump of the clock nothing is deleted for an hour: rows that look expired
+ * may be valid again once the clock is corrected, and a deleted secret or kept response would be missing then.
  */
 import type { Logger } from 'pino'
 import type { LeaderLease } from '../cluster/leader-lease.js'
@@ -9,31 +9,32 @@ import { type Clock, DAY_MS, HOUR_MS, MINUTE_MS } from '../lib/clock.js'
 import { PeriodicTask } from '../lib/periodic-task.js'
 import type { Store } from '../storage/store.js'
 
-/** More than a clock that is slewed moves between two rounds. */
+/** Smallest jump of the clock between two rounds that counts; slewing by NTP stays far below it. */
 const JUMP_MS = MINUTE_MS
-/** How long a clock that was set has to go on undisturbed before it is believed. */
+/** How long the clock must run without a jump before rows are deleted again. */
 const DOUBT_MS = HOUR_MS
 
-/** Of counted traffic: a little more than the windows that the dashboard shows of each, an hour and a week. */
+/** How long traffic counts are kept: a little longer than the hour and the week that the dashboard's charts show. */
 const MINUTES_KEPT_MS = 2 * HOUR_MS
 const HOURS_KEPT_MS = 8 * DAY_MS
 
-/** Erased in one transaction: others wait for so long. */
+/** Rows of one transaction: other writers wait while it runs. */
 const SANDBOX_USERS_AT_ONCE = 50
 const REQUESTS_AT_ONCE = 250
 
 export class RetentionJob {
-  private readonly beat = new PeriodicTask(
+  private readonly task = new PeriodicTask(
     MINUTE_MS,
     () => this.deleteExpired(),
-    (err) => this.log.warn({ err }, 'housekeeping failed'),
+    (err) => this.log.warn({ err }, 'deleting expired rows failed, will retry'),
   )
   private isStopped = false
+  /** Milliseconds by which the clock is ahead of `uptime`. */
   private lead: number
-  /** On the axis of `uptime`. */
+  /** Time until which nothing is deleted, on the axis of `uptime`. */
   private doubtUntil = Number.NEGATIVE_INFINITY
 
-  /** @param uptime milliseconds that nobody can set */
+  /** @param uptime monotonic clock, in milliseconds */
   constructor(
     private readonly store: Store,
     private readonly clock: Clock,
@@ -41,10 +42,10 @@ export class RetentionJob {
     private readonly leaderLease: Pick<LeaderLease, 'current'>,
     private readonly options: {
       sandboxRetentionMs: number
-      /** How long the request log keeps a request. */
+      /** How long the request log keeps a request, in milliseconds. */
       requestLogMs: number
-      /** Done before anything is deleted, for as long as `isOn` holds. */
-      tellOfExpired?: (isOn: () => boolean) => Promise<void>
+      /** Called before rows are deleted; stops when `isOn` returns false. */
+      reportExpired?: (isOn: () => boolean) => Promise<void>
     },
     private readonly uptime = () => performance.now(),
   ) {
@@ -53,21 +54,21 @@ export class RetentionJob {
 
   start(): void {
     void this.run()
-    this.beat.start()
+    this.task.start()
   }
 
-  /** What it is in the middle of is its last transaction. */
+  /** Ends after the transaction that is in flight. */
   stop(): void {
     this.isStopped = true
-    void this.beat.stop()
+    void this.task.stop()
   }
 
-  /** Never rejects. */
+  /** Deletes expired rows now. Never rejects. */
   run(): Promise<void> {
-    return this.beat.now()
+    return this.task.now()
   }
 
-  /** Batch by batch, so that callers have their turn in between. */
+  /** Erases in batches, so that calls of the service run in between. */
   private async eraseUnusedSandboxUsers(before: number): Promise<void> {
     while (!this.isStopped && this.leaderLease.current()) {
       const erased = await this.store.transaction(async (tx) => {
@@ -96,9 +97,9 @@ export class RetentionJob {
       this.log.warn({ jump_ms: Math.round(jumpMs) }, 'the clock was set: nothing is deleted for an hour')
     }
     if (uptime < this.doubtUntil) return
-    await this.options.tellOfExpired?.(() => !this.isStopped && this.leaderLease.current() !== null)
+    await this.options.reportExpired?.(() => !this.isStopped && this.leaderLease.current() !== null)
     const trafficBefore = { minute: now - MINUTES_KEPT_MS, hour: now - HOURS_KEPT_MS }
-    // A transaction each: after days without a service much may wait, and callers get their turn in between.
+    // Each batch is a transaction, so that calls run in between: after days without a service there may be many expired rows.
     while (!this.isStopped && this.leaderLease.current()) {
       const isMore = await this.store.transaction((tx) => tx.deleteExpired(now, now - DAY_MS, trafficBefore))
       if (!isMore) break

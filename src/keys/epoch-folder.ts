@@ -1,32 +1,34 @@
 /**
- * The folder of epoch keys, which all services of a database see, and no backup of the database holds. It may be another machine's: it
- * can hang, fail, be gone, or show a file late, and none of that may keep a service from its calls.
+ * The folder of epoch keys, which all services of a database share and no backup of the database contains. It may be a network mount: it
+ * can hang, fail, be absent or show a file late, and none of that may keep a service from answering calls.
+ *
+ * A key file is named `<id>.epoch-key` and has two lines: the key (32 bytes, base64) and the tag of the database it was made for.
  */
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ConfigError } from '../config/config-error.js'
 import { epochKeyId, newEpochKey } from '../crypto/epoch-key.js'
 import { SECOND_MS } from '../lib/clock.js'
-import { createPatiently, destroyPatiently } from '../lib/durable-file-async.js'
+import { createDurablyAsync, overwriteAndDelete } from '../lib/durable-file-async.js'
 
-const ENDING = '.epoch-key'
-const WRAPPED_KEYS = 'users.keys'
-/** A mount that hangs keeps whoever asks it waiting for ever. */
-const PATIENCE_MS = 5 * SECOND_MS
+const SUFFIX = '.epoch-key'
+const EXPORT_NAME = 'users.keys'
+/** After this time a call counts as hanging: a network mount may never answer. */
+const TIMEOUT_MS = 5 * SECOND_MS
 
 export class EpochFolder {
-  /** Read before: a folder that is out of reach for a while keeps nobody from working. */
+  /** Keys that were read before, by id: a service goes on while the folder is out of reach. */
   private readonly known = new Map<string, Buffer>()
-  private hangs = false
+  private isHanging = false
 
   constructor(readonly path: string) {}
 
-  /** Where the newest wrapped keys of all users are kept. */
-  get wrappedKeysFile(): string {
-    return join(this.path, WRAPPED_KEYS)
+  /** Path of the file with the latest wrapped keys of all users. */
+  get exportFile(): string {
+    return join(this.path, EXPORT_NAME)
   }
 
-  /** It is never made here: a volume that is not mounted would go unnoticed. @throws ConfigError */
+  /** Does not create the folder: a volume that is not mounted would go unnoticed. @throws ConfigError */
   async assertThere(): Promise<void> {
     const found = await this.ask(() => stat(this.path)).catch((error: NodeJS.ErrnoException) => {
       if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return null
@@ -34,11 +36,11 @@ export class EpochFolder {
     })
     if (!found?.isDirectory())
       throw new ConfigError(
-        `COUNTERSIGN_EPOCH_KEYS: there is no folder ${this.path}. It is made by whoever installs the service, once for all of its nodes.`,
+        `COUNTERSIGN_EPOCH_KEYS: there is no folder ${this.path}. Create it once, on a volume that all services of the database share, and mount that volume here.`,
       )
   }
 
-  /** Null where there is none. @throws Error when what is there is not the key of that id, or cannot be read */
+  /** @returns the key, or null where the folder has no such file @throws Error where the file is damaged or cannot be read */
   async read(id: string): Promise<Buffer | null> {
     const known = this.known.get(id)
     if (known) return known
@@ -46,17 +48,17 @@ export class EpochFolder {
     if (!lines) return null
     const key = Buffer.from(lines[0]!, 'base64')
     if (epochKeyId(key) !== id)
-      throw new Error(`${this.fileOf(id)} is damaged: it is not the key of its name`)
+      throw new Error(`${this.fileOf(id)} is damaged: its name is not the id of the key in it`)
     this.known.set(id, key)
     return key
   }
 
-  /** Of what was read before, forgets all but these. */
+  /** Drops every cached key except these. */
   remember(ids: ReadonlySet<string>): void {
     for (const id of this.known.keys()) if (!ids.has(id)) this.known.delete(id)
   }
 
-  /** On disk when this resolves. @param database whose key it is @returns its id */
+  /** Makes a key, whose file is durable when this resolves. @param database tag of the database it is for @returns the key's id */
   async make(database: string): Promise<string> {
     await this.assertThere()
     const key = newEpochKey()
@@ -65,13 +67,13 @@ export class EpochFolder {
     return id
   }
 
-  /** Ids of the keys that lie there, whichever database's they are. */
+  /** @returns ids of all keys in the folder, of whichever database */
   async ids(): Promise<string[]> {
     const names = await this.ask(() => readdir(this.path))
-    return names.filter((name) => name.endsWith(ENDING)).map((name) => name.slice(0, -ENDING.length))
+    return names.filter((name) => name.endsWith(SUFFIX)).map((name) => name.slice(0, -SUFFIX.length))
   }
 
-  /** Of these, those that were made for the database, before that time. */
+  /** @returns those of the ids whose files were made for the database, before that time (milliseconds since the Unix epoch) */
   async madeFor(database: string, ids: readonly string[], before: number): Promise<string[]> {
     const made: string[] = []
     for (const id of ids) {
@@ -83,11 +85,11 @@ export class EpochFolder {
   }
 
   /**
-   * Puts the file of a key that is known here back where it is missing: while services run they have the key, and none that starts
-   * would. @returns whether it was missing
-   * @throws ConfigError where nothing of the folder is there, as below a volume that is not mounted
+   * Writes a cached key's file again where it is missing: running services have the key, and a service that starts would not.
+   * @returns whether the file was missing
+   * @throws ConfigError where the folder has no key at all, as below a volume that is not mounted
    */
-  async putBack(id: string, database: string): Promise<boolean> {
+  async restoreMissing(id: string, database: string): Promise<boolean> {
     const key = this.known.get(id)
     if (!key || (await this.linesOf(id))) return false
     if ((await this.ids()).length === 0)
@@ -98,11 +100,11 @@ export class EpochFolder {
     return true
   }
 
-  /** Those of these ids that are there. @returns which they were */
+  /** Overwrites and deletes the files of these keys. @returns ids of the files that existed */
   async destroy(ids: ReadonlySet<string>): Promise<string[]> {
     if (ids.size === 0) return []
     const found = (await this.ids()).filter((id) => ids.has(id))
-    for (const id of found) await this.ask(() => destroyPatiently(this.fileOf(id)))
+    for (const id of found) await this.ask(() => overwriteAndDelete(this.fileOf(id)))
     return found
   }
 
@@ -116,25 +118,25 @@ export class EpochFolder {
   }
 
   private write(id: string, key: Buffer, database: string): Promise<void> {
-    return this.ask(() => createPatiently(this.fileOf(id), `${key.toString('base64')}\n${database}\n`))
+    return this.ask(() => createDurablyAsync(this.fileOf(id), `${key.toString('base64')}\n${database}\n`))
   }
 
-  /** Who waits for a folder that hangs takes one of the few threads that all files are read by: no second one does. */
+  /** A call that hangs blocks one of the few threads of libuv's pool. While one hangs, all others fail at once. */
   private async ask<T>(work: () => Promise<T>): Promise<T> {
     const hanging = () => new Error(`${this.path} does not answer`)
-    if (this.hangs) throw hanging()
+    if (this.isHanging) throw hanging()
     const working = work()
     let timer: NodeJS.Timeout | undefined
     const late = new Promise<never>((_, reject) => {
       timer = setTimeout(() => {
-        this.hangs = true
+        this.isHanging = true
         void working
           .catch(() => {})
           .finally(() => {
-            this.hangs = false
+            this.isHanging = false
           })
         reject(hanging())
-      }, PATIENCE_MS)
+      }, TIMEOUT_MS)
     })
     try {
       return await Promise.race([working, late])
@@ -144,6 +146,6 @@ export class EpochFolder {
   }
 
   private fileOf(id: string): string {
-    return join(this.path, `${id}${ENDING}`)
+    return join(this.path, `${id}${SUFFIX}`)
   }
 }

@@ -1,71 +1,95 @@
 /**
- * A new epoch: its key is made, read by every service, and wraps what is written from then on; then every data key is wrapped anew under
- * it, and the keys of the epochs before are destroyed, and with them the wrapped keys of erased users in whatever copy of the database.
- * Each step can be taken again after a crash, and by several at once.
+ * Rotation of the epoch key. A user's data key is wrapped under a working key of the database and the key of the present epoch, which
+ * lies in a folder outside of the database. A rotation makes the next epoch's key, wraps every data key under it and retires the epochs
+ * before; once a retired key is destroyed, no copy of the database opens the data keys that were deleted meanwhile: an erasure covers
+ * every backup.
+ *
+ * STATES of an epoch, one row of the table `epoch` each:
+ *
+ *     announced ──2──▶ activated ──6──▶ completed ──▶ retired ──7──▶ (its key is destroyed)
+ *         └──▶ retired, where its key is not in the folder 10 minutes after the announcement: nothing is wrapped under it
+ *
+ * Only one epoch is in progress (announced or activated) at a time: a unique index holds it. All services read the table and the
+ * folder every second. A service reports in its own row which epochs it has `loaded` and which one it has `used` to wrap.
+ *
+ * STEPS. Each can be repeated after a crash, and by several processes at once.
+ *
+ * 1. Write the key file into the folder, then insert the row: every announced key exists.
+ * 2. Wait until every live service has loaded the key, then set `activated_at`. From now on services wrap under it.
+ * 3. Wait until every live service wraps under it, then raise the fence: the store rejects commits of a process that stood still and
+ *    still wraps under an earlier epoch.
+ * 4. Rewrap all data keys, 100 rows a statement. A row that changed since it was read is skipped, and the pass is repeated.
+ * 5. Export: write all wrapped keys to `users.keys` in the folder. With it, a copy of the database from before can be opened.
+ * 6. Set `completed_at`, and retire all earlier epochs in the same statement.
+ * 7. Destroy the keys of epochs that were retired longer ago than the retention (`destroyRetiredKeys`).
+ *
+ * CRASHES. "Rotation" is the next call of `rotate`, by the leader within a minute or by `countersign keys rotate-epoch`. The tests are
+ * in test/cluster: E epochs.test.ts, F epoch-folders.test.ts, S epoch-failover.test.ts.
+ *
+ * | process ends after | durable                        | recovered by                                       | test |
+ * | ------------------ | ------------------------------ | -------------------------------------------------- | ---- |
+ * | the key file of 1  | file, no row: an orphaned key  | rotation, after a minute, announces it, so that it ends in 7 | F "orphaned keys …" |
+ * | 1 announced        | file and row                   | rotation goes on with 2; a key that never appears is withdrawn | E "killed after any step", F "never appears" |
+ * | 2 activated        | services wrap under the key    | rotation goes on with 3                            | E "killed after any step" |
+ * | 3 fenced           | no earlier epoch is written    | rotation goes on with 4                            | E "killed after any step" |
+ * | a batch of 4       | some rows under each epoch; both keys are still needed, and there | rotation repeats 4: rows that are done are skipped | S "one batch" |
+ * | 4 wrapped          | all rows under the new epoch   | rotation repeats 4 and goes on with 5              | E "killed after any step" |
+ * | 5 exported         | users.keys                     | rotation repeats 4 and 5, goes on with 6           | E "killed after any step" |
+ * | 6 completed        | everything                     | the leader destroys retired keys each minute       | E "killed after any step" |
+ *
+ * A failover to an asynchronous standby can undo the last rows of the table, at any of these points: the key of an announcement that was
+ * lost is then an orphaned key, under which services may have wrapped until they noticed; announced again, it opens those data keys (S).
+ * A folder that is replaced during a rotation gets back the keys that this process knows (F, `EpochRegistry.restoreMissing`).
  */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { databaseTag, dataKeyWrapping, wrappingOf } from '../crypto/epoch-key.js'
-import { isOpenedBy, openedBy, seal } from '../crypto/sealed-box.js'
 import type { ServiceKeys } from '../crypto/service-keys.js'
-import { type Clock, MINUTE_MS } from '../lib/clock.js'
+import type { Clock } from '../lib/clock.js'
 import { CodedError } from '../lib/errors.js'
-import {
-  type EpochBook,
-  type EpochProgress,
-  type EpochRecord,
-  isKeyless,
-  isUnderWay,
-  keylessId,
-  type RewrappedRow,
-} from '../storage/epoch-book.js'
-import type { SealedRow } from '../storage/records.js'
-import { type Store, StoreUnavailableError } from '../storage/store.js'
-import { writeWrappedKeys } from './data-key-export.js'
+import { type EpochBook, type EpochProgress, type EpochRecord, isBaseEpoch } from '../storage/epoch-book.js'
+import type { Store } from '../storage/store.js'
+import { exportDataKeys } from './data-key-export.js'
 import type { EpochFolder } from './epoch-folder.js'
-import { epochKeyOf, missingKey } from './epochs.js'
+import { EpochRegistry } from './epoch-registry.js'
+import { epochKeyOf, missingKeyError } from './epochs.js'
+import { rewrapDataKeys } from './rewrap-data-keys.js'
 
-/** Read at once, and wrapped anew in one statement: a few milliseconds' work, for which calls wait that come meanwhile. */
-const BATCH = 100
 const POLL_MS = 250
-/** Longer than from a key's making to its announcement. */
-const MAKING_MS = MINUTE_MS
-/** Longer than a folder may take to show a key to the others. */
-const ARRIVAL_MS = 10 * MINUTE_MS
 
 /**
- * `nodes_behind`: some service does not see the folder, or is of a version without epochs. `overtaken`: another has ended this epoch, and
- * begun a later one.
+ * `nodes_behind`: some service does not see the folder, or is of a version without epochs. `overtaken`: another process has completed
+ * this epoch and begun a later one. `no_epochs`: the database is SQLite.
  */
 export class EpochError extends CodedError<'nodes_behind' | 'overtaken' | 'no_epochs'> {
   override readonly name = 'EpochError'
 }
 
-/** Of a rotation, in this order. */
-export type EpochStep = 'announced' | 'activated' | 'fenced' | 'wrapped' | 'exported' | 'settled'
+/** The last step whose effect is durable, in the order of the steps. */
+export type EpochStep = 'announced' | 'activated' | 'fenced' | 'wrapped' | 'exported' | 'completed'
 
 export interface EpochRotationParts {
   store: Pick<Store, 'read' | 'shared'>
-  /** Those in use, which `look` changes. */
+  /** The keys in use; `reloadKeys` changes this object. */
   keys: ServiceKeys
   folder: EpochFolder
   clock: Clock
   /** Reads the keys as the database and the folder have them now. */
-  look: () => Promise<void>
+  reloadKeys: () => Promise<void>
 }
 
 export interface RotationOptions {
-  /** To begin one without a key, if any: as before the first. */
-  isKeyless?: boolean
-  /** How long services may take to read the key. */
+  /** Whether the new epoch is to have no key of its own, as before the first epoch. Default: false. */
+  isBaseEpoch?: boolean
+  /** How long services may take to read the key, in milliseconds. */
   patienceMs: number
-  /** After each step, whatever is done already is durable. */
+  /** Called after each step, when its effect is durable. */
   onStep?: (step: EpochStep) => void
-  /** Data keys that were looked at. */
+  /** Called with the number of data keys that this pass has read. */
   onProgress?: (done: number) => void
   signal?: AbortSignal
 }
 
 export class EpochRotation {
+  readonly registry: EpochRegistry
   private readonly epochs: EpochBook
 
   /** @throws EpochError no_epochs */
@@ -74,117 +98,86 @@ export class EpochRotation {
     if (!shared)
       throw new EpochError('no_epochs', 'Epoch keys are for PostgreSQL: backups of SQLite hold no data keys.')
     this.epochs = shared.epochs
+    this.registry = new EpochRegistry({ ...parts, epochs: shared.epochs })
   }
 
   /**
-   * Ends what was begun and not ended, else begins a new epoch. @returns it, settled
-   * @throws EpochError nodes_behind, overtaken; ConfigError, StoreUnavailableError; whenever it is called again, it goes on from there
+   * Completes the epoch that is in progress, else announces and completes a new one. Orphaned keys become epochs and are completed first.
+   * @returns the completed epoch
+   * @throws EpochError nodes_behind, overtaken; ConfigError; StoreUnavailableError. A later call goes on from where this one stopped
    */
   async rotate(options: RotationOptions): Promise<EpochRecord> {
-    const strays = await this.strays()
+    const orphanedKeys = await this.registry.orphanedKeys()
     for (;;) {
-      const settled = await this.rotateOnce(options)
-      // What was astray, or under way, has only been ended.
-      if (strays.includes(settled.keyId)) continue
-      if (!options.isKeyless || isKeyless(settled.keyId)) return settled
+      const completed = await this.rotateOnce(options)
+      if (orphanedKeys.includes(completed.keyId)) continue
+      if (!options.isBaseEpoch || isBaseEpoch(completed.keyId)) return completed
     }
   }
 
-  /**
-   * Keys in the folder that were made for this database, and that it does not name: whoever made one was killed before it was announced,
-   * or that was told to a server in whose place there is a standby now, which had not received it. Services may have written by it until
-   * they saw that. As the key of an epoch it opens that again, and has an end.
-   */
-  async strays(): Promise<string[]> {
-    const { folder, keys, clock } = this.parts
-    const ids = await folder.ids()
-    const named = new Set((await this.epochs.of(ids)).map(({ keyId }) => keyId))
-    const unnamed = ids.filter((id) => !named.has(id))
-    return folder.madeFor(databaseTag(keys), unnamed, clock.now() - MAKING_MS)
-  }
-
-  /** Puts keys that must not be lost back into the folder, where they are known here. @returns which @throws ConfigError where it is not mounted */
-  async putBack(): Promise<string[]> {
-    const { folder, keys } = this.parts
-    const needed = (await this.epochs.all()).filter(
-      ({ keyId, retiredAt }) => retiredAt === null && !isKeyless(keyId),
-    )
-    const missing: string[] = []
-    for (const { keyId } of needed) if (await folder.putBack(keyId, databaseTag(keys))) missing.push(keyId)
-    return missing
-  }
-
+  /** Takes steps 1 to 6, from wherever the epoch in progress stands. */
   private async rotateOnce({
     patienceMs,
-    isKeyless = false,
+    isBaseEpoch = false,
     onStep = () => {},
     onProgress = () => {},
     signal,
   }: RotationOptions): Promise<EpochRecord> {
-    const { epochs } = this
-    const { clock, folder, look } = this.parts
-    await this.putBack()
-    const begun = await this.begin(isKeyless)
-    const { number } = begun
+    const { epochs, registry } = this
+    const { clock, folder, reloadKeys } = this.parts
+    await registry.restoreMissing()
+
+    const epoch = await registry.findOrAnnounce(isBaseEpoch) // step 1
+    const { number } = epoch
     onStep('announced')
-    if (begun.activatedAt === null) {
-      await this.wait('loaded', number, { patienceMs, signal })
-      // Where no service runs, nobody else has.
-      if ((await epochKeyOf(begun, folder)) === undefined) throw missingKey(begun, folder)
-      await epochs.activate(number, clock.now())
-      await this.assertLast(begun)
+
+    if (epoch.activatedAt === null) {
+      await this.waitForServices('loaded', number, { patienceMs, signal })
+      // Where no service runs, nobody has shown that the key can be read: this process must.
+      await this.readKey(epoch)
+      await epochs.activate(number, clock.now()) // step 2
+      await this.assertLast(epoch)
     }
     onStep('activated')
-    await look()
-    // A service that cannot be asked to wait, having stood still, is kept out by the fence.
-    await this.wait('used', number, { patienceMs, signal })
-    await epochs.fence(number)
+
+    await reloadKeys()
+    await this.waitForServices('used', number, { patienceMs, signal })
+    await epochs.fence(number) // step 3
     onStep('fenced')
-    // Not whatever the process takes for the present one: by this key alone it is told what is left to do.
-    const epochKey = await epochKeyOf(begun, folder)
-    if (epochKey === undefined) throw missingKey(begun, folder)
-    await this.wrapAll(begun, epochKey, onProgress, signal)
+
+    // This epoch's key, not the process's current one: a row still needs rewrapping exactly when this key does not open it.
+    const epochKey = await this.readKey(epoch)
+    await rewrapDataKeys(
+      this.parts,
+      { epoch, epochKey, epochs },
+      () => this.assertLast(epoch),
+      onProgress,
+      signal,
+    ) // step 4
     onStep('wrapped')
-    await this.assertLast(begun)
-    // The folder may have been exchanged meanwhile: what is known here alone ends with this process.
-    await this.putBack()
-    // Before anything is destroyed: for copies of the database from before.
-    await writeWrappedKeys(this.parts, { id: begun.keyId, key: epochKey }, folder.wrappedKeysFile)
+
+    await this.assertLast(epoch)
+    // The folder may have been replaced: keys that only this process knows would end with it.
+    await registry.restoreMissing()
+    await exportDataKeys(this.parts, { id: epoch.keyId, key: epochKey }, folder.exportFile) // step 5
     onStep('exported')
-    // A server that was started anew knows no service until it is heard of.
-    await this.wait('used', number, { patienceMs, signal })
-    await epochs.settle(number, clock.now())
-    onStep('settled')
+
+    // A database server that was restarted lists a service only once that service has announced itself again.
+    await this.waitForServices('used', number, { patienceMs, signal })
+    await epochs.complete(number, clock.now()) // step 6
+    onStep('completed')
     return (await epochs.all()).find((one) => one.number === number)!
   }
 
-  /** @returns what is under way already, else a new one */
-  private async begin(isKeyless: boolean): Promise<EpochRecord> {
-    const { folder, keys, clock } = this.parts
-    for (;;) {
-      const underWay = (await this.epochs.all()).find(isUnderWay)
-      if (underWay && (await this.isLost(underWay))) {
-        await this.epochs.withdraw(underWay.number, clock.now())
-        continue
-      }
-      if (underWay) return underWay
-      const [stray] = await this.strays()
-      // First: what is announced is there.
-      const keyId = stray ?? (isKeyless ? keylessId() : await folder.make(databaseTag(keys)))
-      await this.epochs.announce(keyId, clock.now())
-      const [announced] = await this.epochs.of([keyId])
-      // Another was first.
-      if (!announced && !stray) await folder.destroy(new Set([keyId]))
-    }
+  /** @returns the epoch's key, or null for a base epoch @throws ConfigError where the folder lacks it */
+  private async readKey(epoch: EpochRecord): Promise<Buffer | null> {
+    const { folder } = this.parts
+    const key = await epochKeyOf(epoch, folder)
+    if (key === undefined) throw missingKeyError(epoch, folder)
+    return key
   }
 
-  /** It was announced long ago, and its key has not come: as when that was written below a volume that was not mounted. */
-  private async isLost(epoch: EpochRecord): Promise<boolean> {
-    if (epoch.activatedAt !== null || epoch.announcedAt + ARRIVAL_MS > this.parts.clock.now()) return false
-    return (await epochKeyOf(epoch, this.parts.folder)) === undefined
-  }
-
-  private async wait(
+  private async waitForServices(
     stage: keyof EpochProgress,
     number: number,
     { patienceMs, signal }: { patienceMs: number; signal: AbortSignal | undefined },
@@ -195,59 +188,19 @@ export class EpochRotation {
       if (performance.now() > untilMs)
         throw new EpochError(
           'nodes_behind',
-          `${behind.join(', ')} cannot read the key of epoch ${number} from COUNTERSIGN_EPOCH_KEYS: see in the log of each why, ` +
-            'that it is set to the folder, and that this is the folder of the others. The epoch goes on when it is rotated again.',
+          `${behind.join(', ')} cannot read the key of epoch ${number} from COUNTERSIGN_EPOCH_KEYS. The log of each says why. ` +
+            'Check that the setting names the folder that the other services use, then rotate again: the epoch goes on.',
         )
     }
   }
 
-  /** Goes through all rows, again where another was at one of them at the same time. That nothing is left is told by the export. */
-  private async wrapAll(
-    epoch: EpochRecord,
-    epochKey: Buffer | null,
-    onProgress: (done: number) => void,
-    signal: AbortSignal | undefined,
-  ): Promise<void> {
-    const { store, keys } = this.parts
-    let missed: number
-    do {
-      await this.assertLast(epoch)
-      missed = 0
-      let done = 0
-      for (let after: string | null = ''; after !== null; ) {
-        signal?.throwIfAborted()
-        const rows: SealedRow[] = await store.read.sealedRows('subject', after, BATCH)
-        const anew = rows.flatMap(wrapsAnew(keys, epochKey))
-        if (anew.length > 0) missed += anew.length - (await this.epochs.rewrap(anew, epoch.number))
-        done += rows.length
-        onProgress(done)
-        after = rows.length < BATCH ? null : rows.at(-1)!.id
-      }
-    } while (missed > 0)
-  }
-
-  /** Who has stood still meanwhile must not wrap under a key that was destroyed. @throws EpochError overtaken */
+  /** A process that stood still must not go on with an epoch whose key may have been destroyed. @throws EpochError overtaken */
   private async assertLast({ keyId }: EpochRecord): Promise<void> {
     const last = (await this.epochs.all()).at(-1)
     if (last?.keyId !== keyId || last.retiredAt !== null)
       throw new EpochError(
         'overtaken',
-        'This epoch is over: another has ended it, or the database is another.',
+        'This epoch is no longer the last: another process has completed it, or the database was replaced.',
       )
-  }
-}
-
-/** Of a row that is under the epoch's key already, nothing. @throws StoreUnavailableError where a key is not read yet */
-function wrapsAnew(keys: ServiceKeys, epochKey: Buffer | null): (row: SealedRow) => RewrappedRow[] {
-  const present = wrappingOf(keys, epochKey)
-  const isPresent = (key: Buffer) => [present.current, ...present.others].some((one) => one.equals(key))
-  const { current, others } = dataKeyWrapping(keys)
-  const [former, ...formers] = [current, ...others].filter((key) => !isPresent(key))
-  return (row) => {
-    // First: most rows are of the epoch before, and a key that does not fit costs more than one that does.
-    const dataKey = former ? openedBy({ current: former, others: formers }, row) : null
-    if (dataKey) return [{ id: row.id, before: row.sealed, sealed: seal(present.current, dataKey, row.id) }]
-    if (isOpenedBy(present, row)) return []
-    throw new StoreUnavailableError('a data key is wrapped under keys that were not read yet')
   }
 }

@@ -1,22 +1,25 @@
-/** Which epoch keys this process has, of those that the database names. */
+/** Reads the epoch keys that the rows of the table `epoch` name. */
 
 import { ConfigError } from '../config/config.js'
 import type { EpochKeys } from '../crypto/epoch-key.js'
 import { MINUTE_MS } from '../lib/clock.js'
-import { type EpochProgress, type EpochRecord, isKeyless } from '../storage/epoch-book.js'
+import { type EpochProgress, type EpochRecord, isBaseEpoch } from '../storage/epoch-book.js'
 import type { EpochFolder } from './epoch-folder.js'
 
-/** For calls that read a row just before it was wrapped anew. */
+/** How long a retired key is still loaded, for calls that read a row just before it was rewrapped. */
 const RETIRED_KEPT_MS = MINUTE_MS
 
 export interface LoadedEpochs {
   epochs: EpochKeys
   progress: EpochProgress
-  /** Why the key of the next epoch could not be read yet; null where there is none, or it was. */
+  /** Reason why the key of an announced epoch could not be read yet, or null. */
   awaited: string | null
 }
 
-/** @throws ConfigError when a key by which data keys may be wrapped is not there */
+/**
+ * @param records epochs, oldest first @param now in milliseconds since the Unix epoch
+ * @throws ConfigError where a key is missing under which data keys may be wrapped
+ */
 export async function loadEpochs(
   records: readonly EpochRecord[],
   folder: EpochFolder | null,
@@ -30,17 +33,17 @@ export async function loadEpochs(
   for (const record of needed) {
     try {
       const key = await epochKeyOf(record, folder)
-      if (key === undefined) throw missingKey(record, folder)
+      if (key === undefined) throw missingKeyError(record, folder)
       keys.push(key)
     } catch (error) {
-      // Nothing is wrapped under one that is announced alone: it may be on its way here, and so may the folder.
+      // Nothing is wrapped under an epoch that is only announced: its key may not have reached this folder yet.
       if (record.activatedAt !== null) throw error
       awaited = (error as Error).message
       break
     }
     if (record.activatedAt !== null) used = record
   }
-  // Nothing is wrapped under these any more.
+  // Nothing is wrapped under retired keys any more, so one that cannot be read is left out.
   const openers = await Promise.all(
     retired.map((record) => epochKeyOf(record, folder).catch(() => undefined)),
   )
@@ -53,12 +56,12 @@ export async function loadEpochs(
   }
 }
 
-/** @returns null for an epoch without a key, undefined where its key is not there @throws ConfigError when that cannot be read */
+/** @returns the key; null for a base epoch, which has none; undefined where the folder lacks the key @throws ConfigError where the folder cannot be read */
 export async function epochKeyOf(
   { keyId }: Pick<EpochRecord, 'keyId'>,
   folder: EpochFolder | null,
 ): Promise<Buffer | null | undefined> {
-  if (isKeyless(keyId)) return null
+  if (isBaseEpoch(keyId)) return null
   try {
     return (await folder?.read(keyId)) ?? undefined
   } catch (error) {
@@ -66,11 +69,12 @@ export async function epochKeyOf(
   }
 }
 
-export function missingKey({ number, keyId }: EpochRecord, folder: EpochFolder | null): ConfigError {
+/** The error for an epoch whose key the folder lacks. */
+export function missingKeyError({ number, keyId }: EpochRecord, folder: EpochFolder | null): ConfigError {
   return new ConfigError(
     folder
       ? `COUNTERSIGN_EPOCH_KEYS: ${folder.path} lacks the key ${keyId} of epoch ${number}, under which the database wraps users' keys. ` +
-          'Is the folder mounted? After a restore from before its destruction: countersign keys import'
+          'Is the folder mounted? If the database was restored to a time before the key was destroyed, run: countersign keys import'
       : `The database wraps users' keys under epoch ${number}: COUNTERSIGN_EPOCH_KEYS must name the folder with its key.`,
   )
 }

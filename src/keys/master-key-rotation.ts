@@ -1,129 +1,129 @@
 /**
- * A new master key, and new working keys with it. In steps, each of which can be taken again after a crash:
- * prepare (a second keyring, under the new master key, whose new keys open and do not seal yet), activate (they seal, and the old
- * master key opens nothing any more), seal anew (row by row, while the service runs), settle (the old working keys are forgotten).
+ * Rotation of the master key. The master key seals only the keyring, which holds the working keys; the working keys seal everything
+ * else. A rotation replaces both, so that anyone who once held the old master key opens no later copy of the database.
+ *
+ * STATES of the working keys, the `phase` in a keyring (one row of the table `keyring` a master key):
+ *
+ *     settled ──1──▶ prepared ──3──▶ activated ──6──▶ settled
+ *         ▲              │
+ *         └── cancel ────┘
+ *
+ * `settled`: one set of keys. `prepared`: the next set opens and does not seal yet. `activated`: the next set seals, and the one before
+ * opens what was not sealed again yet.
+ *
+ * STEPS. `prepareMasterKey` is step 1, `finishMasterKey` steps 3 to 6. Each can be repeated after a crash.
+ *
+ * 1. Insert a second keyring, under the new master key, in phase `prepared`. Both master keys open the database.
+ * 2. The operator (or `countersign keys rotate-master` itself, where the key is in a file) configures the new master key everywhere.
+ * 3. In one transaction: set the new keyring's phase to `activated`, raise its generation, delete the old keyring. From now on the old
+ *    master key opens nothing. Services on stale keys write nothing: the store compares the revision of the keys at each commit.
+ * 4. Wait 3 s: every service reads the keyrings each second, and seals under the new keys from then on.
+ * 5. Seal all rows again, 500 a transaction, then append `working_keys_changed` to every audit log, which seals its end by the new key.
+ * 6. Set the phase to `settled`, which forgets the old working keys.
+ *
+ * CRASHES. All are recovered by the next call of `countersign keys rotate-master` (with `--finish`, where the operator configured the
+ * key); `test/keys/master-key-rotation.test.ts` and `test/cli/keys.test.ts` interrupt it.
+ *
+ * | process ends after | durable                                  | recovered by                                         |
+ * | ------------------ | ---------------------------------------- | ---------------------------------------------------- |
+ * | 1 prepared         | both keyrings; everything is sealed by the old keys | `finishMasterKey` goes on; `cancelMasterKey` deletes the new keyring |
+ * | 3 activated        | the new keyring only                     | `finishMasterKey` repeats 3 without a new generation |
+ * | a batch of 5       | rows under either set; both sets open    | `finishMasterKey` repeats 5: finished rows are skipped |
+ * | 5                  | everything is under the new keys         | `finishMasterKey` repeats 5, which adds an audit entry, and goes on with 6 |
+ * | 6 settled          | everything                               | nothing is left to do                                |
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { AuditLog } from '../audit/audit-log.js'
-import { dataKeyWrapping } from '../crypto/epoch-key.js'
+import { AuditedUnitOfWork, COMMAND_LINE } from '../audit/audited-unit-of-work.js'
 import { masterKeyId } from '../crypto/master-key.js'
-import { type SealingKey, sealAnew } from '../crypto/sealed-box.js'
 import { activateKeys, prepareKeys, type ServiceKeys, sealKeys, settleKeys } from '../crypto/service-keys.js'
 import { SECOND_MS, systemClock } from '../lib/clock.js'
 import { CodedError } from '../lib/errors.js'
-import type { SealedKind } from '../storage/records.js'
 import type { Store, StoreTransaction } from '../storage/store.js'
+import { type ResealProgress, resealRows } from './reseal-rows.js'
 
-/** Every service has looked several times by then. */
-/** How often a service looks whether the keys have changed. */
+/** How often a service reads whether the keys have changed. */
 export const KEY_WATCH_MS = SECOND_MS
-
+/** After this time every service has read the keys several times. */
 const TAKEOVER_MS = 3 * KEY_WATCH_MS
-const BATCH = 500
 
-const KINDS: Array<{ kind: SealedKind; keyOf: (keys: ServiceKeys) => SealingKey }> = [
-  { kind: 'subject', keyOf: dataKeyWrapping },
-  { kind: 'signing_secret', keyOf: ({ secrets }) => secrets },
-  { kind: 'second_factor', keyOf: ({ secrets }) => secrets },
-  { kind: 'idempotency', keyOf: ({ idempotency }) => idempotency },
-  { kind: 'webhook_delivery', keyOf: ({ idempotency }) => idempotency },
-]
-
-/** A step that does not come after the one before. */
-export class RekeyingError extends CodedError<'rotation_under_way' | 'nothing_prepared' | 'not_the_new_key'> {
-  override readonly name = 'RekeyingError'
+/** The step does not follow from the present phase; the message says what to do instead. */
+export class MasterKeyRotationError extends CodedError<
+  'rotation_under_way' | 'nothing_prepared' | 'not_the_new_key'
+> {
+  override readonly name = 'MasterKeyRotationError'
 }
 
 /**
- * Puts new working keys beside the present ones, under the new master key alone.
- * @param keys those in use @throws RekeyingError rotation_under_way
+ * Step 1: stores the present and new working keys in a second keyring, sealed under the new master key.
+ * @param keys the keys in use @param nextMasterKey 32 bytes @throws MasterKeyRotationError rotation_under_way
  */
-export async function prepare(store: Store, keys: ServiceKeys, nextMasterKey: Buffer): Promise<void> {
+export async function prepareMasterKey(
+  store: Store,
+  keys: ServiceKeys,
+  nextMasterKey: Buffer,
+): Promise<void> {
   if (keys.phase !== 'settled')
-    throw new RekeyingError(
+    throw new MasterKeyRotationError(
       'rotation_under_way',
-      'The last change of the master key is not finished: countersign keys rotate-master --finish',
+      'The last change of the master key is not finished. Run: countersign keys rotate-master --finish',
     )
   await putKeyring(store, prepareKeys(keys), nextMasterKey)
 }
 
-/** Forgets a prepared master key. @returns those forgotten */
-export async function cancel(store: Store, masterKey: Buffer): Promise<string[]> {
+/** Deletes the keyrings of all other master keys, as prepared ones. @returns the ids of those master keys */
+export async function cancelMasterKey(store: Store, masterKey: Buffer): Promise<string[]> {
   return store.transaction((tx) => deleteOthers(tx, masterKeyId(masterKey)))
 }
 
 /**
- * Everything after `prepare`, from wherever it stands.
- * @param keys as the configured master key opens them @returns the master keys that were forgotten
- * @throws RekeyingError nothing_prepared, not_the_new_key
+ * Takes steps 3 to 6, from wherever the rotation stands.
+ * @param keys the working keys as the configured master key opens them
+ * @returns the ids of the master keys that no longer open the database
+ * @throws MasterKeyRotationError nothing_prepared, not_the_new_key
  */
-export async function finish(
+export async function finishMasterKey(
   store: Store,
   keys: ServiceKeys,
   masterKey: Buffer,
-  onProgress: (done: number, total: number, label: string) => void = () => {},
+  onProgress: ResealProgress = () => {},
 ): Promise<string[]> {
   const id = masterKeyId(masterKey)
-  if (keys.phase === 'settled') {
-    const others = (await store.read.keyrings()).filter((one) => one.masterKeyId !== id)
-    throw others.length > 0
-      ? new RekeyingError(
-          'not_the_new_key',
-          `The configured master key ${id} is the old one: configure ${others.map((one) => one.masterKeyId).join(' or ')} first, restart the service, then finish. To give the new one up: --cancel.`,
-        )
-      : new RekeyingError('nothing_prepared', `No change of the master key is under way; ${id} is in use.`)
-  }
+  if (keys.phase === 'settled') throw await nothingToFinish(store, id)
+
   const active = keys.phase === 'prepared' ? activateKeys(keys) : keys
-  // Of a generation of its own: what is sealed anew fits no copy from before.
-  const forgotten = await putKeyring(store, active, masterKey, {
-    alone: true,
-    isNewGeneration: keys.phase === 'prepared',
-  })
-  await sleep(TAKEOVER_MS)
-  await sealRowsAnew(store, active, onProgress)
-  // With the active keys, not the settled ones: a log to which nothing was appended since the change still ends in a seal of the old key.
-  const audit = new AuditLog(active, systemClock)
-  await store.transaction(async (tx) => {
-    for (const { id: tenantId } of await tx.tenants())
-      await audit.append(tx, tenantId, {
-        event: 'working_keys_changed',
-        actor: 'operator',
-        request_id: null,
-        master_key: id,
-      })
-  })
-  await putKeyring(store, settleKeys(active), masterKey, { alone: true })
+  // A new generation: what is sealed from now on fits no copy of the database from before.
+  const isNewGeneration = keys.phase === 'prepared'
+  const forgotten = await putKeyring(store, active, masterKey, { isOnly: true, isNewGeneration }) // step 3
+  await sleep(TAKEOVER_MS) // step 4
+  await resealRows(store, active, onProgress) // step 5
+  // The active keys, not the settled ones: a log to which nothing was appended meanwhile still ends in a seal of the old key.
+  const audited = new AuditedUnitOfWork(store, new AuditLog(active, systemClock))
+  const facts = { event: 'working_keys_changed', master_key: id } as const
+  await audited.runForAll(COMMAND_LINE, async () => ({ result: undefined, facts }))
+  await putKeyring(store, settleKeys(active), masterKey, { isOnly: true }) // step 6
   return forgotten
 }
 
-async function sealRowsAnew(
-  store: Store,
-  keys: ServiceKeys,
-  onProgress: (done: number, total: number, label: string) => void,
-): Promise<void> {
-  for (const [index, { kind, keyOf }] of KINDS.entries()) {
-    onProgress(index, KINDS.length, kind)
-    for (let after = ''; ; ) {
-      const last = await store.transaction(async (tx) => {
-        const rows = await tx.sealedRows(kind, after, BATCH)
-        for (const { id, sealed } of rows) {
-          const anew = sealAnew(keyOf(keys), sealed, id)
-          if (anew) await tx.putSealed(kind, { id, sealed: anew })
-        }
-        return rows.length < BATCH ? null : rows.at(-1)!.id
-      })
-      if (last === null) break
-      after = last
-    }
-  }
-  onProgress(KINDS.length, KINDS.length, 'done')
+async function nothingToFinish(store: Store, id: string): Promise<MasterKeyRotationError> {
+  const others = (await store.read.keyrings()).map((one) => one.masterKeyId).filter((one) => one !== id)
+  return others.length > 0
+    ? new MasterKeyRotationError(
+        'not_the_new_key',
+        `The configured master key ${id} is the old one. Configure ${others.join(' or ')}, restart the service, then finish. To keep the old key, run: countersign keys rotate-master --cancel`,
+      )
+    : new MasterKeyRotationError(
+        'nothing_prepared',
+        `No change of the master key is in progress; ${id} is in use.`,
+      )
 }
 
+/** @param isOnly whether all other keyrings are deleted in the same transaction @returns ids of the master keys whose keyrings were deleted */
 function putKeyring(
   store: Store,
   keys: ServiceKeys,
   masterKey: Buffer,
-  { alone = false, isNewGeneration = false } = {},
+  { isOnly = false, isNewGeneration = false } = {},
 ): Promise<string[]> {
   const id = masterKeyId(masterKey)
   return store.transaction(async (tx) => {
@@ -136,7 +136,7 @@ function putKeyring(
       createdAt: own?.createdAt ?? Date.now(),
       generation: isNewGeneration ? latest + 1 : latest,
     })
-    return alone ? deleteOthers(tx, id) : []
+    return isOnly ? deleteOthers(tx, id) : []
   })
 }
 

@@ -1,12 +1,12 @@
-/** The one source of wall-clock time, so that a test can move it: overlaps, 24-hour windows and expiries all ask here. */
+/** The only source of wall-clock time, so that a test can move it: overlaps, 24-hour windows and expiries all use it. */
 import { setTimeout } from 'node:timers/promises'
 
 export interface Clock {
   /** Milliseconds since the Unix epoch. */
   now(): number
-  /** Milliseconds since some start, by a clock that nobody can set. It stands still while the machine is suspended. */
+  /** Milliseconds since an arbitrary start, on a clock that cannot be set. It stands still while the machine is suspended. */
   uptime(): number
-  /** Resolves when so much time has passed. Rejects when the signal aborts. */
+  /** Resolves when `ms` milliseconds have passed. Rejects when the signal aborts. */
   sleep(ms: number, signal: AbortSignal): Promise<void>
 }
 
@@ -16,7 +16,7 @@ export const systemClock: Clock = {
   sleep: (ms, signal) => setTimeout(ms, undefined, { signal }),
 }
 
-/** A clock that stands still until it is moved; whoever sleeps by it moves it, and waits no longer than that takes. */
+/** A clock that stands still until it is moved. `sleep` moves it and resolves at once. */
 export class ManualClock implements Clock {
   private uptimeMs = 0
 
@@ -30,13 +30,13 @@ export class ManualClock implements Clock {
     return this.uptimeMs
   }
 
-  /** Lets so much time pass. */
+  /** Lets `ms` milliseconds pass. */
   advance(ms: number): void {
     this.nowMs += ms
     this.uptimeMs += ms
   }
 
-  /** Sets the clock forward, or back where `ms` is negative, in no time. */
+  /** Sets the clock forward, or back where `ms` is negative, without any time passing. */
   jump(ms: number): void {
     this.nowMs += ms
   }

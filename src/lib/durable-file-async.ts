@@ -1,10 +1,10 @@
-/** Durable files in a folder of a network, which may hang: as durable-file.ts has them, off the main thread. */
+/** The asynchronous form of durable-file.ts, for folders on a network file system: one that hangs must not block the main thread. */
 import { randomBytes } from 'node:crypto'
 import { chown, open, rename, rm, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
-/** For the folder's owner alone. @param file a name that is not taken */
-export async function createPatiently(file: string, text: string): Promise<void> {
+/** Creates a file that only the owner of its folder can read. @param file path at which nothing exists yet */
+export async function createDurablyAsync(file: string, text: string): Promise<void> {
   const temporary = `${file}.${randomBytes(8).toString('hex')}.tmp`
   try {
     const handle = await open(temporary, 'wx', 0o600)
@@ -13,14 +13,14 @@ export async function createPatiently(file: string, text: string): Promise<void>
     } finally {
       await handle.close()
     }
-    await movePatiently(temporary, file)
+    await moveIntoPlaceAsync(temporary, file)
   } finally {
     await rm(temporary, { force: true })
   }
 }
 
-/** What was there is replaced. The folder's owner gets it. */
-export async function movePatiently(partial: string, file: string): Promise<void> {
+/** Moves a file into place durably, replacing a file that is there, and gives it to the owner of the folder. */
+export async function moveIntoPlaceAsync(partial: string, file: string): Promise<void> {
   const folder = dirname(file)
   // Root at the command line would shut out the service, which runs as the folder's owner.
   if (process.getuid?.() === 0) {
@@ -32,10 +32,10 @@ export async function movePatiently(partial: string, file: string): Promise<void
   await sync(folder)
 }
 
-/** What stood there is overwritten before its name goes: where a disk writes elsewhere instead, the old bytes stay until it uses them again. */
-export async function destroyPatiently(file: string): Promise<void> {
+/** Overwrites a file before it deletes it. A disk that writes elsewhere instead keeps the old bytes until it reuses their place. */
+export async function overwriteAndDelete(file: string): Promise<void> {
   const handle = await open(file, 'r+').catch((error) => {
-    // Another was first.
+    // Another process has deleted the file first.
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
     throw error
   })

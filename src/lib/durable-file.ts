@@ -1,4 +1,4 @@
-/** Files that a power cut leaves whole or not at all: written and synced beside their place, moved there, and the folder synced. */
+/** Writes files that a power cut leaves whole or absent: they are written and synced under another name, moved into place, and their folder is synced. */
 import { randomBytes } from 'node:crypto'
 import {
   chownSync,
@@ -14,13 +14,13 @@ import {
 } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 
-/** For the owner of the folder only, and so are folders that it makes. @returns false, with nothing changed, where there is a file already */
+/** Creates a file, and missing folders, that only the owner of the folder can read. @returns false, with nothing changed, where the file exists */
 export function createDurably(file: string, text: string): boolean {
   makeFolder(dirname(file))
   const temporary = writeAside(file, text)
   try {
     giveToOwnerOf(dirname(file), temporary)
-    // Linked, not renamed: of two first starts at once, one makes the file.
+    // Linked instead of renamed, so that of two first starts at the same time only one makes the file.
     linkSync(temporary, file)
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
@@ -54,7 +54,7 @@ export function makeForOwnerOfFolder(file: string): void {
   giveToOwnerOf(dirname(file), file)
 }
 
-/** Makes missing folders above it, too. They belong to the owner of the folder that was there, and are synced, so that nothing below is lost with a name. */
+/** Makes a folder with the missing folders above it, for the owner of the nearest folder that exists, and syncs all of them. */
 export function makeFolder(folder: string): void {
   const first = mkdirSync(folder, { recursive: true, mode: 0o700 })
   if (first === undefined) return
@@ -63,11 +63,11 @@ export function makeFolder(folder: string): void {
   for (let above = dirname(resolve(folder)); above !== dirname(top); above = dirname(above)) sync(above)
 }
 
-/** For the owner alone, who stays the same. */
+/** Replaces a file, which keeps its owner and which only the owner can read. */
 export function replaceDurably(file: string, text: string): void {
   const temporary = writeAside(file, text)
   const replaced = statSync(file, { throwIfNoEntry: false })
-  // Root at the command line would shut out the service, which runs as somebody else.
+  // A file of root would shut out the service, which runs as another user.
   if (replaced && process.getuid?.() === 0) chownSync(temporary, replaced.uid, replaced.gid)
   moveIntoPlace(temporary, file)
 }
@@ -79,7 +79,7 @@ export function moveIntoPlace(partial: string, file: string): void {
 }
 
 function writeAside(file: string, text: string): string {
-  // Not named by the process id: in a container that is 1 again after a crash which left the file behind.
+  // The name has no process id: in a container that is 1 again after a crash which left the file behind.
   const temporary = `${file}.${randomBytes(8).toString('hex')}.tmp`
   const descriptor = openSync(temporary, 'wx', 0o600)
   try {

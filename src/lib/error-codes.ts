@@ -13,9 +13,9 @@ export type ErrorCategory =
 
 interface ErrorEntry {
   category: ErrorCategory
-  /** The default sentence for a person; an occurrence may give a more exact one. */
+  /** Default sentence for a person; an occurrence may give a more exact one. */
   message: string
-  /** The caller's next step, in each error body and in the documentation. An occurrence may give a more exact sentence. */
+  /** Next step of the caller, in each error body and in the documentation; an occurrence may give a more exact one. */
   remedy: string
 }
 
@@ -45,7 +45,7 @@ export const ERRORS = {
   ),
   malformed_request: entry(
     'invalid_request',
-    'This is no well-formed HTTP/1.1 request.',
+    'Malformed HTTP/1.1 request.',
     'Use an HTTP client library, and a proxy that passes requests on as HTTP/1.1.',
   ),
   missing_api_key: entry(
@@ -150,7 +150,7 @@ export const ERRORS = {
   ),
   secret_already_told: entry(
     'conflict',
-    'This rotation was done before, and its new secret was told once: it is not kept.',
+    'This rotation was done before. Its new secret was sent once and is not kept.',
     'Use the secret of the first response. Where that was lost, rotate again with a new idempotency key and `"force": true`.',
   ),
   idempotency_in_progress: entry(
@@ -185,7 +185,7 @@ export const ERRORS = {
   ),
   challenge_used: entry(
     'conflict',
-    'The challenge has been used: each is good for one call, whatever came of it.',
+    'The challenge has been used: each challenge is valid for one call, whatever its result.',
     'Ask for a new challenge.',
   ),
   challenge_expired: entry(

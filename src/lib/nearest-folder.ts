@@ -1,8 +1,8 @@
-/** Where a folder is, or will be made. */
+/** Finds the nearest existing folder of a path. */
 import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
 
-/** The folder itself, else the one in which it will be made. */
+/** The folder itself where it exists, else the nearest existing folder above it. */
 export function nearestFolder(path: string): string {
   return existsSync(path) ? path : nearestFolder(dirname(path))
 }

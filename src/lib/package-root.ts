@@ -1,4 +1,4 @@
-/** Where the package lies, from source and from the built files alike. */
+/** Finds files of the package, from the sources as well as from the built files. */
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'

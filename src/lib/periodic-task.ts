@@ -1,21 +1,21 @@
-/** Work that is begun anew at each beat, and never while it still goes on: a database or a folder that hangs gets one at a time. */
+/** Work that runs at a fixed interval and never overlaps itself, so that a database or folder that hangs gets one run at a time. */
 export class PeriodicTask {
   private timer: NodeJS.Timeout | null = null
   private underWay: Promise<void> | null = null
 
-  /** @param onError told of what the work throws, after which the next beat comes as ever */
+  /** @param onError called with what the work throws; the next run comes at its interval all the same */
   constructor(
     private readonly everyMs: number,
     private readonly work: () => Promise<void>,
     private readonly onError: (error: unknown) => void,
   ) {}
 
-  /** The first beat comes when the first interval is over; it keeps no process alive. */
+  /** Runs the work at each interval, first when one interval has passed. The timer keeps no process alive. */
   start(): void {
     this.timer = setInterval(() => void this.now(), this.everyMs).unref()
   }
 
-  /** Joins what is under way, else begins. Never rejects. */
+  /** Runs the work now, or joins the run that is under way. Never rejects. */
   now(): Promise<void> {
     this.underWay ??= this.work()
       .catch(this.onError)
@@ -25,7 +25,7 @@ export class PeriodicTask {
     return this.underWay
   }
 
-  /** Resolves when nothing of it is under way any more. */
+  /** Ends the runs, and resolves when the one under way has ended. */
   async stop(): Promise<void> {
     if (this.timer) clearInterval(this.timer)
     await this.underWay

@@ -1,4 +1,4 @@
-/** Which characters may stand in a text that a person reads, so that nothing in it is invisible or shown in another order. */
+/** Decides which characters a text for people may hold, so that none of it is invisible or shown in another order. */
 
 /**
  * Unicode's Cc, Cf, Cs, Co and Cn (control, format, surrogate, private use, unassigned), the line and paragraph separators, and
@@ -19,10 +19,10 @@ const JOINING_SCRIPTS = [
 const JOINING = `[${JOINING_SCRIPTS.map((script) => `\\p{Script_Extensions=${script}}`).join('')}]`
 const JOINERS = new RegExp(`(?<=${JOINING})[\\u200c\\u200d](?=${JOINING})`, 'gu')
 
-/** A variant of a Han character, which Japanese names are written with. */
+/** Selectors of variants of Han characters, with which Japanese names are written. */
 const HAN_VARIANTS = /(?<=\p{Script=Han})[\ufe00-\ufe0f\u{e0100}-\u{e01ef}]/gu
 
-/** Arabic signs for numbers, dates and verses: of category Cf, and yet they are seen. */
+/** Arabic signs for numbers, dates and verses. They are visible although their category is Cf. */
 const ARABIC_SIGNS = /[\u0600-\u0605\u06dd\u070f\u0890\u0891\u08e2]/gu
 
 export const NO_UNSEEN_CHARACTERS =
@@ -30,14 +30,14 @@ export const NO_UNSEEN_CHARACTERS =
 export const READABLE =
   'must not hold control characters, characters that change the direction of writing, or invisible ones (zero-width joiners may stand inside words of scripts that need them, and inside emoji)'
 
-/** Whether an identifier can be read as it is: for user ids, in which no language needs an invisible character. */
+/** Whether an identifier holds visible characters only. For user ids: no language needs an invisible character in one. */
 export function isPlainIdentifier(text: string): boolean {
   return !UNSEEN.test(text)
 }
 
-/** Whether a line of text can be read as it is. It may be in any language and hold emoji. */
+/** Whether every character of a line of text is visible, in any language and with emoji. */
 export function isReadableLine(text: string): boolean {
-  // A space keeps apart what an emoji stood between.
+  // A space keeps the characters around an emoji apart.
   const rest = text
     .replace(EMOJI, ' ')
     .replace(JOINERS, '')
@@ -46,7 +46,7 @@ export function isReadableLine(text: string): boolean {
   return !UNSEEN.test(rest)
 }
 
-/** Whether a text of several lines and paragraphs can be read as it is. */
+/** Whether every character of a text of several lines and paragraphs is visible. */
 export function isReadableText(text: string): boolean {
   return isReadableLine(text.replace(/[\t\n\r]/g, ' '))
 }

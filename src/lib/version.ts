@@ -1,4 +1,4 @@
-/** What package.json says of this build. */
+/** Version, commit and oldest supported Node of this build. */
 import { readFileSync } from 'node:fs'
 import { packageFile } from './package-root.js'
 
@@ -9,10 +9,10 @@ const { version, engines } = JSON.parse(readFileSync(packageFile('package.json')
 
 export const VERSION = version
 
-/** The commit that this was built from, twelve hexadecimal digits; `unknown` where the build did not say. */
+/** Commit of the build, twelve hexadecimal digits; `unknown` where the build did not record it. */
 export const COMMIT = readCommit()
 
-/** The first version of Node that serves, such as `20.15.0`. */
+/** Oldest supported version of Node, such as `20.15.0`. */
 export const OLDEST_NODE = engines.node.replace('>=', '')
 
 function readCommit(): string {

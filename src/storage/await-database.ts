@@ -1,4 +1,4 @@
-/** A machine may come up before its database: a service that starts waits for PostgreSQL, instead of ending and being started again. */
+/** Lets a service that starts before its PostgreSQL wait for the database instead of ending. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { MINUTE_MS, SECOND_MS } from '../lib/clock.js'
@@ -10,9 +10,8 @@ const RETRY_MS = { first: 250, longest: 2 * SECOND_MS } as const
 const REPEAT_MS = MINUTE_MS
 
 /**
- * Calls `open` until the database can be reached. A failure that will not pass without somebody's help, such as a wrong password, is
- * thrown at once.
- * @param signal ends the waiting, as when the service is told to stop
+ * Calls `open` until the database can be reached. Throws failures that need somebody's help, such as a wrong password, at once.
+ * @param signal ends the waiting when the service is stopped
  * @throws what `open` throws; the signal's reason
  */
 export async function whenDatabaseIsReachable<T>(

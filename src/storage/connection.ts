@@ -1,4 +1,4 @@
-/** What the statements of a Store need of a database: SQLite answers at once, PostgreSQL over a network. */
+/** The part of a database driver that statements need: SQLite answers at once, PostgreSQL over a network. */
 
 type Answer<T> = T | Promise<T>
 
@@ -6,18 +6,18 @@ export interface Statement<Parameters extends unknown[], Row> {
   get(...parameters: Parameters): Answer<Row | undefined>
   all(...parameters: Parameters): Answer<Row[]>
   /**
-   * Within a transaction it is done before all that is asked for later, whether it is waited for or not; and when it fails, so does
-   * the transaction.
+   * Writes. Within a transaction the write happens before every statement that is sent later, whether the caller awaits it or not; when it
+   * fails, the transaction fails.
    */
   run(...parameters: Parameters): Answer<{ changes: number }>
-  /** The same, whose rows are their first column. */
+  /** The same statement, whose rows are the values of their first column. */
   pluck(): Statement<Parameters, Row>
 }
 
-/** `brief`: finds few rows by an index, so that others may wait behind it. */
+/** `brief` marks a statement that finds few rows by an index, so that other statements may wait behind it on one connection. */
 export type StatementKind = 'brief'
 
-/** Parameters are `?` in order, or `@name` of one object. */
+/** Prepares statements. Their parameters are `?` in order, or `@name` of one object. */
 export interface Connection {
   prepare<Parameters extends unknown[] = unknown[], Row = unknown>(
     sql: string,

@@ -1,33 +1,36 @@
-/** What the services of one database agree on while they run. Nothing of it is durable: with them it is gone. */
+/** Agreements between the services of one database while they run. Nothing of it is durable: it ends with the services. */
 
 import type { EpochProgress } from './epoch-book.js'
 
-/** Tokens of a bucket that fills by `ratePerSecond` up to `burst`. */
+/** A token bucket that fills by `ratePerSecond` tokens up to `burst`. */
 export interface TokenBucket {
   ratePerSecond: number
   burst: number
 }
 
 export interface TokenLease {
-  /** Whole tokens that were taken out; 0 where there was none. */
+  /** Whole tokens that were taken out; 0 when the bucket had none. */
   granted: number
-  /** What the bucket holds after that, with its fraction. */
+  /** Tokens that the bucket holds afterwards, with the fraction. */
   left: number
 }
 
-/** Held, or the digest of the payload for which another holds it, and when that is free if its holder has died. */
+/**
+ * Either the claim, or the digest of the payload for which another service holds it and the seconds until its lease ends if that service
+ * has died.
+ */
 export type Claim = { release(): void } | { heldFor: Buffer; leaseSeconds: number }
 
 /** The right to execute a request for an idempotency key. */
 export interface Claims {
-  /** Takes what nobody holds, or whose holder is gone. @throws StoreUnavailableError */
+  /** Claims a key that no service holds, or whose holder's lease has ended. @throws StoreUnavailableError */
   claim(scope: Buffer, payloadHash: Buffer): Promise<Claim>
 }
 
 /** A service as the others on its database know it. */
 export interface ServiceNode {
   id: string
-  /** Machine and process. */
+  /** Host name and process id. */
   name: string
   version: string
   /** The commit that the service was built from; `unknown` where the build did not say. */
@@ -36,11 +39,14 @@ export interface ServiceNode {
   schema: number | null
   /** Milliseconds since the Unix epoch. */
   startedAt: number
-  /** Until others may take over what it holds. */
+  /** Milliseconds until other services may take over what this one holds. */
   leaseMs: number
-  /** What all are to have alike, by the settings' names; null before it serves. */
+  /** Values that must be alike on all services, by the settings' names; null before the service listens. */
   settings: Record<string, string> | null
-  /** Ids of the master keys that it could read at its last look; null before the first one, and of a version that does not say. */
+  /**
+   * Ids of the master keys that the service could read when it last looked; null before it has looked, and for a version that does not
+   * report them.
+   */
   masterKeys: string[] | null
   /** Why the service is not ready, as /readyz names it; empty for one that is ready. */
   notReady: string[]
@@ -48,9 +54,9 @@ export interface ServiceNode {
 
 /** A service's reports about itself to other services and to commands. */
 export interface Presence {
-  /** Addresses, and what all services are to have alike. @throws StoreUnavailableError */
+  /** Publishes the addresses of this service, and the values that all services must share. @throws StoreUnavailableError */
   announce(settings: Record<string, string>): Promise<void>
-  /** @param ids of the master keys that it can read at this moment */
+  /** @param ids of the master keys that this service can read at this moment */
   showMasterKeys(ids: readonly string[]): void
   /** @param notReady why this service is not ready; empty for one that is */
   showReadiness(notReady: readonly string[]): void
@@ -58,18 +64,19 @@ export interface Presence {
 
 export interface Coordinator extends Claims, Presence {
   readonly id: string
-  /** The schema was changed in a way for which this version's code is too old. */
+  /** Whether the schema was changed in a way for which this version's code is too old. */
   readonly isOutdated: boolean
   /**
-   * Takes or keeps what one service does for all, unless another one has it; 0 gives it up.
-   * @returns whether it is ours for so long, and milliseconds since the Unix epoch by the database's clock
+   * Acquires or renews the leader lease unless another service holds it.
+   * @param forMs length of the lease; 0 gives it up
+   * @returns whether this service holds it for so long, and the database's clock in milliseconds since the Unix epoch
    * @throws StoreUnavailableError
    */
-  takeDuty(forMs: number): Promise<{ isTaken: boolean; nowMs: number }>
-  /** Lets the others know with the next beat. */
+  acquireLeaderLease(forMs: number): Promise<{ isTaken: boolean; nowMs: number }>
+  /** Publishes the progress of this service with its next heartbeat. */
   showEpochs(progress: EpochProgress): void
-  /** @throws StoreUnavailableError */
+  /** Takes tokens out of the bucket of `holder`. @param most tokens to take at most @throws StoreUnavailableError */
   leaseTokens(holder: string, bucket: TokenBucket, most: number): Promise<TokenLease>
-  /** The service is to end: where the database says nothing, all that it is asked from here on fails soon. */
+  /** Announces that the service ends: from here on, requests to a database that does not answer fail within seconds. */
   leave(): void
 }

@@ -28,7 +28,7 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
   { name: 'subject', key: ['id'] },
   { name: 'sandbox_user', key: ['lookup'] },
   { name: 'reference', key: ['id'] },
-  // SQLite's row number, by which captures are ordered as they were seen.
+  // Captures are ordered by SQLite's row number, in which they were seen.
   { name: 'capture', key: ['rowid'] },
   { name: 'challenge', key: ['id'] },
   { name: 'capture_session', key: ['id'] },

@@ -41,7 +41,7 @@ interface CopySide {
 
 /** A database that is only read, as of the moment at which it was opened. */
 export interface CopySource extends CopySide {
-  /** The epochs whose keys wrap data keys beside the working key; null for SQLite, which has none. */
+  /** The key epochs; null for SQLite, which has none. */
   readonly epochs: Pick<EpochBook, 'all'> | null
   /** @throws StoreCopyError source_changed, source_in_use when records may have been written since the source was opened */
   assertUnchanged(): Promise<void>

@@ -54,7 +54,7 @@ type DashboardWriter = Pick<
 >
 
 const NO_HASH = Buffer.alloc(0)
-/** An operator as a person. */
+/** Fields of an operator of the installation, in the shape of a person. */
 const OPERATOR_FIELDS = `${OPERATOR.fields}, NULL AS "tenantId", 'invited' AS "origin"`
 /** A session with the person and the tenant to whom it belongs. */
 const SESSION_FIELDS = `${Object.entries(DASHBOARD_SESSION.columnOf)

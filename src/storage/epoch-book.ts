@@ -1,75 +1,78 @@
-/** How services agree on the epochs of the keys that lie outside of their database. Each step is durable and whole when it resolves. */
+/** How services agree on key epochs, whose keys lie outside of the database. Each step is durable when its promise resolves. */
 import { randomUUID } from 'node:crypto'
 import type { SealedRow } from './records.js'
 
 /**
- * Announced (services read its key), activated (data keys are wrapped under it), settled (all of them are, and the epochs before are
- * retired: their keys may be destroyed).
+ * A key epoch. It is announced (services read its key), then activated (data keys are wrapped under it), then settled (all data keys are
+ * wrapped under it, and the epochs before it are retired: their keys may be destroyed).
  */
 export interface EpochRecord {
-  /** Later ones are greater. */
+  /** Number of the epoch; later epochs have greater numbers. */
   number: number
-  /** Of a key in the folder, or `isKeyless`. */
+  /** Id of a key in the folder, or an id for which `isBaseEpoch` is true. */
   keyId: string
   announcedAt: number
   activatedAt: number | null
-  settledAt: number | null
-  /** Nothing is wrapped under it any more, here. */
+  completedAt: number | null
+  /** When the database stopped holding data keys wrapped under this epoch; null before. */
   retiredAt: number | null
 }
 
 const KEYLESS = 'none-'
 
-/** Names an epoch in which data keys are wrapped by the working key alone, as before the first. */
-export function keylessId(): string {
+/** Makes an id for an epoch in which only the working key wraps data keys, as before the first epoch. */
+export function baseEpochId(): string {
   return `${KEYLESS}${randomUUID()}`
 }
 
-export function isKeyless(keyId: string): boolean {
+export function isBaseEpoch(keyId: string): boolean {
   return keyId.startsWith(KEYLESS)
 }
 
-/** Begun, and not ended. */
-export function isUnderWay({ settledAt, retiredAt }: EpochRecord): boolean {
-  return settledAt === null && retiredAt === null
+/** Whether the rotation to this epoch has begun and not ended. */
+export function isUnderWay({ completedAt, retiredAt }: EpochRecord): boolean {
+  return completedAt === null && retiredAt === null
 }
 
-/** What a service has come to. */
+/** How far a service has followed a rotation. */
 export interface EpochProgress {
-  /** The last epoch whose key it has read, with all that are needed before it. */
+  /** Number of the last epoch whose key the service has read, along with the keys of all epochs that are needed before it. */
   loaded: number
-  /** The one under which it wraps; 0 for none. */
+  /** Number of the epoch under which the service wraps data keys; 0 for none. */
   used: number
 }
 
-/** One wrapped key in the place of another. */
+/** A data key with a new wrapping, and the one that it replaces. */
 export interface RewrappedRow extends SealedRow {
   before: Buffer
 }
 
 export interface EpochBook {
-  /** Oldest first; of those that were retired long ago, nothing. */
+  /** All epochs, oldest first, without those that were retired long ago. */
   all(): Promise<EpochRecord[]>
-  /** Those whose keys these are, however long ago they were retired. */
+  /** The epochs of these keys, however long ago they were retired. */
   of(keyIds: readonly string[]): Promise<EpochRecord[]>
-  /** Unless another one is under way. */
+  /** Announces an epoch, unless another one is under way. */
   announce(keyId: string, at: number): Promise<void>
   activate(number: number, at: number): Promise<void>
-  /** Retires one that was announced alone, so that nothing is wrapped under it, and never will be. */
+  /** Retires an epoch that was announced but not activated, so that no data key is ever wrapped under it. */
   withdraw(number: number, at: number): Promise<void>
-  /** From when it resolves on, nobody writes who wraps under an earlier one. */
+  /** Once it resolves, no service writes that wraps under an earlier epoch. */
   fence(number: number): Promise<void>
-  /** With it, all before it are retired. Not where a later one has begun. */
-  settle(number: number, at: number): Promise<void>
-  /** Names of the services that are alive and have not come so far. */
+  /** Marks the epoch as completed and retires all before it. Does nothing once a later epoch has begun. */
+  complete(number: number, at: number): Promise<void>
+  /** Names of the live services that have not reached the epoch in this respect. */
   behind(stage: keyof EpochProgress, number: number): Promise<string[]>
   /**
-   * Leaves alone what is not as it was before. @param number of the epoch, after which none may have begun; null for a database that
-   * no service has @returns how many were replaced
+   * Replaces wrapped keys, and skips those that have changed since they were read.
+   * @param number of the epoch, after which none may have begun; null for a database that no service uses
+   * @returns how many were replaced
    */
   rewrap(rows: readonly RewrappedRow[], number: number | null): Promise<number>
-  /** Under which these subjects are found. @param createdUntil leaves out those that are newer */
+  /**
+   * Blind indexes of these subjects. @param options.createdUntil leaves out subjects created later, in milliseconds since the Unix epoch
+   */
   blindIndexesOf(subjectIds: readonly string[], options?: { createdUntil: number }): Promise<Buffer[]>
-  /** Of a database that was restored: the epoch of this key in the place of all, settled. */
+  /** Replaces all epochs of a restored database by one settled epoch with this key. */
   adopt(keyId: string, at: number): Promise<void>
 }

@@ -1,4 +1,4 @@
-/** The SQL of the service's own keys, and of all that is sealed under them. */
+/** The SQL of the service's own keys, and of everything that is sealed under them. */
 import type { Connection } from './connection.js'
 import type { KeyringRecord, SealedRow } from './records.js'
 import type { StoreReader, StoreTransaction } from './store.js'
@@ -12,7 +12,7 @@ export function keysReader(database: Connection): KeysReader {
     keyrings: database.prepare<[], KeyringRecord>(
       `SELECT ${KEYRING.fields} FROM keyring ORDER BY created_at`,
     ),
-    // Those of a user are sealed under the user's own key.
+    // Responses of a user are sealed under the user's own key, so they are left out.
     sealedResponses: database.prepare<[Buffer, number], { scope: Buffer; sealed: Buffer }>(
       'SELECT scope, sealed FROM idempotency WHERE scope > ? AND subject_id IS NULL ORDER BY scope LIMIT ?',
     ),
@@ -41,7 +41,7 @@ export function keysReader(database: Connection): KeysReader {
   }
 }
 
-/** @param onErase told when what was sealed under an old key was replaced */
+/** @param onErase called when a value that was sealed under an old key was replaced */
 export function keysWriter(database: Connection, onErase: () => void): KeysWriter {
   const sql = {
     putKeyring: database.prepare(KEYRING.replace),
@@ -58,7 +58,7 @@ export function keysWriter(database: Connection, onErase: () => void): KeysWrite
         'UPDATE second_factor SET sealed = @sealed WHERE id = @id',
       ),
       webhook_delivery: database.prepare<[SealedRow]>(
-        // Its body may have been forgotten meanwhile.
+        // The body of a delivery may have been deleted meanwhile.
         'UPDATE webhook_delivery SET sealed = @sealed WHERE id = @id AND sealed IS NOT NULL',
       ),
     },

@@ -1,4 +1,4 @@
-/** The store that is configured; the driver of the other is not loaded. */
+/** Opens the configured store. The driver of the other database is not loaded. */
 import { join } from 'node:path'
 import { type Config, isPostgres, sqliteFile } from '../config/config.js'
 import { isThere } from '../config/is-there.js'
@@ -6,16 +6,16 @@ import { describePostgres, parsePostgresUrl } from '../config/postgres-url.js'
 import { type Store, StoreOpenError } from './store.js'
 
 export interface OpenOptions {
-  /** By a service: alone on a SQLite file, beside others on PostgreSQL. Commands work beside it. */
+  /** True for a service, which has a SQLite file for itself or shares PostgreSQL with others. Commands work at the same time. */
   serving?: boolean
-  /** The schema of an earlier version may be brought up to date, as a service does at its start. */
+  /** True to bring the schema of an earlier version up to date, as a service does at its start. */
   migrating?: boolean
 }
 
 type DatabaseConfig = Pick<Config, 'database' | 'databasePasswordFile'> & Partial<Pick<Config, 'dataDir'>>
 
 /**
- * Makes the database where there is none.
+ * Opens the store, and creates the database where there is none.
  * @throws ConfigError; StoreOpenError; SchemaOutdatedError for the schema of an earlier version, unless `serving` or `migrating`
  */
 export async function openStore(
@@ -36,16 +36,15 @@ export async function openStore(
   )
 }
 
-/** Nothing is made. @throws ConfigError; StoreOpenError when PostgreSQL cannot be asked */
+/** Whether the database exists. Creates nothing. @throws ConfigError; StoreOpenError when PostgreSQL cannot be reached */
 export async function hasDatabase(config: DatabaseConfig): Promise<boolean> {
   if (!isPostgres(config)) return isThere(sqliteFile(config))
   return (await schemas(config)).found > 0
 }
 
 /**
- * Only reads.
- * @returns the schema of the database, 0 where there is none, and the schema of this version
- * @throws ConfigError; StoreOpenError for what is no database of ours or of a newer version, or cannot be read
+ * Reads the schema of the database (`found`, 0 when there is none) and of this version (`own`).
+ * @throws ConfigError; StoreOpenError for a database that is another application's, a newer version's, or cannot be read
  */
 export async function schemas(config: DatabaseConfig): Promise<{ found: number; own: number }> {
   if (!isPostgres(config)) {
@@ -63,7 +62,7 @@ function postgresOptions({ databasePasswordFile, dataDir }: DatabaseConfig) {
   }
 }
 
-/** Whoever reads that PostgreSQL cannot be used is told what to do about it, too. */
+/** Adds advice on what to do to the message that PostgreSQL cannot be used. */
 async function advised<T>(
   { database, databasePasswordFile }: DatabaseConfig,
   work: () => Promise<T>,
@@ -83,8 +82,8 @@ async function advised<T>(
 }
 
 /**
- * Only reads.
- * @returns ids of the master keys that open the database; empty for one without keys, and of a schema that this version does not read
+ * Reads the ids of the master keys that open the database.
+ * @returns an empty list for a database without keys, or with a schema that this version does not read
  * @throws as `schemas` does
  */
 export async function masterKeysOf(config: DatabaseConfig): Promise<string[]> {
@@ -100,7 +99,7 @@ export async function masterKeysOf(config: DatabaseConfig): Promise<string[]> {
   )
 }
 
-/** Where it is, for messages, without a password. @throws ConfigError */
+/** Location of the database for messages, without a password. @throws ConfigError */
 export function describeDatabase(config: DatabaseConfig): string {
   return isPostgres(config) ? describePostgres(parsePostgresUrl(config.database)) : sqliteFile(config)
 }

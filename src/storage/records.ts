@@ -1,4 +1,4 @@
-/** The rows that a Store keeps. Times are milliseconds since the epoch; `sealed` and `wrapped` bytes are opaque to storage. */
+/** The rows that a Store keeps. Times are milliseconds since the Unix epoch; `sealed` and `wrapped` bytes are opaque to storage. */
 
 import type { Environment } from '../config/config.js'
 import type { LivenessRequirement } from '../config/liveness-requirement.js'
@@ -7,24 +7,24 @@ export interface TenantRecord {
   id: string
   name: string
   createdAt: number
-  /** Contract of the production key: sustained requests per second, and how many may come at once. */
+  /** Rate limit of the production key: sustained requests per second; `burst` is how many may come at once. */
   ratePerSecond: number
   burst: number
-  /** Overrides the configured false match rate. */
+  /** False match rate that overrides the configured one, above 0 and below 1; null for the configured rate. */
   fmr: number | null
-  /** What must have been checked of every capture, besides what is configured; null for nothing. */
+  /** Liveness checks that every capture must have passed, beyond those configured; null for none. */
   requireLiveness: LivenessRequirement | null
-  /** Age in minutes of the verdict without which no reference is replaced; null where none is needed. */
+  /** Maximum age, in minutes, of the verdict that a replacement of the reference needs; null when it needs none. */
   replaceVerdictMinutes: number | null
-  /** JSON of what the hosted capture page is for this tenant; null where nothing was set. */
+  /** JSON of the settings of this tenant's hosted capture page; null when nothing was set. */
   capturePage: string | null
-  /** When the first sandbox verify cleared; null before. */
+  /** When the first sandbox verify was approved; null before. */
   productionIssuedAt: number | null
   /** When the first production key was revealed; null before. */
   productionRevealedAt: number | null
-  /** Its keys are refused from then on; null while they are not. */
+  /** Time since which the tenant's keys are refused; null while they are accepted. */
   suspendedAt: number | null
-  /** Its users, keys and secrets are gone, and its audit log stays; null for a tenant that is there. */
+  /** When the tenant was deleted: users, keys and secrets are gone, the audit log stays; null for a tenant that exists. */
   deletedAt: number | null
 }
 
@@ -34,35 +34,35 @@ export interface ApiKeyRecord {
   type: Environment
   /** SHA-256 of the key. */
   hash: Buffer
-  /** The last four characters, to tell keys apart. */
+  /** The last four characters of the key, to tell keys apart. */
   hint: string
-  /** Name of a further key, which its tenant has beside the first key of the environment; null for the first key. */
+  /** Name of an additional key of the tenant; null for the first key of the environment. */
   name: string | null
-  /** Scopes of the key, separated by blanks; null for a key that may do everything. */
+  /** Scopes of the key, separated by blanks; null for a key without restriction. */
   scopes: string | null
-  /** Addresses and networks from which it may be used, with blanks between; null for any. */
+  /** Addresses and networks from which the key may be used, separated by blanks; null for any. */
   networks: string | null
-  /** The client certificate that it needs: `sha256:` and its fingerprint, or `CN=` and its common name; null for none. */
+  /** The client certificate that the key needs: `sha256:` and its fingerprint, or `CN=` and its common name; null for none. */
   certificate: string | null
   createdAt: number
-  /** End of a grace period; null for ever. */
+  /** End of a grace period; null for no end. */
   validUntil: number | null
   revokedAt: number | null
 }
 
 export interface SigningSecretRecord {
-  /** The `kid`. */
+  /** The `kid` of the signatures. */
   id: string
   tenantId: string
   sealed: Buffer
   createdAt: number
-  /** End of the overlap; null for the current secret. */
+  /** End of the overlap with the next secret; null for the current secret. */
   validUntil: number | null
 }
 
 /** The service's keys, sealed under one master key. */
 export interface KeyringRecord {
-  /** Of the master key. */
+  /** Id of the master key. */
   masterKeyId: string
   sealed: Buffer
   createdAt: number
@@ -70,11 +70,11 @@ export interface KeyringRecord {
   generation: number
 }
 
-/** What can be sealed anew under another working key. */
+/** Kinds of rows whose values can be sealed under another working key. */
 export type SealedKind = 'subject' | 'signing_secret' | 'second_factor' | 'idempotency' | 'webhook_delivery'
 
 export interface SealedRow {
-  /** By which it is ordered and named, and the context in which it is sealed. */
+  /** Id of the row, which orders the rows of a kind and is the context of the sealing. */
   id: string
   sealed: Buffer
 }
@@ -84,18 +84,18 @@ export interface SubjectRecord {
   id: string
   tenantId: string
   environment: Environment
-  /** HMAC-SHA256 of tenant, environment and user id. */
+  /** Blind index: HMAC-SHA256 of tenant, environment and user id. */
   blindIndex: Buffer
-  /** The user's data key, wrapped; erasing it erases whatever it sealed, in every copy. */
+  /** The user's data key, wrapped. Erasing it erases everything sealed under it, in every copy. */
   wrappedKey: Buffer
   createdAt: number
-  /** Consecutive rejections. */
+  /** Number of consecutive rejections. */
   failures: number
   /** No verify is evaluated before this time. */
   lockedUntil: number | null
-  /** Set when the rejections went on; only re-enrolment clears it. */
+  /** When the user was disabled because rejections continued after a lockout; null otherwise. Only a new enrolment clears it. */
   disabledAt: number | null
-  /** The verification by which the user agreed to another reference, and when; null where there is none, or it was used. */
+  /** Id of the verification by which the user agreed to a new reference, with its time; null when there is none, or it was used. */
   replaceVerdict: string | null
   replaceVerdictAt: number | null
 }
@@ -103,35 +103,35 @@ export interface SubjectRecord {
 export interface ReferenceRecord {
   id: string
   subjectId: string
-  /** The model pack it was made with. */
+  /** Id of the model pack that made the reference. */
   model: string
   sealed: Buffer
   createdAt: number
 }
 
-/** A capture that was seen, for telling replays. */
+/** A capture that was seen, kept to recognize replays. */
 export interface CaptureRecord {
   subjectId: string
   /** Keyed digest of the image bytes. */
   digest: Buffer
-  /** The embedding under the user's data key; empty where the digest alone is kept. */
+  /** The embedding, sealed under the user's data key; empty when only the digest is kept. */
   sealed: Buffer
   seenAt: number
 }
 
 export interface CaptureHistory {
-  /** Whether one of the digests that were asked for is among all. */
+  /** Whether the history contains one of the digests that were asked for. */
   hasDigest: boolean
-  /** The sealed embeddings, newest first; without captures of which the digest alone is kept. */
+  /** The sealed embeddings, newest first, without captures of which only the digest is kept. */
   newest: Buffer[]
-  /** The place of the latest one of all: what is remembered later comes after it. 0 where there is none. */
+  /** Position of the latest capture, after which later captures come; 0 when there is none. */
   last: number
 }
 
 export interface IdempotencyRecord {
   /** HMAC of tenant, environment, method, path and key. */
   scope: Buffer
-  /** The user whose erasure takes this record along; null for none. */
+  /** Blind index of the user whose erasure deletes this record; null for none. */
   blindIndex: Buffer | null
   /** The subject whose data key sealed it; null for the service's own key. */
   subjectId: string | null
@@ -153,58 +153,58 @@ export interface ErasureRecord {
   expiresAt: number
 }
 
-/** How far a tenant's log goes, under the chain key: whoever cuts its end off cannot make another. */
+/** How far a tenant's log goes, authenticated under the chain key: who cuts off the end of the log cannot make a seal for it. */
 export interface AuditSealRecord {
   tenantId: string
   sequence: number
   mac: Buffer
 }
 
-/** How far the logs have been verified in the background: JSON, and what vouches for it. */
-export interface AuditWalkRecord {
+/** How far the background verification of the logs has come: JSON, and its MAC. */
+export interface AuditVerificationRecord {
   state: string
   mac: Buffer
 }
 
 export interface AuditRecord {
   tenantId: string
-  /** 1, 2, 3, … without a gap. */
+  /** Number of the entry: 1, 2, 3, … without a gap. */
   sequence: number
   /** Canonical JSON of the entry. */
   entry: string
-  /** Chain value, 32 bytes. */
+  /** Value of the hash chain after this entry, 32 bytes. */
   hash: Buffer
 }
 
-/** The last entry of a log and its seal, as of one moment. Both are undefined for an empty log. */
+/** The last entry of a log and its seal, read in one snapshot. Both are undefined for an empty log. */
 export interface AuditEnd {
   head: AuditRecord | undefined
   seal: AuditSealRecord | undefined
 }
 
-/** A challenge that was given out. */
+/** A challenge that was issued. */
 export interface ChallengeRecord {
   id: string
   tenantId: string
   environment: Environment
-  /** The user whose erasure takes it along. */
+  /** Blind index of the user whose erasure deletes the challenge. */
   blindIndex: Buffer
   /** HMAC of user, purpose and action under the challenge's nonce. */
   binding: Buffer
-  /** With blanks between. */
+  /** Steps of the challenge, separated by blanks. */
   steps: string
   createdAt: number
   expiresAt: number
-  /** Null while it can be used. */
+  /** When the challenge was used; null while it can be used. */
   usedAt: number | null
 }
 
-/** The picture of a tenant on the hosted capture page. */
+/** The logo of a tenant on the hosted capture page. */
 export interface CaptureLogoRecord {
   tenantId: string
   /** SHA-256 of `image`. */
   sha256: Buffer
-  /** A PNG. */
+  /** The picture as a PNG file. */
   image: Buffer
 }
 
@@ -213,35 +213,35 @@ export interface CaptureSessionRecord {
   id: string
   tenantId: string
   environment: Environment
-  /** Of the API key that asked for it. */
+  /** Id of the API key that created the session. */
   keyId: string
-  /** The user whose erasure takes it along. */
+  /** Blind index of the user whose erasure deletes the session. */
   blindIndex: Buffer
   purpose: 'verify' | 'enroll'
-  /** What it is for, under a key of its own that the database does not hold. */
+  /** The request that created the session, sealed under a key of its own that the database does not hold. */
   sealed: Buffer
-  /** That key, under the secret in the link that was given out. */
+  /** The key of `sealed`, sealed under the secret in the link that was given out. */
   link: Buffer
-  /** SHA-256 of the cookie of the browser that opened the link; null before. */
+  /** SHA-256 of the cookie of the browser that opened the link; null before one did. */
   browser: Buffer | null
-  /** As `link`, for the phone that it was handed to; null where it was not. */
+  /** The key of `sealed` under the secret of the phone's link; null when the session was not handed to a phone. */
   phoneLink: Buffer | null
   phoneBrowser: Buffer | null
-  /** Of the text that the person agreed to; null before. */
+  /** Version of the text that the person agreed to; null before. */
   consentVersion: string | null
   consentedAt: number | null
-  /** Captures that were judged. */
+  /** Number of captures that were judged. */
   attempts: number
-  /** The challenge of the last of them, under which its answer is kept; null before the first. */
+  /** Id of the challenge of the last judged capture, under which its answer is kept; null before the first. */
   answered: string | null
   status: 'open' | 'completed' | 'cancelled'
   createdAt: number
   expiresAt: number
-  /** When webhooks were told that it expired; null for a session that did not, or that nobody was told of yet. */
-  expiryToldAt: number | null
+  /** When the expiry was sent to the webhooks; null for a session that has not expired, or whose expiry was not sent yet. */
+  expiryReportedAt: number | null
 }
 
-/** A text that somebody has agreed to on the hosted capture page. It stays as long as the audit log that names its hash. */
+/** A text that people have agreed to on the hosted capture page. It is kept as long as the audit log that names its hash. */
 export interface ConsentTextRecord {
   tenantId: string
   /** SHA-256 hash of the text. */
@@ -253,10 +253,10 @@ export interface ConsentTextRecord {
   firstAgreedAt: number
 }
 
-/** How long a stretch of counted traffic is. */
+/** Length of a counted interval of traffic. */
 export type TrafficResolution = 'minute' | 'hour'
 
-/** What was counted of a tenant's requests, without users. */
+/** Counted requests of a tenant within one interval, without users. */
 /** An entry of the request log. */
 export interface RequestRecord {
   /** UUIDv7: entries sort by it in the order in which requests came. */
@@ -268,28 +268,28 @@ export interface RequestRecord {
   /** Error code, or the reason of a rejection; null where neither is. */
   code: string | null
   verdict: 'approved' | 'rejected' | null
-  /** 1 where the answer was kept from an earlier request, else 0. */
+  /** 1 when the answer was kept from an earlier request, else 0. */
   isReplay: number
   durationMs: number
   /** Id of the API key. */
   keyId: string | null
-  /** Where the request came from; null for one of the hosted capture page. */
+  /** Address of the caller; null for a request of the hosted capture page. */
   address: string | null
   /** The caller's own `X-Request-Id`. */
   clientRequestId: string | null
   verificationId: string | null
-  /** Pseudonym of the user: in production that of the audit log, which erasure makes unlinkable. */
+  /** Pseudonym of the user. In production it is the audit log's, which erasure makes unlinkable. */
   subject: string | null
-  /** User id, in the sandbox only: sealed, in base64; erasure takes it away. */
+  /** User id, in the sandbox only: sealed, in base64; deleted by erasure. */
   sandboxUser: string | null
 }
 
 export interface TrafficRecord {
   tenantId: string
   resolution: TrafficResolution
-  /** Start. */
+  /** Start of the interval. */
   at: number
-  /** JSON. */
+  /** JSON of the counts. */
   counts: string
 }
 
@@ -305,13 +305,13 @@ export interface LoginLinkRecord {
 export interface SecondFactorRecord {
   /** Id of the person; `operator` for the operator without a name. */
   id: string
-  /** The secret. */
+  /** The secret of the second factor, sealed. */
   sealed: Buffer
-  /** JSON: hashes of the recovery codes that are left. */
+  /** JSON: hashes of the recovery codes that were not used yet. */
   recovery: string
-  /** Number of the last step whose code was taken; null before the first. */
+  /** Number of the 30-second step whose code was last accepted; null before the first. */
   lastStep: number | null
-  /** Null until a code has been confirmed: it is not in force before. */
+  /** When a first code was confirmed, from which on the factor is in force; null before. */
   enrolledAt: number | null
 }
 
@@ -321,78 +321,78 @@ export interface PersonLinkRecord {
   hash: Buffer
   /** The person's tenant; null for an operator. */
   tenantId: string | null
-  /** Null for the operator without a name. */
+  /** Id of the person; null for the operator without a name. */
   personId: string | null
   expiresAt: number
 }
 
-/** Somebody signed in to the dashboard. */
+/** A session of somebody who is signed in to the dashboard. */
 export interface SessionRecord {
   /** SHA-256 of the cookie's token. */
   hash: Buffer
-  /** Null for an operator. */
+  /** Id of the tenant; null for an operator. */
   tenantId: string | null
-  /** Null for a session that a tenant's login link or the operator's password began: no name is known then. */
+  /** Id of the person; null for a session that a tenant's login link or the operator's password began, which give no name. */
   personId: string | null
-  /** When it ends unless it is used before. */
+  /** When the session ends unless it is used before. */
   expiresAt: number
-  /** When it ends however much it is used. Null, as is all below, for a session that a version before this one began. */
+  /** When the session ends even if it is used. Null, like all fields below, for a session that an earlier version began. */
   endsAt: number | null
   createdAt: number | null
   lastUsedAt: number | null
-  /** When the person last showed who they are; null as well where an OpenID provider did not say. */
+  /** When the person last authenticated; also null when an OpenID provider did not report it. */
   authenticatedAt: number | null
   method: SessionMethod | null
   /** Source address at the sign-in. */
   address: string | null
-  /** As the browser named itself at the sign-in. */
+  /** User agent of the browser at the sign-in. */
   browser: string | null
 }
 
-/** By which a session was begun: a login link, the password, or an OpenID provider. */
+/** How a session began: by a login link, the password, or an OpenID provider. */
 export type SessionMethod = 'link' | 'password' | 'oidc'
 
-/** Where a tenant wants to be told of what happens. */
+/** An endpoint to which the service sends a tenant's webhooks. */
 export interface WebhookEndpointRecord {
   id: string
   tenantId: string
   environment: Environment
   url: string
-  /** Types with commas between; empty for all. */
+  /** Event types, separated by commas; empty for all. */
   events: string
   createdAt: number
-  /** Events that were not kept, because too many waited. */
+  /** Number of events that were dropped because too many were waiting. */
   dropped: number
-  /** Time of the last try that was taken; null before the first one. */
+  /** When a delivery was last accepted; null before the first. */
   lastSuccessAt: number | null
-  /** Time of the last try that was not taken; null before the first one. */
+  /** When a delivery last failed; null before the first. */
   lastFailureAt: number | null
-  /** HTTP status of that try, or why there was none. */
+  /** HTTP status of the last failure, or why there was no answer; null before the first. */
   lastFailure: string | null
-  /** Tries since the last one that was taken. */
+  /** Number of failed deliveries since the last accepted one. */
   failures: number
 }
 
-/** One event on its way to one endpoint. */
+/** The delivery of one event to one endpoint. */
 export interface WebhookDeliveryRecord {
   id: string
   eventId: string
   endpointId: string
   tenantId: string
   type: string
-  /** The user whose erasure takes the body along; null for none. */
+  /** Blind index of the user whose erasure deletes the body; null for none. */
   blindIndex: Buffer | null
   /** The subject whose data key sealed it; null for the service's own key. */
   subjectId: string | null
-  /** The body; null once it is wanted no longer. */
+  /** The body; null once it is not needed any more. */
   sealed: Buffer | null
   status: 'pending' | 'delivered' | 'failed' | 'erased'
   attempts: number
-  /** Null unless it is pending. */
+  /** When the next delivery is due; null unless the delivery is pending. */
   nextAttemptAt: number | null
-  /** HTTP status of the last try, or why there was none. */
+  /** HTTP status of the last attempt, or why there was no answer; null before the first. */
   lastOutcome: string | null
-  /** The sender that is at it now; null for none. */
+  /** Id of the sender that is delivering it now; null for none. */
   takenBy: string | null
   createdAt: number
   finishedAt: number | null
@@ -401,22 +401,22 @@ export interface WebhookDeliveryRecord {
 
 export type PersonRole = 'admin' | 'viewer'
 
-/** The way in which a person showed who they are: the password, or an OpenID provider. */
+/** How a person authenticated: by password, or by an OpenID provider. */
 export type SignInMethod = 'password' | 'oidc'
 
-/** Somebody who signs in to the dashboard under a name. No two have the same name, whichever tenants they belong to. */
+/** A person who signs in to the dashboard under a name. Names are unique in the whole installation. */
 export interface PersonRecord {
   id: string
   /** The tenant to which the person belongs; null for an operator of the installation. */
   tenantId: string | null
   name: string
   role: PersonRole
-  /** As `hashPassword` makes it; null for a person of a tenant who has not chosen one. */
+  /** Hash as `hashPassword` makes it; null for a person of a tenant who has not chosen a password. */
   passwordHash: string | null
-  /** `provider` for a person of a tenant whom only the provider's groups let in. */
+  /** `provider` for a person of a tenant who is let in only by the provider's groups. */
   origin: 'invited' | 'provider'
   createdAt: number
-  /** Null before the first one; so is how. */
+  /** When the person last signed in; null, like the method, before the first time. */
   lastSignInAt: number | null
   lastSignInBy: SignInMethod | null
 }

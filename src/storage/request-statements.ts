@@ -1,4 +1,4 @@
-/** The SQL of the request log: what was called lately, in both environments. */
+/** The SQL of the request log, which lists recent requests in both environments. */
 import type { Connection } from './connection.js'
 import type { RequestRecord } from './records.js'
 import type { RequestListing, RequestReader, RequestWriter } from './request-store.js'

@@ -1,32 +1,32 @@
-/** The database's side of the request log. Entries are ordered by their ids, which begin with their time. */
+/** Reading and writing the request log. Entries are ordered by their ids, which begin with their time. */
 import type { Environment } from '../config/config.js'
 import type { RequestRecord } from './records.js'
 
 export interface RequestListing {
   tenantId: string
   environment: Environment
-  /** Request ids: from this one on, which is the earliest. */
+  /** The earliest request id to list (inclusive). */
   from: string
-  /** Request ids: before this one. */
+  /** The request id at which the list ends (exclusive). */
   before: string
   limit: number
   /** Only requests with this error code or reason. */
   code?: string
-  /** Only requests for the user of this pseudonym, whatever their code. */
+  /** Only requests for the user of this pseudonym, with any code or none. */
   subject?: string
 }
 
 export interface RequestReader {
-  /** Newest first. */
+  /** Entries of one listing, newest first. */
   requests(listing: RequestListing): Promise<RequestRecord[]>
   /** Entries that have the id as request id, client request id or verification id, in both environments, newest first. */
   requestsNamed(tenantId: string, id: string, limit: number): Promise<RequestRecord[]>
 }
 
 export interface RequestWriter {
-  /** Does nothing where the request is in the log already. */
+  /** Inserts an entry, unless the request is in the log already. */
   insertRequest(request: RequestRecord): Promise<void>
-  /** Leaves the newest `most` requests with a code and the newest `most` without. */
+  /** Keeps only the newest `most` requests with a code and the newest `most` without a code. */
   trimRequests(tenantId: string, environment: Environment, most: number): Promise<void>
   /** Deletes requests with an id before this one, oldest first. @returns how many */
   deleteRequests(before: string, limit: number): Promise<number>

@@ -1,6 +1,6 @@
 /**
- * The SQL of a store over one connection: reads, and the writes that run inside a transaction. What concerns tenants,
- * users and the audit log stands here; dashboard, keys and webhooks have files of their own.
+ * The SQL of a store over one connection: reads, and the writes that run inside a transaction. This file has tenants, users and the audit
+ * log; dashboard, keys and webhooks have files of their own.
  */
 import type { Environment } from '../config/config.js'
 import type { Connection } from './connection.js'
@@ -11,7 +11,7 @@ import type {
   ApiKeyRecord,
   AuditRecord,
   AuditSealRecord,
-  AuditWalkRecord,
+  AuditVerificationRecord,
   CaptureRecord,
   CaptureSessionRecord,
   ChallengeRecord,
@@ -41,12 +41,12 @@ import {
 } from './tables.js'
 import { webhookReader, webhookWriter } from './webhook-statements.js'
 
-/** Of each table, in one transaction: others wait for so long, and SQLite on the thread that serves. */
+/** Rows of a table deleted in one transaction: other writers wait meanwhile, and SQLite deletes on the thread that serves. */
 const EXPIRED_AT_ONCE = 250
-/** After its end, so that whoever comes late is told that it is over. */
+/** How long a challenge is kept after its end, so that a late caller learns that it has expired. */
 const CHALLENGE_KEPT_MS = 3_600_000
 
-/** Who calls, and by whose secrets the answer is signed. */
+/** The caller's key and tenant, and the secrets that sign the answer. */
 const CALLER = joined<{ key: ApiKeyRecord; tenant: TenantRecord; secret: SigningSecretRecord }>({
   key: API_KEY,
   tenant: TENANT,
@@ -58,7 +58,7 @@ const USER = joined<{ subject: SubjectRecord; reference: ReferenceRecord }>({
   reference: REFERENCE,
 })
 
-/** Of what is asked for before every call, one statement asks for all that it can: it may cost the way to another machine. */
+/** Reads committed state. One statement reads all that every call needs, because each statement may be a round trip to another machine. */
 export function storeReader(database: Connection): StoreReader {
   const sql = {
     tenantById: database.prepare<[string], TenantRecord>(
@@ -90,7 +90,7 @@ export function storeReader(database: Connection): StoreReader {
        WHERE subject.lookup = ?`,
       'brief',
     ),
-    subjectAlone: database.prepare<[Buffer], SubjectRecord>(
+    subjectWithoutReference: database.prepare<[Buffer], SubjectRecord>(
       `SELECT ${SUBJECT.fields} FROM subject WHERE lookup = ?`,
     ),
     referencesOf: database.prepare<[string], { environment: Environment; count: number }>(
@@ -120,7 +120,7 @@ export function storeReader(database: Connection): StoreReader {
         'brief',
       ),
     ),
-    // A sum: whenever a LIMIT that is a bare parameter is given, SQLite plans the statement anew.
+    // The LIMIT is a sum, because SQLite plans a statement again whenever a bare parameter is given as LIMIT.
     captures: database
       .prepare<[string, number, number], Buffer>(
         `SELECT sealed FROM capture WHERE subject_id = ? AND seen_at > ? AND length(sealed) > 0 ORDER BY seen_at DESC LIMIT ? + 0`,
@@ -138,7 +138,7 @@ export function storeReader(database: Connection): StoreReader {
       `SELECT ${CAPTURE_SESSION.fields} FROM capture_session WHERE id = ?`,
       'brief',
     ),
-    untoldExpiredCaptureSessions: database.prepare<[number, number], CaptureSessionRecord>(
+    unreportedExpiredCaptureSessions: database.prepare<[number, number], CaptureSessionRecord>(
       `SELECT ${CAPTURE_SESSION.fields} FROM capture_session
        WHERE expires_at <= ? AND status = 'open' AND expiry_told_at IS NULL ORDER BY expires_at LIMIT ?`,
     ),
@@ -174,7 +174,7 @@ export function storeReader(database: Connection): StoreReader {
     recentAuditEntries: database.prepare<[string, number, number], AuditRecord>(
       `SELECT ${AUDIT.fields} FROM audit WHERE tenant_id = ? AND sequence < ? ORDER BY sequence DESC LIMIT ?`,
     ),
-    auditVerification: database.prepare<[], AuditWalkRecord>('SELECT state, mac FROM audit_walk'),
+    auditVerification: database.prepare<[], AuditVerificationRecord>('SELECT state, mac FROM audit_walk'),
     lastBackup: database.prepare<[], number>('SELECT at FROM last_backup').pluck(),
     tenantCount: database.prepare<[], number>('SELECT count(*) FROM tenant').pluck(),
     referenceCount: database
@@ -218,7 +218,7 @@ export function storeReader(database: Connection): StoreReader {
       const { subject, reference } = USER.split(row)
       return { subject: subject!, reference }
     },
-    subjectAlone: async (blindIndex) => sql.subjectAlone.get(blindIndex),
+    subjectWithoutReference: async (blindIndex) => sql.subjectWithoutReference.get(blindIndex),
     referencesOf: async (tenantId) => {
       const counts = { production: 0, sandbox: 0 }
       for (const { environment, count } of await sql.referencesOf.all(tenantId)) counts[environment] = count
@@ -228,9 +228,9 @@ export function storeReader(database: Connection): StoreReader {
     unusedSandboxUsers: async (before, limit) => sql.unusedSandboxUsers.all(before, limit),
     blindIndexesOf: async (tenantId, limit) => sql.blindIndexesOf.all(tenantId, limit),
     captureHistory: async (subjectId, digests, since, limit) => {
-      // None is empty.
+      // SQL has no empty list: an empty digest matches no capture.
       const asked = digests.length > 0 ? digests : [Buffer.alloc(0)]
-      // First: what is remembered meanwhile is then looked at twice, and never not at all.
+      // Read first, so that a capture that is inserted meanwhile is looked at twice rather than not at all.
       const seen = (await sql.seenCaptures(asked.length).get(...asked, since, subjectId))!
       const newest = await sql.captures.all(subjectId, since, limit)
       return { hasDigest: seen.matches > 0, newest, last: seen.last ?? 0 }
@@ -238,7 +238,8 @@ export function storeReader(database: Connection): StoreReader {
     capturesAfter: async (subjectId, last) => sql.capturesAfter.all(subjectId, last),
     challenge: async (id) => sql.challenge.get(id),
     captureSession: async (id) => sql.captureSession.get(id),
-    untoldExpiredCaptureSessions: async (until, limit) => sql.untoldExpiredCaptureSessions.all(until, limit),
+    unreportedExpiredCaptureSessions: async (until, limit) =>
+      sql.unreportedExpiredCaptureSessions.all(until, limit),
     idempotencyRecord: async (scope, now) => sql.idempotency.get(scope, now),
     erasure: async (blindIndex, now) => sql.erasure.get(blindIndex, now),
     auditHead: async (tenantId) => sql.auditHead.get(tenantId),
@@ -271,9 +272,9 @@ export function storeReader(database: Connection): StoreReader {
 
 const OF_USER = 'subject_id = (SELECT id FROM subject WHERE lookup = ?)'
 
-/** @param onErase told when a user's key was deleted */
+/** @param onErase called when a user's key was deleted */
 export function storeTransaction(database: Connection, onErase: () => void): StoreTransaction {
-  /** In the order of an index: PostgreSQL would else read from the start what batches before have left there, dead. */
+  /** Deletes in the order of an index: otherwise PostgreSQL would start each batch by reading the dead rows of the batches before. */
   const expire = (table: string, key: string, condition: string, order = 'expires_at') =>
     database.prepare(
       `DELETE FROM ${table} WHERE (${key}) IN
@@ -301,7 +302,7 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
       'DELETE FROM person_link WHERE tenant_id = @id',
       'DELETE FROM second_factor WHERE id IN (SELECT id FROM person WHERE tenant_id = @id)',
       'DELETE FROM person WHERE tenant_id = @id',
-      // Its deliveries go with it.
+      // The foreign key deletes the deliveries of the endpoint.
       'DELETE FROM webhook_endpoint WHERE tenant_id = @id',
       'DELETE FROM traffic WHERE tenant_id = @id',
       'DELETE FROM request_log WHERE tenant_id = @id',
@@ -311,7 +312,7 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
       'UPDATE tenant SET capture_page = NULL WHERE id = @id',
     ].map((statement) => database.prepare<[{ id: string; at: number }]>(statement)),
     insertApiKey: database.prepare(API_KEY.insert),
-    // Not those whose grace is over before: they have ended already.
+    // Keys whose grace period has ended already are left as they are.
     revokeEveryApiKey: database.prepare(
       `UPDATE api_key SET revoked_at = @revokedAt WHERE tenant_id = @tenantId AND type = @type AND revoked_at IS NULL
        AND (valid_until IS NULL OR valid_until > @revokedAt)`,
@@ -352,8 +353,8 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
     deleteChallenges: database.prepare('DELETE FROM challenge WHERE lookup = ?'),
     putCaptureSession: database.prepare(CAPTURE_SESSION.replace),
     deleteCaptureSessions: database.prepare('DELETE FROM capture_session WHERE lookup = ?'),
-    // An expired record of the same scope may still wait for its purge. One that has not expired makes the statement fail, and
-    // with it a transaction that has not waited for its answer: the hash takes no NULL.
+    // Replaces an expired record of the same scope that was not deleted yet. For a record that has not expired the hash becomes NULL, which
+    // the column refuses: so the statement fails, and with it a transaction that has not waited for its answer.
     insertIdempotency: database.prepare(
       `${IDEMPOTENCY.insert}
        ON CONFLICT (scope) DO UPDATE SET lookup = excluded.lookup, subject_id = excluded.subject_id,
@@ -375,7 +376,7 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
     putErasure: database.prepare(ERASURE.replace),
     appendAudit: database.prepare(AUDIT.insert),
     putAuditSeal: database.prepare(AUDIT_SEAL.replace),
-    putAuditWalk: database.prepare(
+    putAuditVerification: database.prepare(
       'INSERT INTO audit_walk (id, state, mac) VALUES (1, ?, ?) ON CONFLICT (id) DO UPDATE SET state = excluded.state, mac = excluded.mac',
     ),
     setLastBackup: database.prepare(
@@ -388,7 +389,7 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
     expireCaptures: expire('capture', 'rowid', 'seen_at <= ?', 'seen_at'),
     expireChallenges: expire('challenge', 'id', 'expires_at <= ?'),
     expireCaptureSessions: expire('capture_session', 'id', 'expires_at <= ?'),
-    // What a suspended tenant is still to be told waits for its return.
+    // Deliveries to a suspended tenant wait for its return.
     expireWebhooks: expire(
       'webhook_delivery',
       'id',
@@ -413,7 +414,7 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
     setProductionRevealed: async (tenantId, at) => void sql.setProductionRevealed.run(at, tenantId),
     setSuspended: async (tenantId, at) => void sql.setSuspended.run(at, tenantId),
     closeTenant: async (id, at) => {
-      // Not every one names the time.
+      // Some of these statements do not use the time.
       for (const statement of sql.closeTenant) statement.run({ id, at })
       onErase()
     },
@@ -424,7 +425,7 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
       const statement = 'revokedAt' in end ? sql.revokeApiKeys : sql.limitApiKeys
       return (await statement.run({ tenantId, type, name: name ?? '', ...end })).changes
     },
-    endGraces: async (tenantId, type, name, revokedAt) =>
+    endGracePeriods: async (tenantId, type, name, revokedAt) =>
       (await sql.revokeGraces.run({ tenantId, type, name: name ?? '', revokedAt })).changes,
     insertSigningSecret: async (secret) => void sql.insertSigningSecret.run(secret),
     setSigningSecretEnd: async (id, validUntil) => void sql.setSigningSecretEnd.run(validUntil, id),
@@ -454,7 +455,8 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
         sql.eraseWebhooks.run(blindIndex),
         sql.deleteChallenges.run(blindIndex),
         sql.deleteCaptureSessions.run(blindIndex),
-        // The sandbox names users by their look-up; production names them by what is lost with their data key.
+        // The request log names users of the sandbox by their blind index, and users in production by a pseudonym that is lost with their
+        // data key.
         sql.forgetRequests.run(blindIndex.toString('hex')),
       ])
       if (subject.changes > 0) onErase()
@@ -472,7 +474,7 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
       for (const record of records) sql.appendAudit.run(record)
       sql.putAuditSeal.run(seal)
     },
-    putAuditWalk: async ({ state, mac }) => void sql.putAuditWalk.run(state, mac),
+    putAuditVerification: async ({ state, mac }) => void sql.putAuditVerification.run(state, mac),
     setLastBackup: async (at) => void sql.setLastBackup.run(at),
     deleteExpired: async (now, capturesBefore, trafficBefore) => {
       const deleted = await Promise.all([
@@ -494,7 +496,7 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
   }
 }
 
-/** A statement with a list of parameters, made for each length that is met. */
+/** Makes a statement with a list of parameters, once for each length of the list. */
 function byCount<T>(make: (parameters: string) => T): (count: number) => T {
   const made = new Map<number, T>()
   return (count) => {

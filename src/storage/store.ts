@@ -1,4 +1,7 @@
-/** What the service needs of a database. Every transaction is durable when its promise resolves. */
+/**
+ * The interface between the service and its database. Times are milliseconds since the Unix epoch, and every transaction is durable when
+ * its promise resolves.
+ */
 
 import type { Environment } from '../config/config.js'
 import { CodedError } from '../lib/errors.js'
@@ -9,7 +12,7 @@ import type {
   AuditEnd,
   AuditRecord,
   AuditSealRecord,
-  AuditWalkRecord,
+  AuditVerificationRecord,
   CaptureHistory,
   CaptureLogoRecord,
   CaptureRecord,
@@ -40,64 +43,64 @@ import type { WebhookReader, WebhookWriter } from './webhook-store.js'
 export interface StoreReader extends WebhookReader, RequestReader {
   tenantById(id: string): Promise<TenantRecord | undefined>
   tenantByName(name: string): Promise<TenantRecord | undefined>
-  /** Oldest first. */
+  /** All tenants, oldest first. */
   tenants(): Promise<TenantRecord[]>
-  /** With the tenant's signing secrets, as `signingSecrets` has them. */
+  /** The key with its tenant and the tenant's signing secrets that are valid at `now`; undefined for an unknown key. */
   apiKeyByHash(
     hash: Buffer,
     now: number,
   ): Promise<{ key: ApiKeyRecord; tenant: TenantRecord; secrets: SigningSecretRecord[] } | undefined>
-  /** Newest first. */
+  /** Keys of both environments, newest first. */
   apiKeys(tenantId: string): Promise<ApiKeyRecord[]>
-  /** Those valid at `now`, the current one first. */
+  /** The secrets valid at `now`, the current one first. */
   signingSecrets(tenantId: string, now: number): Promise<SigningSecretRecord[]>
   subject(
     blindIndex: Buffer,
   ): Promise<{ subject: SubjectRecord; reference: ReferenceRecord | null } | undefined>
-  /** Without the reference, which is larger than all the rest. */
-  subjectAlone(blindIndex: Buffer): Promise<SubjectRecord | undefined>
+  /** The subject without the reference, which is larger than all other fields together. */
+  subjectWithoutReference(blindIndex: Buffer): Promise<SubjectRecord | undefined>
   /** How many users of the tenant have a reference. */
   referencesOf(tenantId: string): Promise<Record<Environment, number>>
-  /** How many users of the sandbox the tenant has, counted up to `limit`. */
+  /** Number of the tenant's users in the sandbox, counted up to `limit`. */
   countSandboxUsers(tenantId: string, limit: number): Promise<number>
-  /** Look-ups of users of the sandbox who were not used since `before`, the longest unused first. */
+  /** Blind indexes of sandbox users that were not used since `before`, the longest unused first. */
   unusedSandboxUsers(before: number, limit: number): Promise<Buffer[]>
-  /** Under which some of a tenant's users are found. */
+  /** Blind indexes of up to `limit` users of the tenant. */
   blindIndexesOf(tenantId: string, limit: number): Promise<Buffer[]>
-  /** The subject's captures after `since`, against which one of these digests is held. */
+  /** The subject's captures after `since`. @param digests of the capture that is compared with them */
   captureHistory(
     subjectId: string,
     digests: readonly Buffer[],
     since: number,
     limit: number,
   ): Promise<CaptureHistory>
-  /** In the order in which they were remembered, after the place `last` of a history. */
+  /** Captures after position `last` of a history, in the order in which they were remembered. */
   capturesAfter(subjectId: string, last: number): Promise<CaptureRecord[]>
   challenge(id: string): Promise<ChallengeRecord | undefined>
   captureSession(id: string): Promise<CaptureSessionRecord | undefined>
-  /** Open sessions that expired at `until` or before and that webhooks were not told of yet, the longest expired first. */
-  untoldExpiredCaptureSessions(until: number, limit: number): Promise<CaptureSessionRecord[]>
+  /** Open sessions that expired at `until` or before and whose expiry was not sent to webhooks yet, the longest expired first. */
+  unreportedExpiredCaptureSessions(until: number, limit: number): Promise<CaptureSessionRecord[]>
   captureLogo(tenantId: string): Promise<CaptureLogoRecord | undefined>
   /** Texts that people have agreed to, the latest first. */
   consentTexts(tenantId: string, limit: number): Promise<ConsentTextRecord[]>
-  /** The text of this hash, once for each version under which it was shown. */
+  /** The text with this hash, once for each version under which it was shown. */
   consentText(tenantId: string, sha256: Buffer): Promise<ConsentTextRecord[]>
   idempotencyRecord(scope: Buffer, now: number): Promise<IdempotencyRecord | undefined>
   erasure(blindIndex: Buffer, now: number): Promise<ErasureRecord | undefined>
   auditHead(tenantId: string): Promise<AuditRecord | undefined>
-  auditVerification(): Promise<AuditWalkRecord | undefined>
+  auditVerification(): Promise<AuditVerificationRecord | undefined>
   auditSeal(tenantId: string): Promise<AuditSealRecord | undefined>
-  /** Both of one snapshot. */
+  /** The last entry and the seal, read in one snapshot. */
   auditEnd(tenantId: string): Promise<AuditEnd>
-  /** In order, from `after` (exclusive). */
+  /** Entries in order, from sequence `after` (exclusive). */
   auditEntries(tenantId: string, after: number, limit: number): Promise<AuditRecord[]>
   /** Entries of one event, in order, from `after` (exclusive). Reads no entry of another event. */
   auditEntriesOfEvent(tenantId: string, event: string, after: number, limit: number): Promise<AuditRecord[]>
-  /** One a master key that opens the database, oldest first. */
+  /** One keyring for each master key that opens the database, oldest first. */
   keyrings(): Promise<KeyringRecord[]>
-  /** What is sealed under a working key, by id, from `after` (exclusive; empty for the start). */
+  /** Rows whose values are sealed under a working key, ordered by id, from `after` (exclusive; empty for the start). */
   sealedRows(kind: SealedKind, after: string, limit: number): Promise<SealedRow[]>
-  /** Newest first, before the sequence `before` (exclusive). */
+  /** Entries before the sequence `before` (exclusive), newest first. */
   recentAuditEntries(tenantId: string, before: number, limit: number): Promise<AuditRecord[]>
   /** Entries of one event, newest first, before the sequence `before` (exclusive). Reads no entry of another event. */
   recentAuditEntriesOfEvent(
@@ -106,7 +109,7 @@ export interface StoreReader extends WebhookReader, RequestReader {
     before: number,
     limit: number,
   ): Promise<AuditRecord[]>
-  /** In the order of their names. @param tenantId null for the operators of the installation */
+  /** People in the order of their names. @param tenantId null for the operators of the installation */
   people(tenantId: string | null): Promise<PersonRecord[]>
   /** Operators and people of all tenants. */
   everyone(): Promise<PersonRecord[]>
@@ -115,14 +118,14 @@ export interface StoreReader extends WebhookReader, RequestReader {
   secondFactor(id: string): Promise<SecondFactorRecord | undefined>
   secondFactors(): Promise<SecondFactorRecord[]>
   dashboardSession(hash: Buffer, now: number): Promise<SessionRecord | undefined>
-  /** Sessions that have not ended at `now`, the newest first. */
+  /** Sessions that have not ended at `now`, newest first. */
   dashboardSessions(now: number): Promise<SessionRecord[]>
-  /** When `countersign backup` last ended well; null for never. */
+  /** When `countersign backup` last succeeded; null for never. */
   lastBackupAt(): Promise<number | null>
-  /** From `since` on, oldest first. */
+  /** Counted intervals from `since` on, oldest first. */
   traffic(tenantId: string, resolution: TrafficResolution, since: number): Promise<TrafficRecord[]>
   trafficAt(tenantId: string, resolution: TrafficResolution, at: number): Promise<TrafficRecord | undefined>
-  /** With which model packs the references of an environment were made, and how many with each. */
+  /** The model packs that made the references of an environment, and the number of references of each. */
   referenceModels(environment: Environment): Promise<Array<{ model: string; amount: number }>>
   counts(): Promise<{ tenants: number; references: Record<Environment, number>; auditEntries: number }>
 }
@@ -139,16 +142,16 @@ export interface StoreTransaction extends StoreReader, WebhookWriter, RequestWri
   setCapturePage(tenantId: string, settings: string | null): Promise<void>
   setProductionIssued(tenantId: string, at: number): Promise<void>
   setProductionRevealed(tenantId: string, at: number): Promise<void>
-  /** Null to resume. */
+  /** @param at null to resume */
   setSuspended(tenantId: string, at: number | null): Promise<void>
   /** Marks the tenant as deleted, ends its keys, and deletes its signing secrets, login links and sessions. */
   closeTenant(tenantId: string, at: number): Promise<void>
   insertApiKey(key: ApiKeyRecord): Promise<void>
-  /** Ends at once every valid key of a type, whatever its name. Returns how many. */
+  /** Ends every valid key of a type at once, under any name. @returns how many were ended */
   revokeEveryApiKey(tenantId: string, type: Environment, revokedAt: number): Promise<number>
   /**
-   * Ends the valid keys of a type and a name (null for the first key and its successors): at once (`revokedAt`), or at the end of a
-   * grace period (`validUntil`). Returns how many.
+   * Ends the valid keys of a type and a name (null for the first key and its successors): at once (`revokedAt`), or at the end of a grace
+   * period (`validUntil`). @returns how many were ended
    */
   endApiKeys(
     tenantId: string,
@@ -156,16 +159,21 @@ export interface StoreTransaction extends StoreReader, WebhookWriter, RequestWri
     name: string | null,
     end: { revokedAt: number } | { validUntil: number },
   ): Promise<number>
-  /** Ends at once the valid keys of a type and a name whose end is set already. Returns how many. */
-  endGraces(tenantId: string, type: Environment, name: string | null, revokedAt: number): Promise<number>
+  /** Ends the valid keys of a type and a name whose grace period runs at once. @returns how many were ended */
+  endGracePeriods(
+    tenantId: string,
+    type: Environment,
+    name: string | null,
+    revokedAt: number,
+  ): Promise<number>
   insertSigningSecret(secret: SigningSecretRecord): Promise<void>
   setSigningSecretEnd(id: string, validUntil: number): Promise<void>
-  /** All of the tenant's but the current one, whatever the time. */
+  /** Deletes all secrets of the tenant but the current one, even those that are still valid. */
   deleteEndedSigningSecrets(tenantId: string): Promise<void>
   insertSubject(subject: SubjectRecord): Promise<void>
-  /** The verdict by which the user agrees to another reference; null when it is used. */
+  /** Sets the verdict by which the user agrees to a new reference. @param verdict null once it is used */
   setReplaceVerdict(subjectId: string, verdict: { id: string; at: number } | null): Promise<void>
-  /** Writes when a user of the sandbox was last used, unless that stands at a time after `unlessSince` already. */
+  /** Sets when a sandbox user was last used, unless the stored time is after `unlessSince`. */
   noteSandboxUse(use: {
     blindIndex: Buffer
     tenantId: string
@@ -176,33 +184,36 @@ export interface StoreTransaction extends StoreReader, WebhookWriter, RequestWri
     subjectId: string,
     state: Pick<SubjectRecord, 'failures' | 'lockedUntil' | 'disabledAt'>,
   ): Promise<void>
-  /** Replaces the subject's reference where it has one. */
+  /** Inserts the subject's reference, or replaces it. */
   putReference(reference: ReferenceRecord): Promise<void>
   insertCapture(capture: CaptureRecord): Promise<void>
   insertChallenge(challenge: ChallengeRecord): Promise<void>
-  /** Resolves with whether it was unused till now. */
+  /** Marks the challenge as used. @returns whether it was unused before */
   useChallenge(id: string, at: number): Promise<boolean>
-  /** In the place of one of the same id. */
+  /** Inserts the session, or replaces the one with the same id. */
   putCaptureSession(session: CaptureSessionRecord): Promise<void>
-  /** In the place of the one before. */
+  /** Inserts the tenant's logo, or replaces it. */
   putCaptureLogo(logo: CaptureLogoRecord): Promise<void>
   deleteCaptureLogo(tenantId: string): Promise<void>
-  /** Leaves a text that is there already as it is. */
+  /** Inserts the text unless it exists. */
   keepConsentText(text: ConsentTextRecord): Promise<void>
-  /** Where there is one in force, the transaction fails with AlreadyExecutedError, if not here then at its end. */
+  /** Inserts the record. When one in force exists, the transaction fails with AlreadyExecutedError, here or at its end. */
   insertIdempotencyRecord(record: IdempotencyRecord): Promise<void>
-  /** Deletes the subject with its key, reference, captures, kept responses and what webhooks had to tell of it; says how many of the first ones. */
+  /**
+   * Deletes the subject with its key, reference, captures and kept responses, and the webhooks that are to report something about it.
+   * @returns how many references, captures and kept responses were deleted
+   */
   eraseSubject(
     blindIndex: Buffer,
   ): Promise<Pick<ErasureRecord, 'references' | 'captures' | 'idempotencyRecords'>>
   putErasure(erasure: ErasureRecord): Promise<void>
   appendAudit(record: AuditRecord): Promise<void>
   putAuditSeal(seal: AuditSealRecord): Promise<void>
-  putAuditWalk(walk: AuditWalkRecord): Promise<void>
+  putAuditVerification(walk: AuditVerificationRecord): Promise<void>
   /**
-   * Appends what follows the last entry of a tenant's log, and seals it.
+   * Appends entries after the last one of a tenant's log, and seals the log.
    * @param follow called once, with the entry that is the last at that moment (undefined for an empty log); returns one entry or more
-   * @param asked the answer of `auditEnd`, where it was asked for before in the transaction
+   * @param asked the answer of `auditEnd`, when the transaction has asked for it before
    */
   extendAudit(
     tenantId: string,
@@ -211,43 +222,44 @@ export interface StoreTransaction extends StoreReader, WebhookWriter, RequestWri
   ): Promise<void>
   putKeyring(keyring: KeyringRecord): Promise<void>
   deleteKeyring(masterKeyId: string): Promise<void>
-  /** Sealed anew; what stood there is overwritten, in the write-ahead log too. */
+  /** Stores a newly sealed value; the old one is overwritten, in the write-ahead log too. */
   putSealed(kind: SealedKind, row: SealedRow): Promise<void>
   setLastBackup(at: number): Promise<void>
   insertLoginLink(link: LoginLinkRecord): Promise<void>
-  /** Uses the link up; undefined when it is unknown, used or expired. */
+  /** Uses up the link. @returns undefined when it is unknown, used or expired */
   takeLoginLink(hash: Buffer, now: number): Promise<LoginLinkRecord | undefined>
-  /** In the place of one of the same id. */
+  /** Inserts the second factor, or replaces the one with the same id. */
   putSecondFactor(factor: SecondFactorRecord): Promise<void>
   deleteSecondFactor(id: string): Promise<void>
-  /** Expired ones go at the same time. */
+  /** Inserts the link, and deletes links that have expired at `now`. */
   insertPersonLink(link: PersonLinkRecord, now: number): Promise<void>
-  /** Uses the link up; undefined when it is unknown, used or expired. */
+  /** Uses up the link. @returns undefined when it is unknown, used or expired */
   takePersonLink(hash: Buffer, now: number): Promise<PersonLinkRecord | undefined>
   insertDashboardSession(session: SessionRecord): Promise<void>
-  /** In the place of one of the same id. */
+  /** Inserts the person, or replaces the one with the same id. */
   putPerson(person: PersonRecord): Promise<void>
   setLastSignIn(personId: string, at: number, by: SignInMethod): Promise<void>
-  /** With the person's sessions, links and second factor. */
+  /** Deletes the person with sessions, links and second factor. */
   deletePerson(id: string): Promise<void>
   /**
-   * @param personId null for the operator without a name @param but hash of a session of a person that stays
+   * @param personId null for the operator without a name
+   * @param but hash of the session that is kept
    * @returns how many were deleted
    */
   deletePersonSessions(personId: string | null, but?: Buffer): Promise<number>
-  /** With those of the tenant's people. @returns how many sessions and unused links there were */
+  /** Deletes the sessions and unused links of the tenant and its people. @returns how many of each */
   deleteTenantSignIns(tenantId: string): Promise<{ sessions: number; links: number }>
-  /** @returns false where there was none */
+  /** @returns false when there was no such session */
   deleteDashboardSession(hash: Buffer): Promise<boolean>
-  /** Says that a session is in use; one that has been deleted meanwhile stays so. */
+  /** Notes that a session is in use. Does nothing for a session that was deleted meanwhile. */
   keepDashboardSession(hash: Buffer, times: Pick<SessionRecord, 'expiresAt' | 'lastUsedAt'>): Promise<void>
   setSessionAuthenticated(hash: Buffer, at: number): Promise<void>
-  /** Replaces what stands there. */
+  /** Inserts the counts of an interval, or replaces them. */
   putTraffic(traffic: TrafficRecord): Promise<void>
   /**
-   * Deletes what its window has closed on: kept responses, captures, challenges, capture sessions, erasure receipts, ended signing secrets, login links,
-   * sessions, deliveries of webhooks and counted traffic. No more at once than others can wait for.
-   * @returns whether there may be more of it
+   * Deletes expired rows: kept responses, captures, challenges, capture sessions, erasure receipts, ended signing secrets, login links,
+   * sessions, webhook deliveries and counted traffic. Limits the number of rows, because other writers wait meanwhile.
+   * @returns whether more rows may have expired
    */
   deleteExpired(
     now: number,
@@ -257,96 +269,108 @@ export interface StoreTransaction extends StoreReader, WebhookWriter, RequestWri
 }
 
 export interface CommitReport {
-  /** From the write lock to the disk. */
+  /** Milliseconds from taking the write lock until the commit was on disk. */
   durationMs: number
-  /** How many transactions shared it. */
+  /** Number of transactions that shared the commit. */
   transactions: number
 }
 
-/** Whatever a transaction reads to decide by, and writes. */
+/** The data that a transaction reads to decide by, and writes. */
 export interface Scope {
-  /** Nothing of another tenant, and nothing that is of all. */
+  /** The transaction touches only rows of this tenant. */
   tenantId: string
   /**
-   * A name for that part of it, beside the audit log of the tenant, which it may extend: it may run side by side with work that
-   * concerns another part, and be called again when that has failed. Without it, it runs alone among what is the tenant's.
+   * Names the part of the tenant's rows that the transaction touches, beyond the tenant's audit log, which it may always extend.
+   * Transactions with different keys may run concurrently in one group; `work` may then be called a second time when one of them fails.
+   * Transactions with the same key run one after the other. Without a key, the transaction runs by itself among those of the tenant.
    */
   serializationKey?: string | undefined
 }
 
-/** What a store has beside, that several services have in common. */
+/** Data that several services of one database share. Only PostgreSQL has it. */
 export interface SharedStore {
-  /** Counts the changes of the keyrings. */
+  /** Number of changes of the keyrings so far. */
   keysRevision(): Promise<number>
   /**
-   * From now on refuses to write anything at another revision: what an older key seals could be opened by nobody later.
-   * @param onStale told of a transaction that was refused
+   * Refuses to write from now on at any other revision of the keys: values sealed under an older key could never be opened again.
+   * @param onStale called when a transaction was refused
    */
   requireKeys(revision: number, onStale: () => void): void
   readonly epochs: EpochBook
-  /** From now on refuses to write anything once an epoch after this one is the oldest under which data keys may be wrapped. */
+  /** Refuses to write from now on once data keys may only be wrapped under epochs after this one. */
   requireEpoch(number: number): void
-  /** The hash of the password of the operator without a name. */
+  /** The scrypt hash of the password of the operator without a name; null when none is kept. */
   operatorPassword(): Promise<string | null>
-  /** @returns false where there is one already, which stays unless it is to be replaced */
+  /** @returns false when a password exists, which stays unless `replace` is true */
   keepOperatorPassword(hash: string, options?: { replace?: boolean }): Promise<boolean>
 }
 
 export interface Store {
-  /** Of a database that several services can serve from; null for one that is a single service's. */
+  /** Agreements with other services; null for SQLite, which only one service uses, and for commands. */
   readonly coordinator: Coordinator | null
-  /** Of such a database too, for commands as well. */
+  /** Data that several services share; null for SQLite. */
   readonly shared: SharedStore | null
-  /** Null for commands. */
+  /** Reports of this service about itself; null for commands. */
   readonly presence: Presence | null
-  /** Services that work on the database now, the oldest first. */
+  /** Services that work on the database now, oldest first. */
   services(): Promise<ServiceNode[]>
-  /** The schema that this version's code works with. */
+  /** The schema version that this code works with. */
   readonly schema: number
-  /** Whether `backup` is how it is backed up, and not the database's own tools. */
+  /** Whether `backup` works; false when the database's own tools make backups. */
   readonly makesBackups: boolean
-  /** Sees committed state only. */
+  /** Reads committed state only. */
   readonly read: StoreReader
   /**
-   * Runs `work` alone and resolves once its effect is on disk; when it rejects, nothing of it happened.
-   * `work` may await nothing but `tx`: the write lock is held meanwhile.
-   * @param deadlineMs on `performance.now()`'s axis: how long to wait for a lock that another process holds; some seconds by default
-   * @param scope beside work of another scope it may run side by side. Without it, the work runs alone
-   * @throws StoreUnavailableError
+   * Runs `work` in a transaction. The promise resolves with its result once the effect is durable; when it rejects, nothing has been
+   * written.
+   *
+   * `work` must await only calls of `tx`: SQLite's write lock, or PostgreSQL's locks of the group, are held until it ends. On SQLite,
+   * transactions run one after the other. On PostgreSQL `scope` decides what runs at the same time:
+   *
+   * - with tenant and key: concurrently with transactions of other keys, on this node and on others;
+   * - with a tenant only: one after the other among those of the tenant;
+   * - without a scope: only one in the whole cluster: it waits for every commit that is under way on all nodes and keeps all others out
+   * until its own. Use it only for rare work on rows of no tenant.
+   *
+   * @param deadlineMs when to give up waiting for a lock or an answer, on the axis of `performance.now()`; by default SQLite waits 5
+   * seconds for the lock and PostgreSQL 4 seconds
+   * @throws StoreUnavailableError, also when it is unknown whether PostgreSQL has committed; AlreadyExecutedError; anything that `work`
+   * throws
    */
   transaction<T>(work: (tx: StoreTransaction) => Promise<T>, deadlineMs?: number, scope?: Scope): Promise<T>
-  /** Whether the store can be read and, as far as the last attempt tells, written; after a failed one it tries again. */
+  /** Whether the store can be read and, as far as the last write shows, written. After a failed write it tries to write again. */
   isHealthy(): Promise<boolean>
-  /** The database has said of itself that it is damaged: until the next start for SQLite, for ten minutes for PostgreSQL. */
+  /** Whether the database has reported damage: until the next start for SQLite, for ten minutes for PostgreSQL. */
   readonly isCorrupt: boolean
-  /** Writes to the disk what stands there already. @throws StoreUnavailableError that says why it cannot */
+  /** Tries a write that changes nothing. @throws StoreUnavailableError that says why the database cannot be written */
   assertWritable(deadlineMs?: number): Promise<void>
   /**
-   * A consistent copy while serving, and apart from it the data keys of all users as of now, which replace those in
-   * `keysFile`: whoever keeps copies for long and one file of keys loses what is erased in every copy. Keys from before a change
-   * of the working keys are moved aside to `keptKeysFile`; null where there were none.
-   * @throws BackupUnsupportedError where the database has tools of its own for it
+   * Makes a consistent copy while the service runs and, in a separate file, the data keys of all users as of now, which replace those in
+   * `keysFile`. An operator who keeps many copies but only one file of keys thus loses the data of erased users in every copy.
+   * @returns the number of users, and the file to which keys from before a change of the working keys were moved (`keptKeysFile`, null when
+   * there were none)
+   * @throws BackupUnsupportedError when the database has tools of its own for it
    */
   backup(
     file: string,
     keysFile: string,
     onProgress?: (pages: number, totalPages: number) => void,
   ): Promise<{ subjects: number; keptKeysFile: string | null }>
-  /** Tells `observer` of every commit; a later call replaces the observer. */
+  /** Calls `observer` after every commit; a later call replaces the observer. */
   observeCommits(observer: (report: CommitReport) => void): void
-  /** Whether it has kept anybody waiting for longer than a second since then, on the axis of `performance.now()`. */
+  /** Whether a request to the database has waited for more than a second since then. @param sinceMs on the axis of `performance.now()` */
   hasBeenSilentSince(sinceMs: number): boolean
-  /** Bytes on disk: the database, and the write-ahead log that is its own; null where it has none of its own. */
+  /** Bytes on disk of the database, and of its write-ahead log; null when it has no log of its own. */
   size(): { database: number; log: number | null }
-  /** Full integrity check; resolves with what is wrong. */
+  /** Checks the integrity of the whole database. @returns a line for each problem */
   check(): Promise<string[]>
   close(): Promise<void>
 }
 
-/** The database cannot be used as it is: another application's, a newer version's, damaged, or out of reach. */
+/** The database cannot be used: it is another application's, a newer version's, damaged, or out of reach. */
 export class StoreOpenError extends CodedError<'database_unusable'> {
   override readonly name = 'StoreOpenError'
-  /** True where trying again later may succeed without anybody's help: the server is out of reach, or is starting. */
+  /** Whether trying again later may succeed without anybody's help: the server is out of reach, or is starting. */
   readonly isPassing: boolean
   constructor(message: string, options: { cause?: unknown; isPassing?: boolean } = {}) {
     super('database_unusable', message, options)
@@ -354,10 +378,10 @@ export class StoreOpenError extends CodedError<'database_unusable'> {
   }
 }
 
-/** The database was made by an earlier version, and what opens it may not change its schema. */
+/** An earlier version made the database, and the process that opens it may not change the schema. */
 export class SchemaOutdatedError extends CodedError<'schema_outdated'> {
   override readonly name = 'SchemaOutdatedError'
-  /** @param database its name for messages */
+  /** @param database its name in messages */
   constructor(database: string, found: number, own: number) {
     super(
       'schema_outdated',
@@ -366,7 +390,7 @@ export class SchemaOutdatedError extends CodedError<'schema_outdated'> {
   }
 }
 
-/** What the database's own tools are for. */
+/** Backups of this database are made by its own tools. */
 export class BackupUnsupportedError extends CodedError<'backup_unsupported'> {
   override readonly name = 'BackupUnsupportedError'
   constructor() {
@@ -377,7 +401,7 @@ export class BackupUnsupportedError extends CodedError<'backup_unsupported'> {
   }
 }
 
-/** The database cannot serve now (locked, disk full, read-only); retrying later may work. */
+/** The database cannot serve now (locked, full disk, read-only). Trying again later may work. */
 export class StoreUnavailableError extends CodedError<'store_unavailable'> {
   override readonly name: string = 'StoreUnavailableError'
   constructor(message: string, options?: { cause?: unknown }) {
@@ -385,7 +409,7 @@ export class StoreUnavailableError extends CodedError<'store_unavailable'> {
   }
 }
 
-/** The database is damaged: trying again does not help, and the runbook says what does. */
+/** The database is damaged. Trying again does not help; the runbook in the message says what does. */
 export class StoreCorruptError extends StoreUnavailableError {
   override readonly name = 'StoreCorruptError'
   constructor(message: string, options?: { cause?: unknown }) {
@@ -396,7 +420,7 @@ export class StoreCorruptError extends StoreUnavailableError {
   }
 }
 
-/** The same reader; `onError` gets every failure and gives the error to throw instead. */
+/** Wraps a reader: `onError` gets every error and returns the error to throw instead. */
 export function readerWhoseErrors(onError: (error: unknown) => unknown, reader: StoreReader): StoreReader {
   const methods = Object.entries(reader) as Array<[string, (...args: unknown[]) => Promise<unknown>]>
   return Object.fromEntries(
@@ -410,7 +434,7 @@ export function readerWhoseErrors(onError: (error: unknown) => unknown, reader: 
   ) as unknown as StoreReader
 }
 
-/** Another service has executed the request with this idempotency key, and was first. */
+/** Another service has executed the request with this idempotency key first. */
 export class AlreadyExecutedError extends CodedError<'already_executed'> {
   override readonly name = 'AlreadyExecutedError'
   constructor() {

@@ -1,4 +1,4 @@
-/** Which column of which table holds which field of a record; a field without a column does not compile. */
+/** Maps the fields of records to the columns of tables. A field without a column does not compile. */
 import type {
   ApiKeyRecord,
   AuditRecord,
@@ -29,17 +29,17 @@ import type {
 export interface Table<Row = unknown> {
   name: string
   columnOf: Record<keyof Row & string, string>
-  /** What follows SELECT or RETURNING: the columns under the names of the fields. */
+  /** The columns under the names of the fields, to follow SELECT or RETURNING. */
   fields: string
-  /** Takes a record by the names of its fields. */
+  /** Statement that inserts a record, given by the names of its fields. */
   insert: string
-  /** The same, in the place of a row with the same key. */
+  /** The same statement, which replaces a row with the same key. */
   replace: string
 }
 
 /**
- * Columns are named in every statement, so that their order in the database, which migrations change, means nothing.
- * @param key fields of the primary key, for a table with rows that are replaced
+ * Makes the statements of a table. They name all columns, because migrations change their order in the database.
+ * @param key fields of the primary key, for a table whose rows are replaced
  */
 function table<Row>(
   name: string,
@@ -63,7 +63,7 @@ function table<Row>(
   }
 }
 
-/** Rows of several tables in one row: each value is named for its table and its field. */
+/** Selects rows of several tables in one row, in which each value is named for its table and its field. */
 export function joined<Rows extends object>(tables: { [Name in keyof Rows & string]: Table<Rows[Name]> }) {
   const parts = Object.entries<Table<Record<string, unknown>>>(tables).map(([as, { name, columnOf }]) => ({
     as,
@@ -74,15 +74,15 @@ export function joined<Rows extends object>(tables: { [Name in keyof Rows & stri
     })),
   }))
   return {
-    /** What follows SELECT. */
+    /** The columns of all tables, to follow SELECT. */
     fields: parts
       .flatMap(({ values }) => values.map(({ column, alias }) => `${column} AS "${alias}"`))
       .join(', '),
-    /** Null where an outer join has found nothing. */
+    /** Splits a row by table; null for a table in which an outer join has found nothing. */
     split(row: Record<string, unknown>): { [Name in keyof Rows]: Rows[Name] | null } {
       const rows: Record<string, unknown> = {}
       for (const { as, values } of parts) {
-        // Of every table, the first column takes no NULL.
+        // The first column of every table takes no NULL.
         if (row[values[0]!.alias] === null) rows[as] = null
         else {
           const one: Record<string, unknown> = {}
@@ -196,7 +196,7 @@ export const CAPTURE_SESSION = table<CaptureSessionRecord>(
     status: 'status',
     createdAt: 'created_at',
     expiresAt: 'expires_at',
-    expiryToldAt: 'expiry_told_at',
+    expiryReportedAt: 'expiry_told_at',
   },
   ['id'],
 )
@@ -300,7 +300,7 @@ export const PERSON_LINK = table<PersonLinkRecord>('person_link', {
   expiresAt: 'expires_at',
 })
 
-/** People of tenants. They have a table of their own because a version before this one takes everybody in `operator` for an operator. */
+/** People of tenants. They have a table of their own because earlier versions treat everybody in `operator` as an operator. */
 export const PERSON = table<PersonRecord>('person', {
   id: 'id',
   tenantId: 'tenant_id',
@@ -329,8 +329,8 @@ interface SessionOwner {
 }
 
 /**
- * The session of a tenant's person names only the person, and neither a tenant nor an operator: a version before this one then finds
- * nobody signed in, and gives no session more rights than its person has.
+ * The session of a tenant's person names only the person, neither a tenant nor an operator. Earlier versions then find nobody signed in,
+ * and give no session more rights than its person has.
  */
 export const DASHBOARD_SESSION = table<Omit<SessionRecord, 'personId'> & SessionOwner>('dashboard_session', {
   hash: 'hash',

@@ -4,7 +4,7 @@ import type { WebhookDeliveryRecord, WebhookEndpointRecord } from './records.js'
 import { WEBHOOK_DELIVERY, WEBHOOK_ENDPOINT } from './tables.js'
 import type { WebhookProgress, WebhookReader, WebhookWriter } from './webhook-store.js'
 
-/** Before this one are all. */
+/** A position after all deliveries. */
 const NEWEST = { createdAt: Number.MAX_SAFE_INTEGER, id: '' }
 
 export function webhookReader(database: Connection): WebhookReader {

@@ -1,27 +1,27 @@
-/** What webhooks need of a database. */
+/** Reading and writing webhook endpoints and deliveries. */
 import type { WebhookDeliveryRecord, WebhookEndpointRecord } from './records.js'
 
 export interface DeliveryFilter {
-  /** `failed` includes those that wait for another try after one that was not taken. */
+  /** `failed` includes deliveries that wait for another attempt after a failed one. */
   status?: WebhookDeliveryRecord['status']
-  /** Where the last page ended. */
+  /** The last delivery of the page before; undefined for the first page. */
   before?: Pick<WebhookDeliveryRecord, 'createdAt' | 'id'>
 }
 
 export interface WebhookReader {
-  /** Oldest first. */
+  /** Endpoints of the tenant, oldest first. */
   webhookEndpoints(tenantId: string): Promise<WebhookEndpointRecord[]>
   webhookEndpoint(id: string): Promise<WebhookEndpointRecord | undefined>
-  /** Newest first, those before the named one in this order; of one status where it is named. */
+  /** Deliveries before the given one, newest first, optionally of one status. */
   webhookDeliveries(
     tenantId: string,
     limit: number,
     filter?: DeliveryFilter,
   ): Promise<WebhookDeliveryRecord[]>
   webhookDelivery(id: string): Promise<WebhookDeliveryRecord | undefined>
-  /** Of one endpoint, how many wait to be delivered. */
+  /** Number of deliveries of an endpoint that wait. */
   pendingWebhooks(endpointId: string): Promise<number>
-  /** The delivery of each endpoint that has been due longest, those due longest first; none of a suspended tenant. */
+  /** The delivery of each endpoint that has been due longest, the longest due first; none of a suspended tenant. */
   dueWebhooks(now: number, limit: number): Promise<WebhookDeliveryRecord[]>
 }
 
@@ -29,23 +29,23 @@ export type WebhookProgress = Pick<
   WebhookDeliveryRecord,
   'status' | 'attempts' | 'nextAttemptAt' | 'lastOutcome' | 'finishedAt'
 > &
-  // Nobody is at it unless somebody is named.
+  // Without `takenBy`, no sender has the delivery.
   Partial<Pick<WebhookDeliveryRecord, 'takenBy'>>
 
 export interface WebhookWriter {
   insertWebhookEndpoint(endpoint: WebhookEndpointRecord): Promise<void>
-  /** With all its deliveries. */
+  /** Deletes the endpoint with all its deliveries. */
   deleteWebhookEndpoint(id: string): Promise<void>
-  /** One more that found the queue full. */
+  /** Counts an event that was dropped because the queue was full. */
   countDroppedWebhook(endpointId: string): Promise<void>
-  /** @param failure why the try was not taken; null where it was */
+  /** @param failure why the attempt failed; null when it was accepted */
   noteWebhookTry(endpointId: string, at: number, failure: string | null): Promise<void>
   insertWebhookDelivery(delivery: WebhookDeliveryRecord): Promise<void>
   setWebhookProgress(id: string, progress: WebhookProgress): Promise<void>
-  /** Whatever senders but this one were at is due again, as it was when it was new. */
+  /** Makes deliveries due again that senders other than this one have taken. */
   releaseWebhooks(sender: string): Promise<void>
-  /** Of what waits, all that would be forgotten before this time. */
+  /** Extends the life of waiting deliveries that would be deleted before `until`. */
   keepPendingWebhooks(tenantId: string, until: number): Promise<void>
-  /** Its body is wanted no longer. */
+  /** Deletes the body of the delivery. */
   forgetWebhookBody(id: string): Promise<void>
 }

@@ -1,18 +1,18 @@
-/** The color of a tenant on the capture page, as each theme can show it: text on it and beside it stays readable (WCAG 2.2, 1.4.3 and 1.4.11). */
+/** A tenant's color on the capture page, adjusted for each theme so that text and lines stay readable (WCAG 2.2, 1.4.3 and 1.4.11). */
 
-/** Backgrounds of the page in its two themes. */
+/** Background colors of the page in its two themes. */
 const PAPER = { light: '#ffffff', dark: '#1f2023' } as const
-/** Least contrast of text of usual size, by WCAG at level AA. */
+/** Minimum contrast ratio of text of usual size (WCAG level AA). */
 const MIN_CONTRAST = 4.5
-/** Share of black or white that is mixed in at a time. */
+/** Share of black or white that each step mixes in, 0 to 1. */
 const MIX_STEP = 0.04
 
 export type Theme = keyof typeof PAPER
 
 export interface ThemeColor {
-  /** Lines, and the ground of buttons. */
+  /** Color of lines and of the background of buttons, #rrggbb. */
   accent: string
-  /** Text on it. */
+  /** Color of text on the accent color. */
   onAccent: '#000000' | '#ffffff'
 }
 

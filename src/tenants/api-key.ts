@@ -15,7 +15,7 @@ export function generateApiKey(type: Environment): string {
   return stem + checksum(stem)
 }
 
-/** The key's environment, or null when it is not one of ours: a typo is told from an unknown key without a look-up. */
+/** @returns the key's environment, or null for a malformed key. The checksum finds a typo without a query of the database. */
 export function parseApiKey(key: string): Environment | null {
   const match = KEY.exec(key)
   if (!match || checksum(match[1]! + match[2]!) !== match[3]) return null
@@ -27,7 +27,7 @@ export function hashApiKey(key: string): Buffer {
   return createHash('sha256').update(key).digest()
 }
 
-/** CRC-32 in base62, as secret scanners expect (the form GitHub made common). */
+/** CRC-32 in base62, the form that secret scanners expect (as in GitHub's tokens). */
 function checksum(stem: string): string {
   const bytes = Buffer.alloc(4)
   bytes.writeUInt32BE(crc32(stem))

@@ -1,20 +1,20 @@
-/** The logo of a tenant on the capture page: a PNG or WebP that an operator gave, made again so that nothing but its pixels is kept. */
+/** A tenant's logo on the capture page: a PNG or WebP file that is decoded and encoded again, so that only its pixels are kept. */
 import { createHash } from 'node:crypto'
 import { CapturePageError } from './capture-page-settings.js'
 
-/** Bytes that are read of a picture. SVG is not taken: it can hold scripts and links. */
+/** Largest accepted file, in bytes. SVG is not accepted: it can contain scripts and links. */
 export const MAX_LOGO_FILE_BYTES = 512 * 1024
 const MAX_PIXELS = 4_000_000
-/** Twice the room that the page has for it, for screens with dense pixels. */
+/** Largest kept size, in pixels: twice the size on the page, for screens with two device pixels a CSS pixel. */
 const MAX_WIDTH = 480
 const MAX_HEIGHT = 128
 
 export interface EncodedLogo {
-  /** A PNG. */
+  /** The encoded logo, a PNG. */
   image: Buffer
   /** SHA-256 of `image`, in hex. */
   sha256: string
-  /** In pixels, at most 480 and 128. */
+  /** Width in pixels, at most 480; height at most 128. */
   width: number
   height: number
 }
@@ -24,7 +24,7 @@ export async function encodeLogo(file: Uint8Array): Promise<EncodedLogo> {
   const bytes = Buffer.from(file)
   if (bytes.length > MAX_LOGO_FILE_BYTES)
     throw refusal(`has ${bytes.length} bytes; ${MAX_LOGO_FILE_BYTES} are allowed`)
-  // Asked before any decoder reads a byte: others than these two are never run.
+  // The signature is checked before a decoder reads a byte: only these two decoders ever run.
   if (!isPng(bytes) && !isWebp(bytes)) throw refusal('is neither a PNG nor a WebP file')
   const { default: sharp } = await import('sharp')
   const made = await sharp(bytes, { limitInputPixels: MAX_PIXELS, failOn: 'error' })

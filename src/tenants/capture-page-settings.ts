@@ -1,34 +1,34 @@
-/** A tenant's settings of the hosted capture page: who asks there, where it leads back to, and what the person agrees to. */
+/** A tenant's settings of the hosted capture page: the company, the pages it may return to, the consent text, color and logo. */
 import { CodedError } from '../lib/errors.js'
 import { isReadableLine, isReadableText } from '../lib/readable-text.js'
 import type { TenantRecord } from '../storage/records.js'
 import { HEX_COLOR } from './accent-color.js'
 
 export interface ConsentText {
-  /** Recorded in the audit log with the agreement. */
+  /** Version of the text, which the audit log records with the consent. */
   version: string
   text: string
 }
 
 export interface CapturePageSettings {
-  /** Shown to the person; null for the tenant's name. */
+  /** Name that the page shows, or null for the tenant's name. */
   company: string | null
-  /** To which the page may lead back. */
+  /** Origins to which the page may return the person. */
   returnOrigins: string[]
-  /** Whose pages may show it in a frame. */
+  /** Origins whose pages may show the page in a frame. */
   frameAncestors: string[]
-  /** Null for the page's own. */
+  /** Consent text, or null for the page's default. */
   consent: ConsentText | null
-  /** #rrggbb, from which each theme's colors follow (`themeColors`); null for the page's own. */
+  /** Color as #rrggbb, from which `themeColors` makes each theme's colors; null for the page's default. */
   color: string | null
-  /** The picture that `captureLogo` of the store has; null for none. Set with it, by `setCaptureLogo`. */
+  /** Facts about the picture that the store keeps as `captureLogo`, or null for no logo. */
   logo: LogoFacts | null
 }
 
 export interface LogoFacts {
   /** SHA-256 of the PNG, in hex. */
   sha256: string
-  /** In pixels. */
+  /** Width and height in pixels. */
   width: number
   height: number
 }
@@ -59,7 +59,7 @@ export function capturePageSettings({ capturePage }: Pick<TenantRecord, 'capture
     : { ...NOTHING_SET, ...(JSON.parse(capturePage) as Partial<CapturePageSettings>) }
 }
 
-/** As it is stored. @throws CapturePageError invalid_origin, invalid_company, invalid_consent, invalid_color */
+/** Checks settings. @returns the JSON that is stored @throws CapturePageError invalid_origin, invalid_company, invalid_consent, invalid_color */
 export function checkedCapturePage(settings: CapturePageSettings): string {
   const { company, consent, color, logo } = settings
   if (company !== null && !(isText(company, MAX_COMPANY_CHARACTERS) && isReadableLine(company)))
@@ -98,8 +98,8 @@ export function checkedCapturePage(settings: CapturePageSettings): string {
 }
 
 /**
- * What an address belongs to; null for none that the page may lead to. In the clear only to this computer: else anybody on the way
- * would learn the session, and could answer in its place.
+ * The origin of an address, or null where the page may not lead to it. Plain http is allowed only for this computer: otherwise anyone on
+ * the network could read the session and answer for it.
  */
 export function safeOrigin(address: string): string | null {
   let url: URL
@@ -108,7 +108,7 @@ export function safeOrigin(address: string): string | null {
   } catch {
     return null
   }
-  // A star would be a wildcard in a content security policy.
+  // An asterisk would be a wildcard in a content security policy.
   if (url.username || url.password || !/^[\w.:[\]-]+$/.test(url.hostname)) return null
   const isLocal = ['localhost', '127.0.0.1', '[::1]'].includes(url.hostname)
   return url.protocol === 'https:' || (url.protocol === 'http:' && isLocal) ? url.origin : null
@@ -116,14 +116,14 @@ export function safeOrigin(address: string): string | null {
 
 function origins(given: readonly string[]): string[] {
   if (given.length > MAX_ORIGINS)
-    throw new CapturePageError('invalid_origin', `There can be ${MAX_ORIGINS} origins at most.`)
+    throw new CapturePageError('invalid_origin', `There can be at most ${MAX_ORIGINS} origins.`)
   return [...new Set(given)].map((text) => {
     const origin = safeOrigin(text)
-    // A path would promise more than is checked.
+    // An address with a path is refused, because only the origin would be checked.
     if (origin === null || ![origin, `${origin}/`].includes(text.toLowerCase()))
       throw new CapturePageError(
         'invalid_origin',
-        `${JSON.stringify(text)} is not an origin: expected https://host or https://host:port; http of this computer alone.`,
+        `${JSON.stringify(text)} is not an origin: expected https://host or https://host:port (http only for localhost).`,
       )
     return origin
   })

@@ -1,4 +1,4 @@
-/** Grants of a further API key: its name, its scopes, the networks it may be used from and the client certificate it needs. */
+/** Grants of a named API key: its name, scopes, networks from which it may be used, and the client certificate that it needs. */
 import { isNetwork } from '../config/parsers.js'
 import { CodedError } from '../lib/errors.js'
 import type { ApiKeyRecord } from '../storage/records.js'
@@ -8,15 +8,15 @@ import { isScope, SCOPES, type Scope } from './key-scopes.js'
 export interface KeyGrants {
   /** 1 to 64 letters, digits, dots, dashes or underscores. */
   name: string
-  /** Null for all. */
+  /** Scopes, or null for all scopes. */
   scopes: readonly string[] | null
-  /** Addresses and networks; null for any. */
+  /** IP addresses and networks from which the key may be used, or null for any. */
   networks: readonly string[] | null
   /** The client certificate that must be shown: its SHA-256 fingerprint, or `CN=` and its common name. Default: none. */
   certificate?: string | null
 }
 
-/** A grant cannot be given as it was asked for; the message says what is wrong with it. */
+/** A grant is invalid; the message says why. */
 export class KeyGrantError extends CodedError<
   'invalid_key_name' | 'invalid_scope' | 'invalid_network' | 'invalid_certificate'
 > {
@@ -25,7 +25,7 @@ export class KeyGrantError extends CodedError<
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/
 const MAX_NETWORKS = 64
-/** Compiled lists are kept for this many distinct lists of networks. */
+/** Number of distinct network lists whose compiled form is cached. */
 const MAX_COMPILED = 1000
 const compiled = new Map<string, AddressSet>()
 
@@ -49,13 +49,13 @@ export function checkedGrants({
   }
 }
 
-/** Whether a key may be used from the address. @param address null where none is known, which only a key for any network passes */
+/** Whether a key may be used from the address. @param address null where it is unknown: only a key without networks passes */
 export function isAllowedFrom({ networks }: Pick<ApiKeyRecord, 'networks'>, address: string | null): boolean {
   if (networks === null) return true
   return address !== null && setOf(networks).has(address)
 }
 
-/** Whether the caller shows the certificate that the key needs. @param shown null where none was shown that an authority issued */
+/** Whether the caller has the certificate that the key needs. @param shown null where the caller showed none that a trusted authority issued */
 export function isShownBy(
   { certificate }: Pick<ApiKeyRecord, 'certificate'>,
   shown: { fingerprint: string; commonName: string | null } | null | undefined,
@@ -87,9 +87,9 @@ function checkedScopes(scopes: readonly string[]): Scope[] {
         ? `A key needs at least one scope of ${SCOPES.join(', ')}.`
         : `"${unknown}" is not a scope; the scopes are ${SCOPES.join(', ')}.`,
     )
-  // `replace` only widens what an enrolment may do: without `enroll` every call would be refused.
+  // `replace` only widens what an enrollment may do: without `enroll` every call would be refused.
   if (scopes.includes('replace') && !scopes.includes('enroll'))
-    throw new KeyGrantError('invalid_scope', 'The scope "replace" needs the scope "enroll" beside it.')
+    throw new KeyGrantError('invalid_scope', 'The scope "replace" needs the scope "enroll" too.')
   return SCOPES.filter((scope) => scopes.includes(scope))
 }
 

@@ -6,7 +6,7 @@ export type Scope = (typeof SCOPES)[number]
 /** Meaning of each scope, in one sentence, for the documentation, the command line and the dashboard. */
 export const SCOPE_MEANINGS: Record<Scope, string> = {
   verify: 'Verify users: also challenges, guidance and capture sessions for a verify.',
-  enroll: 'Enrol new users: also challenges, guidance and capture sessions for an enrolment.',
+  enroll: 'Enroll new users: also challenges, guidance and capture sessions for an enrollment.',
   replace: 'Replace the reference of an enrolled user, or add photos to it; together with `enroll`.',
   erase: 'Erase users.',
   read: 'Look up whether a user is enrolled or locked out.',
@@ -18,14 +18,14 @@ export function isScope(text: string): text is Scope {
   return (SCOPES as readonly string[]).includes(text)
 }
 
-/** The scopes of a stored key, in the order of `SCOPES`; null for all, those of later versions included. */
+/** The scopes of a stored key, in the order of `SCOPES`; null for all scopes, those of later versions included. */
 export function scopesOf({ scopes }: { scopes: string | null }): Scope[] | null {
   if (scopes === null) return null
   const held = scopes.split(' ')
   return SCOPES.filter((scope) => held.includes(scope))
 }
 
-/** Whether a key with these scopes holds one of the wanted ones. @param scopes null for all */
+/** Whether a key with these scopes holds one of the wanted ones. @param scopes null for all scopes */
 export function holdsOneOf(scopes: readonly Scope[] | null, wanted: readonly Scope[]): boolean {
   return scopes === null || wanted.some((scope) => scopes.includes(scope))
 }

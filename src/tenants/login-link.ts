@@ -4,17 +4,17 @@ import { randomBase62 } from '../crypto/identifiers.js'
 import { HOUR_MS } from '../lib/clock.js'
 import type { StoreTransaction } from '../storage/store.js'
 
-/** How long a link may wait for its one use. */
+/** How long a link can be used. */
 export const LOGIN_LINK_MS = HOUR_MS
 
-/** The only form in which tokens of links and sessions are stored: 256 random bits need no slow hash. */
+/** SHA-256, the only form in which tokens of links and sessions are stored: 256 random bits need no slow hash. */
 export function hashToken(token: string): Buffer {
   return createHash('sha256').update(token).digest()
 }
 
 /**
- * Makes a link. The token stands in the fragment, which no browser sends: it reaches neither logs nor `Referer`.
- * @param adminUrl of the dashboard, without a slash at its end
+ * Makes a link. The token is in the fragment, which no browser sends: it reaches neither logs nor `Referer`.
+ * @param adminUrl address of the dashboard, without a slash at its end
  */
 export async function createLoginLink(
   tx: StoreTransaction,
@@ -25,7 +25,7 @@ export async function createLoginLink(
   return linkOf(adminUrl, token)
 }
 
-/** @param adminUrl of the dashboard, without a slash at its end */
+/** The link for a token. @param adminUrl address of the dashboard, without a slash at its end */
 export function linkOf(adminUrl: string, token: string): string {
   return `${adminUrl}/#/login/${token}`
 }

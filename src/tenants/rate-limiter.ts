@@ -1,4 +1,4 @@
-/** Token buckets, one a tenant and environment or an address: `ratePerSecond` sustained, `burst` at once. */
+/** Token buckets, one for each tenant and environment or each address: `ratePerSecond` sustained, `burst` at once. */
 
 import { type Clock, SECOND_MS } from '../lib/clock.js'
 import { DomainError } from '../lib/domain-error.js'
@@ -19,14 +19,15 @@ export interface RateDecision {
 }
 
 export interface RateLimiter {
+  /** Takes one token. @param holder key of the bucket */
   take(holder: string, contract: RateContract): Promise<RateDecision>
-  /** Takes further tokens for a request that turned out to cost more than one. The holder may owe some afterwards, and waits for as long. */
+  /** Takes further tokens for a request that cost more than one. The bucket may go below zero; the owner then waits until it is refilled. */
   charge(holder: string, contract: RateContract, tokens: number): void
-  /** Whole requests left now, as far as it is known here; takes none. */
+  /** @returns whole requests left now, as far as this process knows; takes no token */
   remaining(holder: string, contract: RateContract): number
 }
 
-/** Where buckets are of addresses, strangers decide how many there are. */
+/** Largest number of buckets: strangers decide how many addresses there are. The bucket that was unused for longest makes room. */
 const MAX_BUCKETS = 100_000
 
 interface Bucket {
@@ -34,7 +35,7 @@ interface Bucket {
   updatedAt: number
 }
 
-/** Of a service that is alone: buckets are in memory and refill by the clock. */
+/** The rate limiter of a single service: buckets are in memory and refill by the clock. */
 export class LocalRateLimiter implements RateLimiter {
   private readonly buckets = new Map<string, Bucket>()
 
@@ -64,15 +65,15 @@ export class LocalRateLimiter implements RateLimiter {
     }
   }
 
-  /** The holder's bucket as of now. */
+  /** The bucket, refilled up to now. */
   private filled(holder: string, { ratePerSecond, burst }: RateContract): Bucket {
     const now = this.clock.now()
     const bucket = this.buckets.get(holder) ?? { tokens: burst, updatedAt: now }
-    // Moved to the end: the first is the one not used for longest.
+    // Moved to the end, so that the first entry is the one unused for longest.
     this.buckets.delete(holder)
     this.buckets.set(holder, bucket)
     if (this.buckets.size > MAX_BUCKETS) this.buckets.delete(this.buckets.keys().next().value!)
-    // A clock set back must not drain the bucket.
+    // A clock that was set back must not drain the bucket.
     const elapsedSeconds = Math.max(0, now - bucket.updatedAt) / SECOND_MS
     bucket.tokens = Math.min(burst, bucket.tokens + elapsedSeconds * ratePerSecond)
     bucket.updatedAt = now
@@ -85,7 +86,7 @@ export function assertAllowed({ allowed, retryAfterSeconds }: RateDecision): voi
   if (!allowed) throw new DomainError('rate_limited', { retryAfterMs: retryAfterSeconds * SECOND_MS })
 }
 
-/** `RateLimit` and `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers): quota, window, what is left and when it is whole. */
+/** `RateLimit` and `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers): quota, window, remaining requests and seconds to a full bucket. */
 export function rateLimitHeaders(contract: RateContract, decision: RateDecision): Record<string, string> {
   const windowSeconds = Math.max(1, Math.ceil(contract.burst / contract.ratePerSecond))
   return {

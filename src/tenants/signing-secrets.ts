@@ -1,4 +1,4 @@
-/** The tenant's signing secret: made, sealed, rotated with an overlap in which old and new both validate. */
+/** Makes, seals and rotates a tenant's signing secret. A rotation has an overlap in which the old and the new secret both validate. */
 
 import { prefixedId, randomBase62 } from '../crypto/identifiers.js'
 import type { SigningSecret } from '../crypto/response-signature.js'
@@ -11,7 +11,7 @@ import type { StoreReader, StoreTransaction } from '../storage/store.js'
 
 export const OVERLAP_MS = 30 * MINUTE_MS
 
-/** A signing secret as it is told to the customer, once. */
+/** A new signing secret in the clear, which is shown to the tenant once. */
 export interface RevealedSecret {
   id: string
   secret: string
@@ -32,12 +32,12 @@ export interface ActiveSecrets {
   incoming: SigningSecret | null
 }
 
-/** So many unsealed secrets are kept at hand, those that were asked for first making room. */
-const MAX_AT_HAND = 1024
+/** Unsealed secrets in the cache; the oldest makes room. */
+const MAX_CACHED = 1024
 
 export class SigningSecrets {
-  /** By id, with the box that each was in: every call reads that from the store, and a rekeyed one is another. */
-  private readonly atHand = new Map<string, { box: Buffer; secret: SigningSecret }>()
+  /** Unsealed secrets by id, with the box that each was in. Every call reads the box from the store, so a resealed secret is unsealed again. */
+  private readonly cache = new Map<string, { box: Buffer; secret: SigningSecret }>()
 
   constructor(
     private readonly keys: Pick<ServiceKeys, 'secrets'>,
@@ -48,7 +48,7 @@ export class SigningSecrets {
     return this.activeOf(tenantId, await store.signingSecrets(tenantId, this.clock.now()))
   }
 
-  /** @param records valid now, the current one first */
+  /** @param records secrets that are valid now, the current one first */
   activeOf(tenantId: string, [current, previous]: SigningSecretRecord[]): ActiveSecrets {
     if (!current || current.validUntil !== null) throw new Error(`tenant ${tenantId} has no signing secret`)
     return previous
@@ -83,7 +83,7 @@ export class SigningSecrets {
         message: `A rotation is in progress: the older secret is valid until ${isoTime(outgoing.validUntil!)}.`,
         retryAfterMs: outgoing.validUntil! - now,
       })
-    // Not ended but gone: a clock that is set back must not bring an older one back into use.
+    // Ended secrets are deleted: a clock that is set back must not bring one back into use.
     await tx.deleteEndedSigningSecrets(tenantId)
     const validUntil = now + OVERLAP_MS
     await tx.setSigningSecretEnd(current.id, validUntil)
@@ -91,8 +91,8 @@ export class SigningSecrets {
   }
 
   /**
-   * Makes a new secret and ends every other one at once, without an overlap: for when the ones before may be in the hands of
-   * somebody who must not sign any more.
+   * Makes a new secret and ends all others at once, without an overlap: for secrets that may be known to someone who must not
+   * sign any more.
    */
   async replace(tx: StoreTransaction, tenantId: string): Promise<RevealedSecret> {
     const now = this.clock.now()
@@ -102,11 +102,11 @@ export class SigningSecrets {
   }
 
   private unseal({ id, sealed }: SigningSecretRecord): SigningSecret {
-    const known = this.atHand.get(id)
+    const known = this.cache.get(id)
     if (known?.box.equals(sealed)) return known.secret
     const secret = { id, secret: openWithAny(this.keys.secrets, sealed, id) }
-    if (this.atHand.size >= MAX_AT_HAND) this.atHand.delete(this.atHand.keys().next().value!)
-    this.atHand.set(id, { box: sealed, secret })
+    if (this.cache.size >= MAX_CACHED) this.cache.delete(this.cache.keys().next().value!)
+    this.cache.set(id, { box: sealed, secret })
     return secret
   }
 }

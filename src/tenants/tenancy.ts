@@ -13,12 +13,12 @@ import { checkedGrants, type KeyGrants } from './key-grants.js'
 import type { RateContract } from './rate-limiter.js'
 import type { ActiveSecrets, RevealedSecret, SigningSecrets } from './signing-secrets.js'
 
-/** How many seconds' worth of requests may come at once. */
+/** The burst of a production contract holds the requests of this many seconds. */
 const BURST_SECONDS = 2
 const SANDBOX_BURST_SECONDS = 5
 const TENANT_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/
 
-/** Refusals to an operator, at the command line or the dashboard. */
+/** An operation that is refused to an operator, at the command line or the dashboard. */
 export class TenancyError extends CodedError<
   | 'invalid_tenant_name'
   | 'tenant_exists'
@@ -40,12 +40,12 @@ export interface Caller {
   key: ApiKeyRecord
 }
 
-/** With what signs the answer. */
+/** A caller, with the secrets that sign the response. */
 export interface AuthenticatedCaller extends Caller {
   secrets: ActiveSecrets
 }
 
-/** What is granted to a new tenant; the configured defaults where nothing is said. */
+/** The contract of a new tenant; a field that is left out gets the configured default. */
 export interface Contract {
   ratePerSecond?: number
   fmr?: number
@@ -53,29 +53,29 @@ export interface Contract {
   replaceVerdictMinutes?: number
 }
 
-/** As it stands. */
+/** The contract of an existing tenant; null stands for the configured default. */
 export type GrantedContract = Pick<
   TenantRecord,
   'ratePerSecond' | 'fmr' | 'requireLiveness' | 'replaceVerdictMinutes'
 >
 
 export interface TenantContract extends RateContract {
-  /** Tenant and environment, whatever the key: more keys are no more of a contract. */
+  /** Key of the rate limiter's bucket: tenant and environment. All keys of a tenant share one bucket. */
   holder: string
 }
 
-/** A key that was just made: its text is told now and never again. */
-export interface MadeKey {
+/** A key that was just made. Its text is shown once and stored only as a hash. */
+export interface NewApiKey {
   key: string
   record: ApiKeyRecord
 }
 
 type KeyKind = Pick<ApiKeyRecord, 'type' | 'name' | 'scopes' | 'networks' | 'certificate'>
 
-/** The first key of an environment, and each in its place. */
+/** Grants of an environment's first key and of those that replace it: all scopes, any network. */
 const EVERYTHING = { name: null, scopes: null, networks: null, certificate: null }
-/** In each environment, beside the first one. */
-const MAX_FURTHER_KEYS = 50
+/** Named keys of each environment. */
+const MAX_NAMED_KEYS = 50
 
 export interface CreatedTenant {
   tenant: TenantRecord
@@ -134,12 +134,12 @@ export class Tenancy {
     return { tenant, sandboxKey, signingSecret }
   }
 
-  /** Changes what the tenant's production key may do, the false match rate of its verdicts, and what must be checked of captures. */
+  /** Changes the rate limit, the false match rate, the liveness requirement and the replacement window. */
   async setContract(tx: StoreTransaction, tenantId: string, contract: GrantedContract): Promise<void> {
     await tx.setContract(tenantId, { ...contract, burst: burstOf(contract.ratePerSecond) })
   }
 
-  /** By name or id. @throws TenancyError tenant_not_found */
+  /** Finds a tenant by name or id. @throws TenancyError tenant_not_found */
   async find(nameOrId: string): Promise<TenantRecord> {
     const tenant =
       (await this.store.read.tenantByName(nameOrId)) ?? (await this.store.read.tenantById(nameOrId))
@@ -147,7 +147,7 @@ export class Tenancy {
     return tenant
   }
 
-  /** One whose matters may still be changed. @throws TenancyError tenant_not_found, tenant_deleted */
+  /** Finds a tenant that is not deleted. @throws TenancyError tenant_not_found, tenant_deleted */
   async findLive(nameOrId: string): Promise<TenantRecord> {
     const tenant = await this.find(nameOrId)
     assertLive(tenant)
@@ -155,7 +155,7 @@ export class Tenancy {
   }
 
   /**
-   * Who calls, from the Authorization header.
+   * Authenticates a caller by the Authorization header.
    * @param found is called with the key before the key is checked, so that a refused key can be named by its id
    * @throws DomainError missing_api_key, malformed_api_key, invalid_api_key, revoked_api_key, wrong_environment, tenant_suspended
    */
@@ -178,7 +178,7 @@ export class Tenancy {
     return { tenant, key, secrets: this.secrets.activeOf(tenant.id, secrets) }
   }
 
-  /** Who called before, as long as their key is in force. @throws DomainError invalid_api_key, revoked_api_key, tenant_suspended */
+  /** @returns a caller that was authenticated before, if its key is still in force @throws DomainError invalid_api_key, revoked_api_key, tenant_suspended */
   async callerAgain(tenantId: string, keyId: string): Promise<Caller> {
     const tenant = await this.store.read.tenantById(tenantId)
     const key = (await this.store.read.apiKeys(tenantId)).find(({ id }) => id === keyId)
@@ -196,7 +196,7 @@ export class Tenancy {
     return revokedAt === null && (validUntil === null || validUntil > this.clock.now())
   }
 
-  /** What the tenant may do: its contract in production, a small default in the sandbox. */
+  /** The tenant's rate limit: its contract in production, a small default in the sandbox. */
   rateContract(tenant: TenantRecord, environment: Environment): TenantContract {
     const holder = `${tenant.id}/${environment}`
     if (environment === 'production')
@@ -206,7 +206,7 @@ export class Tenancy {
   }
 
   /**
-   * The production key, once. It comes into being here, so that between issue and reveal there is nothing to steal.
+   * Makes the production key. It can be revealed once, and does not exist before, so that nothing can be stolen between issue and reveal.
    * @throws TenancyError production_key_not_issued, production_key_already_revealed
    */
   async revealProductionKey(tx: StoreTransaction, tenant: TenantRecord): Promise<string> {
@@ -214,7 +214,7 @@ export class Tenancy {
     if (fresh?.productionIssuedAt == null)
       throw new TenancyError(
         'production_key_not_issued',
-        'The production key is not issued yet: it is, as soon as a verify in the sandbox is approved.',
+        'The production key is not issued yet. The first approved verify in the sandbox issues it.',
       )
     if (fresh.productionRevealedAt !== null)
       throw new TenancyError(
@@ -226,7 +226,7 @@ export class Tenancy {
     return this.addKey(tx, tenant.id, 'production')
   }
 
-  /** Ends every valid key of the type at once. @throws TenancyError no_active_key */
+  /** Revokes every valid key of the type at once. @returns how many there were @throws TenancyError no_active_key */
   async revokeKeys(tx: StoreTransaction, tenant: TenantRecord, type: Environment): Promise<number> {
     const count = await tx.revokeEveryApiKey(tenant.id, type, this.clock.now())
     if (count === 0)
@@ -235,8 +235,8 @@ export class Tenancy {
   }
 
   /**
-   * A new key; the one before stays valid for `graceMs`, and one that is in its grace already ends: two keys at most are
-   * valid. @throws TenancyError production_key_not_issued
+   * Makes a new key. The key before stays valid for `graceMs` milliseconds; a key that is in its grace period already ends, so that at
+   * most two keys are valid. @throws TenancyError production_key_not_issued
    */
   async reissueKey(
     tx: StoreTransaction,
@@ -249,7 +249,7 @@ export class Tenancy {
       if (fresh?.productionIssuedAt == null)
         throw new TenancyError(
           'production_key_not_issued',
-          'There is no production key to reissue: it is issued by the first approved verify in the sandbox.',
+          'There is no production key to reissue. The first approved verify in the sandbox issues it.',
         )
       if (fresh.productionRevealedAt === null) await tx.setProductionRevealed(tenant.id, this.clock.now())
     }
@@ -257,7 +257,7 @@ export class Tenancy {
   }
 
   /**
-   * A further key of the environment, for a part of what the first one may do.
+   * Makes a named key of the environment, with its own grants.
    * @throws TenancyError production_key_not_issued, key_exists, too_many_keys
    * @throws KeyGrantError invalid_key_name, invalid_scope, invalid_network
    */
@@ -266,31 +266,31 @@ export class Tenancy {
     tenant: TenantRecord,
     type: Environment,
     grants: KeyGrants,
-  ): Promise<MadeKey> {
+  ): Promise<NewApiKey> {
     const checked = checkedGrants(grants)
     const fresh = await tx.tenantById(tenant.id)
     if (type === 'production' && fresh?.productionIssuedAt == null)
       throw new TenancyError(
         'production_key_not_issued',
-        'Production keys are made after the first approved verify in the sandbox.',
+        'Production keys can be made after the first approved verify in the sandbox.',
       )
-    const further = (await tx.apiKeys(tenant.id)).filter(
+    const named = (await tx.apiKeys(tenant.id)).filter(
       (key) => key.type === type && key.name !== null && this.isInForce(key),
     )
-    if (further.some(({ name }) => name === checked.name))
+    if (named.some(({ name }) => name === checked.name))
       throw new TenancyError(
         'key_exists',
         `Tenant ${tenant.name} has a ${type} key named ${checked.name} already. Revoke it first, or reissue it.`,
       )
-    if (further.length >= MAX_FURTHER_KEYS)
+    if (named.length >= MAX_NAMED_KEYS)
       throw new TenancyError(
         'too_many_keys',
-        `Tenant ${tenant.name} has ${MAX_FURTHER_KEYS} further ${type} keys, which is the most. Revoke one first.`,
+        `Tenant ${tenant.name} has ${MAX_NAMED_KEYS} named ${type} keys, which is the maximum. Revoke one first.`,
       )
     return this.makeKey(tx, tenant.id, { type, ...checked })
   }
 
-  /** The valid keys of this name. @throws TenancyError no_active_key */
+  /** @returns the valid key of this name @throws TenancyError no_active_key */
   async namedKey(
     tx: StoreTransaction,
     tenant: TenantRecord,
@@ -308,7 +308,7 @@ export class Tenancy {
     return key
   }
 
-  /** Ends a further key at once, its predecessor in grace as well. @throws TenancyError no_active_key */
+  /** Revokes a named key at once, and its predecessor in its grace period. @throws TenancyError no_active_key */
   async revokeNamedKey(
     tx: StoreTransaction,
     tenant: TenantRecord,
@@ -320,7 +320,7 @@ export class Tenancy {
     return key
   }
 
-  /** A new key with the grants of the named one, which stays valid for `graceMs`. @throws TenancyError no_active_key */
+  /** Makes a new key with the grants of the named one, which stays valid for `graceMs` milliseconds. @throws TenancyError no_active_key */
   async reissueNamedKey(
     tx: StoreTransaction,
     tenant: TenantRecord,
@@ -332,7 +332,7 @@ export class Tenancy {
     return this.succeedKey(tx, tenant.id, { type, name, scopes, networks, certificate }, graceMs)
   }
 
-  /** Returns a new key that replaces those of the same type and name. A key that is already in its grace period ends at once. */
+  /** Makes a key that replaces those of the same type and name. A key that is already in its grace period ends at once. */
   private async succeedKey(
     tx: StoreTransaction,
     tenantId: string,
@@ -341,7 +341,7 @@ export class Tenancy {
   ): Promise<string> {
     const now = this.clock.now()
     const { type, name } = kind
-    await tx.endGraces(tenantId, type, name, now)
+    await tx.endGracePeriods(tenantId, type, name, now)
     await tx.endApiKeys(
       tenantId,
       type,
@@ -355,7 +355,7 @@ export class Tenancy {
     return (await this.makeKey(tx, tenantId, { type, ...EVERYTHING })).key
   }
 
-  private async makeKey(tx: StoreTransaction, tenantId: string, kind: KeyKind): Promise<MadeKey> {
+  private async makeKey(tx: StoreTransaction, tenantId: string, kind: KeyKind): Promise<NewApiKey> {
     const createdAt = this.clock.now()
     const key = generateApiKey(kind.type)
     const record: ApiKeyRecord = {
@@ -376,10 +376,7 @@ export class Tenancy {
 /** @throws TenancyError tenant_deleted */
 export function assertLive({ name, deletedAt }: TenantRecord): void {
   if (deletedAt !== null)
-    throw new TenancyError(
-      'tenant_deleted',
-      `The tenant ${name} is deleted: nothing but its audit log is left.`,
-    )
+    throw new TenancyError('tenant_deleted', `The tenant ${name} is deleted: only its audit log is left.`)
 }
 
 /** @throws TenancyError tenant_suspended */
@@ -387,7 +384,7 @@ export function assertNotSuspended({ name, suspendedAt }: TenantRecord): void {
   if (suspendedAt !== null)
     throw new TenancyError(
       'tenant_suspended',
-      `The tenant ${name} is suspended: nobody acts for it but the operator.`,
+      `The tenant ${name} is suspended: only the operator can act for it.`,
     )
 }
 

@@ -1,12 +1,12 @@
-/** Tells of production users whom the model pack that serves cannot verify, since another pack made their references. */
+/** Finds production users whom the serving model pack cannot verify, because another pack made their references. */
 import type { StoreReader } from '../storage/store.js'
 
-/** The pack that serves, or will: `standard@1.0.0`, or only `standard` while it is not built. */
+/** The pack that serves or is about to: `standard@1.0.0`, or `standard` before it is built. */
 export type ServedModel = string
 
 /**
- * Counts the production references of other model packs.
- * @returns sentences with their number, their packs and what to set; null where every reference is of the pack that serves
+ * Counts the production references that other model packs made.
+ * @returns sentences with their number, their packs and the setting to change; null where the serving pack made every reference
  */
 export async function foreignReferences(
   read: Pick<StoreReader, 'referenceModels'>,

@@ -1,23 +1,25 @@
 /**
- * A keyed rotation of templates: what is stored of one user's face lies in another space than what is stored of any other's,
- * or of the same face under another key. Within one space nothing changes, since a rotation keeps lengths and angles; between
- * two, nothing can be compared. It protects templates that got out of their sealed boxes without the key.
+ * A keyed rotation of templates. Each key has a space of its own: templates in one space compare as they did before, since a rotation
+ * keeps lengths and angles; templates of two spaces cannot be compared. It protects templates that leaked out of their sealed boxes
+ * without the key.
  *
- * Three rounds of random signs, a random permutation and a Walsh–Hadamard transform of a power of two of the components, from
- * the first on and from the last on in turns: orthogonal whatever comes from the key, and every component depends on all.
+ * The rotation is three rounds of random signs, a random permutation and a Walsh–Hadamard transform. The transform takes the largest
+ * power of two of the components, by turns from the first one on and up to the last one. The product is orthogonal for every key,
+ * and every component of the result depends on all components of the template.
  */
 import { createCipheriv } from 'node:crypto'
 
 const ROUNDS = 3
 
 export class TemplateTransform {
-  /** [ROUNDS × dimensions] 1 or -1. */
+  /** [ROUNDS × dimensions] signs, 1 or -1. */
   private readonly signs: Float64Array
-  /** [ROUNDS × dimensions] where each component goes. */
+  /** [ROUNDS × dimensions] target index of each component. */
   private readonly order: Uint32Array
+  /** Components that a Walsh–Hadamard transform takes: the largest power of two that fits. */
   private readonly block: number
 
-  /** @param key 32 bytes that serve this transform alone */
+  /** @param key 32 bytes that serve no other purpose */
   constructor(
     key: Buffer,
     readonly dimensions: number,
@@ -35,7 +37,7 @@ export class TemplateTransform {
     }
   }
 
-  /** @returns [dimensions] float64, so that the way back leads to the template within 1e-15 */
+  /** @returns [dimensions] float64, so that `invert` restores the template within 1e-15 */
   apply(template: Float32Array): Float64Array {
     const { signs, order, dimensions } = this
     const values = new Float64Array(template)
@@ -49,7 +51,7 @@ export class TemplateTransform {
     return values
   }
 
-  /** @returns [dimensions] float32, the template that was transformed */
+  /** @returns [dimensions] float32: the template that `apply` transformed */
   invert(transformed: Float64Array): Float32Array {
     const { signs, order, dimensions } = this
     const values = new Float64Array(transformed)
@@ -64,7 +66,7 @@ export class TemplateTransform {
     return new Float32Array(values)
   }
 
-  /** First component of a round's Walsh–Hadamard block. */
+  /** Index of the first component that a round's Walsh–Hadamard transform takes. */
   private blockStart(round: number): number {
     return round % 2 === 0 ? 0 : this.dimensions - this.block
   }
@@ -72,17 +74,17 @@ export class TemplateTransform {
 
 let scratch = new Float64Array(0)
 
-/** What one step of a transform needs while it lasts: memory of its own would cost as much as the step. */
+/** Scratch memory for one step of a transform. It is reused, because allocating it would cost as much as the step. */
 function scratchOf(length: number): Float64Array {
   if (scratch.length !== length) scratch = new Float64Array(length)
   return scratch
 }
 
-/** The normalised fast Walsh–Hadamard transform of `length` components, a power of two, from `start` on, in place. */
+/** Normalized fast Walsh–Hadamard transform in place. @param length number of components from `start` on, a power of two */
 function hadamard(values: Float64Array, start: number, length: number): void {
   const end = start + length
   let half = 1
-  // Two steps at a time: half the reading and writing, and the same sums.
+  // Does two butterfly steps in one pass, which halves the reading and writing; the sums are the same.
   for (; 4 * half <= length; half *= 4)
     for (let block = start; block < end; block += 4 * half)
       for (let i = block; i < block + half; i++) {
@@ -106,12 +108,12 @@ function hadamard(values: Float64Array, start: number, length: number): void {
   for (let i = start; i < end; i++) values[i]! *= scale
 }
 
-/** One component's a word of the key stream: plain loops, since every verify makes two transforms. */
+/** Takes one word of the key stream for each sign. Loops are plain, because every verify makes two transforms. */
 function makeSigns(signs: Float64Array, base: number, length: number, random: DataView, from: number): void {
   for (let i = 0; i < length; i++) signs[base + i] = wordAt(random, from + i) < HALF ? -1 : 1
 }
 
-/** Fisher and Yates. */
+/** Shuffles by Fisher and Yates. */
 function makePermutation(
   order: Uint32Array,
   base: number,
@@ -129,20 +131,20 @@ function makePermutation(
   }
 }
 
-/** How many values a word of 32 bits has. */
+/** Number of values of a 32-bit word. */
 const WORDS = 2 ** 32
 const HALF = WORDS / 2
 
-/** Little-endian, whatever this machine is. */
+/** Reads a word as little-endian on every machine. */
 function wordAt(stream: DataView, index: number): number {
   return stream.getUint32(4 * index, true)
 }
 
 const FIRST_BLOCK = Buffer.alloc(16)
-/** As many as were last asked for. */
+/** Zeros to encrypt, as many as the last key stream had bytes: kept, because most key streams have the same length. */
 let zeros = Buffer.alloc(0)
 
-/** So many words of the key stream of AES-256-CTR. */
+/** The first words of the key stream of AES-256-CTR. @param words number of 32-bit words */
 function keyStream(key: Buffer, words: number): DataView {
   if (zeros.length !== 4 * words) zeros = Buffer.alloc(4 * words)
   const bytes = createCipheriv('aes-256-ctr', key, FIRST_BLOCK).update(zeros)

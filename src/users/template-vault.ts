@@ -1,4 +1,4 @@
-/** Users and their references at rest: found by a keyed pseudonym, sealed under a data key of their own, lost for ever with that key. */
+/** Users and their references at rest. A keyed pseudonym finds a user; a data key of the user's own seals the reference, which is lost for ever with that key. */
 import { createHmac, randomBytes } from 'node:crypto'
 import type { Environment } from '../config/config.js'
 import { dataKeyWrapping } from '../crypto/epoch-key.js'
@@ -15,13 +15,13 @@ export interface Consent {
   at: string
 }
 
-/** A user that exists, with its data key unwrapped for the length of one request. */
+/** A user with an unwrapped data key, for the length of one request. */
 export interface Subject {
   record: SubjectRecord
   dataKey: Buffer
-  /** How the audit log names the user. */
+  /** Name of the user in the audit log, 32 hex digits. */
   pseudonym: string
-  /** Makes the transform of the user's stored captures, once a request. */
+  /** Transform of the user's stored captures for embeddings of this length. It is made once in a request. */
   captureTransform: (dimensions: number) => TemplateTransform
   reference: ReferenceRecord | null
 }
@@ -29,23 +29,23 @@ export interface Subject {
 export interface ReferenceContent {
   /** [dimensions] float32. */
   embedding: Float32Array
-  /** How many photos it was made of. */
-  views: number
-  /** How much it counts when further views are fused with it. */
+  /** Number of photos that the reference was made of. */
+  photoCount: number
+  /** Weight of the embedding when further photos are fused with it. */
   weight: number
   consent: Consent | null
 }
 
-/** What stands before an embedding in a sealed reference. */
+/** JSON before the embedding in a sealed reference. */
 interface ReferenceHeader {
   consent: Consent | null
   transform?: typeof TRANSFORM
-  /** Absent from references that were made before views were counted: one photo of full weight. */
+  /** Number of photos. Absent from references that were made before photos were counted: they are of one photo of full weight. */
   views?: number
   weight?: number
 }
 
-/** Version of `TemplateTransform`. */
+/** Version of `TemplateTransform` that new templates are stored with. */
 const TRANSFORM = 1
 
 export class TemplateVault {
@@ -54,11 +54,12 @@ export class TemplateVault {
     private readonly clock: Clock,
   ) {}
 
-  /** The pseudonym under which a user is found: one-way without the master key. */
+  /** Keyed pseudonym (HMAC-SHA-256) under which the database finds a user. Without the master key nobody can compute it. */
   blindIndex(tenantId: string, environment: Environment, userId: string): Buffer {
     return createHmac('sha256', this.keys.lookup).update(`${tenantId}\0${environment}\0${userId}`).digest()
   }
 
+  /** Finds a user and unwraps the data key. @returns null for a user who is not enrolled */
   async find(store: StoreReader, blindIndex: Buffer, userId: string): Promise<Subject | null> {
     const found = await store.subject(blindIndex)
     if (!found) return null
@@ -77,7 +78,7 @@ export class TemplateVault {
     return openWithAny(dataKeyWrapping(this.keys), wrappedKey, id)
   }
 
-  /** A subject that is not stored yet. */
+  /** Makes a subject with a new data key, without storing it. */
   create(tenantId: string, environment: Environment, blindIndex: Buffer, userId: string): Subject {
     const now = this.clock.now()
     const id = prefixedId('sub', now)
@@ -103,17 +104,19 @@ export class TemplateVault {
     }
   }
 
-  /** Stores a new reference in the place of an old one. */
+  /** Stores a reference, which replaces an earlier one of the same subject. */
   async putReference(
     tx: StoreTransaction,
     subject: Subject,
     model: string,
-    { embedding, views, weight, consent }: ReferenceContent,
+    { embedding, photoCount, weight, consent }: ReferenceContent,
   ): Promise<ReferenceRecord> {
     const createdAt = this.clock.now()
     const id = prefixedId('ref', createdAt)
     const { length: dimensions } = embedding
-    const header = Buffer.from(JSON.stringify({ consent, dimensions, transform: TRANSFORM, views, weight }))
+    const header = Buffer.from(
+      JSON.stringify({ consent, dimensions, transform: TRANSFORM, views: photoCount, weight }),
+    )
     const transform = this.transformOf(subject.record.tenantId, id)(dimensions)
     const length = Buffer.alloc(4)
     length.writeUInt32LE(header.length)
@@ -129,39 +132,44 @@ export class TemplateVault {
     return reference
   }
 
-  /** What a reference says beside its embedding, which stays closed. */
+  /** Number of photos and consent of a reference, without its embedding. */
   describeReference(
     subject: Subject,
     reference: ReferenceRecord,
-  ): Pick<ReferenceContent, 'views' | 'consent'> {
-    const { views = 1, consent } = unpack(open(subject.dataKey, reference.sealed, reference.id)).header
-    return { views, consent }
+  ): Pick<ReferenceContent, 'photoCount' | 'consent'> {
+    const { views: photoCount = 1, consent } = unpack(
+      open(subject.dataKey, reference.sealed, reference.id),
+    ).header
+    return { photoCount, consent }
   }
 
   openReference(subject: Subject, reference: ReferenceRecord): ReferenceContent {
     const { header, bytes } = unpack(open(subject.dataKey, reference.sealed, reference.id))
-    const { consent, transform, views = 1, weight = 1 } = header
-    // Made before there were transforms.
+    const { consent, transform, views: photoCount = 1, weight = 1 } = header
+    // References from before transforms hold the embedding as it is, in float32.
     if (transform === undefined)
-      return { embedding: new Float32Array(aligned(bytes)), views, weight, consent }
+      return { embedding: new Float32Array(aligned(bytes)), photoCount, weight, consent }
     const stored = new Float64Array(aligned(bytes))
     const inverse = this.transformOf(subject.record.tenantId, reference.id)(stored.length)
-    return { embedding: inverse.invert(stored), views, weight, consent }
+    return { embedding: inverse.invert(stored), photoCount, weight, consent }
   }
 
-  /** Digest of a capture, of which the SHA-256 is given, keyed by the user's data key: without it, not even the question "was it this image?" can be asked. */
+  /**
+   * Digest of a capture, keyed by the user's data key: without the key nobody can even check a guess at the image.
+   * @param imageHash SHA-256 of the image
+   */
   captureDigest(subject: Subject, imageHash: Uint8Array): Buffer {
     return createHmac('sha256', subkey(subject.dataKey, 'capture')).update(imageHash).digest()
   }
 
-  /** How the audit log names what a user did: lost with the user's data key, before which nobody can guess at it. */
+  /** Digest of an action for the audit log, in hex, keyed by the user's data key: nobody can check a guess at the action without the key. */
   auditDigest(subject: Subject, actionHash: string): string {
     return createHmac('sha256', subkey(subject.dataKey, 'audit-action')).update(actionHash).digest('hex')
   }
 
   /**
-   * An embedding as captures of the user are stored: in a space of their own, in which they are compared with each other as
-   * anywhere else.
+   * Transforms an embedding into the space of the user's stored captures, in which their similarities are the same as before.
+   * @returns [dimensions] float32
    */
   captureOf(subject: Subject, embedding: Float32Array): Float32Array {
     return new Float32Array(subject.captureTransform(embedding.length).apply(embedding))
@@ -171,16 +179,16 @@ export class TemplateVault {
     return seal(subject.dataKey, Buffer.concat([Buffer.of(TRANSFORM), bytesOf(capture)]), 'capture')
   }
 
-  /** @returns as `captureOf` */
+  /** @returns the capture in the space of `captureOf` */
   openCapture(subject: Subject, sealed: Buffer): Float32Array {
     const plaintext = open(subject.dataKey, sealed, 'capture')
     if (plaintext.length % Float32Array.BYTES_PER_ELEMENT === 1)
       return new Float32Array(aligned(plaintext.subarray(1)))
-    // Made before there were transforms: without the leading byte.
+    // Captures from before transforms have no leading byte and hold the embedding as it is.
     return this.captureOf(subject, new Float32Array(aligned(plaintext)))
   }
 
-  /** A key of its own for each tenant and generation of templates: no two of them can be compared. */
+  /** Makes transforms under a key for this tenant and generation of templates only: templates of two generations cannot be compared. */
   private transformOf(tenantId: string, generation: string): (dimensions: number) => TemplateTransform {
     let made: TemplateTransform | undefined
     return (dimensions) => {
@@ -194,7 +202,7 @@ export class TemplateVault {
   }
 }
 
-/** What is sealed for a user beside the reference, and erased with it, goes by these. */
+/** Keys of everything else that is sealed for a user and erased with the user. */
 export function ownerOf({ record, dataKey }: Subject): { blindIndex: Buffer; id: string; dataKey: Buffer } {
   return { blindIndex: record.blindIndex, id: record.id, dataKey }
 }
@@ -209,7 +217,7 @@ function pseudonym(dataKey: Buffer, userId: string): string {
   return createHmac('sha256', subkey(dataKey, 'audit-pseudonym')).update(userId).digest('hex').slice(0, 32)
 }
 
-/** The expand step of HKDF (RFC 5869), which is all that a key of random bytes needs: no key serves two purposes. */
+/** Derives a key for one purpose by the expand step of HKDF (RFC 5869). A key of random bytes needs no extract step. */
 function subkey(dataKey: Buffer, purpose: string): Buffer {
   return createHmac('sha256', dataKey).update(`countersign/v1/${purpose}\x01`).digest()
 }
@@ -218,7 +226,7 @@ function bytesOf(values: Float32Array | Float64Array): Buffer {
   return Buffer.from(values.buffer, values.byteOffset, values.byteLength)
 }
 
-/** Copies: a view of numbers needs an alignment that a slice of a decrypted buffer does not have. */
+/** Copies the bytes, because a typed array needs an alignment that a slice of a decrypted buffer may lack. */
 function aligned(bytes: Buffer): ArrayBuffer {
   return new Uint8Array(bytes).buffer
 }

@@ -1,4 +1,4 @@
-/** Lockout as a verify meets it: the wait that is imposed, verdicts that are counted. */
+/** The lockout of a verify: refuses during a delay, and counts verdicts. */
 import type { SubjectRecord } from '../storage/records.js'
 import type { StoreTransaction } from '../storage/store.js'
 import {
@@ -10,9 +10,10 @@ import {
   lockoutReason,
 } from './lockout.js'
 
-/** NIST SP 800-63B-4, section 3.2.3: attempts before a delay, without and with presentation attack detection. */
+/** Attempts before the first delay, without and with presentation attack detection (NIST SP 800-63B-4, section 3.2.3). */
 const ATTEMPTS = { withoutLiveness: 5, withLiveness: 10 }
 
+/** @param checksLiveness whether the model pack has a liveness network */
 export function defaultAttempts(checksLiveness: boolean): number {
   return checksLiveness ? ATTEMPTS.withLiveness : ATTEMPTS.withoutLiveness
 }

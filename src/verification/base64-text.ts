@@ -1,19 +1,19 @@
-/** Base64 as it stands in JSON, decoded a slice at a time: nobody else is served while one is under way. */
+/** Decodes base64 inside JSON slice by slice, because the main thread serves nobody while it decodes one. */
 import { kernels } from '../biometrics/kernels/kernels.js'
 
-/** A millisecond at most, escapes included. */
+/** Decoding a slice of this size takes at most a millisecond, escapes included. */
 const SLICE_BYTES = 2 ** 18
-/** `\u002b`, as some languages write a plus. */
+/** Characters of the longest escape: `\u002b`, which some languages write for a plus. */
 const MAX_ESCAPE = 6
 const BACKSLASH = 0x5c
 const PADDING = '='.charCodeAt(0)
 const NOTHING = Buffer.alloc(0)
 
 /**
- * RFC 4648, section 4: with padding, without line breaks. Pauses after each slice.
- * @param text a string; or the bytes between the quotes of one in JSON, with its escapes as they are
- * @param sliceBytes more than an escape is long
- * @returns memory of its own, so that it can travel without its neighbours; null when it is not base64
+ * Decodes base64 with padding and without line breaks (RFC 4648, section 4). Yields after each slice.
+ * @param text a string; or the bytes between the quotes of a string in JSON, with its escapes
+ * @param sliceBytes bytes of a slice, more than the longest escape has
+ * @returns a buffer with memory of its own, so that it can be transferred by itself; null when the text is not base64
  */
 export function* decodeBase64Text(
   text: string | Uint8Array,
@@ -33,7 +33,7 @@ export function* decodeBase64Text(
     const isLast = end === bytes.length
     const joined = rest.length > 0 ? Buffer.concat([rest, digits]) : digits
     const whole = isLast ? joined.length : joined.length - (joined.length % 4)
-    // What is padded is over.
+    // Nothing may follow padding.
     if (!isLast && joined[whole - 1] === PADDING) return null
     const count = kernels.decodeBase64(joined.subarray(0, whole), out.subarray(written))
     if (count < 0) return null
@@ -44,7 +44,7 @@ export function* decodeBase64Text(
   return out.subarray(0, written)
 }
 
-/** No escape is cut in two. */
+/** End of a slice that cuts no escape in two. */
 function sliceEnd(bytes: Buffer, from: number, isEscaped: boolean, sliceBytes: number): number {
   const end = from + sliceBytes
   if (end >= bytes.length) return bytes.length
@@ -52,7 +52,7 @@ function sliceEnd(bytes: Buffer, from: number, isEscaped: boolean, sliceBytes: n
   return last < 0 ? end : end - MAX_ESCAPE + last
 }
 
-/** Null where it is not the inside of a JSON string. */
+/** Bytes of a slice without escapes; null where it is not the inside of a JSON string. */
 function unescaped(slice: Buffer): Buffer | null {
   try {
     return Buffer.from(JSON.parse(`"${slice.toString('latin1')}"`), 'latin1')

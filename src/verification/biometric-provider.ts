@@ -1,4 +1,4 @@
-/** Where verdicts come from: the engine in production, the caller's own choice in the sandbox. One shape for both. */
+/** The interface to face recognition: `EngineProvider` asks the engine, `SandboxProvider` takes the outcome from the user id. */
 import type { FmrBasis } from '../../models/pack/model-pack.js'
 import type { PackGrade } from '../../models/pack/pack-grade.js'
 import type { FrameGuidance } from '../biometrics/challenge/frame-faults.js'
@@ -18,12 +18,12 @@ import type { LivenessStatement } from './liveness.js'
 /** The decoded images of a request. */
 export interface Evidence {
   images: Buffer[]
-  /** What the images were to show, where they are frames of a challenge; null for photos. */
+  /** The challenge of which the images are frames; null for photos. */
   challenge: ChallengeFrames | null
 }
 
-/** What a provider reads of a request: whose images these are said to be, and for how long its caller waits. */
-export type ProviderCall<Input> = Pick<Call<Input>, 'input' | 'deadlineMs' | 'signal' | 'share'>
+/** The fields of a request that a provider reads: the claimed user, and for how long the caller waits. */
+export type ProviderCall<Input> = Pick<Call<Input>, 'input' | 'deadlineMs' | 'signal' | 'schedulingClass'>
 
 export interface EnrolOptions {
   /** Reports images of poor quality in the findings instead of refusing them. */
@@ -37,56 +37,56 @@ export interface GuideInput {
   user_id?: string
 }
 
-/** As the engine gives it: `reference` is empty in the sandbox, and there are no samples. */
+/** Result of an enrollment. In the sandbox `reference` is empty, and there are no samples. */
 export interface Enrolled extends Omit<EnrolResult, 'samples' | 'liveness'> {
   liveness: LivenessStatement
-  /** How many images the reference is made of. */
-  views: number
-  /** One an image that the reference is made of, in the order of the images. */
+  /** Number of photos that the reference is made of. */
+  photoCount: number
+  /** One sample for each image that the reference is made of, in the order of the images. */
   samples: Array<Pick<FaceSample, 'imageIndex' | 'embedding' | 'quality'>>
 }
 
 export interface Comparison extends Omit<VerifyResult, 'score' | 'sample' | 'samples'> {
-  /** Null where a challenge's frames do not show what was asked for: nothing was compared. */
+  /** Similarity, higher is more alike; null where nothing was compared, because a challenge's frames do not show its movements. */
   score: number | null
-  /** The images are of the person enrolled, whether live or not. */
+  /** Whether the images show the enrolled person, live or not. */
   matches: boolean
-  /** The one that was compared. */
+  /** The image that was compared. */
   sample: { quality: Quality | null; liveness: LivenessStatement }
-  /** One a usable image, for telling replays. */
+  /** One embedding for each usable image, for detecting replays. */
   samples: Array<Pick<FaceSample, 'imageIndex' | 'embedding'>>
 }
 
-/** A reference on its way into or out of the vault. */
+/** A reference outside the vault. */
 export interface FusedReference extends WeightedEmbedding {
-  /** How many photos it was made of. */
-  views: number
+  /** Number of photos that the reference was made of. */
+  photoCount: number
 }
 
 export interface OperatingPoint {
-  /** The score from which on two faces count as the same person. */
+  /** Lowest score at which two faces count as the same person. */
   threshold: number
-  /** The false match rate that the threshold attains; not always the one that was asked for. */
+  /** False match rate that the threshold attains, 0 to 1. It may differ from the requested one. */
   fmr: number
-  /** What stands behind the rate. */
+  /** Basis of the rate: measured or extrapolated. */
   basis: FmrBasis
-  /** What the model pack is good for at the rate. */
+  /** Grade of the model pack at the rate. */
   grade: PackGrade
 }
 
 export interface BiometricProvider {
-  /** Id of what makes the embeddings; references of another one are never compared. */
+  /** Id of the model that makes the embeddings. References of another model are never compared. */
   readonly model: string
-  /** What judges liveness by a network, as statements name it; null for nothing. */
+  /** Name of the liveness network in statements; null where there is none. */
   readonly passiveLiveness: string | null
-  /** Frames of challenges can be judged. */
+  /** Whether frames of challenges can be judged. */
   readonly takesChallenges: boolean
-  /** What decides at a false match rate that was asked for. */
+  /** The threshold for a false match rate. @param fmr requested rate, 0 to 1 */
   operatingPoint(fmr: number): OperatingPoint
   /** @throws DomainError of category biometric_rejected, or unavailable */
   enrol(call: ProviderCall<CaptureInput>, evidence: Evidence, options: EnrolOptions): Promise<Enrolled>
   /**
-   * A reference with the photos of an enrolment added to it. Each of them must match it.
+   * Adds the photos of an enrollment to a reference. Each of them must match it.
    * @throws DomainError different_people, naming the first that does not match
    */
   extend(
@@ -96,7 +96,9 @@ export interface BiometricProvider {
     threshold: number,
   ): FusedReference
   /**
-   * @param reference opens it, which is asked for when the images are on their way; null for a user who is not enrolled
+   * Compares the images with the user's reference.
+   * @param reference opens the reference: it is called once the images are on their way to the engine. Null for a user who is not enrolled
+   * @param threshold lowest score at which two faces count as the same person
    * @throws DomainError reference_not_found; of category biometric_rejected, or unavailable
    */
   verify(
@@ -106,7 +108,7 @@ export interface BiometricProvider {
     threshold: number,
   ): Promise<Comparison>
   /**
-   * What a person can be told, the most urgent first.
+   * Advises a person from a frame. Resolves with the most urgent advice first.
    * @throws DomainError image_unreadable, image_too_large, image_too_small, or unavailable
    */
   guide(call: ProviderCall<GuideInput>, frames: GuideFrames): Promise<FrameGuidance[]>
@@ -114,7 +116,7 @@ export interface BiometricProvider {
   needsReference(userId: string): boolean
 }
 
-/** As replays are told by them. */
+/** Embeddings by the index of their image. */
 export function embeddingsByImage(samples: Comparison['samples']): Map<number, Float32Array> {
   return new Map(samples.map(({ imageIndex, embedding }) => [imageIndex, embedding]))
 }

@@ -1,5 +1,5 @@
 /** The request that an endpoint answers: authenticated, validated, and handed down unchanged as far as the engine. */
-import type { FlowShare } from '../biometrics/types.js'
+import type { SchedulingClass } from '../biometrics/types.js'
 import type { Environment } from '../config/config.js'
 import type { LivenessRequirement } from '../config/liveness-requirement.js'
 import type { TenantRecord } from '../storage/records.js'
@@ -46,7 +46,7 @@ export interface Call<Input> {
   /** Aborted when the caller hangs up. */
   readonly signal: AbortSignal
   /** The scheduling class of the caller at the engine. */
-  readonly share: FlowShare
+  readonly schedulingClass: SchedulingClass
   /** Milliseconds that each stage took: every stage adds its own. */
   readonly timings: Timings
 }

@@ -1,4 +1,4 @@
-/** Replayed captures: the same image, or a nearly identical embedding, seen before for the user within 24 hours. */
+/** Detects replayed captures: the same image, or a nearly identical face, seen before for the user within 24 hours. */
 
 import { sha256 } from '../crypto/sha256.js'
 import { type Clock, DAY_MS } from '../lib/clock.js'
@@ -6,28 +6,28 @@ import type { Store, StoreTransaction } from '../storage/store.js'
 import type { Subject, TemplateVault } from '../users/template-vault.js'
 
 const REPLAY_WINDOW_MS = DAY_MS
-/** Bounds the embeddings that one verify opens: the newest. An identical file is told among all. */
+/** Number of remembered faces that one verify opens, the newest ones. Files are compared with all remembered digests. */
 const MAX_CAPTURES = 64
 
-/** What is compared of a request's images. */
+/** A request's images in the form in which they are compared and remembered. */
 export interface Capture {
-  /** One an image, keyed by the user's data key. */
+  /** Digest of each image, keyed by the user's data key. */
   digests: Buffer[]
-  /** Of the usable images, by their place among all, as `CaptureMemory.facesOf` makes them. */
+  /** Face of each usable image, by the image's index: made by `CaptureMemory.facesOf`. */
   faces: ReadonlyMap<number, Float32Array>
 }
 
-/** One of the files themselves, or a face that is nearly identical. */
+/** Why a capture counts as replayed: the same file, or a nearly identical face. */
 export type Replay = 'file' | 'face'
 
-/** What was remembered of a user's captures when it was asked for. */
+/** Remembered captures of a user, as they were when they were read. */
 export interface Recollection {
-  /** One an image that is to be held against it. */
+  /** Digest of each image of the request. */
   digests: Buffer[]
-  /** One of the images is among what is remembered. */
+  /** Whether one of the images was remembered before. */
   hasFile: boolean
   faces: Float32Array[]
-  /** The place of the last capture that was looked at. */
+  /** Row id of the last capture that was read. */
   last: number
 }
 
@@ -41,27 +41,33 @@ export interface CapturedUser {
 }
 
 export interface CaptureMemory {
-  /** What is to be known of the images; large ones are hashed elsewhere than on this thread. */
+  /** SHA-256 of each image. Large images are hashed on another thread. */
   hash(images: Buffer[]): Promise<Buffer[]>
-  /** Of images with these hashes, whose embeddings will have this many dimensions. */
+  /**
+   * Keyed digests of images.
+   * @param hashes SHA-256 of each image
+   * @param dimensions length of the embeddings that the images will have
+   */
   digest(subject: Subject, hashes: Buffer[], dimensions: number): Buffer[]
-  /** Embeddings, by the place of their image, as they are remembered of this user: in the space of the user's captures. */
+  /** Embeddings, by the index of their image, transformed into the space of the user's remembered captures. */
   facesOf(subject: Subject, embeddings: ReadonlyMap<number, Float32Array>): ReadonlyMap<number, Float32Array>
   /**
    * Digests the images and reads what is remembered of the user: all the work that needs no embeddings of the images.
    * @param dimensions length of the embeddings that the images will have
    */
   recall(user: CapturedUser, images: Buffer[], dimensions: number): Promise<Recollection>
-  /** Whether a capture like this one was seen before; null for no. */
+  /** Replay of a capture that was remembered before `recall`; null for a fresh one. */
   findReplay(capture: Capture, recollection: Recollection): Replay | null
-  /** The same of what was remembered since: of parallel requests with one capture, all but the first to commit are replays. */
+  /**
+   * Replay of a capture that was remembered after `recall`: of parallel requests with one capture, only the first to commit is fresh.
+   */
   findReplaySince(
     tx: StoreTransaction,
     subject: Subject,
     capture: Capture,
     recollection: Recollection,
   ): Promise<Replay | null>
-  /** Remembers each image. */
+  /** Remembers each image of a capture. */
   remember(tx: StoreTransaction, subject: Subject, capture: Capture): Promise<void>
 }
 
@@ -127,7 +133,7 @@ export class StoredCaptures implements CaptureMemory {
       await tx.insertCapture({
         subjectId: subject.record.id,
         digest,
-        // An unusable image, and most frames of a challenge, are known by their digest alone.
+        // Unusable images, and most frames of a challenge, have only a digest.
         sealed: face ? vault.sealCapture(subject, face) : Buffer.alloc(0),
         seenAt: clock.now(),
       })

@@ -1,6 +1,6 @@
 /**
- * Sessions of the hosted capture page. What a session is for is sealed under a key that only those hold who have its link: the
- * database has that key under the link's secret alone, so that neither it nor a copy of it says who is to confirm what.
+ * Sessions of the hosted capture page. A session's content is sealed under a data key. The database holds that key only sealed under
+ * the secret of the session's link, so that neither the database nor a copy of it says who is to confirm which action.
  */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { Mode } from '../biometrics/challenge/steps.js'
@@ -13,50 +13,51 @@ import type { CaptureSessionRecord } from '../storage/records.js'
 import type { StoreReader, StoreTransaction } from '../storage/store.js'
 import { type CodeCheck, newCode } from './confirmation-code.js'
 
-/** What a session is for. */
+/** The capture that a session asks a person for. */
 export interface CaptureRequest {
   userId: string
-  /** Undefined for an enrolment. */
+  /** Action that the person confirms; undefined for an enrollment. */
   action?: unknown
-  /** Undefined for both. */
+  /** Movements of the head that the person can make; undefined for both. */
   modes?: Mode[] | undefined
   requireLiveness?: LivenessRequirement | undefined
-  /** Of an enrolment. */
+  /** Whether an enrollment may replace the user's reference. */
   replace?: boolean | undefined
-  /** Id of the verdict by which the user agreed to a replacement; only for an enrolment that replaces. */
+  /** Id of the verdict by which the user agreed to a replacement; only for an enrollment that replaces. */
   verificationId?: string | undefined
   returnUrl: string
   locale?: CaptureLanguage | undefined
-  /** What the person confirms, in words. */
+  /** The action in words, shown to the person. */
   description?: string | undefined
-  /** In the place of the tenant's. */
+  /** Consent text instead of the tenant's own. */
   consent?: { version: string; text: string } | undefined
 }
 
-/** Why a session ended without success, as far as the person is told. */
+/** Reason, shown to the person, why a session ended without success. */
 export type CaptureEnding = 'refused' | 'locked_out' | 'code'
 
 interface Content {
   captureRequest: CaptureRequest
-  /** The one that can be answered, and how many there were. */
+  /** The challenge that can be answered now; null where there is none. */
   challenge: { id: string; nonce: string } | null
+  /** Number of challenges that the session has had. */
   challenges: number
   /** Ids of the challenges whose captures are being judged. Absent in sessions of earlier versions. */
   judging?: string[]
-  /** Null where no code is asked for; absent in sessions of earlier versions. */
+  /** State of the confirmation code; null where none is asked for, absent in sessions of earlier versions. */
   code?: CodeCheck | null
-  /** Absent before the end, after a success, and where the person went back. */
+  /** How the session ended; absent before the end, after a success, and where the person went back. */
   ending?: CaptureEnding
 }
 
-/** On which device the link was opened: the first link's, or the phone's that the capture was handed to. */
+/** Device of a link: `page` for the first link, `phone` for the link that handed the capture over to a phone. */
 export type CaptureSide = 'page' | 'phone'
 
 export interface CaptureSession {
   record: CaptureSessionRecord
   content: Content
   dataKey: Buffer
-  /** Of the link by which it was found. */
+  /** Device of the link by which the session was found. */
   side: CaptureSide
 }
 
@@ -66,9 +67,14 @@ const TOKEN = /^(cap_[0-9a-f]{32})\.([A-Za-z0-9_-]{43})$/
 export class CaptureSessionBook {
   constructor(
     private readonly clock: Clock,
+    /** Milliseconds from issue to expiry. */
     private readonly ttlMs: number,
   ) {}
 
+  /**
+   * Opens a session.
+   * @returns its id, the token of its link and the confirmation code, if any; neither token nor code can be read again
+   */
   async issue(
     tx: StoreTransaction,
     caller: Pick<CaptureSessionRecord, 'tenantId' | 'environment' | 'keyId' | 'blindIndex' | 'purpose'>,
@@ -96,13 +102,13 @@ export class CaptureSessionBook {
       status: 'open',
       createdAt: now,
       expiresAt: now + this.ttlMs,
-      expiryToldAt: null,
+      expiryReportedAt: null,
     }
     await tx.putCaptureSession(record)
     return { id, token, code, expiresAt: record.expiresAt }
   }
 
-  /** Null for a link that is none, or none any more. */
+  /** Finds the session of a link. @returns null for a token that is not the link's of any session, or no longer is */
   async find(store: StoreReader, token: string): Promise<CaptureSession | null> {
     const [, id, secret] = TOKEN.exec(token) ?? []
     const record = id === undefined ? undefined : await store.captureSession(id)
@@ -116,7 +122,7 @@ export class CaptureSessionBook {
     return null
   }
 
-  /** Writes what was changed of it, in the transaction in which it was found. */
+  /** Writes the changes to a session, in the transaction in which it was found. */
   async put(tx: StoreTransaction, { record, content, dataKey }: CaptureSession): Promise<void> {
     record.sealed = sealContent(record.id, dataKey, content)
     await tx.putCaptureSession(record)
@@ -126,21 +132,21 @@ export class CaptureSessionBook {
     return expiresAt <= this.clock.now()
   }
 
-  /** From now on this browser alone can use the link. @returns the secret by which it is known */
+  /** Binds the link to one browser: no other one can use it from now on. @returns the secret that identifies the browser */
   bind({ record, side }: CaptureSession): string {
     const secret = randomBytes(SECRET_BYTES).toString('base64url')
     record[BROWSER_OF[side]] = digestOf(secret)
     return secret
   }
 
-  /** Null before any browser opened the link. */
+  /** Whether the link is bound to the browser with this secret; null before any browser opened the link. */
   isBoundTo({ record, side }: CaptureSession, secret: string | undefined): boolean | null {
     const bound = record[BROWSER_OF[side]]
     if (bound === null) return null
     return secret !== undefined && timingSafeEqual(bound, digestOf(secret))
   }
 
-  /** A link for a phone, in the place of one that was made before. @returns its token */
+  /** Makes a link for a phone, which replaces an earlier one. @returns its token */
   handOver(session: CaptureSession): string {
     const { link, token } = newLink(session.record.id, session.dataKey)
     Object.assign(session.record, { phoneLink: link, phoneBrowser: null })
@@ -156,7 +162,7 @@ function newLink(id: string, dataKey: Buffer): { link: Buffer; token: string } {
   return { link: seal(secret, dataKey, linkContext(id)), token: `${id}.${secret.toString('base64url')}` }
 }
 
-/** Whether the secret is the link's shows in whether it opens. */
+/** Opens the data key with the secret of a link; null where the secret is another one. */
 function openLink(record: CaptureSessionRecord, side: CaptureSide, secret: string): Buffer | null {
   const link = record[LINK_OF[side]]
   if (!link) return null

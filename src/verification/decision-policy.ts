@@ -1,4 +1,4 @@
-/** Reaches the verdict of a verify, from lockout, comparison, liveness and replay, and writes what it changes for the user. */
+/** Reaches the verdict of a verify from lockout, comparison, liveness and replay, and writes what it changes for the user. */
 
 import type { Config, Environment } from '../config/config.js'
 import type { Clock } from '../lib/clock.js'
@@ -66,7 +66,7 @@ export interface DecisionParts {
   outbox: Outbox
 }
 
-/** @throws DomainError reference_model_mismatch */
+/** Refuses a reference that another model made. @throws DomainError reference_model_mismatch */
 export function assertComparable(
   { model }: Pick<ReferenceRecord, 'model'>,
   provider: Pick<BiometricProvider, 'model'>,
@@ -111,7 +111,7 @@ export class DecisionPolicy {
     if (!subject) return this.verdictOn(call, examination, null)
     const { lockout, captures, outbox, userQuota } = this.parts
     const [record, since] = await Promise.all([
-      tx.subjectAlone(subject.record.blindIndex),
+      tx.subjectWithoutReference(subject.record.blindIndex),
       examination.refusal
         ? null
         : captures.findReplaySince(tx, subject, examination.capture, examination.recollection),
@@ -177,7 +177,7 @@ function refused(subject: Subject | null, { reason, waitMs }: LockoutRefusal): V
   return { subject, reason, comparison: null, replaySuspected: false, waitMs }
 }
 
-/** A file that comes again was not captured again. A nearly identical face may be that of a person who sits still. */
+/** Whether the policy refuses a replay. The same file was certainly sent twice; a nearly identical face may be that of a person who sits still. */
 function refusesReplay(policy: Config['replayPolicy'], found: Replay | null): boolean {
   if (policy === 'report') return false
   return policy === 'reject' ? found !== null : found === 'file'
@@ -189,11 +189,12 @@ function reasonAgainst({ matches, sample }: Comparison, isRefused: boolean): Rea
   return isRefused ? 'replayed_capture' : null
 }
 
-/** Frames of a camera differ; one that is sent twice was not captured twice. */
+/** Whether two images are the same file: frames of a camera differ, so that equal ones were not captured. */
 function holdsTwins(digests: readonly Buffer[]): boolean {
   return new Set(digests.map((digest) => digest.toString('latin1'))).size < digests.length
 }
 
+/** The comparison with a liveness that failed, because its frames were captured before. */
 function replayed(comparison: Comparison): Comparison {
   const { sample } = comparison
   const { findings = [], guidance = 'try_again' } = sample.liveness

@@ -1,4 +1,4 @@
-/** Production's recogniser: the biometric engine, its errors translated where they enter. */
+/** Production's biometric provider: asks the engine, and translates its errors where they enter. */
 
 import { replayScore, thresholdForFmr } from '../../models/pack/model-pack.js'
 import { gradeOf } from '../../models/pack/pack-grade.js'
@@ -39,7 +39,7 @@ export class EngineProvider implements BiometricProvider {
   readonly model: string
   readonly passiveLiveness: string | null
   readonly takesChallenges: boolean
-  /** By the rate asked for: the few that the installation and its tenants have, each worked out from the whole calibration. */
+  /** Operating points by requested rate. There are few rates, and each point is computed from the whole calibration. */
   private readonly operatingPoints = new Map<number, OperatingPoint>()
 
   constructor(private readonly engine: Engine) {
@@ -60,10 +60,10 @@ export class EngineProvider implements BiometricProvider {
     return point
   }
 
-  /** How alike two embeddings are, on the scale of thresholds. */
+  /** Similarity of two embeddings, on the scale of thresholds. */
   readonly similarity = (a: Float32Array, b: Float32Array): number => scoreOf(this.engine.pack, a, b)
 
-  /** Whether two captures of one user are alike enough to be one, sent twice. */
+  /** Whether two captures of one user are so alike that they are one capture, sent twice. */
   readonly isSameCapture = (a: Float32Array, b: Float32Array): boolean =>
     this.similarity(a, b) >= replayScore(this.engine.pack)
 
@@ -76,10 +76,10 @@ export class EngineProvider implements BiometricProvider {
     const enrolled = await this.engine
       .enrol(images, { ...call, assessOnly })
       .catch((error) => translate(error, call.input))
-    return { ...enrolled, liveness: this.statement(enrolled.liveness), views: enrolled.samples.length }
+    return { ...enrolled, liveness: this.statement(enrolled.liveness), photoCount: enrolled.samples.length }
   }
 
-  /** The looks straight ahead at the beginning and at the end make the reference. */
+  /** Makes the reference of the looks straight ahead, at the beginning and at the end of the challenge. */
   private async enrolByChallenge(
     call: ProviderCall<CaptureInput>,
     images: Buffer[],
@@ -100,7 +100,7 @@ export class EngineProvider implements BiometricProvider {
       translate(new BiometricError('low_quality', adviceOn(faults), faults[0]!.imageIndex, { faults }), input)
     const { embedding: reference, weight } = fuseEmbeddings(samples.map(weightedEmbeddingOf), embedder)
     const { quality } = first!
-    return { reference, weight, quality, findings, liveness, samples, views: samples.length, timingsMs }
+    return { reference, weight, quality, findings, liveness, samples, photoCount: samples.length, timingsMs }
   }
 
   private challenge(
@@ -140,7 +140,7 @@ export class EngineProvider implements BiometricProvider {
       })
     const { embedder } = this.engine.pack.manifest
     const fused = fuseEmbeddings([reference, ...samples.map(weightedEmbeddingOf)], embedder)
-    return { ...fused, views: reference.views + samples.length }
+    return { ...fused, photoCount: reference.photoCount + samples.length }
   }
 
   async verify(
@@ -186,12 +186,12 @@ export class EngineProvider implements BiometricProvider {
 function detailsOf({ code, message, imageIndex, faults, guidance }: BiometricError, input: ImageInput) {
   if (faults.length > 0)
     return { details: faults.map((fault) => faultDetail(imagePath(input, fault.imageIndex), fault)) }
-  const told = guidance ?? guidanceOfRefusal(code)
-  if (imageIndex === undefined || !told) return {}
-  return { details: [photoDetail(imagePath(input, imageIndex), message, told)] }
+  const advice = guidance ?? guidanceOfRefusal(code)
+  if (imageIndex === undefined || !advice) return {}
+  return { details: [photoDetail(imagePath(input, imageIndex), message, advice)] }
 }
 
-/** Says what the person can do, and not what the capture looks like: at enrolment that stands nowhere. */
+/** The refusal of an enrollment by its liveness. It advises the person and does not say what the capture looks like. */
 export function livenessFailed({ guidance = 'not_live' }: { guidance?: PhotoGuidance }): DomainError {
   const { message } = ERRORS.liveness_failed
   return new DomainError('liveness_failed', { details: [photoDetail('challenge.frames', message, guidance)] })
@@ -200,7 +200,7 @@ export function livenessFailed({ guidance = 'not_live' }: { guidance?: PhotoGuid
 /** Seconds after which a caller that met a full queue may try again. */
 const OVERLOAD_RETRY_MS = SECOND_MS
 
-/** @throws DomainError always */
+/** Turns an error of the engine into the error that a caller sees. @throws DomainError, or the error itself where it is none of the engine's */
 export function translate(error: unknown, input: ImageInput): never {
   if (!(error instanceof BiometricError)) throw error
   const { code, message } = error

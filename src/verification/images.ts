@@ -1,9 +1,9 @@
-/** The images of a request: from base64 text to bytes, strictly. */
+/** Decodes the images of a request from base64, and refuses everything that is not strict base64. */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { DomainError, type ErrorDetail } from '../lib/domain-error.js'
 import { decodeBase64Text } from './base64-text.js'
 
-/** Base64 as a string or, where the body was not turned into one, as the bytes between the quotes, escapes included. */
+/** Base64 as a string, or as the bytes between the quotes of a JSON string, escapes included, where the body was never a string. */
 export type Base64 = string | Uint8Array
 
 export interface ImageInput {
@@ -16,20 +16,20 @@ export interface ImageInput {
   }
 }
 
-/** The field that holds the image of this index. Beside a single image there is none but the one that guidance compares it with. */
+/** Path of the field that holds the image of this index. With a single `image` the second one can only be guidance's `frontal`. */
 export function imagePath({ image, challenge }: ImageInput, index: number): string {
   if (challenge) return `challenge.frames.${index}.image`
   if (image === undefined) return `images.${index}`
   return index === 0 ? 'image' : 'frontal'
 }
 
-/** How many images a request brings. */
+/** Number of images of a request. */
 export function imageCount({ images, challenge }: ImageInput): number {
   return challenge?.frames.length ?? images?.length ?? 1
 }
 
 /**
- * The image files, in the order given.
+ * Decodes the image files of a request, in their order.
  * @throws DomainError invalid_request when none or several of the fields are there, or the base64 is wrong
  */
 export async function decodeImages(input: ImageInput): Promise<Buffer[]> {
@@ -50,13 +50,17 @@ export const ONE_OF_THEM = 'give one of `image`, `images` and `challenge`'
 
 const DATA_PREFIX = 'data:'
 
-/** @throws DomainError invalid_request when the base64 is wrong */
+/**
+ * Decodes one image file.
+ * @param path field that holds the image, for the error
+ * @throws DomainError invalid_request when the base64 is wrong
+ */
 export async function decodeImage(text: Base64, path: string): Promise<Buffer> {
   if (Buffer.from(text.slice(0, DATA_PREFIX.length)).toString() === DATA_PREFIX)
-    throw invalid([{ path, issue: 'must be base64 alone, without a `data:` prefix' }])
+    throw invalid([{ path, issue: 'must be only base64, without a `data:` prefix' }])
   const decoding = decodeBase64Text(text)
   let step = decoding.next()
-  // Whoever waits has a turn before the next slice.
+  // Other work of the main thread has a turn before the next slice.
   while (!step.done) {
     await nextTurn()
     step = decoding.next()

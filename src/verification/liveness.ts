@@ -1,4 +1,4 @@
-/** What is said of a capture's liveness: by which methods, whether that is enough, and how an approval is called by it. */
+/** Statement about a capture's liveness: the methods that checked it, what a policy still misses, and the `acr` of an approval. */
 import type { ChallengeFault, ChallengeFinding } from '../biometrics/challenge/active-geometry.js'
 import type { Guidance } from '../biometrics/challenge/frame-faults.js'
 import { type Mode, modesOf, type Step } from '../biometrics/challenge/steps.js'
@@ -9,9 +9,9 @@ import type { LivenessRequirement } from '../config/liveness-requirement.js'
 export interface LivenessStatement extends Omit<Liveness, 'guidance'> {
   /** `passive:<pack>` for the network of that pack; the method of the challenge, such as `active-geometry@1`. */
   methods: string[]
-  /** What the person can do, where the challenge's movements were not seen or the network could not judge. */
+  /** Advice for the person, where the challenge's movements were not seen or the network could not judge. */
   guidance?: Guidance
-  /** What that looks like; not for the person. */
+  /** Findings that describe a failed capture: for the backend, not for the person. */
   findings?: ChallengeFinding[]
 }
 
@@ -19,14 +19,19 @@ export const NOTHING_CHECKED: LivenessStatement = { checked: false, score: null,
 
 const GEOMETRY_VERSION = 1
 
-/** How the liveness of a challenge's movements is called; null for a challenge without one. */
+/** Name of the method that a challenge's movements are; null for a challenge without movements. */
 export function activeMethod(steps: readonly Step[]): string | null {
   const modes = modesOf(steps)
   if (modes.length === 0) return null
   return `active-${modes.length > 1 ? 'geometry' : modes[0]}@${GEOMETRY_VERSION}`
 }
 
-/** @param fault of the challenge's geometry; undefined without a challenge */
+/**
+ * Makes the statement about a capture.
+ * @param passive result of the liveness network
+ * @param pack model pack of the network
+ * @param challenge movements that were asked for and the fault of the frames, if any; undefined for photos
+ */
 export function livenessStatement(
   passive: Liveness,
   pack: string,
@@ -47,7 +52,7 @@ export function livenessStatement(
   }
 }
 
-/** The strictest of several. */
+/** The requirement that demands everything that any of these demands. */
 export function strictest(...requirements: LivenessRequirement[]): LivenessRequirement {
   const passive = requirements.some((one) => one === 'passive' || one === 'both')
   const active = requirements.some((one) => one === 'active' || one === 'both')
@@ -55,7 +60,7 @@ export function strictest(...requirements: LivenessRequirement[]): LivenessRequi
   return passive ? 'passive' : active ? 'active' : 'none'
 }
 
-/** What is missing of a requirement; null where nothing is. */
+/** The check that a requirement demands and that is not offered; null where every demanded check is offered. */
 export function missingLiveness(
   requirement: LivenessRequirement,
   offered: { passive: boolean; modes: readonly Mode[] },
@@ -67,8 +72,8 @@ export function missingLiveness(
 const ACR = 'urn:countersign:acr:'
 
 /**
- * Authentication context that an approval claims (OpenID Connect's `acr`): a name of its own for each combination of methods, and
- * for a challenge that asks for no movement.
+ * Authentication context that an approval claims (`acr` of OpenID Connect). Each combination of methods has a name of its own, and so
+ * has a challenge that asks for no movement.
  */
 export function acrOf({ methods }: Pick<LivenessStatement, 'methods'>, isOfChallenge: boolean): string {
   const active = methods.find((method) => method.startsWith('active-'))?.replace(/@.*/, '')

@@ -1,4 +1,4 @@
-/** Tells webhooks of a lockout, in the transaction in which it begins. */
+/** Announces a lockout to webhooks, in the transaction in which it begins. */
 import { isoTime } from '../lib/clock.js'
 import type { StoreTransaction } from '../storage/store.js'
 import { ownerOf, type Subject } from '../users/template-vault.js'
@@ -6,7 +6,7 @@ import type { Outbox } from '../webhooks/outbox.js'
 import type { Call } from './call.js'
 import type { LockoutReason } from './lockout.js'
 
-/** @param begun what the rejection that was just counted brought about, if anything */
+/** @param begun lockout that the rejection just counted began; undefined where it began none */
 export async function announceLockout(
   tx: StoreTransaction,
   outbox: Outbox,
@@ -14,7 +14,7 @@ export async function announceLockout(
   { subject, begun }: { subject: Subject; begun: LockoutReason | undefined },
 ): Promise<void> {
   if (begun === undefined) return
-  const { failures, lockedUntil } = (await tx.subjectAlone(subject.record.blindIndex))!
+  const { failures, lockedUntil } = (await tx.subjectWithoutReference(subject.record.blindIndex))!
   const isDisabled = begun === 'reference_disabled'
   await outbox.put(tx, {
     tenantId: tenant.id,

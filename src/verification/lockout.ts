@@ -10,10 +10,10 @@ export const CLEAR: LockoutState = { failures: 0, lockedUntil: null, disabledAt:
 
 const FIRST_DELAY_MS = 30 * SECOND_MS
 const MAX_DELAY_MS = HOUR_MS
-/** At this many times the allowed attempts the reference is disabled until re-enrolment. */
+/** Multiple of the allowed attempts at which the reference is disabled until the user is enrolled again. */
 const DISABLE_FACTOR = 10
 
-/** The state after one more rejection; `attempts` of 0 turns lockout off. */
+/** The state after one more rejection. @param attempts rejections before the first delay; 0 turns lockout off */
 export function afterRejection(state: LockoutState, attempts: number, now: number): LockoutState {
   if (attempts === 0) return CLEAR
   const failures = state.failures + 1
@@ -26,19 +26,19 @@ export function afterRejection(state: LockoutState, attempts: number, now: numbe
   }
 }
 
-/** Why a verify is not evaluated now, if so. */
+/** Why a verify is not evaluated now; null where it is. */
 export function lockoutReason(state: LockoutState, now: number): LockoutReason | null {
   if (state.disabledAt !== null) return 'reference_disabled'
   return state.lockedUntil !== null && state.lockedUntil > now ? 'locked_out' : null
 }
 
-/** Whether a rejection made the user wait or, at last, disabled the reference. */
+/** The lockout that a rejection began: a delay, or a disabled reference. Undefined where it began none. */
 export function lockoutBegun(from: LockoutState, to: LockoutState): LockoutReason | undefined {
   if (to.disabledAt !== null && from.disabledAt === null) return 'reference_disabled'
   return to.lockedUntil !== null && to.lockedUntil !== from.lockedUntil ? 'locked_out' : undefined
 }
 
-/** Whether there is anything to write: the next state of an approved user mostly is the one it has. */
+/** Whether the state must be written: an approval mostly leaves it as it was. */
 export function isChanged(from: LockoutState, to: LockoutState): boolean {
   return (
     from.failures !== to.failures || from.lockedUntil !== to.lockedUntil || from.disabledAt !== to.disabledAt

@@ -1,4 +1,4 @@
-/** A challenge as a request brings it: opened, with its frames described, and refused where the policy wants more liveness. */
+/** Opens the challenge of a request, describes its frames, and refuses a request whose liveness is less than the policy demands. */
 import { type Mode, modesOf } from '../biometrics/challenge/steps.js'
 import type { ChallengeFrames } from '../biometrics/types.js'
 import type { Config } from '../config/config.js'
@@ -23,7 +23,7 @@ interface ChallengeParts {
 }
 
 /**
- * Null for a request with photos.
+ * Opens the challenge of a request. @returns null for a request with photos
  * @throws DomainError challenge_not_found, challenge_used, challenge_expired, challenge_mismatch, liveness_required, liveness_unavailable
  */
 export async function openChallenge(
@@ -48,7 +48,8 @@ export async function openChallenge(
 }
 
 /**
- * @param modes of the challenge; none where there is none
+ * Checks that the request offers the liveness checks that installation, tenant and caller demand.
+ * @param modes movements of the challenge; empty without a challenge
  * @throws DomainError liveness_required, liveness_unavailable
  */
 export function assertLivenessOffered(

@@ -1,4 +1,4 @@
-/** Details of a refused photo: the field, what is wrong with it, and what the person can do, as a code and as a sentence. */
+/** The detail of a refused photo: its field, the fault, and the advice for the person as a code and as a sentence. */
 
 import { PHOTO_HINTS, type PhotoGuidance } from '../biometrics/photo-guidance.js'
 import type { ErrorDetail } from '../lib/domain-error.js'

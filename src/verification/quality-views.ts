@@ -1,14 +1,14 @@
-/** How the quality components of a photo look in a response and in an error. */
+/** Fields of a response and of an error that show the quality components of a photo. */
 
 import type { QualityFault } from '../biometrics/measurements.js'
 import type { ComponentFinding } from '../biometrics/pipeline/quality-bounds.js'
 import { guidanceOfFault } from '../biometrics/refusal-guidance.js'
 import type { ErrorDetail } from '../lib/domain-error.js'
 
-/** Three digits after the point are more than landmarks and luminance carry. */
+/** Decimals of a value: landmarks and luminance are less precise than that. */
 const DECIMALS = 3
 
-/** Never rounded onto a bound that the value is beyond: it would read as if it had passed. */
+/** Rounds a value, but never onto a bound that it is beyond: it would read as if it had passed. */
 function valueView(value: number, { min, max }: { min?: number; max?: number }): number {
   const factor = 10 ** DECIMALS
   if (min !== undefined && value < min) return Math.floor(value * factor) / factor

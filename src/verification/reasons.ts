@@ -1,4 +1,4 @@
-/** Why a verdict can be a rejection. */
+/** Reasons of a rejection. */
 export const REASONS = [
   'no_match',
   'liveness_failed',

@@ -1,4 +1,4 @@
-/** The sandbox's recogniser: deterministic outcomes that the caller chooses by the end of the user id. No model runs. */
+/** The sandbox's biometric provider. The caller chooses each outcome by the end of the user id; no model runs. */
 import { createHash } from 'node:crypto'
 import type { FrameGuidance } from '../biometrics/challenge/frame-faults.js'
 import { FRAME_LIMITS } from '../biometrics/challenge/frame-guidance.js'
@@ -45,11 +45,11 @@ import { type ImageInput, imageCount } from './images.js'
 import { type LivenessStatement, livenessStatement } from './liveness.js'
 import { refuseScripted, waitAsScripted } from './sandbox-outcomes.js'
 
-/** No model ran. */
+/** Embedding of every sandbox user: no model makes one. */
 const NO_EMBEDDING = new Float32Array(0)
 
 export class SandboxProvider implements BiometricProvider {
-  /** References of the sandbox outlive a change of the model pack. */
+  /** A fixed name, so that references of the sandbox outlive a change of the model pack. */
   readonly model = SANDBOX_MODEL
   readonly takesChallenges = true
 
@@ -83,16 +83,16 @@ export class SandboxProvider implements BiometricProvider {
     const liveness = this.liveness(userId, evidence)
     if (liveness.passed === false) {
       if (input.challenge) throw livenessFailed(liveness)
-      blame('liveness_failed', input)
+      refuseImage('liveness_failed', input)
     }
-    const views = input.challenge ? CHALLENGE_PHOTOS : evidence.images.length
+    const photoCount = input.challenge ? CHALLENGE_PHOTOS : evidence.images.length
     return {
       reference: NO_EMBEDDING,
-      weight: views,
-      views,
+      weight: photoCount,
+      photoCount,
       samples: [],
       quality: syntheticQuality(userId),
-      findings: Array.from({ length: views }, (_, index) =>
+      findings: Array.from({ length: photoCount }, (_, index) =>
         assessQuality(syntheticComponents(userId, index), 'enrol'),
       ),
       liveness,
@@ -101,7 +101,7 @@ export class SandboxProvider implements BiometricProvider {
   }
 
   extend(_call: unknown, reference: FusedReference, added: Enrolled): FusedReference {
-    return { ...reference, views: reference.views + added.views }
+    return { ...reference, photoCount: reference.photoCount + added.photoCount }
   }
 
   async verify(
@@ -117,7 +117,7 @@ export class SandboxProvider implements BiometricProvider {
     if (!evidence.challenge) refusePoorImage(userId, 'verify', call.input)
     const liveness = this.liveness(userId, evidence)
     const matches = outcome !== '+no_match'
-    // Half-way between the threshold and the end of the scale, moved a little so that users differ.
+    // The score lies about half-way between the threshold and the end of the scale, a little different for each user.
     const margin = (1 - threshold) * (0.4 + 0.2 * fraction(userId, 'score'))
     return {
       matches,
@@ -140,7 +140,7 @@ export class SandboxProvider implements BiometricProvider {
     return scriptedGuidance(userId, step)
   }
 
-  /** As the production pack of this installation would say of a live face. */
+  /** Liveness statement that the production pack of this installation would make about a live face. */
   private liveness(userId: string, { challenge }: Evidence): LivenessStatement {
     const passive = scriptedLiveness(userId, this.passiveLiveness !== null)
     const fault = (challenge && scriptedFault(userId)) ?? null
@@ -151,7 +151,7 @@ export class SandboxProvider implements BiometricProvider {
     )
   }
 
-  /** Refuses what the caller asked to have refused, then what production would refuse without looking for a face. */
+  /** Refuses what the user id asks for, then what production would refuse without looking for a face. */
   private async screen(
     call: ProviderCall<CaptureInput>,
     { images, challenge }: Evidence,
@@ -166,19 +166,19 @@ export class SandboxProvider implements BiometricProvider {
       .inspect(images, { ...call, areFrames: challenge !== null })
       .catch((error) => translate(error, input))
     const refusal = photoRefusal(userId)
-    if (refusal && !challenge) blame(refusal, input)
+    if (refusal && !challenge) refuseImage(refusal, input)
     return timingsMs
   }
 }
 
-/** The first image, where the caller asked for it. @throws DomainError low_quality */
+/** Refuses the first image for its quality, where the user id asks for that. @throws DomainError low_quality */
 function refusePoorImage(userId: string, purpose: Purpose, input: ImageInput): void {
   const faults = faultsOf(assessQuality(syntheticComponents(userId, 0), purpose), 0)
   if (faults.length > 0) translate(new BiometricError('low_quality', adviceOn(faults), 0, { faults }), input)
 }
 
-/** As production does: the first image is to blame, of people who differ the last. */
-function blame(code: keyof typeof ERRORS & BiometricErrorCode, input: ImageInput): never {
+/** Refuses an image as production would: the first one, or the last one for people who differ. */
+function refuseImage(code: keyof typeof ERRORS & BiometricErrorCode, input: ImageInput): never {
   translate(new BiometricError(code, ERRORS[code].message, refusedPhoto(code, imageCount(input))), input)
 }
 
@@ -195,7 +195,7 @@ function syntheticQuality(userId: string): Quality {
   }
 }
 
-/** Good enough for everything, but for the first image of a user whose photos are to be poor: that one is blurred. */
+/** Quality components that pass every bound, except for the first image of a `+low_quality` user, which is blurred. */
 function syntheticComponents(userId: string, image: number): QualityComponents {
   const vary = (low: number, high: number, what: string) =>
     low + (high - low) * fraction(userId, String(image), what)
@@ -215,7 +215,7 @@ function syntheticComponents(userId: string, image: number): QualityComponents {
   }
 }
 
-/** 0..1, the same for the same words every time. */
+/** Pseudo-random number from 0 to 1, always the same for the same words. */
 function fraction(...words: string[]): number {
   return createHash('sha256').update(words.join('\0')).digest().readUInt16BE() / 0xffff
 }

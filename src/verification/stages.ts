@@ -1,4 +1,4 @@
-/** The stages of a request whose time is taken, in the order in which it passes them. */
+/** Timed stages of a request, in the order in which it passes through them. */
 import { ENGINE_STAGES } from '../biometrics/stages.js'
 
 export const STAGES = ['auth', ...ENGINE_STAGES, 'store', 'sign'] as const

@@ -1,11 +1,11 @@
-/** The verdict as JWTs: what it claims, and under which of the tenant's secrets it is signed. */
+/** The verdict as JWTs: its claims, and the choice of the tenant's secret that signs them. */
 import { actionHash, signVerification, type VerificationClaims } from '../crypto/verification-jwt.js'
 import { SECOND_MS } from '../lib/clock.js'
 import type { Call } from './call.js'
 import { acrOf, type LivenessStatement } from './liveness.js'
 import type { Reason } from './reasons.js'
 
-/** `acr` of a verdict that authenticates nobody (OpenID Connect Core, section 2). */
+/** The `acr` of a verdict that authenticates nobody (OpenID Connect Core, section 2). */
 const NO_ACR = '0'
 
 interface VerdictFacts {
@@ -22,10 +22,10 @@ interface VerdictFacts {
   fmr: number
   fmr_basis: VerificationClaims['fmr_basis']
   model_grade: VerificationClaims['model_grade']
-  /** RFC 8785 canonical form. */
+  /** The action in RFC 8785 canonical form. */
   action: string
   liveness: LivenessStatement
-  /** Of the challenge whose frames were judged. */
+  /** Id of the challenge whose frames were judged; undefined for photos. */
   challengeId: string | undefined
   model: string
   replaySuspected: boolean
@@ -76,8 +76,8 @@ export function verdictClaims(facts: VerdictFacts): VerificationClaims {
 }
 
 /**
- * One token outside an overlap. In it, `jwt` is for backends that were not redeployed and `jwt_next` the same under the
- * new secret; a caller that names the new secret gets that one in `jwt`.
+ * Signs the claims with one secret, or with two during a rotation overlap: then `jwt` is for backends that were not redeployed, and
+ * `jwt_next` holds the same claims under the new secret. A caller that names the new secret gets only that one, in `jwt`.
  */
 export function signVerdict(
   { secrets, signingKeyId }: Pick<Call<unknown>, 'secrets' | 'signingKeyId'>,

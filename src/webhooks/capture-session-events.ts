@@ -1,14 +1,14 @@
-/** Webhooks about sessions of the hosted capture page: each session's end is told once, in the transaction that ends it. */
+/** Webhooks about sessions of the hosted capture page: the end of each session is reported once, in the transaction that ends it. */
 import type { Clock } from '../lib/clock.js'
 import type { CaptureSessionRecord } from '../storage/records.js'
 import type { Store, StoreTransaction } from '../storage/store.js'
 import type { TemplateVault } from '../users/template-vault.js'
 import type { Outbox } from './outbox.js'
 
-/** Sessions that are reported in one transaction: few, because other writers wait for it. */
+/** Expired sessions that one transaction reports: other writers wait while it runs. */
 const EXPIRED_AT_ONCE = 100
 
-/** The answer to the last capture of a session, without scores, tokens and anything of a face. */
+/** The answer to the last capture of a session, without scores, tokens and biometric data. */
 export interface CaptureSessionResult {
   /** HTTP status of the call of verify or enroll. */
   status: number
@@ -19,7 +19,7 @@ export interface CaptureSessionResult {
   code: string | null
 }
 
-/** The parts of an answer of verify or enroll that a webhook may name. */
+/** Takes the parts that a webhook may name from an answer of verify or enroll. */
 export function resultOf({
   status,
   body,
@@ -34,48 +34,48 @@ export function resultOf({
 export class CaptureSessionEvents {
   constructor(
     private readonly parts: { store: Store; outbox: Outbox; vault: TemplateVault; clock: Clock },
-    /** How long after its end a session is left alone: a capture that was sent in time may still be judged. */
+    /** Milliseconds from a session's expiry to its report: a capture that was sent in time may still be judged. */
     private readonly graceMs: number,
   ) {}
 
   /**
-   * Tells webhooks that the person or a verdict ended the session. The caller's transaction writes the status that ends it.
-   * @param result null where no capture was judged; of a cancelled session it is not told
+   * Puts the webhook of a session that the person or a verdict ended. The caller's transaction writes the status that ends it.
+   * @param result null where no capture was judged; a cancelled session reports none
    */
-  async tellOfEnd(
+  async reportEnd(
     tx: StoreTransaction,
     record: CaptureSessionRecord,
     result: CaptureSessionResult | null,
   ): Promise<void> {
-    if (record.status === 'completed') await this.tell(tx, record, 'completed', { result })
-    else await this.tell(tx, record, 'cancelled')
+    if (record.status === 'completed') await this.put(tx, record, 'completed', { result })
+    else await this.put(tx, record, 'cancelled')
   }
 
-  /** Tells webhooks of sessions that expired, and marks each in the same transaction. @param isOn asked before each batch */
-  async tellOfExpired(isOn: () => boolean): Promise<void> {
+  /** Puts the webhooks of sessions that expired, and marks each session in the same transaction. @param isOn called before each batch */
+  async reportExpired(isOn: () => boolean): Promise<void> {
     const { store, clock } = this.parts
     const until = clock.now() - this.graceMs
     while (isOn()) {
-      // Outside a transaction first: most often there is none.
-      if ((await store.read.untoldExpiredCaptureSessions(until, 1)).length === 0) return
+      // This read is outside the transaction because most often no session has expired.
+      if ((await store.read.unreportedExpiredCaptureSessions(until, 1)).length === 0) return
       await store.transaction(async (tx) => {
-        for (const record of await tx.untoldExpiredCaptureSessions(until, EXPIRED_AT_ONCE)) {
-          await tx.putCaptureSession({ ...record, expiryToldAt: clock.now() })
-          await this.tell(tx, record, 'expired')
+        for (const record of await tx.unreportedExpiredCaptureSessions(until, EXPIRED_AT_ONCE)) {
+          await tx.putCaptureSession({ ...record, expiryReportedAt: clock.now() })
+          await this.put(tx, record, 'expired')
         }
       })
     }
   }
 
-  private async tell(
+  private async put(
     tx: StoreTransaction,
     { id, tenantId, environment, blindIndex, purpose, attempts }: CaptureSessionRecord,
     end: 'completed' | 'cancelled' | 'expired',
     more: Record<string, unknown> = {},
   ): Promise<void> {
     const { outbox, vault } = this.parts
-    // Where the user is enrolled, an erasure takes the delivery along.
-    const user = await tx.subjectAlone(blindIndex)
+    // Sealed for the user, where the user is enrolled, so that an erasure covers the delivery.
+    const user = await tx.subjectWithoutReference(blindIndex)
     await outbox.put(tx, {
       tenantId,
       environment,

@@ -1,6 +1,6 @@
 /**
- * The outbox: what webhooks have to tell is stored in the transaction that made it true, one delivery an endpoint, and sent
- * afterwards. A delivery about a user is sealed under the user's data key, so that an erasure takes it along in every copy.
+ * The transactional outbox of webhooks. A delivery for each endpoint is stored in the transaction that made its event true, and sent
+ * afterwards. A delivery about a user is sealed under the user's data key, so that an erasure covers it in every copy of the database.
  */
 
 import type { Environment } from '../config/config.js'
@@ -13,18 +13,18 @@ import type { StoreReader, StoreTransaction } from '../storage/store.js'
 import type { TemplateVault } from '../users/template-vault.js'
 import type { WebhookEvent, WebhookEventType } from './webhook-events.js'
 
-/** How long a delivery can be looked at and sent again. */
+/** How long a delivery is listed and can be sent again. */
 export const RETENTION_MS = 7 * DAY_MS
-/** Of one endpoint. What comes beyond it is counted and not kept: an endpoint that is gone must not fill the disk. */
+/** Pending deliveries of one endpoint. Further ones are counted and not kept: an endpoint that is gone must not fill the disk. */
 export const MAX_PENDING = 10_000
 
-/** Something that happened, for whoever wants to be told. */
-export interface Occurrence {
+/** Something that happened to a tenant's user or capture session. */
+export interface DomainEvent {
   tenantId: string
   environment: Environment
   type: WebhookEventType
   data: Record<string, unknown>
-  /** The user it is about, who is still there: erased with them. */
+  /** The enrolled user whom the event is about; the delivery is erased with that user. */
   subject?: { blindIndex: Buffer; id: string; dataKey: Buffer }
 }
 
@@ -36,38 +36,42 @@ export class Outbox {
   ) {}
 
   /**
-   * To every endpoint of tenant and environment that asked for such events.
-   * @param all endpoints of the tenant, where the transaction has read them
+   * Stores a delivery for every endpoint of the tenant and environment that subscribed to the type of the event.
+   * @param endpointsOfTenant where the transaction has read them already
    */
-  async put(tx: StoreTransaction, occurrence: Occurrence, all?: WebhookEndpointRecord[]): Promise<void> {
-    const { tenantId, environment, type } = occurrence
-    const endpoints = (all ?? (await tx.webhookEndpoints(tenantId))).filter(
-      (endpoint) => endpoint.environment === environment && wants(endpoint, type),
+  async put(
+    tx: StoreTransaction,
+    event: DomainEvent,
+    endpointsOfTenant?: WebhookEndpointRecord[],
+  ): Promise<void> {
+    const { tenantId, environment, type } = event
+    const endpoints = (endpointsOfTenant ?? (await tx.webhookEndpoints(tenantId))).filter(
+      (endpoint) => endpoint.environment === environment && isSubscribedTo(endpoint, type),
     )
     if (endpoints.length === 0) return
-    const event = this.event(occurrence)
-    for (const endpoint of endpoints) await this.deliver(tx, endpoint, event, occurrence.subject)
+    const message = this.messageOf(event)
+    for (const endpoint of endpoints) await this.insertDelivery(tx, endpoint, message, event.subject)
   }
 
-  /** To one endpoint, whatever it asked for. Null where its queue is full. */
+  /** Stores a delivery for one endpoint, even if it did not subscribe to the type. @returns the delivery's id, or null where the endpoint's queue is full */
   async putFor(
     tx: StoreTransaction,
     endpoint: WebhookEndpointRecord,
-    occurrence: Occurrence,
+    event: DomainEvent,
   ): Promise<string | null> {
-    return this.deliver(tx, endpoint, this.event(occurrence), occurrence.subject)
+    return this.insertDelivery(tx, endpoint, this.messageOf(event), event.subject)
   }
 
-  /** The body of a delivery; null where it is gone. */
+  /** @returns the body of a delivery, or null where it was erased or forgotten */
   async body(store: StoreReader, delivery: WebhookDeliveryRecord): Promise<Buffer | null> {
     const { id, sealed, blindIndex, subjectId } = delivery
     if (!sealed) return null
     if (subjectId === null) return openWithAny(this.keys.idempotency, sealed, id)
-    const found = await store.subjectAlone(blindIndex!)
+    const found = await store.subjectWithoutReference(blindIndex!)
     return found?.id === subjectId ? open(this.vault.dataKey(found), sealed, id) : null
   }
 
-  private event({ tenantId, environment, type, data }: Occurrence): WebhookEvent {
+  private messageOf({ tenantId, environment, type, data }: DomainEvent): WebhookEvent {
     const now = this.clock.now()
     return {
       id: prefixedId('evt', now),
@@ -79,11 +83,11 @@ export class Outbox {
     }
   }
 
-  private async deliver(
+  private async insertDelivery(
     tx: StoreTransaction,
     endpoint: WebhookEndpointRecord,
-    event: WebhookEvent,
-    subject: Occurrence['subject'],
+    message: WebhookEvent,
+    subject: DomainEvent['subject'],
   ): Promise<string | null> {
     if ((await tx.pendingWebhooks(endpoint.id)) >= MAX_PENDING) {
       await tx.countDroppedWebhook(endpoint.id)
@@ -91,13 +95,13 @@ export class Outbox {
     }
     const now = this.clock.now()
     const id = prefixedId('whd', now)
-    const body = Buffer.from(JSON.stringify(event))
+    const body = Buffer.from(JSON.stringify(message))
     await tx.insertWebhookDelivery({
       id,
-      eventId: event.id,
+      eventId: message.id,
       endpointId: endpoint.id,
       tenantId: endpoint.tenantId,
-      type: event.type,
+      type: message.type,
       blindIndex: subject?.blindIndex ?? null,
       subjectId: subject?.id ?? null,
       sealed: seal(subject?.dataKey ?? this.keys.idempotency.current, body, id),
@@ -114,6 +118,6 @@ export class Outbox {
   }
 }
 
-function wants({ events }: WebhookEndpointRecord, type: WebhookEventType): boolean {
+function isSubscribedTo({ events }: WebhookEndpointRecord, type: WebhookEventType): boolean {
   return events === '' || events.split(',').includes(type)
 }

@@ -1,4 +1,4 @@
-/** What a tenant is told of by webhooks, as the SDK's types have it too. Constants and types alone. */
+/** Events that webhooks report. This file holds only constants and types; the types of the SDK repeat them. */
 import type { Environment } from '../config/config.js'
 
 export const WEBHOOK_EVENTS = [
@@ -12,19 +12,19 @@ export const WEBHOOK_EVENTS = [
   'capture_session.expired',
 ] as const
 
-/** Sent when somebody asks for it, to see whether it arrives. */
+/** Type of the event that is sent on demand, to see whether it arrives. */
 export const TEST_EVENT = 'webhook.test'
 
 export type WebhookEventType = (typeof WEBHOOK_EVENTS)[number] | typeof TEST_EVENT
 
 /** The body of a delivery. */
 export interface WebhookEvent {
-  /** The same at every try and every redelivery: by it a receiver tells repeats. */
+  /** Id of the event, the same at every attempt and redelivery: receivers recognize repeats by it. */
   id: string
   type: WebhookEventType
   created_at: string
   environment: Environment
   tenant_id: string
-  /** Of an event about a user: `user_id`, and facts. Never anything of a face. */
+  /** Facts about the event, with `user_id` where it is about a user; never biometric data. */
   data: Record<string, unknown>
 }

@@ -1,8 +1,9 @@
 /**
- * Sends what the outbox holds: each endpoint one delivery at a time, tried again with growing waits for about a day. At least
- * once: a process that ends between the answer and the note of it has it sent again.
+ * Sends the deliveries of the outbox, one at a time to each endpoint, with retries at growing intervals for about a day. A delivery
+ * arrives at least once: where a process ends between the answer and the commit of its outcome, the next sender repeats the delivery.
  */
 import type { Logger } from 'pino'
+import type { LeaderLease, LeadershipTerm } from '../cluster/leader-lease.js'
 import { SIGNATURE_HEADER } from '../crypto/response-signature.js'
 import { signWebhook } from '../crypto/webhook-signature.js'
 import { type Clock, HOUR_MS, MINUTE_MS, SECOND_MS } from '../lib/clock.js'
@@ -15,7 +16,7 @@ import type { SigningSecrets } from '../tenants/signing-secrets.js'
 import type { Outbox } from './outbox.js'
 import { assertWebhookUrl } from './webhook-url.js'
 
-/** Waits after the first try, the second, and so on; after the last one it is given up. About a day in all. */
+/** Delays after the first attempt, the second, and so on, about a day in all; the attempt after the last one is final. */
 export const RETRY_DELAYS_MS = [
   10 * SECOND_MS,
   MINUTE_MS,
@@ -32,11 +33,11 @@ export const EVENT_ID_HEADER = 'X-Svc-Webhook-Id'
 
 const POLL_MS = SECOND_MS
 const TIMEOUT_MS = 10 * SECOND_MS
-/** Longer than a try takes: what another process has taken, and not done by then, is taken from it. */
-const LEASE_MS = MINUTE_MS
-const MAX_AT_ONCE = 16
-/** Endpoints that are looked at when places are given away: more than are in use anywhere near at once. */
-const MAX_LOOKED_AT = 1000
+/** Longer than an attempt takes. A delivery that another process took and did not finish by then is due again. */
+const DELIVERY_LEASE_MS = MINUTE_MS
+const MAX_IN_FLIGHT = 16
+/** Endpoints with due deliveries among which the free slots are distributed: far more than are in use at once. */
+const MAX_DUE_ENDPOINTS = 1000
 
 export const DELIVERY_OUTCOMES = ['delivered', 'retried', 'given_up'] as const
 export type DeliveryOutcome = (typeof DELIVERY_OUTCOMES)[number]
@@ -47,47 +48,40 @@ interface SenderParts {
   secrets: SigningSecrets
   clock: Clock
   log: Logger
+  /** Called with the outcome of every attempt, for metrics. */
   observe: (outcome: DeliveryOutcome) => void
-  leaderLease: SendingDuty
+  /** Only the leader sends: each endpoint gets one delivery at a time, in order, whichever service stored it. */
+  leaderLease: Pick<LeaderLease, 'isShared' | 'current'>
 }
-
-/** Of several services one sends: so each endpoint has one delivery at a time, in order, whoever stored it. */
-export interface SendingDuty {
-  /** Others may have had it before, and ended in the middle of a delivery: it is sent again. */
-  readonly isShared: boolean
-  /** Null while another service sends. */
-  current(): { id: string; signal: AbortSignal } | null
-}
-type LeadershipTerm = NonNullable<ReturnType<SendingDuty['current']>>
 
 export class WebhookSender {
-  private readonly beat = new PeriodicTask(
+  private readonly polling = new PeriodicTask(
     POLL_MS,
     () => this.takeDue(),
-    (err) => this.parts.log.warn({ err }, 'webhooks could not be looked for'),
+    (err) => this.parts.log.warn({ err }, 'due webhook deliveries could not be read'),
   )
   private readonly stopped = new AbortController()
-  /** In a row, by endpoint. */
+  /** Number of consecutive failed attempts, by endpoint. */
   private readonly failures = new Map<string, number>()
-  /** By endpoint. */
-  private readonly underWay = new Map<string, Promise<void>>()
-  /** Those that had their turn and still have something due, by endpoint. */
+  /** The attempt that is in flight, by endpoint. */
+  private readonly inFlight = new Map<string, Promise<void>>()
+  /** Sequence number of the endpoint's last delivery; only endpoints that still have something due are in it. */
   private readonly lastTurn = new Map<string, number>()
   private turns = 0
-  /** In which what others were at was released. */
-  private released: LeadershipTerm | null = null
+  /** The term at whose beginning deliveries that other services had taken became due again. */
+  private releasedIn: LeadershipTerm | null = null
 
   constructor(private readonly parts: SenderParts) {}
 
   start(): void {
-    this.beat.start()
+    this.polling.start()
   }
 
-  /** A try under way is given up, and made again by the next process. */
+  /** Aborts the attempts in flight; the next sender repeats them. */
   async stop(): Promise<void> {
     this.stopped.abort()
-    await this.beat.stop()
-    await Promise.all(this.underWay.values())
+    await this.polling.stop()
+    await Promise.all(this.inFlight.values())
   }
 
   private async takeDue(): Promise<void> {
@@ -95,41 +89,59 @@ export class WebhookSender {
     const term = leaderLease.current()
     if (!term) return
     const now = clock.now()
-    const isFree = ({ endpointId }: WebhookDeliveryRecord) => !this.underWay.has(endpointId)
-    if (leaderLease.isShared && this.released !== term) {
-      await this.inTerm(term, (tx) => tx.releaseWebhooks(term.id))
-      this.released = term
+    if (leaderLease.isShared && this.releasedIn !== term) {
+      await this.asLeader(term, (tx) => tx.releaseWebhooks(term.id))
+      this.releasedIn = term
     }
-    // Outside a transaction: most often there is nothing to take.
-    if (!(await store.read.dueWebhooks(now, MAX_LOOKED_AT)).some(isFree)) return
-    const taken = await this.inTerm(term, async (tx) => {
-      const due = this.inTurn(await tx.dueWebhooks(now, MAX_LOOKED_AT)).filter(isFree)
-      const taken = due.slice(0, MAX_AT_ONCE - this.underWay.size)
-      for (const delivery of taken)
-        await tx.setWebhookProgress(delivery.id, {
-          ...delivery,
-          attempts: ++delivery.attempts,
-          nextAttemptAt: now + LEASE_MS,
-          takenBy: term.id,
-        })
-      return taken
-    })
-    // Whoever has the duty now sends it.
+    // This read is outside the transaction because most often nothing is due.
+    if (!(await store.read.dueWebhooks(now, MAX_DUE_ENDPOINTS)).some((due) => this.isFree(due))) return
+    const taken = await this.asLeader(term, (tx) => this.take(tx, now, term))
+    // The next leader sends what was taken.
     if (this.stopped.signal.aborted || leaderLease.current() !== term) return
-    for (const delivery of taken) {
-      const sending = this.send(delivery, term)
-        .catch((err) => this.parts.log.warn({ err, delivery: delivery.id }, 'a webhook could not be sent'))
-        .finally(() => {
-          this.underWay.delete(delivery.endpointId)
-          if (!this.stopped.signal.aborted) void this.beat.now()
-        })
-      this.underWay.set(delivery.endpointId, sending)
-      this.lastTurn.set(delivery.endpointId, ++this.turns)
-    }
+    for (const delivery of taken) this.startSending(delivery, term)
   }
 
-  /** Writing is done by one service at a time: whoever takes the duty over sees what was written by the one before. */
-  private inTerm<T>(term: LeadershipTerm, work: (tx: StoreTransaction) => Promise<T>): Promise<T> {
+  /** Takes a delivery of each endpoint that has none in flight. Taking counts the attempt, so that one that a crash cut off counts. */
+  private async take(
+    tx: StoreTransaction,
+    now: number,
+    term: LeadershipTerm,
+  ): Promise<WebhookDeliveryRecord[]> {
+    const due = this.byLastTurn(await tx.dueWebhooks(now, MAX_DUE_ENDPOINTS)).filter((one) =>
+      this.isFree(one),
+    )
+    const taken = due
+      .slice(0, MAX_IN_FLIGHT - this.inFlight.size)
+      .map((delivery) => ({ ...delivery, attempts: delivery.attempts + 1 }))
+    for (const delivery of taken)
+      await tx.setWebhookProgress(delivery.id, {
+        ...delivery,
+        nextAttemptAt: now + DELIVERY_LEASE_MS,
+        takenBy: term.id,
+      })
+    return taken
+  }
+
+  private isFree({ endpointId }: WebhookDeliveryRecord): boolean {
+    return !this.inFlight.has(endpointId)
+  }
+
+  private startSending(delivery: WebhookDeliveryRecord, term: LeadershipTerm): void {
+    const { endpointId } = delivery
+    const sending = this.send(delivery, term)
+      .catch((err) =>
+        this.parts.log.warn({ err, delivery: delivery.id }, 'a webhook delivery could not be attempted'),
+      )
+      .finally(() => {
+        this.inFlight.delete(endpointId)
+        if (!this.stopped.signal.aborted) void this.polling.now()
+      })
+    this.inFlight.set(endpointId, sending)
+    this.lastTurn.set(endpointId, ++this.turns)
+  }
+
+  /** Runs `work` unless the term is over. Its writes are serialized: the next leader sees everything that this one wrote. */
+  private asLeader<T>(term: LeadershipTerm, work: (tx: StoreTransaction) => Promise<T>): Promise<T> {
     return this.parts.store.transaction(async (tx) => {
       if (this.parts.leaderLease.current() !== term)
         throw new StoreUnavailableError('another service sends webhooks now')
@@ -138,13 +150,13 @@ export class WebhookSender {
   }
 
   /**
-   * Those whose endpoint had no turn, or had it longest ago, first: some receivers that answer slowly and have much waiting would
-   * else have every place for as long as that lasts.
+   * Sorts endpoints that had no turn, or had it longest ago, first: otherwise a few slow receivers with long queues would
+   * occupy every slot.
    */
-  private inTurn(due: WebhookDeliveryRecord[]): WebhookDeliveryRecord[] {
+  private byLastTurn(due: WebhookDeliveryRecord[]): WebhookDeliveryRecord[] {
     const endpoints = new Set(due.map(({ endpointId }) => endpointId))
     for (const id of this.lastTurn.keys())
-      if (!endpoints.has(id) && !this.underWay.has(id)) this.lastTurn.delete(id)
+      if (!endpoints.has(id) && !this.inFlight.has(id)) this.lastTurn.delete(id)
     const turnOf = ({ endpointId }: WebhookDeliveryRecord) => this.lastTurn.get(endpointId) ?? 0
     return due.sort((a, b) => turnOf(a) - turnOf(b))
   }
@@ -153,14 +165,14 @@ export class WebhookSender {
     const { store, outbox } = this.parts
     const endpoint = await store.read.webhookEndpoint(delivery.endpointId)
     const body = await outbox.body(store.read, delivery)
-    // Removed, or erased, since it was taken.
+    // The endpoint was removed, or the user was erased, since the delivery was taken.
     if (!endpoint || !body) return
     const ended = AbortSignal.any([this.stopped.signal, term.signal])
     const outcome = await this.post(endpoint, delivery, body, ended)
-    if (outcome !== null) await this.settle(delivery, outcome, term)
+    if (outcome !== null) await this.recordOutcome(delivery, outcome, term)
   }
 
-  /** An HTTP status, or why there was none; null where sending ended meanwhile. */
+  /** @returns the HTTP status, or the reason why there was none; null where the sender stopped or lost the lease meanwhile */
   private async post(
     { url, environment }: WebhookEndpointRecord,
     { eventId, tenantId }: WebhookDeliveryRecord,
@@ -182,11 +194,11 @@ export class WebhookSender {
           [SIGNATURE_HEADER]: signWebhook({ environment, timestamp, eventId, body }, keys),
         },
         body: new Uint8Array(body),
-        // An event must not follow whoever redirects it.
+        // A redirect must not lead an event to another receiver.
         redirect: 'manual',
         signal: AbortSignal.any([timeout, ended]),
       })
-      // What it says does not matter, and may be endless.
+      // The body of the response does not matter, and may be endless.
       await response.body?.cancel()
       return response.status
     } catch (error) {
@@ -195,7 +207,7 @@ export class WebhookSender {
     }
   }
 
-  private async settle(
+  private async recordOutcome(
     delivery: WebhookDeliveryRecord,
     outcome: number | string,
     term: LeadershipTerm,
@@ -212,21 +224,21 @@ export class WebhookSender {
       lastOutcome: String(outcome),
       finishedAt: isOver ? now : null,
     }
-    const settled = async (tx: StoreTransaction) => {
-      // Erased while it was under way: it stays so. What another sender is at is that one's.
+    const record = async (tx: StoreTransaction) => {
+      // A delivery that was erased meanwhile stays erased, and one that another sender took belongs to that sender.
       const present = await tx.webhookDelivery(delivery.id)
       if (present?.status !== 'pending' || present.takenBy !== term.id) return
       await tx.setWebhookProgress(delivery.id, progress)
       await tx.noteWebhookTry(delivery.endpointId, now, isDelivered ? null : String(outcome))
-      // It names somebody who is erased, under a key that is not theirs.
+      // The body may name an erased user, and no erasure has destroyed the key under which it is sealed.
       if (isDelivered && delivery.subjectId === null) await tx.forgetWebhookBody(delivery.id)
     }
-    await store.transaction(settled, undefined, { tenantId: delivery.tenantId })
+    await store.transaction(record, undefined, { tenantId: delivery.tenantId })
     observe(isDelivered ? 'delivered' : isOver ? 'given_up' : 'retried')
     this.logOutcome(delivery, outcome, { isDelivered, isOver })
   }
 
-  /** Logs the first, tenth, hundredth and so on of an endpoint's consecutive failures as a warning, and the others for debugging. */
+  /** Logs an endpoint's consecutive failures: the first, tenth, hundredth and so on as a warning, the others at level debug. */
   private logOutcome(
     { id, endpointId, attempts }: Pick<WebhookDeliveryRecord, 'id' | 'endpointId' | 'attempts'>,
     outcome: number | string,
@@ -235,7 +247,8 @@ export class WebhookSender {
     const { log } = this.parts
     const failures = this.failures.get(endpointId) ?? 0
     if (isDelivered) {
-      if (failures > 0) log.info({ endpoint: endpointId, failures }, 'webhooks are taken again')
+      if (failures > 0)
+        log.info({ endpoint: endpointId, failures }, 'webhook endpoint accepts deliveries again')
       this.failures.delete(endpointId)
       return
     }
@@ -243,12 +256,12 @@ export class WebhookSender {
     const level = Number.isInteger(Math.log10(failures + 1)) ? 'warn' : 'debug'
     log[level](
       { delivery: id, endpoint: endpointId, attempts, outcome, failures: failures + 1 },
-      isOver ? 'a webhook was given up' : 'a webhook was not taken',
+      isOver ? 'webhook delivery failed, no attempt is left' : 'webhook delivery failed, will retry',
     )
   }
 }
 
-/** The network's own word for it, such as ECONNREFUSED: its sentence may hold the address, and that a token. */
+/** The error's code, such as ECONNREFUSED. Its message is not used: it may hold the address, and the address a token. */
 function reasonOf(error: unknown): string {
   const { code } = ((error as Error).cause ?? error) as { code?: unknown }
   return typeof code === 'string' ? code : 'no connection'

@@ -1,4 +1,4 @@
-/** Where a webhook may lead. */
+/** Checks the URL of a webhook endpoint. */
 import { CodedError } from '../lib/errors.js'
 
 export class WebhookUrlError extends CodedError<'invalid_webhook_url'> {
@@ -9,9 +9,9 @@ const MAX_CHARACTERS = 2048
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/
 
 /**
- * HTTPS, or plain HTTP to this machine. Private networks are allowed: whoever adds a webhook runs the command line, and the
- * receiver mostly is a neighbour.
- * @throws WebhookUrlError
+ * Accepts HTTPS, or plain HTTP to this machine. Private networks are allowed: only an operator can add a webhook, and the receiver is
+ * often in the same network.
+ * @throws WebhookUrlError invalid_webhook_url
  */
 export function assertWebhookUrl(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : null
@@ -19,8 +19,8 @@ export function assertWebhookUrl(text: string): URL {
   if (url.protocol !== 'https:' && !(url.protocol === 'http:' && LOOPBACK.test(url.hostname)))
     throw refusal('must begin with https: (http: only to localhost)')
   if (url.username || url.password)
-    throw refusal('must hold no user name and no password: check the signature instead')
-  if (url.hash) throw refusal('must hold no fragment')
+    throw refusal('must not contain a user name or a password: receivers check the signature instead')
+  if (url.hash) throw refusal('must not contain a fragment')
   return url
 }
 

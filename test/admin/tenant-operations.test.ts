@@ -3,11 +3,13 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { COMMAND_LINE } from '../../src/admin/operation.js'
+import { statusOf } from '../../src/api/error-response.js'
 import { type Core, openCore } from '../../src/app/core.js'
 import { AUDIT_EVENTS } from '../../src/audit/audit-events.js'
+import { COMMAND_LINE, OpenUnitOfWork } from '../../src/audit/audited-unit-of-work.js'
 import { type Environment, loadConfig } from '../../src/config/config.js'
 import { DAY_MS, ManualClock } from '../../src/lib/clock.js'
+import type { DomainError } from '../../src/lib/domain-error.js'
 import type { TenantRecord } from '../../src/storage/records.js'
 
 const actor = { name: 'dashboard:operator', requestId: 'req_1' }
@@ -39,7 +41,7 @@ const enrol = (userId: string, environment: Environment) =>
   })
 
 describe('an operation', () => {
-  it('writes one entry that names who did it, by which request, and what', async () => {
+  it('an operation appends one audit entry with the actor, the request and the facts', async () => {
     const { keys, tenants } = core.operations
     await issue()
     await keys.revealProduction(tenant, actor)
@@ -107,7 +109,7 @@ describe('an operation', () => {
     expect(await core.audit.verify(core.store.read, tenant.id)).toEqual({ entries: 6, brokenAt: null })
   })
 
-  it('that is refused changes nothing and leaves no entry', async () => {
+  it('a refused operation changes nothing and appends no audit entry', async () => {
     const { keys } = core.operations
     await keys.rotateSigning(tenant, actor, false)
     const before = await core.store.read.signingSecrets(tenant.id, clock.now())
@@ -122,21 +124,19 @@ describe('an operation', () => {
     expect(await log()).toHaveLength(1)
   })
 
-  it('hands its facts to a transaction that writes the entry itself, and writes none', async () => {
-    const { result, facts } = await core.store.transaction((tx) =>
-      core.operations.keys.rotateSigningWithin(tx, tenant.id, false),
-    )
-    expect(facts).toEqual({
-      event: 'rotate_signing',
-      current: result.current.id,
-      previous: result.previous.id,
+  it('an operation in an open unit of work leaves its facts to that unit and appends no audit entry', async () => {
+    const { current, previous, facts } = await core.store.transaction(async (tx) => {
+      const unit = new OpenUnitOfWork(tx)
+      const rotation = await core.operations.keys.rotateSigning(tenant, unit, false)
+      return { ...rotation, facts: unit.facts }
     })
+    expect(facts).toEqual({ event: 'rotate_signing', current: current.id, previous: previous.id })
     expect(await log()).toEqual([])
   })
 })
 
 describe('a new tenant', () => {
-  it('comes with a login link, or not at all', async () => {
+  it('creating a tenant returns a login link, and a refused creation returns nothing', async () => {
     const { tenants } = core.operations
     const { loginLink } = await tenants.create('welcomed', actor, {}, 'http://admin')
     expect(loginLink).toMatch(/^http:\/\/admin\/#\/login\/[0-9A-Za-z]+$/)
@@ -144,7 +144,7 @@ describe('a new tenant', () => {
     await expect(refused).rejects.toMatchObject({ code: 'tenant_exists' })
   })
 
-  it('begins its audit log with who made it, and with which contract', async () => {
+  it('the first audit entry of a new tenant has the actor and the contract', async () => {
     const { tenants } = core.operations
     const contract = { ratePerSecond: 7, fmr: 1e-5 }
     ;({ tenant } = await tenants.create('founded', actor, contract, 'http://admin'))
@@ -169,7 +169,7 @@ describe('an erasure', () => {
   const erase = (environment: Environment, userId = 'ada') =>
     core.operations.users.erase(tenant, actor, { environment, userId })
 
-  it('is in the log once as done and again as repeated, with one receipt for a day', async () => {
+  it('a repeated erasure returns the same receipt for a day and is recorded as repeated', async () => {
     await enrol('ada', 'production')
     const { receipt, isRepeated } = await erase('production')
     expect(isRepeated).toBe(false)
@@ -187,7 +187,7 @@ describe('an erasure', () => {
     ])
   })
 
-  it('in the sandbox leaves no entry', async () => {
+  it('an erasure in the sandbox appends no audit entry', async () => {
     await enrol('ada', 'sandbox')
     expect((await erase('sandbox')).isRepeated).toBe(false)
     await expect(erase('sandbox', 'nobody')).rejects.toMatchObject({ code: 'reference_not_found' })
@@ -198,16 +198,15 @@ describe('an erasure', () => {
 describe('a tenant', () => {
   const authenticate = (key: string) => core.tenancy.authenticate(`Bearer ${key}`, 'sandbox')
 
-  it('that is suspended is refused until it is resumed, and nothing of it is lost', async () => {
+  it('a suspended tenant is refused until it is resumed, and keeps its data', async () => {
     const { lifecycle } = core.operations
     const created = await core.tenancy.create('paused')
     tenant = created.tenant
     await enrol('ada', 'production')
     await lifecycle.suspend(tenant, actor)
-    await expect(authenticate(created.sandboxKey)).rejects.toMatchObject({
-      code: 'tenant_suspended',
-      status: 403,
-    })
+    const refusal = await authenticate(created.sandboxKey).catch((error: DomainError) => error)
+    expect(refusal).toMatchObject({ code: 'tenant_suspended' })
+    expect(statusOf(refusal as DomainError)).toBe(403)
     await expect(lifecycle.suspend(tenant, actor)).rejects.toMatchObject({ code: 'tenant_suspended' })
     await lifecycle.resume(tenant, actor)
     expect((await authenticate(created.sandboxKey)).tenant.id).toBe(tenant.id)
@@ -219,7 +218,7 @@ describe('a tenant', () => {
     ])
   })
 
-  it('that is deleted keeps its audit log alone; every user, key, secret, link and session is gone', async () => {
+  it('deleting a tenant erases every user, key, secret, link and session, and keeps the audit log', async () => {
     const { lifecycle, tenants } = core.operations
     const created = await core.tenancy.create('closing')
     const neighbour = tenant

@@ -1,4 +1,4 @@
-/** Photos that are added to an enrolled user, and photos that are only assessed. */
+/** Tests of photos that are added to an enrolled user, and of photos that are only assessed. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { ApiClient } from '../support/client.js'
 import { countRows } from '../support/database.js'
@@ -31,7 +31,7 @@ async function lastEntry() {
 }
 
 describe('a photo that is added', () => {
-  it('joins the reference as if it had been there from the start', async () => {
+  it('adds a photo to a reference as if it had been there from the start', async () => {
     await production.enroll({ user_id: 'at-once', images: [ada, adaToday] })
     const first = await production.enroll({ user_id: 'later', image: ada })
     const before = await score('later', adaToday)
@@ -43,7 +43,7 @@ describe('a photo that is added', () => {
     expect(await score('later', adaToday)).toBeCloseTo(await score('at-once', adaToday), 4)
   })
 
-  it('is audited', async () => {
+  it('audits an added photo', async () => {
     await production.enroll({ user_id: 'audited', image: ada })
     const { body } = await production.enroll({ user_id: 'audited', image: adaToday, add: true })
     expect(await lastEntry()).toMatchObject({
@@ -55,7 +55,7 @@ describe('a photo that is added', () => {
     })
   })
 
-  it('keeps the consent of before, unless it brings its own', async () => {
+  it('keeps the earlier consent of a reference, unless the added photo brings its own', async () => {
     const { store } = running.service.core
     const consent = { id: 'c-1', at: '2026-01-31T12:00:00Z' }
     await production.enroll({ user_id: 'consenting', image: ada, consent })
@@ -67,7 +67,7 @@ describe('a photo that is added', () => {
     expect(vault.openReference(subject!, subject!.reference!)).toMatchObject({ consent, views: 2 })
   })
 
-  it('of somebody else is refused, counted and audited, and changes nothing', async () => {
+  it('refuses, counts and audits an added photo of somebody else, and changes nothing', async () => {
     await production.enroll({ user_id: 'guarded', image: ada })
     const before = await score('guarded', ada)
     const { status, body } = await production.enroll({ user_id: 'guarded', image: grace, add: true })
@@ -82,7 +82,7 @@ describe('a photo that is added', () => {
     expect(await score('guarded', ada)).toBe(before)
   })
 
-  it('is no way to guess past the lockout', async () => {
+  it('refuses added photos while the user is locked out', async () => {
     await production.enroll({ user_id: 'locked', image: ada })
     const guess = () => production.enroll({ user_id: 'locked', image: grace, add: true })
     expect((await guess()).body.code).toBe('different_people')
@@ -94,17 +94,17 @@ describe('a photo that is added', () => {
     expect(verified.body.reason).toBe('locked_out')
   })
 
-  it('needs somebody who is enrolled', async () => {
+  it('refuses an added photo for a user who is not enrolled', async () => {
     const { status, body } = await production.enroll({ user_id: 'nobody', image: ada, add: true })
     expect([status, body.code]).toEqual([404, 'reference_not_found'])
   })
 
-  it('does not go with replace', async () => {
+  it('refuses add together with replace', async () => {
     const { status, body } = await production.enroll({ user_id: 'x', image: ada, add: true, replace: true })
     expect([status, body.details[0].path]).toEqual([400, 'add'])
   })
 
-  it('is not lost when two are added at once', async () => {
+  it('keeps both of two photos that are added at once', async () => {
     await production.enroll({ user_id: 'busy', image: ada })
     await Promise.all([
       production.enroll({ user_id: 'busy', image: adaToday, add: true }),
@@ -114,7 +114,7 @@ describe('a photo that is added', () => {
     expect(third.body.quality.views).toBe(4)
   })
 
-  it('is counted in the sandbox as well', async () => {
+  it('counts added photos in the sandbox as well', async () => {
     const { sandbox } = tenant
     await sandbox.enroll({ user_id: 'plays', images: [ada, ada] })
     const { body } = await sandbox.enroll({ user_id: 'plays', image: ada, add: true })
@@ -125,7 +125,7 @@ describe('a photo that is added', () => {
 })
 
 describe('a dry run', () => {
-  it('says what an enrolment would, and stores nothing', async () => {
+  it('answers a dry run as an enrollment, and stores nothing', async () => {
     const rows = () => Promise.all([countRows(running, 'subject'), countRows(running, 'reference')])
     const before = await rows()
     const { status, body } = await production.enroll({
@@ -145,13 +145,13 @@ describe('a dry run', () => {
     expect(await lastEntry()).toMatchObject({ event: 'enroll', status: 200, dry_run: true })
   })
 
-  it('refuses what an enrolment would', async () => {
+  it('refuses in a dry run what an enrollment refuses', async () => {
     const run = (...images: string[]) => production.enroll({ user_id: 'dry', images, dry_run: true })
     expect((await run(base64(await landscape()))).body.code).toBe('face_not_found')
     expect((await run(ada, grace)).body.code).toBe('different_people')
   })
 
-  it('does not tell who is enrolled, nor whether a photo is theirs', async () => {
+  it('does not show in a dry run who is enrolled, nor whether a photo is theirs', async () => {
     await production.enroll({ user_id: 'known', image: ada })
     for (const add of [false, true])
       for (const user_id of ['known', 'unknown'])

@@ -1,6 +1,6 @@
 import sharp from 'sharp'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { COMMAND_LINE } from '../../src/admin/operation.js'
+import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
 import { answerTo } from '../support/challenges.js'
 import type { ApiClient } from '../support/client.js'
 import { countRows } from '../support/database.js'
@@ -28,7 +28,7 @@ const newUser = (suffix = '') => `challenged-${++users}${suffix}`
 const ask = (fields: Record<string, unknown>, client = tenant.sandbox) =>
   client.call('POST', '/v1/challenges', fields)
 
-/** Enrolled in the sandbox and challenged. */
+/** Enrolls a user in the sandbox and asks for a challenge. */
 async function challenged(suffix = '', fields: Record<string, unknown> = {}) {
   const user_id = newUser(suffix)
   await tenant.sandbox.enroll({ user_id, image: blank })
@@ -37,7 +37,7 @@ async function challenged(suffix = '', fields: Record<string, unknown> = {}) {
 }
 
 describe('a challenge', () => {
-  it('asks for both movements between two looks straight ahead, in an order that varies', async () => {
+  it('draws a challenge of both movements between two looks straight ahead, in an order that varies', async () => {
     const user_id = newUser('+match')
     const seen = new Set<string>()
     for (let i = 0; i < 40; i++) {
@@ -53,7 +53,7 @@ describe('a challenge', () => {
     expect(seen.size).toBeGreaterThan(8)
   })
 
-  it('says what its frames must keep to, until when, and how its check will be called', async () => {
+  it('answers a challenge with the limits of its frames, its expiry and the name of its check', async () => {
     const { body } = await ask({ user_id: newUser('+match'), action })
     expect(body).toEqual({
       challenge_id: expect.stringMatching(/^chl_[0-9a-f]{32}$/),
@@ -79,27 +79,30 @@ describe('a challenge', () => {
     [['turn'], 'active-turn@1', /^frontal( turn_(left|right)){2,3} frontal$/],
     [['nod'], 'active-nod@1', /^frontal( nod_(up|down)){2,3} frontal$/],
     [[], null, /^frontal$/],
-  ])('for a person who can move by %j alone is weaker, and named so', async (modes, method, steps) => {
-    const { body } = await ask({ user_id: newUser('+match'), action, modes })
-    expect(body.method).toBe(method)
-    expect(body.steps.join(' ')).toMatch(steps)
-  })
+  ])(
+    'draws a weaker challenge, named so, for a person who can move only by %j',
+    async (modes, method, steps) => {
+      const { body } = await ask({ user_id: newUser('+match'), action, modes })
+      expect(body.method).toBe(method)
+      expect(body.steps.join(' ')).toMatch(steps)
+    },
+  )
 
   it.each([
     [{ action: undefined }, 'action'],
     [{ purpose: 'enroll' }, 'action'],
     [{ modes: ['smile'] }, 'modes.0'],
     [{ purpose: 'login' }, 'purpose'],
-  ])('is refused for %j', async (fields, path) => {
+  ])('refuses a challenge for %j', async (fields, path) => {
     const { status, body } = await ask({ user_id: newUser('+match'), action, ...fields })
     expect([status, body.code, body.details[0].path]).toEqual([400, 'invalid_request', path])
   })
 
-  it('is not made for a user who could not be verified', async () => {
+  it('makes no challenge for a user who could not be verified', async () => {
     expect((await ask({ user_id: newUser(), action })).body.code).toBe('reference_not_found')
   })
 
-  it('keeps neither its nonce nor a hash of the action that could be guessed at', async () => {
+  it('stores neither the nonce of a challenge nor a hash of the action that could be guessed at', async () => {
     const { asked } = await challenged()
     const [row] = await running.database.query('SELECT * FROM challenge WHERE id = $1', [asked.challenge_id])
     const text = Object.values(row!)
@@ -109,7 +112,7 @@ describe('a challenge', () => {
     expect(text).not.toContain(Buffer.from(asked.nonce, 'base64url').toString('hex'))
   })
 
-  it('goes with the erasure of its user', async () => {
+  it('erases a challenge with its user', async () => {
     const { user_id, asked } = await challenged()
     await tenant.sandbox.erase(user_id)
     expect(await countRows(running, 'challenge', 'id = $1', [asked.challenge_id])).toBe(0)
@@ -117,7 +120,7 @@ describe('a challenge', () => {
 })
 
 describe('the frames of a challenge', () => {
-  it('stand in the place of photos, and the verdict names the method', async () => {
+  it('takes frames of a challenge instead of photos, and names the method in the verdict', async () => {
     const { user_id, asked } = await challenged()
     const { status, body } = await tenant.sandbox.verify({
       user_id,
@@ -153,7 +156,7 @@ describe('the frames of a challenge', () => {
     },
   )
 
-  it('enrol a user too', async () => {
+  it('enrolls a user by frames of a challenge', async () => {
     const user_id = newUser()
     const { body: asked } = await ask({ user_id, purpose: 'enroll' })
     const { status, body } = await tenant.sandbox.enroll({ user_id, challenge: answerTo(asked, blank) })
@@ -165,14 +168,14 @@ describe('the frames of a challenge', () => {
     ['+multiple_faces', { guidance: 'several_faces' }],
     ['+flat', { guidance: 'try_again', findings: ['flat'] }],
     ['+discontinuous', { guidance: 'slower', findings: ['discontinuous'] }],
-  ])('of a sandbox user %s fail for that', async (suffix, told) => {
+  ])('fails the frames of a sandbox user %s for that', async (suffix, told) => {
     const { user_id, asked } = await challenged(suffix)
     const { body } = await tenant.sandbox.verify({ user_id, action, challenge: answerTo(asked, blank) })
     expect([body.verdict, body.reason, body.score]).toEqual(['rejected', 'liveness_failed', null])
     expect(body.liveness).toMatchObject({ checked: true, passed: false, ...told })
   })
 
-  it('count once: a second call is refused, whatever the first one came to', async () => {
+  it('refuses a second call with the same challenge after an approval and after a rejection', async () => {
     for (const suffix of ['', '+flat']) {
       const { user_id, asked } = await challenged(suffix)
       const challenge = answerTo(asked, blank)
@@ -182,7 +185,7 @@ describe('the frames of a challenge', () => {
     }
   })
 
-  it('count once among calls at the same time', async () => {
+  it('takes a challenge once among parallel calls', async () => {
     const { user_id, asked } = await challenged()
     const challenge = answerTo(asked, blank)
     const answers = await Promise.all(
@@ -194,7 +197,7 @@ describe('the frames of a challenge', () => {
     )
   })
 
-  it('are refused for another user, another action, another purpose, another tenant', async () => {
+  it('refuses frames for another user, another action, another purpose and another tenant', async () => {
     const { user_id, asked } = await challenged()
     const challenge = answerTo(asked, blank)
     const other = newUser('+match')
@@ -211,11 +214,11 @@ describe('the frames of a challenge', () => {
       'challenge_mismatch',
       'challenge_not_found',
     ])
-    // None of that has used it up.
+    // No refusal used the challenge up.
     expect((await tenant.sandbox.verify({ user_id, action, challenge })).body.verdict).toBe('approved')
   })
 
-  it('come in time, or not at all', async () => {
+  it('refuses frames of an expired challenge', async () => {
     const { user_id, asked } = await challenged()
     running.clock.advance(90_000)
     const { status, body } = await tenant.sandbox.verify({
@@ -226,7 +229,7 @@ describe('the frames of a challenge', () => {
     expect([status, body.code]).toEqual([422, 'challenge_expired'])
   })
 
-  it('are 16 to 40, each a readable image', async () => {
+  it('takes 16 to 40 frames, each a readable image', async () => {
     const { user_id, asked } = await challenged()
     const few = await tenant.sandbox.verify({ user_id, action, challenge: answerTo(asked, blank, 15) })
     const many = await tenant.sandbox.verify({ user_id, action, challenge: answerTo(asked, blank, 41) })
@@ -239,7 +242,7 @@ describe('the frames of a challenge', () => {
     ])
   })
 
-  it('do not come with photos beside them', async () => {
+  it('refuses frames together with photos', async () => {
     const { user_id, asked } = await challenged()
     const challenge = answerTo(asked, blank)
     const { body } = await tenant.sandbox.verify({ user_id, action, challenge, image: blank })
@@ -251,7 +254,7 @@ describe('the frames of a challenge', () => {
 })
 
 describe('in production', () => {
-  it('a photo held still in front of the camera is refused, and counts for the lockout', async () => {
+  it('refuses a photo held still in front of the camera, and counts it for the lockout', async () => {
     const user_id = newUser()
     const photo = await face('grace')
     await production.enroll({ user_id, image: base64(photo) })
@@ -273,7 +276,7 @@ describe('in production', () => {
     expect(user.body.lockout.rejections).toBe(1)
   })
 
-  it('a frame that is sent twice is told as replayed', async () => {
+  it('reports a frame that is sent twice as replayed', async () => {
     const user_id = newUser()
     const photo = base64(await face('ada'))
     await production.enroll({ user_id, image: photo })
@@ -285,7 +288,7 @@ describe('in production', () => {
 })
 
 describe('a call that must carry a check of liveness', () => {
-  it('is refused without one, and taken with one', async () => {
+  it('refuses a call without the liveness check that it asks for, and takes one with it', async () => {
     const { user_id, asked } = await challenged()
     const required = { user_id, action, require_liveness: 'active' }
     const without = await tenant.sandbox.verify({ ...required, image: blank })
@@ -294,7 +297,7 @@ describe('a call that must carry a check of liveness', () => {
     expect(with_.body.verdict).toBe('approved')
   })
 
-  it('is so by the contract of its tenant, never weaker by what the call says', async () => {
+  it('never lets a call weaken the liveness requirement of the contract', async () => {
     const strict = await running.tenant()
     const { operations, tenancy } = running.service.core
     await operations.tenants.setContract(await tenancy.find(strict.id), COMMAND_LINE, {
@@ -312,7 +315,7 @@ describe('a call that must carry a check of liveness', () => {
     expect(body.code).toBe('liveness_required')
   })
 
-  it('is not satisfied by frames without a movement', async () => {
+  it('does not take frames without a movement for a check of liveness', async () => {
     const { user_id, asked } = await challenged('', { modes: [] })
     const challenge = answerTo(asked, blank)
     const { body } = await tenant.sandbox.verify({ user_id, action, require_liveness: 'active', challenge })

@@ -26,7 +26,7 @@ const keyed = () => ({ headers: { 'X-Svc-Idempotency-Key': randomUUID() } })
 const enrol = (user_id: string, options = {}) => production.enroll({ user_id, image: ada }, options)
 
 describe('an erasure', () => {
-  it('answers 200 with a receipt that counts what is gone', async () => {
+  it('answers an erasure with 200 and a receipt that counts the erased records', async () => {
     await enrol('counted', keyed())
     await production.verify({ user_id: 'counted', image: adaToday, action }, keyed())
     const response = await production.erase('counted')
@@ -40,7 +40,7 @@ describe('an erasure', () => {
     })
   })
 
-  it('takes the user from the query as well', async () => {
+  it('takes the user to erase from the query as well', async () => {
     await enrol('user+with &signs')
     const response = await production.call(
       'DELETE',
@@ -61,7 +61,7 @@ describe('an erasure', () => {
     expect(agreeing.status).toBe(200)
   })
 
-  it('needs a user', async () => {
+  it('refuses an erasure without a user', async () => {
     for (const path of ['/v1/delete', '/v1/delete?user_id=']) {
       const response = await production.call('DELETE', path)
       expect(response.status).toBe(400)
@@ -69,7 +69,7 @@ describe('an erasure', () => {
     }
   })
 
-  it('leaves nobody to verify, and no row behind', async () => {
+  it('leaves no row of an erased user, who can no longer be verified', async () => {
     await enrol('gone', keyed())
     await production.erase('gone')
     const verified = await production.verify({ user_id: 'gone', image: adaToday, action })
@@ -79,7 +79,7 @@ describe('an erasure', () => {
       expect(await countRows(running, table, 'subject_id NOT IN (SELECT id FROM subject)')).toBe(0)
   })
 
-  it('lets the user be enrolled anew', async () => {
+  it('lets an erased user be enrolled again', async () => {
     await enrol('returning')
     await production.erase('returning')
     expect((await enrol('returning')).status).toBe(201)
@@ -116,7 +116,7 @@ describe('an erasure', () => {
     expect(again.status).toBe(201)
   })
 
-  it('leaves other users alone', async () => {
+  it('erases nothing of other users', async () => {
     await enrol('stays')
     await enrol('leaves')
     await production.erase('leaves')
@@ -124,7 +124,7 @@ describe('an erasure', () => {
     expect(verified.body.verdict).toBe('approved')
   })
 
-  it('is written to the audit log under a pseudonym that changes with re-enrolment', async () => {
+  it('audits an erasure under a pseudonym that changes when the user is enrolled again', async () => {
     const before = await countRows(running, 'audit')
     await enrol('pseudonymous')
     const first = await production.erase('pseudonymous')
@@ -146,20 +146,20 @@ describe('an erasure', () => {
 })
 
 describe('a user never seen', () => {
-  it('gets 404', async () => {
+  it('answers 404 for a user never seen', async () => {
     const response = await production.erase('stranger')
     expect(response.status).toBe(404)
     expect(response.body).toMatchObject({ error: 'not_found', code: 'reference_not_found' })
   })
 
-  it('is not told apart by having been refused before', async () => {
+  it('answers the same for a user never seen and for one who was refused before', async () => {
     await production.verify({ user_id: 'asked-for', image: ada, action }, keyed())
     expect((await production.erase('asked-for')).status).toBe(404)
   })
 })
 
 describe('a repeated erasure', () => {
-  it('gets the same receipt for 24 hours, and 404 after them', async () => {
+  it('answers a repeated erasure with the same receipt for 24 hours, and with 404 after that', async () => {
     await enrol('repeated')
     const first = await production.erase('repeated')
     const soon = await production.erase('repeated')
@@ -174,7 +174,7 @@ describe('a repeated erasure', () => {
     expect(tooLate.body.code).toBe('reference_not_found')
   })
 
-  it('gets a new receipt when the user was enrolled in between', async () => {
+  it('answers a repeated erasure with a new receipt when the user was enrolled in between', async () => {
     await enrol('in-between')
     const first = await production.erase('in-between')
     running.clock.advance(MINUTE_MS)
@@ -184,7 +184,7 @@ describe('a repeated erasure', () => {
     expect((await production.erase('in-between')).body).toEqual(second.body)
   })
 
-  it('erases once when requests come in parallel', async () => {
+  it('erases a user once when requests come in parallel', async () => {
     await enrol('parallel')
     const receipts = await Promise.all(Array.from({ length: 5 }, () => production.erase('parallel')))
     for (const { status, body } of receipts) {
@@ -195,7 +195,7 @@ describe('a repeated erasure', () => {
 })
 
 describe('an erasure while other requests about the user are under way', () => {
-  it('leaves no kept response behind that cannot be opened', async () => {
+  it('leaves no kept response that cannot be opened when requests about the user overlap the erasure', async () => {
     const { sandbox } = tenant
     const photo = base64(await face('ada', 500))
     await sandbox.enroll({ user_id: 'racing', image: photo })

@@ -26,7 +26,7 @@ beforeAll(async () => {
 afterAll(() => running?.stop())
 
 describe('a first enrolment', () => {
-  it('answers 201 with the reference and its quality', async () => {
+  it('answers a first enrollment with 201, the reference and its quality', async () => {
     const response = await production.enroll({ user_id: 'ada', image: ada })
     expect(response.status).toBe(201)
     expect(response.body).toEqual({
@@ -57,7 +57,7 @@ describe('a first enrolment', () => {
     ['a right-to-left override', 'ada\u202egpj'],
     ['a joiner', 'a\u200dda'],
     ['a private-use character', 'ada\ue000'],
-  ])('is refused under a user id with %s, and so is its challenge', async (_, user_id) => {
+  ])('refuses an enrollment and its challenge under a user id with %s', async (_, user_id) => {
     const details = [
       {
         path: 'user_id',
@@ -72,7 +72,7 @@ describe('a first enrolment', () => {
       expect(await call).toMatchObject({ status: 400, body: { code: 'invalid_request', details } })
   })
 
-  it('leaves users of an earlier version, whose id has such characters, to be verified and erased', async () => {
+  it('verifies and erases users of an earlier version whose id has such characters', async () => {
     const user_id = 'early\u200b'
     const { vault, store } = running.service.core
     await production.enroll({ user_id: 'early', image: ada })
@@ -89,14 +89,14 @@ describe('a first enrolment', () => {
     expect((await production.erase(user_id)).status).toBe(200)
   })
 
-  it('times its stages', async () => {
+  it('reports the times of the stages of an enrollment', async () => {
     const response = await production.enroll({ user_id: 'timed', image: ada })
     const timing = response.headers.get('server-timing') ?? ''
     for (const stage of ['auth', 'queue', 'decode', 'detect', 'align', 'embed', 'store', 'sign'])
       expect(timing).toMatch(new RegExp(`(^|, )${stage};dur=\\d+(\\.\\d+)?(,|$)`))
   })
 
-  it('accepts WebP and PNG', async () => {
+  it('enrolls from WebP and PNG', async () => {
     const image = await face('ada')
     const webp = await production.enroll({
       user_id: 'webp',
@@ -120,7 +120,7 @@ describe('a first enrolment', () => {
     expect(response.status).toBe(201)
   })
 
-  it('keeps no image and no embedding in the clear', async () => {
+  it('stores no image and no embedding in the clear', async () => {
     const digits = (await face('mary')).subarray(500, 532)
     await production.enroll({ user_id: 'mary-private', image: base64(await face('mary')) })
     for (const [name, bytes] of await keptBytes(running)) {
@@ -129,7 +129,7 @@ describe('a first enrolment', () => {
     }
   })
 
-  it('writes one audit entry that names the user only by a pseudonym', async () => {
+  it('writes one audit entry for an enrollment, which names the user only by a pseudonym', async () => {
     const before = await countRows(running, 'audit')
     const response = await production.enroll({ user_id: 'audited-user', image: ada })
     const entries = await running.service.core.store.read.auditEntries(tenant.id, before, 10)
@@ -147,7 +147,7 @@ describe('a first enrolment', () => {
 })
 
 describe('several images', () => {
-  it('are combined into one reference that matches each of them', async () => {
+  it('combines several images into one reference that matches each of them', async () => {
     const enrolled = await production.enroll({ user_id: 'fused', images: [ada, adaToday] })
     expect(enrolled.status).toBe(201)
     const alone = await production.enroll({ user_id: 'alone', image: ada })
@@ -158,12 +158,12 @@ describe('several images', () => {
     expect(await score('fused', ada)).toBeLessThan(await score('alone', ada))
   })
 
-  it('may be five', async () => {
+  it('enrolls from five images', async () => {
     const response = await production.enroll({ user_id: 'five', images: [ada, adaToday, ada, adaToday, ada] })
     expect(response.status).toBe(201)
   })
 
-  it('may not be six, nor none', async () => {
+  it('refuses six images, and none', async () => {
     for (const images of [Array(6).fill(ada), []]) {
       const response = await production.enroll({ user_id: 'too-many', images })
       expect(response.status).toBe(400)
@@ -172,7 +172,7 @@ describe('several images', () => {
     }
   })
 
-  it('are all refused when one of them is unusable, which details name', async () => {
+  it('refuses all images when one is unusable, and names it in the details', async () => {
     const response = await production.enroll({ user_id: 'half', images: [ada, base64(await landscape())] })
     expect(response.status).toBe(422)
     expect(response.body).toMatchObject({ code: 'face_not_found', details: [{ path: 'images.1' }] })
@@ -180,7 +180,7 @@ describe('several images', () => {
     expect(verified.body.code).toBe('reference_not_found')
   })
 
-  it('are not combined with `image`', async () => {
+  it('refuses `images` together with `image`', async () => {
     for (const images of [{ image: ada, images: [ada] }, {}]) {
       const response = await production.enroll({ user_id: 'both', ...images })
       expect(response.status).toBe(400)
@@ -195,7 +195,7 @@ describe('several images', () => {
 describe('a user who is enrolled already', () => {
   beforeAll(() => production.enroll({ user_id: 'taken', image: ada }))
 
-  it('is refused with 409', async () => {
+  it('refuses a user who is already enrolled with 409', async () => {
     const response = await production.enroll({ user_id: 'taken', image: grace })
     expect(response.status).toBe(409)
     expect(response.body).toMatchObject({ error: 'conflict', code: 'already_enrolled' })
@@ -205,7 +205,7 @@ describe('a user who is enrolled already', () => {
     expect(verified.body.verdict).toBe('approved')
   })
 
-  it('is replaced on demand: the old face no longer matches, the new one does', async () => {
+  it('replaces a reference on demand: the old face no longer matches, the new one does', async () => {
     const replaced = await production.enroll({ user_id: 'taken', image: grace, replace: true })
     expect(replaced.status).toBe(201)
     const old = await production.verify({ user_id: 'taken', image: adaToday, action })
@@ -214,7 +214,7 @@ describe('a user who is enrolled already', () => {
     expect(verified.body.verdict).toBe('approved')
   })
 
-  it('keeps its reference when the replacement is unusable', async () => {
+  it('keeps the reference when the replacement is unusable', async () => {
     await production.enroll({ user_id: 'kept', image: ada })
     const response = await production.enroll({
       user_id: 'kept',
@@ -226,7 +226,7 @@ describe('a user who is enrolled already', () => {
     expect(verified.body.verdict).toBe('approved')
   })
 
-  it('is enrolled once by a storm of parallel requests', async () => {
+  it('enrolls a user once in a storm of parallel requests', async () => {
     const responses = await Promise.all(
       Array.from({ length: 6 }, () => production.enroll({ user_id: 'storm', image: ada })),
     )
@@ -234,14 +234,14 @@ describe('a user who is enrolled already', () => {
     expect(statuses).toEqual([201, 409, 409, 409, 409, 409])
   })
 
-  it('may be replaced though nobody is enrolled yet', async () => {
+  it('takes `replace` for a user who is not enrolled yet', async () => {
     const response = await production.enroll({ user_id: 'fresh', image: ada, replace: true })
     expect(response.status).toBe(201)
   })
 })
 
 describe('consent', () => {
-  it('is recorded with the reference; the audit log says only that it was', async () => {
+  it('records consent with the reference, and in the audit log only that it was given', async () => {
     const consent = { id: 'consent-42', at: '2026-01-31T12:00:00Z' }
     const response = await production.enroll({ user_id: 'consenting', image: ada, consent })
     expect(response.status).toBe(201)
@@ -264,7 +264,7 @@ describe('consent', () => {
     'as a string': ['yes', 'consent'],
   }
   for (const [how, [consent, path]] of Object.entries(WRONG))
-    it(`is refused ${how}`, async () => {
+    it(`refuses consent ${how}`, async () => {
       const response = await production.enroll({ user_id: 'refused', image: ada, consent })
       expect(response.status).toBe(400)
       expect(response.body.code).toBe('invalid_request')
@@ -276,7 +276,7 @@ describe('an unusable image', () => {
   const refusal = async (image: Uint8Array) =>
     production.enroll({ user_id: 'unusable', image: base64(image) })
 
-  it('is unreadable when it is no complete JPEG, PNG or WebP', async () => {
+  it('refuses an image that is not a complete JPEG, PNG or WebP as unreadable', async () => {
     for (const [what, file] of Object.entries(await unreadableFiles())) {
       const response = await refusal(file)
       expect(response.status, what).toBe(422)
@@ -284,7 +284,7 @@ describe('an unusable image', () => {
     }
   })
 
-  it('is too large when its header announces over 24 megapixels, whatever its size in bytes', async () => {
+  it('refuses an image whose header announces over 24 megapixels, however few bytes it has', async () => {
     const response = await refusal(pngBomb(30_000, 30_000))
     expect(response.status).toBe(422)
     expect(response.body).toMatchObject({ error: 'biometric_rejected', code: 'image_too_large' })
@@ -300,18 +300,18 @@ describe('an unusable image', () => {
     low_quality: blurredFace,
   }
   for (const [code, make] of Object.entries(CASES))
-    it(`is refused as ${code}`, async () => {
+    it(`refuses an unusable image as ${code}`, async () => {
       const response = await refusal(await make())
       expect(response.status).toBe(422)
       expect(response.body).toMatchObject({ error: 'biometric_rejected', code })
     })
 
-  it('is named `image` in details when it was sent as `image`', async () => {
+  it('names a refused image `image` in the details when it was sent as `image`', async () => {
     const response = await refusal(await landscape())
     expect(response.body.details).toMatchObject([{ path: 'image', issue: expect.any(String) }])
   })
 
-  it('enrols nobody', async () => {
+  it('enrolls nobody from an unusable image', async () => {
     await refusal(await landscape())
     const verified = await production.verify({ user_id: 'unusable', image: ada, action })
     expect(verified.status).toBe(404)
@@ -328,8 +328,8 @@ describe('user_id', () => {
     '128 characters outside the basic plane': '😀'.repeat(128),
     'spaces, slashes and quotes': ' a/b?c=d&"\'<e> ',
   }))
-    it(`may be ${what}`, async () => {
-      // Past validation, the image is what is wrong.
+    it(`takes as user_id: ${what}`, async () => {
+      // The user id passes validation, so that the image is refused.
       expect((await attempt(id)).body.code).toBe('image_unreadable')
     })
 
@@ -344,13 +344,13 @@ describe('user_id', () => {
     null: null,
     'an object': {},
   }))
-    it(`may not be ${what}`, async () => {
+    it(`refuses as user_id: ${what}`, async () => {
       const response = await attempt(id)
       expect(response.status).toBe(400)
       expect(response.body).toMatchObject({ code: 'invalid_request', details: [{ path: 'user_id' }] })
     })
 
-  it('may not hold a lone surrogate', async () => {
+  it('refuses a user_id with a lone surrogate', async () => {
     const raw = `{"user_id":"a\\ud800","image":${JSON.stringify(ada)}}`
     const response = await production.call('POST', '/v1/enroll', undefined, { raw })
     expect(response.status).toBe(400)

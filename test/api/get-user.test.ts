@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { COMMAND_LINE } from '../../src/admin/operation.js'
+import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
 import { ApiError, Countersign, type ResponseEvent } from '../../src/client/index.js'
 import { isoTime, SECOND_MS } from '../../src/lib/clock.js'
 import type { ApiClient } from '../support/client.js'
@@ -39,7 +39,7 @@ async function guess(user: string, times: number): Promise<void> {
 }
 
 describe('a user who is looked up', () => {
-  it('is told with enrolment, model, number of photos, consent and lockout, and with nothing else', async () => {
+  it('shows the enrollment, model, number of photos, consent and lockout of a user, and nothing else', async () => {
     const at = isoTime(running.clock.now())
     const consent = { id: 'c-1', at: '2026-01-31T12:00:00Z' }
     const { body: enrolled } = await production.enroll({ user_id: 'u1', images: [ada, ada], consent })
@@ -64,7 +64,7 @@ describe('a user who is looked up', () => {
     ])
   })
 
-  it('keeps the day of the first enrolment over a second one', async () => {
+  it('keeps the day of the first enrollment over a second one', async () => {
     const first = isoTime(running.clock.now())
     await production.enroll({ user_id: 'u2', image: ada })
     running.clock.advance(SECOND_MS)
@@ -76,14 +76,14 @@ describe('a user who is looked up', () => {
     })
   })
 
-  it('is another one in each environment and of each tenant', async () => {
+  it('keeps users of each environment and each tenant apart', async () => {
     await production.enroll({ user_id: 'u3', image: ada })
     const other = await running.production(await running.tenant())
     for (const client of [tenant.sandbox, other])
       expect(await look('u3', client)).toMatchObject({ status: 404, body: { code: 'reference_not_found' } })
   })
 
-  it('is nobody before the enrolment and after the erasure', async () => {
+  it('finds no user before the enrollment and after the erasure', async () => {
     expect((await look('u4')).status).toBe(404)
     await production.enroll({ user_id: 'u4', image: ada })
     expect((await look('u4')).status).toBe(200)
@@ -109,7 +109,7 @@ describe('a user who is looked up', () => {
     })
   })
 
-  it('leaves no trace in audit log and log, whatever the address', async () => {
+  it('writes no user of any address to the audit log or the log', async () => {
     const { read } = running.service.core.store
     const before = await read.auditHead(tenant.id)
     await look('secret-user')
@@ -144,7 +144,7 @@ describe('the user in the path', () => {
     ['a/b', 404, 'unknown_endpoint'],
     ['', 404, 'unknown_endpoint'],
     ['u?x=1', 400, 'invalid_request'],
-  ])('as %s is refused', async (segment, status, code) => {
+  ])('refuses %s as the user in the path', async (segment, status, code) => {
     const response = await production.call('GET', `/v1/users/${segment}`)
     expect(response).toMatchObject({ status, body: { code } })
     expect(validSignatures(response, { [tenant.secret.id]: tenant.secret.secret })).toEqual([
@@ -152,17 +152,17 @@ describe('the user in the path', () => {
     ])
   })
 
-  it('is refused to another method', async () => {
+  it('refuses other methods at the address of a user', async () => {
     const response = await production.call('DELETE', '/v1/users/u1')
     expect(response).toMatchObject({ status: 405, body: { code: 'method_not_allowed' } })
     expect(response.headers.get('allow')).toBe('GET')
   })
 
-  it.each(['', '.', '..'])('that no address names is refused by the SDK: %j', async (user) => {
+  it.each(['', '.', '..'])('refuses in the SDK a user id that no address can name: %j', async (user) => {
     await expect(sdk().getUser(user)).rejects.toThrow(TypeError)
   })
 
-  it('is told to hooks of the SDK as little as to the log', async () => {
+  it('hides the user in the path from hooks of the SDK and from the log', async () => {
     const events: ResponseEvent[] = []
     await production.enroll({ user_id: 'hooked', image: ada })
     await sdk({ onResponse: (event: ResponseEvent) => events.push(event) }).getUser('hooked')
@@ -173,7 +173,7 @@ describe('the user in the path', () => {
     expect(error).not.toContain('hooked')
   })
 
-  it('who is unknown is an ApiError in the SDK', async () => {
+  it('throws an ApiError in the SDK for an unknown user', async () => {
     const error = await sdk()
       .getUser('stranger')
       .catch((reason) => reason)
@@ -188,7 +188,7 @@ describe('a user who is unlocked', () => {
     return operations.users.unlock(await tenancy.find(tenant.id), COMMAND_LINE, user)
   }
 
-  it('may verify at once, with every attempt anew, and the audit log says who did it', async () => {
+  it('lets an unlocked user verify at once with all attempts, and audits who unlocked the user', async () => {
     await production.enroll({ user_id: 'l1', image: ada })
     await guess('l1', ATTEMPTS)
     const verify = () => production.verify({ user_id: 'l1', image: ada, action: 'x' })
@@ -209,7 +209,7 @@ describe('a user who is unlocked', () => {
     ])
   })
 
-  it('is not one whose reference is disabled: that ends by a new enrolment alone', async () => {
+  it('does not unlock a disabled reference, which only a new enrollment ends', async () => {
     await production.enroll({ user_id: 'l2', image: ada })
     await guess('l2', ATTEMPTS)
     for (let failures = ATTEMPTS; failures < 10 * ATTEMPTS; failures++) {
@@ -222,7 +222,7 @@ describe('a user who is unlocked', () => {
     expect((await look('l2')).body.lockout).toEqual({ status: 'none', until: null, rejections: 0 })
   })
 
-  it('is not a stranger', async () => {
+  it('does not unlock a user who is not enrolled', async () => {
     await expect(unlock('nobody')).rejects.toMatchObject({ code: 'reference_not_found' })
   })
 })

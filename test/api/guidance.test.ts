@@ -32,7 +32,7 @@ const guidance = async (image: Buffer, fields: Record<string, unknown> = {}) => 
   return body.guidance
 }
 
-/** A square photo so many pixels high in the middle of a frame of a camera. */
+/** Frame of a camera with a square photo in its middle. @param height of the photo, in pixels */
 async function framed(photo: Buffer, height: number, left = Math.round((320 - height) / 2)): Promise<Buffer> {
   const picture = await sharp(photo).resize(height).toBuffer()
   return sharp({ create: { width: 320, height: 240, channels: 3, background: '#9a9a98' } })
@@ -42,7 +42,7 @@ async function framed(photo: Buffer, height: number, left = Math.round((320 - he
 }
 
 describe('a person who looks ahead', () => {
-  it('has nothing to do', async () => {
+  it('gives no guidance to a person who looks ahead well', async () => {
     expect(await ask(grace)).toMatchObject({ status: 200, body: { step: 'frontal', guidance: [] } })
   })
 
@@ -78,11 +78,11 @@ describe('a person who looks ahead', () => {
     ],
     ['not_frontal', async () => framed(await face('mary'), 240)],
   ]
-  it.each(FRAMES)('is told %s first', async (code, frame) => {
+  it.each(FRAMES)('gives the guidance %s first', async (code, frame) => {
     expect((await guidance(await frame()))[0]).toBe(code)
   })
 
-  it('is told several things where several are wrong, the place before the light', async () => {
+  it('gives guidance on everything that is wrong, the place before the light', async () => {
     const wrong = await sharp(await framed(await face('mary'), 80))
       .linear(0.5)
       .jpeg()
@@ -90,7 +90,7 @@ describe('a person who looks ahead', () => {
     expect(await guidance(wrong)).toEqual(['too_far', 'too_dark', 'not_frontal'])
   })
 
-  it('is told of the light where it hides the face', async () => {
+  it('gives guidance on light that hides the face', async () => {
     expect(await guidance(await sharp(grace).linear(0.1).jpeg().toBuffer())).toEqual(['too_dark', 'no_face'])
     expect(await guidance(await sharp(grace).linear(1, 190).jpeg().toBuffer())).toEqual([
       'too_bright',
@@ -122,25 +122,25 @@ describe('a person who moves', () => {
   const told = (shown: Step, asked: Step) =>
     guidance(shown === 'frontal' ? ahead : moved[shown]!, { step: asked, frontal: base64(ahead) })
 
-  it.each(STEPS.slice(1))('far enough for %s has nothing left to do', async (step) => {
+  it.each(STEPS.slice(1))('gives no guidance to a person who moved far enough for %s', async (step) => {
     expect(await told(step, step)).toEqual([])
   })
 
-  it('too little is to go on', async () => {
+  it('asks a person who moved too little to go on', async () => {
     expect(await told('frontal', 'turn_left')).toEqual(['turn_more'])
     expect(await told('frontal', 'nod_up')).toEqual(['nod_more'])
   })
 
-  it('the other way is told so', async () => {
+  it('reports a movement in the wrong direction', async () => {
     expect(await told('turn_left', 'turn_right')).toEqual(['wrong_direction'])
     expect(await told('nod_up', 'nod_down')).toEqual(['wrong_direction'])
   })
 
-  it('while it was to look ahead is not', async () => {
+  it('asks a person who turned too early to look ahead', async () => {
     expect(await told('turn_left', 'frontal')).toEqual(['not_frontal'])
   })
 
-  it('without a look ahead to compare with is told of a turn, and of a nod nothing', async () => {
+  it('gives guidance on a turn, and none on a nod, without a look ahead to compare with', async () => {
     expect(await guidance(moved.turn_left!, { step: 'turn_left' })).toEqual([])
     expect(await guidance(ahead, { step: 'turn_left' })).toEqual(['turn_more'])
     expect(await guidance(ahead, { step: 'nod_up' })).toEqual([])
@@ -150,11 +150,11 @@ describe('a person who moves', () => {
 })
 
 describe('guidance', () => {
-  it('keeps nothing, whatever it is sent along with', async () => {
+  it('keeps nothing of a guidance request, with any headers and fields', async () => {
     const rows = () =>
       withDatabase(running, (database) => {
         const tables = database.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").pluck().all()
-        // How many requests there were is counted; nothing of what they held.
+        // The number of requests is counted; nothing of their content is kept.
         return tables
           .filter((name) => name !== 'traffic')
           .map((name) => [name, database.prepare(`SELECT count(*) FROM "${name}"`).pluck().get()])
@@ -169,7 +169,7 @@ describe('guidance', () => {
     expect(rows()).toEqual(before)
   })
 
-  it('tells no score, and nothing but codes', async () => {
+  it('answers guidance with codes only, without a score', async () => {
     const { body } = await ask(grace, { step: 'turn_left' })
     expect(Object.keys(body).sort()).toEqual(['guidance', 'step'])
     for (const code of body.guidance) expect(FRAME_GUIDANCE).toContain(code)
@@ -180,13 +180,13 @@ describe('guidance', () => {
     [{ step: 'smile' }, 'step'],
     [{ frontal: 'data:image/png;base64,AAAA' }, 'frontal'],
     [{ images: [] }, 'images'],
-  ])('is refused for %j', async (fields, path) => {
+  ])('refuses guidance for %j', async (fields, path) => {
     const { status, body } = await ask(grace, fields)
     expect([status, body.code, body.details[0].path]).toEqual([400, 'invalid_request', path])
   })
 
   it.each(['image', 'frontal'])(
-    'is refused for a large or broken %s, in both environments',
+    'refuses guidance for a large or broken %s, in both environments',
     async (field) => {
       const large = await sharp(grace).resize(801, 601).jpeg().toBuffer()
       for (const [broken, code] of [
@@ -200,7 +200,7 @@ describe('guidance', () => {
     },
   )
 
-  it('has a rate limit of its own, so that no verify is refused for it', async () => {
+  it('counts guidance towards a rate limit of its own, so that no verify is refused for it', async () => {
     const limited = await running.production(await running.tenant({ ratePerSecond: 1 }))
     const statuses: number[] = []
     for (let i = 0; i < 3; i++) statuses.push((await ask(grace, {}, limited)).status)
@@ -208,7 +208,7 @@ describe('guidance', () => {
     expect((await limited.health()).status).toBe(200)
   })
 
-  it('is counted apart from what comes to a verdict', async () => {
+  it('counts guidance apart from verdicts', async () => {
     await ask(grace)
     const text = await (await fetch(`${running.service.adminUrl}/metrics`)).text()
     expect(text).toMatch(/countersign_requests_total\{environment="production",endpoint="guide",status="200"/)
@@ -219,28 +219,31 @@ describe('in the sandbox', () => {
   const told = async (user_id: string | undefined, step: Step) =>
     (await ask(await landscape(), { step, ...(user_id ? { user_id } : {}) }, tenant.sandbox)).body.guidance
 
-  it('nothing is to be done, whatever the frame shows', async () => {
+  it('gives no guidance in the sandbox for any frame', async () => {
     expect(await told(undefined, 'frontal')).toEqual([])
     expect(await told('grace+match', 'turn_left')).toEqual([])
   })
 
-  it.each(FRAME_GUIDANCE)('the end of the user id chooses: %s', async (code) => {
-    const ends = { no_face: '+no_face', several_faces: '+multiple_faces' } as Record<string, string>
-    const steps: Step[] = ['frontal', 'turn_left', 'nod_up']
-    const answers = await Promise.all(steps.map((step) => told(`grace${ends[code] ?? `+${code}`}`, step)))
-    const said = steps.filter((_, index) => answers[index].length > 0)
-    for (const answer of answers) expect([[], [code]]).toContainEqual(answer)
-    const when: Record<string, Step[]> = {
-      blurred: ['frontal'],
-      not_frontal: ['frontal'],
-      wrong_direction: ['turn_left', 'nod_up'],
-      turn_more: ['turn_left'],
-      nod_more: ['nod_up'],
-    }
-    expect(said).toEqual(when[code] ?? steps)
-  })
+  it.each(FRAME_GUIDANCE)(
+    'gives the guidance in the sandbox that the end of the user id chooses: %s',
+    async (code) => {
+      const ends = { no_face: '+no_face', several_faces: '+multiple_faces' } as Record<string, string>
+      const steps: Step[] = ['frontal', 'turn_left', 'nod_up']
+      const answers = await Promise.all(steps.map((step) => told(`grace${ends[code] ?? `+${code}`}`, step)))
+      const said = steps.filter((_, index) => answers[index].length > 0)
+      for (const answer of answers) expect([[], [code]]).toContainEqual(answer)
+      const when: Record<string, Step[]> = {
+        blurred: ['frontal'],
+        not_frontal: ['frontal'],
+        wrong_direction: ['turn_left', 'nod_up'],
+        turn_more: ['turn_left'],
+        nod_more: ['nod_up'],
+      }
+      expect(said).toEqual(when[code] ?? steps)
+    },
+  )
 
-  it('it is refused where that is asked for', async () => {
+  it('refuses guidance in the sandbox where the user id asks for that', async () => {
     for (const [end, status] of [
       ['rate_limited', 429],
       ['unavailable', 503],

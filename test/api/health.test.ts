@@ -16,7 +16,7 @@ beforeAll(async () => {
 afterAll(() => running?.stop())
 
 describe('health', () => {
-  it('is 200 ok in both environments, with its checks', async () => {
+  it('reports health with 200 and its checks in both environments', async () => {
     const production = await running.production(tenant)
     for (const [environment, client] of [
       ['sandbox', tenant.sandbox],
@@ -46,14 +46,14 @@ describe('health', () => {
     }
   })
 
-  it('writes no audit entry', async () => {
+  it('writes no audit entry for a health report', async () => {
     const production = await running.production(await running.tenant())
     const before = await running.service.core.store.read.counts()
     await production.health()
     expect((await running.service.core.store.read.counts()).auditEntries).toBe(before.auditEntries)
   })
 
-  it('tells which provider could not serve', async () => {
+  it('reports which provider could not serve', async () => {
     const fallen = await startService({ COUNTERSIGN_EXECUTION_PROVIDERS: 'cuda,cpu' })
     try {
       const { body } = await (await fallen.tenant()).sandbox.health()
@@ -65,8 +65,8 @@ describe('health', () => {
     }
   })
 
-  // The last in this file: the engine does not come back.
-  it('is 503 degraded, with Retry-After, when the engine cannot serve', async () => {
+  // This test is the last one with this service: the engine does not come back.
+  it('reports health with 503, degraded and Retry-After, when the engine cannot serve', async () => {
     await running.service.engine.drain()
     const response = await tenant.sandbox.health()
     expect(response.status).toBe(503)
@@ -80,13 +80,13 @@ describe('health', () => {
 })
 
 describe('a database that another process keeps locked', () => {
-  it('costs writes a coded 503 by their deadline, shows in health, and heals when it is let go', async () => {
+  it('answers writes with a coded 503 while another process locks the database, shows it in health, and recovers', async () => {
     const locked = await startService({ COUNTERSIGN_DEADLINE_MS: '1500' })
     try {
       const { sandbox } = await locked.tenant()
       const image = base64(await face('ada', 120))
       const other = new Database(sqliteFile(locked.service.config), { timeout: 0 })
-      // The service runs on this thread: waiting in SQLite for a commit of its own would keep it from committing.
+      // The service runs on this thread: a wait inside SQLite would block the commit that it waits for.
       await expect.poll(() => other.exec('BEGIN IMMEDIATE').inTransaction).toBe(true)
       const refused = await sandbox.enroll({ user_id: 'ada', image })
       expect(refused.status).toBe(503)
@@ -106,7 +106,7 @@ describe('a database that another process keeps locked', () => {
 })
 
 describe('a database that cannot be read', () => {
-  it('is reported to whom health was told before; nobody else is let in', async () => {
+  it('reports a database that cannot be read to recent callers of health, and lets nobody else in', async () => {
     const lost = await startService()
     try {
       const [known, stranger] = [await lost.tenant(), await lost.tenant()]

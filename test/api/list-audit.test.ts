@@ -31,7 +31,7 @@ afterAll(() => running?.stop())
 const list = (query: string, from: ApiClient = production) =>
   from.call('GET', query ? `/v1/audit?${query}` : '/v1/audit')
 
-it('lists what the log holds, oldest first, with the entry’s own facts apart', async () => {
+it('lists the audit log oldest first, with the facts of each entry apart', async () => {
   const response = await list('')
   expect(response.status).toBe(200)
   expect(validSignatures(response, { [tenant.secret.id]: tenant.secret.secret })).toEqual([tenant.secret.id])
@@ -58,7 +58,7 @@ it('lists what the log holds, oldest first, with the entry’s own facts apart',
   }
 })
 
-it('goes on where a page ended, now or when more has happened', async () => {
+it('continues an audit listing where a page ended, now or when more was written', async () => {
   const first = (await list('limit=2')).body
   expect(first).toMatchObject({ has_more: true, next_cursor: '2' })
   const second = (await list(`limit=2&after=${first.next_cursor}`)).body
@@ -68,7 +68,7 @@ it('goes on where a page ended, now or when more has happened', async () => {
   expect((await list('limit=3')).body.has_more).toBe(false)
 })
 
-it('lists the newest first where that is asked for, and goes on towards the start', async () => {
+it('lists the audit log newest first on demand, and continues towards the start', async () => {
   const sequences = ({ body }: { body: { data: AuditEntry[] } }) => body.data.map(({ sequence }) => sequence)
   const first = await list('order=desc&limit=2')
   expect(sequences(first)).toEqual([3, 2])
@@ -83,7 +83,7 @@ it('lists the newest first where that is asked for, and goes on towards the star
   expect(newest).toEqual([3, 2, 1])
 })
 
-it('lists one event alone, and says how far it looked', async () => {
+it('lists the audit entries of only one event, with a cursor of how far it read', async () => {
   const { data, next_cursor } = (await list('event=verify')).body
   expect(data.map(({ event }: AuditEntry) => event)).toEqual(['verify'])
   expect(next_cursor).toBe('3')
@@ -106,17 +106,17 @@ it.each([
   'event=other',
   'before=1',
   'limit=1&limit=2',
-])('refuses %s', async (query) => {
+])('refuses an audit listing with %s', async (query) => {
   expect(await list(query)).toMatchObject({ status: 400, body: { code: 'invalid_request' } })
 })
 
-it('holds nothing of another tenant, and nothing in the sandbox', async () => {
+it('lists no audit entry of another tenant, and none in the sandbox', async () => {
   const other = await running.production(await running.tenant())
   for (const stranger of [other, tenant.sandbox])
     expect((await list('', stranger)).body).toEqual({ data: [], has_more: false, next_cursor: '0' })
 })
 
-it('has cursors that lead nowhere but into the own log, whoever made them up', async () => {
+it('reads only the caller’s own audit log by any cursor, a made-up one as well', async () => {
   const other = await running.production(await running.tenant())
   await other.enroll({ user_id: 'ada', image: base64(await face('grace')) })
   const own = (await list('', other)).body
@@ -125,11 +125,11 @@ it('has cursors that lead nowhere but into the own log, whoever made them up', a
     expect((await list(`after=${forged}`, other)).body.data).toEqual(own.data)
   for (const forged of ['1', '2', '999999999999999'])
     expect((await list(`after=${forged}`, other)).body.data).toEqual([])
-  // Nobody names whose log it is but the key.
+  // Only the API key says whose log is read.
   expect((await list(`tenant_id=${tenant.id}`, other)).body.code).toBe('invalid_request')
 })
 
-it('is walked by the SDK to its end, and a rare event at the end of a long log is on the first page', async () => {
+it('walks the audit log to its end in the SDK, and finds a rare event of a long log on the first page', async () => {
   const { store, audit } = running.service.core
   const by = { actor: 'operator', request_id: null }
   await store.transaction(async (tx) => {
@@ -141,7 +141,7 @@ it('is walked by the SDK to its end, and a rare event at the end of a long log i
     has_more: false,
     next_cursor: String(MANY + 4),
   })
-  // A later page begins behind all that was looked at, whatever the event.
+  // The next page begins after the last entry that was read, for any event.
   expect((await list('event=enroll')).body.next_cursor).toBe(String(MANY + 4))
   const rare: AuditEntry[] = []
   for await (const entry of client.auditEntries({ event: 'contract_changed' })) rare.push(entry)
@@ -164,7 +164,7 @@ async function entriesRead(work: () => Promise<unknown>): Promise<number> {
   }
 }
 
-it('reads as many entries as it lists and one more, also where an event is rare', async () => {
+it('reads only one audit entry more than it lists, also where an event is rare', async () => {
   expect(await entriesRead(() => list('limit=3'))).toBe(4)
   expect(await entriesRead(() => list('limit=200'))).toBe(201)
   expect(await entriesRead(() => list('event=contract_changed'))).toBe(1)

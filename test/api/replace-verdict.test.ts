@@ -1,6 +1,6 @@
-/** A contract that asks for a verdict before a reference is replaced: whose it must be, for what, how old, and how often it is good. */
+/** Tests of contracts that ask for a verdict before a reference is replaced: its user, its action, its age, and its single use. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { COMMAND_LINE } from '../../src/admin/operation.js'
+import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
 import { MINUTE_MS } from '../../src/lib/clock.js'
 import { allowReturn, askForSession } from '../support/capture-page.js'
 import type { ApiClient } from '../support/client.js'
@@ -40,7 +40,7 @@ beforeEach(async () => {
 
 const replace = (fields: Record<string, unknown> = {}) =>
   production.enroll({ user_id: user, image: grace, replace: true, ...fields })
-/** The id of an approved verify. */
+/** Verifies the user for an action. @returns the id of the approved verdict */
 async function agree(fields: Record<string, unknown> = {}): Promise<string> {
   const { body } = await production.verify({ user_id: user, image: adaToday, action: AGREED, ...fields })
   expect(body.verdict).toBe('approved')
@@ -56,12 +56,12 @@ async function expectRefused(answer: Awaited<ReturnType<typeof replace>>) {
 }
 
 describe('replacing a reference where the contract asks for a verdict', () => {
-  it('is refused without one, and with an id that nobody was given', async () => {
+  it('refuses a replacement without a verdict, and with an id that was never issued', async () => {
     await expectRefused(await replace())
     await expectRefused(await replace({ verification_id: 'ver_00000000000000000000000000000000' }))
   })
 
-  it('is done with an approved verify of the user for it, once', async () => {
+  it('replaces a reference once with an approved verify of the user for it', async () => {
     const verification_id = await agree()
     expect((await replace({ verification_id })).status).toBe(201)
     expect(await isStillAda()).toBe(false)
@@ -69,20 +69,20 @@ describe('replacing a reference where the contract asks for a verdict', () => {
     expect(again.body.code).toBe('replace_verdict_required')
   })
 
-  it('is done once, however many ask with the same verdict at the same time', async () => {
+  it('replaces a reference once among parallel requests with the same verdict', async () => {
     const verification_id = await agree()
     const answers = await Promise.all(Array.from({ length: 4 }, () => replace({ verification_id })))
     expect(answers.filter(({ status }) => status === 201)).toHaveLength(1)
     expect(answers.filter(({ body }) => body.code === 'replace_verdict_required')).toHaveLength(3)
   })
 
-  it('is refused when the verdict is too old', async () => {
+  it('refuses a replacement when the verdict is too old', async () => {
     const verification_id = await agree()
     running.clock.advance(MINUTES * MINUTE_MS)
     await expectRefused(await replace({ verification_id }))
   })
 
-  it('is refused with a verdict for another action, or of another user', async () => {
+  it('refuses a replacement with a verdict for another action, or of another user', async () => {
     for (const action of ['replace_reference', { type: 'wire_transfer' }, { note: AGREED }])
       await expectRefused(await replace({ verification_id: await agree({ action }) }))
     const verification_id = await agree()
@@ -91,7 +91,7 @@ describe('replacing a reference where the contract asks for a verdict', () => {
     expect((await replace({ verification_id, user_id: victim })).body.code).toBe('replace_verdict_required')
   })
 
-  it('is refused with a rejected verify, and with a capture that was seen before', async () => {
+  it('refuses a replacement with a rejected verify, and with a replayed capture', async () => {
     const rejected = await production.verify({ user_id: user, image: grace, action: AGREED })
     expect(rejected.body.verdict).toBe('rejected')
     await expectRefused(await replace({ verification_id: rejected.body.verification_id }))
@@ -100,7 +100,7 @@ describe('replacing a reference where the contract asks for a verdict', () => {
     await expectRefused(await replace({ verification_id: body.verification_id }))
   })
 
-  it('clears no lockout without one', async () => {
+  it('clears no lockout by a replacement without a verdict', async () => {
     for (let i = 0; i < 2; i++) await production.verify({ user_id: user, image: grace, action: 'x' })
     const locked = async () => (await production.call('GET', `/v1/users/${user}`)).body.lockout
     expect((await locked()).status).not.toBe('none')
@@ -108,7 +108,7 @@ describe('replacing a reference where the contract asks for a verdict', () => {
     expect((await locked()).status).not.toBe('none')
   })
 
-  it('is asked for at a capture session as well', async () => {
+  it('asks for the verdict of a replacement at a capture session as well', async () => {
     const ask = (fields: object) =>
       askForSession(production, {
         ...{ user_id: user, purpose: 'enroll', action: undefined, replace: true, modes: [] },
@@ -119,14 +119,14 @@ describe('replacing a reference where the contract asks for a verdict', () => {
     expect((await ask({ verification_id })).status).toBe(201)
   })
 
-  it('leaves the verdict in the audit log', async () => {
+  it('audits the verdict of a replacement', async () => {
     const verification_id = await agree()
     await replace({ verification_id })
     const { body } = await production.call('GET', '/v1/audit?event=enroll&limit=200')
     expect(body.data.at(-1).facts).toMatchObject({ replaced: true, verification_id })
   })
 
-  it('holds in the sandbox, too', async () => {
+  it('asks for the verdict of a replacement in the sandbox, too', async () => {
     const { sandbox } = tenant
     await sandbox.enroll({ user_id: user, image: ada })
     const attempt = { user_id: user, image: ada, replace: true }
@@ -137,11 +137,11 @@ describe('replacing a reference where the contract asks for a verdict', () => {
   })
 })
 
-it('enrols a new user without one, also with `replace`', async () => {
+it('enrolls a new user without a verdict, also with `replace`', async () => {
   expect((await production.enroll({ user_id: 'nobody-yet', image: ada, replace: true })).status).toBe(201)
 })
 
-it('asks for none where the contract does not', async () => {
+it('asks for no verdict where the contract does not', async () => {
   const { operations, tenancy } = running.service.core
   const record = await tenancy.find(tenant.id)
   const contract = { ratePerSecond: record.ratePerSecond, fmr: record.fmr, requireLiveness: null }
@@ -153,7 +153,7 @@ it('asks for none where the contract does not', async () => {
   expect((await replace()).body.code).toBe('replace_verdict_required')
 })
 
-it('refuses a verdict beside anything but `replace`', async () => {
+it('refuses a verdict in an enrollment without `replace`', async () => {
   const { body } = await production.enroll({ user_id: user, image: ada, add: true, verification_id: 'ver_1' })
   expect([body.code, body.details[0].path]).toEqual(['invalid_request', 'verification_id'])
 })

@@ -22,7 +22,7 @@ beforeEach(async () => {
   tenant = await running.tenant()
 })
 
-/** A sandbox verify that never clears, so that rotation stays open to the sandbox key. */
+/** A sandbox verify that is never approved, so that the sandbox key may still rotate. */
 const verify = (client: ApiClient, kid?: string) =>
   client.verify(
     { user_id: 'someone+no_match', image, action: 'x' },
@@ -31,7 +31,7 @@ const verify = (client: ApiClient, kid?: string) =>
 const kidOf = (jwt: string) => decodeJwt(jwt, '').header.kid
 
 describe('a rotation', () => {
-  it('answers with the new secret, the old id and the end of the overlap', async () => {
+  it('answers a rotation with the new secret, the old id and the end of the overlap', async () => {
     const response = await tenant.sandbox.rotate()
     expect(response.status).toBe(200)
     expect(response.body).toEqual({
@@ -49,7 +49,7 @@ describe('a rotation', () => {
     expect(response.body.signing_secret.secret).not.toBe(tenant.secret.secret)
   })
 
-  it('accepts no body, an empty object, and force', async () => {
+  it('takes a rotation without a body, with an empty object, and with force', async () => {
     expect((await tenant.sandbox.rotate()).status).toBe(200)
     running.clock.advance(OVERLAP_MS)
     expect((await tenant.sandbox.rotate({})).status).toBe(200)
@@ -59,7 +59,7 @@ describe('a rotation', () => {
     expect((await tenant.sandbox.rotate({ force: false })).status).toBe(200)
   })
 
-  it('refuses other fields and types', async () => {
+  it('refuses a rotation with other fields and types', async () => {
     for (const [body, path] of [
       [{ force: 'yes' }, 'force'],
       [{ forced: true }, 'forced'],
@@ -70,19 +70,19 @@ describe('a rotation', () => {
     }
   })
 
-  it('is signed in a way that a holder of the old secret can check', async () => {
+  it('signs the answer to a rotation so that a holder of the old secret can check it', async () => {
     const response = await tenant.sandbox.rotate()
     expect(validSignatures(response, { [tenant.secret.id]: tenant.secret.secret })).toEqual([
       tenant.secret.id,
     ])
   })
 
-  it('happens once when requests come in parallel', async () => {
+  it('rotates once when requests come in parallel', async () => {
     const responses = await Promise.all(Array.from({ length: 5 }, () => tenant.sandbox.rotate()))
     expect(responses.map(({ status }) => status).sort()).toEqual([200, 409, 409, 409, 409])
   })
 
-  it('leaves other tenants alone', async () => {
+  it('rotates no secret of another tenant', async () => {
     const other = await running.tenant()
     await tenant.sandbox.rotate()
     const response = await verify(other.sandbox)
@@ -103,7 +103,7 @@ describe('during the overlap', () => {
     incoming = (await tenant.sandbox.rotate()).body.signing_secret
   })
 
-  it('`jwt` is under the old secret and `jwt_next` carries the same claims under the new', async () => {
+  it('signs `jwt` with the old secret and `jwt_next` with the new one during an overlap, with the same claims', async () => {
     const { body } = await verify(tenant.sandbox)
     const old = decodeJwt(body.jwt, tenant.secret.secret)
     const next = decodeJwt(body.jwt_next, incoming.secret)
@@ -112,14 +112,14 @@ describe('during the overlap', () => {
     expect(next.claims).toEqual(old.claims)
   })
 
-  it('a caller that names the new secret gets that one in `jwt`, and no other', async () => {
+  it('signs only with the new secret for a caller that names it during an overlap', async () => {
     const { body } = await verify(tenant.sandbox, incoming.id)
     const { valid, header } = decodeJwt(body.jwt, incoming.secret)
     expect([valid, header.kid]).toEqual([true, incoming.id])
     expect(body).not.toHaveProperty('jwt_next')
   })
 
-  it('a caller that names the old secret or an unknown one gets both', async () => {
+  it('signs with both secrets for a caller that names the old secret or an unknown one', async () => {
     for (const kid of [tenant.secret.id, 'sec_unknown']) {
       const { body } = await verify(tenant.sandbox, kid)
       expect(kidOf(body.jwt)).toBe(tenant.secret.id)
@@ -127,7 +127,7 @@ describe('during the overlap', () => {
     }
   })
 
-  it('every response is signed with both secrets, errors included', async () => {
+  it('signs every response with both secrets during an overlap, errors included', async () => {
     const both = { [tenant.secret.id]: tenant.secret.secret, [incoming.id]: incoming.secret }
     const responses = [
       await verify(tenant.sandbox),
@@ -139,7 +139,7 @@ describe('during the overlap', () => {
       expect(validSignatures(response, both)).toEqual([tenant.secret.id, incoming.id])
   })
 
-  it('another rotation is 409 until force ends the older secret at once', async () => {
+  it('refuses another rotation during an overlap with 409, until force ends the older secret at once', async () => {
     running.clock.advance(10 * MINUTE_MS)
     const refused = await tenant.sandbox.rotate()
     expect(refused.status).toBe(409)
@@ -167,7 +167,7 @@ describe('during the overlap', () => {
 })
 
 describe('the end of the overlap', () => {
-  it('comes after 30 minutes to the millisecond; then only the new secret signs', async () => {
+  it('ends the overlap after 30 minutes to the millisecond; then only the new secret signs', async () => {
     const incoming = (await tenant.sandbox.rotate()).body.signing_secret
     const both = { [tenant.secret.id]: tenant.secret.secret, [incoming.id]: incoming.secret }
     running.clock.advance(OVERLAP_MS - 1)
@@ -180,7 +180,7 @@ describe('the end of the overlap', () => {
     expect(after.headers.get('x-svc-signature')).not.toContain(tenant.secret.id)
   })
 
-  it('lets the next rotation start', async () => {
+  it('lets the next rotation start at the end of the overlap', async () => {
     const first = (await tenant.sandbox.rotate()).body.signing_secret
     running.clock.advance(OVERLAP_MS)
     const second = await tenant.sandbox.rotate()
@@ -190,7 +190,7 @@ describe('the end of the overlap', () => {
 })
 
 describe('the right to rotate', () => {
-  it('leaves the sandbox key once the production key is issued', async () => {
+  it('refuses a rotation by the sandbox key once the production key is issued', async () => {
     const cleared = await tenant.sandbox.verify({ user_id: 'a+match', image, action: 'x' })
     expect(cleared.body.production_key).toBe('issued')
     for (const body of [undefined, { force: true }]) {
@@ -201,7 +201,7 @@ describe('the right to rotate', () => {
     expect((await verify(tenant.sandbox)).body).not.toHaveProperty('jwt_next')
   })
 
-  it('is the production key’s from then on', async () => {
+  it('lets the production key rotate once it is issued', async () => {
     const production = await running.production(tenant)
     const response = await production.rotate()
     expect(response.status).toBe(200)
@@ -209,7 +209,7 @@ describe('the right to rotate', () => {
     expect(kidOf(body.jwt_next)).toBe(response.body.signing_secret.id)
   })
 
-  it('is audited in production, without the secret', async () => {
+  it('audits a rotation in production, without the secret', async () => {
     const production = await running.production(tenant)
     const { body } = await production.rotate()
     const head = await running.service.core.store.read.auditHead(tenant.id)
@@ -230,7 +230,7 @@ describe('a channel in the clear', () => {
     return addresses.find(({ internal, family }) => !internal && family === 'IPv4')?.address
   }
 
-  it('never carries a secret to another host, unless TLS ends in front', async ({ skip }) => {
+  it('sends no secret to another host in the clear, unless TLS ends in front', async ({ skip }) => {
     const host = outside()
     if (!host) return skip('this machine has no address but loopback')
     for (const [upstream, status] of [

@@ -23,7 +23,7 @@ beforeAll(async () => {
 afterAll(() => running?.stop())
 
 describe('users of the sandbox', () => {
-  it('are so many a tenant and no more, until one is erased', async () => {
+  it('limits the sandbox users of a tenant, until one is erased', async () => {
     const { sandbox } = await running.tenant()
     const enroll = async (user_id: string) => {
       const { status, body } = await sandbox.enroll({ user_id, image, replace: true })
@@ -38,7 +38,7 @@ describe('users of the sandbox', () => {
     expect((await other.sandbox.enroll({ user_id: 'a', image })).status).toBe(201)
   })
 
-  it('are erased after thirty days without use, and those of production never', async () => {
+  it('erases sandbox users after thirty days without use, and production users never', async () => {
     const tenant = await running.tenant()
     const production = await running.production(tenant)
     await production.enroll({ user_id: 'kept', image: base64(await face('ada')) })
@@ -65,7 +65,7 @@ describe('users of the sandbox', () => {
 })
 
 describe('records of the sandbox', () => {
-  it('are so many a day and tenant, and neither replays nor erasures count', async () => {
+  it('limits the sandbox records of a tenant and day, and counts neither replays nor erasures', async () => {
     const { sandbox } = await running.tenant()
     await sandbox.enroll({ user_id: 'ada+match', image })
     const once = (key: string) =>
@@ -85,7 +85,7 @@ describe('records of the sandbox', () => {
 })
 
 describe('a disk with less free space than the reserve', () => {
-  it('takes nothing from the sandbox and everything from production', async () => {
+  it('refuses writes of the sandbox and takes those of production while the disk has less free space than the reserve', async () => {
     const full = await startService({
       COUNTERSIGN_SANDBOX_DISK_RESERVE_BYTES: String(Number.MAX_SAFE_INTEGER),
     })

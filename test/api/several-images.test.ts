@@ -1,4 +1,4 @@
-/** Several images of one request are one person, one decision and one attempt. */
+/** Tests of requests with several images: they show one person, and make one decision and one attempt. */
 import sharp from 'sharp'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { faceCrop, people } from '../biometrics/fixtures.js'
@@ -34,13 +34,13 @@ beforeAll(async () => {
 })
 afterAll(() => running?.stop())
 
-/** Against the tilt of her head in that picture. */
+/** Degrees that turn the picture upright against the tilt of her head. */
 const UPRIGHT_DEGREES = -20
 
 let users = 0
 async function enrolled(): Promise<string> {
   const user_id = `user-${++users}`
-  // Another picture than those that are verified: they are no copies of it. Upright, as an enrolment's must be.
+  // The enrolled picture is another one than those that are verified, so that they are no copies of it, and upright, as an enrollment demands.
   const upright = sharp(await face('adaElsewhere')).rotate(UPRIGHT_DEGREES, { background: '#606060' })
   const image = base64(await upright.jpeg({ quality: 90 }).toBuffer())
   expect((await production.enroll({ user_id, image })).status).toBe(201)
@@ -50,7 +50,7 @@ async function enrolled(): Promise<string> {
 const verify = (user_id: string, ...images: string[]) => production.verify({ user_id, images, action: 'x' })
 
 describe('a verify with several images', () => {
-  it('refuses five strangers at once, names one, and counts no attempt', async () => {
+  it('refuses five strangers in one verify, names one, and counts no attempt', async () => {
     const user = await enrolled()
     const strangers = await Promise.all(
       people.slice(1).map(async (person) => base64(await (await faceCrop(person)).jpeg().toBuffer())),
@@ -66,13 +66,13 @@ describe('a verify with several images', () => {
     expect((await verify(user, adaToday)).body.verdict).toBe('approved')
   })
 
-  it('refuses the user among strangers, naming who is odd', async () => {
+  it('refuses the user among strangers, and names the odd image', async () => {
     const user = await enrolled()
     const { status, body } = await verify(user, adaToday, grace, adaTilted)
     expect([status, body.code, body.details[0].path]).toEqual([422, 'different_people', 'images.1'])
   })
 
-  it('says of two strangers no more when one of them is the user', async () => {
+  it('answers the same for two different people whether or not one is the user', async () => {
     const user = await enrolled()
     for (const pair of [
       [grace, adaToday],
@@ -83,13 +83,13 @@ describe('a verify with several images', () => {
     }
   })
 
-  it('approves frames of the user, unusable ones aside', async () => {
+  it('approves frames of the user, and ignores unusable ones', async () => {
     const user = await enrolled()
     const { body } = await verify(user, nobody, adaToday, adaTilted, nobody)
     expect(body).toMatchObject({ verdict: 'approved', replay: { suspected: false } })
   })
 
-  it('is one attempt, whatever the number of images', async () => {
+  it('counts one attempt for a verify with any number of images', async () => {
     const user = await enrolled()
     const again = base64(
       await sharp(await face('grace'))
@@ -125,7 +125,7 @@ describe('a verify with several images', () => {
 })
 
 describe('an enrolment with several images', () => {
-  it('refuses two people, and enrols neither', async () => {
+  it('refuses an enrollment with images of two people, and enrolls neither', async () => {
     const { status, body } = await production.enroll({ user_id: 'two', images: [ada, grace] })
     expect(status).toBe(422)
     expect(body).toMatchObject({
@@ -137,12 +137,12 @@ describe('an enrolment with several images', () => {
       expect((await verify('two', image)).body.code).toBe('reference_not_found')
   })
 
-  it('names the odd one of three', async () => {
+  it('names the odd image of three in an enrollment', async () => {
     const { body } = await production.enroll({ user_id: 'three', images: [grace, ada, adaToday] })
     expect(body).toMatchObject({ code: 'different_people', details: [{ path: 'images.0' }] })
   })
 
-  it('says how many views the reference holds', async () => {
+  it('answers with the number of photos of the reference', async () => {
     const { body } = await production.enroll({ user_id: 'views', images: [ada, adaToday, adaTilted] })
     expect(body.quality.views).toBe(3)
   })

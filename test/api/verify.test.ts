@@ -56,7 +56,7 @@ describe('verify in production', () => {
     })
 
   for (const other of ['grace', 'mary', 'joan'] as const)
-    it(`rejects ${other}`, async () => {
+    it(`rejects a photo of ${other} for another user`, async () => {
       const response = await production.verify({ user_id: 'ada', image: base64(await face(other)), action })
       expect(response.body).toMatchObject({ verdict: 'rejected', reason: 'no_match' })
     })

@@ -41,12 +41,12 @@ async function append(count: number, tenant = 'ten_a'): Promise<void> {
 const verify = (tenant = 'ten_a') => log.verify(store.read, tenant)
 
 describe('the chain', () => {
-  it('of nobody is intact and empty', async () => {
+  it('the log of an unknown tenant is intact and empty', async () => {
     expect(await verify()).toEqual({ entries: 0, brokenAt: null })
     expect(await verify('ten_unknown')).toEqual({ entries: 0, brokenAt: null })
   })
 
-  it('holds entries in order, with their time, as canonical JSON', async () => {
+  it('entries are stored in order, with their time, as canonical JSON', async () => {
     await append(3)
     const entries = await store.read.auditEntries('ten_a', 0, 10)
     expect(entries.map(({ sequence }) => sequence)).toEqual([1, 2, 3])
@@ -56,7 +56,7 @@ describe('the chain', () => {
     for (const { entry } of entries) expect(entry).toBe(canonicalJson(JSON.parse(entry)))
   })
 
-  it('is HMAC-SHA256 of the one before, the tenant and the entry', async () => {
+  it('the hash of an entry is the HMAC-SHA256 of the hash before, the tenant and the entry', async () => {
     await append(3)
     let previous: Buffer = Buffer.alloc(32)
     for (const { entry, hash } of await store.read.auditEntries('ten_a', 0, 10)) {
@@ -68,14 +68,14 @@ describe('the chain', () => {
     }
   })
 
-  it('verifies across pages', async () => {
+  it('an intact log of several pages verifies', async () => {
     await store.transaction(async (tx) => {
       for (let i = 0; i < 1203; i++) await log.append(tx, 'ten_a', event(i))
     })
     expect(await verify()).toEqual({ entries: 1203, brokenAt: null })
   })
 
-  it('of each tenant stands by itself', async () => {
+  it('the logs of two tenants are independent chains', async () => {
     await append(2, 'ten_a')
     await append(3, 'ten_b')
     expect(await verify('ten_a')).toEqual({ entries: 2, brokenAt: null })
@@ -85,14 +85,14 @@ describe('the chain', () => {
     expect(await verify('ten_b')).toEqual({ entries: 0, brokenAt: 1 })
   })
 
-  it('has no gap when many append at once', async () => {
+  it('concurrent appends leave no gap in the chain', async () => {
     await Promise.all(
       Array.from({ length: 100 }, (_, i) => store.transaction((tx) => log.append(tx, 'ten_a', event(i)))),
     )
     expect(await verify()).toEqual({ entries: 100, brokenAt: null })
   })
 
-  it('gets no entry from a transaction that fails', async () => {
+  it('a transaction that fails appends no entry', async () => {
     await append(1)
     await expect(
       store.transaction(async (tx) => {
@@ -111,7 +111,7 @@ describe('verification finds', () => {
 
   for (const [what, sql, brokenAt] of [
     [
-      'an entry that was changed',
+      'finds an entry that was changed',
       `UPDATE audit SET entry = replace(entry, '200', '201') WHERE sequence = 3`,
       3,
     ],
@@ -120,25 +120,25 @@ describe('verification finds', () => {
     ['the first entry missing', 'DELETE FROM audit WHERE sequence = 1', 1],
     ['one cut out of the middle', 'DELETE FROM audit WHERE sequence = 3', 3],
     [
-      'one cut out and the rest moved up',
+      'finds an entry that was removed where later entries were moved up',
       `DELETE FROM audit WHERE sequence = 3;
        UPDATE audit SET sequence = 3 WHERE sequence = 4; UPDATE audit SET sequence = 4 WHERE sequence = 5`,
       3,
     ],
     [
-      'two that changed places',
+      'finds two entries that were swapped',
       `UPDATE audit SET sequence = 99 WHERE sequence = 2; UPDATE audit SET sequence = 2 WHERE sequence = 3;
        UPDATE audit SET sequence = 3 WHERE sequence = 99`,
       2,
     ],
     [
-      'one that was made up',
+      'finds an entry that was made up',
       `INSERT INTO audit SELECT tenant_id, 6, entry, hash FROM audit WHERE sequence = 5`,
       6,
     ],
     ['the last entries missing', 'DELETE FROM audit WHERE sequence > 3', 4],
     [
-      'the last entries missing, and the seal moved back',
+      'finds last entries that were cut off where the seal was moved back',
       'DELETE FROM audit WHERE sequence > 3; UPDATE audit_seal SET sequence = 3',
       3,
     ],
@@ -151,12 +151,12 @@ describe('verification finds', () => {
       expect(await verify()).toEqual({ entries: brokenAt - 1, brokenAt })
     })
 
-  it('that an entry of one tenant is none of another', async () => {
+  it('verification finds an entry that was moved from another tenant', async () => {
     await stores.tamper("UPDATE audit SET tenant_id = 'ten_b' WHERE tenant_id = 'ten_a'")
     expect(await verify('ten_b')).toEqual({ entries: 0, brokenAt: 1 })
   })
 
-  it('that nobody without the key could have made it', async () => {
+  it('verification finds a log that was written without the chain key', async () => {
     const other = new AuditLog({ audit: [randomBytes(32)], phase: 'settled' }, clock)
     expect(await other.verify(store.read, 'ten_a')).toEqual({ entries: 0, brokenAt: 1 })
   })
@@ -197,7 +197,7 @@ describe('a change of the working keys', () => {
     await store.transaction((tx) => changing.append(tx, 'ten_a', keysChanged))
   }
 
-  it('keeps the log whole: what each old key linked is checked by it, and the newest key seals', async () => {
+  it('a change of the chain key keeps the log intact: each key verifies the entries that it linked, and the newest key seals', async () => {
     await append(2)
     const keys = [chainKey]
     for (let change = 0; change < 3; change++) {
@@ -210,7 +210,7 @@ describe('a change of the working keys', () => {
     expect(await settled.verify(store.read, 'ten_a')).toEqual({ entries: 8, brokenAt: null })
   })
 
-  it('leaves the holder of the old key nothing to seal: a log that ends before the change is broken', async () => {
+  it('the old chain key cannot seal a log that was cut off before the change', async () => {
     await append(3)
     const keys = [chainKey, randomBytes(32)]
     // As the old key left it: the entry that the new key would have appended and sealed was cut off.
@@ -221,7 +221,7 @@ describe('a change of the working keys', () => {
   })
 
   for (const seals of [false, true])
-    it(`leaves the holder of the old key nothing to link${seals ? ', with a seal by it' : ''}: the entry is found at once, and after honest ones`, async () => {
+    it(`the old chain key cannot link an entry after the change${seals ? ', even with a seal by it' : ''}`, async () => {
       await changeKeys()
       expect(await next.verify(store.read, 'ten_a')).toEqual({ entries: 4, brokenAt: null })
       const forged = await forge(chainKey, { seals })
@@ -232,7 +232,7 @@ describe('a change of the working keys', () => {
       expect(await next.verify(store.read, 'ten_a')).toEqual({ entries: 4, brokenAt: 5 })
     })
 
-  it('cannot be undone by the holder of the old key: a log written again from before the change fails verification', async () => {
+  it('a log that the old chain key wrote again from before the change fails verification', async () => {
     await changeKeys()
     await stores.tamper('DELETE FROM audit WHERE sequence >= 3')
     // Three entries again where the change stood at four, all by the old key.
@@ -243,7 +243,7 @@ describe('a change of the working keys', () => {
     expect((await next.verify(store.read, 'ten_a')).brokenAt).not.toBeNull()
   })
 
-  it('is no break to a process that has not read the new keys yet: it writes nothing', async () => {
+  it('a process that has not read the new keys yet reports no break and writes nothing', async () => {
     await append(1)
     await store.transaction((tx) =>
       tx.putKeyring({ masterKeyId: 'id', sealed: randomBytes(8), createdAt: 1, generation: 1 }),
@@ -272,21 +272,21 @@ describe('an append to a log that does not end as it was sealed', () => {
 
   for (const [what, sql, found, brokenAt] of [
     [
-      'since its last entries were cut off',
+      'after its last entries were cut off',
       'DELETE FROM audit WHERE sequence > 3',
       { sealedSequence: 5, foundSequence: 3 },
       4,
     ],
     ['since all of it was cut off', 'DELETE FROM audit', { sealedSequence: 5, foundSequence: null }, 1],
     [
-      'since an entry was made up',
+      'after an entry was made up',
       `INSERT INTO audit (tenant_id, sequence, entry, hash) SELECT tenant_id, 6, entry, hash FROM audit WHERE sequence = 5`,
       { sealedSequence: 5, foundSequence: 6 },
       6,
     ],
     ['since its seal was removed', 'DELETE FROM audit_seal', { sealedSequence: null, foundSequence: 5 }, 6],
   ] as const)
-    it(`succeeds, says so in an entry of its own, and never heals it: ${what}`, async () => {
+    it(`an append to a broken log succeeds, records the break and does not repair it: ${what}`, async () => {
       await stores.tamper(sql)
       expect(await log.endsAsSealed(store.read, 'ten_a')).toBe(false)
       await append(1)
@@ -307,7 +307,7 @@ describe('an append to a log that does not end as it was sealed', () => {
       expect(await verify()).toEqual({ entries: brokenAt - 1, brokenAt })
     })
 
-  it('finds an old seal that was put back', async () => {
+  it('an append finds that an old seal was restored', async () => {
     const old = (await store.read.auditSeal('ten_a'))!
     await append(2)
     await stores.tamper(`UPDATE audit_seal SET sequence = ${old.sequence}, mac = ${sqlBytes(old.mac)}`)
@@ -317,7 +317,7 @@ describe('an append to a log that does not end as it was sealed', () => {
     expect(await verify()).toEqual({ entries: 7, brokenAt: 8 })
   })
 
-  it('says it once, however many append at once', async () => {
+  it('concurrent appends record a break once', async () => {
     await stores.tamper('DELETE FROM audit WHERE sequence > 3')
     await Promise.all(
       Array.from({ length: 30 }, (_, i) =>
@@ -333,7 +333,7 @@ describe('an append to a log that does not end as it was sealed', () => {
     expect(await verify()).toEqual({ entries: 3, brokenAt: 4 })
   })
 
-  it('leaves the logs of others as they are', async () => {
+  it('a break in the log of one tenant leaves other logs intact', async () => {
     await append(2, 'ten_b')
     await stores.tamper("DELETE FROM audit WHERE tenant_id = 'ten_a'")
     await append(1, 'ten_b')
@@ -343,7 +343,7 @@ describe('an append to a log that does not end as it was sealed', () => {
 })
 
 describe('an anchor', () => {
-  it('tells a log that was put back to an earlier state, seal and all', async () => {
+  it('an anchor reveals a log that was restored to an earlier state, seal included', async () => {
     await append(3)
     const early = await log.anchor(store.read, 'ten_a')
     await append(2)

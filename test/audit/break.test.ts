@@ -9,7 +9,7 @@ beforeAll(async () => {
 })
 afterAll(() => running?.stop())
 
-it('users are verified on, while log, metric and the tenant’s own audit log report the break', async () => {
+it('a broken audit log is reported in the log, the metric and the tenant’s own audit log, and users are still verified', async () => {
   const { service, database } = running
   const tenant = await running.tenant()
   const production = await running.production(tenant)

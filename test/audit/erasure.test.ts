@@ -30,7 +30,7 @@ async function enrolAndVerify(user_id: string): Promise<void> {
 }
 
 describe('the audit log in production', () => {
-  it('records each call with actor, request and status, and the user as one pseudonym', async () => {
+  it('each call in production is recorded with actor, request, status and one pseudonym of the user', async () => {
     const before = (await entries()).length
     await enrolAndVerify('ada')
     const refused = await production.enroll({ user_id: 'ada', image: photo })
@@ -47,7 +47,7 @@ describe('the audit log in production', () => {
     expect(JSON.stringify(added)).not.toContain('"ada"')
   })
 
-  it('has the refused calls of an enrolled user in the user’s log, and names nobody who is not enrolled', async () => {
+  it('a refused call is recorded under the pseudonym of an enrolled user, and without one for a user who is not enrolled', async () => {
     await production.enroll({ user_id: 'hopper', image: photo })
     const before = await entries()
     const { subject } = before.at(-1)!
@@ -67,7 +67,7 @@ describe('the audit log in production', () => {
     expect(JSON.stringify(added)).not.toMatch(/hopper|nobody/)
   })
 
-  it('gets no entry from a call of the sandbox', async () => {
+  it('a call in the sandbox appends no audit entry', async () => {
     const before = await entries()
     await tenant.sandbox.enroll({ user_id: 'ada', image: photo })
     await tenant.sandbox.verify({ user_id: 'ada', image: photo, action: 'login' })
@@ -76,14 +76,14 @@ describe('the audit log in production', () => {
     expect(await entries()).toEqual(before)
   })
 
-  it('gets no entry from the verify in the sandbox that issues the production key', async () => {
+  it('the sandbox verify that issues the production key appends no audit entry', async () => {
     const other = await running.tenant()
     const cleared = await other.sandbox.verify({ user_id: 'u+match', image: photo, action: 'login' })
     expect(cleared.body).toMatchObject({ verdict: 'approved', production_key: 'issued' })
     expect(await running.service.core.store.read.auditHead(other.id)).toBeUndefined()
   })
 
-  it('stays verifiable through an erasure, which makes the pseudonym unlinkable', async () => {
+  it('an erasure makes the pseudonym unlinkable and leaves the audit log intact', async () => {
     await enrolAndVerify('grace')
     const { subject } = (await entries()).at(-1)! as { subject: string }
     expect((await production.erase('grace')).status).toBe(200)
@@ -107,7 +107,7 @@ describe('the audit log in production', () => {
     expect(made).not.toContain(subject)
   })
 
-  it('names a user who comes back by another pseudonym', async () => {
+  it('a user who is enrolled again after an erasure gets another pseudonym', async () => {
     await enrolAndVerify('mary')
     const first = (await entries()).at(-1)!.subject
     await production.erase('mary')
@@ -118,7 +118,7 @@ describe('the audit log in production', () => {
     expect((await verifyChain()).brokenAt).toBeNull()
   })
 
-  it('names the same user of two tenants by two pseudonyms', async () => {
+  it('the same user id of two tenants has two pseudonyms', async () => {
     const other = await running.tenant()
     const client = await running.production(other)
     await client.enroll({ user_id: 'ada', image: photo })

@@ -1,4 +1,4 @@
-/** What a benchmark says of its samples, where its results go, and how they stand beside earlier ones. */
+/** Statistics of benchmarks, the files of their results, and comparisons with earlier results. */
 import { spawnSync } from 'node:child_process'
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -35,13 +35,13 @@ describe('a percentile', () => {
     [0.95, 20],
     [0.99, 100],
     [0.999, 1000],
-  ])('of %s is given from %i samples on, and not of one fewer', (share, least) => {
+  ])('a percentile of %s is given from %i samples on, and not for one fewer', (share, least) => {
     expect(leastSamples(share)).toBe(least)
     expect(carriedPercentile(samples(least), share)).toBeCloseTo((least - 1) * share)
     expect(carriedPercentile(samples(least - 1), share)).toBeNull()
   })
 
-  it('that thirteen samples do not carry is a dash', () => {
+  it('percentiles that thirteen samples cannot give are shown as a dash', () => {
     const { p50_ms, p95_ms, p99_ms } = summariseLatency(samples(13))
     expect([p50_ms, p95_ms, p99_ms].map((ms) => shown(ms, 1))).toEqual(['6.0', '–', '–'])
   })
@@ -54,7 +54,7 @@ describe('results', () => {
   })
   afterAll(() => rm(folder, { recursive: true, force: true }))
 
-  it('of a run under way are kept until it has come to its end', async () => {
+  it('partial results are kept until the run has ended', async () => {
     const out = join(folder, 'under-way')
     keepPartial('floor', { minutes: 1 }, out)
     expect(JSON.parse(await readFile(join(out, 'floor.partial.json'), 'utf8'))).toEqual({ minutes: 1 })
@@ -62,7 +62,7 @@ describe('results', () => {
     expect((await readdir(out)).sort()).toEqual(['floor.json', 'floor.md'])
   })
 
-  it('go where they are told to, and come back from there', async () => {
+  it('results are written to the requested folder, and can be read from there', async () => {
     const kept = result(100)
     keepResult(kept, documentOf(kept), join(folder, 'out'))
     expect((await readdir(join(folder, 'out'))).sort()).toEqual(['floor.json', 'floor.md'])
@@ -73,7 +73,7 @@ describe('results', () => {
     })
   })
 
-  it('stand beside earlier ones, figure by figure, with what else differs', () => {
+  it('results are compared with earlier ones, figure by figure, with the other differences of the runs', () => {
     const before = { ...documentOf(result(80)), measured_at: '2026-01-31T12:00:00.000Z' }
     expect(compare(before, documentOf(result(100)))).toEqual({
       table: {

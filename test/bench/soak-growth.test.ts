@@ -1,4 +1,4 @@
-/** What a soak takes for growth, and what it does not. */
+/** Growth of memory and descriptors over a soak, and the samples that do not count as growth. */
 import { describe, expect, it } from 'vitest'
 import { type Sample, slopesOf, tooSteep, warmUpOf } from '../../bench/lib/soak-growth.js'
 
@@ -28,11 +28,11 @@ function hour(change: (sample: Sample, ageMinutes: number) => void = () => {}): 
 const judge = (samples: Sample[]) => tooSteep(slopesOf(samples, warmUpOf(MINUTES)))
 
 describe('growth over a soak', () => {
-  it('is none where nothing grows but from one engine to the next', () => {
+  it('steps from one engine process to the next are no growth', () => {
     expect(judge(hour())).toEqual([])
   })
 
-  it('is found in memory and descriptors of either process', () => {
+  it('growth is found in memory and descriptors of either process', () => {
     const growing = hour(({ minute, service, engine }) => {
       for (const each of [service, engine!]) {
         each.anonymousMib += minute
@@ -42,7 +42,7 @@ describe('growth over a soak', () => {
     expect(judge(growing)).toHaveLength(4)
   })
 
-  it('does not look at pages of files, sockets, and what an engine takes in its first minutes', () => {
+  it("pages of files, sockets, and an engine's first minutes do not count as growth", () => {
     const warming = hour(({ minute, service, engine }, ageMinutes) => {
       service.residentMib += minute
       service.sockets += minute
@@ -51,7 +51,7 @@ describe('growth over a soak', () => {
     expect(judge(warming)).toEqual([])
   })
 
-  it('that could not be measured is a failure', () => {
+  it('a slope that could not be measured is a failure', () => {
     expect(judge(hour((sample) => Object.assign(sample, { engine: null })))).toHaveLength(2)
   })
 })

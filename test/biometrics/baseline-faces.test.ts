@@ -29,7 +29,7 @@ afterAll(async () => {
   removeTemporaryDirs()
 })
 
-/** What a second photograph does to a face. */
+/** Changes that a second photograph makes to a face. */
 const retakes: Array<[string, (crop: Sharp) => Sharp]> = [
   ['encoded again at low quality', (crop) => crop.jpeg({ quality: 40 })],
   ['darkened', (crop) => crop.linear(0.6, 0).jpeg()],
@@ -42,7 +42,7 @@ const retakes: Array<[string, (crop: Sharp) => Sharp]> = [
 
 describe('a person', () => {
   it.each(retakes)(
-    'matches when %s, and nobody else does',
+    'a photo matches itself %s, and nobody else does',
     async (_, retake) => {
       const { threshold } = thresholdForFmr(engine.pack, 1e-3)
       for (const [i, person] of people.entries()) {
@@ -66,11 +66,11 @@ describe('a picture', () => {
       (error: { code: string }) => error.code,
     )
 
-  it('of a group is refused', async () => {
+  it('a picture of a group is refused', async () => {
     expect(await refused(samplePhoto(6))).toBe('multiple_faces')
   })
 
-  it('of a face that is too small is refused', async () => {
+  it('a picture with a face that is too small is refused', async () => {
     const small = await (await faceCrop(people[0])).resize(100).jpeg().toBuffer()
     expect(await refused(small)).toBe('face_too_small')
   })
@@ -79,7 +79,7 @@ describe('a picture', () => {
     ['nearly black', (crop) => crop.linear(0.06, 0)],
     ['blown out', (crop) => crop.linear(2, 190)],
     ['heavily blurred', (crop) => crop.blur(14)],
-  ])('that is %s is refused', async (_, spoil) => {
+  ])('a picture that is %s is refused', async (_, spoil) => {
     for (const person of people) {
       const bytes = await spoil(await faceCrop(person))
         .jpeg()

@@ -62,7 +62,7 @@ describe.skipIf(evaluationDataMissing())('the evaluation pack', () => {
     else await expect(enrolled).rejects.toMatchObject({ code: 'liveness_failed', imageIndex: 0 })
   })
 
-  it('takes one frame that is not live for all: a live one beside it is no second try', async () => {
+  it('one frame that is not live decides for all: a live one is no second try', async () => {
     const [fake, live] = ['image_F2', 'image_T1'].map((name) => readEvaluationFile(`faces/spoof/${name}.jpg`))
     const anyone = new Float32Array(128).fill(1)
     for (const frames of [
@@ -131,7 +131,7 @@ describe.skipIf(evaluationDataMissing())('the default quality and size limits', 
     removeTemporaryDirs()
   })
 
-  it('accept every lfw5 photo, and call no darkened copy of one poor', async () => {
+  it('the default limits accept every lfw5 photo, and rate no darkened copy of one as poor', async () => {
     const photos = [...new Set(readLfwPairs().flatMap(({ a, b }) => [a, b]))]
     const anyone = new Float32Array(128).fill(1)
     const refusals: string[] = []

@@ -17,7 +17,7 @@ export const defaultLimits: ImageLimits = {
   secondFaceRatio: 0.5,
 }
 
-/** The largest face is taken, whatever its size and company. */
+/** Limits that accept the largest face of any size, among any others. */
 export const anyFace: ImageLimits = { ...defaultLimits, minFacePx: 1, secondFaceRatio: 1.01 }
 
 /** Networks and photographs for measuring, which are not part of the project: see `evaluationDataMissing`. */

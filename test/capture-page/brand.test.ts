@@ -1,8 +1,8 @@
-/** Logo and color of a tenant on the hosted page: made again before they are kept, and served from the page's own origin. */
+/** Logo and color of a tenant on the hosted page: encoded again before they are stored, and served from the page's own origin. */
 import sharp from 'sharp'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { COMMAND_LINE } from '../../src/admin/operation.js'
 import { capturePageView } from '../../src/admin/views.js'
+import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
 import { capturePageSettings } from '../../src/tenants/capture-page-settings.js'
 import { allowReturn, askForSession, Visitor } from '../support/capture-page.js'
 import { startService, type TestService, type TestTenant } from '../support/service.js'
@@ -34,7 +34,7 @@ async function page() {
 }
 
 describe('the brand of a tenant', () => {
-  it('shows a logo from the page’s own origin, beside the name, without what the file held besides its pixels', async () => {
+  it('shows the logo from the page’s own origin next to the name, without any metadata of the uploaded file', async () => {
     const file = await picture(960, 200)
       .withExif({ IFD0: { Copyright: 'a secret of the file' } })
       .png()
@@ -77,7 +77,7 @@ describe('the brand of a tenant', () => {
     await expect(setLogo(await file())).rejects.toMatchObject({ code: 'invalid_logo' })
   })
 
-  it('colors the page by a style sheet of its own origin, readable in both themes', async () => {
+  it('colors the page through a style sheet of its own origin, with enough contrast in both themes', async () => {
     const { colors } = capturePageView(await record())
     const { text, get } = await page()
     expect(text).toContain('<link rel="stylesheet" href="/assets/theme/003366.css">')
@@ -90,7 +90,7 @@ describe('the brand of a tenant', () => {
     expect((await get('/assets/theme/003366%7D.css')).status).toBe(404)
   })
 
-  it('leaves an entry in the audit log', async () => {
+  it('writes an audit entry for each change', async () => {
     await setLogo(await picture(100, 50).png().toBuffer())
     const entries = await running.service.core.store.read.auditEntries(tenant.id, 0, 1000)
     const { sha256 } = capturePageSettings(await record()).logo!

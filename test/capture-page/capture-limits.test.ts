@@ -1,4 +1,4 @@
-/** A capture session that is over, and how often the page may ask for a challenge. */
+/** Limits of a capture session: nothing is accepted after its end, and its challenges are counted. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { allowReturn, askForSession, Visitor } from '../support/capture-page.js'
 import { answerTo } from '../support/challenges.js'
@@ -8,13 +8,13 @@ import { plain } from '../support/images.js'
 import { childrenOf } from '../support/process-tree.js'
 import { startService, type TestService, type TestTenant } from '../support/service.js'
 
-/** Challenges that one session may ask for; docs say the same. */
+/** Most challenges of one session, as the documentation states. */
 const MAX_CHALLENGES = 15
 
 let running: TestService
 let tenant: TestTenant
 let blank: string
-/** The process of the engine; 0 where /proc does not tell. */
+/** Process id of the engine, or 0 when /proc does not show it. */
 let engine = 0
 let users = 0
 
@@ -25,7 +25,7 @@ beforeAll(async () => {
   const settings = {
     COUNTERSIGN_CAPTURE_LISTEN: '127.0.0.1:0',
     COUNTERSIGN_SANDBOX_RATE_LIMIT: '1000/s',
-    // A busy machine takes its time with twenty frames.
+    // A busy machine needs a long time for twenty frames.
     COUNTERSIGN_DEADLINE_MS: '60000',
   }
   running = await startService(settings, { ownEngine: true })
@@ -46,14 +46,14 @@ const look = async (id: string) => (await tenant.sandbox.call('GET', `/v1/captur
 const framesFor = (steps: string[]) => answerTo({ challenge_id: '', nonce: '', steps }, blank)
 
 describe('a capture session that was cancelled', () => {
-  it('takes no consent any more', async () => {
+  it('refuses a consent', async () => {
     const { id, visitor } = await opened()
     await visitor.post('cancel')
     await visitor.agree()
     expect(await look(id)).toMatchObject({ status: 'cancelled', consent: null, attempts: 0 })
   })
 
-  it('takes no frames any more, though their challenge was given out before', async () => {
+  it('refuses frames, even of a challenge that was issued before', async () => {
     const { id, visitor } = await opened()
     await visitor.agree()
     const { body } = await visitor.post('challenge')
@@ -71,7 +71,7 @@ describe('a capture session that was cancelled', () => {
       await visitor.agree()
       const { body } = await visitor.post('challenge')
       const { frames } = framesFor(body.challenge.steps)
-      // The engine stands still, so that the frames are under way for as long as the test wants.
+      // The engine is stopped, so that the frames stay in flight as long as the test needs.
       process.kill(engine, 'SIGSTOP')
       try {
         const judged = visitor.post('frames', { frames })
@@ -92,7 +92,7 @@ describe('a capture session that was cancelled', () => {
 })
 
 describe('a capture session that is open', () => {
-  it('gives out fifteen challenges and is over with the next one', async () => {
+  it('issues fifteen challenges and ends with the request for another', async () => {
     const { id, visitor } = await opened()
     await visitor.agree()
     for (let asked = 1; asked <= MAX_CHALLENGES; asked++)

@@ -1,4 +1,4 @@
-/** What each answer of the API means on the hosted page. */
+/** The consequence of each answer of the API on the hosted page. */
 import { describe, expect, it } from 'vitest'
 import { enrollDescription } from '../../src/api/enroll.js'
 import { verifyDescription } from '../../src/api/verify.js'
@@ -18,11 +18,11 @@ describe('an answer', () => {
     [{ verdict: 'rejected', reason: 'no_match' }, false],
     [{ verdict: 'rejected', reason: 'liveness_failed' }, false],
     [{ verdict: 'rejected', reason: 'replayed_capture' }, false],
-  ])('of verify, %j, is a try; final: %s', (body, isFinal) => {
+  ])('counts a verify that answers %j as a try (final: %s)', (body, isFinal) => {
     expect(outcomeOf({ status: 200, body })).toMatchObject({ isJudged: true, isFinal })
   })
 
-  it('has the words for the person when it is final and no approval', () => {
+  it('names the ending for the person when it is final and no approval', () => {
     const ended = (body: Record<string, unknown>, status = 200) => outcomeOf({ status, body }).ending
     expect(ended({ verdict: 'approved', reason: null })).toBeUndefined()
     expect(ended({ verdict: 'rejected', reason: 'locked_out' })).toBe('locked_out')
@@ -31,18 +31,18 @@ describe('an answer', () => {
     expect(ended({}, 201)).toBeUndefined()
   })
 
-  it('of enroll, 201, ends the session', () => {
+  it('ends the session after an enrolment with status 201', () => {
     expect(outcomeOf({ status: 201, body: {} })).toMatchObject({ isJudged: true, isFinal: true })
   })
 
-  it('gives guidance that is made for people, and no other word of the service', () => {
+  it('passes on only guidance that is meant for the person', () => {
     const said = (guidance: string) => outcomeOf({ status: 200, body: { liveness: { guidance } } }).advice
     expect(said('turn_more')).toBe('turn_more')
     expect(said('flat')).toBe('again')
     expect(said('<b>')).toBe('again')
   })
 
-  it('that says nothing of the person is no try', () => {
+  it('costs no try when it says nothing about the person', () => {
     for (const code of ['overloaded', 'engine_unavailable', 'deadline_exceeded', 'rate_limited'] as const)
       expect(refusal(code)).toEqual({ isJudged: false, isFinal: false, advice: 'busy' })
     for (const code of [
@@ -55,7 +55,7 @@ describe('an answer', () => {
     expect(outcomeOf({ status: 499, body: {} })).toMatchObject({ isJudged: false, isFinal: false })
   })
 
-  it('of every documented code ends the session, is a try, or asks for a new challenge', () => {
+  it('ends the session, costs a try or asks for a new challenge, for every documented code', () => {
     const kinds: Record<string, ErrorCode[]> = { final: [], none: [], try: [] }
     for (const code of ofBoth) {
       const { isJudged, isFinal } = refusal(code)

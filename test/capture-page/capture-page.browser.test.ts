@@ -1,4 +1,4 @@
-/** The hosted capture page in a real browser, where one is installed (`apt install chromium`), before a camera that shows a film. */
+/** The hosted capture page in a real browser, where one is installed (`apt install chromium`), with a camera that shows a film. */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { COMMAND_LINE } from '../../src/admin/operation.js'
+import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
 import { freePorts } from '../../src/http/listeners/free-port.js'
 import { CHROMIUM, violations } from '../support/browser.js'
 import { launchWithCamera, REACHABLE_HOST } from '../support/camera-page.js'
@@ -14,10 +14,10 @@ import { allowReturn, askForSession } from '../support/capture-page.js'
 import { writeFaceFilm } from '../support/film.js'
 import { startService, type TestService, type TestTenant } from '../support/service.js'
 
-/** A busy machine takes its time. */
+/** A busy machine needs a long time. */
 const POLL = { timeout: 60_000 }
 
-/** Lets frames of a challenge come as late as they like. In the page: outside it the name of the host leads nowhere. */
+/** Removes the time limit of a challenge's frames. It runs inside the page, since the host name cannot be resolved outside. */
 const PATIENT = `{
   const ask = globalThis.fetch
   globalThis.fetch = async (address, options) => {
@@ -34,7 +34,7 @@ describe.skipIf(!CHROMIUM)('the hosted capture page in Chromium', { timeout: 180
   let tenant: TestTenant
   let folder: string
   let browser: Browser
-  /** Of the customer: where the page leads back to. */
+  /** The customer's server, to which the page leads back. */
   let customer: Server
   let back: string
   let page: Page
@@ -52,7 +52,7 @@ describe.skipIf(!CHROMIUM)('the hosted capture page in Chromium', { timeout: 180
       COUNTERSIGN_CHALLENGE_TTL_SECONDS: '300',
       COUNTERSIGN_SANDBOX_RATE_LIMIT: '1000/s',
     })
-    // The limit of guidance goes by the service's clock, and the component by the browser's.
+    // The limit of guidance uses the service's clock, and the component uses the browser's.
     running.clock.now = Date.now
     customer = createServer((_request, response) =>
       response.writeHead(200, { 'Content-Type': 'text/html' }).end('<title>Bank</title><h1>Transfer</h1>'),
@@ -83,7 +83,7 @@ describe.skipIf(!CHROMIUM)('the hosted capture page in Chromium', { timeout: 180
   })
   afterEach(async () => {
     for (const context of browser.contexts()) {
-      // A test may end while a challenge is on its way.
+      // A test may end while a challenge is in flight.
       for (const open of context.pages()) await open.unrouteAll({ behavior: 'ignoreErrors' })
       await context.close()
     }
@@ -105,7 +105,7 @@ describe.skipIf(!CHROMIUM)('the hosted capture page in Chromium', { timeout: 180
       permissions: ['camera', 'clipboard-read', 'clipboard-write'],
       ...options,
     })
-    // The test's own time limits it.
+    // Only the time limit of the test applies.
     context.setDefaultTimeout(0)
     page = await context.newPage()
     complaints = []
@@ -121,11 +121,11 @@ describe.skipIf(!CHROMIUM)('the hosted capture page in Chromium', { timeout: 180
   }
 
   const click = (name: string, on = page) => on.getByRole('button', { name, exact: true }).click()
-  /** The order over the picture. */
+  /** The order that is shown over the picture. */
   const order = () => page.locator('countersign-capture [part=hint]')
   const look = async (id: string) => (await tenant.sandbox.call('GET', `/v1/capture-sessions/${id}`)).body
 
-  /** As often as a busy machine needs it: too few frames are no answer to a challenge. */
+  /** Repeats the capture as often as a busy machine needs: a challenge with too few frames is not answered. */
   async function capture(until: (page: Page) => Promise<boolean>, on = page): Promise<void> {
     for (;;) {
       if (await until(on)) return
@@ -165,7 +165,7 @@ describe.skipIf(!CHROMIUM)('the hosted capture page in Chromium', { timeout: 180
     expect(complaints).toEqual([])
   })
 
-  it('gives advice after a failure, and the camera again', async () => {
+  it('shows advice and the camera again after a failure', async () => {
     const { id, url } = await session({ user_id: 'dim+too_dark' })
     await visit(url)
     await click('Agree and continue')
@@ -177,7 +177,7 @@ describe.skipIf(!CHROMIUM)('the hosted capture page in Chromium', { timeout: 180
     await page.getByRole('button', { name: 'Begin', exact: true }).waitFor()
     await capture(() => advice('You have one more try.').isVisible())
     await click('Try again')
-    // After the last try the person reads a word before they go back.
+    // After the last try the page shows the reason before it leads back.
     const last = page.getByRole('status').filter({ hasText: 'there is no further try' })
     await capture(() => last.isVisible())
     expect(await violations(page)).toEqual([])
@@ -186,7 +186,7 @@ describe.skipIf(!CHROMIUM)('the hosted capture page in Chromium', { timeout: 180
     await page.waitForURL(`${back}/transfers/7?capture_session=${id}`)
   })
 
-  it('guides the person before the camera, in sight and for a screen reader', async () => {
+  it('guides the person in front of the camera, visibly and for a screen reader', async () => {
     const { url } = await session({ user_id: 'dim+too_dark' })
     await visit(url)
     await click('Agree and continue')
@@ -194,7 +194,7 @@ describe.skipIf(!CHROMIUM)('the hosted capture page in Chromium', { timeout: 180
     const heard = page.locator('countersign-capture .heard')
     expect(await heard.getAttribute('aria-live')).toBe('polite')
     await expect.poll(() => heard.textContent(), POLL).toBe('Too dark. Turn to the light.')
-    // The session's own limit is not met by the component's own pace.
+    // The component asks too rarely to reach the limit of the session.
     const statuses: number[] = []
     page.on('response', (response) => {
       if (response.url().endsWith('/guidance')) statuses.push(response.status())
@@ -204,7 +204,7 @@ describe.skipIf(!CHROMIUM)('the hosted capture page in Chromium', { timeout: 180
     expect(complaints).toEqual([])
   })
 
-  it('says that it is being checked while the answer is awaited, and nothing of an end', async () => {
+  it('says that the capture is being checked while it waits for the answer, and shows no ending', async () => {
     const { url } = await session()
     await visit(url)
     let answer = () => {}
@@ -228,7 +228,7 @@ describe.skipIf(!CHROMIUM)('the hosted capture page in Chromium', { timeout: 180
     await page.waitForURL(`${back}/**`)
   })
 
-  it('goes on after it is loaded anew, without asking for consent twice', async () => {
+  it('continues after a reload without asking for consent twice', async () => {
     const { url } = await session()
     await visit(url)
     await click('Agree and continue')
@@ -265,7 +265,7 @@ describe.skipIf(!CHROMIUM)('the hosted capture page in Chromium', { timeout: 180
     expect((await look(id)).status).toBe('completed')
   })
 
-  it('makes no code for an address that a phone cannot reach, and says why', async () => {
+  it('shows no QR code for an address that a phone cannot reach, and says why', async () => {
     const alone = await startService({
       COUNTERSIGN_CAPTURE_LISTEN: '127.0.0.1:0',
       COUNTERSIGN_SANDBOX_RATE_LIMIT: '1000/s',
@@ -286,7 +286,7 @@ describe.skipIf(!CHROMIUM)('the hosted capture page in Chromium', { timeout: 180
     }
   })
 
-  it('leads back when the person does not want to', async () => {
+  it('leads back when the person declines', async () => {
     const { id, url } = await session()
     await visit(url)
     await click('Back to Bank of Ada')
@@ -306,7 +306,7 @@ describe.skipIf(!CHROMIUM)('the hosted capture page in Chromium', { timeout: 180
   })
 
   it.each(['light', 'dark'] as const)(
-    'is whole and without barriers on a small screen, %s',
+    'is complete and accessible on a small screen (%s)',
     async (colorScheme) => {
       const { url } = await session()
       await visit(url, { colorScheme, viewport: { width: 320, height: 640 } })

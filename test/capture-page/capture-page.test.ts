@@ -1,4 +1,4 @@
-/** The hosted capture page over HTTP: whose link it is, what it demands before the camera, and what comes of a capture. */
+/** The hosted capture page over HTTP: its links, the conditions before the camera, and the outcomes of a capture. */
 import { createHash } from 'node:crypto'
 import sharp from 'sharp'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
@@ -24,7 +24,7 @@ overTransports((transport) => {
       COUNTERSIGN_HTTP: transport,
       COUNTERSIGN_CAPTURE_LISTEN: '127.0.0.1:0',
       COUNTERSIGN_SANDBOX_RATE_LIMIT: '1000/s',
-      // A busy machine takes its time with twenty frames.
+      // A busy machine needs a long time for twenty frames.
       COUNTERSIGN_DEADLINE_MS: '60000',
     })
     tenant = await running.tenant()
@@ -43,7 +43,7 @@ overTransports((transport) => {
     (await client.call('GET', `/v1/capture-sessions/${id}`)).body
 
   describe('a capture session', () => {
-    it('is a link that is told once, for a quarter of an hour', async () => {
+    it('has a link that is shown once and is valid for a quarter of an hour', async () => {
       const { asked } = await session({ user_id: 'hosted-told+match' })
       expect(asked).toEqual({
         session_id: expect.stringMatching(/^cap_[0-9a-f]{32}$/),
@@ -79,12 +79,12 @@ overTransports((transport) => {
       ['consent.text', { consent: { version: '1', text: 'I do \u2066not\u2069 agree' } }],
       ['consent.version', { consent: { version: '1\u200b', text: 'I agree' } }],
       ['user_id', { user_id: 'ada\u200b', purpose: 'enroll', action: undefined }],
-    ])('is refused where `%s` holds characters that deceive the eye: %j', async (path, fields) => {
+    ])('is refused when `%s` holds deceptive characters: %j', async (path, fields) => {
       const { status, body } = await askForSession(tenant.sandbox, { user_id: newUser(), ...fields })
       expect([status, body.code, body.details?.[0].path]).toEqual([400, 'invalid_request', path])
     })
 
-    it('is not made for who could not be verified, or is enrolled already', async () => {
+    it('is refused for a user who cannot be verified or is already enrolled', async () => {
       const unknown = await askForSession(tenant.sandbox, { user_id: 'hosted-nobody' })
       expect(unknown.body.code).toBe('reference_not_found')
       const user_id = newUser('')
@@ -94,7 +94,7 @@ overTransports((transport) => {
       expect((await askForSession(tenant.sandbox, { ...enrolled, replace: true })).status).toBe(201)
     })
 
-    it('is not to be had where the page is not served', async () => {
+    it('cannot be created when the hosted page is not configured', async () => {
       const without = await startService()
       try {
         const { sandbox } = await without.tenant()
@@ -105,7 +105,7 @@ overTransports((transport) => {
       }
     })
 
-    it('is nobody else’s to look at', async () => {
+    it('is not visible to another tenant', async () => {
       const { id } = await session()
       const other = await running.tenant()
       for (const client of [other.sandbox, production])
@@ -114,7 +114,7 @@ overTransports((transport) => {
         )
     })
 
-    it('stands in the database without what it is for, and without its link', async () => {
+    it('reveals neither its request nor its link in the database', async () => {
       const user_id = 'hosted-secret+match'
       const { visitor, id } = await session({ user_id, description: 'Pay Grace' })
       await visitor.open()
@@ -128,7 +128,7 @@ overTransports((transport) => {
       })
     })
 
-    it('goes with the erasure of its user', async () => {
+    it('is deleted with the erasure of its user', async () => {
       const user_id = newUser('')
       await tenant.sandbox.enroll({ user_id, image: blank })
       const { id, visitor } = await session({ user_id })
@@ -137,7 +137,7 @@ overTransports((transport) => {
       expect((await visitor.open()).status).toBe(404)
     })
 
-    it('ends with the key that asked for it, and with a suspension', async () => {
+    it('ends when its API key is revoked or its tenant is suspended', async () => {
       const other = await running.tenant()
       await allowReturn(running, other)
       const { visitor } = await session({}, other.sandbox)
@@ -152,7 +152,7 @@ overTransports((transport) => {
   })
 
   describe('the link of a capture session', () => {
-    it('opens in one browser, as often as that likes, and in no other', async () => {
+    it('opens in one browser, any number of times, and in no other', async () => {
       const { visitor, id } = await session()
       expect((await visitor.open()).status).toBe(200)
       expect((await look(id)).status).toBe('in_progress')
@@ -162,7 +162,7 @@ overTransports((transport) => {
       expect(refused.status).toBe(403)
       expect(refused.text).toContain('schon in einem anderen Browser')
       expect(refused.text).toContain('<h1>In einem anderen Browser offen</h1>')
-      // To the customer, and not into the session.
+      // The link leads to the customer and not into the session.
       expect(refused.text).toContain('<bdi>Bank &lt;of&gt; Ada</bdi>')
       expect(refused.text).toContain(`href="${RETURN_ORIGIN}/"`)
       expect(refused.text).not.toContain(id)
@@ -171,7 +171,7 @@ overTransports((transport) => {
       expect((await other.status()).status).toBe(403)
     })
 
-    it('is not used up by a look ahead or a HEAD', async () => {
+    it('is not used up by a prefetch or a HEAD request', async () => {
       const { visitor, id } = await session()
       expect((await visitor.open({ 'Sec-Purpose': 'prefetch;prerender' })).status).toBe(503)
       expect((await fetch(visitor.url, { method: 'HEAD' })).status).toBe(405)
@@ -179,14 +179,14 @@ overTransports((transport) => {
       expect((await visitor.open()).status).toBe(200)
     })
 
-    it('leads nowhere with another secret', async () => {
+    it('is unknown with another secret', async () => {
       const { visitor } = await session()
       const url = visitor.url.replace(/\.[\w-]{43}$/, `.${'A'.repeat(43)}`)
       expect((await new Visitor(url).open()).status).toBe(404)
       expect((await new Visitor(url).agree()).status).toBe(404)
     })
 
-    it('expires, and says where to begin anew', async () => {
+    it('expires, and then says where to begin again', async () => {
       const { visitor, id } = await session()
       await visitor.open()
       running.clock.advance(900_000)
@@ -198,7 +198,7 @@ overTransports((transport) => {
       expect((await look(id)).status).toBe('expired')
     })
 
-    it('is bound by a cookie that no script reads', async () => {
+    it('is bound to the browser by a cookie that scripts cannot read', async () => {
       const { visitor, id } = await session()
       const [cookie] = (await visitor.open()).headers.getSetCookie()
       expect(cookie).toMatch(
@@ -206,7 +206,7 @@ overTransports((transport) => {
       )
     })
 
-    it('can be handed to a phone, whose link is single-use as well', async () => {
+    it('can be handed over to a phone by a link that is single-use as well', async () => {
       const { visitor, id } = await session()
       await visitor.open()
       const { body } = await visitor.post('phone')
@@ -217,7 +217,7 @@ overTransports((transport) => {
       expect((await new Visitor(body.url).open()).status).toBe(403)
       expect((await phone.post('phone')).status).toBe(409)
       await phone.agree()
-      // The page waits, and knows who goes on.
+      // The first page waits and knows that the phone has taken over.
       expect((await visitor.status()).body).toEqual({ state: 'open', phone: true })
       expect((await phone.capture(blank)).body).toEqual({ state: 'over', return_url: null })
       expect((await visitor.status()).body).toEqual({
@@ -226,7 +226,7 @@ overTransports((transport) => {
       })
     })
 
-    it('of a phone ends where another one is made', async () => {
+    it('loses the phone’s link when another one is created', async () => {
       const { visitor } = await session()
       await visitor.open()
       const first = new Visitor((await visitor.post('phone')).body.url)
@@ -236,8 +236,8 @@ overTransports((transport) => {
     })
   })
 
-  describe('the page', () => {
-    it('has nothing inline and nothing from elsewhere, and stays out of caches, frames and referrers', async () => {
+  describe('the hosted page', () => {
+    it('has no inline or foreign content, and is kept out of caches, frames and referrers', async () => {
       const { visitor } = await session()
       const { headers, text } = await visitor.open()
       expect(headers.get('content-security-policy')).toBe(
@@ -253,7 +253,7 @@ overTransports((transport) => {
       for (const path of links) expect((await fetch(new URL(path, visitor.url))).status).toBe(200)
     })
 
-    it('shows itself in the frames that the tenant names', async () => {
+    it('may be framed by the origins that the tenant names', async () => {
       const other = await running.tenant()
       await allowReturn(running, other, { frameAncestors: ['https://app.bank.example'] })
       const { visitor } = await session({}, other.sandbox)
@@ -261,7 +261,7 @@ overTransports((transport) => {
       expect(headers.get('content-security-policy')).toContain('frame-ancestors https://app.bank.example;')
     })
 
-    it('says who asks for what, in the language asked for, and that the sandbox is a test', async () => {
+    it('says who asks for what in the requested language, and marks the sandbox as a test', async () => {
       const { visitor } = await session({ description: 'Pay <Grace>', locale: 'de' })
       const { text } = await visitor.open()
       expect(text).toContain('<html lang="de">')
@@ -277,7 +277,7 @@ overTransports((transport) => {
       )
     })
 
-    it('takes nothing from a page of another origin', async () => {
+    it('refuses requests from a page of another origin', async () => {
       const { visitor } = await session()
       await visitor.open()
       for (const Origin of ['https://evil.example', 'null'])
@@ -285,7 +285,7 @@ overTransports((transport) => {
       expect((await visitor.status()).body).toEqual({ state: 'open' })
     })
 
-    it('is all that is there', async () => {
+    it('is the only content of its listener', async () => {
       const { origin } = new URL((await session()).visitor.url)
       for (const path of [
         '/',
@@ -314,7 +314,7 @@ overTransports((transport) => {
     afterAll(() => secure?.stop())
 
     const PUBLIC = 'https://capture.bank.example'
-    /** What the proxy would ask. */
+    /** A visitor whose requests carry the headers of the proxy. */
     async function visitorOf(client: ApiClient) {
       const { body } = await askForSession(client, { user_id: newUser() })
       expect(body.url).toMatch(/^https:\/\/capture\.bank\.example\/capture\/cap_/)
@@ -322,7 +322,7 @@ overTransports((transport) => {
       return new Visitor(body.url.replace(PUBLIC, `http://${host}:${port}`), PUBLIC)
     }
 
-    it('the cookie is one that no neighbour in the domain can set, and browsers come back by https alone', async () => {
+    it('the cookie cannot be set by another host of the domain, and browsers return only over https', async () => {
       const tenant = await secure.tenant()
       await allowReturn(secure, tenant)
       const { headers } = await (await visitorOf(tenant.sandbox)).open()
@@ -332,7 +332,7 @@ overTransports((transport) => {
       expect(headers.get('strict-transport-security')).toBe('max-age=31536000')
     })
 
-    it('the cookie of a page in a frame is kept apart for that frame’s site', async () => {
+    it('the cookie of a framed page is partitioned by the framing site', async () => {
       const visitor = await visitorOf(framed.sandbox)
       const { headers } = await visitor.open()
       expect(headers.getSetCookie()[0]).toMatch(/; HttpOnly; Secure; SameSite=None; Partitioned$/)
@@ -340,13 +340,13 @@ overTransports((transport) => {
     })
   })
 
-  describe('on the page', () => {
-    it('the camera waits for consent, and frames for a challenge', async () => {
+  describe('on the hosted page', () => {
+    it('a challenge is refused before consent, and frames are refused before a challenge', async () => {
       const { visitor, id } = await session()
       await visitor.open()
       expect((await visitor.post('challenge')).status).toBe(409)
       expect((await visitor.post('consent', { agree: false })).status).toBe(400)
-      // An agreement that does not say to what.
+      // An agreement that does not name the text is refused.
       expect((await visitor.post('consent', { agree: true })).status).toBe(400)
       expect((await visitor.agree()).body).toEqual({ state: 'open' })
       expect((await look(id)).consent).toEqual({
@@ -357,7 +357,7 @@ overTransports((transport) => {
       expect((await visitor.post('frames', { frames })).status).toBe(409)
     })
 
-    it('an approval ends it, and the backend has the verdict for the action and the session', async () => {
+    it('an approval ends the session, and the backend gets the verdict for the action and the session', async () => {
       const { visitor, id, asked } = await session()
       await visitor.open()
       await visitor.agree()
@@ -377,7 +377,7 @@ overTransports((transport) => {
       expect((await visitor.capture(blank)).body.state).toBe('over')
     })
 
-    it('what failed is told as advice, and the third failure ends it', async () => {
+    it('a failed capture leads to advice, and the third failure ends the session', async () => {
       const { visitor, id } = await session({ user_id: newUser('+too_dark') })
       await visitor.open()
       await visitor.agree()
@@ -390,7 +390,7 @@ overTransports((transport) => {
         expect(await look(id)).toMatchObject({ status: 'in_progress', attempts })
       }
       expect((await visitor.capture(blank)).body).toMatchObject({ state: 'over', ending: 'refused' })
-      // A page that is loaded again says it too.
+      // A page that is loaded again says so as well.
       expect((await visitor.open()).text).toContain('there is no further try')
       const { status, result } = await look(id)
       expect([status, result.body.verdict, result.body.reason]).toEqual([
@@ -400,7 +400,7 @@ overTransports((transport) => {
       ])
     })
 
-    it('three tries are three, whether captures come one by one or five at the same time', async () => {
+    it('three tries are judged, whether captures arrive one by one or five at the same time', async () => {
       const { visitor, id } = await session({ user_id: newUser('+no_match') })
       await visitor.open()
       await visitor.agree()
@@ -416,7 +416,7 @@ overTransports((transport) => {
       expect((await visitor.capture(blank)).body.state).toBe('over')
     })
 
-    it('a try is given back where the capture could not be judged', async () => {
+    it('a try is given back when the capture could not be judged', async () => {
       const { visitor, id } = await session({ user_id: newUser('+challenge_expired') })
       await visitor.open()
       await visitor.agree()
@@ -424,22 +424,25 @@ overTransports((transport) => {
       expect(await look(id)).toMatchObject({ status: 'in_progress', attempts: 0 })
     })
 
-    it.each(['+flat', '+no_match', '+spoof'])('nobody learns why %s was refused', async (suffix) => {
-      const { visitor } = await session({ user_id: newUser(suffix) })
-      await visitor.open()
-      await visitor.agree()
-      expect((await visitor.capture(blank)).body).toEqual({
-        state: 'again',
-        message: 'That did not work. Please try again. You have two more tries.',
-      })
-    })
+    it.each(['+flat', '+no_match', '+spoof'])(
+      'the reason why %s was refused is not revealed',
+      async (suffix) => {
+        const { visitor } = await session({ user_id: newUser(suffix) })
+        await visitor.open()
+        await visitor.agree()
+        expect((await visitor.capture(blank)).body).toEqual({
+          state: 'again',
+          message: 'That did not work. Please try again. You have two more tries.',
+        })
+      },
+    )
 
-    it('is not made for a locked out user, in the sandbox as in production', async () => {
+    it('no session is created for a user who is locked out, in the sandbox as in production', async () => {
       const { status, body } = await askForSession(tenant.sandbox, { user_id: newUser('+locked_out') })
       expect([status, body.code]).toEqual([409, 'locked_out'])
     })
 
-    it('a user who was locked out meanwhile is told so before the camera, with a way back', async () => {
+    it('a user who was locked out meanwhile sees this before the camera starts, with a way back', async () => {
       const user_id = newUser('')
       await tenant.sandbox.enroll({ user_id, image: blank })
       const opened = await session({ user_id })
@@ -468,7 +471,7 @@ overTransports((transport) => {
       }
     })
 
-    it('wrong codes to the end are told as such', async () => {
+    it('a session that ended after wrong codes says so', async () => {
       const { visitor } = await session({ confirmation: 'code' })
       await visitor.open()
       for (let each = 0; each < 4; each++) await visitor.type('no code')
@@ -483,7 +486,7 @@ overTransports((transport) => {
       expect(text.indexOf('<bdi>Pay Grace</bdi>')).toBeLessThan(text.indexOf('<section'))
     })
 
-    it('frames that are none are refused, and cost no try', async () => {
+    it('frames that are no pictures are refused and cost no try', async () => {
       const { visitor, id } = await session()
       await visitor.open()
       await visitor.agree()
@@ -494,7 +497,7 @@ overTransports((transport) => {
       expect((await look(id)).attempts).toBe(0)
     })
 
-    it('a body is no larger than the API takes', async () => {
+    it('a body larger than the API accepts is refused', async () => {
       const { visitor } = await session()
       await visitor.open()
       await visitor.agree()
@@ -502,12 +505,12 @@ overTransports((transport) => {
       const image = 'A'.repeat(1_000_000)
       const frames = Array.from({ length: 16 }, (_, index) => ({ step: 0, t_ms: index * 200, image }))
       const refused = await visitor.post('frames', { frames }).catch(() => null)
-      // The listener may close while the rest is on its way.
+      // The listener may close the connection while the rest is in flight.
       if (refused) expect(refused.status).toBe(413)
       expect((await visitor.status()).body).toEqual({ state: 'open' })
     })
 
-    it('who does not want to leads back, and nothing was captured', async () => {
+    it('a person who declines is led back, and nothing was captured', async () => {
       const { visitor, id } = await session()
       await visitor.open()
       expect((await visitor.post('cancel')).body).toEqual({
@@ -517,7 +520,7 @@ overTransports((transport) => {
       expect(await look(id)).toMatchObject({ status: 'cancelled', result: null })
     })
 
-    it('an enrolment is made with the consent that was given', async () => {
+    it('an enrolment records the consent that was given', async () => {
       const user_id = newUser('')
       const { visitor, id, asked } = await session({ user_id, purpose: 'enroll', action: undefined })
       await visitor.open()
@@ -540,7 +543,7 @@ overTransports((transport) => {
       return visitor
     }
 
-    it('says what the person can do better, in the name of the key that asked for the session', async () => {
+    it('advises the person, in the name of the key that created the session', async () => {
       const visitor = await agreed('+too_dark')
       expect((await ask(visitor)).body).toEqual({ guidance: ['too_dark'] })
       expect((await ask(await agreed('+match'), { step: 'turn_left', frontal: blank })).body).toEqual({
@@ -548,7 +551,7 @@ overTransports((transport) => {
       })
     })
 
-    it('waits for consent, and answers one browser and one origin only', async () => {
+    it('is refused before consent, from another browser and from another origin', async () => {
       const { visitor } = await session()
       await visitor.open()
       expect((await ask(visitor)).status).toBe(409)
@@ -558,7 +561,7 @@ overTransports((transport) => {
       expect((await visitor.post('guidance', { image: blank, step: 'frontal' }, foreign)).status).toBe(403)
     })
 
-    it('keeps nothing, takes no try, and leaves the session as it was', async () => {
+    it('stores nothing, costs no try, and does not change the session', async () => {
       const { visitor, id } = await session()
       await visitor.open()
       await visitor.agree()
@@ -568,7 +571,7 @@ overTransports((transport) => {
       expect([await look(id), await read.captureSession(id)]).toEqual(before)
     })
 
-    it('has limits of its own: four at once, two a second, no large pictures', async () => {
+    it('has its own limits: four questions at once, two a second, no large pictures', async () => {
       const visitor = await agreed('+match')
       const statuses: number[] = []
       for (let each = 0; each < 6; each++) statuses.push((await ask(visitor)).status)
@@ -577,14 +580,14 @@ overTransports((transport) => {
       statuses.length = 0
       for (let each = 0; each < 3; each++) statuses.push((await ask(visitor)).status)
       expect(statuses).toEqual([200, 200, 429])
-      // Another session has its own.
+      // Another session has its own limit.
       expect((await ask(await agreed('+match'))).status).toBe(200)
       running.clock.advance(1000)
       const large = await ask(visitor, { image: 'A'.repeat(600_000) }).catch(() => null)
       if (large) expect(large.status).toBe(413)
     })
 
-    it('is refused by its code where the frame is none', async () => {
+    it('answers with an error code when the frame is no picture', async () => {
       const visitor = await agreed('+match')
       expect(await ask(visitor, { image: 'AAAA' })).toMatchObject({
         status: 422,
@@ -612,7 +615,7 @@ overTransports((transport) => {
     }
     afterEach(() => settle(undefined))
 
-    it('is recorded as it was shown: an agreement to one that was changed meanwhile is refused, and the page shows the new one', async () => {
+    it('is recorded as it was shown: an agreement to a changed text is refused, and the page shows the new text', async () => {
       await settle(texts.first)
       const { visitor, id } = await session(enrolment(), production)
       expect((await visitor.open()).text).toContain(texts.first.text)
@@ -631,7 +634,7 @@ overTransports((transport) => {
       })
     })
 
-    it('is told by its hash as well as by its version: another text under the same version is refused', async () => {
+    it('is identified by hash and version: another text under the same version is refused', async () => {
       await settle(texts.first)
       const { visitor, id } = await session(enrolment(), production)
       await visitor.open()
@@ -641,7 +644,7 @@ overTransports((transport) => {
       expect(await consented(id)).toBeUndefined()
     })
 
-    it('is kept once for as long as the log that names its hash, of this tenant only', async () => {
+    it('is stored once per tenant, for as long as the audit log that names its hash', async () => {
       await settle(texts.first)
       for (let person = 0; person < 2; person++) {
         const { visitor } = await session(enrolment(), production)
@@ -664,7 +667,7 @@ overTransports((transport) => {
       expect(await read.consentText('ten_other', hash)).toEqual([])
     })
 
-    it('is kept in the language in which the page showed its default text', async () => {
+    it('is stored in the language in which the page showed its default text', async () => {
       const { visitor, id } = await session(enrolment({ locale: 'de' }), production)
       await visitor.open()
       expect((await visitor.agree()).status).toBe(200)
@@ -682,7 +685,7 @@ overTransports((transport) => {
     const wrong = (code: string) => (code === '000000' ? '111111' : '000000')
     const enrolment = () => ({ user_id: newUser(''), purpose: 'enroll', action: undefined })
 
-    it('is asked for before an enrolment: a link that was stolen enrols nobody', async () => {
+    it('is required before an enrolment, so that a stolen link enrols nobody', async () => {
       const { visitor, asked, id } = await session({ ...enrolment(), description: 'Set up for Ada' })
       expect(asked.confirmation_code).toMatch(/^\d{6}$/)
       const { text } = await visitor.open()
@@ -703,7 +706,7 @@ overTransports((transport) => {
       expect((await look(id)).result.status).toBe(201)
     })
 
-    it('can be guessed five times, one by one or all at the same time', async () => {
+    it('allows five guesses, one by one or all at the same time', async () => {
       const { visitor, asked, id } = await session(enrolment())
       await visitor.open()
       const guesses = await Promise.all(
@@ -714,7 +717,7 @@ overTransports((transport) => {
       expect(await look(id)).toMatchObject({ status: 'completed', attempts: 0, result: null })
     })
 
-    it('is left out where the backend says so, and can be had for a verify', async () => {
+    it('is omitted when the backend says so, and is available for a verify', async () => {
       const without = await session({ ...enrolment(), confirmation: 'none' })
       expect(without.asked.confirmation_code).toBeNull()
       await without.visitor.open()
@@ -726,7 +729,7 @@ overTransports((transport) => {
       expect((await visitor.agree()).status).toBe(200)
     })
 
-    it('stands in the audit log where it was wrong to the end', async () => {
+    it('leads to an audit entry when every guess was wrong', async () => {
       const { visitor, asked, id } = await session(enrolment(), production)
       await visitor.open()
       for (let each = 0; each < 5; each++) await visitor.type(wrong(asked.confirmation_code))
@@ -738,7 +741,7 @@ overTransports((transport) => {
   })
 
   describe('in production', () => {
-    it('consent and verdict stand in the audit log, bound to one session, and failures count for the lockout', async () => {
+    it('the audit log has consent and verdict of the same session, and failures count for the lockout', async () => {
       const consent = { version: '2026-11', text: 'We compare your face.' }
       const user_id = newUser('')
       const ada = base64(await face('ada'))
@@ -758,7 +761,7 @@ overTransports((transport) => {
       const { body } = await visitor.capture(frames.map(base64))
       expect(body.state).toBe('again')
       const { body: log } = await production.call('GET', '/v1/audit')
-      // biome-ignore lint/suspicious/noExplicitAny: an entry, looked into freely
+      // biome-ignore lint/suspicious/noExplicitAny: the fields of an entry are not typed
       const entries: any[] = log.data.filter(({ facts }: any) => facts.capture_session === id)
       expect(entries.map(({ event }) => event)).toEqual(['capture_consented', 'verify'])
       const [consented, verified] = entries

@@ -1,11 +1,11 @@
-/** The times of a challenge's frames, for every challenge and every wish of a page. */
+/** The times of a challenge's frames, for every challenge and every setting of a page. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { CAPTURE } from '../../src/biometrics/challenge/capture-limits.js'
 import { planCapture, stepAt } from '../../src/capture/capture-plan.js'
 import { check } from '../support/properties.js'
 
-/** As `POST /v1/challenges` tells them. */
+/** The limits that `POST /v1/challenges` answers. */
 const capture = {
   min_frames: CAPTURE.minFrames,
   max_frames: CAPTURE.maxFrames,
@@ -16,7 +16,7 @@ const capture = {
 }
 const challenge = (steps: number) => ({ steps: Array(steps).fill('frontal'), capture })
 
-/** When frames are taken by a camera that is never late. */
+/** The times at which a camera that is never late takes the frames. */
 function times({ intervalMs, durationMs }: { intervalMs: number; durationMs: number }): number[] {
   const all: number[] = []
   for (let tMs = 0; tMs < durationMs; tMs += intervalMs) all.push(tMs)
@@ -24,7 +24,7 @@ function times({ intervalMs, durationMs }: { intervalMs: number; durationMs: num
 }
 
 describe('the plan of a challenge', () => {
-  it('keeps to what the service asks of frames, whatever the page wishes', () => {
+  it('meets the limits of the service for frames, for every interval that a page sets', () => {
     check(
       fc.property(
         fc.integer({ min: 1, max: 6 }),
@@ -45,7 +45,7 @@ describe('the plan of a challenge', () => {
     )
   })
 
-  it('shows each step as long as is asked for, and takes frames less often where that is long', () => {
+  it('shows each step as long as the page asks, and takes frames less often when that is long', () => {
     expect(planCapture(challenge(4), { intervalMs: 200, stepMs: 1600 })).toEqual({
       intervalMs: 200,
       durationMs: 6400,

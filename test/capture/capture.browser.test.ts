@@ -1,4 +1,4 @@
-/** `<countersign-capture>` in a real browser, where one is installed (`apt install chromium`), before a camera that shows a film. */
+/** `<countersign-capture>` in a real browser, where one is installed (`apt install chromium`), with a camera that shows a film. */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -15,7 +15,7 @@ import {
 import { CaptureVisit, type Visit } from '../support/capture-visit.js'
 import { FILM, writeFilm } from '../support/film.js'
 
-/** Red on the left and blue on the right, with a grey band that differs from frame to frame. */
+/** A picture that is red on the left and blue on the right, with a gray band that differs from frame to frame. */
 async function picture(index: number): Promise<Buffer> {
   const { width, height } = FILM
   const area = (
@@ -40,7 +40,7 @@ async function picture(index: number): Promise<Buffer> {
 }
 
 const STEPS = ['frontal', 'turn_left', 'nod_up', 'frontal']
-/** Wider limits than the service's: a busy machine is slow to encode. */
+/** A challenge with wider limits than the service's, since a busy machine is slow to encode. */
 const CHALLENGE = {
   steps: STEPS,
   capture: {
@@ -91,7 +91,7 @@ describe.skipIf(!CHROMIUM)('the capture component in Chromium', { timeout: 90_00
   const setChallenge = (challenge: object) => visited.setChallenge(challenge)
   const images = (path: string) => visited.images(path)
   const decode = (url: string) => sharp(Buffer.from(url.split(',')[1]!, 'base64'))
-  it('asks for nothing by itself', async () => {
+  it('does not ask for the camera before it is started', async () => {
     await visit('mode=photo', {
       before: 'navigator.mediaDevices.getUserMedia = () => { throw new Error("asked") }',
     })
@@ -100,7 +100,7 @@ describe.skipIf(!CHROMIUM)('the capture component in Chromium', { timeout: 90_00
     expect(complaints).toEqual([])
   })
 
-  it('gives a photo as the camera saw it, while the preview is a mirror, and turns the camera off', async () => {
+  it('hands over the photo unmirrored although the preview is a mirror, and turns the camera off', async () => {
     await visit('mode=photo')
     await startCamera()
     expect((await hear('cs-ready')).detail).toEqual({ width: FILM.width, height: FILM.height })
@@ -123,7 +123,7 @@ describe.skipIf(!CHROMIUM)('the capture component in Chromium', { timeout: 90_00
     expect(complaints).toEqual([])
   })
 
-  it('keeps to the longest side that is asked for', async () => {
+  it('makes a photo no larger than the longest side that the page sets', async () => {
     await visit('mode=photo&max-side=160')
     await startCamera()
     await click('Take photo')
@@ -132,7 +132,7 @@ describe.skipIf(!CHROMIUM)('the capture component in Chromium', { timeout: 90_00
     expect([width, height]).toEqual([160, 120])
   })
 
-  it('gives the frames of a challenge: every step in order, each frame new, times that increase', async () => {
+  it('hands over the frames of a challenge with every step in order, no frame twice, and increasing times', async () => {
     await visit('mode=challenge&step-time=1000')
     await startCamera()
     expect(await page.getByRole('button', { name: 'Begin' }).isDisabled()).toBe(true)
@@ -157,13 +157,13 @@ describe.skipIf(!CHROMIUM)('the capture component in Chromium', { timeout: 90_00
     }
     const pictures = await images('frames.map(({ image }) => image)')
     expect(pictures.every((one) => one.startsWith('data:image/jpeg;'))).toBe(true)
-    // The film has twenty pictures; which of them was seen follows from the time.
+    // The film has twenty pictures, and the time decides which of them is seen.
     expect(new Set(pictures).size).toBeGreaterThan(3)
     expect(await trackState()).toBe('ended')
     expect(complaints).toEqual([])
   })
 
-  it('is cancelled by Escape, also amid a challenge, and turns the camera off', async () => {
+  it('turns the camera off on Escape, also during a challenge', async () => {
     await visit('mode=challenge')
     await startCamera()
     await setChallenge(CHALLENGE)
@@ -177,7 +177,7 @@ describe.skipIf(!CHROMIUM)('the capture component in Chromium', { timeout: 90_00
     expect(await heard('cs-error')).toEqual([])
   })
 
-  it('turns the camera off where it is taken out of the page', async () => {
+  it('turns the camera off when it is removed from the page', async () => {
     await visit('mode=photo')
     await startCamera()
     await page.evaluate('it.remove()')
@@ -198,7 +198,7 @@ describe.skipIf(!CHROMIUM)('the capture component in Chromium', { timeout: 90_00
     ['timeout', true, 'timeout=1', { before: NEVER }],
   ]
   it.each(REFUSALS)(
-    'says %s, and what to do about it, where the focus is',
+    'reports %s with its remedy, and moves the focus there',
     async (code, recoverable, query, how) => {
       await visit(`mode=photo&${query}`, how)
       await click('Turn on camera')
@@ -211,7 +211,7 @@ describe.skipIf(!CHROMIUM)('the capture component in Chromium', { timeout: 90_00
     },
   )
 
-  it('reminds of a question that nobody answers, and goes on when it is', async () => {
+  it('reminds the person of an unanswered permission prompt, and goes on after the answer', async () => {
     await visit('mode=photo', {
       before: `{
         const ask = navigator.mediaDevices.getUserMedia.bind(navigator.mediaDevices)
@@ -237,20 +237,17 @@ describe.skipIf(!CHROMIUM)('the capture component in Chromium', { timeout: 90_00
       "{ Object.defineProperty(document, 'hidden', { value: true }); document.dispatchEvent(new Event('visibilitychange')) }",
     ],
   ]
-  it.each(INTERRUPTIONS)(
-    'says %s when it happens, turns the camera off, and tries again',
-    async (code, event) => {
-      await visit('mode=photo')
-      await startCamera()
-      await page.evaluate(event)
-      expect((await hear('cs-error')).detail).toEqual({ code, recoverable: true })
-      expect(await trackState()).toBe('ended')
-      await click('Try again')
-      await expect.poll(async () => (await heard('cs-ready')).length).toBe(2)
-    },
-  )
+  it.each(INTERRUPTIONS)('reports %s, turns the camera off, and tries again', async (code, event) => {
+    await visit('mode=photo')
+    await startCamera()
+    await page.evaluate(event)
+    expect((await hear('cs-error')).detail).toEqual({ code, recoverable: true })
+    expect(await trackState()).toBe('ended')
+    await click('Try again')
+    await expect.poll(async () => (await heard('cs-ready')).length).toBe(2)
+  })
 
-  it('says too_slow where the camera stops in a challenge, and timeout where it would come too late', async () => {
+  it('reports too_slow when the camera stops during a challenge, and timeout when the capture would come too late', async () => {
     await visit('mode=challenge', {
       before: 'HTMLVideoElement.prototype.requestVideoFrameCallback = () => 0',
     })
@@ -266,7 +263,7 @@ describe.skipIf(!CHROMIUM)('the capture component in Chromium', { timeout: 90_00
       .toEqual(['too_slow', 'timeout'])
   })
 
-  it('speaks the language of the page, and the page’s own words', async () => {
+  it('uses the language of the page, and the page’s own texts', async () => {
     await visit('mode=challenge&lang=ja')
     await page.getByRole('button', { name: 'カメラをオンにする' }).waitFor()
     await page.evaluate("it.lang = 'de-AT'")
@@ -278,7 +275,7 @@ describe.skipIf(!CHROMIUM)('the capture component in Chromium', { timeout: 90_00
   })
 
   for (const colorScheme of ['light', 'dark'] as const)
-    it(`is accessible in every state, and no wider than 320 px, ${colorScheme}`, async () => {
+    it(`is accessible in every state and fits into 320 px (${colorScheme})`, async () => {
       await visit('mode=challenge', { colorScheme, viewport: { width: 320, height: 640 } })
       const look = async (state: string) => {
         expect([state, ...(await violations(page))]).toEqual([state])

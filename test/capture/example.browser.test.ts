@@ -1,4 +1,4 @@
-/** docs/examples/capture as a person uses it: camera, component, the customer's backend, the service's sandbox, a verdict. */
+/** docs/examples/capture as a person uses it, through camera, component, the customer's backend and the service's sandbox to a verdict. */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -19,7 +19,7 @@ describe.skipIf(!CHROMIUM)('the example of the capture component', { timeout: 18
 
   beforeAll(async () => {
     running = await startService()
-    // The example looks at the system's clock.
+    // The example uses the system's clock.
     running.clock.now = Date.now
     const tenant = await running.tenant()
     folder = await mkdtemp(join(tmpdir(), 'countersign-capture-example-'))
@@ -36,10 +36,10 @@ describe.skipIf(!CHROMIUM)('the example of the capture component', { timeout: 18
     if (folder) await rm(folder, { recursive: true, force: true })
   })
 
-  /** @returns the page, and whatever it complained of */
+  /** @returns the page and its error messages */
   async function open(user: string): Promise<{ page: Page; complaints: string[] }> {
     const context = await browser.newContext({ permissions: ['camera'] })
-    // The test's own time limits it.
+    // Only the time limit of the test applies.
     context.setDefaultTimeout(0)
     const page = await context.newPage()
     // A busy machine is slow to encode, and the sandbox judges no frames.
@@ -57,7 +57,7 @@ describe.skipIf(!CHROMIUM)('the example of the capture component', { timeout: 18
     return { page, complaints }
   }
 
-  /** The component's words for the bank's answer; undefined where the camera was too slow, as on a busy machine. */
+  /** The component's text for the bank's answer, or undefined when the camera was too slow, as on a busy machine. */
   async function outcome(page: Page): Promise<string | undefined> {
     const done = page.locator('countersign-capture [part=done]')
     const refused = page.locator('countersign-capture [part=error]')
@@ -66,7 +66,7 @@ describe.skipIf(!CHROMIUM)('the example of the capture component', { timeout: 18
     return said.includes('too slow') ? undefined : said
   }
 
-  /** As often as a busy machine needs it: too few frames are no answer to a challenge. */
+  /** Repeats the capture as often as a busy machine needs: a challenge with too few frames is not answered. */
   async function confirm(page: Page): Promise<string> {
     await page.getByRole('button', { name: 'Turn on camera' }).click()
     for (;;) {
@@ -77,7 +77,7 @@ describe.skipIf(!CHROMIUM)('the example of the capture component', { timeout: 18
     }
   }
 
-  it('ends with a transfer that a checked verdict allowed', async () => {
+  it('executes a transfer that a checked verdict allows', async () => {
     const { page, complaints } = await open('ada+match')
     const carriedOut = page.waitForResponse((response) => response.url().endsWith('/transfers'))
     expect(await confirm(page)).toBe('1250.00 went to Grace.')
@@ -93,13 +93,13 @@ describe.skipIf(!CHROMIUM)('the example of the capture component', { timeout: 18
     expect(complaints).toEqual([])
   })
 
-  it('carries nothing out where the frames show no living person', async () => {
+  it('executes nothing when the frames show no living person', async () => {
     const { page } = await open('ada+flat')
     const refused = page.waitForResponse((response) => response.url().endsWith('/transfers'))
     expect(await confirm(page)).toBe('Not confirmed. Please try again.')
     const body = await (await refused).json()
     expect(Object.keys(body).sort()).toEqual(['again', 'guidance', 'message'])
-    // Nothing says that all is well beside the refusal.
+    // The page shows no sign of success together with the refusal.
     expect(
       await page
         .locator('countersign-capture')
@@ -135,7 +135,7 @@ describe.skipIf(!CHROMIUM)('the example of the capture component', { timeout: 18
     expect(await said).toBe('1250.00 went to Grace.')
   })
 
-  it('films nobody who is locked out, and offers another way', async () => {
+  it('does not start the camera for a user who is locked out, and offers another way', async () => {
     const { page } = await open('ada+locked_out')
     await page.getByRole('button', { name: 'Turn on camera' }).click()
     await page.getByText('No more tries for now').waitFor()
@@ -143,7 +143,7 @@ describe.skipIf(!CHROMIUM)('the example of the capture component', { timeout: 18
     expect(await page.getByRole('link', { name: 'Confirm by a call instead' }).isVisible()).toBe(true)
   })
 
-  it('can be used with the keyboard alone, again after a refusal, and is accessible all the way', async () => {
+  it('works with only the keyboard, also after a refusal, and is accessible in every step', async () => {
     const { page, complaints } = await open('ada+flat')
     const focused = () =>
       page.evaluate(
@@ -173,7 +173,7 @@ describe.skipIf(!CHROMIUM)('the example of the capture component', { timeout: 18
     expect(complaints).toEqual([])
   })
 
-  it('guides the person by what the service says of small frames', async () => {
+  it('guides the person by the service’s advice on small frames', async () => {
     const { page, complaints } = await open('ada+too_dark')
     const guided = page.waitForResponse((response) => new URL(response.url()).pathname === '/guidance')
     await page.getByRole('button', { name: 'Turn on camera' }).click()

@@ -1,4 +1,7 @@
-/** The component imports nothing of the service, so it keeps its own lists of codes: here they are compared with the service's, by their types. */
+/**
+ * The component imports nothing of the service, so it keeps its own lists of codes: here they are compared with the service's, by their
+ * types.
+ */
 import { expectTypeOf, it } from 'vitest'
 import type { FrameGuidance } from '../../src/biometrics/challenge/frame-faults.js'
 import type { PhotoGuidance } from '../../src/biometrics/photo-guidance.js'

@@ -1,4 +1,4 @@
-/** What the component makes of guidance, consent, files and speech, in a real browser whose camera sees a face. */
+/** Guidance, consent, files and speech of the component, in a real browser whose camera sees a face. */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -75,13 +75,13 @@ describe.skipIf(!CHROMIUM)('the capture component', { timeout: 120_000 }, () => 
     visited.page.evaluate(`it.shadowRoot.querySelector('[part=oval]').classList.contains('${name}')`)
 
   describe('with a guide-url', () => {
-    it('sends small frames one after the other, with the step, and shows the first thing to do', async () => {
-      let underWay = 0
+    it('sends small frames one after the other with the step, and shows the most urgent advice', async () => {
+      let inFlight = 0
       pages.guide = async (question) => {
         asked.push(question)
-        expect(++underWay).toBe(1)
+        expect(++inFlight).toBe(1)
         await new Promise((resolve) => setTimeout(resolve, 50))
-        underWay--
+        inFlight--
         return [200, '{"guidance":["too_dark","not_frontal"]}']
       }
       await visit(`mode=photo&${GUIDED}`)
@@ -101,7 +101,7 @@ describe.skipIf(!CHROMIUM)('the capture component', { timeout: 120_000 }, () => 
       expect(visited.complaints).toEqual([])
     })
 
-    it('never keeps a person from the button', async () => {
+    it('never disables the button', async () => {
       answerWith(() => ['too_far'])
       await visit(`mode=photo&${GUIDED}`)
       await visited.startCamera()
@@ -111,7 +111,7 @@ describe.skipIf(!CHROMIUM)('the capture component', { timeout: 120_000 }, () => 
       expect(await visited.trackState()).toBe('ended')
     })
 
-    it('says what is good, and asks no more once the camera is off', async () => {
+    it('praises a good picture, and asks no more once the camera is off', async () => {
       await visit(`mode=photo&${GUIDED}`)
       await visited.startCamera()
       await expect.poll(hint).toBe('Good. Take the photo.')
@@ -127,12 +127,12 @@ describe.skipIf(!CHROMIUM)('the capture component', { timeout: 120_000 }, () => 
       ['an error', async () => [503, '{"code":"overloaded"}'] as [number, string]],
       ['nonsense', async () => [200, '<html>'] as [number, string]],
       ['another shape', async () => [200, '{"guidance":"too_dark"}'] as [number, string]],
-    ])('goes on with the oval alone where the backend answers with %s', async (_, guide) => {
+    ])('goes on without advice when the backend answers with %s', async (_, guide) => {
       pages.guide = guide
       await visit(`mode=photo&${GUIDED}`)
       await visited.startCamera()
       expect((await visited.hear('cs-guidance')).detail).toEqual({ step: 'frontal', guidance: null })
-      // The order stays where it was, without advice.
+      // The order stays without advice.
       expect(await hint()).toBe('Look straight ahead, with your face in the oval.')
       expect([await ovalIs('amiss'), await ovalIs('good')]).toEqual([false, false])
       expect(await visited.heard('cs-error')).toEqual([])
@@ -140,7 +140,7 @@ describe.skipIf(!CHROMIUM)('the capture component', { timeout: 120_000 }, () => 
       await visited.hear('cs-capture')
     })
 
-    it('gives up a question that nobody answers, and asks again', async () => {
+    it('gives up an unanswered question and asks again', async () => {
       pages.guide = (question) => {
         asked.push(question)
         return asked.length === 1 ? new Promise(() => {}) : Promise.resolve([200, '{"guidance":[]}'])
@@ -154,7 +154,7 @@ describe.skipIf(!CHROMIUM)('the capture component', { timeout: 120_000 }, () => 
         .toEqual([null, []])
     })
 
-    it('guides each step of a challenge, and asks no more for a movement that went far enough', async () => {
+    it('guides each step of a challenge, and stops asking once a movement went far enough', async () => {
       let turns = 0
       answerWith((step) => (step === 'turn_left' && turns++ === 0 ? ['turn_more'] : []))
       await visit(`mode=challenge&step-time=6000&${GUIDED}`)
@@ -174,7 +174,7 @@ describe.skipIf(!CHROMIUM)('the capture component', { timeout: 120_000 }, () => 
       expect(steps.at(-1)).toBe('frontal')
     })
 
-    it('gives one order at a time: an arrow stands beside no other order than its own', async () => {
+    it('gives one order at a time: an arrow appears only with its own order', async () => {
       answerWith((step) => (step === 'turn_left' ? ['too_far'] : []))
       await visit(`mode=challenge&step-time=6000&${GUIDED}`)
       await visited.startCamera()
@@ -183,11 +183,11 @@ describe.skipIf(!CHROMIUM)('the capture component', { timeout: 120_000 }, () => 
       await expect.poll(hint, { timeout: 30_000 }).toBe('Turn your head to your left and back.')
       const { width, ...pointed } = (await arrow())!
       expect(pointed).toEqual({ edge: 'left', to: 'left' })
-      // In sight of somebody who looks aside.
+      // The arrow is wide enough for a person who looks aside.
       expect(width).toBeGreaterThanOrEqual(80)
       await expect.poll(hint).toBe('Come closer.')
       expect(await arrow()).toBeNull()
-      // Below the picture is nothing but what screen readers say.
+      // Below the picture there is only text for screen readers.
       expect(
         await visited.page.evaluate(
           "it.shadowRoot.querySelector('[part=prompt]').getBoundingClientRect().width",
@@ -195,7 +195,7 @@ describe.skipIf(!CHROMIUM)('the capture component', { timeout: 120_000 }, () => 
       ).toBeLessThanOrEqual(1)
     })
 
-    it('reads hints out one at a time, apart from what is seen', async () => {
+    it('reads hints out one at a time, independently of the visible ones', async () => {
       answerWith(() => ['too_far'])
       await visit(`mode=photo&${GUIDED}`)
       await visited.startCamera()
@@ -226,7 +226,7 @@ describe.skipIf(!CHROMIUM)('the capture component', { timeout: 120_000 }, () => 
     })
   })
 
-  it('asks the page’s own detector in the place of a backend', async () => {
+  it('asks the page’s own detector instead of a backend', async () => {
     await visit('mode=photo')
     await visited.page.evaluate(`{
       globalThis.seen = []
@@ -239,10 +239,10 @@ describe.skipIf(!CHROMIUM)('the capture component', { timeout: 120_000 }, () => 
     expect(visited.complaints).toEqual([])
   })
 
-  describe('with something to agree to', () => {
+  describe('with a required consent', () => {
     const box = () => visited.page.getByRole('checkbox', { name: 'I agree.' })
 
-    it('asks for no camera before it is agreed to, by keyboard alone', async () => {
+    it('does not ask for the camera before the person has agreed, with only the keyboard', async () => {
       await visit('mode=photo&consent=2026-11')
       expect(await visited.page.getByRole('button', { name: 'Turn on camera' }).isDisabled()).toBe(true)
       await visited.page.evaluate('it.start()')
@@ -262,7 +262,7 @@ describe.skipIf(!CHROMIUM)('the capture component', { timeout: 120_000 }, () => 
       expect(new Date(at).toISOString()).toBe(at)
     })
 
-    it('tells of it once, and asks anew for another text', async () => {
+    it('reports the consent once, and asks again for another text', async () => {
       await visit('mode=photo&consent=2026-11')
       await box().check()
       await visited.startCamera()
@@ -282,16 +282,16 @@ describe.skipIf(!CHROMIUM)('the capture component', { timeout: 120_000 }, () => 
     })
   })
 
-  describe('with a file in the place of the camera', () => {
+  describe('with a file instead of the camera', () => {
     const choose = async (name: string, mimeType: string, buffer: Buffer) => {
       const chooser = visited.page.waitForEvent('filechooser')
       await visited.click('Choose a photo instead')
       await (await chooser).setFiles({ name, mimeType, buffer })
     }
 
-    it('gives it as a photo, upright and no larger than asked for', async () => {
+    it('hands the file over as a photo, upright and no larger than asked for', async () => {
       await visit('mode=photo&file-fallback&max-side=300')
-      // Turned by its EXIF alone.
+      // Only the EXIF data rotates this photo.
       const photo = await sharp(await face('grace'))
         .resize(400, 300)
         .withMetadata({ orientation: 6 })
@@ -308,7 +308,7 @@ describe.skipIf(!CHROMIUM)('the capture component', { timeout: 120_000 }, () => 
       expect(await visited.focused()).toContain('Your photo was read')
     })
 
-    it('says where it is no picture, and takes another', async () => {
+    it('reports a file that is no picture, and accepts another one', async () => {
       await visit('mode=photo&file-fallback')
       await choose('notes.txt', 'image/jpeg', Buffer.from('notes'))
       expect((await visited.hear('cs-error')).detail).toEqual({ code: 'wrong_format', recoverable: true })
@@ -335,18 +335,18 @@ describe.skipIf(!CHROMIUM)('the capture component', { timeout: 120_000 }, () => 
       ['fr', 'choisir une photo JPEG', 'Le plus compatible'],
       ['es', 'Elija una foto JPEG', 'Más compatible'],
       ['ja', 'JPEG形式の写真', '互換性優先'],
-    ])('says in %s how to get a JPEG instead of a HEIC photo', async (language, ...said) => {
+    ])('explains in %s how to get a JPEG instead of a HEIC photo', async (language, ...said) => {
       await visit('mode=photo&file-fallback')
       await visited.page.evaluate(`{ it.lang = '${language}' }`)
       const chooser = visited.page.waitForEvent('filechooser')
-      // Its words are those of the language: only the buttons that can be seen are counted.
+      // The names of the buttons depend on the language, so that the visible buttons are counted.
       await visited.page.locator('button:visible').nth(1).click()
       await (await chooser).setFiles({ name: 'IMG_1.HEIC', mimeType: 'image/heic', buffer: heicHeader() })
       expect((await visited.hear('cs-error')).detail).toEqual({ code: 'wrong_format', recoverable: true })
       for (const words of said) expect(await visited.shown('error')).toContain(words)
     })
 
-    it('is there where the camera is refused, after what must be agreed to, and in photo mode alone', async () => {
+    it('offers the file when the camera is refused, after the consent, and only in photo mode', async () => {
       await visit('mode=photo&file-fallback&consent=2026-11', { isAllowed: false })
       const button = () => visited.page.getByRole('button', { name: 'Choose a photo instead' })
       expect(await button().isDisabled()).toBe(true)
@@ -360,7 +360,7 @@ describe.skipIf(!CHROMIUM)('the capture component', { timeout: 120_000 }, () => 
     })
   })
 
-  it('says rotated where the device is turned amid a challenge, and not before it', async () => {
+  it('reports rotated when the device is turned during a challenge, and not before it', async () => {
     await visit('mode=challenge')
     await visited.startCamera()
     await visited.setChallenge({ ...CHALLENGE, steps: ['frontal'] })
@@ -377,14 +377,14 @@ describe.skipIf(!CHROMIUM)('the capture component', { timeout: 120_000 }, () => 
     expect(await visited.heard('cs-error')).toHaveLength(1)
   })
 
-  describe('aloud', () => {
+  describe('with speech', () => {
     const VOICE = `
       globalThis.spoken = []
       Object.defineProperty(globalThis, 'speechSynthesis', { value: {
         speaking: false, cancel() {}, speak({ text, lang }) { spoken.push([lang, text]) } } })`
     const spoken = () => visited.page.evaluate('spoken')
 
-    it('says steps and hints in the language of the texts, each once', async () => {
+    it('speaks steps and hints in the language of the texts, each once', async () => {
       answerWith(() => ['too_far'])
       await visit(`mode=challenge&speech&lang=de-AT&step-time=3000&${GUIDED}`, { before: VOICE })
       await visited.click('Kamera einschalten')
@@ -406,7 +406,7 @@ describe.skipIf(!CHROMIUM)('the capture component', { timeout: 120_000 }, () => 
         `mode=photo&speech&${GUIDED}`,
         { reducedMotion: 'reduce' as const },
       ],
-    ])('says nothing where %s', async (_, query, options) => {
+    ])('speaks nothing when %s', async (_, query, options) => {
       await visit(query, { before: VOICE, ...options })
       await visited.startCamera()
       await visited.hear('cs-guidance')
@@ -415,7 +415,7 @@ describe.skipIf(!CHROMIUM)('the capture component', { timeout: 120_000 }, () => 
   })
 
   for (const colorScheme of ['light', 'dark'] as const)
-    it(`is accessible with every hint, and no wider than 320 px, ${colorScheme}`, async () => {
+    it(`is accessible with every hint and fits into 320 px (${colorScheme})`, async () => {
       let code: string | null = null
       answerWith(() => (code ? [code] : []))
       await visit(`mode=photo&consent=2026-11&file-fallback&${GUIDED}`, {

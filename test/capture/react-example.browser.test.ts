@@ -1,5 +1,5 @@
 /**
- * docs/examples/react before a camera, with the backend of docs/examples/capture and the service's sandbox. It is built with Preact's
+ * docs/examples/react with a camera, with the backend of docs/examples/capture and the service's sandbox. It is built with Preact's
  * `preact/compat`, which has the interface of React; COUNTERSIGN_TEST_REACT names a node_modules folder with React itself.
  */
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -16,7 +16,7 @@ import { writeFaceFilm } from '../support/film.js'
 import { startService, type TestService } from '../support/service.js'
 
 const { COUNTERSIGN_TEST_REACT: realReact } = process.env
-/** @param preact the same in Preact */
+/** @param preact the equivalent path in Preact */
 const library = (path: string, preact: string) =>
   realReact ? join(realReact, path) : packageFile('node_modules', 'preact', preact)
 const ALIASES = [
@@ -36,7 +36,7 @@ describe.skipIf(!CHROMIUM)('the example in React', { timeout: 180_000 }, () => {
 
   beforeAll(async () => {
     running = await startService()
-    // The example looks at the system's clock.
+    // The example uses the system's clock.
     running.clock.now = Date.now
     const tenant = await running.tenant()
     folder = await mkdtemp(join(tmpdir(), 'countersign-react-example-'))
@@ -53,7 +53,7 @@ describe.skipIf(!CHROMIUM)('the example in React', { timeout: 180_000 }, () => {
     const config = {
       root: packageFile('docs', 'examples', 'react'),
       logLevel: 'error' as const,
-      // As `vite build` has it: the test runner's NODE_ENV would ask for the runtime of development.
+      // The setting of `vite build`: the test runner's NODE_ENV would select the development runtime.
       oxc: { jsx: { runtime: 'automatic' as const, development: false } },
       resolve: { alias: ALIASES },
       build: { outDir: join(folder, 'site'), emptyOutDir: true, minify: false },
@@ -77,7 +77,7 @@ describe.skipIf(!CHROMIUM)('the example in React', { timeout: 180_000 }, () => {
       colorScheme: look.colorScheme ?? 'light',
       viewport: { width: look.width ?? 1280, height: 800 },
     })
-    // Stands for signing in.
+    // The cookie stands for a sign-in.
     await context.addCookies([{ name: 'user', value: encodeURIComponent(user), url: address }])
     context.setDefaultTimeout(0)
     const page = await context.newPage()
@@ -97,7 +97,7 @@ describe.skipIf(!CHROMIUM)('the example in React', { timeout: 180_000 }, () => {
     return { page, complaints }
   }
 
-  /** As often as a busy machine needs it: too few frames are no answer to a challenge. */
+  /** Repeats the capture as often as a busy machine needs: a challenge with too few frames is not answered. */
   async function confirm(page: Page): Promise<string> {
     const told = page.locator('output').filter({ hasText: /\w/ })
     await page.getByRole('button', { name: 'Turn on camera' }).click()
@@ -114,7 +114,7 @@ describe.skipIf(!CHROMIUM)('the example in React', { timeout: 180_000 }, () => {
     }
   }
 
-  it('ends with a transfer that a checked verdict allowed, in strict mode as well', async () => {
+  it('executes a transfer that a checked verdict allows, also in strict mode', async () => {
     const { page, complaints } = await open('ada+match')
     await page.getByRole('heading', { name: '1250.00 to Grace' }).waitFor()
     expect(await confirm(page)).toBe('1250.00 went to Grace.')
@@ -124,7 +124,7 @@ describe.skipIf(!CHROMIUM)('the example in React', { timeout: 180_000 }, () => {
     expect(complaints).toEqual([])
   })
 
-  it('carries nothing out where nobody living is seen, says so, and offers another try', async () => {
+  it('executes nothing when no living person is seen, says so, and offers another try', async () => {
     const { page, complaints } = await open('ada+turn_more', { colorScheme: 'dark', width: 390 })
     expect(await confirm(page)).toMatch(/^Not confirmed\. .*further/)
     await page.getByRole('heading', { name: '1250.00 to Grace' }).waitFor()
@@ -143,10 +143,10 @@ describe.skipIf(!CHROMIUM)('the example in React', { timeout: 180_000 }, () => {
     expect(await page.evaluate(`'use strict'; ${set}`)).toBe('photo')
   })
 
-  it('offers no other try to a user who is locked out', async () => {
+  it('offers no further try to a user who is locked out', async () => {
     const { page } = await open('ada+locked_out')
     await page.getByRole('button', { name: 'Turn on camera' }).click()
-    // Nothing is filmed for a verify that cannot succeed.
+    // The camera stays off for a verify that cannot succeed.
     await page.locator('output').getByText('No more tries for now.').waitFor()
     expect(await page.getByRole('button', { name: 'Begin' }).count()).toBe(0)
     expect(await page.getByRole('button', { name: 'Another try' }).count()).toBe(0)

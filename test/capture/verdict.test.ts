@@ -1,6 +1,7 @@
 /**
- * From a camera to a verdict, nothing left out: a film before Chromium's camera, the component, the example's backend, the
- * service, its engine with the baseline pack. What is carried out, what the person reads, and what the audit log says.
+ * The whole way from the camera to a verdict: a film in front of Chromium's camera, the component, the example's backend, the service, and
+ * its engine with the baseline pack. The tests check the transfer, the text for the person, and the audit log.
+ *
  */
 import { mkdtemp, rename, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -21,10 +22,10 @@ import type { ApiClient } from '../support/client.js'
 import { base64, type FaceName, face } from '../support/faces.js'
 import { startService, type TestService, type TestTenant } from '../support/service.js'
 
-/** How far from its film's the time may be at which a capture begins: what is asked for is shown all the same. */
+/** Tolerance between the time of the film and the start of a capture, in milliseconds. The film still shows the steps of the challenge. */
 const LEEWAY_MS = 350
 
-/** What time it is in the film, and when the capture began. */
+/** Script that reads the time of the film and the start of the capture. */
 const FILM_CLOCK = `
   const filmMs = () => 1000 * document.querySelector('countersign-capture').shadowRoot.querySelector('video').currentTime
   globalThis.filmIsAt = (ms) => new Promise((resolve) => {
@@ -38,7 +39,7 @@ const LEFT_AND_DOWN: readonly Step[] = ['frontal', 'turn_left', 'nod_down', 'fro
 const UP_AND_RIGHT: readonly Step[] = ['frontal', 'nod_up', 'turn_right', 'frontal']
 
 interface Actor {
-  /** Of which the film is made. */
+  /** The photo from which the film is made. */
   photo: FaceName
   enrolled: FaceName
   tries: number
@@ -54,7 +55,7 @@ const ACTORS: Record<ActName, Actor> = {
   people_swapped: { photo: 'grace', enrolled: 'grace', tries: 1 },
 }
 
-describe.skipIf(!CHROMIUM)('a film before the camera', { timeout: 600_000 }, () => {
+describe.skipIf(!CHROMIUM)('a film in front of the camera', { timeout: 600_000 }, () => {
   let running: TestService
   let tenant: TestTenant
   let production: ApiClient & { key: string }
@@ -65,9 +66,9 @@ describe.skipIf(!CHROMIUM)('a film before the camera', { timeout: 600_000 }, () 
   let backend: CaptureExample
 
   beforeAll(async () => {
-    // A busy machine judges forty frames in its own time.
+    // A busy machine needs a long time to judge forty frames.
     running = await startService({ COUNTERSIGN_DEADLINE_MS: '120000' })
-    // The example looks at the system's clock.
+    // The example uses the system's clock.
     running.clock.now = Date.now
     tenant = await running.tenant()
     production = await running.production(tenant)
@@ -87,7 +88,7 @@ describe.skipIf(!CHROMIUM)('a film before the camera', { timeout: 600_000 }, () 
     if (folder) await rm(folder, { recursive: true, force: true })
   })
 
-  /** What the camera sees from the next time on that it is turned on. */
+  /** Sets the film that the camera shows the next time it is turned on. */
   async function show(name: ActName, steps: readonly Step[]): Promise<void> {
     const { photo } = ACTORS[name]
     const cast: Cast = {
@@ -101,27 +102,27 @@ describe.skipIf(!CHROMIUM)('a film before the camera', { timeout: 600_000 }, () 
   }
 
   interface Outcome {
-    /** What the page says. */
+    /** The text of the page. */
     said: string
-    /** What the page was told by its backend. */
+    /** The backend's answer to the page. */
     status: number
     body: object
     complaints: string[]
   }
 
-  /** Somebody whose face is enrolled wants to confirm a transfer; the camera sees this act. */
+  /** Confirms a transfer as an enrolled user, while the camera shows this act. */
   async function confirm(user: string, name: ActName, steps: readonly Step[]): Promise<Outcome> {
     const enrolled = base64(await face(ACTORS[name].enrolled))
     expect((await production.enroll({ user_id: user, image: enrolled })).status).toBe(201)
     await show(name, steps)
     const context = await browser.newContext({ permissions: ['camera'] })
-    // The test's own time limits it.
+    // Only the time limit of the test applies.
     context.setDefaultTimeout(0)
     const page = await context.newPage()
     const complaints: string[] = []
     page.on('pageerror', (error) => complaints.push(error.message))
     await page.addInitScript(FILM_CLOCK)
-    // Nobody can foresee what is asked for: who has one film asks until it is what the film shows.
+    // The steps of a challenge are random: challenges are requested until one asks for the steps that the film shows.
     await page.route('**/challenges', async (route) => {
       let response = await route.fetch()
       while ((await response.json()).steps.join() !== steps.join()) response = await route.fetch()
@@ -139,14 +140,14 @@ describe.skipIf(!CHROMIUM)('a film before the camera', { timeout: 600_000 }, () 
     return outcome
   }
 
-  /** What the page says in the end, and what it was told. */
+  /** The final text of the page, and the backend's answer. */
   function answered(page: Page, start: string): Promise<[string, Response]> {
     const isAnswer = (response: Response) =>
       response.url().endsWith('/transfers') && response.status() !== 503
     return Promise.all([captured(page, start), page.waitForResponse(isAnswer)])
   }
 
-  /** As often as a busy machine needs it: too few frames are no answer to a challenge, nor is none in time a verdict. */
+  /** Repeats the capture as often as a busy machine needs, until enough frames arrived in time for a verdict. */
   async function captured(page: Page, start: string): Promise<string> {
     const done = page.locator('countersign-capture [part=done]')
     const refused = page.locator('countersign-capture [part=error]')
@@ -160,7 +161,7 @@ describe.skipIf(!CHROMIUM)('a film before the camera', { timeout: 600_000 }, () 
     }
   }
 
-  /** Begins the capture when the film is where its steps begin; from the start of the film if that moment was missed. */
+  /** Begins the capture at the moment at which the steps of the film begin, and restarts the film if the moment was missed. */
   async function begin(page: Page): Promise<void> {
     for (;;) {
       await page.getByRole('button', { name: 'Begin', disabled: false }).waitFor()
@@ -172,7 +173,7 @@ describe.skipIf(!CHROMIUM)('a film before the camera', { timeout: 600_000 }, () 
     }
   }
 
-  /** What the log says of a user's last verify. */
+  /** The entry of the log for the user's last verify. */
   async function logged(): Promise<Record<string, unknown>> {
     const { body } = await production.call('GET', '/v1/audit?event=verify')
     return body.data.at(-1).facts
@@ -181,9 +182,9 @@ describe.skipIf(!CHROMIUM)('a film before the camera', { timeout: 600_000 }, () 
   it.each([
     ['left and down', 'ada-1', LEFT_AND_DOWN],
     ['up and right', 'ada-2', UP_AND_RIGHT],
-  ])('of a head that does what is asked (%s) ends with a transfer', async (_, user, steps) => {
+  ])('executes a transfer when the head follows the challenge (%s)', async (_, user, steps) => {
     const { said, status, body, complaints } = await confirm(user, 'head', steps)
-    // What a refusal was for stands in the failure.
+    // A failed assertion shows the reason of the refusal.
     expect([said, status], JSON.stringify(await logged())).toEqual(['1250.00 went to Grace.', 200])
     expect(body).toEqual({
       done: { type: 'transfer', amount: '1250.00', to: 'Grace' },
@@ -198,10 +199,10 @@ describe.skipIf(!CHROMIUM)('a film before the camera', { timeout: 600_000 }, () 
     ['flat_print', 'turn_more', undefined, 'Turn a little further.'],
     ['photos_swapped', 'slower', ['discontinuous'], 'A little slower, please.'],
     ['people_swapped', 'try_again', ['face_changed'], 'Please try again.'],
-  ] as const)('of %s carries nothing out', async (name, guidance, findings, advice) => {
+  ] as const)('executes nothing when it shows %s', async (name, guidance, findings, advice) => {
     const { said, status, body } = await confirm(name, name, LEFT_AND_DOWN)
     expect([said, status]).toEqual([`Not confirmed. ${advice}`, 403])
-    // The person is told what a person can do; what it looked like is in the log alone.
+    // The person gets advice. Only the log has the findings.
     expect(body).toEqual({ message: 'Not confirmed.', guidance, again: true })
     const facts = await logged()
     expect(facts).toMatchObject({

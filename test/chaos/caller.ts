@@ -1,4 +1,4 @@
-/** A caller as a good one is: with an idempotency key, and again at another node until there is an answer of substance. */
+/** A well-behaved caller: sends idempotency keys, and tries other nodes until a request is answered for good. */
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Environment } from '../../src/config/config.js'
@@ -16,10 +16,10 @@ export interface Request {
   key?: string
 }
 
-/** Above the service's own deadline of ten seconds: whoever waits longer was forgotten. */
+/** Longer than the service's own deadline of ten seconds: a call that takes longer was lost by the service. */
 const PATIENCE_MS = 14_000
 const PAUSE_MS = { least: 30, most: 300 }
-/** Callers in the middle of something when the campaign ends get an answer by then, all being well. */
+/** How long calls under way at the end of the campaign may take to be answered. */
 export const LAST_ANSWER_MS = 60_000
 const USES_ENGINE = / \/v1\/(?:enroll|verify) /
 const IN_PROGRESS = 'idempotency_in_progress'
@@ -29,7 +29,7 @@ export class Caller {
     readonly nodes: readonly ChaosNode[],
     readonly journal: Journal,
     readonly random: Random,
-    /** Aborts when the campaign is over, and everything in order again. */
+    /** Aborts when the campaign is over and all faults have ended. */
     private readonly over: AbortSignal,
   ) {}
 
@@ -50,7 +50,7 @@ export class Caller {
     }
   }
 
-  /** Once, at one node. @returns null where it had nothing to say of the request */
+  /** Sends a request once, to one node. @returns null when there was no answer that decides the request */
   async ask(
     node: ChaosNode,
     { tenant, environment, method, path, body, key }: Request,
@@ -82,7 +82,8 @@ export class Caller {
     const code = body?.code ?? `${status}`
     if (status < 500 && status !== 429 && code !== IN_PROGRESS) return true
     journal.refused[code] = (journal.refused[code] ?? 0) + 1
-    // Of a process that stood still beyond its deadline; or of an engine that a busy machine starves, which no database can be blamed for.
+    // 504 is excused for a process that stood still beyond its deadline, and for an engine without CPU time, which is not the database's
+    // fault.
     if (status === 504 && (wasAway || USES_ENGINE.test(what))) return false
     if (status !== 503 && code !== IN_PROGRESS) journal.broken.push(`${what}: ${status} ${text}`)
     else if (!(Number(headers.get('retry-after')) > 0))

@@ -1,9 +1,9 @@
 import { it } from 'vitest'
-import { expectFlawless } from './flawless.js'
+import { expectFlawless } from './expect-flawless.js'
 import { obstacle } from './obstacle.js'
 
 it.skipIf(obstacle() !== null)(
-  'two nodes lose nothing acknowledged, and execute nothing twice, whatever stands still or says nothing',
+  'two nodes lose nothing acknowledged, and execute nothing twice, when nodes, connections or servers stall or stop answering',
   () =>
     expectFlawless({
       seconds: 20,

@@ -1,4 +1,4 @@
-/** Several nodes over one PostgreSQL under load, and one fault after the other, drawn by a seed. */
+/** Runs several nodes over one PostgreSQL under load, with one fault after the other, drawn by a seed. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Random } from '../hostile/random.js'
 import { examine } from './examination.js'
@@ -6,19 +6,19 @@ import { FAULTS, type Fault, type Scene } from './faults.js'
 import { Stage } from './stage.js'
 
 export interface ChaosOptions {
-  /** Time for faults; the last one that began in it is waited for. Without it each strikes once. */
+  /** Time in which faults begin; the last one is waited for. Without it, each fault strikes once. */
   seconds?: number
   seed: number
   nodes: number
   callers: number
-  /** Without a standby, whatever this machine has. */
+  /** Leaves out the standby even if this machine could run one. */
   isServerAlone?: boolean
-  /** Where the logs of the nodes go. */
+  /** Folder for the logs of the nodes. */
   logFolder: string
-  /** Names of those that are wanted; all without it. */
+  /** Names of the faults to draw from; all when left out. */
   faults?: readonly string[]
   onProgress?: (line: string) => void
-  /** Ends it early: what was acknowledged until then is examined all the same. */
+  /** Ends the campaign early. Everything acknowledged until then is examined. */
   signal?: AbortSignal
 }
 
@@ -29,9 +29,9 @@ export interface ChaosReport {
   lost: number
   executed_twice: number
   chains_broken: number
-  /** From when the database could be reached again to the first write that a node acknowledged. */
+  /** Longest time from when the database was reachable again to the first write that a node acknowledged. */
   longest_outage_ms: number
-  /** Everything that was found wrong, in words. */
+  /** One sentence for each problem that was found. */
   problems: string[]
 }
 
@@ -55,7 +55,9 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
       const fault = drawn.next().value
       const since = await fault.strike(scene)
       faults++
-      const took = await Promise.all([...since].map(([node, atMs]) => stage.pulse.backAfter(node, atMs)))
+      const took = await Promise.all(
+        [...since].map(([node, atMs]) => stage.outageProbe.backAfter(node, atMs)),
+      )
       outages.push(...took)
       onProgress?.(
         `${fault.name}: ${took.map(Math.round).join(', ')} ms; ${journal.acknowledged} acknowledged`,
@@ -93,7 +95,7 @@ function possibleFaults(scene: Scene, { faults, onProgress }: ChaosOptions): Fau
   return possible
 }
 
-/** One after the other in random order, each once before any comes again. */
+/** Draws faults in random order, each once before any is repeated. */
 function* draw(possible: readonly Fault[], random: Random): Generator<Fault, never> {
   for (;;) {
     const bag = [...possible]

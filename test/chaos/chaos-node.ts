@@ -1,4 +1,4 @@
-/** One Countersign of the campaign, in a process of its own, and its ways to the database. */
+/** A Countersign process of the campaign, with its proxies to the database. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, openSync } from 'node:fs'
@@ -11,18 +11,18 @@ import type { TcpProxy } from './tcp-proxy.js'
 
 const MAIN = packageFile('test', 'chaos', 'node.mjs')
 const READY = /^ *Dashboard +http/m
-/** A connection from a client's pool may break a little after the process that it led to. */
+/** A connection of a client's pool may break slightly later than the process that it led to. */
 const GRACE_MS = 500
 
 export interface NodeParts {
   name: string
   env: NodeJS.ProcessEnv
-  /** To each server of the database. */
+  /** One proxy for each server of the database. */
   proxies: TcpProxy[]
   logFile: string
 }
 
-/** Killed or standing still; `toMs` is infinite while it lasts. On the axis of `performance.now()`. */
+/** A time in which the process was killed or stopped; `toMs` is infinite while it lasts. On the axis of `performance.now()`. */
 interface Absence {
   fromMs: number
   toMs: number
@@ -40,7 +40,7 @@ export class ChaosNode {
     this.proxies = parts.proxies
   }
 
-  /** Its addresses stay the same from one start to the next. */
+  /** Makes a node whose addresses stay the same when it is restarted. */
   static async make(parts: NodeParts): Promise<ChaosNode> {
     const [production, sandbox, admin] = [await freePort(), await freePort(), await freePort()]
     return new ChaosNode(parts, { production, sandbox, admin })
@@ -54,7 +54,7 @@ export class ChaosNode {
     return apiClient(`http://127.0.0.1:${this.ports[environment]}/v1`, key)
   }
 
-  /** Whether it was away at some time since; then a call may have got no answer. */
+  /** Whether the process was killed or stopped at some time since: then a call may have got no answer. */
   wasAway(sinceMs: number): boolean {
     return this.absences.some(({ toMs }) => toMs + GRACE_MS > sinceMs)
   }
@@ -63,7 +63,7 @@ export class ChaosNode {
     return this.absences.at(-1)?.toMs === Number.POSITIVE_INFINITY
   }
 
-  /** Resolves when it serves. @throws Error when it ends before that */
+  /** Resolves when the node serves. @throws Error when the process ends before that */
   async start(): Promise<void> {
     const { env, logFile } = this.parts
     const address = (port: number) => `127.0.0.1:${port}`
@@ -76,7 +76,7 @@ export class ChaosNode {
         COUNTERSIGN_ADMIN_LISTEN: address(this.ports.admin),
       },
       stdio: ['ignore', log, 'pipe', 'ipc'],
-      // Ctrl-C is for the campaign, which ends it.
+      // Ctrl-C must end the campaign, which then ends its nodes.
       detached: true,
     })
     closeSync(log)
@@ -108,18 +108,18 @@ export class ChaosNode {
     this.absences.at(-1)!.toMs = performance.now()
   }
 
-  /** What its clock is ahead of ours. */
+  /** Sets how far the clock of the process is ahead of this one's, in milliseconds. */
   skew(ms: number): void {
     this.child!.send({ skewMs: ms })
   }
 
-  /** SIGTERM. @returns its exit code */
+  /** Sends SIGTERM. @returns the exit code */
   async stop(): Promise<number | null> {
     this.leave()
     return this.end('SIGTERM')
   }
 
-  /** Whatever it is doing. */
+  /** Kills the process in any state. */
   async dispose(): Promise<void> {
     await this.end('SIGKILL')
     for (const proxy of this.proxies) await proxy.close()
@@ -137,7 +137,7 @@ export class ChaosNode {
     const exited = once(child, 'exit')
     child.kill(name)
     const [code] = await exited
-    // An engine that has lost its service ends by itself, later; here its cores are wanted.
+    // An engine without its service ends a little later; the campaign needs its cores now.
     if (name === 'SIGKILL') for (const pid of engines) killQuietly(pid)
     return code
   }

@@ -1,4 +1,4 @@
-/** The database of the campaign: a primary, and where PostgreSQL's tools are there a standby that confirms every commit. */
+/** The database of the campaign: a primary and, when PostgreSQL's tools are installed, a standby that confirms every commit. */
 
 import { execFileSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
@@ -11,7 +11,7 @@ import { DatabaseServer, SUPERUSER } from './database-server.js'
 import { Room } from './room.js'
 
 const ASK_EVERY_MS = 50
-/** Its name in `synchronous_standby_names`. */
+/** Name of the standby in `synchronous_standby_names`. */
 const STANDBY = 'chaos'
 const SETTINGS = `
 listen_addresses = '127.0.0.1'
@@ -35,7 +35,7 @@ export class DatabasePair {
     private readonly folder: string,
     private readonly rooms: Room[],
     private readonly password: string,
-    /** Both, whichever is the primary; one where there is no standby. */
+    /** Both servers, in any role; one when there is no standby. */
     readonly servers: readonly DatabaseServer[],
     public primary: DatabaseServer,
   ) {}
@@ -65,7 +65,7 @@ export class DatabasePair {
         'initdb',
         ...['--pgdata', primary.data, '--username', SUPERUSER, '--pwfile', passwordFile],
         ...['--auth-local', 'trust', '--auth-host', 'scram-sha-256', '--encoding', 'UTF8', '--locale', 'C'],
-        // pg_rewind needs the checksums.
+        // pg_rewind needs checksums.
         ...['--wal-segsize', '1', '--data-checksums', '--no-sync'],
       )
       await appendFile(join(primary.data, 'postgresql.conf'), SETTINGS)
@@ -83,32 +83,32 @@ export class DatabasePair {
     }
   }
 
-  /** Null where there is none. */
+  /** Null when there is no standby. */
   get standby(): DatabaseServer | null {
     return this.servers.find((server) => server !== this.primary) ?? null
   }
 
-  /** The room of the primary's data; null where it has no bounds of its own. */
+  /** The file system of the primary's data; null when it has no limited one. */
   get room(): Room | null {
     const room = this.rooms[this.servers.indexOf(this.primary)]!
     return room.isBounded ? room : null
   }
 
-  /** By way of these ports. */
+  /** URL that leads through these ports. */
   url(ports: readonly number[]): string {
     const hosts = ports.map((port) => `127.0.0.1:${port}`).join(',')
     return `postgres://${SUPERUSER}:${this.password}@${hosts}/countersign`
   }
 
-  /** Of this process, which no proxy disturbs. */
+  /** URL for this process, which passes no proxy. */
   get directUrl(): string {
     return this.url(this.servers.map(({ port }) => port))
   }
 
-  /** Waits until the primary confirms a commit. @returns when, on the axis of `performance.now()` */
+  /** Waits until the primary confirms a commit. @returns the time on the axis of `performance.now()` */
   reachable(): Promise<number> {
     return new Promise((resolve) => {
-      // Each on its own: an answer that never comes must not hide that the next one would.
+      // Each attempt uses a connection of its own, because an answer that never comes must not block the next attempt.
       const ask = () =>
         this.primary.query("SELECT pg_logical_emit_message(true, 'chaos', '')").then(
           () => {
@@ -122,19 +122,19 @@ export class DatabasePair {
     })
   }
 
-  /** The primary is gone, and the standby takes its place. It confirms nothing until the other one follows it. */
+  /** Promotes the standby after the primary is gone. It confirms no commit until the other server follows it. */
   async failOver(): Promise<void> {
     const next = this.standby!
     await this.primary.kill()
     await next.query('SELECT pg_promote()', { timeoutMs: 20_000 })
     this.primary = next
-    // pg_rewind looks for the new timeline in what was last put on disk.
+    // pg_rewind reads the new timeline from the last checkpoint.
     await next.query('CHECKPOINT', { timeoutMs: 20_000 })
     await this.follow(this.standby!)
     await this.inStep()
   }
 
-  /** Has this server follow the primary, from what it has or from a copy. */
+  /** Makes this server a standby of the primary, from the data that it has or from a copy. */
   private async follow(standby: DatabaseServer): Promise<void> {
     const { primary } = this
     const source = `host=127.0.0.1 port=${primary.port} user=${SUPERUSER} password=${this.password} application_name=${STANDBY}`
@@ -159,7 +159,7 @@ export class DatabasePair {
     await standby.start()
   }
 
-  /** Waits until the standby has all that the primary has confirmed, and confirms with it. */
+  /** Waits until the standby has received everything that the primary has confirmed, and confirms commits. */
   async inStep(): Promise<void> {
     if (!this.standby) return
     for (;;) {
@@ -172,8 +172,8 @@ export class DatabasePair {
   }
 
   /**
-   * From the start of both servers on, and for good: of a change while they run, PostgreSQL's checkpointer decides when it holds, and
-   * that is later than what `pg_stat_replication` says.
+   * Makes commits synchronous when both servers start, and leaves them so. After a change at runtime, PostgreSQL's checkpointer decides
+   * when it takes effect, which is later than `pg_stat_replication` reports.
    */
   private async beSynchronous(standby: DatabaseServer): Promise<void> {
     const { primary } = this

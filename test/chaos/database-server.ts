@@ -1,4 +1,4 @@
-/** One PostgreSQL of the campaign: killed, stopped, and started again on the same data. */
+/** A PostgreSQL server of the campaign, which can be killed, stopped, and started again on the same data. */
 import { type ChildProcess, execFile, type SpawnOptions, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
@@ -20,7 +20,7 @@ export class DatabaseServer {
 
   constructor(
     readonly name: string,
-    /** Where its data are. */
+    /** Folder of the data. */
     readonly data: string,
     readonly port: number,
     private readonly host: { programs: string; password: string; user: OtherUser | undefined },
@@ -34,7 +34,7 @@ export class DatabaseServer {
     await this.query(`CREATE DATABASE ${DATABASE}`, { database: 'postgres', timeoutMs: 20_000 })
   }
 
-  /** Through a connection of its own. @throws Error also where nothing is heard for too long */
+  /** Runs a statement over a new connection. @throws Error, also when there is no answer in time */
   async query(
     sql: string,
     { database = DATABASE, timeoutMs = PATIENCE_MS } = {},
@@ -57,7 +57,7 @@ export class DatabaseServer {
     }
   }
 
-  /** One of PostgreSQL's programs, as the user that the server runs as. @throws Error with what it said */
+  /** Runs one of PostgreSQL's programs as the user of the server. @throws Error with the program's output */
   async run(program: string, ...args: string[]): Promise<void> {
     await promisify(execFile)(join(this.host.programs, program), args, {
       ...this.host.user,
@@ -66,7 +66,7 @@ export class DatabaseServer {
     })
   }
 
-  /** Resolves when it takes connections. @throws Error when it ends before that */
+  /** Resolves when the server accepts connections. @throws Error when it ends before that */
   async start(): Promise<void> {
     const command = [join(this.host.programs, 'postgres'), '-D', this.data, '-p', `${this.port}`]
     const postmaster = asUser(command, this.host.user)
@@ -90,7 +90,7 @@ export class DatabaseServer {
     })
   }
 
-  /** As a machine that loses its power, but for what the kernel keeps: nothing of it runs on. */
+  /** Kills all processes of the server, as a power cut does; the kernel keeps what was written. */
   async kill(): Promise<void> {
     const { postmaster } = this
     if (!postmaster) return
@@ -98,17 +98,17 @@ export class DatabaseServer {
     for (const pid of all) signal(pid, 'SIGKILL')
     if (postmaster.exitCode === null && postmaster.signalCode === null) await once(postmaster, 'exit')
     this.postmaster = null
-    // Children that live on hold the shared memory, and a new server would refuse to start.
+    // A child that lives on holds the shared memory, so that a new server would refuse to start.
     while (all.some(isAlive)) await sleep(10)
   }
 
-  /** One of those that serve connections, which makes the server end all others and recover. */
+  /** Kills a process that serves a connection, after which the server ends all others and recovers. */
   killBackend(choose: <T>(among: readonly T[]) => T): void {
     const backends = this.processes().filter((pid) => titleOf(pid).includes(` ${DATABASE} 127.0.0.1`))
     if (backends.length > 0) signal(choose(backends), 'SIGKILL')
   }
 
-  /** Stands still, connections and all. */
+  /** Stops all processes with SIGSTOP; connections stay open. */
   halt(): void {
     this.stopped = this.processes()
     for (const pid of this.stopped) signal(pid, 'SIGSTOP')
@@ -124,9 +124,9 @@ export class DatabaseServer {
   }
 }
 
-/** Dies with us, however we end: a campaign that is killed leaves no server behind. */
+/** The server ends when this process ends in any way, so that a killed campaign leaves none behind. */
 function asUser([program, ...args]: string[], user: OtherUser | undefined): ChildProcess {
-  // A group of its own: Ctrl-C is for the campaign, which ends it.
+  // A process group of its own, because Ctrl-C must end the campaign, which then ends the server.
   const options: SpawnOptions = { cwd: '/', stdio: ['ignore', 'ignore', 'pipe'], detached: true }
   if (!hasSetpriv()) return spawn(program!, args, { ...user, ...options })
   const identity = user ? [`--reuid=${user.uid}`, `--regid=${user.gid}`, '--clear-groups'] : []
@@ -144,7 +144,7 @@ function signal(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name)
   } catch (error) {
-    // It has ended meanwhile.
+    // The process has ended meanwhile.
     if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
   }
 }
@@ -157,7 +157,7 @@ function titleOf(pid: number): string {
   }
 }
 
-/** A zombie, which nobody may ever bury, is not. */
+/** Whether the process runs. A zombie does not, and may never be reaped. */
 function isAlive(pid: number): boolean {
   try {
     return existsSync(`/proc/${pid}`) && !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'))

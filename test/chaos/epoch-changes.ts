@@ -1,6 +1,6 @@
 /**
- * Epochs that follow each other while things go wrong, each key destroyed as soon as its epoch has ended: a synchronous standby has all that
- * was wrapped anew by then, and never needs it again.
+ * Rotates key epochs during the faults, and destroys each key as soon as its epoch has ended: by then a synchronous standby has all data
+ * keys in their new wrapping.
  */
 
 import { type Core, takeOverEpochs } from '../../src/app/core.js'
@@ -8,10 +8,10 @@ import { wrappingOf } from '../../src/crypto/epoch-key.js'
 import { isOpenedBy } from '../../src/crypto/sealed-box.js'
 import { EpochFolder } from '../../src/keys/epoch-folder.js'
 import { EpochRotation } from '../../src/keys/epoch-rotation.js'
-import { destroyRetired } from '../../src/keys/scheduled-epoch-rotation.js'
+import { destroyRetiredKeys } from '../../src/keys/scheduled-epoch-rotation.js'
 import { systemClock } from '../../src/lib/clock.js'
 
-/** Longer than a node that stands still is waited for. */
+/** Longer than a rotation waits for a node that stands still. */
 const PATIENCE_MS = 10_000
 const LAST_PATIENCE_MS = 60_000
 const MAX_USERS = 1_000_000
@@ -21,7 +21,7 @@ export class EpochChanges {
   private readonly folder: EpochFolder
   private readonly rotation: EpochRotation
 
-  /** @param ledger of this process, which no proxy disturbs */
+  /** @param ledger core of this process, whose connections pass no proxy */
   constructor(
     private readonly core: Core,
     path: string,
@@ -30,20 +30,20 @@ export class EpochChanges {
     this.folder = new EpochFolder(path)
     this.rotation = new EpochRotation({
       ...{ store, keys, folder: this.folder, clock: systemClock },
-      look: async () => void (await takeOverEpochs(store, keys, this.folder)),
+      reloadKeys: async () => void (await takeOverEpochs(store, keys, this.folder)),
     })
   }
 
-  /** One more; where something is in its way, the next one goes on from there. */
+  /** Rotates once. When a fault prevents it, the next attempt continues there. */
   async attempt(signal: AbortSignal): Promise<void> {
     try {
       await this.change(PATIENCE_MS, signal)
     } catch {
-      // What is gone for good shows at the end.
+      // A rotation that can never be completed is found at the end.
     }
   }
 
-  /** When all is well again. @returns what is wrong */
+  /** Rotates after all faults have ended. @returns the problems found */
   async examine(): Promise<string[]> {
     const { store, keys } = this.core
     try {
@@ -61,11 +61,11 @@ export class EpochChanges {
     }
   }
 
-  /** @returns the id of its key */
+  /** Rotates once. @returns the id of the new key */
   private async change(patienceMs: number, signal?: AbortSignal): Promise<string> {
     const { store } = this.core
     const { keyId } = await this.rotation.rotate({ patienceMs, ...(signal ? { signal } : {}) })
-    await destroyRetired({ store, folder: this.folder, clock: systemClock, retentionMs: 0 })
+    await destroyRetiredKeys({ store, folder: this.folder, clock: systemClock, retentionMs: 0 })
     this.ended++
     return keyId
   }

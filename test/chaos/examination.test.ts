@@ -11,14 +11,14 @@ beforeEach(() => {
 })
 const counts = () => [journal.lost.length, journal.executedTwice.length, journal.broken.length]
 
-it('finds nothing wrong with a log that has every effect once, and receipts that were given again', () => {
+it('accepts a log that has every effect once, and receipts that were replayed', () => {
   journal.acknowledge(tenant, 'production', 'delete', 'era_1')
   const erased = { event: 'delete', status: 200, erasure_id: 'era_1' }
   compare(tenant, [enrolled('ref_1'), erased, { ...erased, repeated: true }], journal)
   expect(counts()).toEqual([0, 0, 0])
 })
 
-it('misses what was acknowledged and is not in the log', () => {
+it('reports acknowledged effects that are missing in the log', () => {
   compare(tenant, [], journal)
   expect(counts()).toEqual([1, 0, 0])
 })
@@ -26,12 +26,12 @@ it('misses what was acknowledged and is not in the log', () => {
 it.each([
   ['is there twice', [enrolled('ref_1'), enrolled('ref_1')]],
   ['no caller was told of', [enrolled('ref_1'), enrolled('ref_2')]],
-])('tells of an effect that %s', (_, entries) => {
+])('reports an effect that %s', (_, entries) => {
   compare(tenant, entries, journal)
   expect(counts()).toEqual([0, 1, 0])
 })
 
-it('tells of a refusal that nobody has deserved, and of a lock that was ended without an entry', () => {
+it('reports a refusal without a reason, and a lockout that ended without an entry', () => {
   journal.unlocked.set(tenant.id, 1)
   const refused = { event: 'enroll', status: 409, code: 'already_enrolled' }
   compare(tenant, [enrolled('ref_1'), refused], journal)

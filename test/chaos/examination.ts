@@ -1,11 +1,11 @@
-/** When all is well again: whether everything acknowledged is there, once, and every audit log whole. */
+/** Checks after all faults have ended that everything acknowledged exists once, and that every audit log is intact. */
 import type { Core } from '../../src/app/core.js'
 import type { Caller } from './caller.js'
 import { type ChaosTenant, type Effect, type Journal, NAMED_BY } from './journal.js'
-import { atEveryNode } from './lives.js'
+import { atEveryNode } from './scenarios.js'
 
 const PAGE = 1000
-/** Of the users that were erased the last ones, at every node. */
+/** Number of erased users that are asked for at every node; the last ones are taken. */
 const MAX_ASKED = 200
 
 export interface Entry {
@@ -15,7 +15,7 @@ export interface Entry {
   [fact: string]: unknown
 }
 
-/** @param ledger of this process, which no proxy disturbs */
+/** @param ledger core of this process, whose connections pass no proxy */
 export async function examine(
   { store, audit }: Core,
   caller: Caller,
@@ -43,7 +43,7 @@ export async function examine(
   for (const user of journal.erased.slice(-MAX_ASKED)) await atEveryNode(caller, user, 404, insistently)
 }
 
-/** The log of production against what callers were told: every call of theirs was answered in the end, so both must be the same. */
+/** Compares the audit log of production with the answers that callers got. Every call was answered in the end, so both must be the same. */
 export function compare(tenant: ChaosTenant, entries: readonly Entry[], journal: Journal): void {
   const told = new Map<string, Effect>()
   for (const effect of journal.effects)
@@ -67,7 +67,7 @@ export function compare(tenant: ChaosTenant, entries: readonly Entry[], journal:
       journal.executedTwice.push(`${tenant.name} logs ${name}, of which no caller knows`)
   const unlocks = entries.filter(({ event }) => event === 'user_unlocked').length
   const known = journal.unlocked.get(tenant.id) ?? 0
-  // The command has no key: one whose answer was lost was given again.
+  // The command has no idempotency key, so it is repeated when its answer was lost.
   if (unlocks < known) journal.lost.push(`${tenant.name} logs ${unlocks} of ${known} unlocks`)
 }
 

@@ -1,4 +1,4 @@
-/** What goes wrong: each fault strikes, lasts, and is over, and then says since when which node could write again. */
+/** The faults of the campaign. Each one strikes, lasts, ends, and then returns since when each node could write again. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Random } from '../hostile/random.js'
 import type { ChaosNode } from './chaos-node.js'
@@ -11,12 +11,12 @@ export interface Scene {
   random: Random
 }
 
-/** By node, when the database could be reached again, or never could not, on the axis of `performance.now()`. */
+/** Times at which the database was reachable again, by node, on the axis of `performance.now()`; a node without an entry never lost it. */
 export type Since = ReadonlyMap<ChaosNode, number>
 
 export interface Fault {
   name: string
-  /** Why it cannot be had here; null where it can. */
+  /** Why the fault cannot be made on this machine; null when it can. */
   obstacle?(scene: Scene): string | null
   strike(scene: Scene): Promise<Since>
 }
@@ -24,12 +24,12 @@ export interface Fault {
 const COMMIT_LOSSES: readonly CommitLoss[] = ['done and cut', 'done in silence', 'cut before']
 const NO_STANDBY = 'PostgreSQL has no pg_basebackup here'
 
-/** A time within these bounds. */
+/** Waits for a random time within these bounds, in milliseconds. */
 function lasting({ random }: Scene, leastMs: number, mostMs: number): Promise<void> {
   return sleep(leastMs + random.next() * (mostMs - leastMs))
 }
 
-/** On the way of one node, or of all; those whose way is free must go on meanwhile. */
+/** A fault between the database and one node or all of them; nodes that it spares must continue meanwhile. */
 function ofNetwork(name: string, during: (scene: Scene, ways: Ways) => Promise<void>): Fault {
   return {
     name,
@@ -50,7 +50,7 @@ interface Ways {
   each(act: (proxy: ChaosNode['proxies'][number]) => void): void
 }
 
-/** Of the database itself: no node can write until it confirms again. */
+/** A fault of the database itself: no node can write until the database confirms commits again. */
 function ofDatabase(
   name: string,
   during: (scene: Scene) => Promise<void>,
@@ -130,7 +130,7 @@ export const FAULTS: readonly Fault[] = [
       const { nodes, random } = scene
       const startedMs = performance.now()
       const wrong = random.pick(nodes)
-      // Below what makes a node unready: load balancers go on sending to it.
+      // Less than makes a node unready, so load balancers keep sending requests to it.
       wrong.skew(Math.round((random.next() - 0.5) * 3000))
       await lasting(scene, 1000, 4000)
       wrong.skew(0)
@@ -170,7 +170,7 @@ export const FAULTS: readonly Fault[] = [
       room!.fill()
       await lasting(scene, 1000, 4000)
       room!.empty()
-      // Without room for its log it has ended itself.
+      // A server without space for its log ends by itself.
       await sleep(200)
       if (!primary.isRunning) await primary.start()
     },

@@ -1,7 +1,7 @@
-/** What callers were told, and what was found wrong with it. */
+/** Answers that callers got, and problems that were found. */
 import type { Environment } from '../../src/config/config.js'
 
-/** Of the audit log, and the field of an entry that names the one effect. */
+/** Field of an audit entry that identifies its effect, by event. */
 export const NAMED_BY = {
   enroll: 'reference_id',
   verify: 'verification_id',
@@ -14,7 +14,7 @@ export type AcknowledgedEvent = keyof typeof NAMED_BY
 export interface Effect {
   tenantId: string
   event: AcknowledgedEvent
-  /** What `NAMED_BY` names. */
+  /** Value of the field that `NAMED_BY` names. */
   id: string
 }
 
@@ -31,21 +31,21 @@ export interface ChaosTenant {
 }
 
 export class Journal {
-  /** Of production, whose log has them. */
+  /** Effects in production, whose audit log has them. */
   readonly effects: Effect[] = []
-  /** Users that must be there, and such that must be gone. */
+  /** Users that must exist, and users that must be erased. */
   readonly living = new Set<ChaosUser>()
   readonly erased: ChaosUser[] = []
-  /** Locks of users that the operator has ended, by tenant. */
+  /** Number of locks of users that the operator has ended, by tenant. */
   readonly unlocked = new Map<string, number>()
   readonly lost: string[] = []
   readonly executedTwice: string[] = []
   readonly brokenChains: string[] = []
-  /** What else must not be. */
+  /** Other problems. */
   readonly broken: string[] = []
-  /** Answers that asked to come again, by code. */
+  /** Number of answers that asked the caller to retry, by code. */
   readonly refused: Record<string, number> = {}
-  /** Calls that a node which was killed or stopped has left without an answer. */
+  /** Number of calls that got no answer because their node was killed or stopped. */
   unanswered = 0
   acknowledged = 0
 

@@ -1,4 +1,4 @@
-/** `npm run test:chaos`: several nodes over one PostgreSQL, and what goes wrong with them; the last line on stdout is the result. */
+/** `npm run test:chaos`: runs a campaign. The last line on stdout is the result. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -52,5 +52,5 @@ if (why) {
   } else rmSync(logFolder, { recursive: true })
   console.log(JSON.stringify(result))
 }
-// By itself Node waits, busily, for what is still on its way over connections that were lost.
+// Without this, Node would wait in a busy loop for data on connections that were lost.
 process.exit()

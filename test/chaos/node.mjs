@@ -1,5 +1,6 @@
 /**
- * A service of the campaign: `countersign serve` with the configuration in the environment, whose clock the campaign sets. All time of the service comes from JavaScript's `Date`, so that nothing has to be preloaded for it.
+ * A service of the campaign: `countersign serve` with the configuration in the environment. The campaign sets its clock by replacing
+ * JavaScript's `Date`, from which the service takes all time.
  */
 let skewMs = 0
 const { now } = Date
@@ -15,7 +16,7 @@ globalThis.Date = class extends Date {
 process.on('message', (message) => {
   skewMs = message.skewMs
 })
-// Whoever started it is gone, or was killed.
+// The process that started it has ended, or was killed.
 process.on('disconnect', () => process.exit(1))
 
 process.argv.push('serve')

@@ -1,9 +1,9 @@
-/** What a machine lacks for a campaign. */
+/** Whether this machine can run a campaign. */
 import { findPostgres } from '../support/postgres-server.js'
 
-/** Null where nothing is missing. */
+/** Names what is missing; null when nothing is. */
 export function obstacle(): string | null {
-  // Processes and their children are found and stopped by /proc.
+  // Processes and their children are found and stopped through /proc.
   if (process.platform !== 'linux') return 'it needs Linux'
   return findPostgres() ? null : 'this machine has no PostgreSQL'
 }

@@ -1,4 +1,4 @@
-/** The disk of one server: a small file system of its own where this process may mount one, so that it can be filled. */
+/** The file system of one server: where this process may mount one, a small one that can be filled. */
 import { execFileSync, spawnSync } from 'node:child_process'
 import { closeSync, ftruncateSync, openSync, writeSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
@@ -6,17 +6,17 @@ import { join } from 'node:path'
 import type { OtherUser } from '../support/postgres-server.js'
 
 const SIZE = '384m'
-/** In pieces as small as a page of PostgreSQL's, so that nothing is left for it. */
+/** Sizes of the written pieces, down to less than a page of PostgreSQL, so that no space is left for one. */
 const FILLER_BYTES = [1 << 20, 1 << 12, 1]
 
 export class Room {
   private constructor(
     readonly folder: string,
-    /** Held open, in a bounded one. */
+    /** Open file that fills the file system; null for an unlimited one. */
     private readonly filler: number | null,
   ) {}
 
-  /** @param folder to be made */
+  /** @param folder must not exist yet */
   static async make(folder: string, user: OtherUser | undefined): Promise<Room> {
     await mkdir(folder)
     const options = `size=${SIZE},mode=0700${user ? `,uid=${user.uid},gid=${user.gid}` : ''}`
@@ -43,7 +43,7 @@ export class Room {
     ftruncateSync(this.filler!, 0)
   }
 
-  /** Whoever used it has ended. */
+  /** Unmounts the file system. Its users must have ended. */
   dispose(): void {
     if (this.filler === null) return
     closeSync(this.filler)

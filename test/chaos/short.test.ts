@@ -1,6 +1,6 @@
 import { it } from 'vitest'
 import { overPostgres } from '../support/postgres.js'
-import { expectFlawless } from './flawless.js'
+import { expectFlawless } from './expect-flawless.js'
 import { obstacle } from './obstacle.js'
 
 overPostgres(() => {

@@ -1,11 +1,11 @@
-/** Everything that a campaign is played on: database, nodes with their ways to it, tenants, and callers that work all the time. */
+/** The environment of a campaign: the database, nodes with their proxies to it, tenants, and callers under way all the time. */
 import { randomBytes } from 'node:crypto'
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { COMMAND_LINE } from '../../src/admin/operation.js'
 import { type Core, openCore } from '../../src/app/core.js'
+import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
 import { loadConfig } from '../../src/config/config.js'
 import { Random } from '../hostile/random.js'
 import { base64, face } from '../support/faces.js'
@@ -16,34 +16,41 @@ import { ChaosNode } from './chaos-node.js'
 import { DatabasePair } from './database-pair.js'
 import { EpochChanges } from './epoch-changes.js'
 import { type ChaosTenant, type ChaosUser, Journal } from './journal.js'
-import { ATTEMPTS, guessingLife, type Life, productionLife, rotatingLife, sandboxLife } from './lives.js'
-import { Pulse } from './pulse.js'
+import { OutageProbe } from './outage-probe.js'
+import {
+  ATTEMPTS,
+  guessingScenario,
+  productionScenario,
+  rotatingScenario,
+  type Scenario,
+  sandboxScenario,
+} from './scenarios.js'
 import { TcpProxy } from './tcp-proxy.js'
 
 export interface StageOptions {
   seed: number
   nodes: number
-  /** Of each tenant, those who enrol and verify in production; each has several calls on one user under way at once. */
+  /** Callers of each tenant in production; each has several calls for one user under way at once. */
   callers: number
-  /** Without a standby, whatever this machine has. */
+  /** Leaves out the standby even if this machine could run one. */
   isServerAlone?: boolean
-  /** Where the logs of the nodes go. */
+  /** Folder for the logs of the nodes. */
   logFolder: string
 }
 
 const TENANTS = ['acme', 'globex']
 const RATE = 100_000
 const RETRY_MS = 200
-/** Between two lives of a caller: what is to be shown needs no full machine. */
+/** Pause of a caller between two rounds: the campaign does not need a saturated machine. */
 const PAUSE_MS = 100
 
 export class Stage {
   readonly journal = new Journal()
   readonly nodes: ChaosNode[] = []
   readonly tenants: ChaosTenant[] = []
-  /** Asks when all is over. */
+  /** Sends the requests of the examination. */
   readonly examiner: Caller
-  pulse!: Pulse
+  outageProbe!: OutageProbe
   readonly epochs: EpochChanges
   private readonly over = new AbortController()
   private working: Promise<unknown> = Promise.resolve()
@@ -58,7 +65,7 @@ export class Stage {
     this.epochs = new EpochChanges(core, join(folder, 'epochs'))
   }
 
-  /** Resolves when all nodes serve, and callers are at work. */
+  /** Resolves when all nodes serve and the callers have begun. */
   static async set({ seed, nodes, callers, isServerAlone, logFolder }: StageOptions): Promise<Stage> {
     const folder = await mkdtemp(join(tmpdir(), 'countersign-chaos-nodes-'))
     const database = await DatabasePair.start(isServerAlone).catch(async (error) => {
@@ -77,7 +84,7 @@ export class Stage {
       stage = new Stage(folder, database, await openCore(config), seed)
       for (let index = 1; index <= nodes; index++)
         stage.nodes.push(await stage.makeNode(`node-${index}`, settings, logFolder))
-      // All at once, as after a power cut.
+      // All nodes start at once, as after a power cut.
       await Promise.all(stage.nodes.map((node) => node.start()))
       for (const name of TENANTS) stage.tenants.push(await stage.makeTenant(name))
       await stage.begin(seed, callers)
@@ -92,17 +99,17 @@ export class Stage {
     }
   }
 
-  /** Everybody ends what they are in the middle of. */
+  /** Waits until all callers have completed their calls. */
   async quieten(): Promise<void> {
     this.over.abort()
     await this.working
-    await this.pulse.stop()
+    await this.outageProbe.stop()
   }
 
   async clear(): Promise<void> {
     this.over.abort()
     for (const node of this.nodes) await node.dispose()
-    await this.pulse?.stop()
+    await this.outageProbe?.stop()
     await this.working
     await this.core.store.close()
     await this.database.dispose()
@@ -143,28 +150,28 @@ export class Stage {
       joan: base64(await face('joan')),
       blank: base64(await plain()),
     }
-    this.pulse = new Pulse(this.examiner, this.tenants[0]!)
-    const lives: Life[] = []
+    this.outageProbe = new OutageProbe(this.examiner, this.tenants[0]!)
+    const scenarios: Scenario[] = []
     for (const tenant of this.tenants) {
       const parts = (name: string) => ({
-        caller: this.caller(new Random(seed * 1000 + lives.length)),
+        caller: this.caller(new Random(seed * 1000 + scenarios.length)),
         tenant,
         name: `${tenant.name}-${name}`,
         photos,
       })
-      for (let i = 1; i <= callers; i++) lives.push(productionLife(parts(`person-${i}`)))
-      lives.push(sandboxLife(parts('trial')))
-      lives.push(guessingLife(parts('target'), (user) => this.unlock(user)))
-      lives.push(rotatingLife(parts('rotation')))
+      for (let i = 1; i <= callers; i++) scenarios.push(productionScenario(parts(`person-${i}`)))
+      scenarios.push(sandboxScenario(parts('trial')))
+      scenarios.push(guessingScenario(parts('target'), (user) => this.unlock(user)))
+      scenarios.push(rotatingScenario(parts('rotation')))
     }
-    lives.push(() => this.epochs.attempt(this.over.signal))
-    this.working = Promise.all(lives.map((life) => this.live(life)))
+    scenarios.push(() => this.epochs.attempt(this.over.signal))
+    this.working = Promise.all(scenarios.map((scenario) => this.live(scenario)))
   }
 
-  private async live(life: Life): Promise<void> {
+  private async live(scenario: Scenario): Promise<void> {
     try {
       while (!this.over.signal.aborted) {
-        await life()
+        await scenario()
         await sleep(PAUSE_MS)
       }
     } catch (error) {
@@ -176,7 +183,7 @@ export class Stage {
     return new Caller(this.nodes, this.journal, random, this.over.signal)
   }
 
-  /** As the command does, on a connection that no proxy disturbs, until it is confirmed. */
+  /** Ends a lockout as the command does, over a connection without a proxy, until the database confirms it. */
   private async unlock({ tenant, userId }: ChaosUser): Promise<void> {
     const { tenancy, operations } = this.core
     const { unlocked } = this.journal
@@ -192,7 +199,7 @@ export class Stage {
   }
 }
 
-/** What all nodes have in common. */
+/** Configuration that all nodes share. */
 function common(epochKeys: string): NodeJS.ProcessEnv {
   return {
     COUNTERSIGN_MASTER_KEY: randomBytes(32).toString('base64'),
@@ -204,10 +211,10 @@ function common(epochKeys: string): NodeJS.ProcessEnv {
     COUNTERSIGN_REPLAY_POLICY: 'reject',
     COUNTERSIGN_SANDBOX_RATE_LIMIT: `${RATE}`,
     COUNTERSIGN_EPOCH_KEYS: epochKeys,
-    // They follow each other from here.
+    // The campaign itself rotates the epochs.
     COUNTERSIGN_EPOCH_HOURS: '0',
     COUNTERSIGN_EPOCH_RETENTION_HOURS: '0',
-    // Callers find the nodes by themselves, as behind one load balancer.
+    // Callers choose a node themselves, as if one load balancer stood in front.
     COUNTERSIGN_PRODUCTION_URL: 'http://127.0.0.1:8080',
     COUNTERSIGN_SANDBOX_URL: 'http://127.0.0.1:8081',
     COUNTERSIGN_ADMIN_URL: 'http://127.0.0.1:8082',

@@ -1,18 +1,18 @@
-/** A TCP proxy between one node and one PostgreSQL, which fails in the ways that a network and the machines on its way do. */
+/** A TCP proxy between a node and a PostgreSQL server, which fails as networks and the machines on the way do. */
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 /**
- * What becomes of what is sent. `hang` delivers it once all is well again; a `black-hole` never does, and tells nobody; `swallow`
- * loses what the server answers.
+ * How the proxy treats data. `hang` delivers it after the fault; `black-hole` never does, without closing the connection; `swallow` loses
+ * what the server answers.
  */
 type Mode = 'pass' | 'refuse' | 'hang' | 'black-hole' | 'swallow'
 
-/** How a COMMIT fares whose answer its sender never sees. */
+/** The fate of a COMMIT whose answer never arrives. */
 export type CommitLoss = 'done and cut' | 'done in silence' | 'cut before'
 
-/** As PostgreSQL's simple query protocol ends it. */
+/** The COMMIT statement as PostgreSQL's simple query protocol sends it. */
 const COMMIT = Buffer.from('COMMIT\0')
 
 export class TcpProxy {
@@ -40,12 +40,12 @@ export class TcpProxy {
     return (this.door.address() as AddressInfo).port
   }
 
-  /** Ends every connection without a word of farewell: RST. */
+  /** Resets every connection (RST). */
   cut(): void {
     for (const link of this.links) link.reset()
   }
 
-  /** Ends every connection in order: FIN to both. */
+  /** Closes every connection in order (FIN to both ends). */
   finish(): void {
     for (const link of this.links) link.finish()
   }
@@ -62,7 +62,7 @@ export class TcpProxy {
     })
   }
 
-  /** What is connected now stays lost when all is well again. */
+  /** Connections that exist now stay lost after the fault. */
   blackHole(): void {
     this.mode = 'black-hole'
     for (const link of this.links) link.isLost = true
@@ -76,7 +76,7 @@ export class TcpProxy {
     this.delayMs = ms
   }
 
-  /** Until all is well again, of every COMMIT. */
+  /** Loses every COMMIT until the fault ends. */
   loseCommits(how: CommitLoss): void {
     this.commitLoss = how
   }
@@ -103,7 +103,7 @@ export class TcpProxy {
       return
     }
     const link = new Link(client, connect(this.target, '127.0.0.1'), {
-      /** Resolves when what was sent now is to arrive. */
+      /** Resolves when data sent now is to arrive. */
       passage: async (sentMs) => {
         if (this.mode === 'hang') await this.opened
         const waitMs = sentMs + this.delayMs - performance.now()
@@ -127,7 +127,7 @@ interface LinkParts {
 
 /** One connection through the proxy. */
 class Link {
-  /** Nothing passes any more in either direction, and neither end is told. */
+  /** No data passes any more in either direction, and neither end is closed. */
   isLost = false
   private isMute = false
   private cutsAtAnswer = false
@@ -138,7 +138,7 @@ class Link {
     private readonly server: Socket,
     private readonly parts: LinkParts,
   ) {
-    // Half-open ends are ended by us, in their turn.
+    // The proxy closes half-open connections itself, after the data before them.
     server.allowHalfOpen = true
     for (const socket of [client, server]) socket.setNoDelay(true).on('error', () => {})
     client.on('data', (chunk) => this.carry('server', () => this.toServer(chunk)))
@@ -160,12 +160,12 @@ class Link {
     this.server.end()
   }
 
-  /** Of a lost connection one end may have gone: the network, which is back, tells the other by RST when it sends next. */
+  /** Resets a lost connection whose other end may be gone, as a network does that works again when the next packet is sent. */
   forget(): void {
     if (this.isLost && this.client.destroyed) this.reset()
   }
 
-  /** In the order of sending, when the network lets it through. */
+  /** Passes data on in the order of sending, once the network lets it through. */
   private carry(to: 'server' | 'client', act: () => void): void {
     const passage = this.parts.passage(performance.now())
     this.order[to] = this.order[to].then(async () => {
@@ -190,7 +190,7 @@ class Link {
       this.reset()
       return
     }
-    // What follows a gap nobody could read.
+    // Nobody could read the data after a gap.
     this.isMute ||= this.parts.isSwallowing()
     if (!this.isMute) this.client.write(chunk)
   }

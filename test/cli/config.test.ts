@@ -124,7 +124,7 @@ describe('config check', () => {
     expect(json).toEqual({
       ok: false,
       problems: [
-        'Cannot use the PostgreSQL database db on 127.0.0.1:1: connect ECONNREFUSED 127.0.0.1:1. Is PostgreSQL running there, does it listen at this address and port, and does no firewall stand between?',
+        'Cannot use the PostgreSQL database db on 127.0.0.1:1: connect ECONNREFUSED 127.0.0.1:1. Check that PostgreSQL is running, that it listens on this address and port, and that no firewall blocks it.',
       ],
       warnings: [],
     })

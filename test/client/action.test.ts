@@ -59,26 +59,29 @@ const REFUSED: Array<[what: string, value: unknown, path: string, why: RegExp]> 
   ['an object that holds itself', cyclic, 'action.self', /itself/],
 ]
 
-describe('an action with', () => {
-  it.each(REFUSED)('%s is refused by its path', async (_what, value, path, why) => {
-    const action = value as ActionLike
-    const refusal = await actionHash(action).then(
-      () => null,
-      (error: unknown) => error as Error,
-    )
-    expect(refusal).toBeInstanceOf(TypeError)
-    expect(refusal!.message.startsWith(`${path} `)).toBe(true)
-    expect(refusal!.message).toMatch(why)
+describe('an action', () => {
+  it.each(REFUSED)(
+    'is refused with the path of the member when it holds %s',
+    async (_what, value, path, why) => {
+      const action = value as ActionLike
+      const refusal = await actionHash(action).then(
+        () => null,
+        (error: unknown) => error as Error,
+      )
+      expect(refusal).toBeInstanceOf(TypeError)
+      expect(refusal!.message.startsWith(`${path} `)).toBe(true)
+      expect(refusal!.message).toMatch(why)
 
-    const fake = new FakeCountersign()
-    const client = fake.client()
-    const image = new Uint8Array([1])
-    await expect(client.verify({ user_id: 'ada', image, action })).rejects.toThrow(TypeError)
-    await expect(client.createChallenge({ user_id: 'ada', action })).rejects.toThrow(TypeError)
-    expect(fake.requests).toEqual([])
-  })
+      const fake = new FakeCountersign()
+      const client = fake.client()
+      const image = new Uint8Array([1])
+      await expect(client.verify({ user_id: 'ada', image, action })).rejects.toThrow(TypeError)
+      await expect(client.createChallenge({ user_id: 'ada', action })).rejects.toThrow(TypeError)
+      expect(fake.requests).toEqual([])
+    },
+  )
 
-  it('plain objects of any realm, arrays, strings, booleans, null and safe numbers is taken', async () => {
+  it('may hold plain objects of any realm, arrays, strings, booleans, null and safe numbers', async () => {
     const plain = { a: [1, 'x', true, null, { b: -0.5 }], c: Object.assign(Object.create(null), { d: 1 }) }
     const foreign = runInNewContext('({ a: [1, "x", true, null, { b: -0.5 }], c: { d: 1 } })')
     expect(await actionHash(foreign)).toBe(await actionHash(plain))

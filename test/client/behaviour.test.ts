@@ -42,7 +42,7 @@ beforeAll(async () => {
     // A busy machine takes its time with twenty frames.
     COUNTERSIGN_DEADLINE_MS: '60000',
   })
-  // To a whole second, so that what is told in seconds does not hang on when the test began.
+  // The clock starts at a whole second, so that times in seconds do not depend on when the test began.
   running.clock.advance(1000 - (running.clock.now() % 1000))
   photos = {
     blank: base64(await plain()),
@@ -109,7 +109,7 @@ describe.each(LANGUAGES)('the SDK for $name', ({ isThere, driver: start }) => {
 
 describe('the package for Python', () => {
   it.skipIf(!canInstallPython)(
-    'is installed from its wheel, with its types, and keeps to its tests and to the vectors',
+    'installs from its wheel with its types, and passes its tests and the vectors',
     async () => {
       const { stdout } = await run(python, ['-I', join(DRIVERS, 'driver.py'), 'where'])
       expect(stdout).toContain(folder)
@@ -131,7 +131,7 @@ describe('the package for Python', () => {
 })
 
 describe('the types of the package for Python', () => {
-  it.skipIf(!typeChecker)('hold in mypy’s strict mode', async () => {
+  it.skipIf(!typeChecker)('pass mypy in strict mode', async () => {
     const args = ['-m', 'mypy', '--strict', '--cache-dir', join(folder, 'mypy'), 'countersign']
     const { stdout } = await run(typeChecker!, args, { cwd: packageFile('src', 'client-python') })
     expect(stdout).toMatch(/^Success/)
@@ -142,7 +142,7 @@ describe('the module for Go', () => {
   const source = packageFile('src', 'client-go')
 
   it.skipIf(!canBuildGo)(
-    'is formatted, passes go vet, and keeps to its tests and to the vectors',
+    'is formatted, and passes go vet, its tests and the vectors',
     async () => {
       const { stdout } = await run('gofmt', ['-l', '.', join(DRIVERS, 'go')], { cwd: source })
       expect(stdout).toBe('')

@@ -37,7 +37,7 @@ describe('the canonical form', () => {
     )
   })
 
-  it('says what the value says, does not depend on the order of members, and is its own canonical form', () => {
+  it('parses to the same value, does not depend on the order of members, and is its own canonical form', () => {
     check(
       fc.property(action, (value) => {
         const text = canonicalJson(value)
@@ -49,7 +49,7 @@ describe('the canonical form', () => {
     )
   })
 
-  it('of anything that JavaScript has is that of what JSON.stringify sends, or a TypeError', () => {
+  it('equals that of the JSON that JSON.stringify sends, or throws a TypeError, for any value of JavaScript', () => {
     const anything = fc.anything({
       withBigInt: true,
       withBoxedValues: true,
@@ -76,7 +76,7 @@ describe('the canonical form', () => {
     )
   })
 
-  it('of a lone surrogate is refused', () => {
+  it('refuses a lone surrogate', () => {
     const surrogate = fc.integer({ min: 0xd800, max: 0xdfff }).map((unit) => String.fromCharCode(unit))
     check(
       fc.property(surrogate, fc.constantFrom('', 'a'), (lone, around) => {

@@ -19,11 +19,11 @@ describe(vectors.source, () => {
       expect(canonicalJson(JSON.parse(input))).toBe(canonical)
     })
 
-  it.each(vectors.numbers)('the number %s is %s', (hex, canonical) => {
+  it.each(vectors.numbers)('writes the number %s as %s', (hex, canonical) => {
     expect(canonicalJson(double(hex))).toBe(canonical)
   })
 
-  it.each(vectors.refused)('%s is no JSON number', (hex) => {
+  it.each(vectors.refused)('refuses the number %s, which JSON does not have', (hex) => {
     expect(() => canonicalJson(double(hex))).toThrow(TypeError)
   })
 })

@@ -7,8 +7,8 @@ import {
   MemoryReplayStore,
   VerdictError,
 } from '../../src/client/index.js'
-import { SANDBOX_OUTCOMES } from '../../src/client/sandbox-rules.js'
 import { FakeCountersign } from '../../src/client/testing.js'
+import { SANDBOX_EFFECTS } from '../../src/verification/sandbox-outcomes.js'
 import { allowReturn, RETURN_ORIGIN, Visitor } from '../support/capture-page.js'
 import { base64 } from '../support/faces.js'
 import { plain } from '../support/images.js'
@@ -128,7 +128,7 @@ const refusal = (call: Promise<unknown>) =>
   )
 
 describe('the service in memory', () => {
-  it.each([...Object.keys(SANDBOX_OUTCOMES), ' of no outcome'])(
+  it.each([...Object.keys(SANDBOX_EFFECTS), ' without an outcome'])(
     'answers sessions of a user %s as the sandbox does',
     async (suffix) => {
       const [real, fake] = await both(async (client, personAt) => {
@@ -237,7 +237,7 @@ describe('the service in memory', () => {
     })
   })
 
-  it('leads back only where it is told, and keeps to the scopes of the key', async () => {
+  it('refuses a return_url of another origin, and a key without the scope', async () => {
     const fake = new FakeCountersign({ returnOrigins: ['https://app.example'], scopes: ['verify'] })
     const client = fake.client()
     const base = { user_id: 'u+match', action }
@@ -263,7 +263,7 @@ describe('a capture session', () => {
       (error: unknown) => (error instanceof VerdictError ? error.code : error),
     )
 
-  it('ends with a verdict that is taken for this person’s session, action and user, once', async () => {
+  it('ends with a verdict that is accepted once, for this person’s session, action and user', async () => {
     const client = sandbox()
     const session = await approvedSession(client)
     expect(session).toMatchObject({
@@ -297,7 +297,7 @@ describe('a capture session', () => {
     expect(await code(client.verifyVerdict(kept, expected))).toBe('approved')
   })
 
-  it('is not taken without the id that was kept, or with a nonce beside it', async () => {
+  it('is refused as a verdict without the id that was kept, and with both the id and a nonce', async () => {
     const client = sandbox()
     const { session_id } = await client.createCaptureSession({ user_id: 'ada+match', action, return_url })
     const session = await client.getCaptureSession(session_id)
@@ -308,7 +308,7 @@ describe('a capture session', () => {
     ).rejects.toThrow('give one of them')
   })
 
-  it('without a verdict says what it has instead', async () => {
+  it('has an error that names its state where it has no verdict', async () => {
     const client = sandbox()
     const verdictOf = async (user_id: string, play: (person: Person) => Promise<unknown>, fields = {}) => {
       const asked = { user_id, action, return_url, ...fields }
@@ -331,7 +331,7 @@ describe('a capture session', () => {
     )
   })
 
-  it('is made once, however often the answer is lost on the way', async () => {
+  it('is created once, even where the answer is lost on the way', async () => {
     const client = sandbox({ baseUrl: proxy.url, maxRetries: 2 })
     let lost = 1
     proxy.mischief = async (_request, forward) => {

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { packageFile } from '../../src/lib/package-root.js'
 
 const MAX_UNPACKED_BYTES = 260_000
-/** As docs/guides/capture.md says. */
+/** Sizes that docs/guides/capture.md states. */
 const MAX_CAPTURE_BYTES = 42_000
 const MAX_CAPTURE_GZIP_BYTES = 15_000
 
@@ -49,7 +49,7 @@ it('is under 260 kB, and holds code, types, readme and licence', () => {
   expect(others.sort()).toEqual(['LICENSE', 'README.md', 'package.json'])
 })
 
-it('brings jose alone', () => {
+it('depends only on jose', () => {
   expect(Object.keys(manifest().dependencies)).toEqual(['jose'])
   const { packages } = JSON.parse(readFileSync(join(folder, 'package-lock.json'), 'utf8'))
   const installed = Object.entries<{ link?: boolean }>(packages)
@@ -58,7 +58,7 @@ it('brings jose alone', () => {
   expect(installed.sort()).toEqual(['node_modules/countersign-client', 'node_modules/jose'])
 })
 
-it('has what its manifest points to', () => {
+it('holds every file that its manifest points to', () => {
   const pointed = manifest().exports as Record<string, string | Record<string, string>>
   const files = packed.files.map(({ path }) => `./${path}`)
   const missing = Object.values(pointed)
@@ -129,7 +129,7 @@ it.each([
     "is possibly 'null'",
   ],
   ['a claim that the action lacks', 'claims.action.amount', 'claims.action.amuont', 'amuont'],
-])('is told of %s by the compiler', async (_mistake, right, wrong, complaint) => {
+])('has types by which the compiler refuses %s', async (_mistake, right, wrong, complaint) => {
   await writeFile(join(folder, 'wrong.ts'), APP.replace(right, wrong))
   expect(compile('wrong.ts')).toContain(complaint)
 })

@@ -170,7 +170,7 @@ describe('the five calls', () => {
     expect(decodeJwt(again.jwt, tenant.secret.secret).claims.nonce).toBe('mine')
   })
 
-  it('repeat with a key of the caller, and no nonce, is the same request', async () => {
+  it('send the same request when they are repeated with the caller’s key and no nonce', async () => {
     const call = () =>
       sandbox().verify({ user_id: 'u+match', image: ada, action: 'x' }, { idempotencyKey: 'key-2' })
     const [first, second] = [await call(), await call()]
@@ -198,15 +198,15 @@ describe('the five calls', () => {
     expect(proxy.requests).toEqual([])
   })
 
-  it('name an action that is missing before anything is sent', async () => {
+  it('report a missing action before anything is sent', async () => {
     const request = { user_id: 'u+match', image: ada } as unknown as VerifyRequest
     await expect(sandbox().verify(request)).rejects.toThrow('action is required')
     expect(proxy.requests).toEqual([])
   })
 })
 
-describe('what is wrong is said', () => {
-  it('with the field and the issue of the first details', async () => {
+describe('an error of the SDK', () => {
+  it('names the field and the issue of the first details', async () => {
     const invalid = await caught(sandbox().enroll({ user_id: '', image: ada }))
     const [{ path, issue }] = (invalid as ApiError).details as [{ path: string; issue: string }]
     expect((invalid as ApiError).message).toContain(
@@ -223,7 +223,7 @@ describe('what is wrong is said', () => {
     })
   })
 
-  it('by a service of an older version, which names no remedy', async () => {
+  it('has no remedy from an older version of the service', async () => {
     const old = { error: 'not_found', code: 'reference_not_found', message: 'Nobody.', request_id: 'req_1' }
     const answer = { status: 404, headers: { 'x-request-id': 'req_1' }, body: JSON.stringify(old) }
     proxy.mischief = async () => signed(answer, '/v1/verify', 'POST', tenant.secret.secret, tenant.secret.id)
@@ -235,7 +235,7 @@ describe('what is wrong is said', () => {
     })
   })
 
-  it('of a photo that is missing, empty or none, before anything is sent', async () => {
+  it('names a photo that is missing, empty or no photo, before anything is sent', async () => {
     const photos: Array<[object, string]> = [
       [{}, 'image is required'],
       [{ image: null }, 'image is required'],
@@ -256,7 +256,7 @@ describe('what is wrong is said', () => {
     expect(proxy.requests).toEqual([])
   })
 
-  it('the error about photos that are too large gives MiB and names the largest, before anything is sent', async () => {
+  it('states the size in MiB and names the largest photo where photos are too large, before anything is sent', async () => {
     const large = new Uint8Array(15 * 2 ** 20)
     const small = new Uint8Array(1000)
     const client = sandbox()
@@ -283,7 +283,7 @@ describe('what is wrong is said', () => {
     expect(proxy.requests).toEqual([])
   })
 
-  it('a body of photos may have as many bytes as the installation takes', async () => {
+  it('is not thrown for a body of as many bytes as the installation takes', async () => {
     const image = Buffer.concat([ada, Buffer.alloc(5 * 2 ** 20)])
     const call = (options: Partial<CountersignOptions>) =>
       sandbox(options).verify({ user_id: 'u+match', image, action: 'x' })
@@ -291,7 +291,7 @@ describe('what is wrong is said', () => {
     expect(await caught(call({ maxBodyBytes: 2 ** 20 }))).toMatchObject({ code: 'body_too_large' })
   })
 
-  it('the error of a failed connection names the code of its cause', async () => {
+  it('names the code of the cause where the connection failed', async () => {
     const server = createServer().listen(0, '127.0.0.1')
     await once(server, 'listening')
     const { port } = server.address() as AddressInfo
@@ -303,7 +303,7 @@ describe('what is wrong is said', () => {
     )
   })
 
-  it('the error of a failed connection without a code names no address, which may name a user', async () => {
+  it('names no address where the connection failed without a code, because the address may name a user', async () => {
     const refused = async () => {
       throw new TypeError('fetch failed for ada@example.com')
     }
@@ -311,14 +311,14 @@ describe('what is wrong is said', () => {
     expect((error as ConnectionError).message).toMatch(/\/health failed\. \(1 attempt/)
   })
 
-  it('the error about a file’s name where a photo belongs says to pass the bytes', async () => {
+  it('says to pass the bytes where a file’s name was passed as a photo', async () => {
     for (const image of ['ada.jpg', './photos/ada-today.PNG', 'C:\\ada.heic'])
       await expect(sandbox().verify({ user_id: 'u', image, action: 'x' })).rejects.toThrow(
         new TypeError("image looks like a file's name: pass its bytes"),
       )
   })
 
-  it('the error about a photo has the guidance as codes, and the page about a body that is not sent', async () => {
+  it('has the guidance as codes for a photo, and the page of the code for a body that is not sent', async () => {
     const refused = (await caught(
       sandbox().verify({ user_id: 'ada+no_face', image: ada, action: 'x' }),
     )) as ApiError
@@ -332,7 +332,7 @@ describe('what is wrong is said', () => {
     expect(unknown.guidance).toEqual([])
   })
 
-  it('of a time-out: how often it was tried, and how long in all', async () => {
+  it('states the number of attempts and the total time after a time-out', async () => {
     proxy.mischief = () => new Promise(() => {})
     const error = await caught(sandbox({ timeoutMs: 40, maxRetries: 1 }).health())
     expect(error).toMatchObject({ code: 'timeout', attempts: 2 })
@@ -340,7 +340,7 @@ describe('what is wrong is said', () => {
     expect((error as TimeoutError).elapsedMs).toBeGreaterThanOrEqual(79)
   })
 
-  it('of a verdict of another tenant or environment: both values', async () => {
+  it('states both values for a verdict of another tenant or environment', async () => {
     const { jwt } = await sandbox().verify({ user_id: 'u+match', image: ada, action: 'x' })
     const expected = { userId: 'u+match', action: 'x' }
     const other = await caught(sandbox({ tenantId: 'ten_other' }).verifyVerdict(jwt, expected))
@@ -356,7 +356,7 @@ describe('what is wrong is said', () => {
   })
 })
 
-describe('a clock of this machine that is wrong', () => {
+describe('a wrong clock of this machine', () => {
   const stepUp = async (client: Countersign) => {
     const { jwt } = await client.verify({ user_id: 'u+match', image: ada, action: 'x' })
     return client.verifyVerdict(jwt, { userId: 'u+match', action: 'x' })
@@ -364,11 +364,11 @@ describe('a clock of this machine that is wrong', () => {
   const by = (seconds: number, options: Partial<CountersignOptions> = {}) =>
     sandbox({ now: () => running.clock.now() + 1000 * seconds, ...options })
 
-  it.each([-58, -6, 58])('by %i s is no outage: verdicts pass', async (seconds) => {
+  it.each([-58, -6, 58])('lets verdicts pass where it differs by %i s', async (seconds) => {
     await expect(stepUp(by(seconds))).resolves.toMatchObject({ verdict: 'approved' })
   })
 
-  it('by more than clockToleranceSeconds is told by how much, and logged', async () => {
+  it('is reported and logged with the difference beyond clockToleranceSeconds', async () => {
     const warnings: object[] = []
     const logger = { debug: () => {}, warn: (facts: object) => void warnings.push(facts) }
     const message = expect.stringMatching(
@@ -382,7 +382,7 @@ describe('a clock of this machine that is wrong', () => {
     await expect(stepUp(by(-65, { clockToleranceSeconds: 120 }))).resolves.toMatchObject({ sub: 'u+match' })
   })
 
-  it('by more than signatureToleranceSeconds is told by how much, in either direction', async () => {
+  it('is reported with the difference beyond signatureToleranceSeconds, in either direction', async () => {
     await expect(by(-400).health()).rejects.toThrow(
       /It was signed (399|400) s ahead of this machine's clock; 300 s/,
     )
@@ -393,8 +393,8 @@ describe('a clock of this machine that is wrong', () => {
   })
 })
 
-describe('an application may watch its calls', () => {
-  it('by hooks and a logger, with the number of tries, and without key, photo or verdict', async () => {
+describe('an application', () => {
+  it('watches its calls by hooks and a logger, which get the number of attempts but no key, photo or verdict', async () => {
     const seen: Array<{ event: string; facts: object }> = []
     const note = (event: string) => (facts: object) => void seen.push({ event, facts })
     let failures = 1
@@ -417,7 +417,7 @@ describe('an application may watch its calls', () => {
       expect(told).not.toContain(secret)
   })
 
-  it('and give them up: nothing is sent, no verdict used', async () => {
+  it('can abort its calls: nothing is sent, and no verdict is used', async () => {
     const signal = AbortSignal.abort(new Error('the client went away'))
     const calls = (client: Countersign) => [
       client.enroll({ user_id: 'u+match', image: ada }, { signal }),
@@ -438,7 +438,7 @@ describe('an application may watch its calls', () => {
 })
 
 describe('a rotation', () => {
-  it('is survived with the old secret, the new one, and both', async () => {
+  it('leaves answers valid under the old secret, the new one, and both', async () => {
     const own = await running.tenant()
     const client = (signingSecret: CountersignOptions['signingSecret']) =>
       sandbox({ apiKey: own.sandboxKey, signingSecret, tenantId: own.id })
@@ -460,7 +460,7 @@ describe('a rotation', () => {
     for (const backend of [after, both]) await expect(backend.health()).resolves.toBeDefined()
   })
 
-  it('that lost its new secret is mended by another with force, whether secrets have ids or not', async () => {
+  it('can be repeated with force after its new secret was lost, whether secrets have ids or not', async () => {
     for (const form of ['with ids', 'plain'] as const) {
       const own = await running.tenant()
       const client = (signingSecret: CountersignOptions['signingSecret']) =>
@@ -492,7 +492,7 @@ describe('a rotation', () => {
     }
   })
 
-  it('whose answer got lost tells the retry that its secret is gone, and the way out is force', async () => {
+  it('answers the retry of a lost answer with secret_already_told, and another one with force succeeds', async () => {
     const own = await running.tenant()
     const client = (signingSecret: CountersignOptions['signingSecret']) =>
       sandbox({ apiKey: own.sandboxKey, signingSecret, tenantId: own.id })
@@ -515,7 +515,7 @@ describe('a rotation', () => {
     await expect(client(signing_secret).health()).resolves.toMatchObject({ environment: 'sandbox' })
   })
 
-  it('needs no restart where the secrets are read anew', async () => {
+  it('needs no restart where the secrets are read before each use', async () => {
     const own = await running.tenant()
     let stored: CountersignOptions['signingSecret'] = own.secret.secret
     const backend = sandbox({
@@ -531,39 +531,39 @@ describe('a rotation', () => {
   })
 })
 
-describe('an answer is refused', () => {
+describe('an answer', () => {
   const verifyOnce = (client = sandbox()) =>
     caught(client.verify({ user_id: 'u+match', image: ada, action: { amount: 1 } }))
 
   for (const [title, change, code] of [
     [
-      'with a changed body',
+      'is refused with a changed body',
       (answer: Returning) => ({ ...answer, body: `${answer.body}`.replace('approved', 'rejected') }),
       'signature_invalid',
     ],
     ['with another status', (answer: Returning) => ({ ...answer, status: 201 }), 'signature_invalid'],
     [
-      'with another request id',
+      'is refused with another request id',
       (answer: Returning) => ({ ...answer, headers: { ...answer.headers, 'x-request-id': 'r' } }),
       'signature_invalid',
     ],
     [
-      'without a signature',
+      'is refused without a signature',
       ({ headers: { 'x-svc-signature': _, ...headers }, ...answer }: Returning) => ({ ...answer, headers }),
       'signature_missing',
     ],
     [
-      'with a signature of another form',
+      'is refused with a signature of another form',
       (answer: Returning) => ({ ...answer, headers: { ...answer.headers, 'x-svc-signature': 't=1,v2=00' } }),
       'signature_malformed',
     ],
     [
-      'signed by somebody else',
+      'is refused when somebody else signed it',
       (answer: Returning) => signed(answer, '/v1/verify', 'POST', 'svc-sec-other', tenant.secret.id),
       'signature_invalid',
     ],
     [
-      'signed for another path',
+      'is refused when it was signed for another path',
       (answer: Returning) => signed(answer, '/v1/enroll', 'POST', tenant.secret.secret),
       'signature_invalid',
     ],
@@ -576,14 +576,14 @@ describe('an answer is refused', () => {
       expect(proxy.requests).toHaveLength(1)
     })
 
-  it('that was signed more than 300 s ago or ahead, and not one at 299', async () => {
+  it('is refused when it was signed more than 300 s ago or ahead, and accepted at 299 s', async () => {
     const at = (shiftSeconds: number) => sandbox({ now: () => running.clock.now() + shiftSeconds * 1000 })
     for (const shift of [-302, 302])
       expect(await caught(at(shift).health())).toMatchObject({ code: 'signature_expired' })
     for (const shift of [-299, 299]) await expect(at(shift).health()).resolves.toBeDefined()
   })
 
-  it('that is well signed and answers another verify', async () => {
+  it('is refused when it is well signed and answers another verify', async () => {
     let kept: Returning | undefined
     proxy.mischief = async (_request, forward) => {
       kept ??= await forward()
@@ -595,7 +595,7 @@ describe('an answer is refused', () => {
     expect(await caught(other)).toMatchObject({ code: 'response_mismatch' })
   })
 
-  it('that is well signed and is about another user', async () => {
+  it('is refused when it is well signed and is about another user', async () => {
     let kept: Returning | undefined
     proxy.mischief = async (_request, forward) => {
       kept ??= await forward()
@@ -607,7 +607,7 @@ describe('an answer is refused', () => {
     })
   })
 
-  it('when a refusal that says something about a user is not the tenant’s', async () => {
+  it('is refused when it is an error about a user that the tenant’s secret did not sign', async () => {
     proxy.mischief = () => ({
       status: 404,
       headers: { 'content-type': 'application/json', 'x-request-id': 'r' },
@@ -621,7 +621,7 @@ describe('an answer is refused', () => {
     expect(await verifyOnce()).toMatchObject({ code: 'signature_missing' })
   })
 
-  it('when somebody in the middle with a sandbox key has the sandbox answer a call of production', async () => {
+  it('is refused when somebody in the middle has the sandbox answer a call of production', async () => {
     const own = await running.tenant()
     const { key: apiKey } = await running.production(own)
     const client = (options: Partial<CountersignOptions>) =>
@@ -660,7 +660,7 @@ describe('an answer is refused', () => {
     expect(await honest.getUser('gdpr-user')).toMatchObject({ user_id: 'gdpr-user' })
   })
 
-  it('and with verifyResponses: false is not looked at', async () => {
+  it('is accepted without a signature where verifyResponses is false', async () => {
     proxy.mischief = async (_request, forward) => {
       const { headers, ...answer } = await forward()
       return { ...answer, headers: { 'content-type': headers['content-type']! } }
@@ -670,7 +670,7 @@ describe('an answer is refused', () => {
 })
 
 describe('a refusal of the API key', () => {
-  it('is told though no tenant could sign it, and says that it is not verified', async () => {
+  it('is thrown although no tenant could sign it, and is marked as not verified', async () => {
     const unknown = `svc-sbx-${'0'.repeat(49)}`
     expect(await caught(sandbox({ apiKey: unknown }).health())).toMatchObject({
       code: 'malformed_api_key',
@@ -682,7 +682,7 @@ describe('a refusal of the API key', () => {
 })
 
 describe('retries', () => {
-  it('with one idempotency key, so that an answer lost on the way is got again', async () => {
+  it('use one idempotency key, so that they get an answer that was lost on the way', async () => {
     let lost: Returning | undefined
     proxy.mischief = async (_request, forward) => {
       const answer = await forward()
@@ -699,7 +699,7 @@ describe('retries', () => {
     expect(key(2)).not.toBe(key(0))
   })
 
-  it('are not made of guidance, which the next frame asks for anyway', async () => {
+  it('leave out guidance, which the next frame asks for anyway', async () => {
     const { guidance } = await sandbox().guide({ image: ada, step: 'turn_left', user_id: 'u+turn_more' })
     expect(guidance).toEqual(['turn_more'])
     proxy.requests = []
@@ -727,7 +727,7 @@ describe('retries', () => {
     expect(proxy.requests).toHaveLength(1)
   })
 
-  it('follow a proxy’s 502 and not its 404', async () => {
+  it('happen after a proxy’s 502 and not after its 404', async () => {
     const page = (status: number) => ({
       status,
       headers: { 'content-type': 'text/html' },
@@ -741,7 +741,7 @@ describe('retries', () => {
     expect(proxy.requests).toHaveLength(1)
   })
 
-  it('do not follow a refusal, a forged answer or a redirect', async () => {
+  it('do not happen after a refusal, a forged answer or a redirect', async () => {
     await caught(sandbox().verify({ user_id: 'stranger', image: ada, action: 'x' }))
     expect(proxy.requests).toHaveLength(1)
     proxy.mischief = () => ({ status: 307, headers: { location: running.service.url('sandbox') }, body: '' })
@@ -749,14 +749,14 @@ describe('retries', () => {
     expect(proxy.requests).toHaveLength(2)
   })
 
-  it('end with what went wrong: no connection, no answer in time', async () => {
+  it('end with the error of the last attempt: no connection, or no answer in time', async () => {
     proxy.mischief = () => null
     expect(await caught(sandbox({ maxRetries: 1 }).health())).toBeInstanceOf(ConnectionError)
     proxy.mischief = () => new Promise(() => {})
     expect(await caught(sandbox({ maxRetries: 0, timeoutMs: 50 }).health())).toBeInstanceOf(TimeoutError)
   })
 
-  it('end at once when the caller hangs up, with the caller’s own reason', async () => {
+  it('end at once with the caller’s own reason when the caller aborts', async () => {
     const hangUp = new AbortController()
     const reason = new Error('enough')
     proxy.mischief = () => {
@@ -793,7 +793,7 @@ describe('options that cannot work', () => {
       expect(() => sandbox(options)).toThrow(TypeError)
     })
 
-  it('are named when they are missing', () => {
+  it('are named in the error when they are missing', () => {
     for (const name of ['apiKey', 'baseUrl', 'signingSecret'])
       expect(() => sandbox({ [name]: undefined })).toThrow(`${name} is required`)
   })
@@ -810,13 +810,13 @@ describe('options that cannot work', () => {
     await expect(verdict).rejects.toThrow(TypeError)
   })
 
-  it('allow clear text where asked, and to this host', () => {
+  it('do not include http to this host, and to others with allowInsecureHttp', () => {
     expect(() => sandbox({ baseUrl: 'http://example.test/v1', allowInsecureHttp: true })).not.toThrow()
     expect(() => sandbox({ baseUrl: 'http://[::1]:8081/v1/' })).not.toThrow()
   })
 })
 
-it('neither key nor secret shows when a client or its error is printed', async () => {
+it('shows neither key nor secret when a client or its error is printed', async () => {
   const client = sandbox()
   const error = await caught(client.verify({ user_id: 'stranger', image: ada, action: 'x' }))
   const shown = inspect([client, error], { depth: 10, showHidden: true }) + JSON.stringify(client)

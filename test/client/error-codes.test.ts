@@ -10,7 +10,7 @@ describe('the SDK’s error codes', () => {
     expect([...ERROR_CATEGORIES].sort()).toEqual([...categories].sort())
   })
 
-  it('that are believed without a signature say nothing about a user', () => {
+  it('say nothing about a user where they are believed without a signature', () => {
     for (const code of UNVERIFIABLE_CODES) {
       const { category } = ERRORS[code as keyof typeof ERRORS]
       expect(category, code).not.toMatch(/biometric_rejected|conflict|rate_limited/)

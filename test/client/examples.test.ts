@@ -93,7 +93,7 @@ describe.each(PROGRAMS)('the example in %s', (language, isThere, program, args) 
   )
 
   it.skipIf(!isThere)(
-    'trusts nothing under another secret, and says that it is the signature',
+    'refuses everything under another secret, and names the signature as the reason',
     async () => {
       const failed = lines(program, [...args, ...photos], language, {
         CS_SIGNING_SECRETS: `${tenant.secret.id}:svc-sec-other`,
@@ -106,7 +106,7 @@ describe.each(PROGRAMS)('the example in %s', (language, isThere, program, args) 
 
 describe.each(PROGRAMS)('the example in %s, when something is wrong,', (language, isThere, program, args) => {
   it.skipIf(!isThere)(
-    'trusts no verdict of evaluation grade unless it is told to',
+    'refuses a verdict of evaluation grade unless it is set to accept it',
     async () => {
       const failed = lines(program, [...args, ...photos], language, { CS_ACCEPT_EVALUATION: '' })
       await expect(failed).rejects.toThrow(/evaluation|model_grade/)
@@ -115,7 +115,7 @@ describe.each(PROGRAMS)('the example in %s, when something is wrong,', (language
   )
 
   it.skipIf(!isThere)(
-    'names a wrong API key',
+    'names a wrong API key as the reason',
     async () => {
       const failed = lines(program, [...args, ...photos], language, {
         CS_API_KEY: `svc-prod-${'0'.repeat(49)}`,
@@ -126,7 +126,7 @@ describe.each(PROGRAMS)('the example in %s, when something is wrong,', (language
   )
 
   it.skipIf(!isThere)(
-    'stops there, and erases the user that it has enrolled',
+    'stops after the failed step, and erases the user that it has enrolled',
     async () => {
       const grace = join(folder, 'grace.jpg')
       await writeFile(grace, await face('grace'))
@@ -153,8 +153,8 @@ it.skipIf(!hasShell)('the example in shell takes a photo longer than an argument
   expect(words(said)).toEqual(DONE)
 })
 
-describe('the test vectors hold', () => {
-  it.skipIf(!hasShell)('in bash with openssl', async () => {
+describe('the test vectors', () => {
+  it.skipIf(!hasShell)('hold in bash with openssl', async () => {
     const vectors = JSON.parse(await readFile(join(EXAMPLES, 'vectors.json'), 'utf8'))
     const judge = (call: string, args: string[], input = '') =>
       spawnSync('bash', ['-c', `. ./countersign.sh; ${call} "$@"`, 'bash', ...args], {
@@ -171,7 +171,7 @@ describe('the test vectors hold', () => {
       const judged = judge('signature_holds', args, vector.body)
       expect(judged.status === 0, `${vector.title} ${judged.stderr}`).toBe(vector.valid)
     }
-    // What the shell checks of a verdict is its signature.
+    // The shell checks only the signature of a verdict.
     const ofSignature = [null, 'signature_invalid']
     for (const vector of vectors.verdicts.filter(({ error }: { error: string | null }) =>
       ofSignature.includes(error),

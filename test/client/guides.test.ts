@@ -61,7 +61,7 @@ describe.each(pages.map((page) => [page.slice(packageFile().length + 1), page]))
 
 describe('the JavaScript of the examples', () => {
   it('compiles under strict', () => {
-    // In a folder each; what lies beside them makes the test vectors.
+    // Each example has a folder. The files next to the folders make the test vectors.
     const files = readdirSync(EXAMPLES, { recursive: true, encoding: 'utf8' }).filter((name) =>
       /\/.*\.mjs$/.test(name),
     )
@@ -207,7 +207,7 @@ describe('the code of the guides', () => {
     )
   })
 
-  it('step-up: a verdict of photos alone carries no transfer out, and neither does a capture that was seen before', async () => {
+  it('step-up: a verdict made only of photos carries no transfer out, and neither does a capture that was seen before', async () => {
     sandboxBank = await startBank({
       ...production,
       CS_BASE_URL: running.service.url('sandbox'),
@@ -244,7 +244,7 @@ describe('the code of the guides', () => {
     )
   })
 
-  it('step-up: leads to the way without the face whoever is locked out or refused three times, and refuses it to nobody', async () => {
+  it('step-up: offers the way without the face after a lockout or three refusals, and takes it from every signed-in user', async () => {
     // @ts-expect-error plain JavaScript for the browser
     const { enrol, transfer, transferByPhone } = await import('../../docs/examples/express/page.mjs')
     const [ada, unreadable] = [urlOf(await face('ada')), urlOf(Buffer.from('no picture'))]
@@ -277,7 +277,7 @@ describe('the code of the guides', () => {
     expect(await transferByPhone(bank, '', '1.00', 'Grace')).toMatchObject({ error: 'unauthenticated' })
   })
 
-  it('step-up: whatever goes wrong is answered in JSON, without a stack', async () => {
+  it('step-up: answers every failure in JSON, without a stack', async () => {
     const post = (path: string, body: string) =>
       fetch(bank + path, {
         method: 'POST',
@@ -358,7 +358,7 @@ describe('the code of the guides', () => {
     await rotate('--force')
     expect(await inFile()).toHaveLength(accident === 'that got lost' ? 1 : 2)
     await stepUp(inFile)
-    // With the documented form of an environment variable, and without ids.
+    // The secrets have the documented form of an environment variable, and no ids.
     await stepUp((await inFile()).map((one) => `${one.id}:${one.secret}`))
     await stepUp((await inFile()).map((one) => one.secret))
     await expect(stepUp(own.secret)).rejects.toThrow('No configured secret')

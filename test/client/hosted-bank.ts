@@ -80,7 +80,7 @@ export function keepsToTheHostedPage(command?: () => Promise<string[]>): void {
     ])
   })
 
-  it('carries nothing out for who is refused, goes back, or is not done', async () => {
+  it('carries nothing out for a person who is refused, goes back, or has not finished', async () => {
     const refused = await transfer('ada+flat')
     let state = { state: 'again', return_url: '' }
     for (let each = 0; each < 3; each++) state = (await refused.capture(blank)).body

@@ -88,7 +88,7 @@ describe.each(LANGUAGES)('in $language,', ({ isThere, command }) => {
   }
 
   it.skipIf(!isThere)(
-    'the example of a challenge has it answered',
+    'the example of a challenge answers it and is approved',
     async () => {
       const photo = join(folder, 'ada.jpg')
       await writeFile(photo, await face('ada'))
@@ -116,7 +116,7 @@ describe.each(LANGUAGES)('in $language,', ({ isThere, command }) => {
   )
 
   it.skipIf(!isThere)(
-    'the receiver of webhooks acts once, and only on what is signed for it',
+    'the receiver of webhooks acts once, and only on webhooks that are signed for it',
     async () => {
       const baseUrl = running.service.url('sandbox')
       receiver = await startCaptureExample(tenant, {

@@ -54,7 +54,7 @@ describe('the packages for Python and Go', () => {
     ['AuditEntry', 'AuditEntry', 'AuditEntry'],
     ['Health', 'Health', 'HealthResult'],
     ['RotateSigningResult', 'RotateSigningResult', 'RotateSigningResult'],
-  ])('have every member of an answer: %s', (inPython, inGo, schema) => {
+  ])('have every field of an answer: %s', (inPython, inGo, schema) => {
     const expected = Object.keys(components.schemas[schema].properties).sort()
     const [, fields = ''] = new RegExp(`\\nclass ${inPython}\\b[^\\n]*:\\n((?:    .*\\n|\\n(?=    ))*)`).exec(
       python('countersign/answers.py'),

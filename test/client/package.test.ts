@@ -35,7 +35,7 @@ beforeAll(async () => {
 })
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
-/** What npm would install beside it, from this package's own dependencies: nothing is fetched. */
+/** The packages that npm would install with it, from this package's own dependencies: nothing is fetched. */
 async function link(name: string): Promise<void> {
   const path = join(folder, 'node_modules', name)
   await mkdir(dirname(path), { recursive: true })
@@ -43,7 +43,7 @@ async function link(name: string): Promise<void> {
 }
 
 describe('the package', () => {
-  it('has what its manifest points to', () => {
+  it('holds every file that its manifest points to', () => {
     const points = (value: unknown): string[] =>
       typeof value === 'string' ? [value] : Object.values(value as object).flatMap(points)
     const { '#native-kernels': _builtHere, ...shipped } = manifest.imports
@@ -131,13 +131,13 @@ describe('an application that installed it', () => {
     expect(said).toBe('sandbox function,function,function,function,function\n')
   })
 
-  it('is told of a mistake by the compiler', async () => {
+  it('gets a compiler error for a mistake', async () => {
     const file = join(folder, 'wrong.ts')
     await writeFile(file, CONSUMER.replace('action: { amount: 1 }', 'acton: 1'))
     expect(compile(file, 'NodeNext', 'NodeNext').stdout).toContain('acton')
   })
 
-  it('reaches nothing but the SDK', () => {
+  it('can import only the SDK', () => {
     const reach = (specifier: string) =>
       spawnSync(process.execPath, ['--input-type=module', '-e', `await import('${specifier}')`], {
         cwd: folder,

@@ -16,7 +16,7 @@ export interface Returning {
   body: Buffer | string
 }
 
-/** What becomes of a request; `forward` asks the service. Null cuts the connection. */
+/** Answers a request; `forward` asks the service. A null cuts the connection. */
 export type Mischief = (
   request: Passing,
   forward: () => Promise<Returning>,

@@ -90,7 +90,7 @@ describe('a response signature of the service', () => {
     )
   })
 
-  it('of any text, or damaged, is refused or says the same', async () => {
+  it('is refused when it is damaged or any other text, unless it still says the same', async () => {
     await checkAsync(
       fc.asyncProperty(
         parts,
@@ -109,7 +109,7 @@ describe('a response signature of the service', () => {
               return text.slice(0, start) + put + text.slice(start + 1)
             }, header)
           if ((await verdict(responseOf(signed, broken), keys, signed.timestamp)) !== 'holds') return
-          // Of two signatures one is enough; the time that was signed is in both.
+          // One valid signature of two is enough; both cover the time.
           expect(Number(/^t=(\d+),/.exec(broken)![1])).toBe(signed.timestamp)
           expect(keys.some((key) => broken.includes(signResponse(signed, [key]).split(',v2=')[1]!))).toBe(
             true,

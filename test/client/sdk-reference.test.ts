@@ -6,7 +6,7 @@ import { REASONS } from '../../src/verification/reasons.js'
 import { documentInDocs } from '../support/docs.js'
 import { SHOWN, sdkPage } from '../support/sdk-reference.js'
 
-it('docs/sdk.md is what the declarations say (UPDATE_DOCS=1 writes it)', () => {
+it('docs/sdk.md equals the page made from the declarations (UPDATE_DOCS=1 writes it)', () => {
   const made = sdkPage()
   expect(documentInDocs('sdk.md', made)).toBe(made)
 })

@@ -27,7 +27,7 @@ interface App {
   stop(): Promise<unknown>
 }
 
-/** What matters in a transfer; a nonce binds the verdict to a session. */
+/** The facts of a transfer that the verdict is bound to. A nonce binds it to a session too. */
 const actionOf = (body: unknown) => ({ type: 'transfer', ...(body as object) })
 const BROKEN_USER = 'broken'
 function userOf(user: string | undefined): string | undefined {
@@ -238,14 +238,14 @@ for (const [name, startApp] of Object.entries(FRAMEWORKS))
       expect(((await response.json()) as Refusal).code).toBe('wrong_context')
     })
 
-    it('asks who is there first', async () => {
+    it('answers 401 to a request without a signed-in user', async () => {
       const { 'X-User': _, ...nobody } = ada(await verdictFor(challenge))
       const response = await app.send(nobody, TRANSFER)
       expect(response.status).toBe(401)
       expect(await response.json()).toEqual({ error: 'unauthenticated', message: 'Sign in first.' })
     })
 
-    it('takes a failure of the application for no approval', async () => {
+    it('does not take a failure of the application for an approval', async () => {
       const jwt = await verdictFor(challenge)
       const response = await app.send({ ...ada(jwt), 'X-User': BROKEN_USER }, TRANSFER)
       expect(response.status).toBe(500)
@@ -253,7 +253,7 @@ for (const [name, startApp] of Object.entries(FRAMEWORKS))
     })
   })
 
-it('a challenge holds no quote of the configuration', () => {
+it('refuses acr values that hold a quote', () => {
   const options = { verifier: countersign, user: () => 'u', action: () => 'x' }
   for (const acr of ['a"b', 'a\\b', 'a\r\nSet-Cookie: x'])
     expect(() => createStepUp({ ...options, acr: [acr] })).toThrow(TypeError)

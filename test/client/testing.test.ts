@@ -3,11 +3,11 @@ import { readFile } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { PHOTO_HINTS } from '../../src/biometrics/photo-guidance.js'
 import { ApiError, Countersign, type CountersignOptions } from '../../src/client/index.js'
-import { SANDBOX_OUTCOMES } from '../../src/client/sandbox-rules.js'
 import { FAKE_ERRORS, FAKE_FIELDS, FAKE_HINTS, FAKE_LOCALES } from '../../src/client/testing/service-texts.js'
 import { FAKE_OUTCOMES, FakeCountersign } from '../../src/client/testing.js'
 import { CAPTURE_LANGUAGES } from '../../src/config/capture-languages.js'
 import { packageFile } from '../../src/lib/package-root.js'
+import { SANDBOX_EFFECTS } from '../../src/verification/sandbox-outcomes.js'
 import { API_ERRORS } from '../support/api-errors.js'
 import { plain } from '../support/images.js'
 import { startService, type TestService } from '../support/service.js'
@@ -24,10 +24,10 @@ afterAll(() => running?.stop())
 const action = { type: 'payment' }
 
 it('has the outcomes of the sandbox', () => {
-  expect([...FAKE_OUTCOMES].sort()).toEqual(Object.keys(SANDBOX_OUTCOMES).sort())
+  expect([...FAKE_OUTCOMES].sort()).toEqual(Object.keys(SANDBOX_EFFECTS).sort())
 })
 
-it('words its refusals as the service does', () => {
+it('uses the service’s sentences in its refusals', () => {
   for (const [code, error] of Object.entries(FAKE_ERRORS))
     expect(error, code).toEqual(API_ERRORS[code as keyof typeof API_ERRORS])
   expect(FAKE_HINTS).toEqual(PHOTO_HINTS)
@@ -48,7 +48,7 @@ it('knows the fields of each call and the languages of the page as the API descr
   expect(FAKE_LOCALES).toEqual(CAPTURE_LANGUAGES)
 })
 
-it('tells a score of two digits', async () => {
+it('answers with scores of at most two digits', async () => {
   const client = new FakeCountersign().client()
   const score = async (user_id: string) => (await client.verify({ user_id, image, action })).score
   expect([await score('ada+match'), await score('eve+no_match')]).toEqual([0.8, 0.6])
@@ -125,47 +125,50 @@ it.each([
   }
 })
 
-describe('answers as the sandbox does', () => {
-  it.each([...Object.keys(SANDBOX_OUTCOMES), ' of no outcome'])('to a user %s', async (suffix) => {
-    const tenant = await running.tenant()
-    const fake = new FakeCountersign()
-    const real = new Countersign({
-      apiKey: tenant.sandboxKey,
-      baseUrl: running.service.url('sandbox'),
-      signingSecret: tenant.secret,
-      maxRetries: 0,
-      now: () => running.clock.now(),
-    })
-    const user_id = `user${suffix}`
-    const calls: Array<(client: Countersign) => Promise<object>> = [
-      (client) => client.verify({ user_id, image, action, nonce: 'n' }),
-      (client) => client.enroll({ user_id: `invisible\u200b${suffix}`, image }),
-      (client) => client.enroll({ user_id, image }),
-      (client) => client.enroll({ user_id, images: [image, image] }),
-      (client) => client.enroll({ user_id, images: [image, image, image], dry_run: true }),
-      (client) => client.enroll({ user_id, images: [image, image], add: true }),
-      (client) => client.enroll({ user_id: `other${suffix}`, image, add: true }),
-      (client) => client.enroll({ user_id, image, add: true, replace: true }),
-      (client) => client.enroll({ user_id, images: [image, image, image], replace: true }),
-      (client) => client.verify({ user_id, images: [image], action }),
-      (client) => client.guide({ image, user_id }),
-      (client) => client.guide({ image, user_id, step: 'turn_left' }),
-      (client) => client.guide({ image, user_id, step: 'nod_down', frontal: image }),
-      (client) => client.getUser(user_id),
-      (client) => client.delete(user_id),
-      (client) => client.getUser(user_id),
-      (client) => client.delete(user_id),
-    ]
-    for (const call of calls) {
-      const expected = await told(call(real), tenant.secret.secret)
-      const answered = told(call(fake.client()), fake.signingSecret.secret)
-      // Nobody waits here but for the clock.
-      const moving = setInterval(() => fake.clock.advance(5_000), 20)
-      expect(await answered.finally(() => clearInterval(moving)), String(call)).toEqual(expected)
-    }
-  })
+describe('the service in memory', () => {
+  it.each([...Object.keys(SANDBOX_EFFECTS), ' without an outcome'])(
+    'answers a user %s as the sandbox does',
+    async (suffix) => {
+      const tenant = await running.tenant()
+      const fake = new FakeCountersign()
+      const real = new Countersign({
+        apiKey: tenant.sandboxKey,
+        baseUrl: running.service.url('sandbox'),
+        signingSecret: tenant.secret,
+        maxRetries: 0,
+        now: () => running.clock.now(),
+      })
+      const user_id = `user${suffix}`
+      const calls: Array<(client: Countersign) => Promise<object>> = [
+        (client) => client.verify({ user_id, image, action, nonce: 'n' }),
+        (client) => client.enroll({ user_id: `invisible\u200b${suffix}`, image }),
+        (client) => client.enroll({ user_id, image }),
+        (client) => client.enroll({ user_id, images: [image, image] }),
+        (client) => client.enroll({ user_id, images: [image, image, image], dry_run: true }),
+        (client) => client.enroll({ user_id, images: [image, image], add: true }),
+        (client) => client.enroll({ user_id: `other${suffix}`, image, add: true }),
+        (client) => client.enroll({ user_id, image, add: true, replace: true }),
+        (client) => client.enroll({ user_id, images: [image, image, image], replace: true }),
+        (client) => client.verify({ user_id, images: [image], action }),
+        (client) => client.guide({ image, user_id }),
+        (client) => client.guide({ image, user_id, step: 'turn_left' }),
+        (client) => client.guide({ image, user_id, step: 'nod_down', frontal: image }),
+        (client) => client.getUser(user_id),
+        (client) => client.delete(user_id),
+        (client) => client.getUser(user_id),
+        (client) => client.delete(user_id),
+      ]
+      for (const call of calls) {
+        const expected = await told(call(real), tenant.secret.secret)
+        const answered = told(call(fake.client()), fake.signingSecret.secret)
+        // The answers wait only for the clock, so it moves until they come.
+        const moving = setInterval(() => fake.clock.advance(5_000), 20)
+        expect(await answered.finally(() => clearInterval(moving)), String(call)).toEqual(expected)
+      }
+    },
+  )
 
-  it('to a question for the audit log, which the sandbox does not write', async () => {
+  it('answers a query of the audit log, which the sandbox does not write, as the sandbox does', async () => {
     const tenant = await running.tenant()
     const real = new Countersign({
       apiKey: tenant.sandboxKey,
@@ -181,7 +184,7 @@ describe('answers as the sandbox does', () => {
       expect(await new FakeCountersign().client().auditPage(request)).toEqual(await real.auditPage(request))
   })
 
-  it('to health and rotation', async () => {
+  it('answers health and rotation as the sandbox does', async () => {
     const tenant = await running.tenant()
     const real = new Countersign({
       apiKey: tenant.sandboxKey,
@@ -205,8 +208,8 @@ describe('answers as the sandbox does', () => {
   })
 })
 
-describe('in memory', () => {
-  it('a rotation has both secrets sign, and the older one no more after 30 minutes', async () => {
+describe('the service in memory by itself', () => {
+  it('signs with both secrets after a rotation, and only with the newer one after 30 minutes', async () => {
     const fake = new FakeCountersign()
     const older = fake.signingSecret
     const before = fake.client({ signingSecret: older })
@@ -221,7 +224,7 @@ describe('in memory', () => {
     await expect(after.health()).resolves.toMatchObject({ status: 'ok' })
   })
 
-  it('a repeat with the same key gets the first answer, with another payload none', async () => {
+  it('gives a repeat with the same key the first answer, and refuses another payload', async () => {
     const client = new FakeCountersign().client()
     const call = (user_id: string) => client.enroll({ user_id, image }, { idempotencyKey: 'k' })
     const [first, second] = [await call('u'), await call('u')]
@@ -229,7 +232,7 @@ describe('in memory', () => {
     await expect(call('v')).rejects.toMatchObject({ code: 'idempotency_key_reused' })
   })
 
-  it('a repeat of a rotation tells no secret, and production refuses a pack of evaluation grade, as the service does', async () => {
+  it('shows no secret to a repeat of a rotation, and makes verdicts of evaluation grade that production refuses', async () => {
     const fake = new FakeCountersign({ environment: 'production' })
     const client = fake.client()
     await client.rotateSigning({}, { idempotencyKey: 'r' })
@@ -244,7 +247,7 @@ describe('in memory', () => {
     await expect(lenient.verifyVerdict(jwt, { userId: 'u', action })).resolves.toBeDefined()
   })
 
-  it('a verdict may be signed without a request, and a wrong key is told from a wrong secret', async () => {
+  it('signs a verdict without a request, and distinguishes a wrong key from a wrong secret', async () => {
     const fake = new FakeCountersign({ environment: 'production', modelGrade: 'production' })
     const jwt = await fake.signVerdict({ userId: 'u', action })
     await expect(fake.client().verifyVerdict(jwt, { userId: 'u', action })).resolves.toMatchObject({
@@ -259,7 +262,7 @@ describe('in memory', () => {
     expect(fake.requests.map(({ path }) => path)).toEqual(['/health', '/health'])
   })
 
-  it('a slow answer waits for the clock, and can be given up', async () => {
+  it('waits by its clock for a slow answer, which the caller can abort', async () => {
     const fake = new FakeCountersign()
     const abort = new AbortController()
     const call = (signal?: AbortSignal) =>

@@ -29,7 +29,7 @@ describe('a configured signing secret', () => {
     expect(await readSecrets('x-sec_a1:y')).toEqual([{ secret: 'x-sec_a1:y' }])
   })
 
-  it('with an id is tried only for signatures of that id', async () => {
+  it('is tried only for signatures of its id where it has one', async () => {
     const secrets = await readSecrets(['sec_a:one', 'two'])
     expect(candidates(secrets, 'sec_a').map(({ secret }) => secret)).toEqual(['one', 'two'])
     expect(candidates(secrets, 'sec_b').map(({ secret }) => secret)).toEqual(['two'])
@@ -50,7 +50,7 @@ describe('a signature header', () => {
     ['text behind it', `t=1,kid=a,v2=${mac},v3=b`],
     ['a MAC that is too long', `t=1,kid=a,v2=${mac}0`],
     ['nine signatures', `t=1${`,kid=a,v2=${mac}`.repeat(9)}`],
-  ])('with %s is malformed', async (_, header) => {
+  ])('is malformed with %s', async (_, header) => {
     await expect(check(header)).rejects.toMatchObject({ code: 'signature_malformed' })
   })
 
@@ -62,7 +62,7 @@ describe('a signature header', () => {
   })
 })
 
-it('a signature whose key id is configured is told apart from one of another secret', async () => {
+it('distinguishes a signature whose key id is configured from one of another secret', async () => {
   const refused = (secret: { id?: string; secret: string }) =>
     assertSignature(
       {

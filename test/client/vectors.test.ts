@@ -20,7 +20,7 @@ const made = execFileSync(process.execPath, [packageFile('docs', 'examples', 'ma
 const kept = documentInDocs('examples/vectors.json', made)
 const vectors = JSON.parse(kept)
 
-it('docs/examples/vectors.json is what its script makes (UPDATE_DOCS=1 writes it)', () => {
+it('docs/examples/vectors.json equals the output of its script (UPDATE_DOCS=1 writes it)', () => {
   expect(kept).toBe(made)
 })
 

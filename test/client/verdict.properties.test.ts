@@ -54,7 +54,7 @@ describe('a verdict', () => {
     expect(await verdict(jwt)).toBe('approved')
   })
 
-  it('that is damaged, or any other text, is refused with a code, or says the same', async () => {
+  it('is refused with a code when it is damaged or any other text, unless it still says the same', async () => {
     const decoded = (token: string) =>
       token.split('.').map((part) => Buffer.from(part, 'base64url').toString('hex'))
     await checkAsync(
@@ -65,7 +65,7 @@ describe('a verdict', () => {
     )
   })
 
-  it('with another header or other claims is refused with a code, whoever signed it', async () => {
+  it('is refused with a code under another header or other claims, even when a configured secret signed it', async () => {
     const name = fc.constantFrom(
       'aud',
       'sub',
@@ -90,7 +90,7 @@ describe('a verdict', () => {
           const result = await verdict(signVerification(forged, signer))
           if (signer !== secret) expect(result).toBe('signature_invalid')
           else if (result === 'approved')
-            // What the caller did not ask about may differ; what binds the verdict may not.
+            // Claims that the caller did not ask about may differ; claims that bind the verdict may not.
             for (const bound of ['sub', 'env', 'verdict', 'action_hash'] as const)
               expect(forged[bound]).toEqual(claims[bound])
         },

@@ -86,7 +86,7 @@ describe('a verdict', () => {
     expect(outcomes.filter((outcome) => outcome === 'approved')).toHaveLength(1)
   })
 
-  it('holds whatever the order of the action’s fields', async () => {
+  it('is valid for any order of the action’s fields', async () => {
     const action = { amount: '1250.00', type: 'wire_transfer' }
     expect(await code(check(await verdictJwt(), { action }))).toBe('approved')
   })
@@ -107,14 +107,14 @@ describe('a verdict', () => {
       expect(await code(check(jwt))).toBe('approved')
     })
 
-  it('with another authentication context is refused, and the error says which are accepted', async () => {
+  it('is refused with another authentication context, and the error lists the accepted ones', async () => {
     const acr = ['urn:countersign:acr:face-active', 'urn:countersign:acr:face-active-pad']
     await expect(check(await verdictJwt(), { acr })).rejects.toThrow(
       "The verdict's acr is urn:countersign:acr:face; accepted are urn:countersign:acr:face-active, urn:countersign:acr:face-active-pad.",
     )
   })
 
-  it('that is a rejection says why', async () => {
+  it('is refused with the reason when it is a rejection', async () => {
     const jwt = await verdictJwt({ user_id: 'ada+no_match' })
     await expect(check(jwt, { userId: 'ada+no_match' })).rejects.toMatchObject({
       code: 'not_approved',
@@ -122,7 +122,7 @@ describe('a verdict', () => {
     })
   })
 
-  it('whose photo was seen before is refused unless replays are accepted', async () => {
+  it('is refused where its photo was seen before, unless replays are accepted', async () => {
     const jwt = await verdictJwt({ user_id: 'ada+replayed' })
     const expected = { userId: 'ada+replayed' }
     expect(await code(check(jwt, expected))).toBe('replay_suspected')
@@ -130,7 +130,7 @@ describe('a verdict', () => {
     expect(await code(check(jwt, { ...expected, acceptReplays: true }))).toBe('approved')
   })
 
-  it('in production is refused unless its pack is of production grade, or evaluation grade is accepted', async () => {
+  it('is refused in production unless its pack is of production grade, or evaluation grade is accepted', async () => {
     const of = async (model_grade?: string) =>
       forge(await verdictJwt(), {}, { env: 'production', model_grade }, tenant.secret.secret)
     const environment = 'production' as const
@@ -151,13 +151,13 @@ describe('a verdict', () => {
     expect(await code(check(jwt, { ...at(119), maxAgeSeconds: 60 }))).toBe('approved')
   })
 
-  it('is taken by a machine whose clock is 59 s behind or ahead', async () => {
+  it('is accepted by a machine whose clock is 59 s behind or ahead', async () => {
     const at = (seconds: number) => ({ now: () => Math.floor(running.clock.now() / 1000) + seconds })
     for (const difference of [-59, 59, 300 + 59])
       expect(await code(check(await verdictJwt(), at(difference))), String(difference)).toBe('approved')
   })
 
-  it('is taken by as much of a difference as was set, and no setting takes more than 300 s', async () => {
+  it('is accepted within the configured difference, which is at most 300 s', async () => {
     const at = (seconds: number) => ({ now: () => Math.floor(running.clock.now() / 1000) + seconds })
     const jwt = await verdictJwt()
     expect(await code(check(jwt, { ...at(-7), clockToleranceSeconds: 5 }))).toBe('not_yet_valid')
@@ -169,7 +169,7 @@ describe('a verdict', () => {
       )
   })
 
-  it('says by how much it comes too early or too late, and asks whether the clock is right', async () => {
+  it('has an error that states by how much it comes too early or too late, and asks whether the clock is right', async () => {
     const issued = Math.floor(running.clock.now() / 1000)
     const iso = (seconds: number) => new Date(seconds * 1000).toISOString().replace('.000Z', 'Z')
     const jwt = await verdictJwt()
@@ -184,7 +184,7 @@ describe('a verdict', () => {
     )
   })
 
-  it('is not yet valid when it was issued in the future, whatever its validity claims say', async () => {
+  it('is not yet valid when it was issued in the future, even where its nbf has passed', async () => {
     const iat = Math.floor(running.clock.now() / 1000) + 62
     const jwt = forge(await verdictJwt(), {}, { iat, nbf: undefined }, tenant.secret.secret)
     expect(await code(check(jwt))).toBe('not_yet_valid')
@@ -201,7 +201,7 @@ describe('a verdict', () => {
     expect(await code(check(jwt, { ...shared, clockToleranceSeconds: 300 }))).toBe('already_used')
   })
 
-  it('names a secret: only those of this id, or without one, are tried', async () => {
+  it('is checked only with secrets of the key id that it names, or without an id', async () => {
     const { id, secret } = tenant.secret
     const jwt = await verdictJwt()
     expect(await code(check(jwt, { signingSecret: { id: 'sec_other', secret } }))).toBe('signature_invalid')
@@ -260,7 +260,7 @@ describe('a verdict', () => {
 })
 
 describe('the memory of used verdicts', () => {
-  it('is bounded by expiry', () => {
+  it('forgets verdicts that have expired', () => {
     let now = 0
     const store = new MemoryReplayStore(() => now)
     for (let i = 0; i < 10_000; i++) {

@@ -1,4 +1,4 @@
-/** The SDK runs wherever fetch does: no Node types, no Node modules, nothing from npm but jose. */
+/** The SDK runs wherever fetch does: it uses no types and modules of Node, and only jose from npm. */
 import { spawnSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -31,7 +31,7 @@ it('imports jose and itself; an adapter only the types of its framework', () => 
   ])
 })
 
-it('compiles against the Web’s own types alone', () => {
+it('compiles with only the types of the Web', () => {
   const compile = (entry: string) =>
     spawnSync(
       packageFile('node_modules', '.bin', 'tsc'),

@@ -36,7 +36,7 @@ const code = (made: Record<string, string>, raw = body, options: WebhookOptions 
     (error) => (error instanceof SignatureError ? error.code : String(error)),
   )
 
-it('holds for what the service signed, within five minutes', async () => {
+it('accepts a webhook that the service signed, within five minutes', async () => {
   expect(await verifyWebhook(headers(), body, secret, { now: NOW })).toEqual(event)
   expect(await code(headers({ timestamp: NOW - 300 }))).toBe('valid')
   expect(await code(headers({ timestamp: NOW - 301 }))).toBe('signature_expired')
@@ -49,7 +49,7 @@ it('holds for what the service signed, within five minutes', async () => {
   ).toEqual(event)
 })
 
-it('holds for nothing else', async () => {
+it('refuses a webhook that differs from the signed one', async () => {
   expect(await code(headers(), body.replace('test', 'fake'))).toBe('signature_invalid')
   expect(await code(headers({ secret: { ...secret, secret: 'svc-sec-2' } }))).toBe('signature_invalid')
   expect(await code({ ...headers(), 'X-Svc-Webhook-Id': 'evt_2' })).toBe('signature_invalid')
@@ -57,7 +57,7 @@ it('holds for nothing else', async () => {
   expect(await code({ ...headers(), 'X-Svc-Signature': 't=1' })).toBe('signature_malformed')
 })
 
-it('holds for no other event under the id of this one', async () => {
+it('refuses another event under the id of this one', async () => {
   expect(await code(headers({ eventId: 'evt_2' }))).toBe('response_mismatch')
 })
 
@@ -74,7 +74,7 @@ it('accepts a webhook only in the environment that signed it', async () => {
   })
 })
 
-it('takes the signature of a response for none of a webhook', async () => {
+it('refuses the signature of a response as that of a webhook', async () => {
   const environment = 'production' as const
   const parts = {
     environment,
@@ -90,11 +90,11 @@ it('takes the signature of a response for none of a webhook', async () => {
   )
 })
 
-it('wants the raw body', async () => {
+it('throws a TypeError for a body that was parsed', async () => {
   await expect(verifyWebhook(headers(), event as never, secret)).rejects.toThrow(/raw body/)
 })
 
-it('comes from the service in memory as from the real one', async () => {
+it('accepts the webhooks of the service in memory', async () => {
   const fake = new FakeCountersign()
   const { headers, body, event } = await fake.webhook('user.locked_out', {
     user_id: 'ada',

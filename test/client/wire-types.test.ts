@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { buildOpenApi } from '../../src/http/openapi/openapi.js'
-import { DESCRIPTIONS } from '../../src/http/routes.js'
+import { DESCRIPTIONS } from '../../src/http/routing/routes.js'
 import { packageFile } from '../../src/lib/package-root.js'
 import { VERSION } from '../../src/lib/version.js'
 
@@ -18,14 +18,14 @@ function whole(schema: Json): Json {
   if (Array.isArray(schema)) return schema.map(whole)
   if (typeof schema !== 'object' || schema === null) return schema
   if (typeof schema.$ref === 'string') return whole(components.schemas[schema.$ref.split('/').at(-1)])
-  // The compiler follows a list of words to a certain length alone.
+  // The compiler infers lists of words only up to a certain length.
   if (schema.enum?.length > MAX_WORDS)
     return {
       anyOf: [schema.enum.slice(0, MAX_WORDS), schema.enum.slice(MAX_WORDS)].map((words) =>
         whole({ ...schema, enum: words }),
       ),
     }
-  // How long a list may be is no matter of types: a list of at least 16 would be written out as a tuple.
+  // The length of a list is left out: a list of at least 16 would be written out as a tuple.
   const told = Object.entries(schema).filter(([key]) => key !== 'minItems' && key !== 'maxItems')
   return Object.fromEntries(told.map(([key, value]) => [key, whole(value)]))
 }
@@ -33,7 +33,7 @@ const request = (operation: Json) => whole(operation.requestBody.content['applic
 const response = (operation: Json, status: number) =>
   whole(operation.responses[status].content['application/json'].schema)
 
-/** By the names of the SDK's types. */
+/** Schemas of the document by the names of the SDK's types. */
 const SCHEMAS: Record<string, Json> = {
   'EnrollRequest<string>': request(paths['/v1/enroll'].post),
   EnrollResult: response(paths['/v1/enroll'].post, 201),
@@ -118,11 +118,11 @@ async function differences(schemas: Record<string, Json>): Promise<string[]> {
   return complaints
 }
 
-it('every request and answer of the SDK is that of the OpenAPI document', async () => {
+it('types every request and answer of the SDK as the OpenAPI document does', async () => {
   expect(await differences(SCHEMAS)).toEqual([])
 })
 
-it('no endpoint is without types, and the document has no other', () => {
+it('has types for the bodies of every endpoint', () => {
   const bodies = Object.values(paths as Json).flatMap((path) =>
     Object.values(path as Json).flatMap((operation: Json) => [
       ...(operation.requestBody ? [operation.requestBody] : []),
@@ -137,7 +137,7 @@ it('no endpoint is without types, and the document has no other', () => {
   expect(documented.filter((schema) => !typed.has(schema))).toEqual([])
 })
 
-it('and a difference would show', async () => {
+it('reports a difference between the SDK and the document', async () => {
   const change = (name: string, edit: (schema: Json) => void) => {
     const schema = structuredClone(SCHEMAS[name])
     edit(schema)

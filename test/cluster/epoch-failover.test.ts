@@ -26,7 +26,7 @@ import { assertAllUnder, destroyEnded, enrol, keyFiles, opens, rotationOf } from
 const LIMIT_MS = 180_000
 const PATIENCE_MS = 60_000
 /** What the primary has done and the standby has received; the rest of the change it has not. */
-const MOMENTS = ['before', 'announced', 'activated', 'fenced', 'one batch', 'wrapped', 'settled'] as const
+const MOMENTS = ['before', 'announced', 'activated', 'fenced', 'one batch', 'wrapped', 'completed'] as const
 type Moment = (typeof MOMENTS)[number]
 const USERS = ['ada', 'grace', 'edith']
 
@@ -72,10 +72,10 @@ overPostgres(() => {
       announce: (keyId, at) => book.announce(keyId, at).then(() => mark('announced')),
       activate: (number, at) => book.activate(number, at).then(() => mark('activated')),
       fence: (number) => book.fence(number).then(() => mark('fenced')),
-      settle: async (number, at) => {
+      complete: async (number, at) => {
         await mark('wrapped')
-        await book.settle(number, at)
-        await mark('settled')
+        await book.complete(number, at)
+        await mark('completed')
       },
       rewrap: async (rows, number) => {
         // As a batch that ended after the first user.

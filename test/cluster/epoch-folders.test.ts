@@ -107,7 +107,7 @@ overPostgres(() => {
         rmSync(file, { recursive: true, force: true })
         copyFileSync(join(first, name), `${file}.new`)
         renameSync(`${file}.new`, file)
-        expect((await changing).settledAt).not.toBeNull()
+        expect((await changing).completedAt).not.toBeNull()
         for (const [node, client] of tenant.production.entries()) {
           const user = { user_id: `${index}-${1 - node}`, image, action: { type: 'login' } }
           expect((await client.verify(user)).status).toBe(200)
@@ -159,14 +159,14 @@ overPostgres(() => {
     const known = folder()
     const rotation = rotationOf(living, known)
     const second = await rotation.rotate({ patienceMs: PATIENCE_MS })
-    expect(await rotation.putBack()).toEqual([])
+    expect(await rotation.registry.restoreMissing()).toEqual([])
     const file = join(path, `${second.keyId}.epoch-key`)
     const text = readFileSync(file, 'utf8')
     rmSync(file)
-    expect(await rotation.putBack()).toEqual([second.keyId])
+    expect(await rotation.registry.restoreMissing()).toEqual([second.keyId])
     expect(readFileSync(file, 'utf8')).toBe(text)
     for (const { keyId } of [first, second]) rmSync(join(path, `${keyId}.epoch-key`))
-    await expect(rotation.putBack()).rejects.toThrow(/Is it mounted/)
+    await expect(rotation.registry.restoreMissing()).rejects.toThrow(/Is it mounted/)
     expect(keyFiles(path)).toEqual([])
   })
 

@@ -6,19 +6,19 @@ import { wrappingOf } from '../../src/crypto/epoch-key.js'
 import { isOpenedBy } from '../../src/crypto/sealed-box.js'
 import { EpochFolder } from '../../src/keys/epoch-folder.js'
 import { EpochRotation } from '../../src/keys/epoch-rotation.js'
-import { destroyRetired } from '../../src/keys/scheduled-epoch-rotation.js'
+import { destroyRetiredKeys } from '../../src/keys/scheduled-epoch-rotation.js'
 import { systemClock } from '../../src/lib/clock.js'
 
 export function rotationOf({ store, keys }: Core, folder: EpochFolder): EpochRotation {
   return new EpochRotation({
     ...{ store, keys, folder, clock: systemClock },
-    look: async () => void (await takeOverEpochs(store, keys, folder)),
+    reloadKeys: async () => void (await takeOverEpochs(store, keys, folder)),
   })
 }
 
 /** Of epochs that have ended just now, too. */
 export function destroyEnded({ store }: Core, folder: EpochFolder): Promise<string[]> {
-  return destroyRetired({ store, folder, clock: systemClock, retentionMs: 0 })
+  return destroyRetiredKeys({ store, folder, clock: systemClock, retentionMs: 0 })
 }
 
 /** Their names, in order. */

@@ -11,7 +11,7 @@ import { isOpenedBy } from '../../src/crypto/sealed-box.js'
 import { toDomainError } from '../../src/http/to-domain-error.js'
 import { EpochFolder } from '../../src/keys/epoch-folder.js'
 import { EpochRotation, type EpochStep } from '../../src/keys/epoch-rotation.js'
-import { finish, prepare } from '../../src/keys/master-key-rotation.js'
+import { finishMasterKey, prepareMasterKey } from '../../src/keys/master-key-rotation.js'
 import { systemClock } from '../../src/lib/clock.js'
 import type { EpochRecord } from '../../src/storage/epoch-book.js'
 import { StoreUnavailableError } from '../../src/storage/store.js'
@@ -95,7 +95,7 @@ overPostgres(() => {
     LIMIT_MS,
   )
 
-  const STEPS: EpochStep[] = ['announced', 'activated', 'fenced', 'wrapped', 'exported', 'settled']
+  const STEPS: EpochStep[] = ['announced', 'activated', 'fenced', 'wrapped', 'exported', 'completed']
   it(
     'lose nobody wherever a rotation ends: the next one goes on from there',
     async () => {
@@ -121,13 +121,13 @@ overPostgres(() => {
         const after = await core()
         await enrolOne(after, `after ${broken}`)
         for (const user of users) expect(await opens(after, tenant.id, user)).toBe(true)
-        const settled = await rotation(await core()).rotate({ patienceMs: PATIENCE_MS })
+        const completed = await rotation(await core()).rotate({ patienceMs: PATIENCE_MS })
         // What was begun is ended; what had been ended, followed.
-        expect(numbers.includes(settled.number)).toBe(broken !== 'settled')
+        expect(numbers.includes(completed.number)).toBe(broken !== 'completed')
         await destroy(after)
-        expect(keyFiles(path)).toEqual([`${settled.keyId}.epoch-key`])
+        expect(keyFiles(path)).toEqual([`${completed.keyId}.epoch-key`])
         const last = await core()
-        await assertUnder(last, settled.keyId)
+        await assertUnder(last, completed.keyId)
         for (const user of users) expect(await opens(last, tenant.id, user)).toBe(true)
       }
     },
@@ -157,7 +157,7 @@ overPostgres(() => {
       await Promise.all(both.map((one) => rotation(one).rotate({ patienceMs: PATIENCE_MS })))
       const after = await core()
       const records = await after.store.shared!.epochs.all()
-      expect(records.filter(({ settledAt }) => settledAt === null)).toEqual([])
+      expect(records.filter(({ completedAt }) => completedAt === null)).toEqual([])
       expect(records.filter(({ retiredAt }) => retiredAt === null)).toHaveLength(1)
       await assertUnder(after, records.at(-1)!.keyId)
       for (let i = 0; i < 50; i++) expect(await opens(after, tenant.id, `user-${i}`)).toBe(true)
@@ -177,7 +177,7 @@ overPostgres(() => {
       let last: EpochRecord | undefined
       const standing = new EpochRotation({
         ...{ store: stalled.store, keys: stalled.keys, folder, clock: systemClock },
-        look: async () => {
+        reloadKeys: async () => {
           await takeOver()
           for (let i = 0; i < 2; i++) last = await rotation(other).rotate({ patienceMs: PATIENCE_MS })
           await destroy(other)
@@ -210,8 +210,8 @@ overPostgres(() => {
       for (const [node, client] of tenant.production.entries())
         expect((await client.enroll({ user_id: `user-${node}`, image })).status).toBe(201)
       await cluster.nodes[1]!.stop()
-      const { settledAt, keyId } = await rotation(command).rotate({ patienceMs: PATIENCE_MS })
-      expect(settledAt).not.toBeNull()
+      const { completedAt, keyId } = await rotation(command).rotate({ patienceMs: PATIENCE_MS })
+      expect(completedAt).not.toBeNull()
       await assertUnder(command, keyId)
     },
     LIMIT_MS,
@@ -251,9 +251,9 @@ overPostgres(() => {
       expect(await opens(stale, tenant.id, 'ada')).toBe(true)
 
       const next = randomBytes(32)
-      await prepare(other.store, other.keys, next)
+      await prepareMasterKey(other.store, other.keys, next)
       const renewed = await core({ COUNTERSIGN_MASTER_KEY: next.toString('base64') })
-      await finish(renewed.store, renewed.keys, next)
+      await finishMasterKey(renewed.store, renewed.keys, next)
       expect(await codeOf(stale.secrets.active(stale.store.read, tenant.id))).toBe('store_unavailable')
     },
     LIMIT_MS,
@@ -268,9 +268,9 @@ overPostgres(() => {
       await enrolAt(command, tenant.id, 'ada')
       const first = await rotation(command).rotate({ patienceMs: PATIENCE_MS })
       const next = randomBytes(32)
-      await prepare(command.store, command.keys, next)
+      await prepareMasterKey(command.store, command.keys, next)
       const renewed = await core({ COUNTERSIGN_MASTER_KEY: next.toString('base64') })
-      await finish(renewed.store, renewed.keys, next)
+      await finishMasterKey(renewed.store, renewed.keys, next)
       const finished = await core({ COUNTERSIGN_MASTER_KEY: next.toString('base64') })
       expect(await opens(finished, tenant.id, 'ada')).toBe(true)
       // Neither the keys of before nor the epoch's alone open anything.
@@ -308,13 +308,13 @@ overPostgres(() => {
       const { shared } = cluster.nodes[0]!.core.store
       const records = await poll(
         () => shared!.epochs.all(),
-        (all) => all.some(({ settledAt }) => settledAt !== null),
+        (all) => all.some(({ completedAt }) => completedAt !== null),
       )
       expect(records).toHaveLength(1)
       expect(keyFiles(path)).toEqual([`${records[0]!.keyId}.epoch-key`])
       for (const { adminUrl } of cluster.nodes) {
         const metrics = await (await fetch(`${adminUrl}/metrics`)).text()
-        expect(sampleOf(metrics, 'countersign_epoch_start_timestamp_seconds')).toBe(
+        expect(sampleOf(metrics, 'countersign_key_epoch_start_timestamp_seconds')).toBe(
           records[0]!.announcedAt / 1000,
         )
       }

@@ -14,7 +14,7 @@ import { openWithAny } from '../../src/crypto/sealed-box.js'
 import { openKeys } from '../../src/crypto/service-keys.js'
 import { EpochFolder } from '../../src/keys/epoch-folder.js'
 import { EpochRotation } from '../../src/keys/epoch-rotation.js'
-import { destroyRetired } from '../../src/keys/scheduled-epoch-rotation.js'
+import { destroyRetiredKeys } from '../../src/keys/scheduled-epoch-rotation.js'
 import { systemClock } from '../../src/lib/clock.js'
 import { openPostgresStore } from '../../src/storage/postgres/postgres-store.js'
 import type { Store } from '../../src/storage/store.js'
@@ -67,17 +67,19 @@ overPostgres(() => {
     )
     await store.transaction(async (tx) => {
       await tx.insertSubject(subject.record)
-      const content = { embedding: EMBEDDING, views: 1, weight: 1, consent: null }
+      const content = { embedding: EMBEDDING, photoCount: 1, weight: 1, consent: null }
       await vault.putReference(tx, subject, 'pack@1', content)
     })
   }
 
   async function rotate({ store, keys }: Core): Promise<void> {
     const epochFolder = new EpochFolder(epochs)
-    const look = async () => void (await takeOverEpochs(store, keys, epochFolder))
+    const reloadKeys = async () => void (await takeOverEpochs(store, keys, epochFolder))
     const clock = systemClock
-    await new EpochRotation({ store, keys, folder: epochFolder, clock, look }).rotate({ patienceMs: 60_000 })
-    await destroyRetired({ store, folder: epochFolder, clock, retentionMs: 0 })
+    await new EpochRotation({ store, keys, folder: epochFolder, clock, reloadKeys }).rotate({
+      patienceMs: 60_000,
+    })
+    await destroyRetiredKeys({ store, folder: epochFolder, clock, retentionMs: 0 })
   }
 
   /** By whoever has the database, the master key, and a folder of epoch keys: each key is tried on each, whatever rows and files say. */
@@ -214,7 +216,7 @@ overPostgres(() => {
           again.vault.find(again.store.read, again.vault.blindIndex(tenant.id, 'production', user), user)
         expect(await find('ada')).toBeNull()
         const grace = await find('grace')
-        expect(again.vault.openReference(grace!, grace!.reference!).views).toBe(1)
+        expect(again.vault.openReference(grace!, grace!.reference!).photoCount).toBe(1)
         expect((await again.store.read.recentAuditEntries(tenant.id, 1e9, 1))[0]!.entry).toContain(
           'database_restored',
         )

@@ -1,6 +1,6 @@
 /** What begins at one of two services ends at the other, and what both are asked at once happens once. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { COMMAND_LINE } from '../../src/admin/operation.js'
+import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
 import { ACTION, askForSession, RETURN_ORIGIN, Visitor } from '../support/capture-page.js'
 import { answerTo } from '../support/challenges.js'
 import { type ApiClient, type ApiResponse, apiClient } from '../support/client.js'

@@ -5,7 +5,7 @@ import { afterEach, expect, it } from 'vitest'
 import { type Core, openCore } from '../../src/app/core.js'
 import { openWithAny } from '../../src/crypto/sealed-box.js'
 import { loadOperatorPassword, resetOperatorPassword } from '../../src/dashboard/operator-password.js'
-import { finish, prepare } from '../../src/keys/master-key-rotation.js'
+import { finishMasterKey, prepareMasterKey } from '../../src/keys/master-key-rotation.js'
 import { StoreUnavailableError } from '../../src/storage/store.js'
 import { poll } from '../support/command.js'
 import { base64, face } from '../support/faces.js'
@@ -36,7 +36,7 @@ overPostgres(() => {
       cluster = await startCluster(1)
       const next = randomBytes(32)
       const begun = await core()
-      await prepare(begun.store, begun.keys, next)
+      await prepareMasterKey(begun.store, begun.keys, next)
       const renewed = { COUNTERSIGN_MASTER_KEY: next.toString('base64') }
       await cluster.start(renewed)
       // The one that was there before has to see the change first.
@@ -57,7 +57,7 @@ overPostgres(() => {
       expect([await enroll(0, 'a'), await enroll(1, 'b')]).toEqual([201, 201])
       const finishing = await core(renewed)
       let isFinished = false
-      const finished = finish(finishing.store, finishing.keys, next).then(() => {
+      const finished = finishMasterKey(finishing.store, finishing.keys, next).then(() => {
         isFinished = true
       })
       const statuses = new Set<number>()
@@ -103,7 +103,7 @@ overPostgres(() => {
       const write = () => stale.tenancy.create(`tenant-${told}`)
       await write()
       const other = await core()
-      await prepare(other.store, other.keys, randomBytes(32))
+      await prepareMasterKey(other.store, other.keys, randomBytes(32))
       await expect(write()).rejects.toThrow(StoreUnavailableError)
       expect(told).toBe(1)
       expect(await read.tenants()).toHaveLength(1)

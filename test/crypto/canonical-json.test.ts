@@ -24,20 +24,20 @@ describe(vectors.source, () => {
     })
 
   for (const [hex, canonical] of vectors.numbers)
-    it(`the number ${hex} is ${canonical}`, () => {
+    it(`writes the number ${hex} as ${canonical}`, () => {
       expect(canonicalJson(double(hex))).toBe(canonical)
     })
 
   for (const hex of vectors.refused)
-    it(`${hex} is no JSON number`, () => {
+    it(`refuses ${hex}, which is not a JSON number`, () => {
       expect(() => canonicalJson(double(hex))).toThrow()
     })
 
-  it('what is not JSON has no canonical form', () => {
+  it('refuses a value that JSON cannot represent', () => {
     expect(() => canonicalJson(undefined)).toThrow(TypeError)
   })
 
-  it('one action has one hash, however its fields are ordered', () => {
+  it('the hash of an action does not depend on the order of its fields', () => {
     const one = canonicalJson({ amount: '1250.00', to: { name: 'Ada', iban: 'DE89' } })
     const other = canonicalJson({ to: { iban: 'DE89', name: 'Ada' }, amount: '1250.00' })
     expect(actionHash(one)).toBe(actionHash(other))

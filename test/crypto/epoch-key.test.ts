@@ -25,20 +25,20 @@ describe('a data key of an epoch', () => {
     id,
   )
 
-  it('opens by the working key and the key of its epoch together, and by no one of the two', () => {
+  it('a data key opens with the working key and the epoch key together, and with neither of them separately', () => {
     expect(isOpenedBy(wrappingOf({ wrapping }, present), { id, sealed })).toBe(true)
     expect(isOpenedBy(wrapping, { id, sealed })).toBe(false)
     expect(isOpenedBy(alone(present), { id, sealed })).toBe(false)
     expect(isOpenedBy(wrappingOf({ wrapping: alone(randomBytes(32)) }, present), { id, sealed })).toBe(false)
   })
 
-  it('opens by no other epoch', () => {
+  it('a data key of one epoch does not open with the key of another', () => {
     expect(isOpenedBy(wrappingOf({ wrapping }, past), { id, sealed })).toBe(false)
     const later = { current: newEpochKey(), others: [past] }
     expect(isOpenedBy(dataKeyWrapping({ wrapping, epochs: later }), { id, sealed })).toBe(false)
   })
 
-  it('opens during a change of either key, from before epochs too', () => {
+  it('data keys open during a change of either key, those from before the first epoch too', () => {
     const renewed = { current: randomBytes(32), others: [wrapping.current] }
     const keys = { wrapping: renewed, epochs: { current: newEpochKey(), others: [present] } }
     const before = seal(wrapping.current, randomBytes(32), id)
@@ -48,7 +48,7 @@ describe('a data key of an epoch', () => {
     }
   })
 
-  it("is the working key's alone where there are no epochs", () => {
+  it('without epochs only the working key wraps data keys', () => {
     expect(dataKeyWrapping({ wrapping, epochs: NO_EPOCHS })).toEqual(wrapping)
   })
 })
@@ -60,7 +60,7 @@ describe('the folder of epoch keys', () => {
   })
   afterEach(() => rmSync(path, { recursive: true, force: true }))
 
-  it('holds each key under a name that fits it alone, for its owner', async () => {
+  it('each epoch key file is named by the id of its key and readable by its owner only', async () => {
     const made = await new EpochFolder(path).make('database')
     expect(readdirSync(path)).toEqual([`${made}.epoch-key`])
     expect(statSync(join(path, `${made}.epoch-key`)).mode & 0o777).toBe(0o600)
@@ -69,7 +69,7 @@ describe('the folder of epoch keys', () => {
     expect(await new EpochFolder(path).read('0'.repeat(32))).toBeNull()
   })
 
-  it('overwrites what it destroys, and leaves the others', async () => {
+  it('destroying an epoch key overwrites its file and leaves other files alone', async () => {
     const folder = new EpochFolder(path)
     const [gone, kept] = [await folder.make('database'), await folder.make('database')]
     const file = join(path, `${gone}.epoch-key`)
@@ -84,7 +84,7 @@ describe('the folder of epoch keys', () => {
     expect(await new EpochFolder(path).read(gone)).toBeNull()
   })
 
-  it('is not made where it is missing: it may be a volume that is not mounted', async () => {
+  it('a missing folder of epoch keys is not created: the volume may not be mounted', async () => {
     const missing = join(path, 'nowhere')
     await expect(new EpochFolder(missing).make('database')).rejects.toThrow(/there is no folder/)
     expect(readdirSync(path)).toEqual([])

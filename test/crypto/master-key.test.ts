@@ -17,7 +17,7 @@ import { promisify } from 'node:util'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { ConfigError } from '../../src/config/config.js'
 import { loadMasterKey } from '../../src/crypto/master-key.js'
-import { openWithAny, seal, sealAnew } from '../../src/crypto/sealed-box.js'
+import { openWithAny, reseal, seal } from '../../src/crypto/sealed-box.js'
 import {
   activateKeys,
   deriveKeys,
@@ -51,7 +51,7 @@ function write(text: string, mode = 0o600): void {
 }
 
 describe('the master key file', () => {
-  it('is made at first, for its owner alone, and nothing is left beside it', () => {
+  it('the first start creates the key file, readable by its owner only, and leaves no other file', () => {
     const key = load()
     expect(key).toHaveLength(32)
     expect(statSync(file).mode & 0o777).toBe(0o600)
@@ -60,46 +60,49 @@ describe('the master key file', () => {
     expect(readdirSync(join(dir, 'made'))).toEqual(['master.key'])
   })
 
-  it('is the same key ever after', () => {
+  it('a later start reads the same key', () => {
     expect(load()).toEqual(load())
   })
 
-  it('is another one in another place', () => {
+  it('another data directory gets another key', () => {
     const first = load()
     file = join(dir, 'other.key')
     expect(load()).not.toEqual(first)
   })
 
-  it('is not made where the variable gives the key', () => {
+  it('no key file is created where the variable has the key', () => {
     const key = randomBytes(32)
     expect(load(key.toString('base64'))).toEqual(key)
     expect(readdirSync(dir)).toEqual([])
   })
 
   for (const length of [0, 16, 31, 33, 64])
-    it(`of ${length} bytes is refused`, () => {
+    it(`refuses a master key of ${length} bytes`, () => {
       write(`${randomBytes(length).toString('base64')}\n`)
       expect(() => load()).toThrow(ConfigError)
       expect(() => load()).toThrow(/not 32 bytes of base64.*openssl rand -base64 32/)
       if (length > 0) expect(() => load(randomBytes(length).toString('base64'))).toThrow(ConfigError)
     })
 
-  it('of letters that are not base64 is refused', () => {
+  it('refuses a master key that is not base64', () => {
     write(`${'!'.repeat(12)}${randomBytes(24).toString('base64')}\n`)
     expect(() => load()).toThrow(ConfigError)
   })
 
-  it.skipIf(process.platform === 'win32')('that others may open is refused, and says what to do', () => {
-    for (const mode of [0o644, 0o640, 0o604, 0o620, 0o601, 0o666]) {
-      write(`${randomBytes(32).toString('base64')}\n`, mode)
-      expect(() => load()).toThrow(`chmod 600 ${file}`)
-    }
-    chmodSync(file, 0o400)
-    expect(load()).toHaveLength(32)
-  })
+  it.skipIf(process.platform === 'win32')(
+    'refuses a key file that others can read, and names the remedy',
+    () => {
+      for (const mode of [0o644, 0o640, 0o604, 0o620, 0o601, 0o666]) {
+        write(`${randomBytes(32).toString('base64')}\n`, mode)
+        expect(() => load()).toThrow(`chmod 600 ${file}`)
+      }
+      chmodSync(file, 0o400)
+      expect(load()).toHaveLength(32)
+    },
+  )
 
   it.skipIf(process.platform === 'win32')(
-    'may carry the mask of an ACL where systemd keeps credentials',
+    'accepts the mask of an ACL on a key file among systemd credentials',
     () => {
       write(`${randomBytes(32).toString('base64')}\n`, 0o440)
       vi.stubEnv('CREDENTIALS_DIRECTORY', join(dir, 'elsewhere'))
@@ -114,7 +117,7 @@ describe('the master key file', () => {
   )
 
   it.runIf(process.getuid?.() === 0)(
-    "that is somebody else's, as a mounted secret is, may be open to a group",
+    'accepts a group-readable key file of another user, as a mounted secret is',
     () => {
       write(`${randomBytes(32).toString('base64')}\n`, 0o440)
       chownSync(file, 65_534, 65_534)
@@ -122,13 +125,13 @@ describe('the master key file', () => {
     },
   )
 
-  it('that is a folder is refused by its name', () => {
+  it('refuses a directory as key file, with its path', () => {
     file = dir
     expect(() => load()).toThrow(ConfigError)
     expect(() => load()).toThrow(dir)
   })
 
-  it('a refusal never shows the key', () => {
+  it('no refusal contains the key', () => {
     const text = randomBytes(31).toString('base64')
     write(text)
     try {
@@ -139,7 +142,7 @@ describe('the master key file', () => {
     }
   })
 
-  it('is one key for processes that start first at once', async () => {
+  it('processes that start concurrently for the first time share one key', async () => {
     const script = `
       const { loadMasterKey } = await import(process.argv[1])
       process.stdout.write(loadMasterKey({ masterKeyFile: process.argv[2] }).toString('hex'))
@@ -155,7 +158,7 @@ describe('the master key file', () => {
     expect(readdirSync(join(dir, 'made'))).toEqual(['master.key'])
   })
 
-  it('is made even where a crash left a half-made one behind', () => {
+  it('the key file is created even where a crash left a partial one', () => {
     load()
     rmSync(file)
     writeFileSync(`${file}.${process.pid}.tmp`, 'half')
@@ -170,7 +173,7 @@ describe('derived keys', () => {
     return createHmac('sha256', extracted).update(info).update(Buffer.of(1)).digest()
   }
 
-  it('of a database from before there were keyrings are HKDF-SHA256 of the master key, one a purpose', () => {
+  it('keys of a database without a keyring are HKDF-SHA256 of the master key, one for each purpose', () => {
     const master = randomBytes(32)
     const of = (purpose: string) => hkdf(master, `countersign/v1/${purpose}`)
     expect(deriveKeys(master)).toEqual({
@@ -194,13 +197,13 @@ function keysIn({ wrapping, secrets, idempotency, audit, lookup, instance }: Ser
 }
 
 describe('working keys', () => {
-  it('are random, one a purpose', () => {
+  it('working keys are random, one for each purpose', () => {
     const all = [...keysIn(newKeys()), ...keysIn(newKeys())].map((key) => key.toString('hex'))
     expect(all).toHaveLength(12)
     expect(new Set(all).size).toBe(12)
   })
 
-  it('change in steps: the next ones open first, then seal, and then the old ones are forgotten', () => {
+  it('new working keys first open, then seal, and then the old ones are dropped', () => {
     const before = newKeys()
     const boxes = (keys: ServiceKeys) => seal(keys.wrapping.current, Buffer.from('data key'), 'sub')
     const opens = (keys: ServiceKeys, box: Buffer) => {
@@ -228,14 +231,14 @@ describe('working keys', () => {
       true,
     ])
     expect(opens(before, boxes(prepared))).toBe(true)
-    expect(sealAnew(active.wrapping, next, 'sub')).toBeNull()
-    expect(opens(settled, sealAnew(active.wrapping, old, 'sub')!)).toBe(true)
+    expect(reseal(active.wrapping, next, 'sub')).toBeNull()
+    expect(opens(settled, reseal(active.wrapping, old, 'sub')!)).toBe(true)
     expect(settled.audit).toEqual([...before.audit, expect.any(Buffer)])
   })
 })
 
 describe('the keyring', () => {
-  it('opens under the master key that it was sealed under, and under no other', () => {
+  it('a keyring opens only with the master key that sealed it', () => {
     const [master, other] = [randomBytes(32), randomBytes(32)]
     const keys = activateKeys(prepareKeys(newKeys()))
     const sealed = sealKeys(keys, other, 'id')
@@ -245,7 +248,7 @@ describe('the keyring', () => {
     for (const key of keysIn(keys)) expect(sealed.includes(key)).toBe(false)
   })
 
-  it('of an earlier version still opens', () => {
+  it('a keyring of an earlier version still opens', () => {
     const master = randomBytes(32)
     const derived = deriveKeys(master)
     const texts = {

@@ -30,12 +30,12 @@ function boxOfBefore(text: Buffer): Buffer {
 }
 
 describe('a sealed box', () => {
-  it('opens with the key and the context it was sealed with', () => {
+  it('a box opens with the key and the context that sealed it', () => {
     for (const text of [plaintext, Buffer.alloc(0), randomBytes(100_000)])
       expect(open(key, seal(key, text, context), context)).toEqual(text)
   })
 
-  it('is AES-256-GCM under a key of its own, in the documented layout', () => {
+  it('a box is AES-256-GCM under a derived key, in the documented layout', () => {
     const box = seal(key, plaintext, context)
     expect(box[0]).toBe(2)
     const decipher = createDecipheriv('aes-256-gcm', expand(box.subarray(1, 17)), box.subarray(17, 29))
@@ -44,7 +44,7 @@ describe('a sealed box', () => {
     expect(Buffer.concat([decipher.update(box.subarray(45)), decipher.final()])).toEqual(plaintext)
   })
 
-  it('never encrypts by the key that it is given: no two boxes share a key, so no count of boxes wears it out', () => {
+  it('no two boxes share an encryption key', () => {
     const boxes = Array.from({ length: 2000 }, () => seal(key, plaintext, context))
     expect(new Set(boxes.map((box) => expand(box.subarray(1, 17)).toString('hex'))).size).toBe(2000)
     const direct = createDecipheriv('aes-256-gcm', key, boxes[0]!.subarray(17, 29))
@@ -54,7 +54,7 @@ describe('a sealed box', () => {
     expect(() => direct.final()).toThrow()
   })
 
-  it('opens as a release before sealed it, and only unchanged', () => {
+  it('a box of an earlier release opens, and only unchanged', () => {
     const box = boxOfBefore(plaintext)
     expect(open(key, box, context)).toEqual(plaintext)
     for (let length = 0; length < box.length; length++)
@@ -68,7 +68,7 @@ describe('a sealed box', () => {
   })
 
   for (const [region, [from, to]] of Object.entries(REGIONS))
-    it(`does not open when any bit of its ${region} was changed`, () => {
+    it(`a box does not open when a bit of its ${region} was changed`, () => {
       const box = seal(key, plaintext, context)
       expect(box.length).toBe(REGIONS.ciphertext[1])
       for (let at = from; at < to; at++)
@@ -79,14 +79,14 @@ describe('a sealed box', () => {
         }
     })
 
-  it('does not open cut short or made longer', () => {
+  it('a box does not open when it is cut short or extended', () => {
     const box = seal(key, plaintext, context)
     for (let length = 0; length < box.length; length++)
       expect(() => open(key, box.subarray(0, length), context)).toThrow()
     expect(() => open(key, Buffer.concat([box, Buffer.of(0)]), context)).toThrow()
   })
 
-  it('does not open in another place, nor with another key', () => {
+  it('a box does not open with another context or another key', () => {
     const box = seal(key, plaintext, context)
     for (const other of ['', 'ref_2', 'ref_1 ', 'REF_1']) expect(() => open(key, box, other)).toThrow()
     const near = Buffer.from(key)
@@ -94,14 +94,14 @@ describe('a sealed box', () => {
     for (const other of [near, randomBytes(32)]) expect(() => open(other, box, context)).toThrow()
   })
 
-  it('never uses a nonce twice', () => {
+  it('no two boxes share a nonce', () => {
     const nonces = new Set(
       Array.from({ length: 2000 }, () => seal(key, plaintext, context).toString('hex', 17, 29)),
     )
     expect(nonces.size).toBe(2000)
   })
 
-  it('takes no key of a wrong length', () => {
+  it('refuses a key of a wrong length', () => {
     for (const length of [0, 16, 31, 33])
       expect(() => seal(Buffer.alloc(length), plaintext, context)).toThrow(TypeError)
   })

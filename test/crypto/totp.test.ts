@@ -5,7 +5,7 @@ import { base32, matchingStep, totpCode, totpStep, totpUri } from '../../src/cry
 const SECRET = Buffer.from('12345678901234567890')
 
 describe('a code by time', () => {
-  it('is that of RFC 6238, appendix B', () => {
+  it('TOTP codes are those of RFC 6238, appendix B', () => {
     for (const [seconds, code] of [
       [59, '94287082'],
       [1_111_111_109, '07081804'],
@@ -17,12 +17,12 @@ describe('a code by time', () => {
       expect(totpCode(SECRET, totpStep(seconds * 1000), 8)).toBe(code)
   })
 
-  it('is that of RFC 4226, appendix D, with six digits', () => {
+  it('six-digit codes are those of RFC 4226, appendix D', () => {
     const codes = Array.from({ length: 10 }, (_, counter) => totpCode(SECRET, counter))
     expect(codes.join(' ')).toBe('755224 287082 359152 969429 338314 254676 287922 162583 399871 520489')
   })
 
-  it('is taken for the step of now and one beside it, and for no other', () => {
+  it('accepts a code of the present step, the one before and the one after, and no other', () => {
     const now = 1_790_000_000_000
     const step = totpStep(now)
     for (const offset of [-1, 0, 1])
@@ -33,7 +33,7 @@ describe('a code by time', () => {
       expect(matchingStep(SECRET, code, now)).toBeNull()
   })
 
-  it('has a secret in base32 as RFC 4648, section 10, writes it, without padding', () => {
+  it('base32 is that of RFC 4648, section 10, without padding', () => {
     const encoded = ['f', 'fo', 'foo', 'foob', 'fooba', 'foobar'].map((text) => base32(Buffer.from(text)))
     expect(encoded).toEqual(['MY', 'MZXQ', 'MZXW6', 'MZXW6YQ', 'MZXW6YTB', 'MZXW6YTBOI'])
     expect(totpUri(SECRET, 'Countersign', 'kim@example.com')).toBe(

@@ -40,7 +40,7 @@ const old = { id: 'sec_old', secret: 'svc-sec-old' }
 const next = { id: 'sec_new', secret: 'svc-sec-new' }
 
 describe('the response signature', () => {
-  it('is HMAC-SHA256 of the documented input, in hex', () => {
+  it('the response signature is the HMAC-SHA256 of the documented input, in hex', () => {
     const mac = createHmac('sha256', old.secret).update(SIGNED).digest('hex')
     expect(signResponse(parts, [old])).toBe(`t=${parts.timestamp},kid=sec_old,v2=${mac}`)
   })
@@ -50,7 +50,7 @@ describe('the response signature', () => {
     expect(signResponse(parts, [old])).toBe(`t=${parts.timestamp},kid=sec_old,v2=${mac}`)
   })
 
-  it('carries one pair a secret, each right by itself', () => {
+  it('the response signature has one valid pair for each secret', () => {
     const [stamp, ...pairs] = signResponse(parts, [old, next]).split(',kid=')
     expect(stamp).toBe(`t=${parts.timestamp}`)
     expect(pairs).toEqual(
@@ -60,7 +60,7 @@ describe('the response signature', () => {
     )
   })
 
-  it('is the same for a body as text and as bytes', () => {
+  it('the response signature is the same for a body as text and as bytes', () => {
     const asBytes = signResponse({ ...parts, body: Buffer.from(parts.body) }, [old])
     expect(asBytes).toBe(signResponse(parts, [old]))
   })
@@ -74,7 +74,7 @@ describe('the response signature', () => {
     target: '/v1/verify',
     body: '{"grüße":"€" }',
   }))
-    it(`covers the ${field}`, () => {
+    it(`the response signature covers the ${field}`, () => {
       const hex = (header: string) => /v2=([0-9a-f]+)$/.exec(header)![1]
       const changed = signResponse({ ...parts, [field]: value }, [old])
       expect(hex(changed)).not.toBe(hex(signResponse(parts, [old])))
@@ -107,7 +107,7 @@ describe('the verification JWT', () => {
     replay: { suspected: false },
   }
 
-  it('is an HS256 JWS that names its key and its type, and holds exactly the claims', async () => {
+  it('the verification JWT is an HS256 JWS with its key id, its type and exactly the claims', async () => {
     const token = await signVerification(claims, old)
     const { header, claims: read, valid } = decodeJwt(token, old.secret)
     expect(header).toEqual({ alg: 'HS256', typ: 'stepup+jwt', kid: 'sec_old' })
@@ -122,13 +122,13 @@ describe('the verification JWT', () => {
     expect(opensslHmac(old.secret, `${header}.${payload}`).toString('base64url')).toBe(signature)
   })
 
-  it('does not hold once a claim was changed', async () => {
+  it('a verification JWT with a changed claim is invalid', async () => {
     const [header, , signature] = (await signVerification({ ...claims, verdict: 'rejected' }, old)).split('.')
     const forged = Buffer.from(JSON.stringify(claims)).toString('base64url')
     expect(decodeJwt(`${header}.${forged}.${signature}`, old.secret).valid).toBe(false)
   })
 
-  it('signs with the UTF-8 bytes of the secret, as text and as bytes alike', async () => {
+  it('the verification JWT is signed with the UTF-8 bytes of the secret, given as text or as bytes', async () => {
     const secret = `svc-sec-${randomBytes(16).toString('hex')}`
     const asText = await signVerification(claims, { id: 'k', secret })
     const asBytes = await signVerification(claims, { id: 'k', secret: Buffer.from(secret) })

@@ -1,4 +1,4 @@
-/** By which channel, name and password the admin listener is reached, and what it tells where. */
+/** Access to the admin listener: by which channels, host names and passwords it is reached, and what it reveals over each. */
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { request as httpRequest } from 'node:http'
@@ -31,7 +31,7 @@ interface Answer {
   text: string
 }
 
-/** As a browser whose page stands under the name `host`; certificates are not asked for their names. */
+/** Sends a request as a browser does whose page has the host name `host`. Names in certificates are not checked. */
 function ask(base: string, target: string, host?: string, body?: unknown): Promise<Answer> {
   const { protocol, hostname, port } = new URL(base)
   const secure = protocol === 'https:'
@@ -59,7 +59,7 @@ function ask(base: string, target: string, host?: string, body?: unknown): Promi
   })
 }
 
-describe('a page of another site whose name was turned to this address', () => {
+describe('a page whose foreign host name was rebound to this address', () => {
   it('reads nothing and signs nobody in', async () => {
     const running = await start()
     const { adminUrl } = running.service
@@ -85,7 +85,7 @@ describe('a page of another site whose name was turned to this address', () => {
     expect(text).toMatch(/^countersign_dashboard_refusals_total\{code="unknown_host"\} [1-9]/m)
   })
 
-  it('is told from the names that are ours: addresses, localhost, ADMIN_URL, ADMIN_HOSTS', async () => {
+  it('is distinguished from pages under IP addresses, localhost, ADMIN_URL and ADMIN_HOSTS', async () => {
     const running = await start({
       COUNTERSIGN_ADMIN_URL: 'https://Desk.example.test/',
       COUNTERSIGN_ADMIN_HOSTS: 'countersign, Metrics.example.test',
@@ -114,7 +114,7 @@ describe('a page of another site whose name was turned to this address', () => {
 })
 
 describe('the operator’s password', () => {
-  it('ends the sessions of the one before, of operators alone', async () => {
+  it('ends, when it is replaced, only the sessions of operators without a name', async () => {
     const file = path('operator.password')
     writeFileSync(file, 'first password of all', { mode: 0o600 })
     const running = await startService({ COUNTERSIGN_OPERATOR_PASSWORD_FILE: file })
@@ -134,8 +134,8 @@ describe('the operator’s password', () => {
   })
 })
 
-describe('metrics with a listener of their own', () => {
-  it('are there alone, and not at the dashboard', async () => {
+describe('metrics with their own listener', () => {
+  it('are served only there, and not by the dashboard', async () => {
     const running = await start({ COUNTERSIGN_METRICS_LISTEN: '127.0.0.1:0' })
     const base = `http://127.0.0.1:${running.service.addresses.metrics!.port}`
     expect((await ask(base, '/metrics')).text).toContain('countersign_engine_workers 1')
@@ -151,7 +151,7 @@ describe('metrics with a listener of their own', () => {
 })
 
 overTransports((transport) => {
-  it('TLS: the dashboard and metrics speak nothing else, and cookies travel on nothing else', async () => {
+  it('dashboard and metrics accept only TLS when it is configured, and cookies are sent only over TLS', async () => {
     const [cert, key] = [path('cert.pem'), path('key.pem')]
     const curve = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes']
     const names = ['-keyout', key, '-out', cert, '-subj', '/CN=localhost']
@@ -179,7 +179,7 @@ overTransports((transport) => {
   })
 })
 
-describe('a channel in the clear', () => {
+describe('an unencrypted channel', () => {
   const outside = Object.values(networkInterfaces())
     .flatMap((list) => list ?? [])
     .find(({ internal, family }) => !internal && family === 'IPv4')?.address

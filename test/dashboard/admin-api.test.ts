@@ -28,7 +28,7 @@ const bare = (method: string, path: string, body?: unknown, headers: Record<stri
   request(running, method, path, body, headers)
 
 describe('signing in', () => {
-  it('sets a cookie that no script and no other site gets', async () => {
+  it('sets a cookie that neither scripts nor other sites can read', async () => {
     const token = await loginToken(running, own.id)
     const origin = { Origin: running.service.adminUrl }
     const { headers, body } = await bare('POST', '/session', { login_token: token }, origin)
@@ -60,7 +60,7 @@ describe('signing in', () => {
     }
   })
 
-  it('keeps neither link nor session readable in the database', () => {
+  it('stores neither link nor session in plain text', () => {
     const rows = withDatabase(running, (database) =>
       database.prepare('SELECT hash FROM dashboard_session UNION ALL SELECT hash FROM login_link').all(),
     ) as Array<{ hash: Buffer }>
@@ -69,7 +69,7 @@ describe('signing in', () => {
     for (const { hash } of rows) expect(hash.toString('latin1')).not.toContain(token)
   })
 
-  it('ends with signing out', async () => {
+  it('lasts until the person signs out', async () => {
     const session = await signIn(running, { login_token: await loginToken(running, own.id) })
     expect((await session.call('DELETE', '/session')).status).toBe(200)
     expect((await session.call('GET', '/session')).body.code).toBe('not_signed_in')
@@ -88,7 +88,7 @@ describe('a body', () => {
       return answer!.body.code
     })
 
-  it('of any size is refused before anybody has signed in, without waiting for it', async () => {
+  it('is refused before the sign-in without waiting for it, even if it is large', async () => {
     expect(await announced('/api/session')).toBe('body_too_large')
     const headers = { Origin: running.service.adminUrl }
     expect((await bare('POST', '/session', large, headers)).body.code).toBe('body_too_large')
@@ -97,7 +97,7 @@ describe('a body', () => {
     )
   })
 
-  it('is small for all but photos', async () => {
+  it('must be small unless it carries photos', async () => {
     const answer = await tenant.call('POST', `/tenants/${own.id}/erase`, large)
     expect(answer.body.code).toBe('body_too_large')
     const photo = await tenant.call('POST', `/tenants/${own.id}/try/inspect`, { image: 'A'.repeat(20_000) })
@@ -133,7 +133,7 @@ describe('a request that changes something', () => {
 })
 
 describe('a tenant', () => {
-  it('sees and does nothing of another tenant or of the operator', async () => {
+  it('has no access to other tenants or to the operator’s routes', async () => {
     const below = (id: string): Array<[string, string, unknown?]> => [
       ['GET', `/tenants/${id}`],
       ['GET', `/tenants/${id}/traffic`],
@@ -178,13 +178,13 @@ describe('a tenant', () => {
     expect((await other.sandbox.health()).status).toBe(200)
   })
 
-  it('uses no key of another tenant at "try it"', async () => {
+  it('cannot use another tenant’s key on the page "Try it"', async () => {
     const path = `/tenants/${own.id}/try/call?operation=verify`
     const answer = await tenant.call('POST', path, {}, { 'X-Tried-Key': other.sandboxKey })
     expect(answer.body.code).toBe('not_permitted')
   })
 
-  it('calls nothing but enroll, verify, challenges and guidance at "try it"', async () => {
+  it('can call only enroll, verify, challenges and guidance on the page "Try it"', async () => {
     for (const query of ['', '?operation=', '?operation=delete', '?operation=../keys/rotate-signing']) {
       const path = `/tenants/${own.id}/try/call${query}`
       const answer = await tenant.call('POST', path, {}, { 'X-Tried-Key': own.sandboxKey })
@@ -192,7 +192,7 @@ describe('a tenant', () => {
     }
   })
 
-  it('has megabytes of JSON refused at "try it" as the API refuses them, before they are parsed', async () => {
+  it('gets the API’s refusal for megabytes of JSON on the page "Try it", before they are parsed', async () => {
     const members = Object.fromEntries(Array.from({ length: 200_000 }, (_, i) => [`member${i}`, {}]))
     const key = { 'X-Tried-Key': own.sandboxKey }
     const body = { user_id: 'u+match', image: 'AAAA', action: members }
@@ -205,7 +205,7 @@ describe('a tenant', () => {
     expect(inspect.body.details[0].issue).toBe('holds more than 32 KiB beside its images')
   })
 
-  it('has no more of the sandbox at "try it" than by its key', async () => {
+  it('has the same rate limit of the sandbox on the page "Try it" as with its key', async () => {
     const { id, sandbox } = await running.tenant()
     const session = await signIn(running, { login_token: await loginToken(running, id) })
     const inspect = () => session.call('POST', `/tenants/${id}/try/inspect`, { image: 'AAAA' })
@@ -228,7 +228,7 @@ describe('a tenant', () => {
     expect(JSON.stringify(keys)).not.toContain(body.key)
   })
 
-  it('tries a photo in the sandbox: face, verdict, signature and JWT; then reveals the production key, once', async () => {
+  it('tries a photo in the sandbox with face, verdict, signature and JWT, then reveals the production key once', async () => {
     const image = base64(await face('ada'))
     const inspected = await tenant.call('POST', `/tenants/${own.id}/try/inspect`, { image })
     expect(inspected.status).toBe(200)
@@ -257,7 +257,7 @@ describe('a tenant', () => {
     expect((await reveal()).body.code).toBe('production_key_already_revealed')
   })
 
-  it('reveals the production key with a new signing secret, where that is asked for', async () => {
+  it('reveals the production key with a new signing secret on request', async () => {
     const fresh = await running.tenant()
     const image = base64(await face('ada'))
     await fresh.sandbox.verify({ user_id: 'u+match', image, action: 'x' })
@@ -272,7 +272,7 @@ describe('a tenant', () => {
     expect(validSignatures(answer, { [id]: secret, [fresh.secret.id]: fresh.secret.secret })).toEqual([id])
   })
 
-  it('rotates its secret, and is told of a rotation in progress', async () => {
+  it('rotates its secret, and gets an error during the overlap of a rotation', async () => {
     const rotate = (force: boolean) => tenant.call('POST', `/tenants/${own.id}/rotate-signing`, { force })
     const first = await rotate(false)
     expect(first.body.signing_secret.secret).toMatch(/^svc-sec-/)
@@ -280,10 +280,10 @@ describe('a tenant', () => {
     expect((await rotate(true)).body.previous.id).toBe(first.body.signing_secret.id)
   })
 
-  it('erases a user with a receipt, in the audit log with the dashboard as actor', async () => {
+  it('erases a user with a receipt and an audit entry whose actor is the dashboard', async () => {
     const production = await running.production(other)
     const session = await signIn(running, { login_token: await loginToken(running, other.id) })
-    // Sign-ins.
+    // Entries of the sign-ins.
     const { entries: before } = (await session.call('GET', `/tenants/${other.id}/audit/chain`)).body
     await production.enroll({ user_id: 'ada', image: base64(await face('ada')) })
     const erase = () =>
@@ -325,7 +325,7 @@ describe('the operator', () => {
     expect((await operator.call('POST', '/tenants', { nom: 'x' })).body.code).toBe('invalid_request')
   })
 
-  it('suspends and resumes a tenant, and deletes it by its name, with a receipt', async () => {
+  it('suspends, resumes and deletes a tenant, with its name as confirmation and a receipt', async () => {
     const { id, sandbox, ...made } = await running.tenant()
     const production = await running.production({ id, sandbox, ...made })
     await production.enroll({ user_id: 'ada', image: base64(await face('ada')) })
@@ -371,7 +371,7 @@ describe('the operator', () => {
     expect(entries[0].erasure_id).toBe(receipt.body.erasure_id)
   })
 
-  it('sees the state of the whole', async () => {
+  it('sees the state of the installation', async () => {
     const { body } = await operator.call('GET', '/system')
     expect(body).toMatchObject({
       engine: { status: 'ok' },

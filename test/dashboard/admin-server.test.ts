@@ -21,7 +21,7 @@ afterAll(() => running?.stop())
 
 describe('the pages', () => {
   for (const path of ['/', '/docs'])
-    it(`${path} lets no script run but its own, and sits in no frame`, async () => {
+    it(`${path} allows only its own scripts and no framing`, async () => {
       const response = await get(path)
       expect(response.status).toBe(200)
       expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8')
@@ -36,8 +36,8 @@ describe('the pages', () => {
     })
 })
 
-describe('a page that fails', () => {
-  it('is a 503, and the log says why', async () => {
+describe('a page that cannot be served', () => {
+  it('answers 503, and the log has the reason', async () => {
     const lines: string[] = []
     const log = pino({ base: null }, { write: (line: string) => void lines.push(line) })
     const metrics = { contentType: 'text/plain', render: () => Promise.reject(new Error('no such folder')) }
@@ -62,19 +62,19 @@ describe('a page that fails', () => {
 })
 
 describe('probes', () => {
-  it('/livez says that the process lives', async () => {
+  it('/livez answers 200 while the process runs', async () => {
     const response = await get('/livez')
     expect(response.status).toBe(200)
     expect(await response.json()).toEqual({ status: 'ok' })
   })
 
-  it('/readyz says that it serves', async () => {
+  it('/readyz answers 200 while the service is ready', async () => {
     const response = await get('/readyz')
     expect(response.status).toBe(200)
     expect(await response.json()).toEqual({ status: 'ready' })
   })
 
-  it('/readyz says not ready as soon as the process drains, while the page still answers', async () => {
+  it('/readyz answers not ready as soon as the process drains, while the pages are still served', async () => {
     const draining = await startService()
     try {
       const { sandboxKey } = await draining.tenant()
@@ -90,7 +90,7 @@ describe('probes', () => {
         json,
       )
       connection.send(request.slice(0, -100))
-      // One thread serves all listeners in the order of arrival: after this answer the request there is under way.
+      // One thread serves all listeners in the order of arrival: after this answer, the other request is in flight.
       expect((await fetch(`${draining.service.adminUrl}/readyz`)).status).toBe(200)
       const stopped = draining.service.stop()
       const ready = await fetch(`${draining.service.adminUrl}/readyz`)
@@ -125,7 +125,7 @@ describe('/metrics', () => {
     expect(response.headers.get('content-type')).toMatch(/^text\/plain; version=0\.0\.4/)
   })
 
-  it('shows engine, stages, verdicts and the process', async () => {
+  it('reports engine, stages, verdicts and the process', async () => {
     await tenant.sandbox.verify({ user_id: 'u+match', image: base64(await face('ada')), action: 'x' })
     const text = await (await get('/metrics')).text()
     for (const metric of [
@@ -143,7 +143,7 @@ describe('/metrics', () => {
       expect(line).toMatch(/^(# (HELP|TYPE) |[a-zA-Z_:][\w:]*(\{[^}]*\})? \S+$)/)
   })
 
-  it('makes no label of what a caller sends', async () => {
+  it('makes no label of a caller’s input', async () => {
     const series = async () => (await (await get('/metrics')).text()).match(/^countersign_\w+/gm)!.length
     await tenant.sandbox.call('GET', '/v1/unknown-0')
     await tenant.sandbox.verify({ user_id: 'someone-0+match', image: 'AAAA', action: 'x' })
@@ -161,7 +161,7 @@ describe('every address of the admin listener', () => {
   const PAGES = ['/', '/docs', '/livez', '/readyz', '/metrics', '/v1/openapi.json']
 
   for (const path of PAGES) {
-    it(`${path} answers HEAD as GET, without the body`, async () => {
+    it(`${path} answers HEAD like GET, without the body`, async () => {
       const [head, full] = [await get(path, { method: 'HEAD' }), await get(path)]
       expect(head.status).toBe(full.status)
       expect(head.headers.get('content-type')).toBe(full.headers.get('content-type'))
@@ -185,19 +185,19 @@ describe('every address of the admin listener', () => {
     '/constructor',
     '/../etc/passwd',
   ])
-    it(`${path} is none`, async () => {
+    it(`${path} is not found`, async () => {
       const response = await get(path)
       expect(response.status).toBe(404)
       expect(response.headers.get('x-content-type-options')).toBe('nosniff')
       expect(await response.text()).toBe('There is no such page.\n')
     })
 
-  it('/sandbox/v1/ is the sandbox, as its own listener answers, and never production', async () => {
+  it('/sandbox/v1/ answers like the sandbox’s own listener, and never reaches production', async () => {
     const call = (path: string, key?: string, options: RequestInit = {}) =>
       get(`/sandbox${path}`, { ...options, headers: key ? { Authorization: `Bearer ${key}` } : {} })
     const health = await call('/v1/health', tenant.sandboxKey)
     expect(health.status).toBe(200)
-    // Signed over the path of the API, with the tenant's own secret.
+    // The signature covers the path of the API and uses the tenant's own secret.
     const { secret, id } = tenant.secret
     const [, t, mac] = /^t=(\d+),kid=.*,v2=(.*)$/.exec(health.headers.get('x-svc-signature')!)!
     const text = await health.text()
@@ -215,7 +215,7 @@ describe('every address of the admin listener', () => {
     expect((await call('/api/session', tenant.sandboxKey)).status).toBe(404)
   })
 
-  it('takes a query without looking at it', async () => {
+  it('ignores a query', async () => {
     expect((await get('/livez?probe=1')).status).toBe(200)
   })
 })

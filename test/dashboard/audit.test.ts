@@ -1,4 +1,4 @@
-/** The audit log in the dashboard's API: what its filters find, and files of a long log. */
+/** The audit log in the dashboard's API: filters, and exports of a long log. */
 import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { MINUTE_MS } from '../../src/lib/clock.js'
@@ -6,7 +6,7 @@ import { type DashboardClient, loginToken, signIn } from '../support/dashboard.j
 import { base64, face } from '../support/faces.js'
 import { startService, type TestService, type TestTenant } from '../support/service.js'
 
-/** More than several pages of any walk. */
+/** Number of further entries: more than several pages of any search. */
 const FILLER = 2_500
 
 let running: TestService
@@ -45,7 +45,7 @@ beforeAll(async () => {
 afterAll(() => running?.stop())
 
 describe('the audit log', () => {
-  it('is filtered by event, outcome and time, however far back', async () => {
+  it('is filtered by event, outcome and time, also far back', async () => {
     expect(await events('event=enroll')).toEqual(['enroll'])
     expect(await events('outcome=approved')).toEqual(['verify'])
     expect(await events('outcome=rejected')).toEqual(['verify'])
@@ -56,7 +56,7 @@ describe('the audit log', () => {
     expect(await events(`from=${verifiedAt}&until=${minute}`)).toEqual(['verify', 'verify', 'verify'])
   })
 
-  it('finds a user by id, and an erased one by nothing', async () => {
+  it('finds a user by id, but not an erased user', async () => {
     const subjectOf = async (user_id: string) =>
       (await session.call('POST', `${path()}/subject`, { user_id })).body.subject
     expect(await events(`subject=${await subjectOf('ada')}`)).toEqual(['verify', 'verify', 'enroll'])
@@ -66,14 +66,14 @@ describe('the audit log', () => {
     expect(await subjectOf('ada')).toBeNull()
   })
 
-  it('is paged without a gap', async () => {
+  it('has pages without gaps', async () => {
     const first = (await get('')).body
     expect(first.entries).toHaveLength(20)
     const second = (await get(`?before=${first.next_before}`)).body
     expect(second.entries[0].sequence).toBe(first.entries.at(-1).sequence - 1)
   })
 
-  it('shows the text behind the hash of a consent', async () => {
+  it('shows the consent text that belongs to a hash', async () => {
     const text = { version: '2026-11', language: 'en', text: 'We compare your face.' }
     const sha256 = createHash('sha256').update(text.text).digest()
     const firstAgreedAt = running.clock.now()
@@ -88,13 +88,13 @@ describe('the audit log', () => {
     expect((await get('/consent-text?sha256=x')).body.code).toBe('invalid_request')
   })
 
-  it('says what is wrong with a filter', async () => {
+  it('explains an invalid filter', async () => {
     for (const query of ['outcome=good', 'from=yesterday', 'until=x', 'before=-1', 'before=1e3'])
       expect([query, (await get(`?${query}`)).body.code]).toEqual([query, 'invalid_request'])
     expect((await get('/export?format=xml')).body.code).toBe('invalid_request')
   })
 
-  it('is exported whole, as lines of JSON whose chain values are those of the log', async () => {
+  it('is exported completely as JSON Lines with the chain values of the log', async () => {
     const { text, headers } = await get('/export?format=jsonl')
     expect(headers.get('content-disposition')).toBe(`attachment; filename="audit-${tenant.name}.jsonl"`)
     const entries = text
@@ -110,7 +110,7 @@ describe('the audit log', () => {
     expect(entries.at(-1).hash).toBe(end!.hash.toString('hex'))
   })
 
-  it('is exported as CSV that no spreadsheet runs, by the same filters', async () => {
+  it('is exported by the same filters as CSV without formulas that a spreadsheet would run', async () => {
     const all = (await get('/export?format=csv&event=contract_changed')).text.trim().split('\n')
     expect(all).toHaveLength(1 + FILLER)
     expect(all[0]).toBe('sequence,at,event,actor,subject,status,code,request_id,facts')
@@ -120,7 +120,7 @@ describe('the audit log', () => {
     expect(enrolled).toHaveLength(2)
   })
 
-  it('finds an entry by its request id, its verification id or its time, behind more than one page looks through', async () => {
+  it('finds an entry by request id, verification id or time beyond the part that one page searches', async () => {
     const [verified] = (await get('?outcome=approved')).body.entries
     const { store, audit } = running.service.core
     running.clock.advance(10 * MINUTE_MS)

@@ -6,7 +6,7 @@ import { CHROMIUM, launchBrowser, loaded, openPage, violations } from '../suppor
 import { loginToken } from '../support/dashboard.js'
 import { startService, type TestService } from '../support/service.js'
 
-/** A folder for pictures of the pages, for eyes. */
+/** Folder for screenshots of the pages, for people to look at. */
 const PICTURES = process.env.COUNTERSIGN_TEST_PICTURES
 
 describe.skipIf(!CHROMIUM)('the settings of the capture page in Chromium', () => {
@@ -26,7 +26,7 @@ describe.skipIf(!CHROMIUM)('the settings of the capture page in Chromium', () =>
     ['light', 1280],
     ['dark', 390],
   ] as const)
-    it(`are previewed while they are typed, saved, and refused with a reason, ${scheme}, ${width} px`, async () => {
+    it(`are previewed while they are typed, saved, and refused with a reason (${scheme}, ${width} px)`, async () => {
       const tenant = await running.tenant()
       const url = running.service.adminUrl
       const { page, errors } = await openPage(browser, running, { colorScheme: scheme, width })

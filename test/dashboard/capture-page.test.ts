@@ -1,7 +1,7 @@
-/** The settings of the hosted capture page at the dashboard: who reads and changes them, and what is refused. */
+/** The settings of the hosted capture page at the dashboard: who may read and change them, and which values are refused. */
 import sharp from 'sharp'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { COMMAND_LINE } from '../../src/admin/operation.js'
+import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
 import { type DashboardClient, loginToken, signIn } from '../support/dashboard.js'
 import { startService, type TestService, type TestTenant } from '../support/service.js'
 
@@ -39,7 +39,7 @@ const logoOf = async (width: number, height: number) =>
       .toBuffer()
   ).toString('base64')
 
-it('are changed by an admin of the tenant, hold for the page, and stand in the audit log with the name', async () => {
+it('an admin of the tenant changes the settings of the capture page, with an audit entry that names the admin', async () => {
   expect((await own.call('GET', path())).body).toEqual({ tenant_name: tenant.name, ...NOTHING_SET })
   const saved = { tenant_name: tenant.name, ...SETTINGS, logo: null }
   expect((await own.call('POST', path(), SETTINGS)).body).toEqual(saved)
@@ -55,7 +55,7 @@ it('are changed by an admin of the tenant, hold for the page, and stand in the a
   })
 })
 
-it('take a logo, keep it where none is named, and lose it where it is null', async () => {
+it('the capture page takes a logo, keeps it when the field is absent, and loses it when the field is null', async () => {
   const shown = (await own.call('POST', path(), { ...SETTINGS, logo: await logoOf(960, 200) })).body.logo
   expect(await sharp(Buffer.from(shown, 'base64')).metadata()).toMatchObject({ format: 'png', width: 480 })
   expect((await own.call('POST', path(), SETTINGS)).body.logo).toBe(shown)
@@ -63,7 +63,7 @@ it('take a logo, keep it where none is named, and lose it where it is null', asy
   expect((await own.call('POST', path(), { ...SETTINGS, logo: null })).body.logo).toBeNull()
 })
 
-it('keep the logo where another of the settings that come with it is refused', async () => {
+it('the capture page keeps its logo when another setting of the same request is refused', async () => {
   const body = { ...SETTINGS, logo: await logoOf(20, 20), company: 'Bank\u202e' }
   expect((await own.call('POST', path(), body)).body.code).toBe('invalid_company')
   expect((await own.call('GET', path())).body.logo).toBeNull()
@@ -84,14 +84,14 @@ it.each([
     'invalid_logo',
   ],
   ['a consent without a version', { ...SETTINGS, consent: { version: '', text: 'Yes.' } }, 'invalid_consent'],
-] as const)('refuse %s, and stay as they are', async (_, body, code) => {
+] as const)('the settings of the capture page refuse %s and stay unchanged', async (_, body, code) => {
   const before = (await own.call('GET', path())).body
   const refused = await own.call('POST', path(), body)
   expect([refused.status, refused.body.code]).toEqual([400, code])
   expect((await own.call('GET', path())).body).toEqual(before)
 })
 
-it('are shown to a viewer, who changes nothing', async () => {
+it('a viewer sees the settings of the capture page but cannot change them', async () => {
   const { operations } = running.service.core
   const { password } = await operations.operators.add('vera', 'viewer', COMMAND_LINE)
   const viewer = await signIn(running, { name: 'vera', password })

@@ -1,4 +1,4 @@
-/** The charts of the overview for people who do not see them, or do not tell red from green. */
+/** The charts of the overview for people who cannot see them or cannot distinguish red from green. */
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { CHROMIUM, launchBrowser, loaded, openPage, violations } from '../support/browser.js'
@@ -6,7 +6,7 @@ import { loginToken } from '../support/dashboard.js'
 import { base64, face } from '../support/faces.js'
 import { startService, type TestService, type TestTenant } from '../support/service.js'
 
-/** A folder for pictures of the pages, for eyes. */
+/** Folder for screenshots of the pages, for people to look at. */
 const PICTURES = process.env.COUNTERSIGN_TEST_PICTURES
 
 describe.skipIf(!CHROMIUM)('the charts of the overview in Chromium', () => {
@@ -33,7 +33,7 @@ describe.skipIf(!CHROMIUM)('the charts of the overview in Chromium', () => {
     ['light', 390],
     ['dark', 390],
   ] as const)
-    it(`have their figures as tables, ${scheme}, ${width} px`, async () => {
+    it(`have tables with their figures (${scheme}, ${width} px)`, async () => {
       const { page, errors } = await openPage(browser, running, { colorScheme: scheme, width })
       const url = running.service.adminUrl
       await page.goto(`${url}/#/login/${await loginToken(running, tenant.id)}`)
@@ -56,7 +56,7 @@ describe.skipIf(!CHROMIUM)('the charts of the overview in Chromium', () => {
       await expect.poll(() => counts(3)).toBe(2)
       expect(await violations(page)).toEqual([])
       expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width)
-      // Rejected bars are striped, also in the legend.
+      // The bars of rejections are striped, also in the legend.
       const markers = verdicts.locator('.u-legend .u-marker')
       const fills = await Promise.all(
         (await markers.all()).map(async (marker) => (await marker.getAttribute('style')) ?? ''),

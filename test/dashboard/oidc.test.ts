@@ -1,9 +1,9 @@
-/** Sign-in by an OpenID provider, against one that runs here. */
+/** Sign-in by an OpenID provider, with a provider that the test runs. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { COMMAND_LINE } from '../../src/admin/operation.js'
+import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
 import { type OidcProvider, oidcProvider } from '../support/oidc-provider.js'
 import { startService, type TestService } from '../support/service.js'
 
@@ -33,7 +33,7 @@ afterAll(async () => {
 })
 beforeEach(() => {
   provider.claims = { email: NAME, email_verified: true }
-  // Sign-ins are limited in time.
+  // The rate limit admits further sign-ins after this time.
   running.clock.advance(120_000)
 })
 
@@ -45,7 +45,7 @@ const api = (path: string, cookie?: string) =>
 const cookieOf = (response: Response) => response.headers.get('set-cookie')!.split(';')[0]!
 const location = (response: Response) => response.headers.get('location')!
 
-/** To the provider and back; the last step is the test's. */
+/** Goes to the provider and back, up to the last step, which is the test's. */
 async function begin() {
   const login = await api('/oidc/login')
   const back = await fetch(location(login), { redirect: 'manual' })
@@ -53,7 +53,7 @@ async function begin() {
   return { login, cookie: cookieOf(login), callback: `${pathname}${search}`.replace(/^\/api/, '') }
 }
 let lastRequestId: string | undefined
-/** @returns why, as the page is told that the browser is led to */
+/** @returns the reason in the address of the page to which the browser is led */
 async function refused(path: string, cookie?: string) {
   const response = await api(path, cookie)
   expect([response.status, response.headers.get('set-cookie')]).toEqual([302, null])
@@ -64,7 +64,7 @@ async function refused(path: string, cookie?: string) {
 }
 
 describe('sign-in by an OpenID provider', () => {
-  it('signs a named operator in with the role that is known here, and no password', async () => {
+  it('signs a named operator in without a password, with the role that the dashboard has stored', async () => {
     const { login, cookie, callback } = await begin()
     expect(login.headers.get('set-cookie')).toMatch(
       /; Path=\/api\/oidc; HttpOnly; SameSite=Lax; Max-Age=600$/,
@@ -83,7 +83,7 @@ describe('sign-in by an OpenID provider', () => {
     expect(session).toMatchObject({ role: 'operator', person: { name: NAME, role: 'viewer' } })
   })
 
-  it('takes no answer that another browser asked for, and each only once', async () => {
+  it('accepts an answer only in the browser that asked for it, and only once', async () => {
     const [mine, theirs] = [await begin(), await begin()]
     expect(await refused(mine.callback)).toBe('not_begun_here')
     expect(await refused(theirs.callback, mine.cookie)).toBe('invalid_answer')
@@ -91,18 +91,18 @@ describe('sign-in by an OpenID provider', () => {
     expect(await refused(mine.callback, mine.cookie)).toBe('invalid_answer')
   })
 
-  it('takes no token that was made for another sign-in', async () => {
+  it('refuses a token that was issued for another sign-in', async () => {
     provider.claims = { email: NAME, email_verified: true, nonce: 'of-another' }
     const { cookie, callback } = await begin()
     expect(await refused(callback, cookie)).toBe('invalid_answer')
   })
 
-  it('says that the provider refused, and passes its words on to nobody', async () => {
+  it('reports a refusal by the provider without showing the provider’s text', async () => {
     const { cookie, callback } = await begin()
     const state = new URLSearchParams(callback.split('?')[1]).get('state')!
     const answer = new URLSearchParams({ state, error: 'access_denied', error_description: 'call 555 now' })
     expect(await refused(`/oidc/callback?${answer}`, cookie)).toBe('provider_refused')
-    // The cause is where whoever is asked for help looks: in the log, under the id that the page shows.
+    // The log has the cause under the request id that the page shows.
     const line = running
       .logText()
       .split('\n')
@@ -111,26 +111,26 @@ describe('sign-in by an OpenID provider', () => {
     expect(line).not.toMatch(/client-secret|code_verifier/)
   })
 
-  it('remembers when and how an operator signed in last', async () => {
+  it('stores when and how an operator last signed in', async () => {
     const { cookie, callback } = await begin()
     await api(callback, cookie)
     const [kim] = await running.service.core.operations.operators.list()
     expect(kim).toMatchObject({ lastSignInAt: running.clock.now(), lastSignInBy: 'oidc' })
   })
 
-  describe('where something asks for a fresh sign-in', () => {
+  describe('when a fresh sign-in is required', () => {
     const now = () => Math.floor(running.clock.now() / 1000)
     const ADMIN = 'admin@example.com'
     beforeAll(() => running.service.core.operations.operators.add(ADMIN, 'admin', COMMAND_LINE))
 
-    /** To the provider and back, asking for a sign-in that is made there just now. */
+    /** Goes to the provider and back, and asks for a new sign-in there. */
     async function beginFresh() {
       const login = await api('/oidc/login?fresh')
       const back = await fetch(location(login), { redirect: 'manual' })
       const { pathname, search } = new URL(location(back))
       return { login, cookie: cookieOf(login), callback: `${pathname}${search}`.replace(/^\/api/, '') }
     }
-    /** @returns the status of adding an operator, which asks for one, and its code */
+    /** @returns status and code of adding an operator, which requires a fresh sign-in */
     async function add(cookie: string) {
       const session = (await (await api('/session', cookie)).json()) as { csrf_token: string }
       const response = await fetch(`${running.service.adminUrl}/api/operators`, {
@@ -147,7 +147,7 @@ describe('sign-in by an OpenID provider', () => {
       return [response.status, code, confirm_by]
     }
 
-    it('takes none of which the provider does not say when it was, or that was long ago', async () => {
+    it('refuses a sign-in whose time the provider does not report, or that is too old', async () => {
       for (const claims of [{}, { auth_time: now() - 16 * 60 }]) {
         provider.claims = { email: ADMIN, email_verified: true, ...claims }
         const { cookie, callback } = await begin()
@@ -158,7 +158,7 @@ describe('sign-in by an OpenID provider', () => {
       }
     })
 
-    it('has the provider ask for it again, and goes on with what it says of the time', async () => {
+    it('makes the provider ask again, and uses the time that it reports', async () => {
       const { login, cookie, callback } = await beginFresh()
       const asked = new URL(location(login)).searchParams
       expect([asked.get('prompt'), asked.get('max_age')]).toEqual(['login', '0'])
@@ -169,7 +169,7 @@ describe('sign-in by an OpenID provider', () => {
       expect((await add(session))[1]).toBe('fresh_sign_in_required')
     })
 
-    it('takes no time from the future for a sign-in that stays fresh', async () => {
+    it('does not prolong a fresh sign-in by a time in the future', async () => {
       provider.claims = { email: ADMIN, email_verified: true, auth_time: now() + 86_400 }
       const { cookie, callback } = await beginFresh()
       const session = cookieOf(await api(callback, cookie))
@@ -179,7 +179,7 @@ describe('sign-in by an OpenID provider', () => {
     })
   })
 
-  it('leaves no sign-in by a password, right or wrong, unless a setting says so', async () => {
+  it('disables the sign-in by password unless a setting allows it', async () => {
     const { password } = await running.service.core.operations.operators.add('sam', 'admin', COMMAND_LINE)
     for (const credentials of [
       { password: 'correct horse battery' },
@@ -198,7 +198,7 @@ describe('sign-in by an OpenID provider', () => {
     }
   })
 
-  it('leaves the way of a link that the command line makes, which works once, for ten minutes, and is told in the audit log', async () => {
+  it('leaves the command line’s sign-in link, which works once within ten minutes and has an audit entry', async () => {
     const { operators } = running.service.core.operations
     const { id } = await running.tenant()
     const { adminUrl } = running.service
@@ -234,7 +234,7 @@ describe('sign-in by an OpenID provider', () => {
     ])
   })
 
-  it('is limited, and counted as failed where it fails', async () => {
+  it('is rate-limited, and counts its failures', async () => {
     const counted = async () =>
       /^countersign_dashboard_refusals_total\{code="sign_in_failed"\} (\d+)/m.exec(
         await (await fetch(`${running.service.adminUrl}/metrics`)).text(),
@@ -257,13 +257,13 @@ describe('sign-in by an OpenID provider', () => {
     ['whose address is not verified', { email: NAME, email_verified: false }, 'nameless'],
     ['without an address', {}, 'nameless'],
   ] as const)
-    it(`lets nobody in ${what}`, async () => {
+    it(`refuses a person ${what}`, async () => {
       provider.claims = { ...claims }
       const { cookie, callback } = await begin()
       expect(await refused(callback, cookie)).toBe(reason)
     })
 
-  it('says that the provider cannot be reached, and asks it again the next time', async () => {
+  it('reports that the provider cannot be reached, and tries it again the next time', async () => {
     const absent = await startService({
       COUNTERSIGN_OIDC_ISSUER: 'http://127.0.0.1:9',
       COUNTERSIGN_OIDC_CLIENT_ID: 'countersign',
@@ -278,7 +278,7 @@ describe('sign-in by an OpenID provider', () => {
     }
   })
 
-  it('says whether it is there', async () => {
+  it('reports whether it is configured', async () => {
     expect(await (await api('/oidc')).json()).toEqual({
       enabled: true,
       password: false,
@@ -298,7 +298,7 @@ describe('sign-in by an OpenID provider', () => {
     }
   })
 
-  describe('of a person of a tenant', () => {
+  describe('for people of tenants', () => {
     let bankId: string
     const PIA = 'pia@bank.example'
     const peopleOfBank = () => running.service.core.operations.peopleOf(bankId)
@@ -322,7 +322,7 @@ describe('sign-in by an OpenID provider', () => {
       return refused(callback, cookie)
     }
 
-    it('adds anyone who is in a mapped group, with the tenant and the role of the first group that fits', async () => {
+    it('adds a person in a mapped group with tenant and role of the first group that matches', async () => {
       expect(await sessionOf(PIA, ['everybody', 'bank-audit'])).toMatchObject({
         role: 'tenant',
         person: { name: PIA, role: 'viewer' },
@@ -337,13 +337,13 @@ describe('sign-in by an OpenID provider', () => {
       ])
     })
 
-    it('lets nobody in any more who has left the group', async () => {
+    it('refuses a person who has left the group', async () => {
       await sessionOf('rob@bank.example', ['bank-admins'])
       expect(await refusal('rob@bank.example', ['everybody'])).toBe('unknown_person')
       expect(await refusal('rob@bank.example')).toBe('unknown_person')
     })
 
-    it('lets one in who was invited, without a group', async () => {
+    it('admits an invited person without a group', async () => {
       await peopleOfBank().invite('ivy@bank.example', 'viewer', running.service.adminUrl, COMMAND_LINE)
       expect(await sessionOf('ivy@bank.example')).toMatchObject({
         role: 'tenant',
@@ -351,7 +351,7 @@ describe('sign-in by an OpenID provider', () => {
       })
     })
 
-    it('makes nobody an operator, and changes none', async () => {
+    it('neither makes nor changes an operator', async () => {
       expect(await refusal('eve@bank.example', ['operators', 'admin'])).toBe('unknown_person')
       const before = await running.service.core.operations.operators.list()
       expect(await sessionOf(NAME, ['bank-admins'])).toMatchObject({
@@ -366,7 +366,7 @@ describe('sign-in by an OpenID provider', () => {
       expect((await peopleOfBank().list()).map(({ name }) => name)).not.toContain(NAME)
     })
 
-    it('lets nobody into a tenant that is suspended, unknown, or another than the own', async () => {
+    it('refuses access to a tenant that is suspended, unknown, or not the person’s own', async () => {
       expect(await refusal('zoe@bank.example', ['gone'])).toBe('unknown_person')
       const other = await running.tenant()
       const { operations, store } = running.service.core

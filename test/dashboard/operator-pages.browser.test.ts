@@ -1,4 +1,4 @@
-/** What an operator does at the dashboard with tenants and operators, in a real browser, and what a viewer is offered. */
+/** The operator's pages for tenants and operators in a real browser, and the actions that a viewer is offered. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { COMMAND_LINE } from '../../src/admin/operation.js'
+import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
 import { SECOND_MS } from '../../src/lib/clock.js'
 import { CHROMIUM, launchBrowser, loaded, openPage, violations } from '../support/browser.js'
 import { base64, face } from '../support/faces.js'
@@ -47,7 +47,7 @@ describe.skipIf(!CHROMIUM)('an operator in Chromium', () => {
   const open = (colorScheme: 'light' | 'dark', width = 1280) =>
     openPage(browser, running, { colorScheme, width })
 
-  /** By name and password; without a name, by the operator's. */
+  /** Signs in by name and password, or by the operator's password without a name. */
   async function signInOperator(page: Page, password = OPERATOR_PASSWORD, name = ''): Promise<void> {
     await page.goto(running.service.adminUrl)
     await page.getByLabel('Name', { exact: true }).fill(name)
@@ -63,7 +63,7 @@ describe.skipIf(!CHROMIUM)('an operator in Chromium', () => {
     ['light', 1280],
     ['dark', 360],
   ] as const)
-    it(`changes a tenant's contract, suspends, resumes and deletes it, ${scheme}, ${width} px`, async () => {
+    it(`changes a tenant's contract, suspends, resumes and deletes it (${scheme}, ${width} px)`, async () => {
       const { page, errors } = await open(scheme, width)
       const doomed = await running.tenant()
       const production = await running.production(doomed)
@@ -113,7 +113,7 @@ describe.skipIf(!CHROMIUM)('an operator in Chromium', () => {
     ['light', 1280],
     ['dark', 360],
   ] as const)
-    it(`adds an operator, who signs in; changes role and password; keeps the last admin, ${scheme}, ${width} px`, async () => {
+    it(`adds an operator who signs in, changes role and password, and keeps the last admin (${scheme}, ${width} px)`, async () => {
       const { operators } = running.service.core.operations
       for (const { name } of await operators.list()) await operators.remove(name, COMMAND_LINE)
       const name = 'ada.lovelace@operations.example.com'
@@ -140,7 +140,7 @@ describe.skipIf(!CHROMIUM)('an operator in Chromium', () => {
         await answer(page, act).click()
         await page.getByRole('alert').getByText('is the last operator with a name').waitFor()
       }
-      // What the browser says of the two refusals.
+      // The browser logs the two refusals as errors.
       await expect.poll(() => errors.length).toBe(2)
       expect(errors.splice(0).join()).toContain('409')
       expect((await operators.list()).map(({ role }) => role)).toEqual(['admin'])
@@ -240,7 +240,7 @@ describe.skipIf(!CHROMIUM)('an operator in Chromium', () => {
     receiver.close()
   }, 90_000)
 
-  it('signs in by the provider whoever was added, and tells whoever was not why, with the request id', async () => {
+  it('signs in by the provider if added before, and else shows the reason with the request id', async () => {
     const name = 'grace@example.com'
     await running.service.core.operations.operators.add(name, 'viewer', COMMAND_LINE)
     const { page, errors } = await open('light')
@@ -263,7 +263,7 @@ describe.skipIf(!CHROMIUM)('an operator in Chromium', () => {
     await page.context().close()
   }, 60_000)
 
-  it('says in plain words why a sign-in by the provider failed, and nothing that a link says', async () => {
+  it('sees in plain words why a sign-in by the provider failed, without any text from the link', async () => {
     const { page, errors } = await open('dark', 360)
     const id = '01932c5e-7a11-7c3a-9d10-6b8d2b7f4e21'
     await page.goto(`${running.service.adminUrl}/#/sign-in-failed/unknown_person/${id}`)

@@ -26,7 +26,7 @@ function write(text: string): void {
 }
 
 describe('the password of the operator', () => {
-  it('is made at the first start, and kept as a hash for its owner alone once it was shown', async () => {
+  it('is generated at the first start, shown once, and stored as a hash that only its owner can read', async () => {
     const failed = await load()
     expect(existsSync(file)).toBe(false)
     const first = await load()
@@ -49,11 +49,11 @@ describe('the password of the operator', () => {
     await expect(load('fourteen chars')).rejects.toThrow('has 14 characters')
     await expect(load('aaaabbbbccccdddd')).rejects.toThrow('repeats so few characters')
     expect(await (await load('fifteen chars!!')).matches('fifteen chars!!')).toBe(true)
-    // Nobody sees its length from a hash: one of before goes on working.
+    // A hash does not reveal the length, so that an older short password stays valid.
     expect(await (await load(await hashPassword('short'))).matches('short')).toBe(true)
   })
 
-  it('that is reset holds at once, with another fingerprint, for a service that runs', async () => {
+  it('takes effect in a running service as soon as it is reset, with another fingerprint', async () => {
     const made = await load()
     await made.keep()
     const running = await load()
@@ -66,13 +66,13 @@ describe('the password of the operator', () => {
     expect(statSync(file).mode & 0o777).toBe(0o600)
   })
 
-  it('that stands in the variable cannot be reset', async () => {
+  it('cannot be reset when the variable sets it', async () => {
     const config = { operatorPassword: PASSWORD, operatorPasswordFile: file }
     await expect(resetOperatorPassword(config)).rejects.toThrow('COUNTERSIGN_OPERATOR_PASSWORD')
     expect(existsSync(file)).toBe(false)
   })
 
-  it('of a running service stays as it was where its file cannot be used any more', async () => {
+  it('stays valid in a running service when its file becomes unusable', async () => {
     write(PASSWORD)
     const running = await load()
     for (const text of ['', 'scrypt$']) {
@@ -84,10 +84,10 @@ describe('the password of the operator', () => {
   })
 
   for (const [what, stored] of [
-    ['itself', async () => PASSWORD],
-    ['its hash', () => hashPassword(PASSWORD)],
+    ['plain text', async () => PASSWORD],
+    ['a hash', () => hashPassword(PASSWORD)],
   ] as const) {
-    it(`may be given as ${what} in the variable`, async () => {
+    it(`may be set as ${what} in the variable`, async () => {
       const text = await stored()
       const { matches, generated } = await load(text)
       expect(generated).toBeNull()
@@ -95,7 +95,7 @@ describe('the password of the operator', () => {
       if (text !== PASSWORD) expect(await matches(text)).toBe(false)
     })
 
-    it(`may be given as ${what} in the file, whatever ends its line`, async () => {
+    it(`may be set as ${what} in the file, with any end of line`, async () => {
       for (const end of ['', '\n', '\r\n']) {
         write(`${await stored()}${end}`)
         expect(await (await load()).matches(PASSWORD)).toBe(true)
@@ -103,7 +103,7 @@ describe('the password of the operator', () => {
     })
   }
 
-  it('is never a hash that was cut off, nor nothing at all', async () => {
+  it('is never a truncated hash or an empty text', async () => {
     const hash = await hashPassword(PASSWORD)
     for (const text of [hash.slice(0, -1), 'scrypt$', `${hash}x`]) {
       await expect(load(text)).rejects.toThrow(ConfigError)
@@ -114,13 +114,13 @@ describe('the password of the operator', () => {
     await expect(load()).rejects.toThrow(`${file} is empty`)
   })
 
-  it('in a file that cannot be read is a refusal that names the file', async () => {
+  it('is refused with the name of the file when the file cannot be read', async () => {
     file = dir
     await expect(load()).rejects.toThrow(ConfigError)
     await expect(load()).rejects.toThrow(dir)
   })
 
-  it('is generated with 120 random bits, another one each time', () => {
+  it('is generated with 120 random bits, different each time', () => {
     const [first, second] = [generatePassword(), generatePassword()]
     expect(first).toMatch(/^[\w-]{20}$/)
     expect(first).not.toBe(second)

@@ -1,7 +1,7 @@
-/** Operators with names: what each may do at the dashboard, and what the audit logs say of them. */
+/** Operators with names: their rights at the dashboard, and their entries in the audit logs. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { COMMAND_LINE } from '../../src/admin/operation.js'
 import type { PeopleOperations } from '../../src/admin/people-operations.js'
+import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
 import { type DashboardClient, request, signIn } from '../support/dashboard.js'
 import { startService, type TestService, type TestTenant } from '../support/service.js'
 
@@ -20,7 +20,7 @@ beforeAll(async () => {
 afterAll(() => running?.stop())
 beforeEach(() => {
   name = `kim${++count}@example.com`
-  // Sign-ins are limited in time.
+  // The rate limit admits further sign-ins after this time.
   running.clock.advance(120_000)
 })
 
@@ -34,7 +34,7 @@ const signInStatus = async (credentials: { name?: string; password: string }) =>
   (await request(running, 'POST', '/session', credentials, { Origin: running.service.adminUrl })).status
 
 describe('an operator with a name', () => {
-  it('who is an admin may change things, and the audit log names who did', async () => {
+  it('may change things as an admin, and the audit log has the name', async () => {
     const { password } = await operators.add(name, 'admin', COMMAND_LINE)
     const client = await signIn(running, { name, password })
     expect((await client.call('GET', '/session')).body).toMatchObject({
@@ -49,7 +49,7 @@ describe('an operator with a name', () => {
     })
   })
 
-  it('who is a viewer may look, and change nothing', async () => {
+  it('may read but change nothing as a viewer', async () => {
     const { password } = await operators.add(name, 'viewer', COMMAND_LINE)
     const client = await signIn(running, { name, password })
     for (const path of [
@@ -87,7 +87,7 @@ describe('an operator with a name', () => {
     expect((await client.call('GET', '/session')).status).toBe(401)
   })
 
-  it('has another role at once, another password ends the sessions, and so does the end', async () => {
+  it('gets a new role at once, and loses the sessions with a new password or a removal', async () => {
     const made = await operators.add(name, 'viewer', COMMAND_LINE)
     const client = await signIn(running, { name, password: made.password })
     expect((await change(client, 12)).status).toBe(403)
@@ -104,24 +104,24 @@ describe('an operator with a name', () => {
     expect(await signInStatus({ name, password: reset.password })).toBe(401)
   })
 
-  it('is told in every audit log when added, changed and removed', async () => {
+  it('appears in every audit log when added, changed and removed', async () => {
     const other = await running.tenant()
     await operators.add(name, 'viewer', COMMAND_LINE)
     await operators.setRole(name, 'admin', COMMAND_LINE)
     await operators.resetPassword(name, COMMAND_LINE)
     await operators.remove(name, COMMAND_LINE)
-    const told = [
+    const recorded = [
       { event: 'operator_added', name, role: 'viewer', actor: 'operator' },
       { event: 'operator_changed', name, role: 'admin', actor: 'operator' },
       { event: 'operator_password_reset', name, actor: 'operator' },
       { event: 'operator_removed', name, actor: 'operator' },
     ]
-    for (const id of [tenant.id, other.id]) expect((await entries(id)).slice(-4)).toMatchObject(told)
+    for (const id of [tenant.id, other.id]) expect((await entries(id)).slice(-4)).toMatchObject(recorded)
     const { audit, store } = running.service.core
     expect((await audit.verify(store.read, tenant.id)).brokenAt).toBeNull()
   })
 
-  it('is unknown by one answer, whether name or password is wrong', async () => {
+  it('gets the same answer for a wrong name and a wrong password', async () => {
     await operators.add(name, 'admin', COMMAND_LINE)
     const origin = { Origin: running.service.adminUrl }
     const answers = await Promise.all(
@@ -135,7 +135,7 @@ describe('an operator with a name', () => {
     expect(answers[0]).toMatchObject({ status: 401, code: 'sign_in_failed' })
   })
 
-  it('does not take the place of the one with the operator password', async () => {
+  it('does not replace the operator’s password', async () => {
     await operators.add(name, 'viewer', COMMAND_LINE)
     for (const credentials of [{ password: PASSWORD }, { name: 'operator', password: PASSWORD }]) {
       const client = await signIn(running, credentials)
@@ -147,7 +147,7 @@ describe('an operator with a name', () => {
     expect(await signInStatus({ name, password: PASSWORD })).toBe(401)
   })
 
-  it('has a name that is not taken, and that the audit log has no other use for', async () => {
+  it('has a name that is free and has no other meaning in the audit log', async () => {
     await operators.add(name, 'admin', COMMAND_LINE)
     await expect(operators.add(name, 'viewer', COMMAND_LINE)).rejects.toMatchObject({
       code: 'operator_exists',
@@ -196,8 +196,8 @@ describe('an admin at the dashboard', () => {
     expect((await again.call('GET', '/session')).status).toBe(401)
 
     const actor = { actor: 'dashboard:operator', request_id: expect.any(String) }
-    const told = (await entries()).filter((entry) => entry.name === name)
-    expect(told).toMatchObject([
+    const recorded = (await entries()).filter((entry) => entry.name === name)
+    expect(recorded).toMatchObject([
       { event: 'operator_added', role: 'viewer', ...actor },
       { event: 'operator_changed', role: 'admin', ...actor },
       { event: 'operator_password_reset', ...actor },
@@ -206,7 +206,7 @@ describe('an admin at the dashboard', () => {
     expect(JSON.stringify(await entries())).not.toContain(reset.body.password)
   })
 
-  it('is told why a name cannot be', async () => {
+  it('learns why a name is refused', async () => {
     const client = await admin()
     await operators.add(name, 'viewer', COMMAND_LINE)
     const codes = async (path: string, body: unknown) => {
@@ -224,7 +224,7 @@ describe('an admin at the dashboard', () => {
       expect(await codes(path, body)).toEqual([404, 'operator_not_found'])
   })
 
-  it('leaves the last one with a name who is an admin in place; the command line need not', async () => {
+  it('cannot remove the last named admin, which the command line can', async () => {
     for (const { name: left } of await operators.list()) await operators.remove(left, COMMAND_LINE)
     const { password } = await operators.add(name, 'admin', COMMAND_LINE)
     await operators.add(`viewer-${name}`, 'viewer', COMMAND_LINE)
@@ -243,7 +243,7 @@ describe('an admin at the dashboard', () => {
     expect((await client.call('POST', '/operators/role', { name, role: 'admin' })).status).toBe(200)
     await client.call('POST', '/operators/role', { name: `viewer-${name}`, role: 'admin' })
     expect((await client.call('POST', '/operators/role', { name, role: 'viewer' })).status).toBe(200)
-    // It holds for the session that did it, at once.
+    // The new role applies at once to the session that set it.
     expect((await client.call('POST', '/operators/role', { name, role: 'admin' })).body.code).toBe(
       'not_permitted',
     )

@@ -4,7 +4,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { COMMAND_LINE } from '../../src/admin/operation.js'
+import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
 import { CHROMIUM, launchBrowser, loaded, openPage, violations } from '../support/browser.js'
 import { loginToken } from '../support/dashboard.js'
 import { base64, face } from '../support/faces.js'
@@ -41,7 +41,7 @@ describe.skipIf(!CHROMIUM)('the dashboard in Chromium', () => {
   }
 
   for (const scheme of ['light', 'dark'] as const)
-    it(`every page of a tenant is accessible and free of errors, ${scheme}`, async () => {
+    it(`every page of a tenant is accessible and free of errors (${scheme})`, async () => {
       const { page, errors } = await open(scheme)
       await signInByLink(page)
       expect(page.url()).not.toContain('login')
@@ -60,7 +60,7 @@ describe.skipIf(!CHROMIUM)('the dashboard in Chromium', () => {
     ['dark', 390],
     ['dark', 1280],
   ] as const)
-    it(`every page of the operator is accessible, and none is wider than the screen, ${scheme}, ${width} px`, async () => {
+    it(`every page of the operator is accessible and fits the screen (${scheme}, ${width} px)`, async () => {
       const { page, errors } = await open(scheme, width)
       await page.goto(running.service.adminUrl)
       await page.getByLabel('Password', { exact: true }).waitFor()
@@ -97,7 +97,7 @@ describe.skipIf(!CHROMIUM)('the dashboard in Chromium', () => {
     await page.context().close()
   }, 60_000)
 
-  it('keeps the pages of a tenant in one row on a phone, the current one in sight', async () => {
+  it('keeps the links to a tenant’s pages in one row on a phone, with the current one visible', async () => {
     const { page } = await open('light', 320)
     await signInByLink(page)
     for (const name of ['Try it', 'Overview']) {
@@ -146,7 +146,7 @@ describe.skipIf(!CHROMIUM)('the dashboard in Chromium', () => {
     await page.context().close()
   }, 60_000)
 
-  it('is walked by keyboard: skip link, pages in order, a dialog that Escape closes and that gives the focus back', async () => {
+  it('works by keyboard: skip link, pages in order, and a dialog that Escape closes and that returns the focus', async () => {
     const { page } = await open('light')
     await signInByLink(page)
     await loaded(page)
@@ -195,7 +195,7 @@ describe.skipIf(!CHROMIUM)('the dashboard in Chromium', () => {
     await page.context().close()
   }, 60_000)
 
-  it('shows the audit log in pages that a phone holds, with the reason of a rejection in its row', async () => {
+  it('shows the audit log in pages that fit a phone, with the reason of a rejection in its row', async () => {
     const busy = await running.tenant()
     const production = await running.production(busy)
     const [ada, grace] = [base64(await face('ada')), base64(await face('grace'))]
@@ -208,7 +208,7 @@ describe.skipIf(!CHROMIUM)('the dashboard in Chromium', () => {
     await page.goto(`${running.service.adminUrl}/#/audit`)
     const numbers = () => page.locator('tbody td:first-child').allTextContents()
     await expect.poll(numbers).toEqual(Array.from({ length: 20 }, (_, i) => String(43 - i)))
-    // The newest is the sign-in to this page.
+    // The newest entry is the sign-in to this page.
     await page.locator('tbody tr').nth(1).getByText('no_match').waitFor()
     expect(await page.evaluate('document.documentElement.scrollHeight')).toBeLessThan(3500)
     expect(await violations(page)).toEqual([])
@@ -219,13 +219,13 @@ describe.skipIf(!CHROMIUM)('the dashboard in Chromium', () => {
     expect(await page.getByRole('button', { name: 'Older entries' }).isDisabled()).toBe(true)
     await page.getByRole('button', { name: 'Newer entries' }).click()
     await expect.poll(async () => (await numbers())[0]).toBe('23')
-    // A time without a zone is nobody's.
+    // Every time has its zone.
     expect(await page.locator('tbody time').first().textContent()).toMatch(/ (UTC|GMT|[A-Z]{2,5})\S*$/)
     expect(errors).toEqual([])
     await page.context().close()
   }, 90_000)
 
-  it('says of what is shown once which tenant and which secret it is, and what a login link is for', async () => {
+  it('names tenant and purpose of every secret that is shown once', async () => {
     const { page } = await open('light')
     await page.goto(running.service.adminUrl)
     await page.getByLabel('Password', { exact: true }).fill(OPERATOR_PASSWORD)
@@ -248,7 +248,7 @@ describe.skipIf(!CHROMIUM)('the dashboard in Chromium', () => {
     await page.context().close()
   }, 60_000)
 
-  it('looks a user up, unlocks one who is locked out, and erases with a receipt', async () => {
+  it('looks up a user, ends a lockout, and erases with a receipt', async () => {
     const own = await running.tenant()
     const production = await running.production(own)
     const [ada, grace] = [base64(await face('ada')), base64(await face('grace'))]
@@ -284,7 +284,7 @@ describe.skipIf(!CHROMIUM)('the dashboard in Chromium', () => {
   }, 60_000)
 
   for (const width of [1280, 390])
-    it(`adds a webhook, shows its deliveries in pages, sends one again and removes it, ${width} px`, async () => {
+    it(`adds a webhook, shows its deliveries in pages, sends one again and removes it (${width} px)`, async () => {
       const own = await running.tenant()
       const receiver = createServer((request, response) => {
         request.resume()
@@ -336,7 +336,7 @@ describe.skipIf(!CHROMIUM)('the dashboard in Chromium', () => {
       await page.getByText('The test was taken: 204').waitFor()
       await expect.poll(delivered, { timeout: 20_000 }).toBe(26)
       await page.getByRole('button', { name: 'All', exact: true }).click()
-      // What belonged to no enrolled user was forgotten when it was taken.
+      // Deliveries about users who are not enrolled were deleted after they succeeded.
       await expect.poll(() => page.getByRole('button', { name: 'Redeliver' }).count()).toBe(1)
       await page.getByRole('button', { name: 'Redeliver' }).click()
       const acts = async () =>
@@ -350,7 +350,7 @@ describe.skipIf(!CHROMIUM)('the dashboard in Chromium', () => {
       receiver.close()
     }, 90_000)
 
-  it('shows a webhook that fails as failing, in the list, beside the button Test and under Failed', async () => {
+  it('marks a failing webhook in the list, next to the button Test and under Failed', async () => {
     const own = await running.tenant()
     const { operations, tenancy } = running.service.core
     const closed = createServer()
@@ -384,7 +384,7 @@ describe.skipIf(!CHROMIUM)('the dashboard in Chromium', () => {
     }
   }, 90_000)
 
-  it('leads from an error on the overview to the requests behind it, by addresses that Back and a link keep', async () => {
+  it('leads from an error on the overview to its requests, by addresses that work with Back and as links', async () => {
     const own = await running.tenant()
     const photo = base64(await face('ada'))
     await own.sandbox.verify({ user_id: 'u+no_face', image: photo, action: 'x' })
@@ -395,7 +395,7 @@ describe.skipIf(!CHROMIUM)('the dashboard in Chromium', () => {
     ] as const) {
       const { page, errors } = await open(scheme, width)
       await page.goto(`${running.service.adminUrl}/#/login/${await loginToken(running, own.id)}`)
-      // Production is shown first, and what the sandbox was asked for is no figure of it.
+      // Production is shown first, without the requests to the sandbox.
       await page.getByText('No requests in production within 1 hour').waitFor()
       await page.getByText('There were 2 in the sandbox.').waitFor()
       expect(await page.getByText('100 %').count()).toBe(0)
@@ -409,7 +409,7 @@ describe.skipIf(!CHROMIUM)('the dashboard in Chromium', () => {
       await rows.first().getByText('u+no_face').waitFor()
       await page.getByRole('button', { name: /^More/ }).click()
       await page.getByText('API key').waitFor()
-      // The code is explained here, and the filter has the word of the rows.
+      // The page explains the code, and the filter uses the same word as the rows.
       await page.getByText('No face was found').first().waitFor()
       const explanation = page.getByRole('link', { name: '/errors#face_not_found' })
       expect(await explanation.getAttribute('href')).toMatch(/\/errors#face_not_found$/)
@@ -422,14 +422,14 @@ describe.skipIf(!CHROMIUM)('the dashboard in Chromium', () => {
       await expect.poll(() => rows.count()).toBe(2)
       await page.goBack()
       await expect.poll(() => rows.count()).toBe(1)
-      // An id is found in either environment: the switch shows where.
+      // An id is found in either environment, and the switch shows in which.
       const id = (await rows.first().locator('code').getAttribute('title'))!
       await page.goto(`${running.service.adminUrl}/#/requests?environment=production&id=${id}`)
       const isChosen = (name: string) =>
         page.getByRole('button', { name, exact: true }).getAttribute('aria-pressed')
       await expect.poll(() => isChosen('Sandbox')).toBe('true')
       expect(await isChosen('Production')).toBe('false')
-      // From there the switch leads to the other environment, without the id.
+      // The switch then leads to the other environment without the id.
       await page.getByRole('button', { name: 'Production', exact: true }).click()
       await page.getByText('No requests in production yet').waitFor()
       const { page: other } = await open('light', width)
@@ -444,7 +444,7 @@ describe.skipIf(!CHROMIUM)('the dashboard in Chromium', () => {
     }
   }, 120_000)
 
-  it('asks before “Try it” replaces a reference, and names no user in advance for a key of production', async () => {
+  it('asks before “Try it” replaces a reference, and suggests no user for a production key', async () => {
     const own = await running.tenant()
     const production = await running.production(own)
     const photo = await face('ada')
@@ -479,7 +479,7 @@ describe.skipIf(!CHROMIUM)('the dashboard in Chromium', () => {
     await page.context().close()
   }, 90_000)
 
-  it('lets a tenant see its webhooks, and add none', async () => {
+  it('shows a tenant its webhooks without a form to add one', async () => {
     const { page } = await open('light')
     await signInByLink(page)
     await page.goto(`${running.service.adminUrl}/#/webhooks`)
@@ -488,7 +488,7 @@ describe.skipIf(!CHROMIUM)('the dashboard in Chromium', () => {
     await page.context().close()
   }, 60_000)
 
-  it('lets a tenant look up a user who is locked out, and unlock none', async () => {
+  it('shows a tenant a user’s lockout without a button to end it', async () => {
     const own = await running.tenant()
     const production = await running.production(own)
     const [ada, grace] = [base64(await face('ada')), base64(await face('grace'))]
@@ -506,7 +506,7 @@ describe.skipIf(!CHROMIUM)('the dashboard in Chromium', () => {
     await page.context().close()
   }, 60_000)
 
-  it('says so at an address where there is nothing', async () => {
+  it('says that an unknown address has no page', async () => {
     const { page } = await open('light')
     await signInByLink(page)
     for (const path of ['nothing', 'tenants', 'audit/more']) {
@@ -522,7 +522,7 @@ describe.skipIf(!CHROMIUM)('the dashboard in Chromium', () => {
     ['light', 1280],
     ['dark', 390],
   ] as const)
-    it(`enrols three photos and verifies another, ${scheme}, ${width} px`, async () => {
+    it(`enrols three photos and verifies another (${scheme}, ${width} px)`, async () => {
       const { page, errors } = await open(scheme, width)
       const own = await running.tenant()
       const { key } = await running.production(own)
@@ -559,7 +559,7 @@ describe.skipIf(!CHROMIUM)('the dashboard in Chromium', () => {
       await page.context().close()
     }, 90_000)
 
-  it('finds what the filters of the audit log ask for', async () => {
+  it('filters the audit log', async () => {
     const { page } = await open('light')
     const own = await running.tenant()
     const production = await running.production(own)
@@ -570,7 +570,7 @@ describe.skipIf(!CHROMIUM)('the dashboard in Chromium', () => {
     await page.getByRole('heading', { level: 1, name: /Overview/ }).waitFor()
     await page.goto(`${running.service.adminUrl}/#/audit`)
     const rows = page.locator('tbody tr')
-    // Two calls, and the sign-in.
+    // The entries are two calls and the sign-in.
     await expect.poll(() => rows.count()).toBe(3)
     await page.getByLabel('Outcome').selectOption('approved')
     await page.getByLabel('User id').fill('ada')
@@ -591,7 +591,7 @@ describe.skipIf(!CHROMIUM)('the dashboard in Chromium', () => {
     await page.context().close()
   }, 60_000)
 
-  it('rotates the secret and counts the overlap down', async () => {
+  it('rotates the secret and counts down the overlap', async () => {
     const { page } = await open('light')
     await signInByLink(page)
     await page.goto(`${running.service.adminUrl}/#/keys`)
@@ -633,7 +633,7 @@ describe.skipIf(!CHROMIUM)('the dashboard in Chromium', () => {
   }, 60_000)
 
   for (const scheme of ['light', 'dark'] as const)
-    it(`renders the API reference under its content policy, accessible, ${scheme}`, async () => {
+    it(`renders an accessible API reference under its content policy (${scheme})`, async () => {
       const { page, errors } = await open(scheme, 390)
       await page.goto(`${running.service.adminUrl}/docs`)
       await page.getByText('/v1/keys/rotate-signing').first().waitFor()
@@ -651,7 +651,7 @@ describe.skipIf(!CHROMIUM)('the dashboard in Chromium', () => {
     ['light', 1280],
     ['dark', 360],
   ] as const)
-    it(`sends the examples of the API reference to the sandbox and forgets the key, ${scheme}, ${width} px`, async () => {
+    it(`sends the examples of the API reference to the sandbox and forgets the key (${scheme}, ${width} px)`, async () => {
       const { page, errors } = await open(scheme, width)
       const { sandboxKey, secret } = await running.tenant()
       await page.goto(`${running.service.adminUrl}/docs`)

@@ -5,7 +5,7 @@ import { CHROMIUM, launchBrowser, loaded, openPage, violations } from '../suppor
 import { loginToken } from '../support/dashboard.js'
 import { startService, type TestService } from '../support/service.js'
 
-/** A folder for pictures of the pages, for eyes. */
+/** Folder for screenshots of the pages, for people to look at. */
 const PICTURES = process.env.COUNTERSIGN_TEST_PICTURES
 const PASSWORD = 'seven long words of mine'
 
@@ -26,7 +26,7 @@ describe.skipIf(!CHROMIUM)('the people of a tenant in Chromium', () => {
     ['light', 1280],
     ['dark', 390],
   ] as const)
-    it(`are invited by a link, choose a password, and are shown what their role may, ${scheme}, ${width} px`, async () => {
+    it(`are invited by a link, choose a password, and see only what their role allows (${scheme}, ${width} px)`, async () => {
       const tenant = await running.tenant()
       const url = running.service.adminUrl
       const name = `pia.${scheme}@example.com`

@@ -1,7 +1,7 @@
-/** People of tenants: invited, signed in under a name, with a role, and never beyond their tenant. */
+/** People of tenants: their invitations, sign-ins and roles, which never reach beyond their tenant. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { COMMAND_LINE } from '../../src/admin/operation.js'
 import { INVITATION_MS } from '../../src/admin/people-operations.js'
+import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
 import { OPERATOR_RIGHTS, TENANT_RIGHTS } from '../../src/dashboard/rights.js'
 import { MINUTE_MS } from '../../src/lib/clock.js'
 import type { PersonRole } from '../../src/storage/records.js'
@@ -27,7 +27,7 @@ beforeEach(async () => {
   running.clock.advance(2 * MINUTE_MS)
 })
 
-/** Each sign-in is from an address of its own, because sign-ins are limited by address. */
+/** Each sign-in comes from another address, because sign-ins are limited by address. */
 let visitors = 0
 const visitor = () => ({ 'X-Forwarded-For': `203.0.113.${++visitors}` })
 type Credentials = Parameters<typeof signInFrom>[1]
@@ -44,7 +44,7 @@ const tokenOf = (link: string) => link.split('/').at(-1)!
 const entries = async (id = tenant.id): Promise<Array<Record<string, unknown>>> =>
   (await running.service.core.store.read.auditEntries(id, 0, 1000)).map(({ entry }) => JSON.parse(entry))
 
-/** A person who has opened the link and chosen a password. */
+/** Adds a person, who opens the link and chooses a password. */
 async function person(role: PersonRole, called = name): Promise<DashboardClient> {
   const { link } = await people().invite(called, role, running.service.adminUrl, COMMAND_LINE)
   const client = await signIn({ login_token: tokenOf(link) })
@@ -55,7 +55,7 @@ async function person(role: PersonRole, called = name): Promise<DashboardClient>
 const byLink = async () => signIn({ login_token: await loginToken(running, tenant.id) })
 
 describe('a person of a tenant', () => {
-  it('is invited by an admin of the tenant, opens the link once, and does nothing before a password is chosen', async () => {
+  it('is invited by an admin, opens the link once, and must choose a password before anything else', async () => {
     const admin = await byLink()
     const invited = await admin.call('POST', `/tenants/${tenant.id}/people`, { name, role: 'viewer' })
     expect([invited.status, invited.body.person]).toMatchObject([
@@ -82,13 +82,13 @@ describe('a person of a tenant', () => {
     expect(JSON.stringify(await entries())).not.toContain(PASSWORD)
   })
 
-  it('is too late a day after the invitation', async () => {
+  it('cannot use an invitation that is older than a day', async () => {
     const { link } = await people().invite(name, 'admin', running.service.adminUrl, COMMAND_LINE)
     running.clock.advance(INVITATION_MS)
     expect(await answerTo({ login_token: tokenOf(link) })).toBe('sign_in_failed')
   })
 
-  it('is named by the audit log of the tenant, and by no other', async () => {
+  it('appears in the audit log of the own tenant and in no other', async () => {
     const admin = await person('admin')
     await admin.call('POST', `/tenants/${tenant.id}/keys/revoke`, { type: 'sandbox' })
     const actor = `dashboard:${name}`
@@ -102,7 +102,7 @@ describe('a person of a tenant', () => {
     expect(JSON.stringify(await entries(other.id))).not.toContain(name)
   })
 
-  it('has a name that nobody else has, and does not learn whose it is', async () => {
+  it('has a unique name, and does not learn who has a name that is taken', async () => {
     await operations().operators.add(`op-${name}`, 'viewer', COMMAND_LINE)
     await people(other.id).invite(`their-${name}`, 'viewer', running.service.adminUrl, COMMAND_LINE)
     const admin = await person('admin')
@@ -124,7 +124,7 @@ describe('a person of a tenant', () => {
     })
   })
 
-  it('is asked for a second factor once one was added, and for a fresh sign-in before what reveals or destroys', async () => {
+  it('needs an added second factor to sign in, and a fresh sign-in to reveal secrets or destroy data', async () => {
     const admin = await person('admin')
     const begun = await admin.call('POST', '/second-factor')
     expect([begun.status, begun.body.uri]).toEqual([200, expect.stringContaining('otpauth://')])
@@ -140,7 +140,7 @@ describe('a person of a tenant', () => {
     expect((await entries()).some(({ event }) => event === 'identity_confirmed')).toBe(true)
   })
 
-  it('has another role at once, and signs in no more after the end, another invitation, or a password of the same person elsewhere', async () => {
+  it('gets a new role at once, and loses the sessions with a removal, a new invitation or a new password', async () => {
     const viewer = await person('viewer')
     const path = `/tenants/${tenant.id}/keys/revoke`
     expect((await viewer.call('POST', path, { type: 'sandbox' })).status).toBe(403)
@@ -158,7 +158,7 @@ describe('a person of a tenant', () => {
     expect(await answerTo({ login_token: tokenOf(link) })).toBe('sign_in_failed')
   })
 
-  it('is out when the tenant is suspended, and gone when it is deleted', async () => {
+  it('is signed out when the tenant is suspended, and removed when it is deleted', async () => {
     const admin = await person('admin')
     const { link } = await people().invite(`new-${name}`, 'admin', running.service.adminUrl, COMMAND_LINE)
     const found = (await running.service.core.store.read.tenantById(tenant.id))!
@@ -176,13 +176,13 @@ describe('a person of a tenant', () => {
 })
 
 describe('the rights', () => {
-  /** Each route with a body that its schema takes, or would refuse after the right was asked for. */
+  /** Lists the routes with a body that passes the schema or would be refused only after the check of the right. */
   const routesWith = (table: Record<string, string>, right: (name: string) => boolean) =>
     Object.entries(table)
       .filter(([, asked]) => right(asked))
       .map(([route]) => route.split(' ') as [string, string])
 
-  it('let a viewer of a tenant only look: everything that changes something is refused', async () => {
+  it('let a viewer of a tenant only read: every change is refused', async () => {
     const viewer = await person('viewer')
     const before = await entries()
     for (const [method, path] of routesWith(TENANT_RIGHTS, (right) => right !== 'read')) {
@@ -198,7 +198,7 @@ describe('the rights', () => {
       expect([path, (await viewer.call('GET', `/tenants/${tenant.id}${path}`)).status]).toEqual([path, 200])
   })
 
-  it('let an admin of a tenant do no more than the operator grants', async () => {
+  it('refuse the operator’s routes to an admin of a tenant', async () => {
     const admin = await person('admin')
     for (const [method, path] of routesWith(TENANT_RIGHTS, (right) => right === 'admin')) {
       const { status, body } = await admin.call(
@@ -211,7 +211,7 @@ describe('the rights', () => {
   })
 
   it.each(['admin', 'viewer'] as const)(
-    'of a tenant %s reach no other tenant, and nothing of the installation',
+    'give a tenant %s no access to other tenants and to the installation',
     async (role) => {
       const client = await person(role)
       for (const [method, path] of routesWith(TENANT_RIGHTS, () => true)) {
@@ -235,7 +235,7 @@ describe('the rights', () => {
     },
   )
 
-  it('let a person of a tenant end the own sessions, and an admin those of the tenant', async () => {
+  it('let a person end the own sessions, and an admin those of the tenant', async () => {
     const viewer = await person('viewer')
     const elsewhere = await signIn({ name, password: PASSWORD })
     const admin = await person('admin', `admin-${name}`)
@@ -257,7 +257,7 @@ describe('the rights', () => {
     expect((await viewer.call('GET', '/session')).status).toBe(401)
   })
 
-  it('keep the last admin of a tenant in place; the command line need not', async () => {
+  it('do not let the dashboard remove the last admin of a tenant, which the command line can', async () => {
     const admin = await person('admin')
     for (const [path, body] of [
       ['/people/role', { name, role: 'viewer' }],
@@ -273,7 +273,7 @@ describe('the rights', () => {
     expect(await people().list()).toEqual([])
   })
 
-  it('over people end at the tenant: those of another and operators are not found', async () => {
+  it('over people end at the tenant: operators and other tenants’ people are not found', async () => {
     const admin = await person('admin')
     const operator = `op-${name}`
     await operations().operators.add(operator, 'viewer', COMMAND_LINE)

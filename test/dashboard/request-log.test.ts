@@ -1,9 +1,9 @@
-/** The request log: what it says of a request, who finds what in it, and what is left of it in the end. */
+/** The request log: its entries, its filters, and its retention. */
 import { pino } from 'pino'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import type { RequestPage, RequestView } from '../../src/dashboard/contract.js'
 import { RequestLog } from '../../src/dashboard/request-log.js'
-import type { Observation } from '../../src/http/observation.js'
+import type { Observation } from '../../src/http/observation/observation.js'
 import { DAY_MS } from '../../src/lib/clock.js'
 import { ERRORS } from '../../src/lib/error-codes.js'
 import { type Store, StoreUnavailableError } from '../../src/storage/store.js'
@@ -23,7 +23,7 @@ let production: Awaited<ReturnType<TestService['production']>>
 let image: string
 let approved: { request_id: string; verification_id: string }
 let refused: string
-/** Made last: what is written later is behind it. */
+/** The last request: the log is complete up to it once it is written. */
 let last: string
 
 beforeAll(async () => {
@@ -32,7 +32,7 @@ beforeAll(async () => {
   tenant = await running.tenant({ ratePerSecond: 1000 })
   production = await running.production(tenant)
   image = base64(await face('ada'))
-  // Within a millisecond the order of request ids is any.
+  // Request ids of the same millisecond have no defined order.
   const tick = () => running.clock.advance(1)
   await production.enroll({ user_id: 'ada', image })
   const headers = { 'X-Request-Id': 'order 4711', 'X-Svc-Idempotency-Key': 'once' }
@@ -75,7 +75,7 @@ const subjectOf = async (user_id: string, environment: string) =>
 const codes = ({ requests }: RequestPage) => requests.map(({ code }) => code)
 
 describe('the request log', () => {
-  it('has the requests of one environment, newest first, with what is needed to find out why', async () => {
+  it('shows the requests of one environment, newest first, with the details that explain a failure', async () => {
     const { requests } = await list('environment=production')
     expect(requests.map(({ endpoint, status, code, verdict }) => [endpoint, status, code, verdict])).toEqual([
       ['verify', 400, 'invalid_request', null],
@@ -104,7 +104,7 @@ describe('the request log', () => {
     ])
   })
 
-  it('explains the code of what was refused, and of nothing else', async () => {
+  it('explains the codes of refused requests only', async () => {
     const [entry] = (await list(`id=${refused}`)).requests
     const url = `${new URL('/errors', running.service.url('production'))}#image_unreadable`
     expect(entry!.error).toEqual({
@@ -117,7 +117,7 @@ describe('the request log', () => {
     expect(requests.map(({ error }) => error)).toEqual([null])
   })
 
-  it('is found by request id, by the caller’s own id and by verification id, in whichever environment', async () => {
+  it('finds entries by request id, client request id and verification id in either environment', async () => {
     expect((await list(`id=${refused}`)).requests).toMatchObject([{ code: 'image_unreadable' }])
     expect((await list('id=order%204711')).requests).toHaveLength(2)
     expect((await list(`id=${approved.verification_id}`)).requests).toMatchObject([{ verdict: 'approved' }])
@@ -127,7 +127,7 @@ describe('the request log', () => {
     expect((await list('id=none')).requests).toEqual([])
   })
 
-  it('names users in production by the pseudonym of the audit log, and keeps no user id there', async () => {
+  it('names production’s users by the pseudonym of the audit log, and stores no user id', async () => {
     const subject = await subjectOf('ada', 'production')
     const { requests } = await list(`environment=production&subject=${subject}`)
     expect(requests.map(({ code, endpoint }) => [endpoint, code])).toEqual([
@@ -143,7 +143,7 @@ describe('the request log', () => {
     expect(await subjectOf('nobody', 'production')).toBeNull()
   })
 
-  it('names users in the sandbox as they are, and keeps their ids sealed', async () => {
+  it('shows the user ids of the sandbox, and stores them sealed', async () => {
     const subject = await subjectOf('grace+no_face', 'sandbox')
     expect((await list(`environment=sandbox&subject=${subject}`)).requests).toMatchObject([
       { user_id: 'grace+no_face', code: 'face_not_found' },
@@ -163,7 +163,7 @@ describe('the request log', () => {
     expect((await list(`environment=production&from=${after}`)).requests).toEqual([])
   })
 
-  it('goes on where a page ended', async () => {
+  it('begins a page where the one before ended', async () => {
     const { requests } = await list('environment=production')
     const { requests: rest } = await list(`environment=production&before=${requests[3]!.request_id}`)
     expect(rest).toEqual(requests.slice(4))
@@ -171,13 +171,13 @@ describe('the request log', () => {
     expect(wrong.body.details).toMatchObject([{ path: 'before' }])
   })
 
-  it('belongs to one tenant: an id of another finds nothing', async () => {
+  it('does not find another tenant’s requests by id', async () => {
     const other = await running.tenant()
     expect((await list(`id=${refused}`, other)).requests).toEqual([])
     expect((await list('environment=production', other)).requests).toEqual([])
   })
 
-  it('links nothing to a user who was erased', async () => {
+  it('no longer links requests to an erased user', async () => {
     const [before, sandboxBefore] = [
       await subjectOf('ada', 'production'),
       await subjectOf('grace+no_face', 'sandbox'),
@@ -197,7 +197,7 @@ describe('the request log', () => {
     expect((await list(`environment=sandbox&subject=${sandboxBefore}`)).requests).toHaveLength(1)
   })
 
-  it('loses the names of sandbox users with their erasure, where they were written before', async () => {
+  it('loses the id of a sandbox user with the user’s erasure', async () => {
     await tenant.sandbox.enroll({ user_id: 'hopper', image })
     const subject = await subjectOf('hopper', 'sandbox')
     const named = async () => (await list(`environment=sandbox&subject=${subject}`)).requests.length
@@ -211,7 +211,7 @@ describe('the request log', () => {
   })
 })
 
-describe('an entry on its way to the database', () => {
+describe('an entry of the request log that is not written yet', () => {
   const observation = (tenantId: string, changes: Partial<Observation> = {}) =>
     ({
       requestId: `01a20000-0000-7000-8000-${(++made).toString(16).padStart(12, '0')}`,
@@ -240,7 +240,7 @@ describe('an entry on its way to the database', () => {
       database.prepare('SELECT count(*) FROM request_log WHERE tenant_id = ?').pluck().get(id),
     )
 
-  it('waits while the database cannot be written, and is written once', async () => {
+  it('waits while the database cannot be written, and is then written once', async () => {
     const { store } = running.service.core
     const { id } = await running.tenant()
     let isAway = true
@@ -257,7 +257,7 @@ describe('an entry on its way to the database', () => {
     expect(entries(id)).toBe(250)
   })
 
-  it('pushes the oldest out: as many that failed stay as others', async () => {
+  it('displaces the oldest, separately for failed and other requests', async () => {
     const { id } = await running.tenant()
     const log = logWith(running.service.core.store)
     for (let i = 0; i < 400; i++) log.observe(observation(id))
@@ -271,13 +271,13 @@ describe('an entry on its way to the database', () => {
         )
         .all(id),
     ) as Array<{ code: string | null; count: number }>
-    // Entries that came since the last cut of the log are still there.
+    // Entries since the last cut of the log are still there.
     const [others, failed] = kept
     expect(failed).toEqual({ code: 'face_not_found', count: 100 })
     expect(others!.count).toBeLessThan(400)
   })
 
-  it('is not made of guidance and of health, nor where the log is turned off', async () => {
+  it('does not exist for guidance, for health, or when the log is turned off', async () => {
     const { id } = await running.tenant()
     const log = logWith(running.service.core.store)
     for (const endpoint of ['guide', 'health']) log.observe(observation(id, { endpoint }))
@@ -301,7 +301,7 @@ describe('an entry on its way to the database', () => {
     expect(entries(id)).toBe(0)
   })
 
-  it('goes after its days', async () => {
+  it('is deleted after the configured number of days', async () => {
     running.clock.advance(8 * DAY_MS)
     await running.restart()
     await expect

@@ -1,14 +1,14 @@
 /** The page of the second factor, and the sign-in with it, in a real browser. */
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { COMMAND_LINE } from '../../src/admin/operation.js'
+import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
 import { totpCode, totpStep } from '../../src/crypto/totp.js'
 import { MINUTE_MS } from '../../src/lib/clock.js'
 import { CHROMIUM, launchBrowser, loaded, openPage, violations } from '../support/browser.js'
 import { OPERATOR_PASSWORD } from '../support/operator.js'
 import { startService, type TestService } from '../support/service.js'
 
-/** A folder for pictures of the pages, for eyes. */
+/** Folder for screenshots of the pages, for people to look at. */
 const PICTURES = process.env.COUNTERSIGN_TEST_PICTURES
 
 describe.skipIf(!CHROMIUM)('a second factor in Chromium', () => {
@@ -39,7 +39,7 @@ describe.skipIf(!CHROMIUM)('a second factor in Chromium', () => {
     ['light', 1280],
     ['dark', 360],
   ] as const)
-    it(`is added by its QR code, and asked for at the next sign-in, ${scheme}, ${width} px`, async () => {
+    it(`is added by its QR code, and required at the next sign-in (${scheme}, ${width} px)`, async () => {
       const { page, errors } = await openPage(browser, running, { colorScheme: scheme, width })
       const button = (name: string) => page.getByRole('button', { name, exact: true })
       await page.goto(running.service.adminUrl)

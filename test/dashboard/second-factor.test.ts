@@ -1,6 +1,6 @@
-/** The second factor of operators: added, asked for, used once, lost, and sealed. */
+/** The second factor of operators: setting up, sign-in, single use of codes, loss, and storage. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { COMMAND_LINE } from '../../src/admin/operation.js'
+import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
 import { totpCode, totpStep } from '../../src/crypto/totp.js'
 import { MINUTE_MS } from '../../src/lib/clock.js'
 import type { PersonRole } from '../../src/storage/records.js'
@@ -20,12 +20,12 @@ beforeAll(async () => {
 afterAll(() => running?.stop())
 beforeEach(() => {
   name = `kim${++count}`
-  // A step that no test before has used.
+  // Codes of this time step were used by no test before.
   running.clock.advance(2 * MINUTE_MS)
 })
 
 type Credentials = { name?: string; password: string; code?: string }
-/** Each from an address of its own: sign-ins are limited by address. */
+/** Each sign-in comes from another address, because sign-ins are limited by address. */
 let visitors = 0
 const visitor = () => ({ 'X-Forwarded-For': `203.0.113.${++visitors}` })
 const signIn = (credentials: Credentials, service = running) => signInFrom(service, credentials, visitor())
@@ -55,7 +55,7 @@ async function add(client: DashboardClient): Promise<{ secret: string; recovery:
   running.clock.advance(MINUTE_MS)
   return { secret, recovery: body.recovery_codes }
 }
-/** A new operator with a second factor. */
+/** Adds an operator with a second factor. */
 async function operator(role: PersonRole = 'admin') {
   const { password } = await running.service.core.operations.operators.add(name, role, COMMAND_LINE)
   const client = await signIn({ name, password })
@@ -67,7 +67,7 @@ async function entries(): Promise<Array<Record<string, unknown>>> {
 }
 
 describe('a second factor', () => {
-  it('is asked for after the right password alone, and signs in with it', async () => {
+  it('is requested only after the right password, and completes the sign-in', async () => {
     const { password, secret } = await operator('viewer')
     expect(await answerTo({ name, password: 'wrong' })).toBe('sign_in_failed')
     expect(await answerTo({ name, password })).toBe('second_factor_required')
@@ -80,7 +80,7 @@ describe('a second factor', () => {
     ])
   })
 
-  it('has codes that are taken once, by one of many who try at once, and none that is older than one that was', async () => {
+  it('accepts each code once, also of many sign-ins at the same time, and none older than the last one', async () => {
     const { password, secret } = await operator()
     const code = codeOf(secret)
     const answers = await Promise.all(Array.from({ length: 4 }, () => answerTo({ name, password, code })))
@@ -89,7 +89,7 @@ describe('a second factor', () => {
     expect(await answerTo({ name, password, code: codeOf(secret, 1) })).toBe(201)
   })
 
-  it('takes each recovery code once, however it is typed', async () => {
+  it('accepts each recovery code once, in any spelling', async () => {
     const { password, recovery } = await operator()
     expect(recovery).toHaveLength(10)
     expect(recovery[0]).toMatch(/^[A-Z2-7]{4}(-[A-Z2-7]{4}){3}$/)
@@ -100,14 +100,14 @@ describe('a second factor', () => {
     expect(await answerTo({ name, password, code: recovery[1]! })).toBe(201)
   })
 
-  it('is guessed at ten times, from wherever the guesses come, and then not for five minutes', async () => {
+  it('allows ten guesses from any addresses, and the next after five minutes', async () => {
     const { password, secret } = await operator()
     for (let tries = 0; tries < 10; tries++)
       expect(await answerTo({ name, password, code: '000000' })).toBe('sign_in_failed')
     expect(await answerTo({ name, password, code: codeOf(secret) })).toBe('rate_limited')
   })
 
-  it('is asked for again where something asks for a fresh sign-in', async () => {
+  it('is requested again for a fresh sign-in', async () => {
     const { client, password, secret } = await operator()
     running.clock.advance(20 * MINUTE_MS)
     const confirm = async (proof: object) => (await client.call('POST', '/session/confirm', proof)).body.code
@@ -116,7 +116,7 @@ describe('a second factor', () => {
     expect(await confirm({ password, code: codeOf(secret) })).toBeUndefined()
   })
 
-  it('is not in force before a code of it was confirmed, and not replaced while it is', async () => {
+  it('takes effect only after a code was confirmed, and cannot be replaced afterwards', async () => {
     const { password } = await running.service.core.operations.operators.add(name, 'admin', COMMAND_LINE)
     const client = await signIn({ name, password })
     await client.call('POST', '/second-factor')
@@ -129,7 +129,7 @@ describe('a second factor', () => {
     expect(body.second_factor).toBe('enrolled')
   })
 
-  it('needs a fresh sign-in to be added or removed, and is removed by its operator', async () => {
+  it('needs a fresh sign-in to be added or removed by its operator', async () => {
     const { client, password, secret } = await operator('viewer')
     running.clock.advance(20 * MINUTE_MS)
     expect((await client.call('POST', '/second-factor/remove')).body.code).toBe('fresh_sign_in_required')
@@ -141,7 +141,7 @@ describe('a second factor', () => {
     })
   })
 
-  it('is taken from one who lost it by an admin or the command line, and by no viewer', async () => {
+  it('can be removed by an admin or the command line when it is lost, but not by a viewer', async () => {
     const { password, client } = await operator('viewer')
     const path = '/operators/second-factor/remove'
     expect((await client.call('POST', path, { name })).body.code).toBe('not_permitted')
@@ -160,7 +160,7 @@ describe('a second factor', () => {
     )
   })
 
-  it('is for the operator without a name as well, and ends with an operator who is removed', async () => {
+  it('is available to the operator without a name, and is deleted with its operator', async () => {
     const admin = await signIn({ password: OPERATOR_PASSWORD })
     const { secret } = await add(admin)
     expect(await answerTo({ password: OPERATOR_PASSWORD })).toBe('second_factor_required')
@@ -174,7 +174,7 @@ describe('a second factor', () => {
     expect(await running.service.core.store.read.secondFactor(id)).toBeUndefined()
   })
 
-  it('lies sealed in the database, and its recovery codes as hashes', async () => {
+  it('is stored sealed, and its recovery codes as hashes', async () => {
     const { secret, recovery } = await operator()
     const { id } = (await running.service.core.store.read.personByName(name))!
     const row = (await running.service.core.store.read.secondFactor(id))!
@@ -185,7 +185,7 @@ describe('a second factor', () => {
     expect(kept.map((one) => one.id)).toContain(id)
   })
 
-  it('must be added before anything else by an operator without one, where it is required', async () => {
+  it('must be added before anything else when it is required', async () => {
     const strict = await startService({ COUNTERSIGN_OPERATOR_SECOND_FACTOR: 'required' })
     try {
       const admin = await signInFrom(strict, { password: OPERATOR_PASSWORD })

@@ -7,7 +7,7 @@ import { loginToken, signIn } from '../support/dashboard.js'
 import { OPERATOR_PASSWORD } from '../support/operator.js'
 import { startService, type TestService, type TestTenant } from '../support/service.js'
 
-/** A folder for pictures of the pages, for eyes. */
+/** Folder for screenshots of the pages, for people to look at. */
 const PICTURES = process.env.COUNTERSIGN_TEST_PICTURES
 
 describe.skipIf(!CHROMIUM)('sessions in Chromium', () => {
@@ -42,7 +42,7 @@ describe.skipIf(!CHROMIUM)('sessions in Chromium', () => {
     ['light', 1280],
     ['dark', 360],
   ] as const)
-    it(`are listed, and any of them is ended, ${scheme}, ${width} px`, async () => {
+    it(`are listed, and any of them can be ended (${scheme}, ${width} px)`, async () => {
       const { page, errors } = await openPage(browser, running, { colorScheme: scheme, width })
       const theirs = await signIn(running, { login_token: await loginToken(running, tenant.id) })
       await signInOperator(page)
@@ -66,7 +66,7 @@ describe.skipIf(!CHROMIUM)('sessions in Chromium', () => {
     ['light', 1280],
     ['dark', 360],
   ] as const)
-    it(`ask an operator for the password again before a key is made, and then make it, ${scheme}, ${width} px`, async () => {
+    it(`ask an operator for the password again before a key is made (${scheme}, ${width} px)`, async () => {
       const { page, errors } = await openPage(browser, running, { colorScheme: scheme, width })
       await signInOperator(page)
       await page.goto(`${running.service.adminUrl}/#/tenants/${tenant.id}/keys`)
@@ -95,7 +95,7 @@ describe.skipIf(!CHROMIUM)('sessions in Chromium', () => {
       await page.context().close()
     }, 60_000)
 
-  it('ask a tenant for a fresh link', async () => {
+  it('ask a tenant for a new login link when a fresh sign-in is required', async () => {
     const { page } = await openPage(browser, running, { colorScheme: 'light', width: 1280 })
     await page.goto(`${running.service.adminUrl}/#/login/${await loginToken(running, tenant.id)}`)
     await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()

@@ -1,6 +1,6 @@
-/** Sessions of the dashboard: what ends them, who sees them, and what asks for a fresh sign-in. */
+/** Sessions of the dashboard: how they end, who sees them, and which routes require a fresh sign-in. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { COMMAND_LINE } from '../../src/admin/operation.js'
+import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
 import { MINUTE_MS } from '../../src/lib/clock.js'
 import { type DashboardClient, loginToken, request, signIn as signInFrom } from '../support/dashboard.js'
 import { base64, face } from '../support/faces.js'
@@ -16,11 +16,11 @@ beforeAll(async () => {
 afterAll(() => running?.stop())
 beforeEach(async () => {
   tenant = await running.tenant()
-  // So that no session is as old as one of the test before.
+  // No session then has the same age as one of the test before.
   running.clock.advance(MINUTE_MS)
 })
 
-/** Each from an address of its own: sign-ins are limited by address, over PostgreSQL by a clock that no test moves. */
+/** Each sign-in comes from another address: sign-ins are limited by address, and over PostgreSQL by a clock that no test can move. */
 let visitors = 0
 const signIn = (service: TestService, credentials: Parameters<typeof signInFrom>[1]) =>
   signInFrom(service, credentials, { 'X-Forwarded-For': `198.51.100.${++visitors}` })
@@ -39,7 +39,7 @@ async function entries(): Promise<Array<Record<string, unknown>>> {
 }
 
 describe('a tenant that is suspended', () => {
-  it('reveals no key, rotates no secret, erases nobody and signs in by no link that it had before', async () => {
+  it('cannot reveal keys, rotate secrets, erase users or sign in by an earlier link', async () => {
     const production = await running.production(tenant)
     await production.enroll({ user_id: 'ada', image: base64(await face('ada')) })
     const session = await asTenant()
@@ -74,7 +74,7 @@ describe('a tenant that is suspended', () => {
     expect(await codeOf(await asTenant())).toBe(200)
   })
 
-  it('does nothing by a session or a link that a version before this one left', async () => {
+  it('cannot act by a session or a link of an earlier version', async () => {
     const session = await asTenant()
     const unused = await loginToken(running, tenant.id)
     const { store } = running.service.core
@@ -89,7 +89,7 @@ describe('a tenant that is suspended', () => {
     await expect(signIn(running, { login_token: unused })).rejects.toThrow('sign_in_failed')
   })
 
-  it('is refused within the transaction of an act that was under way when the suspension was committed', async () => {
+  it('is refused within the transaction of a request that was in flight at the suspension', async () => {
     const { operations } = running.service.core
     const actor = { name: 'dashboard:tenant', requestId: 'req_1', isTenant: true }
     const before = await named()
@@ -99,7 +99,7 @@ describe('a tenant that is suspended', () => {
     await expect(rotated).rejects.toMatchObject({ code: 'tenant_suspended' })
   })
 
-  it('gets no new login link, and the operator still acts for it', async () => {
+  it('gets no new login link, while the operator can still act for it', async () => {
     const operator = await asOperator()
     await operator.call('POST', `/tenants/${tenant.id}/suspend`)
     expect(await codeOf(operator, 'POST', `/tenants/${tenant.id}/login-link`)).toBe('tenant_suspended')
@@ -109,7 +109,7 @@ describe('a tenant that is suspended', () => {
 })
 
 describe('a session', () => {
-  it('ends after 30 minutes without use, and however much it is used after 8 hours', async () => {
+  it('ends after 30 minutes without use, and after 8 hours in any case', async () => {
     const idle = await asOperator()
     const used = await asOperator()
     running.clock.advance(29 * MINUTE_MS)
@@ -120,7 +120,7 @@ describe('a session', () => {
       running.clock.advance(29 * MINUTE_MS)
       expect(await codeOf(used)).toBe(200)
     }
-    // 436 minutes have gone by.
+    // The session is now 436 minutes old.
     for (const minutes of [20, 23]) {
       running.clock.advance(minutes * MINUTE_MS)
       expect(await codeOf(used)).toBe(200)
@@ -129,7 +129,7 @@ describe('a session', () => {
     expect(await codeOf(used)).toBe('not_signed_in')
   })
 
-  it('is not kept open by a page that refreshes itself', async () => {
+  it('is not extended by a page that refreshes automatically', async () => {
     const session = await asOperator()
     for (let minute = 0; minute < 6; minute++) {
       running.clock.advance(5 * MINUTE_MS - 1)
@@ -140,7 +140,7 @@ describe('a session', () => {
     expect(await codeOf(session)).toBe('not_signed_in')
   })
 
-  it('has ends that the settings name', async () => {
+  it('has limits that the settings set', async () => {
     const own = await startService({
       COUNTERSIGN_DASHBOARD_IDLE_MINUTES: '5',
       COUNTERSIGN_DASHBOARD_SESSION_HOURS: '1',
@@ -160,7 +160,7 @@ describe('a session', () => {
     }
   })
 
-  it('is listed with whose it is, since when, last use, address and browser, and no cookie can be made of that', async () => {
+  it('is listed with person, start, last use, address and browser, which reveal no cookie', async () => {
     const session = await asTenant()
     const operator = await asOperator()
     const { body, text } = await operator.call('GET', '/sessions', undefined, { 'User-Agent': 'another' })
@@ -182,7 +182,7 @@ describe('a session', () => {
     expect(listed.body.sessions).toHaveLength(1)
   })
 
-  it('is ended by an admin, whosever it is, and the audit log says so', async () => {
+  it('can be ended by an admin, with an audit entry', async () => {
     const [session, operator] = [await asTenant(), await asOperator()]
     const { body } = await operator.call('GET', '/sessions')
     const { id } = body.sessions.find((one: { tenant_id: string }) => one.tenant_id === tenant.id)
@@ -196,7 +196,7 @@ describe('a session', () => {
     expect(await codeOf(operator, 'POST', '/sessions/end', { session: id })).toBe('session_not_found')
   })
 
-  it('cannot be ended by a viewer or another tenant, unless it is their own', async () => {
+  it('can be ended by a viewer or a tenant only when it is their own', async () => {
     const { operators } = running.service.core.operations
     const { password } = await operators.add('viewer1', 'viewer', COMMAND_LINE)
     const viewer = await asOperator(password, 'viewer1')
@@ -216,7 +216,7 @@ describe('a session', () => {
     expect(await codeOf(viewer)).toBe('not_signed_in')
   })
 
-  it('and every link of a tenant end by one call, and every session of an operator', async () => {
+  it('ends with all sessions and links of a tenant, or all sessions of an operator, by one call', async () => {
     const [session, second] = [await asTenant(), await asTenant()]
     const unused = await loginToken(running, tenant.id)
     const ended = await session.call('POST', `/tenants/${tenant.id}/sign-out`)
@@ -235,7 +235,7 @@ describe('a session', () => {
     expect((await entries()).at(-1)).toMatchObject({ event: 'sessions_ended', name: 'all operators' })
   })
 
-  it('ends when somebody signs in again in the same browser', async () => {
+  it('ends with another sign-in in the same browser', async () => {
     const session = await asTenant()
     const headers = { Origin: running.service.adminUrl, Cookie: session.cookie }
     const token = await loginToken(running, tenant.id)
@@ -244,8 +244,8 @@ describe('a session', () => {
   })
 })
 
-describe('what reveals or destroys', () => {
-  it('asks for a sign-in of the last 15 minutes, and says how to come by one', async () => {
+describe('a route that reveals secrets or destroys data', () => {
+  it('requires a sign-in within the last 15 minutes, and says how to get one', async () => {
     const [session, operator] = [await asTenant(), await asOperator()]
     running.clock.advance(15 * MINUTE_MS)
     const below = (path: string) => `/tenants/${tenant.id}${path}`
@@ -274,7 +274,7 @@ describe('what reveals or destroys', () => {
     expect(await codeOf(operator, 'POST', below('/keys/revoke'), { type: 'sandbox' })).toBe(200)
   })
 
-  it('goes on after the password was given again in the same session, and the audit log says so', async () => {
+  it('works after the password was repeated in the same session, with an audit entry', async () => {
     const operator = await asOperator()
     running.clock.advance(20 * MINUTE_MS)
     const erase = () =>
@@ -293,7 +293,7 @@ describe('what reveals or destroys', () => {
     expect(await erase()).toBe('fresh_sign_in_required')
   })
 
-  it('goes on for a tenant with a fresh link, and no password confirms a tenant', async () => {
+  it('works for a tenant after a new login link, but not by a password', async () => {
     const session = await asTenant()
     running.clock.advance(20 * MINUTE_MS)
     const rotate = (client: DashboardClient) =>
@@ -305,7 +305,7 @@ describe('what reveals or destroys', () => {
     expect(await rotate(await asTenant())).toBe(200)
   })
 
-  it('takes guesses at the password as sign-ins: they are limited', async () => {
+  it('limits guesses at the password like sign-ins', async () => {
     const operator = await asOperator()
     const answers: unknown[] = []
     for (let tries = 0; tries < 12; tries++)

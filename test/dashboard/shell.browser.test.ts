@@ -1,12 +1,12 @@
-/** All pages of the dashboard, in a real browser: titles, times, focus, and the words where there is nothing to show. */
+/** The parts that all pages of the dashboard share, in a real browser: titles, times, focus, and the texts of empty lists. */
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { COMMAND_LINE } from '../../src/admin/operation.js'
+import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
 import { CHROMIUM, launchBrowser, loaded, openPage, violations } from '../support/browser.js'
 import { OPERATOR_PASSWORD } from '../support/operator.js'
 import { startService, type TestService, type TestTenant } from '../support/service.js'
 
-/** A folder for pictures of the pages, for eyes. */
+/** Folder for screenshots of the pages, for people to look at. */
 const PICTURES = process.env.COUNTERSIGN_TEST_PICTURES
 
 describe.skipIf(!CHROMIUM)('every page in Chromium', () => {
@@ -35,7 +35,7 @@ describe.skipIf(!CHROMIUM)('every page in Chromium', () => {
   }
   const heading = (page: Page) => page.getByRole('heading', { level: 1 }).textContent()
 
-  it('names the tenant in its heading and its title', async () => {
+  it('shows the tenant in its heading and its title', async () => {
     const { page } = await openPage(browser, running, { colorScheme: 'light', width: 1280 })
     await signIn(page)
     await page.goto(`${url}/#/tenants/${tenant.id}/keys`)
@@ -45,7 +45,7 @@ describe.skipIf(!CHROMIUM)('every page in Chromium', () => {
     await page.context().close()
   }, 60_000)
 
-  it('begins without an error in the console, and shows a password that is to be seen', async () => {
+  it('starts without an error in the console, and reveals a typed password on request', async () => {
     const { page, errors } = await openPage(browser, running, { colorScheme: 'light', width: 1280 })
     await page.goto(url)
     const password = page.getByLabel('Password', { exact: true })
@@ -58,7 +58,7 @@ describe.skipIf(!CHROMIUM)('every page in Chromium', () => {
     await page.context().close()
   }, 60_000)
 
-  it('has times of 24 hours, of the computer or in UTC as the reader says', async () => {
+  it('shows times in the 24-hour format, in the computer’s zone or in UTC as the reader chooses', async () => {
     const context = await browser.newContext({ timezoneId: 'Asia/Tokyo', locale: 'en-US' })
     const page = await context.newPage()
     await signIn(page)
@@ -75,7 +75,7 @@ describe.skipIf(!CHROMIUM)('every page in Chromium', () => {
     await context.close()
   }, 60_000)
 
-  it('gives the focus back to the button that worked', async () => {
+  it('returns the focus to the button that was pressed', async () => {
     const { page } = await openPage(browser, running, { colorScheme: 'light', width: 1280 })
     await signIn(page)
     await page.goto(`${url}/#/tenants/${tenant.id}/users`)
@@ -93,7 +93,7 @@ describe.skipIf(!CHROMIUM)('every page in Chromium', () => {
     ['audit', 'audit?*'],
     ['webhooks', 'webhooks/deliveries?*'],
   ])(
-    'offers to try again on the page %s where only its list cannot be fetched',
+    'offers a retry on the page %s when only its list cannot be loaded',
     async (name, path) => {
       const { page } = await openPage(browser, running, { colorScheme: 'light', width: 1280 })
       await signIn(page)
@@ -110,7 +110,7 @@ describe.skipIf(!CHROMIUM)('every page in Chromium', () => {
     60_000,
   )
 
-  it('offers to try again where the service cannot be reached, at the first page and at any other', async () => {
+  it('offers a retry when the service cannot be reached, on the first page and on any other', async () => {
     const { page } = await openPage(browser, running, { colorScheme: 'light', width: 1280 })
     await signIn(page)
     const retry = page.getByRole('button', { name: 'Retry' })
@@ -131,7 +131,7 @@ describe.skipIf(!CHROMIUM)('every page in Chromium', () => {
     await page.context().close()
   }, 60_000)
 
-  it('says that a tenant is unknown, and that a role may not open a page', async () => {
+  it('reports an unknown tenant, and a page that the role may not open', async () => {
     const { password } = await running.service.core.operations.operators.add('vera', 'viewer', COMMAND_LINE)
     const { page } = await openPage(browser, running, { colorScheme: 'light', width: 1280 })
     await signIn(page, password, 'vera')
@@ -150,7 +150,7 @@ describe.skipIf(!CHROMIUM)('every page in Chromium', () => {
     ['light', 1280],
     ['dark', 390],
   ] as const)
-    it(`of the system tells of disk, backup, certificates and the calibration in use, ${scheme}, ${width} px`, async () => {
+    it(`shows disk, backup, certificates and the calibration in use on the page System (${scheme}, ${width} px)`, async () => {
       const { page, errors } = await openPage(browser, running, { colorScheme: scheme, width })
       await signIn(page)
       await page.goto(`${url}/#/system`)

@@ -1,9 +1,9 @@
-/** Sign-ins and sessions of operators: each rule broken by one thing only. */
+/** Rules for sign-ins and sessions of operators. Each test breaks exactly one rule. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { COMMAND_LINE } from '../../src/admin/operation.js'
+import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
 import { signIn } from '../support/dashboard.js'
 import { withDatabase } from '../support/database.js'
 import { type OidcProvider, oidcProvider } from '../support/oidc-provider.js'
@@ -35,7 +35,7 @@ afterAll(async () => {
 })
 beforeEach(() => {
   provider.claims = { email: NAME, email_verified: true }
-  // Sign-ins are limited in time.
+  // The rate limit admits further sign-ins after this time.
   running.clock.advance(120_000)
 })
 
@@ -46,7 +46,7 @@ const visit = (path: string, cookie?: string) =>
   })
 const location = (response: Response) => response.headers.get('location')!
 
-/** To the provider and back; the last step is the test's. */
+/** Goes to the provider and back, up to the last step, which is the test's. */
 async function begin(): Promise<{ cookie: string; callback: URL }> {
   const login = await visit('/api/oidc/login')
   const back = await fetch(location(login), { redirect: 'manual' })
@@ -63,7 +63,7 @@ describe('the answer of an OpenID provider', () => {
     ['no state', (query: URLSearchParams) => query.delete('state')],
     ['its state twice', (query: URLSearchParams) => query.append('state', query.get('state')!)],
   ])(
-    'with %s signs nobody in, though its code is right, and the provider is not asked',
+    'with %s is refused without a request to the provider, although its code is right',
     async (_, falsify) => {
       const { cookie, callback } = await begin()
       const asked = provider.tokenRequests
@@ -73,19 +73,19 @@ describe('the answer of an OpenID provider', () => {
       expect(location(refused)).toMatch(/^\/#\/sign-in-failed\/invalid_answer\//)
       expect(refused.headers.get('set-cookie') ?? '').not.toContain('countersign_session')
       expect(provider.tokenRequests).toBe(asked)
-      // The code had not been used up: it was the state alone.
+      // The code had not been used up, so that only the state was the reason.
       expect(location(await visit(callback.pathname + callback.search, cookie))).toBe('/')
     },
   )
 })
 
 describe('a session of an operator', () => {
-  it('is worth nothing from the moment on in which the operator is gone, whatever became of the session', async () => {
+  it('is invalid as soon as the operator is removed, even if the session still exists', async () => {
     const name = 'gone@example.com'
     const { password } = await running.service.core.operations.operators.add(name, 'admin', COMMAND_LINE)
     const client = await signIn(running, { name, password: password! })
     expect((await client.call('GET', '/tenants')).status).toBe(200)
-    // Only the operator's row: as one who asks between the two statements of a removal finds it.
+    // Deletes only the operator's row, which is the state between the two statements of a removal.
     withDatabase(running, (database) => {
       database.pragma('foreign_keys = OFF')
       database.prepare('DELETE FROM operator WHERE name = ?').run(name)
@@ -96,7 +96,7 @@ describe('a session of an operator', () => {
     }
   })
 
-  it('has the rights that its operator has now, not those of the sign-in', async () => {
+  it('has the present rights of its operator, not those at the sign-in', async () => {
     const name = 'changed@example.com'
     const { operators } = running.service.core.operations
     const { password } = await operators.add(name, 'admin', COMMAND_LINE)

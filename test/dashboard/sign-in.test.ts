@@ -1,11 +1,11 @@
-/** Attacks on the way in to the dashboard, over a service of their own: who gets in, who is kept out, and what the logs say of it. */
+/** Attacks on the sign-in to the dashboard, each with its own service: who is admitted, who is refused, and what the logs record. */
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { request as httpRequest } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
-import { COMMAND_LINE } from '../../src/admin/operation.js'
+import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
 import { loadOperatorPassword } from '../../src/dashboard/operator-password.js'
 import { Sessions } from '../../src/dashboard/sessions.js'
 import { LocalRateLimiter } from '../../src/tenants/rate-limiter.js'
@@ -15,7 +15,7 @@ import { OPERATOR_HASH, OPERATOR_PASSWORD } from '../support/operator.js'
 import { startService, type TestService } from '../support/service.js'
 
 const MINUTE_MS = 60_000
-const TIMES = { idleMs: 30 * MINUTE_MS, wholeMs: 480 * MINUTE_MS, freshMs: 15 * MINUTE_MS }
+const TIMES = { idleMs: 30 * MINUTE_MS, absoluteMs: 480 * MINUTE_MS, freshMs: 15 * MINUTE_MS }
 const ends: Array<() => unknown> = []
 afterEach(async () => {
   for (const end of ends.splice(0).reverse()) await end()
@@ -35,7 +35,7 @@ const post = (running: TestService, credentials: object, headers: Record<string,
   request(running, 'POST', '/session', credentials, { Origin: running.service.adminUrl, ...headers })
 
 describe('the audit log', () => {
-  it('tells of a tenant’s sign-in by link, and of the link, in its log alone', async () => {
+  it('records a tenant’s sign-in by link, and the link, only in the tenant’s log', async () => {
     const running = await start()
     const [own, other] = [await running.tenant(), await running.tenant()]
     const operator = await signIn(running, { password: OPERATOR_PASSWORD })
@@ -49,14 +49,14 @@ describe('the audit log', () => {
     ])
     expect(await entries(running, other.id)).toHaveLength(before)
     expect(JSON.stringify(await entries(running, own.id))).not.toContain(token)
-    // What is used up leaves no second sign-in, but that somebody tried.
+    // A used link admits nobody, but the attempt is recorded.
     expect((await post(running, { login_token: token })).status).toBe(401)
     expect((await entries(running, own.id)).at(-1)).toMatchObject({ event: 'sign_in_failed', count: 1 })
   })
 
-  it('tells of an operator’s sign-in, whoever it is, in every log', async () => {
+  it('records every operator’s sign-in in every log', async () => {
     const running = await start()
-    // More than are told at once.
+    // More tenants than are recorded at once.
     const tenants = []
     for (let i = 0; i < 21; i++) tenants.push(await running.tenant())
     const { operators } = running.service.core.operations
@@ -73,19 +73,20 @@ describe('the audit log', () => {
     }
   })
 
-  it('tells of refused sign-ins at once, and of many by their number: strangers do not fill it', async () => {
+  it('records refused sign-ins at once, and many by their number, so that strangers cannot fill it', async () => {
     const running = await start()
     const { id } = await running.tenant()
-    const told = async () => (await entries(running, id)).filter(({ event }) => event === 'sign_in_failed')
+    const recorded = async () =>
+      (await entries(running, id)).filter(({ event }) => event === 'sign_in_failed')
     const secret = 'hunter2 in the wrong field'
     for (let tries = 0; tries < 10; tries++)
       expect((await post(running, { name: secret, password: 'wrong' })).status).toBe(401)
-    expect(await told()).toMatchObject([{ actor: 'dashboard', status: 401, count: 1 }])
+    expect(await recorded()).toMatchObject([{ actor: 'dashboard', status: 401, count: 1 }])
     running.clock.advance(11 * MINUTE_MS)
     expect((await post(running, { password: 'wrong' })).status).toBe(401)
-    expect(await told()).toMatchObject([{ count: 1 }, { count: 10 }])
+    expect(await recorded()).toMatchObject([{ count: 1 }, { count: 10 }])
     expect((await post(running, { login_token: 'guessed' })).status).toBe(401)
-    // Whoever comes in after guesses is seen to.
+    // A sign-in after guesses is recorded.
     await signIn(running, { password: OPERATOR_PASSWORD })
     expect((await entries(running, id)).slice(-2)).toMatchObject([
       { event: 'sign_in_failed', count: 1 },
@@ -97,23 +98,23 @@ describe('the audit log', () => {
       .filter((line) => line.includes('sign-in to the dashboard'))
     expect(lines).toHaveLength(12)
     expect(JSON.parse(lines[0]!)).toMatchObject({ address: '127.0.0.1', request_id: expect.any(String) })
-    expect(running.logText() + JSON.stringify(await told())).not.toContain(secret)
+    expect(running.logText() + JSON.stringify(await recorded())).not.toContain(secret)
   })
 })
 
 describe('guesses at the operator’s password', () => {
-  it('behind a trusted proxy slow down their own network, and keep nobody else out', async () => {
+  it('slow down only their own network behind a trusted proxy', async () => {
     const running = await start({ COUNTERSIGN_TRUSTED_PROXIES: '127.0.0.1' })
     const from = (address: string) => ({ 'X-Forwarded-For': address })
     const guess = (address: string) => post(running, { password: 'wrong' }, from(address))
     for (let tries = 0; tries < 10; tries++) await guess(`2001:db8::${tries}`)
     expect((await guess('2001:db8::ffff')).body.code).toBe('rate_limited')
-    // What the guesser writes in front of its address does not make it another.
+    // A forged address in front of the guesser's own does not change the network.
     expect((await guess('198.51.100.1, 2001:db8::1')).body.code).toBe('rate_limited')
     expect((await post(running, { password: OPERATOR_PASSWORD }, from('198.51.100.7'))).status).toBe(201)
   })
 
-  it('that are refused have no password compared, and the right one is refused with them', async () => {
+  it('are refused before the password is compared, so that the right one is refused as well', async () => {
     const running = await start()
     for (let tries = 0; tries < 10; tries++) await post(running, { login_token: 'x' })
     const answers = await Promise.all(
@@ -125,7 +126,7 @@ describe('guesses at the operator’s password', () => {
 })
 
 describe('a session', () => {
-  it('is never the one that was there before the sign-in', async () => {
+  it('is never the one from before the sign-in', async () => {
     const running = await start()
     const { id } = await running.tenant()
     const planted = `countersign_session=${'A'.repeat(43)}`
@@ -135,12 +136,12 @@ describe('a session', () => {
     const status = async (cookie: string) =>
       (await request(running, 'GET', '/session', undefined, { Cookie: cookie })).status
     expect([await status(planted), await status(own)]).toEqual([401, 200])
-    // Nor is it made of a link's token, or of the fingerprint that binds it to the password.
+    // Neither a link's token nor the fingerprint of the password serves as a session.
     const token = await loginToken(running, id)
     expect(await status(`countersign_session=${token}`)).toBe(401)
   })
 
-  it('has a name over TLS that a neighbour in the domain cannot set', async () => {
+  it('has a cookie that, over TLS, no other host of the domain can set', async () => {
     const running = await start({ COUNTERSIGN_ADMIN_URL: 'https://desk.example.test' })
     const { port } = running.service.addresses.admin
     const ask = (method: string, headers: Record<string, string>, body = '') =>
@@ -168,9 +169,9 @@ describe('a session', () => {
   })
 })
 
-/** The sign-in waits in its slow hash, while somebody is done with the password that it was given. */
-describe('another password', () => {
-  it('of a named operator ends the sign-in that is under way with the one before', async () => {
+/** The sign-in waits for its slow hash, while another request replaces its password. */
+describe('a new password', () => {
+  it('invalidates a named operator’s sign-in in flight with the old one', async () => {
     const running = await start()
     const { store, operations } = running.service.core
     const { password, operator } = await operations.operators.add('kim@example.com', 'admin', COMMAND_LINE)
@@ -198,12 +199,12 @@ describe('another password', () => {
         await tx.deletePersonSessions(operator.id)
       })
       expect([change, await outcome]).toEqual([change, 'sign_in_failed'])
-      // As it was, for the next way to end.
+      // Restores the operator for the next case.
       await store.transaction((tx) => tx.putPerson(operator))
     }
   })
 
-  it('of the operator without a name leaves no session to whoever was compared with the one before', async () => {
+  it('invalidates the unnamed operator’s sign-in in flight with the old one', async () => {
     const running = await start()
     const dir = mkdtempSync(join(tmpdir(), 'countersign-sign-in-'))
     ends.push(() => rmSync(dir, { recursive: true, force: true }))
@@ -259,15 +260,15 @@ describe('an OpenID provider', () => {
     return { provider, running, api }
   }
   const location = (response: Response) => response.headers.get('location')!
-  /** Why a sign-in failed, as the address says to which the browser is led. */
+  /** The reason of a failed sign-in, in the address to which the browser is led. */
   const problem = (response: Response) => /^\/#\/sign-in-failed\/(\w+)\//.exec(location(response))?.[1]
 
   for (const [what, verified] of [
-    ['says nothing of whether', {}],
-    ['says by a text that not', { email_verified: 'false' }],
-    ['says by a number', { email_verified: 1 }],
+    ['does not state that', {}],
+    ['states in a text that not', { email_verified: 'false' }],
+    ['states by a number that', { email_verified: 1 }],
   ] as const)
-    it(`that ${what} an address is verified lets nobody in by it`, async () => {
+    it(`admits nobody by an address when it ${what} the address is verified`, async () => {
       const { provider, running, api } = await withProvider()
       const { id } = await running.tenant()
       provider.claims = { email: NAME, ...verified }
@@ -282,7 +283,7 @@ describe('an OpenID provider', () => {
       expect((await entries(running, id)).at(-1)).toMatchObject({ event: 'sign_in_failed' })
     })
 
-  it('that says so by a text is believed, and the audit log names who came in', async () => {
+  it('is believed when it states the verification in a text, and the audit log names the person', async () => {
     const { provider, running, api } = await withProvider()
     const { id } = await running.tenant()
     provider.claims = { email: NAME, email_verified: 'true' }
@@ -300,7 +301,7 @@ describe('an OpenID provider', () => {
     })
   })
 
-  it('is not asked for everything that a stranger makes up', async () => {
+  it('is protected by the rate limit from made-up codes', async () => {
     const { provider, api } = await withProvider()
     const before = provider.tokenRequests
     const made = { Cookie: 'countersign_oidc=state.nonce.verifier' }
@@ -313,7 +314,7 @@ describe('an OpenID provider', () => {
     expect(provider.tokenRequests - before).toBe(10)
   })
 
-  it('has its answer waited for under a name, over TLS, that a neighbour in the domain cannot set', async () => {
+  it('has a state cookie that, over TLS, no other host of the domain can set', async () => {
     const { running } = await withProvider({ COUNTERSIGN_ADMIN_URL: 'https://127.0.0.1' })
     const { port } = running.service.addresses.admin
     const base = `http://127.0.0.1:${port}/api/oidc`

@@ -1,12 +1,12 @@
-/** The figures of the Overview: what is counted, over which span, and what a restart leaves of it. */
+/** The figures of the Overview: what they count, over which window, and what survives a restart. */
 import { pino } from 'pino'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { COMMAND_LINE } from '../../src/admin/operation.js'
+import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
 import type { TrafficView, TrafficWindow } from '../../src/dashboard/contract.js'
 import { countLatency, percentilesOf } from '../../src/dashboard/latency-counts.js'
 import { Traffic } from '../../src/dashboard/traffic.js'
 import { countRequest, noTraffic, readTraffic } from '../../src/dashboard/traffic-counts.js'
-import type { Observation } from '../../src/http/observation.js'
+import type { Observation } from '../../src/http/observation/observation.js'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/lib/clock.js'
 import { type Store, StoreUnavailableError } from '../../src/storage/store.js'
 import { apiClient } from '../support/client.js'
@@ -37,7 +37,7 @@ async function view(window: TrafficWindow): Promise<TrafficView> {
   expect(status).toBe(200)
   return body
 }
-/** Sums one column: of both environments, or the requests of one. */
+/** Sums one column over both environments, or the requests of one environment. */
 const sumOf = ({ slots }: TrafficView, name: 'sandbox' | 'production' | 'approved' | 'rejected' | 'errors') =>
   slots.reduce(
     (sum, slot) =>
@@ -53,7 +53,7 @@ const verify = async (user_id: string) => {
 }
 
 describe('the traffic of a tenant', () => {
-  it('is there after a restart, in every window', async () => {
+  it('survives a restart in every window', async () => {
     const production = await running.production(tenant)
     await production.enroll({ user_id: 'ada-lovelace', image })
     expect((await production.verify({ user_id: 'ada-lovelace', image, action: 'x' })).body.verdict).toBe(
@@ -76,22 +76,22 @@ describe('the traffic of a tenant', () => {
     }
   })
 
-  it('goes on after it, in the same figures', async () => {
+  it('adds requests after the restart to the same figures', async () => {
     await verify('u+match')
     for (const window of WINDOWS) expect([window, sumOf(await view(window), 'approved')]).toEqual([window, 3])
   })
 
-  it('has the latencies of every stage over the whole window, not of its last step', async () => {
+  it('has the latencies of every stage over the whole window, not only of its last step', async () => {
     const { environments, slots } = await view('hour')
     expect(slots).toHaveLength(2)
-    // No model ran in the last step.
+    // The last step has no request that ran a model.
     expect(slots[1]!.production.latencies).toEqual({})
     const { verify } = environments.production.latencies
     expect(verify!.embed![1]).toBeGreaterThan(0)
     expect(Object.keys(verify!)).toEqual(expect.arrayContaining(['auth', 'embed', 'store', 'sign', 'total']))
   })
 
-  it('is told by environment: what the sandbox is asked for changes nothing of production', async () => {
+  it('is separated by environment: requests to the sandbox change nothing of production', async () => {
     const before = await view('hour')
     await verify('u+no_match')
     await verify('u+no_face')
@@ -105,7 +105,7 @@ describe('the traffic of a tenant', () => {
     })
   })
 
-  it('has the refusals of a key at the wrong address, which the request log has too', async () => {
+  it('counts refusals of a key at the wrong address, as the request log does', async () => {
     const before = await view('hour')
     const elsewhere = apiClient(running.service.url('production'), tenant.sandboxKey)
     const { body } = await elsewhere.verify({ user_id: 'u+match', image, action: 'x' })
@@ -116,7 +116,7 @@ describe('the traffic of a tenant', () => {
     expect(after.slots.at(-1)!.signingKeys).toEqual(before.slots.at(-1)?.signingKeys ?? {})
   })
 
-  it('is counted no more once the tenant is deleted, whose old key is still tried', async () => {
+  it('is no longer counted after the tenant is deleted, even when its old key is tried', async () => {
     const { store } = running.service.core
     const gone = await running.tenant()
     await running.service.core.operations.lifecycle.delete(
@@ -131,7 +131,7 @@ describe('the traffic of a tenant', () => {
     expect(await running.service.core.store.read.traffic(gone.id, 'hour', 0)).toEqual([])
   })
 
-  it('tells challenges from photos: their latencies are not mixed', () => {
+  it('separates the latencies of challenges from those of photos', () => {
     const kinds = (isChallenge: boolean, endpoint: string) => {
       const counts = noTraffic()
       const request = {
@@ -151,7 +151,7 @@ describe('the traffic of a tenant', () => {
     expect(kinds(false, 'health')).toEqual(['other'])
   })
 
-  it('counts, where an older version stored it, for the only environment with requests, and for none where both had some', () => {
+  it('stored by an older version counts for the only environment with requests, and for none when both had some', () => {
     const flat = {
       errors: 1,
       limited: 0,
@@ -169,7 +169,7 @@ describe('the traffic of a tenant', () => {
     expect(read(1, 3).sandbox).toMatchObject({ requests: 3, approved: 0, errors: 0 })
   })
 
-  it('says nothing of users in the database', async () => {
+  it('contains nothing about users in the database', async () => {
     await running.service.stop()
     const rows = withDatabase(running, (database) =>
       database.prepare('SELECT resolution, counts FROM traffic ORDER BY resolution').all(),
@@ -191,7 +191,7 @@ describe('the traffic of a tenant', () => {
     await running.restart()
   })
 
-  it('leaves a window when it is older, and the database after the longest', async () => {
+  it('leaves each window with its age, and the database after the longest', async () => {
     const shown = async () => {
       session = await signIn(running, { login_token: await loginToken(running, tenant.id) })
       return Promise.all(WINDOWS.map(async (window) => sumOf(await view(window), 'approved')))
@@ -213,7 +213,7 @@ describe('the traffic of a tenant', () => {
 })
 
 describe('a process that is killed', () => {
-  it('leaves the figures of what it had answered, but for the last few seconds', async () => {
+  it('loses the figures of at most the last few seconds', async () => {
     const place = await workplace()
     try {
       const { json } = await place.run(['tenant', 'create', 'acme', '--json'])
@@ -231,7 +231,7 @@ describe('a process that is killed', () => {
             ).reduce((sum, counts) => sum + JSON.parse(counts).sandbox, 0),
           ),
         )
-      // Nobody has asked it to stop.
+      // The process saves without being asked to stop.
       await expect.poll(stored, { timeout: 60_000 }).toEqual([7, 7])
       first.signal('SIGKILL')
       await first.exited
@@ -254,11 +254,11 @@ describe('a process that is killed', () => {
   }, 120_000)
 })
 
-describe('figures on their way to the database', () => {
+describe('figures that are not saved yet', () => {
   const log = pino({ level: 'silent' })
   const request = { environment: 'sandbox', status: 200, durationMs: 1, timings: {} } as Observation
 
-  it('are shown meanwhile, neither left out nor counted twice', async () => {
+  it('are shown while they are being saved, neither left out nor counted twice', async () => {
     const { store } = running.service.core
     const { id } = await running.tenant()
     const traffic = new Traffic(store, running.clock, log)
@@ -272,7 +272,7 @@ describe('figures on their way to the database', () => {
     }
   })
 
-  it('are of what comes to verdicts: guidance, many times as frequent, is left out', async () => {
+  it('leave out guidance, which is many times as frequent as verdicts', async () => {
     const { store } = running.service.core
     const { id } = await running.tenant()
     const traffic = new Traffic(store, running.clock, log)
@@ -281,7 +281,7 @@ describe('figures on their way to the database', () => {
     expect(sumOf(await traffic.view(id, 'hour'), 'sandbox')).toBe(1)
   })
 
-  it('share commits, a few tenants each, and are kept where the database is out of reach', async () => {
+  it('are saved for a few tenants at a time, and are kept while the database cannot be reached', async () => {
     const { store } = running.service.core
     const ids = await Promise.all(Array.from({ length: 20 }, async () => (await running.tenant()).id))
     let isAway = true
@@ -310,14 +310,14 @@ describe('figures on their way to the database', () => {
   })
 })
 
-describe('the percentiles of durations that were counted', () => {
-  it('lie within a fortieth of the exact ones', () => {
+describe('the percentiles of counted durations', () => {
+  it('differ from the exact ones by at most a fortieth', () => {
     const durations = Array.from({ length: 1000 }, (_, i) => 0.05 * 1.009 ** i)
     const counts = {}
     for (const duration of durations) countLatency(counts, duration)
     for (const [index, rank] of [499, 949, 989].entries()) {
-      const told = percentilesOf(counts)[index]!
-      expect(Math.abs(told / durations[rank]! - 1)).toBeLessThanOrEqual(0.025)
+      const estimate = percentilesOf(counts)[index]!
+      expect(Math.abs(estimate / durations[rank]! - 1)).toBeLessThanOrEqual(0.025)
     }
   })
 })

@@ -34,7 +34,7 @@ describe.skipIf(!CHROMIUM)('"try it" with a camera', { timeout: 180_000 }, () =>
 
   async function openTryPage(options: PageOptions): Promise<{ page: Page; errors: string[] }> {
     const { page, errors } = await openPage(browser, running, options)
-    // The test's own time limits it.
+    // Only the time limit of the test applies.
     page.setDefaultTimeout(60000)
     // A busy machine is slow to encode, and the sandbox judges no frames.
     await page.route('**/try/call?operation=challenge', async (route) => {
@@ -52,7 +52,7 @@ describe.skipIf(!CHROMIUM)('"try it" with a camera', { timeout: 180_000 }, () =>
 
   const card = (page: Page, title: string) => page.locator('.card').filter({ hasText: title })
 
-  /** As often as a busy machine needs it: too few frames are no answer to a challenge. */
+  /** Repeats the capture as often as a busy machine needs: a challenge with too few frames is not answered. */
   async function pass(page: Page): Promise<void> {
     const answered = page.locator('.answer')
     for (;;) {
@@ -87,7 +87,7 @@ describe.skipIf(!CHROMIUM)('"try it" with a camera', { timeout: 180_000 }, () =>
     ['dark', 390],
     ['light', 320],
   ] as const)
-    it(`shows what the service made of a challenge's frames, ${colorScheme}, ${width} px`, async () => {
+    it(`shows the service's answer to the frames of a challenge (${colorScheme}, ${width} px)`, async () => {
       const { page, errors } = await openTryPage({ ...LIGHT, colorScheme, width })
       const look = async (state: string) => {
         expect([state, ...(await violations(page))]).toEqual([state])
@@ -117,7 +117,7 @@ describe.skipIf(!CHROMIUM)('"try it" with a camera', { timeout: 180_000 }, () =>
       await page.context().close()
     })
 
-  it('tells what is for the person apart from what is for the backend', async () => {
+  it('separates the advice to the person from the reasons for the backend', async () => {
     const { page } = await openTryPage(LIGHT)
     await tryChallenge(page, 'ada+flat')
     await pass(page)
@@ -130,9 +130,9 @@ describe.skipIf(!CHROMIUM)('"try it" with a camera', { timeout: 180_000 }, () =>
     await page.context().close()
   })
 
-  it('shows that fewer movements are called by a weaker name', async () => {
+  it('shows that fewer movements give a weaker acr', async () => {
     const { page } = await openTryPage(LIGHT)
-    await tryChallenge(page, 'ada+match', 'Turns alone')
+    await tryChallenge(page, 'ada+match', 'Only turns')
     await pass(page)
     expect(await facts(page)).toMatchObject({
       Liveness: 'passed: active-turn@1',
@@ -141,7 +141,7 @@ describe.skipIf(!CHROMIUM)('"try it" with a camera', { timeout: 180_000 }, () =>
     await page.context().close()
   })
 
-  it('guides by the API, with the key that is tried', async () => {
+  it('gets guidance from the API with the tried key', async () => {
     const { page, errors } = await openTryPage(LIGHT)
     await tryChallenge(page, 'ada+too_dark')
     await page.getByText('Too dark. Turn to the light.').first().waitFor()
@@ -149,7 +149,7 @@ describe.skipIf(!CHROMIUM)('"try it" with a camera', { timeout: 180_000 }, () =>
     await page.context().close()
   })
 
-  it('shows why there is no challenge, and turns the camera off', async () => {
+  it('shows why no challenge was issued, and turns the camera off', async () => {
     const { page } = await openTryPage(LIGHT)
     await tryChallenge(page, 'nobody')
     await page.locator('.answer').getByText('reference_not_found', { exact: true }).waitFor()
@@ -157,7 +157,7 @@ describe.skipIf(!CHROMIUM)('"try it" with a camera', { timeout: 180_000 }, () =>
     await page.context().close()
   })
 
-  it('enrols by a challenge, and photos of the camera', async () => {
+  it('enrols by a challenge and by photos of the camera', async () => {
     const { page, errors } = await openTryPage(LIGHT)
     await page.getByLabel('User id').fill('grace')
     const enroll = card(page, '1. Enroll')
@@ -180,7 +180,7 @@ describe.skipIf(!CHROMIUM)('"try it" with a camera', { timeout: 180_000 }, () =>
     await page.context().close()
   })
 
-  it('says that the camera is not allowed, and goes back to where it was', async () => {
+  it('reports a refused camera, and returns to the form', async () => {
     const { page } = await openTryPage({ ...LIGHT, permissions: [] })
     const verify = card(page, '2. Verify')
     await verify.getByRole('button', { name: 'Use the camera' }).click()

@@ -1,6 +1,6 @@
-/** The dashboard's look at a user: what it shows, what it unlocks, and who may. */
+/** Users at the dashboard: what it shows of them, and who may unlock them. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { COMMAND_LINE } from '../../src/admin/operation.js'
+import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
 import { isoTime, SECOND_MS } from '../../src/lib/clock.js'
 import type { ApiClient } from '../support/client.js'
 import { type DashboardClient, loginToken, signIn } from '../support/dashboard.js'
@@ -42,8 +42,8 @@ const reject = async (times: number) => {
   for (let i = 0; i < times; i++) await production.verify({ user_id: 'ada', image: joan, action: 'x' })
 }
 
-describe('a user who is looked up', () => {
-  it('is told of as the API tells, of each environment its own', async () => {
+describe('a user at the dashboard', () => {
+  it('is shown like in the API, separately for each environment', async () => {
     expect(await find('ada')).toBeNull()
     for (const [client, environment] of [
       [production, 'production'],
@@ -51,12 +51,12 @@ describe('a user who is looked up', () => {
     ] as const) {
       await client.enroll({ user_id: 'ada', image: ada, consent: { id: 'c-1', at: '2026-01-01T00:00:00Z' } })
       const { body } = await client.call('GET', '/v1/users/ada')
-      const { request_id, ...told } = body
-      expect(await find('ada', environment)).toEqual(told)
+      const { request_id, ...shown } = body
+      expect(await find('ada', environment)).toEqual(shown)
     }
   })
 
-  it('has nothing of the face in it', async () => {
+  it('is shown without anything biometric', async () => {
     const user = await find('ada')
     expect(Object.keys(user.reference).sort()).toEqual([
       'comparable',
@@ -68,7 +68,7 @@ describe('a user who is looked up', () => {
     ])
   })
 
-  it('writes no audit entry, and a viewer may look', async () => {
+  it('can be looked up by a viewer, without an audit entry', async () => {
     const { operations, store } = running.service.core
     const { password } = await operations.operators.add('kim', 'viewer', COMMAND_LINE)
     const viewer = await signIn(running, { name: 'kim', password })
@@ -81,7 +81,7 @@ describe('a user who is looked up', () => {
     expect((await unlock('ada', viewer)).body.code).toBe('not_permitted')
   })
 
-  it('is another tenant’s to no one', async () => {
+  it('is not found by another tenant', async () => {
     const other = await running.tenant()
     const stranger = await signIn(running, { login_token: await loginToken(running, other.id) })
     const asked = { user_id: 'ada', environment: 'production' }
@@ -91,14 +91,14 @@ describe('a user who is looked up', () => {
 })
 
 describe('a user who is locked out', () => {
-  it('is shown until when, and unlocked with an entry that names the dashboard', async () => {
+  it('is shown with the end of the lockout, and unlocked with an audit entry of the dashboard', async () => {
     await reject(ATTEMPTS)
     expect((await find('ada')).lockout).toEqual({
       status: 'locked_out',
       until: isoTime(running.clock.now() + 30 * SECOND_MS),
       rejections: ATTEMPTS,
     })
-    // A tenant that has signed in would buy guesses at a face with it.
+    // A tenant's session could otherwise buy further guesses at the face.
     expect((await unlock('ada', session)).body.code).toBe('not_permitted')
     const unlocked = await unlock('ada')
     expect([unlocked.status, unlocked.body]).toEqual([200, { rejections: ATTEMPTS }])
@@ -125,7 +125,7 @@ describe('a user who is locked out', () => {
     expect((await find('ada')).lockout.status).toBe('none')
   })
 
-  it('who is unknown is not unlocked', async () => {
+  it('cannot be unlocked when the id is unknown', async () => {
     const answer = await unlock('nobody')
     expect([answer.status, answer.body.code]).toEqual([404, 'reference_not_found'])
   })

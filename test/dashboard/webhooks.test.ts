@@ -1,8 +1,8 @@
-/** Webhooks at the dashboard: who adds them, what is shown of them, and deliveries page by page. */
+/** Webhooks at the dashboard: who may add them, how they are shown, and the pages of their deliveries. */
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { COMMAND_LINE } from '../../src/admin/operation.js'
+import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
 import { RETRY_DELAYS_MS } from '../../src/webhooks/webhook-sender.js'
 import { poll } from '../support/command.js'
 import { type DashboardClient, loginToken, signIn } from '../support/dashboard.js'
@@ -45,7 +45,7 @@ const events = async () =>
     .map(({ event, actor }) => [event, actor])
 
 describe('a webhook', () => {
-  it('is added and removed by an operator who may, and by no tenant', async () => {
+  it('is added and removed only by an operator with the right', async () => {
     const { password } = await running.service.core.operations.operators.add('kim', 'viewer', COMMAND_LINE)
     const viewer = await signIn(running, { name: 'kim', password })
     const body = { url, environment: 'sandbox', events: ['user.erased'] }
@@ -68,7 +68,7 @@ describe('a webhook', () => {
     ])
   })
 
-  it('is shown as failing, with the last error and the last success, until it takes a delivery again', async () => {
+  it('is shown as failing, with the last error and the last success, until a delivery succeeds again', async () => {
     const { id } = (await operator.call('POST', path(), { url, environment: 'sandbox', events: [] })).body
     const test = () => own.call('POST', path('/test'), { webhook: id })
     const health = async () => (await list()).webhooks.find((one: { id: string }) => one.id === id)
@@ -113,7 +113,7 @@ describe('a webhook', () => {
     expect(JSON.parse(text).webhooks[0].url).toBe(`${url.split('?')[0]}?…`)
   })
 
-  it('is another tenant’s to no one', async () => {
+  it('is not visible to another tenant', async () => {
     const other = await running.tenant()
     const stranger = await signIn(running, { login_token: await loginToken(running, other.id) })
     const [webhook] = (await list()).webhooks
@@ -132,7 +132,7 @@ describe('a webhook', () => {
 })
 
 describe('a delivery', () => {
-  it('is shown with its state, tries, last answer and next try, and sent once more at request', async () => {
+  it('is shown with state, attempts, last answer and next attempt, and can be sent again', async () => {
     status = 500
     const [webhook] = (await list()).webhooks
     const { body } = await own.call('POST', path('/test'), { webhook: webhook.id })
@@ -143,7 +143,7 @@ describe('a delivery', () => {
     expect((await list()).webhooks[0].waiting).toBe(1)
     const early = await own.call('POST', path('/redeliver'), { delivery: body.delivery })
     expect([early.status, early.body.code]).toEqual([409, 'delivery_pending'])
-    // As after the last try.
+    // The state after the last attempt.
     await running.service.core.store.transaction((tx) =>
       tx.setWebhookProgress(body.delivery, {
         status: 'failed',
@@ -154,7 +154,7 @@ describe('a delivery', () => {
       }),
     )
     expect(await shown()).toMatchObject({ next_attempt_at: null, replayable: true, attempts: 11 })
-    expect((await deliveries()).most_attempts).toBe(11)
+    expect((await deliveries()).max_attempts).toBe(11)
     status = 204
     const before = received
     expect((await own.call('POST', path('/redeliver'), { delivery: body.delivery })).status).toBe(200)
@@ -163,7 +163,7 @@ describe('a delivery', () => {
     expect((await events()).at(-1)).toEqual(['webhook_redelivered', 'dashboard:tenant'])
   }, 120_000)
 
-  it('stands on one page, each once, newest first, and by state where one is named', async () => {
+  it('appears on exactly one page, newest first, and can be filtered by state', async () => {
     const { store, outbox } = running.service.core
     await store.transaction(async (tx) => {
       for (let i = 0; i < 50; i++)

@@ -62,7 +62,7 @@ beforeAll(() => {
 })
 
 describe('an evaluation', () => {
-  it('counts what was there and what could not be compared', () => {
+  it('counts all pairs, and those that could not be compared', () => {
     expect(measured.evaluation.data).toEqual({
       name: 'gate <b>3</b>',
       photos: 240,
@@ -77,7 +77,7 @@ describe('an evaluation', () => {
     expect(measured.evaluation.refused).toEqual({ 'p5/1.jpg': 'face_not_found' })
   })
 
-  it('is the same when it is made again', () => {
+  it('gives the same figures when it is repeated', () => {
     expect(measuredOn(PEOPLE).measured.evaluation).toEqual(measured.evaluation)
   })
 
@@ -90,7 +90,7 @@ describe('an evaluation', () => {
     ])
   })
 
-  it('puts the worse group first, and does not judge one of four people', () => {
+  it('lists the worse group first, and does not judge a group of four people', () => {
     const [{ groups: rates, fmr }] = measured.evaluation.groups as [Measured['evaluation']['groups'][0]]
     expect(
       rates.map(({ group, people, impostor_pairs, judged }) => [group, people, impostor_pairs, judged.fmr]),
@@ -101,7 +101,7 @@ describe('an evaluation', () => {
     expect(fmr).toEqual({ worst_to_geometric_mean: null, worst_to_best: null })
   })
 
-  it('parts the compared pairs by quality without losing one', () => {
+  it('divides the compared pairs by quality without losing one', () => {
     const bins = measured.evaluation.by_quality
     const total = (key: 'genuine_pairs' | 'impostor_pairs' | 'false_matches') =>
       bins.reduce((sum, bin) => sum + bin[key], 0)
@@ -112,7 +112,7 @@ describe('an evaluation', () => {
 })
 
 describe('a calibration', () => {
-  it('takes each threshold from the upper end of the interval: never below the one of the point', () => {
+  it('a calibration takes each threshold from the upper end of the interval, never below the measured point', () => {
     const { points } = calibrate(measured, groups)
     expect(points.map(({ fmr }) => fmr)).toEqual([0.01, 0.005, 0.002, 0.001, 0.0005])
     for (const { fmr, threshold, measured_fmr, fmr_ci95 } of points) {
@@ -123,7 +123,7 @@ describe('a calibration', () => {
     }
   })
 
-  it('keeps its promise on people it never saw', () => {
+  it('a calibration keeps its rate on people with whom it was not measured', () => {
     const { points } = calibrate(measured, groups)
     const { face, photo } = population(1234, { share: 0.3, weight: 4 })
     const strangers = Array.from({ length: 1500 }, () => photo(face()))
@@ -138,7 +138,7 @@ describe('a calibration', () => {
     expect(matches / pairs).toBeGreaterThan(0.002)
   })
 
-  it('is what the reader of packs accepts, with its groups', () => {
+  it('writes a calibration that the reader of packs accepts, with its groups', () => {
     const calibration = calibrate(measured, groups, 'gate')
     expect(parseCalibration(JSON.stringify(calibration), 'here')).toEqual(calibration)
     expect(calibration).toMatchObject({ date: '2026-05-31', data: { name: 'gate', people: 120 } })
@@ -147,7 +147,7 @@ describe('a calibration', () => {
     expect(night.points[4]!.fmr_ci95[1]).toBe(0.5)
   })
 
-  it('is refused for a handful of people', () => {
+  it('refuses to calibrate on a handful of people', () => {
     const few = measuredOn(20)
     expect(() => calibrate(few.measured, [])).toThrow(expect.objectContaining({ code: 'too_few_people' }))
   })
@@ -167,7 +167,7 @@ describe('a report', () => {
     })
   }
 
-  it('is one page: it fetches nothing, and runs nothing', () => {
+  it('a report is one page that fetches nothing and runs nothing', () => {
     const page = html()
     expect(page).not.toMatch(
       /<script|<link|@import|\bsrc="(?!data:)|\bhref=|url\(|https?:\/\/(?!www\.w3\.org\/)/,
@@ -176,24 +176,24 @@ describe('a report', () => {
     expect(page).toContain('DET curve')
   })
 
-  it('holds the figures that were measured', () => {
+  it('a report holds the measured figures', () => {
     const { configured } = measured.evaluation
     expect(html()).toContain(`<td>${(100 * configured.measured_fnmr).toFixed(2)} %</td>`)
     expect(html()).toContain('95 % interval')
     expect(html()).toContain('1,000 replicates, seed 1')
   })
 
-  it('takes names for text, not for markup', () => {
+  it('a report escapes names instead of reading them as markup', () => {
     expect(html()).toContain('gate &lt;b&gt;3&lt;/b&gt;')
     expect(markdownReport(reportContent(measured.evaluation, '1'))).toContain('gate \\<b\\>3\\</b\\>')
   })
 
-  it('names no photo and no person unless it is told to', () => {
+  it('a report names no photo and no person by default', () => {
     const texts = [html(), markdownReport(reportContent(measured.evaluation, '1'))]
     for (const text of texts) expect(text).not.toMatch(/p\d+\/\d\.jpg|\bp5\b/)
   })
 
-  it('says whether the rate that was asked for is kept', () => {
+  it('a report says whether the requested rate is kept', () => {
     const { evaluation } = measured
     const verdict = (low: number, high: number) =>
       reportContent(
@@ -210,7 +210,7 @@ describe('a report', () => {
     ])
   })
 
-  it('is written for data of which nothing could be compared, too', () => {
+  it('a report can be written for data without any compared pair', () => {
     const data = dataSetOf([2, 2])
     const nothing = data.photos.map(() => ({
       embedding: null,

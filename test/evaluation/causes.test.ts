@@ -37,7 +37,7 @@ function evaluationOf(results: PhotoResult[][]) {
 const others = Array.from({ length: 8 }, (_, person) => [photo(person), photo(person)])
 
 describe('what errors have in common', () => {
-  it('counts each pair once, under the first thing that its photos show', () => {
+  it('counts each pair once, under the first cause that its photos show', () => {
     const evaluation = evaluationOf([
       [photo(10), refused],
       [photo(11), photo(12, { isAmbiguous: true, yawDegrees: 50 })],
@@ -63,14 +63,14 @@ describe('what errors have in common', () => {
     expect(sum('false_matches')).toBe(configured.false_matches)
   })
 
-  it('tells the poorest tenth by the quality of the poorer photo', () => {
+  it('finds the poorest tenth by the quality of the poorer photo', () => {
     const graded = Array.from({ length: 10 }, (_, i) => [photo(i % 8, {}, 0.5 + i / 20), photo(i % 8)])
     const { bins, bounds } = evaluationOf(graded).causes
     expect(bounds.poor_quality_below).toBe(0.55)
     expect(bins.find(({ cause }) => cause === 'poor_quality')).toMatchObject({ genuine_pairs: 1 })
   })
 
-  it('is a table of the report where there are errors', () => {
+  it('shows a table in the report if there are errors', () => {
     const titles = (results: PhotoResult[][]) =>
       reportContent(evaluationOf(results), '1').sections.map(({ title }) => title)
     expect(titles([[photo(10), refused], ...others])).toContain('Where the errors come from')

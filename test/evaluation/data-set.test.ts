@@ -7,7 +7,7 @@ import { readPairs, readPeople } from '../../src/evaluation/data-set.js'
 import { readGroups } from '../../src/evaluation/people-groups.js'
 
 describe('a table', () => {
-  it('is read as spreadsheets write it', () => {
+  it('reads tables as spreadsheets write them', () => {
     expect(parseCsv('\uFEFFA,"b, c",d\r\n"say ""hi""",,x\r\n\r\n,2,\r\n')).toEqual({
       columns: ['a', 'b, c', 'd'],
       rows: [
@@ -21,7 +21,7 @@ describe('a table', () => {
 describe('a list of pairs', () => {
   const pairs = (...lines: string[]) => readPairs(['a,b,same', ...lines].join('\n'), '/data/pairs.csv')
 
-  it('tells people by chains of genuine pairs', () => {
+  it('identifies people by chains of genuine pairs', () => {
     const { people, photos } = pairs('1.jpg,2.jpg,1', '3.jpg,2.jpg,true', '4.jpg,1.jpg,0')
     expect(people).toEqual(['1.jpg', '4.jpg'])
     expect(photos.map(({ path, person }) => [path, person])).toEqual([
@@ -32,13 +32,13 @@ describe('a list of pairs', () => {
     ])
   })
 
-  it('that contradicts itself is refused', () => {
+  it('refuses a list of pairs that contradicts itself', () => {
     expect(() => pairs('1.jpg,2.jpg,1', '2.jpg,3.jpg,1', '1.jpg,3.jpg,0')).toThrow(
       '1.jpg and 3.jpg are told to show two people, but other pairs join them as one.',
     )
   })
 
-  it('with half a pair is refused, with its line', () => {
+  it('refuses a list with half a pair, naming its line', () => {
     expect(() => pairs('1.jpg,2.jpg,1', '1.jpg')).toThrow('Line 3 lacks a photo.')
   })
 })
@@ -73,13 +73,13 @@ describe('a folder of people', () => {
     ])
   })
 
-  it('dates photos by their names, where those name a day', async () => {
+  it('dates photos by their names if those contain a day', async () => {
     const [dated, wrong, undated] = (await readPeople(folder)).photos
     expect(dated!.takenAt).toBe(Date.UTC(2021, 4, 3))
     expect([wrong!.takenAt, undated!.takenAt]).toEqual([null, null])
   })
 
-  it('is told apart by labels, singly and together; people without one, or without photos, are in no group', async () => {
+  it('groups people by labels, singly and together; people without a label or photos are in no group', async () => {
     const data = await readPeople(folder)
     const groups = readGroups('person,sex,age\nal,f,old\nbo,f,\nzed,m,old\n', data)
     expect(groups.map(({ label, group, people, has }) => [label, group, people, [...has]])).toEqual([
@@ -89,13 +89,13 @@ describe('a folder of people', () => {
     ])
   })
 
-  it('of whom none is labelled, or with labels of nobody, is refused', async () => {
+  it('refuses labels if nobody is labeled, or a label names nobody', async () => {
     const data = await readPeople(folder)
     expect(() => readGroups('person,sex\nzed,m\n', data)).toThrow('Nobody in the column person')
     expect(() => readGroups('name\nal\n', data)).toThrow('The first line must name')
   })
 
-  it('needs two people', async () => {
+  it('refuses a folder with fewer than two people', async () => {
     await expect(readPeople(join(folder, 'al'))).rejects.toMatchObject({ code: 'no_photos' })
   })
 })

@@ -57,7 +57,7 @@ beforeAll(() => {
 const curve = (component: string) =>
   measured.by_quality_component.curves.find((found) => found.component === component)!
 
-it('a component that tells of misses falls as its poorest photos are left out, and pays', () => {
+it('the curve of a component that predicts misses falls as its poorest photos are left out', () => {
   const { points, relative_fnmr_ci95, bound, refused_photos } = curve('sharpness')
   const at = (share: number) => points.find(({ discarded }) => discarded === share)!
   expect(at(0)).toMatchObject({ genuine_pairs: 200, misses: 21, fnmr: 0.105 })
@@ -69,7 +69,7 @@ it('a component that tells of misses falls as its poorest photos are left out, a
   expect([bound, refused_photos]).toEqual([{ min: 15 }, 20])
 })
 
-it('one that tells nothing of them does not', () => {
+it('the curve of a component that predicts no misses does not fall', () => {
   for (const component of ['illumination_uniformity', 'head_pose_yaw']) {
     const { relative_fnmr, relative_fnmr_ci95, refused_photos } = curve(component)
     expect(relative_fnmr).toBeGreaterThan(0.8)
@@ -78,7 +78,7 @@ it('one that tells nothing of them does not', () => {
   }
 })
 
-it('components that no photo was measured in are left out', () => {
+it('a component that no photo has is left out', () => {
   expect(measured.by_quality_component.curves.map(({ component }) => component)).toEqual([
     'sharpness',
     'illumination_uniformity',
@@ -86,7 +86,7 @@ it('components that no photo was measured in are left out', () => {
   ])
 })
 
-it('what the bounds of an enrolment would refuse is told, with the misses on either side', () => {
+it('photos beyond the bounds of an enrolment are counted, with the misses on either side', () => {
   expect(measured.by_quality_component.refusals).toEqual({
     usable_photos: 400,
     refused_photos: 20,
@@ -97,7 +97,7 @@ it('what the bounds of an enrolment would refuse is told, with the misses on eit
   })
 })
 
-it('every report shows it', () => {
+it('every report shows the curves', () => {
   const content = reportContent(measured, '0')
   expect(markdownReport(content)).toMatch(/\| sharpness \|.*\| at least 15 \| 20 \(5\.00 %\) \| 20 of 20 \|/)
   const plot = discardsPlot(measured)!

@@ -21,11 +21,11 @@ function seen(yawDegrees: number, rollDegrees = 0, scale = 1): Array<[number, nu
 }
 
 describe('how far a head is turned', () => {
-  it.each([0, 10, 30, -45, 60])('is told from five points: %i degrees', (yaw) => {
+  it.each([0, 10, 30, -45, 60])('the yaw follows from five points: %i degrees', (yaw) => {
     expect(yawOf(seen(yaw))).toBeCloseTo(Math.abs(yaw), 6)
   })
 
-  it('does not depend on tilt and size', () => {
+  it('the yaw does not depend on tilt and size', () => {
     for (const roll of [-30, 20, 80]) expect(yawOf(seen(25, roll, 0.1))).toBeCloseTo(25, 6)
   })
 })

@@ -15,7 +15,7 @@ describe('Wilson’s interval', () => {
     [15, 148, 0.0624, 0.1605],
     [0, 20, 0, 0.1611],
     [1, 29, 0.0061, 0.1718],
-  ])('of %i errors in %i trials is the published one', (errors, trials, low, high) => {
+  ])("Wilson's interval of %i errors in %i trials is the published one", (errors, trials, low, high) => {
     expect(wilson(errors, trials)[0]).toBeCloseTo(low, 4)
     expect(wilson(errors, trials)[1]).toBeCloseTo(high, 4)
   })
@@ -28,12 +28,12 @@ describe('the exact interval', () => {
     [15, 148, 0.0578, 0.1617],
     [0, 20, 0, 0.1684],
     [1, 29, 0.0009, 0.1776],
-  ])('of %i errors in %i trials is the published one', (errors, trials, low, high) => {
+  ])('the exact interval of %i errors in %i trials is the published one', (errors, trials, low, high) => {
     expect(exactInterval(errors, trials)[0]).toBeCloseTo(low, 4)
     expect(exactInterval(errors, trials)[1]).toBeCloseTo(high, 4)
   })
 
-  it('is the same for errors and successes, seen from the other end, and knows nothing without trials', () => {
+  it('the exact interval of the successes mirrors that of the errors, and is 0 to 1 without trials', () => {
     const [low, high] = exactInterval(3, 11)
     const [mirroredLow, mirroredHigh] = exactInterval(8, 11)
     expect(mirroredLow).toBeCloseTo(1 - high, 12)
@@ -42,7 +42,7 @@ describe('the exact interval', () => {
     expect(exactInterval(5, 5)[1]).toBe(1)
   })
 
-  it('has a bound at which so few errors have just the chance that is risked', () => {
+  it('the exact bound is the rate at which so few errors have just the accepted chance', () => {
     // (1 - p)^n = 0.05 without an error.
     for (const trials of [1, 42, 150, 5000])
       expect(exactUpperBound(0, trials, 0.05)).toBeCloseTo(1 - 0.05 ** (1 / trials), 12)
@@ -52,18 +52,18 @@ describe('the exact interval', () => {
 })
 
 describe('the rule of three', () => {
-  it('is close to the exact bound, under which no error in so many trials has a chance of 5 %', () => {
+  it('the rule of three is close to the exact bound, under which no error in so many trials has a chance of 5 %', () => {
     for (const trials of [30, 300, 30_000])
       expect((1 - ruleOfThree(trials)) ** trials).toBeCloseTo(0.05, trials < 100 ? 1 : 2)
   })
 
-  it('promises nothing for a handful', () => {
+  it('the rule of three bounds nothing for a handful of trials', () => {
     expect(ruleOfThree(2)).toBe(1)
   })
 })
 
 describe('an interval by percentiles', () => {
-  it('leaves out a fortieth at either end', () => {
+  it('an interval by percentiles leaves out a fortieth at either end', () => {
     const replicates = Float64Array.from({ length: 1001 }, (_, i) => ((i * 8) % 1001) / 1000)
     expect(percentileInterval(replicates)).toEqual([0.025, 0.975])
   })
@@ -73,19 +73,19 @@ describe('the interval of a rate', () => {
   const narrow = Float64Array.from({ length: 100 }, () => 0.02)
   const wide = Float64Array.from({ length: 101 }, (_, i) => i / 1000)
 
-  it('is never narrower than for independent pairs', () => {
+  it('the interval of a rate is never narrower than for independent pairs', () => {
     expect(rateInterval(20, 1000, 1000, narrow)).toEqual(wilson(20, 1000))
   })
 
-  it('is as wide as the people make it', () => {
+  it('the interval of a rate is as wide as the people make it', () => {
     expect(rateInterval(20, 1000, 1000, wide)).toEqual([0.0025, 0.0975])
   })
 
-  it('goes by the rule of three where there was no error: over pairs of people, not over pairs of photos', () => {
+  it('the interval of a rate without an error follows the rule of three over pairs of people, not over pairs of photos', () => {
     expect(rateInterval(0, 9000, 1000, new Float64Array(100))).toEqual([0, 0.003])
   })
 
-  it('of no pairs is everything', () => {
+  it('the interval of a rate without pairs is 0 to 1', () => {
     expect(rateInterval(0, 0, 0, new Float64Array(0))).toEqual([0, 1])
   })
 })

@@ -14,7 +14,7 @@ const refusal = (...lines: string[]) => {
 }
 
 describe('a table of presentations', () => {
-  it('gives each presentation its pictures, in order', () => {
+  it('a table gives each presentation its pictures, in order', () => {
     const { name, folder, presentations } = read(
       `${HEADER},reference`,
       '1,bona_fide,ada,,phone,dim,a.jpg; b.jpg,',
@@ -45,7 +45,7 @@ describe('a table of presentations', () => {
     ])
   })
 
-  it('reads steps of a challenge, and to which of them each frame belongs', () => {
+  it('a table gives the steps of a challenge, and the step of each frame', () => {
     const { presentations } = read(
       `${HEADER},challenge`,
       '1,bona_fide,ada,,,,a.jpg|0|0;b.jpg|1|200,frontal;turn_left',
@@ -78,7 +78,7 @@ describe('a table of presentations', () => {
     [[`${HEADER},challenge`, '1,bona_fide,ada,,,,a.jpg|0|0,jump'], 'the step "jump"'],
     [[`${HEADER},challenge`, '1,bona_fide,ada,,,,a.jpg,frontal'], 'the frame "a.jpg"'],
     [[`${HEADER},challenge`, '1,bona_fide,ada,,,,a.jpg|1|0,frontal'], 'the frame "a.jpg|1|0"'],
-  ])('is refused as malformed: %j', (lines, message) => {
+  ])('a malformed table is refused: %j', (lines, message) => {
     const { code, message: said } = refusal(...lines)
     expect({ code, said }).toEqual({
       code: 'malformed_presentations',
@@ -86,7 +86,7 @@ describe('a table of presentations', () => {
     })
   })
 
-  it('is refused without a presentation', () => {
+  it('a table without a presentation is refused', () => {
     expect(refusal(HEADER)).toMatchObject({ code: 'no_presentations' })
   })
 })

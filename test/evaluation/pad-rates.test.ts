@@ -23,7 +23,7 @@ const times = (count: number, changes: Partial<JudgedPresentation>) =>
   Array.from({ length: count }, () => judged(changes))
 
 describe('rates of presentation attack detection', () => {
-  it('put the worst species first, whatever the average, and those of which nothing is known last', () => {
+  it('the worst species comes first and unmeasured ones last, independent of the average', () => {
     const { species } = padRates([
       ...times(42, { species: 'print' }),
       ...times(9, { species: 'screen' }),
@@ -42,7 +42,7 @@ describe('rates of presentation attack detection', () => {
     expect(mask).toMatchObject({ presentations: 3, non_response: 3, apcer_ub95: 1 })
   })
 
-  it('count what has no response apart: neither accepted nor a merit', () => {
+  it('presentations without a response are counted apart: neither accepted nor correct', () => {
     const { species, bona_fide, non_responses } = padRates([
       ...times(1, { species: 'print', response: 'bona_fide' }),
       ...times(1, { species: 'print' }),
@@ -62,7 +62,7 @@ describe('rates of presentation attack detection', () => {
     expect(non_responses).toEqual({ face_not_found: 1, too_close: 2 })
   })
 
-  it('tell conditions and devices of the living apart', () => {
+  it('conditions and devices of bona fide presentations have rates of their own', () => {
     const { by_condition, by_device } = padRates([
       ...times(2, { response: 'bona_fide' }),
       judged({ condition: 'dim' }),
@@ -79,7 +79,7 @@ describe('rates of presentation attack detection', () => {
     ])
   })
 
-  it('hold attacks with references against the whole system: what has no response, or is nobody, is not accepted', () => {
+  it('an attack with a reference counts as accepted only if the whole system accepts it as that person', () => {
     const print = { species: 'print', reference: 'ada.jpg' }
     const { species } = padRates([
       judged({ ...print, response: 'bona_fide', matches: true }),
@@ -92,7 +92,7 @@ describe('rates of presentation attack detection', () => {
     expect(species[0]!.apcer).toBe(0.75)
   })
 
-  it('know nothing of what is not there', () => {
+  it('a rate without presentations is null', () => {
     const { species, bona_fide } = padRates([])
     expect(species).toEqual([])
     expect(bona_fide).toMatchObject({ bpcer: null, bpcer_ci95: [0, 1] })

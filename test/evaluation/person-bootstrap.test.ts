@@ -28,7 +28,7 @@ function truth({ face, photo }: Population): { fmr: number; fnmr: number } {
 }
 
 describe('intervals by a bootstrap over people', () => {
-  it('hold the true rates about 95 times in 100, where intervals over pairs do not', {
+  it('intervals hold the true rates about 95 times in 100, where intervals over pairs do not', {
     timeout: 120_000,
   }, () => {
     const { fmr, fnmr } = truth(population(99, FAMILY))
@@ -50,13 +50,13 @@ describe('intervals by a bootstrap over people', () => {
 
   const curve = sampleCurve(population(5, FAMILY), 40, THRESHOLD)
 
-  it('are the same for the same seed, and others for another', () => {
+  it('intervals are the same for the same seed, and others for another', () => {
     const drawn = (seed: number) => new PersonBootstrap(curve, seed, 50).fmrAt([THRESHOLD])[0]
     expect(drawn(3)).toEqual(drawn(3))
     expect(drawn(3)).not.toEqual(drawn(4))
   })
 
-  it('weigh a pair by how often both its people were drawn', () => {
+  it('a pair is weighted by how often both its people were drawn', () => {
     const { tail, impostors } = curve
     const everybody = new Uint8Array(40).fill(1)
     const bootstrap = new PersonBootstrap(curve, 1, 400)
@@ -64,21 +64,21 @@ describe('intervals by a bootstrap over people', () => {
     const rate = tail.scores.filter((score) => score >= THRESHOLD).length / impostors.countWith(everybody)
     const mean = replicates!.reduce((sum, value) => sum + value, 0) / replicates!.length
     expect(mean).toBeCloseTo(rate, 2)
-    // Two people of forty alone: no other pair counts, and only replicates in which both were drawn.
+    // Only the pair of two people out of forty counts, in replicates in which both were drawn.
     const two = Uint8Array.from({ length: 40 }, (_, person) => (person < 2 ? 1 : 0))
     const [alone] = bootstrap.fmrAt([THRESHOLD], two)
     expect(new Set(alone)).toEqual(new Set([0]))
     expect(alone!.length / 400).toBeCloseTo((1 - 1 / Math.E) ** 2, 1)
   })
 
-  it('put the equal error rate of the sample within its interval', () => {
+  it('the equal error rate of the sample lies within its interval', () => {
     const eers = new PersonBootstrap(curve, 1, 200).eer()
     expect(eers).toHaveLength(200)
     expect(Math.min(...eers)).toBeLessThanOrEqual(curve.eer.rate)
     expect(Math.max(...eers)).toBeGreaterThanOrEqual(curve.eer.rate)
   })
 
-  it('let each replicate choose its own threshold for a rate', () => {
+  it('each replicate chooses its own threshold for a rate', () => {
     const [atRate] = new PersonBootstrap(curve, 1, 200).fnmrAtFmr([0.01])
     const [atThreshold] = new PersonBootstrap(curve, 1, 200).fnmrAt([curve.thresholdFor(0.01)!])
     const spread = (values: Float64Array) => Math.max(...values) - Math.min(...values)

@@ -14,7 +14,7 @@ const data = dataSetOf([3, 2, 1])
 const embeddings = [0, 10, 40, 90, 130, 60].map(at)
 
 describe('rates over thresholds', () => {
-  it('are those counted by hand', () => {
+  it('rates over thresholds equal those counted by hand', () => {
     // Genuine: 10°, 40°, 30° of Al, 40° of Bo. Impostor, first photos: Al–Bo 90°, Al–Cy 60°, Bo–Cy 30°.
     const curve = curveOf(data, embeddings, 0.9)
     expect([curve.genuine.length, curve.impostor.length]).toEqual([4, 3])
@@ -23,7 +23,7 @@ describe('rates over thresholds', () => {
     expect(curve.fnmr(cosine(20))).toBe(0.75)
   })
 
-  it('count every photo of everybody where all are asked for', () => {
+  it('every photo of everybody counts if all are requested', () => {
     // Al's three against Bo's two and Cy's one, Bo's two against Cy's: 6 + 3 + 2.
     const { impostor } = curveOf(data, embeddings, 0.9, 'all')
     expect(impostor.length).toBe(11)
@@ -31,13 +31,13 @@ describe('rates over thresholds', () => {
     for (const [i, score] of impostor.entries()) expect(score).toBeCloseTo(expected[i]!, 6)
   })
 
-  it('match at the threshold itself, as a verification decides', () => {
+  it('a pair matches at the threshold itself, as in a verification', () => {
     const curve = curveOf(data, embeddings, 0.9)
     const highest = curve.impostor.at(-1)!
     expect([curve.falseMatches(highest), curve.falseMatches(highest + 1e-9)]).toEqual([1, 0])
   })
 
-  it('give the lowest threshold that lets no more impostors through', () => {
+  it('the threshold of a rate is the lowest that lets no more impostors through', () => {
     const curve = curveOf(data, embeddings, 0.9, 'all')
     const threshold = curve.thresholdFor(2 / 11)!
     expect(curve.falseMatches(threshold)).toBeLessThanOrEqual(2)
@@ -45,7 +45,7 @@ describe('rates over thresholds', () => {
     expect(curve.thresholdFor(0.01)).toBeNull()
   })
 
-  it('have an equal error rate where no other threshold has a lower larger one', () => {
+  it('the equal error rate is at the threshold whose larger rate is lowest', () => {
     const curve = curveOf(data, embeddings, 0.9, 'all')
     const all = [...curve.genuine, ...curve.impostor, 1.1]
     const least = Math.min(...all.map((t) => Math.max(curve.fnmr(t), curve.fmr(t))))
@@ -57,7 +57,7 @@ describe('rates over thresholds', () => {
 describe('a photo that cannot be used', () => {
   const usable = embeddings.map((embedding, photo) => (photo === 0 || photo === 5 ? null : embedding))
 
-  it('makes a miss of each of its genuine pairs, and is told apart from those', () => {
+  it('a photo that cannot be used makes a miss of each of its genuine pairs, and these are counted apart', () => {
     const curve = curveOf(data, usable, 0.9)
     expect(curve.notCompared).toBe(2)
     expect(curve.fnmr(-1)).toBe(0.5)
@@ -65,7 +65,7 @@ describe('a photo that cannot be used', () => {
     expect(curve.fnmrCompared(cosine(35))).toBe(0.5)
   })
 
-  it('gives its place to the next one, and takes a person without any out of the impostors', () => {
+  it('a photo that cannot be used gives its place to the next one, and a person without any leaves the impostors', () => {
     const { impostor, impostors } = curveOf(data, usable, 0.9)
     expect([...impostor].map((score) => Math.round((Math.acos(score) * 180) / Math.PI))).toEqual([80])
     expect(impostors.notCompared).toBe(2)
@@ -73,7 +73,7 @@ describe('a photo that cannot be used', () => {
 })
 
 describe.each(['cosine', 'euclidean'] as const)('the scan, %s', (metric) => {
-  it('scores every pair as a verification does', () => {
+  it('the scan scores every pair as a verification does', () => {
     const normal = normals(4)
     const dimensions = 37
     const many = dataSetOf([3, 1, 4, 2, 5, 1, 700])
@@ -104,7 +104,7 @@ describe('listed pairs', () => {
     ],
   }
 
-  it('are compared, and no others', () => {
+  it('only the listed pairs are compared', () => {
     const { genuine, impostor, impostors } = curveOf(listed, embeddings, 0.9)
     expect([genuine.length, impostor.length]).toEqual([1, 3])
     expect(impostors.peoplePairs([1, 1, 1])).toBe(2)

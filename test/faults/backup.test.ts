@@ -1,4 +1,4 @@
-/** A backup taken under load, restored elsewhere: whoever was enrolled before it is there, with the answers that were kept. */
+/** Tests that a backup taken under load and restored elsewhere contains the users enrolled before it, with the kept responses. */
 import { randomUUID } from 'node:crypto'
 import { copyFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -22,7 +22,7 @@ async function install(): Promise<Installation> {
   return installation
 }
 
-it('a backup under load restores to a whole database: users verify, replays are given, the logs are intact', async () => {
+it('a backup under load restores to a complete database: users verify, responses are replayed, the logs are intact', async () => {
   const original = await install()
   const server = await original.serve()
   const crowd = await Crowd.gather(original, server, { seed: 9 })

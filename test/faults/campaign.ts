@@ -11,21 +11,21 @@ export interface CampaignOptions {
 
 export interface CampaignReport {
   kills: number
-  /** Effects whose success a caller was told of. */
+  /** Number of effects that were acknowledged to a caller. */
   acknowledged: number
   lost: number
   executed_twice: number
-  /** Deliberate crashes of the engine that were survived. */
+  /** Number of deliberate crashes of the engine that were survived. */
   native_crashes: number
-  /** Everything that was found wrong, in words. */
+  /** One sentence for each problem that was found. */
   problems: string[]
 }
 
-/** A kill comes this long after the load began: within the first enrolments, or in the middle of everything. */
+/** Time from the beginning of the load to a kill: during the first enrollments, or in the middle of everything. */
 const KILL_AFTER_MS = { min: 20, max: 700 }
-/** Every so many rounds the engine crashes first, under the same load; no caller may notice more than a delay. */
+/** In every third round the engine crashes first, under the same load; callers may notice only a delay. */
 const CRASH_EVERY = 3
-/** Far longer than a new engine takes. */
+/** Far longer than the start of a new engine takes. */
 const RECOVERY_PATIENCE_MS = 30_000
 
 export async function runCampaign({ kills, seed, onProgress }: CampaignOptions): Promise<CampaignReport> {
@@ -48,7 +48,7 @@ export async function runCampaign({ kills, seed, onProgress }: CampaignOptions):
       await server.kill()
       await working
       server = await installation.serve()
-      await crowd.settle(server.production)
+      await crowd.resolveUncertain(server.production)
       crowd.checkDatabase(installation.databaseFile)
       onProgress?.(`${kill}/${kills} kills, ${findings.acknowledged} acknowledged`)
     }
@@ -70,7 +70,7 @@ export async function runCampaign({ kills, seed, onProgress }: CampaignOptions):
   }
 }
 
-/** What health answers at last when the engine has crashed: 200, as soon as a new one serves. */
+/** Waits for the recovery of a crashed engine. @returns the last status of health, 200 as soon as a new engine serves */
 async function recovery(base: string, key: string): Promise<number> {
   const giveUpAt = performance.now() + RECOVERY_PATIENCE_MS
   let degraded = false

@@ -1,4 +1,4 @@
-/** A system clock that is set back and forward by an hour: nothing acknowledged is lost, nothing ended comes back. */
+/** Tests with a system clock that is set back and forward by an hour: nothing acknowledged is lost, and nothing that has ended returns. */
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -24,7 +24,7 @@ const BETWEEN_JUMPS_MS = 400
 
 describe('the system clock of a process under load', () => {
   it.skipIf(!LIBFAKETIME)(
-    'may jump: no write is lost or done twice, and no answer is refused or unsigned',
+    'may jump without losing or repeating a write, or refusing or not signing an answer',
     async () => {
       const folder = mkdtempSync(join(tmpdir(), 'countersign-clock-'))
       const offset = join(folder, 'offset')
@@ -35,7 +35,7 @@ describe('the system clock of a process under load', () => {
           LD_PRELOAD: LIBFAKETIME!,
           FAKETIME_TIMESTAMP_FILE: offset,
           FAKETIME_NO_CACHE: '1',
-          // Setting the clock moves the wall's time alone.
+          // Only the wall clock is changed, as by an operator.
           FAKETIME_DONT_FAKE_MONOTONIC: '1',
           DONT_FAKE_MONOTONIC: '1',
         },
@@ -56,7 +56,7 @@ describe('the system clock of a process under load', () => {
         stop.abort()
         await working
         expect(seen, 'the clock did jump').toEqual(new Set([-1, 0, 1]))
-        await crowd.settle(server.production)
+        await crowd.resolveUncertain(server.production)
         expect(await server.stop()).toBe(0)
         crowd.checkDatabase(installation.databaseFile)
         expect(crowd.findings.acknowledged).toBeGreaterThan(0)
@@ -72,7 +72,7 @@ describe('the system clock of a process under load', () => {
   )
 })
 
-describe('a clock that is set', () => {
+describe('a clock that is changed', () => {
   let running: TestService
   let ada: string
   beforeAll(async () => {
@@ -81,7 +81,7 @@ describe('a clock that is set', () => {
   })
   afterAll(() => running?.stop())
 
-  it('back and forward: a kept response is given, a JWT follows the clock, the audit log keeps its order', async () => {
+  it('back and forward replays a kept response, moves the times of JWTs, and keeps the order of the audit log', async () => {
     const tenant = await running.tenant()
     const client = await running.production(tenant)
     const enrol = () =>
@@ -101,7 +101,7 @@ describe('a clock that is set', () => {
     expect(await audit.verify(store.read, tenant.id)).toEqual({ entries: 4, brokenAt: null })
   })
 
-  it('back does not bring an ended secret back', async () => {
+  it('back does not make an ended secret valid again', async () => {
     const tenant = await running.tenant()
     const client = await running.production(tenant)
     const rotated = [await client.rotate(), await client.rotate({ force: true })]
@@ -117,7 +117,7 @@ describe('a clock that is set', () => {
     expect(validSignatures(await client.health(), secrets)).toEqual([second.id, third.id])
   })
 
-  it('back neither unlocks a user nor locks them for ever', async () => {
+  it('back neither unlocks a user nor locks them forever', async () => {
     const client = await running.production(await running.tenant())
     await client.enroll({ user_id: 'ada', image: ada })
     const other = base64(await face('grace'))
@@ -132,7 +132,7 @@ describe('a clock that is set', () => {
     expect((await verify(ada)).body.verdict).toBe('approved')
   })
 
-  it('back takes no more than its burst from a rate limit, and lets it refill', async () => {
+  it('back grants no more than the burst of a rate limit, and lets it refill', async () => {
     const client = await running.production(await running.tenant({ ratePerSecond: 1 }))
     const statuses = async (count: number) => {
       const answers = []
@@ -151,7 +151,7 @@ describe('a clock that is set', () => {
   })
 })
 
-it('housekeeping deletes nothing for an hour after the clock was set, and what has expired then', async () => {
+it('the retention job deletes nothing for an hour after the clock was changed, and then what has expired', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'countersign-clock-'))
   const store = SqliteStore.open(join(folder, 'countersign.db'))
   try {

@@ -1,9 +1,9 @@
-/** Mixed load on an installation: tenants whose callers enrol, verify, erase, rotate and replay, and what they hold the service to. */
+/** Mixed load on an installation: tenants whose callers enroll, verify, erase, rotate and replay, and the checks of the answers. */
 import Database from 'better-sqlite3'
 import { apiClient } from '../support/client.js'
 import { base64, face } from '../support/faces.js'
+import { Caller, type CrowdTenant, type Findings, type Random } from './caller.js'
 import type { Installation, RunningServer } from './installation.js'
-import { type CrowdTenant, type Findings, Lane, type Random } from './lane.js'
 
 const TENANTS = ['acme', 'globex']
 const USER_LANES = 3
@@ -27,7 +27,7 @@ export class Crowd {
     answered: new Set(),
     unanswered: 0,
   }
-  private readonly lanes: Lane[] = []
+  private readonly callers: Caller[] = []
 
   private constructor(
     readonly tenants: CrowdTenant[],
@@ -36,8 +36,8 @@ export class Crowd {
   ) {
     this.random = mulberry32(seed)
     for (const [index, tenant] of tenants.entries()) {
-      const lane = (name: string, kind: 'users' | 'rotation') =>
-        new Lane(
+      const caller = (name: string, kind: 'users' | 'rotation') =>
+        new Caller(
           `${TENANTS[index]}-${name}`,
           tenant,
           kind,
@@ -46,8 +46,8 @@ export class Crowd {
           this.findings,
           new Set(excused),
         )
-      for (let user = 0; user < USER_LANES; user++) this.lanes.push(lane(String(user), 'users'))
-      this.lanes.push(lane('rotation', 'rotation'))
+      for (let user = 0; user < USER_LANES; user++) this.callers.push(caller(String(user), 'users'))
+      this.callers.push(caller('rotation', 'rotation'))
     }
   }
 
@@ -63,23 +63,23 @@ export class Crowd {
     return new Crowd(tenants, image, options)
   }
 
-  /** What was found wrong, in words. */
+  /** One sentence for each problem that was found. */
   get problems(): string[] {
     const { lost, executedTwice, broken } = this.findings
     return [...lost, ...executedTwice, ...broken]
   }
 
-  /** Works until it is told to stop, or the server is gone. */
+  /** Sends calls until `stop` aborts or the server is gone. */
   async work(base: string, stop?: AbortSignal): Promise<void> {
-    await Promise.all(this.lanes.map((lane) => lane.work(base, stop)))
+    await Promise.all(this.callers.map((caller) => caller.work(base, stop)))
   }
 
-  /** After a restart, or when the fault is over: what is uncertain is asked for again, what was acknowledged must still be so. */
-  async settle(base: string): Promise<void> {
-    await Promise.all(this.lanes.map((lane) => lane.settle(base)))
+  /** After a restart, or when the fault is over: repeats calls without an answer, and checks everything acknowledged. */
+  async resolveUncertain(base: string): Promise<void> {
+    await Promise.all(this.callers.map((caller) => caller.resolveUncertain(base)))
   }
 
-  /** With nothing uncertain, the file must hold exactly what the lanes know of. */
+  /** Checks that the file contains exactly what the callers know of, when no call is without an answer. */
   checkDatabase(file: string): void {
     const database = new Database(file, { readonly: true })
     try {
@@ -89,7 +89,7 @@ export class Crowd {
         this.findings.broken.push('a foreign key dangles')
 
       const count = (sql: string) => database.prepare(sql).pluck().get() as number
-      const live = this.lanes.reduce((sum, lane) => sum + lane.liveUsers, 0)
+      const live = this.callers.reduce((sum, caller) => sum + caller.liveUsers, 0)
       const subjects = count(`SELECT count(*) FROM subject WHERE environment = 'production'`)
       const references = count(
         `SELECT count(*) FROM reference JOIN subject ON subject.id = subject_id WHERE environment = 'production'`,
@@ -104,7 +104,7 @@ export class Crowd {
     }
   }
 
-  /** Every acknowledged effect stands in the log once, and no enrolment or rotation that no caller asked for. */
+  /** Checks that every acknowledged effect is in the log once, and no enrollment or rotation that no caller asked for. */
   private checkAudit(database: Database.Database): void {
     const rows = database.prepare('SELECT tenant_id AS tenantId, entry FROM audit').all() as Array<{
       tenantId: string
@@ -134,7 +134,7 @@ export class Crowd {
   }
 }
 
-/** A tenant with a production key. */
+/** Creates a tenant with a production key. */
 export async function createTenant(
   installation: Installation,
   sandbox: string,
@@ -155,7 +155,7 @@ export async function createTenant(
   }
 }
 
-/** A small seeded generator, so that a campaign can be run again (Tommy Ettinger's mulberry32, public domain). */
+/** A small seeded generator, with which a campaign can be repeated (Tommy Ettinger's mulberry32, public domain). */
 function mulberry32(seed: number): Random {
   let state = seed >>> 0
   return () => {

@@ -1,4 +1,4 @@
-/** No room on the disk, for database and log: writes are refused, reads go on, and all is well when there is room again. */
+/** Tests of a full disk, for database and log: writes are refused, reads continue, and the service recovers when there is space again. */
 import { closeSync, openSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
@@ -15,10 +15,10 @@ afterEach(async () => {
   for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp()
 })
 
-describe('a disk without room', () => {
+describe('a full disk', () => {
   for (const { name, isPossible, make } of DISKS)
     it.skipIf(!isPossible)(
-      `costs writes alone, and only while it lasts: ${name}`,
+      `stops only writes, and only while it is full: ${name}`,
       async () => {
         const disk = make()
         cleanUps.push(disk.dispose)
@@ -48,7 +48,7 @@ describe('a disk without room', () => {
           async () => crowd.findings.acknowledged,
           (count) => count > 20,
         )
-        // Erasures give room back, so that it has to be taken again.
+        // Erasures free space, so the disk has to be filled again.
         await poll(
           async () => {
             disk.fill(server.pid)
@@ -68,7 +68,7 @@ describe('a disk without room', () => {
         )
         expect(degraded.body).toMatchObject({ status: 'degraded', checks: { store: { status: 'degraded' } } })
         expect(validSignatures(degraded, secrets)).not.toEqual([])
-        // What needs no write is answered: a kept response, and whether the process is alive.
+        // Requests without a write are answered: a kept response, and the liveness of the process.
         expect(await enrol()).toMatchObject({ status: 201, text: enrolled.text })
         expect((await fetch(`${server.admin}/livez`)).status).toBe(200)
         const refused = await client.verify({ user_id: 'ada', image, action: 'login' })
@@ -85,9 +85,9 @@ describe('a disk without room', () => {
           body: { verdict: 'approved' },
         })
         expect((await client.erase('ada')).status).toBe(200)
-        await crowd.settle(server.production)
+        await crowd.resolveUncertain(server.production)
 
-        // The log goes on where it broke off: whole lines, up to the last request.
+        // The log continues with whole lines, up to the last request.
         const last = (await client.health()).headers.get('x-request-id')!
         const logged = await poll(
           async () => readFileSync(logFile, 'utf8'),
@@ -95,7 +95,7 @@ describe('a disk without room', () => {
         )
         for (const line of logged.trimEnd().split('\n')) expect(JSON.parse(line)).toHaveProperty('msg')
 
-        // It can be stopped without room as well.
+        // The service also stops properly on a full disk.
         disk.fill(server.pid)
         expect((await client.health()).status).toBe(200)
         expect(await server.stop()).toBe(0)

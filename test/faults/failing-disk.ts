@@ -1,4 +1,4 @@
-/** An ext4 file system of its own that can be made to fail: the kernel then mounts it read-only, as it does with a broken disk. */
+/** A small ext4 file system that can be made to fail: the kernel then remounts it read-only, as with a broken disk. */
 import { spawnSync } from 'node:child_process'
 import {
   chmodSync,
@@ -21,7 +21,7 @@ export class FailingDisk {
     readonly folder: string,
   ) {}
 
-  /** @throws Error where loop devices, ext4 or the right to mount are missing */
+  /** @throws Error when loop devices, ext4 or the right to mount are missing */
   static make(): FailingDisk {
     const home = mkdtempSync(join(tmpdir(), 'countersign-disk-'))
     const disk = new FailingDisk(home, join(home, 'mounted'))
@@ -48,16 +48,16 @@ export class FailingDisk {
     }
   }
 
-  /** Read-only from here on, also for files that are open. */
+  /** Makes the file system read-only, also for open files. */
   fail(): void {
     const device = run('findmnt', '-n', '-o', 'SOURCE', this.folder).trim()
     writeFileSync(`/sys/fs/ext4/${basename(device)}/trigger_fs_error`, 'by a test')
   }
 
-  /** What an operator does; nobody may have a file open. */
+  /** Repairs the file system as an operator does. No file may be open. */
   repair(): void {
     run('umount', this.folder)
-    // 1: errors were found and corrected.
+    // Status 1: errors were found and corrected.
     if (spawnSync('e2fsck', ['-p', this.image]).status !== 1) throw new Error('e2fsck could not repair')
     this.mount()
   }
@@ -73,7 +73,7 @@ export class FailingDisk {
 
   private mount(): void {
     run('mount', '-o', 'loop,errors=remount-ro', this.image, this.folder)
-    // As every data folder that the service makes.
+    // The mode of every data folder that the service makes.
     chmodSync(this.folder, 0o700)
   }
 }

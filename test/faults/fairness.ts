@@ -1,4 +1,4 @@
-/** One greedy tenant against nine polite ones, over real HTTP: what the polite ones lose by it. */
+/** Measures over real HTTP what nine polite tenants lose because of a greedy one. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { LeanClient } from '../../bench/lib/lean-client.js'
 import { median, percentile, round } from '../../bench/lib/statistics.js'
@@ -8,59 +8,62 @@ import { createTenant } from './crowd.js'
 import { Installation } from './installation.js'
 
 export interface FairnessOptions {
-  /** With the greedy one beside the polite ones; as long without. Longer where it is too short for enough calls. */
+  /** Seconds of load with the greedy tenant, and the same without; extended when there are too few calls. */
   seconds: number
   workers: number
-  /** Times count as well: on a machine that has nothing else to do. */
+  /** Whether times count too, on a machine without other load. */
   judgesTime?: boolean
-  /** All callers are one tenant's, which the service serves in the order of arrival: nobody has a part of their own. */
+  /** Makes all callers one tenant's, which the service serves in the order of arrival, for comparison. */
   isOneTenant?: boolean
   onProgress?: (line: string) => void
 }
 
 export interface FairnessReport {
   polite_alone_per_s: number
-  /** Of the turn in the middle, as the next one and the ratio are. */
+  /** p99 of the turn with the median ratio, from which the next two figures come too. */
   polite_alone_p99_ms: number
   polite_beside_per_s: number
   polite_beside_p99_ms: number
-  /** With the greedy one beside them, as a multiple of the turn before without. */
+  /** p99 with the greedy tenant, divided by the p99 of the turn before without it. */
   p99_ratio: number
-  /** The same in calls that were served, anybody's, while one of theirs waited: in time as a machine of even pace would have it. */
+  /**
+   * The same ratio, counted in calls of any tenant that were served while one of theirs waited: a time that does not depend on the pace of
+   * the machine.
+   */
   p99_served_ratio: number
   polite_refused: number
   greedy_per_s: number
   greedy_refused: number
-  /** Everything that was found wrong, in words. */
+  /** One sentence for each problem that was found. */
   problems: string[]
 }
 
 const POLITE_TENANTS = 9
-/** Far more than the queue holds. */
+/** Far more callers than the queue holds. */
 const GREEDY_CALLERS = 100
 /**
- * A fifth of what `Retry-After` says. The queue is full all the time; with a shorter one the refusals, and the client that makes them,
- * would take the engine's cores on a machine that has two.
+ * A fifth of `Retry-After`. The queue is always full. After a shorter pause the refusals, and the client that sends the calls, would use
+ * the cores of the engine on a machine with two.
  */
 const PAUSE_MS = 200
 /**
- * Alone, beside, alone, beside: one stall of the machine meets the calls of all nine at once, which is more than one in a hundred,
- * but it meets one turn.
+ * Alternating turns without and with the greedy tenant. One stall of the machine affects the calls of all nine at once, which is more than
+ * one in a hundred, but only in one turn.
  */
 const TURNS = 5
-/** Of each polite one in each turn: with all turns and tenants enough for a percentile that only one in a hundred exceeds. */
+/** Calls of each polite tenant in each turn: with all turns and tenants enough for a p99. */
 const MIN_CALLS = 12
-/** How a hundred callers begin at once is no part of it. */
+/** Leaves out the start, at which a hundred callers begin at once. */
 const LEAD_IN_MS = 500
 const MAX_P99_RATIO = 2
 
-/** At once, or when what waits has not come to its turn by the deadline. */
+/** Statuses of a call that is refused at once, or has waited in the queue until its deadline. */
 const REFUSALS = new Set([503, 504])
 
-/** What one caller, or several, met. */
+/** Results of one caller or of several. */
 interface Round {
   admittedMs: number[]
-  /** For each of these, how many calls had been served when it was, since it was sent. */
+  /** Number of calls that were served while each of these calls waited. */
   served: number[]
   refused: number
 }
@@ -92,7 +95,7 @@ export async function runFairness({
       const untilMs = fromMs + (seconds * 1000) / TURNS
       let isOver = false
       const greed = isBeside ? greedy.call(GREEDY_CALLERS, fromMs, () => isOver) : joined([])
-      // Each has one call under way at a time.
+      // Each caller has one call under way at a time.
       const all = await Promise.all(
         polite.map((one) =>
           one.call(1, fromMs, (calls) => performance.now() >= untilMs && calls >= MIN_CALLS),
@@ -152,7 +155,7 @@ interface Turn {
   elapsedMs: number
 }
 
-/** Where nobody was served at all, it takes for ever. */
+/** Infinite when no call was served. */
 function p99(samples: readonly number[]): number {
   return samples.length > 0 ? percentile(samples, 0.99) : Number.POSITIVE_INFINITY
 }
@@ -165,7 +168,7 @@ function joined(rounds: Round[]): Round {
   }
 }
 
-/** Of calls that were served, whoever's. */
+/** Counts the calls of all tenants that were served. */
 class Counter {
   count = 0
 }
@@ -178,7 +181,7 @@ class TenantCallers {
   constructor(
     private readonly base: string,
     private readonly key: string,
-    /** What its users' ids begin with. */
+    /** Prefix of the ids of this tenant's users. */
     private readonly name: string,
     private readonly image: string,
     private readonly served: Counter,
@@ -187,7 +190,7 @@ class TenantCallers {
     this.end = Buffer.from(`","action":"login","image":"${image}"}`)
   }
 
-  /** One user a caller, so that nobody's verifies have to wait for each other. */
+  /** Enrolls one user for each caller, because the verifies of one user wait for each other. */
   async enrol(users: number): Promise<void> {
     const client = apiClient(`${this.base}/v1`, this.key)
     for (let i = 0; i < users; i++) {
@@ -197,11 +200,11 @@ class TenantCallers {
   }
 
   /**
-   * Calls from now on; what is sent before `fromMs` does not count.
-   * @param isOver told of how many calls of this caller have been answered and count
+   * Calls from now on; calls sent before `fromMs` do not count.
+   * @param isOver gets the number of counted calls of this caller
    */
   async call(callers: number, fromMs: number, isOver: (calls: number) => boolean): Promise<Round> {
-    // New connections: those that idled for a turn may be closed by the service just when they are used.
+    // New connections, because the service may close connections that were idle for a turn just when they are used.
     const client = new LeanClient(this.base)
     const caller = async (_: unknown, i: number): Promise<Round> => {
       const result: Round = { admittedMs: [], served: [], refused: 0 }
@@ -210,7 +213,7 @@ class TenantCallers {
       while (!isOver(answered())) {
         const sentMs = performance.now()
         const servedAtFirst = this.served.count
-        // Where a refusal comes before the body, and the body not soon, the service hangs up.
+        // The service hangs up when it refuses before the body and the body is slow.
         const answer = await client.send('POST', '/v1/verify', this.headers, body).catch(() => null)
         const isInTurn = sentMs >= fromMs
         if (answer?.status === 200) {

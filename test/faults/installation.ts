@@ -1,4 +1,4 @@
-/** An installation of the built service in a folder of its own: commands, and a server that can be killed and started again. */
+/** An installation of the built service in a separate folder: commands, and a server that can be killed and started again. */
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -18,27 +18,27 @@ export interface RunningServer {
   sandbox: string
   admin: string
   pid: number
-  /** SIGKILL; resolves when the process is gone. */
+  /** Sends SIGKILL; resolves when the process is gone. */
   kill(): Promise<void>
-  /** What a fault in native code does to the process that holds the networks. */
+  /** Crashes the process of the engine, as a fault in native code would. */
   crashEngine(): void
-  /** As a terminal sends it: to the service and to every process that it has started. */
+  /** Sends a signal as a terminal does: to the service and every process that it has started. */
   signalAll(name: NodeJS.Signals): void
-  /** SIGTERM; resolves with the exit code. */
+  /** Sends SIGTERM; resolves with the exit code. */
   stop(): Promise<number | null>
-  /** Resolves with the exit code, null after a signal, when the process is gone. */
+  /** Resolves when the process is gone, with the exit code, or null after a signal. */
   readonly exited: Promise<number | null>
 }
 
 export interface InstallationOptions {
-  /** Made new, and removed at the end, where none is named. */
+  /** Data folder; when left out, a new one is made and removed at the end. */
   dataDir?: string
-  /** Further settings. */
+  /** Additional settings. */
   env?: Record<string, string>
 }
 
 export interface ServeOptions {
-  /** File descriptor for the log; without one it goes nowhere. */
+  /** File descriptor for the log; without it, the log is dropped. */
   log?: number
   env?: Record<string, string>
 }
@@ -65,13 +65,13 @@ export class Installation {
       COUNTERSIGN_WORKERS: '1',
       COUNTERSIGN_REPLAY_POLICY: 'report',
       COUNTERSIGN_LOG_LEVEL: 'error',
-      // The load is bounded by its lanes; a contract would only slow the campaign down.
+      // The number of callers limits the load; a rate limit would only slow the campaign down.
       COUNTERSIGN_RATE_LIMIT: '100000',
       ...env,
     })
   }
 
-  /** A server in an installation of its own, of which nothing is left when the work is done. */
+  /** Starts a server in a new installation, and removes everything when `work` is done. */
   static async serving<T>(
     env: Record<string, string>,
     work: (server: RunningServer, installation: Installation) => Promise<T>,
@@ -88,7 +88,7 @@ export class Installation {
     return join(this.dataDir, 'countersign.db')
   }
 
-  /** Standard output of a command. @throws when it exits with another code than 0 */
+  /** Runs a command. @returns its standard output @throws Error when the exit code is not 0 */
   async run(...args: string[]): Promise<string> {
     const { stdout } = await promisify(execFile)(process.execPath, [MAIN, ...args], { env: this.env })
     return stdout
@@ -132,7 +132,7 @@ export class Installation {
     }
   }
 
-  /** Ends every process that is left and removes the folder that it made. */
+  /** Ends every process that is left, and removes the folder that it made. */
   async dispose(): Promise<void> {
     await Promise.all(
       [...this.children].map(async (child) => {

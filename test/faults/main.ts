@@ -1,4 +1,4 @@
-/** `npm run test:faults`: a campaign; progress and problems on stderr, the result as the last line of stdout. */
+/** `npm run test:faults`: runs a campaign; progress and problems go to stderr, the result is the last line on stdout. */
 import { availableParallelism } from 'node:os'
 import { parseArgs } from 'node:util'
 import { prepareBaseline } from '../support/prepare-baseline.js'

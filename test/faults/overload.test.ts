@@ -1,13 +1,13 @@
 import { expect, it } from 'vitest'
 import { runOverload } from './overload.js'
 
-it('answers everybody under twenty times the callers: signed, and refused with the time to come again', async () => {
+it('answers every caller of a twentyfold overload, signed, and refuses with a time to retry', async () => {
   const { refused, unanswered, unsigned, problems, kept_ratio } = await runOverload({
     seconds: 3,
     workers: 1,
   })
   expect({ unanswered, unsigned, problems }).toEqual({ unanswered: 0, unsigned: 0, problems: [] })
   expect(refused).toBeGreaterThan(0)
-  // Somebody was admitted; how many is for the longer form to say.
+  // At least one caller was admitted. The longer form of the campaign checks how many.
   expect(kept_ratio).toBeGreaterThan(0)
 }, 120_000)

@@ -1,4 +1,4 @@
-/** Twenty times the callers that saturate the service: who is admitted, who is refused, and whether anybody is left without an answer. */
+/** Sends twenty times the callers that saturate the service, and counts the admitted, the refused and those without an answer. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type LeanAnswer, LeanClient } from '../../bench/lib/lean-client.js'
 import { percentile, round } from '../../bench/lib/statistics.js'
@@ -6,35 +6,35 @@ import { apiClient } from '../support/client.js'
 import { base64, face } from '../support/faces.js'
 import { residentMib } from '../support/process-tree.js'
 import { validSignatures } from '../support/trust.js'
+import type { CrowdTenant } from './caller.js'
 import { createTenant } from './crowd.js'
 import { Installation } from './installation.js'
-import type { CrowdTenant } from './lane.js'
 
 export interface OverloadOptions {
-  /** Of overload; capacity is measured for a tenth of it, three seconds at least. */
+  /** Seconds of overload. The capacity is measured for a tenth of it, but for at least three seconds. */
   seconds: number
   workers: number
   onProgress?: (line: string) => void
 }
 
 export interface OverloadReport {
-  /** Verifies a second with as many callers as the workers hold tasks. */
+  /** Verifies per second with as many callers as the workers hold tasks. */
   capacity_per_s: number
-  /** Verifies a second under overload, as a share of the capacity. */
+  /** Verifies per second under overload, as a fraction of the capacity. */
   kept_ratio: number
   admitted_p99_ms: number
   refused: number
   refused_p50_ms: number
-  /** Resident memory of the service and its engine process, before and after the overload. */
+  /** Resident memory of the service and its engine process in MB, before and after the overload. */
   rss_start_mb: number
   rss_end_mb: number
   unanswered: number
   unsigned: number
-  /** Everything that was found wrong, in words. */
+  /** One sentence for each problem that was found. */
   problems: string[]
 }
 
-/** As many as a worker holds: enough to keep it busy, and none waits for long. */
+/** Tasks that a worker holds: enough to keep it busy without long waits. */
 const CALLERS_PER_WORKER = 4
 const FACTOR = 20
 const CAPACITY_SHARE = 0.1
@@ -106,7 +106,7 @@ class Callers {
     this.image = Buffer.from(`","action":"login","image":"${image}"}`)
   }
 
-  /** As many users as callers, so that nobody's verifies have to wait for each other. */
+  /** Enrolls one user for each caller, because the verifies of one user wait for each other. */
   async enrol(users: number): Promise<void> {
     const client = apiClient(`${this.base}/v1`, this.tenant.key)
     const image = base64(await face('ada'))
@@ -116,7 +116,7 @@ class Callers {
     }
   }
 
-  /** So many callers, each verifying one user after the other; who is refused comes again as told, and up to as long again later. */
+  /** Runs callers that verify one user after the other. A refused caller waits as long as the answer says, and up to twice as long. */
   async call(callers: number, seconds: number): Promise<Round> {
     const result: Round = { admittedMs: [], refusedMs: [], seconds }
     const until = performance.now() + seconds * 1000
@@ -139,7 +139,7 @@ class Callers {
     this.client.close()
   }
 
-  /** @returns how many seconds to wait before the next call */
+  /** @returns the seconds to wait before the next call */
   private async verify(result: Round): Promise<number> {
     const user = this.turn++ % this.users
     const sentAt = performance.now()

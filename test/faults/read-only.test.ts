@@ -1,4 +1,4 @@
-/** A database that can no longer be written: refused at start in one line, and survived while serving. */
+/** Tests of a database that cannot be written any more: refused at the start in one line, and survived while serving. */
 import { chmodSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
@@ -19,7 +19,7 @@ const REFUSAL = /^serve ended before it was ready:\nerror: Cannot (?:use|write) 
 
 describe('a read-only database', () => {
   it.skipIf(!FailingDisk.isPossible())(
-    'while serving costs writes alone; the repaired disk holds a whole database',
+    'stops only writes while the service runs; the repaired disk holds a complete database',
     async () => {
       const disk = FailingDisk.make()
       cleanUps.push(() => disk.dispose())
@@ -58,7 +58,7 @@ describe('a read-only database', () => {
 
       disk.repair()
       const repaired = await installation.serve()
-      // Not that nothing is missing: of what was confirmed as the file system failed, e2fsck may drop the last.
+      // Completeness is not checked: e2fsck may drop the last commits from when the file system failed.
       const enrolled = await apiClient(`${repaired.production}/v1`, crowd.tenants[0]!.key).enroll({
         user_id: 'after the repair',
         image,
@@ -69,8 +69,8 @@ describe('a read-only database', () => {
     120_000,
   )
 
-  // The superuser may write whatever the mode says.
-  it.skipIf(process.getuid?.() === 0)('is refused at start, in one line', async () => {
+  // The superuser may write in any mode.
+  it.skipIf(process.getuid?.() === 0)('is refused at the start with one line', async () => {
     const installation = await Installation.create()
     cleanUps.push(() => installation.dispose())
     await installation.run('tenant', 'create', 'acme')
@@ -78,14 +78,17 @@ describe('a read-only database', () => {
     await expect(installation.serve()).rejects.toThrow(REFUSAL)
   })
 
-  it.skipIf(process.getuid?.() === 0)('is named, where it is its folder that cannot be written', async () => {
-    const installation = await Installation.create()
-    cleanUps.push(() => installation.dispose())
-    await installation.run('tenant', 'create', 'acme')
-    const folder = dirname(installation.databaseFile)
-    chmodSync(folder, 0o500)
-    cleanUps.push(async () => chmodSync(folder, 0o700))
-    const opening = async () => SqliteStore.open(installation.databaseFile)
-    await expect(opening()).rejects.toThrow(`${folder} is not writable for this user`)
-  })
+  it.skipIf(process.getuid?.() === 0)(
+    'is refused by naming the folder when only the folder is read-only',
+    async () => {
+      const installation = await Installation.create()
+      cleanUps.push(() => installation.dispose())
+      await installation.run('tenant', 'create', 'acme')
+      const folder = dirname(installation.databaseFile)
+      chmodSync(folder, 0o500)
+      cleanUps.push(async () => chmodSync(folder, 0o700))
+      const opening = async () => SqliteStore.open(installation.databaseFile)
+      await expect(opening()).rejects.toThrow(`${folder} is not writable for this user`)
+    },
+  )
 })

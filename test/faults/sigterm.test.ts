@@ -1,4 +1,4 @@
-/** SIGTERM under load: what is under way is answered whole and signed, nothing new begins, and nothing acknowledged is lost. */
+/** Tests of SIGTERM under load: calls under way are answered completely and signed, no new ones begin, and nothing acknowledged is lost. */
 import { open, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -17,7 +17,7 @@ afterEach(() => installation?.dispose())
 
 const BODY = JSON.stringify({ force: true })
 
-/** A rotation whose head the service has read, and whose body it still waits for. */
+/** Sends the head of a rotation, and waits until the service has read it and waits for the body. */
 async function beginRotation(server: RunningServer, key: string): Promise<RawConnection> {
   const head = [
     `Authorization: Bearer ${key}`,
@@ -28,7 +28,7 @@ async function beginRotation(server: RunningServer, key: string): Promise<RawCon
   connection.send(rawRequest('GET /v1/health', head.slice(0, 1)))
   expect(await connection.response()).toMatchObject({ status: 200 })
   connection.send(rawRequest('POST /v1/keys/rotate-signing', head))
-  // One thread serves all connections in the order of arrival: this answer means that the head there has been read.
+  // One thread serves all connections in the order of arrival, so this answer means that it has read the head there.
   await fetch(`${server.admin}/livez`)
   return connection
 }
@@ -38,7 +38,7 @@ interface LoggedRequest {
   endpoint: string
 }
 
-/** The requests that production's log tells of. */
+/** The requests of production that are in the log. */
 async function requestsIn(file: string): Promise<LoggedRequest[]> {
   const lines = (await readFile(file, 'utf8')).trimEnd().split('\n')
   return lines
@@ -50,7 +50,7 @@ const readiness = async (server: RunningServer) => (await fetch(`${server.admin}
 
 describe('SIGTERM under load', () => {
   for (const further of [[], ['SIGTERM', 'SIGINT']] as NodeJS.Signals[][])
-    it(`drains and exits 0${further.length > 0 ? ', whatever signals follow' : ''}`, async () => {
+    it(`drains and exits 0${further.length > 0 ? ', even when more signals follow' : ''}`, async () => {
       const logFile = join(installation.dataDir, 'requests.log')
       const log = await open(logFile, 'w')
       const server = await installation.serve({ log: log.fd, env: { COUNTERSIGN_LOG_LEVEL: 'info' } })
@@ -72,7 +72,7 @@ describe('SIGTERM under load', () => {
       )
       await expect(openSocket(server.production)).rejects.toThrow('ECONNREFUSED')
       for (const signal of further) server.signalAll(signal)
-      // The crowd ends when nobody takes its connections any more; only what is held keeps the service.
+      // The crowd ends when its connections are refused; then only the open call keeps the service running.
       await working
       expect(await readiness(server)).toBe(503)
       held.send(BODY)
@@ -83,18 +83,18 @@ describe('SIGTERM under load', () => {
         validSignatures({ ...response, headers: new Headers(response.headers), request }, tenant!.secrets),
       ).not.toEqual([])
       expect(await server.exited).toBe(0)
-      // The kernel may have taken a connection that the service never saw, and reset it; what the service took, it answered.
+      // The kernel may have accepted a connection that the service never saw, and reset it. The service has answered what it received.
       const ours = new Set([...crowd.findings.answered, response.headers['x-request-id']])
       const taken = (await requestsIn(logFile)).filter(({ endpoint }) => endpoint !== 'health')
       expect(taken.length).toBeGreaterThan(20)
       expect(taken.filter(({ request_id }) => !ours.has(request_id))).toEqual([])
 
-      // The rotation that the crowd knows nothing of: it was acknowledged, so it must be there.
+      // The crowd does not know this rotation. It was acknowledged, so its secret must be in force.
       const { id, secret } = response.body.signing_secret
       tenant!.secrets[id] = secret
       crowd.findings.recovered.push({ tenantId: tenant!.id, event: 'rotate_signing' })
       const again = await installation.serve()
-      await crowd.settle(again.production)
+      await crowd.resolveUncertain(again.production)
       crowd.checkDatabase(installation.databaseFile)
       expect(crowd.problems).toEqual([])
       await installation.run('audit', 'verify')
@@ -113,7 +113,7 @@ describe('SIGTERM under load', () => {
     expect(await server.exited).toBe(0)
   })
 
-  it('waits no longer than the deadline for a caller that never ends its request', async () => {
+  it('ends at the deadline although a caller never completes its request', async () => {
     const server = await installation.serve({ env: { COUNTERSIGN_DEADLINE_MS: '1000' } })
     const crowd = await Crowd.gather(installation, server, { seed: 6 })
     const held = await beginRotation(server, crowd.tenants[0]!.key)

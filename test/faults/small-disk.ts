@@ -1,4 +1,4 @@
-/** Two ways to run out of disk, for the service's data folder and its log: a full file system, and a limit to the size of files. */
+/** Two ways to run out of space, for the service's data folder and its log: a full file system, and a limit to the size of files. */
 import { spawnSync } from 'node:child_process'
 import { closeSync, ftruncateSync, mkdtempSync, openSync, rmdirSync, rmSync, writeSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
@@ -7,23 +7,23 @@ import { join } from 'node:path'
 
 export interface Disk {
   folder: string
-  /** Takes what room is left from the process. */
+  /** Takes the space that is left to the process. */
   fill(pid: number): void
-  /** Gives the room back; the process may have ended. */
+  /** Frees the space; the process may have ended. */
   free(pid: number): void
   dispose(): Promise<void>
 }
 
 export interface DiskKind {
   name: string
-  /** Needs rights or tools that are not everywhere. */
+  /** Whether this machine has the rights and tools for it. */
   isPossible: boolean
   make(): Disk
 }
 
-/** Small enough to be filled in no time, large enough for database, log and what the test does before. */
+/** Small enough to be filled at once, and large enough for database, log and the steps before. */
 const TMPFS_SIZE = '24m'
-/** In pieces as small as what SQLite writes, so that nothing is left for it. */
+/** Sizes of the written pieces, down to less than a write of SQLite, so that no space is left for one. */
 const FILLER_BYTES = [1 << 20, 1 << 12, 1]
 
 function succeeds(command: string, ...args: string[]): boolean {
@@ -63,7 +63,7 @@ export function canMount(): boolean {
 
 function fullFileSystem(): Disk {
   const { folder, dispose } = mountTmpfs()
-  // Held open: a path would lead to the file system below as soon as this one is unmounted, and fill that.
+  // Kept open, because the path leads to the file system below once this one is unmounted, and would fill that.
   const filler = openSync(join(folder, 'filler'), 'a')
   return {
     folder,

@@ -134,7 +134,7 @@ export async function startVictim(
     ]),
     peakMib: () => peakMib,
     longestStallMs: () => Math.round(stallMs),
-    peakUnansweredBodyBytes: async () => (await look())('countersign_unanswered_body_peak_bytes'),
+    peakUnansweredBodyBytes: async () => (await look())('countersign_request_body_memory_peak_bytes'),
     crashes: () => crashes,
     async stop() {
       clearInterval(watch)

@@ -3,7 +3,7 @@
 import { networkInterfaces } from 'node:os'
 import Database from 'better-sqlite3'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { COMMAND_LINE } from '../../src/admin/operation.js'
+import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
 import { PHOTO_GUIDANCE } from '../../src/biometrics/photo-guidance.js'
 import type { ErrorCode } from '../../src/lib/error-codes.js'
 import type { KeyGrants } from '../../src/tenants/key-grants.js'

@@ -164,15 +164,15 @@ describe('reasons', () => {
       isHealthy: async () => isHealthy,
     }
     const readiness = new Readiness(sources({ store }), log, () => now)
-    await readiness.look()
+    await readiness.check()
     now += DATABASE_LOST_MS - 1
-    await readiness.look()
+    await readiness.check()
     expect(readiness.reasons).toEqual([])
     now += 1
-    await readiness.look()
+    await readiness.check()
     expect(readiness.reasons).toEqual(['database_lost'])
     isHealthy = true
-    await readiness.look()
+    await readiness.check()
     expect(readiness.reasons).toEqual([])
     expect(shown).toEqual([[], [], ['database_lost'], []])
   })
@@ -181,13 +181,13 @@ describe('reasons', () => {
     let [now, ready] = [0, 0]
     const engine = () => ({ workers: { ready }, isSilent: false })
     const readiness = new Readiness(sources({ engine }), log, () => now)
-    await readiness.look()
+    await readiness.check()
     now += ENGINE_GIVEN_UP_MS - 1
     expect(readiness.isEngineGivenUp).toBe(false)
     now += 1
     expect(readiness.isEngineGivenUp).toBe(true)
     ready = 1
-    await readiness.look()
+    await readiness.check()
     expect(readiness.isEngineGivenUp).toBe(false)
   })
 

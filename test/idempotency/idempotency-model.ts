@@ -1,4 +1,4 @@
-/** What the specification says of idempotency keys, with users and rotations as simple as it needs them. No code of the service. */
+/** Model of idempotency keys by the specification, with the simplest users and rotations that it needs. It shares no code with the service. */
 
 export const WINDOW_MS = 24 * 60 * 60 * 1000
 const OVERLAP_MS = 30 * 60 * 1000
@@ -14,9 +14,9 @@ export interface Request {
   tenant: number
   environment: Environment
   operation: Operation
-  /** How it is sent: in order, with another body that means the same, as no JSON, or as something that claims not to be. */
+  /** Form of the body: as expected, with other white space, not JSON, or with another content type. */
   form: 'plain' | 'spaced' | 'broken' | 'mistyped'
-  /** `X-Svc-Idempotency-Key`. */
+  /** Value of the header `X-Svc-Idempotency-Key`. */
   key: string
 }
 
@@ -25,25 +25,25 @@ interface Kept {
   status: number
   text: string
   expiresAt: number
-  /** Whom it goes with when they are erased. */
+  /** User with whose erasure the kept response is erased. */
   user: string | null
 }
 
 export type Expected =
   | { kind: 'replay'; status: number; text: string }
-  /** A rotation that was done: its secret is not told again. */
-  | { kind: 'told' }
+  /** Whether a rotation was done, whose secret no replay returns. */
+  | { kind: 'rotated_before' }
   | { kind: 'refusal'; status: number; code: string }
   | { kind: 'execution'; status: number; code: string | null; isKept: boolean }
 
-/** "4xx from execution; never 401, 403, 413, 415, 429 or 5xx"; a 400 is given before anything is executed. */
+/** Statuses that are kept: "4xx from execution; never 401, 403, 413, 415, 429 or 5xx". A 400 is answered before anything is executed. */
 const isKept = (status: number) => ![400, 401, 403, 413, 415, 429].includes(status) && status < 500
 
 export class IdempotencyModel {
   private now = 0
   private readonly kept = new Map<string, Kept>()
   private readonly users = new Set<string>()
-  /** Of erasures, until when they are told again. */
+  /** End of the time in which an erasure is answered with its receipt again. */
   private readonly receipts = new Map<string, number>()
   private readonly overlapUntil = new Map<number, number>()
 
@@ -52,14 +52,14 @@ export class IdempotencyModel {
   }
 
   expects(request: Request): Expected {
-    // Asked before a kept response is looked for, so that no replay gives what the key may not have.
+    // Checked before a kept response is looked up, so that no replay returns what the key may not have.
     if (request.operation.path === '/v1/keys/rotate-signing' && request.environment === 'sandbox')
       return { kind: 'execution', status: 403, code: 'production_key_required', isKept: false }
     const kept = this.kept.get(scopeOf(request))
     if (kept && kept.expiresAt > this.now) {
       if (kept.payload === payloadOf(request))
         return kept.status === 200 && request.operation.path === '/v1/keys/rotate-signing'
-          ? { kind: 'told' }
+          ? { kind: 'rotated_before' }
           : { kind: 'replay', status: kept.status, text: kept.text }
       return { kind: 'refusal', status: 422, code: 'idempotency_key_reused' }
     }
@@ -67,7 +67,7 @@ export class IdempotencyModel {
     return { kind: 'execution', status, code, isKept: isKept(status) }
   }
 
-  /** The request was executed: what it did, and what was kept. */
+  /** Notes that the request was executed, its effect and what was kept. */
   executed(request: Request, status: number, text: string): void {
     const { operation, tenant } = request
     const user = 'user' in operation ? this.user(request, operation.user) : null
@@ -84,7 +84,7 @@ export class IdempotencyModel {
       this.overlapUntil.set(tenant, this.now + OVERLAP_MS)
   }
 
-  /** The status that DELETE gets; the user's kept responses go with the user. */
+  /** Erases a user with the kept responses. @returns the status of DELETE */
   erase(place: Pick<Request, 'tenant' | 'environment'>, name: string): number {
     const user = this.user(place, name)
     if (!this.users.delete(user)) return (this.receipts.get(user) ?? 0) > this.now ? 200 : 404
@@ -116,12 +116,12 @@ export class IdempotencyModel {
   }
 }
 
-/** Tenant, environment, method and path. */
+/** Scope of a key: tenant, environment, method and path. */
 function scopeOf({ tenant, environment, operation, key }: Request): string {
   return `${tenant} ${environment} ${operation.path} ${key}`
 }
 
-/** What the raw body depends on; the content type is no part of it. */
+/** Everything that the raw body depends on. The content type is not part of it. */
 function payloadOf({ operation, form }: Request): string {
   return JSON.stringify([operation, form === 'mistyped' ? 'plain' : form])
 }

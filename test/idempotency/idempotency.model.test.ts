@@ -1,4 +1,4 @@
-/** Random sequences of requests, erasures, restarts and hours, each answered by the service as by the specification's model. */
+/** Tests random sequences of requests, erasures, restarts and hours: the service must answer each one as the model does. */
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type ApiResponse, apiClient } from '../support/client.js'
@@ -27,7 +27,7 @@ beforeAll(async () => {
 })
 afterAll(() => running?.stop())
 
-/** The service with two tenants that nobody used before. */
+/** A service with two unused tenants. */
 class Installation {
   private readonly requestIds = new Set<string>()
 
@@ -87,7 +87,7 @@ const told = (response: ApiResponse) => [response.status, codeOf(response), isRe
 
 type Command = fc.AsyncCommand<IdempotencyModel, Installation>
 
-/** One request, or several of the same at the same time. */
+/** One request, or several copies of it in parallel. */
 class Post implements Command {
   constructor(
     private readonly request: Request,
@@ -99,7 +99,7 @@ class Post implements Command {
   async run(model: IdempotencyModel, service: Installation): Promise<void> {
     const expected = model.expects(this.request)
     const responses = await Promise.all(Array.from({ length: this.times }, () => service.send(this.request)))
-    // Who finds another one running is told so, and gets nothing else.
+    // A copy that finds another one running is answered with 409 only.
     const answered = responses.filter((response) => codeOf(response) !== 'idempotency_in_progress')
     expect(answered.length).toBeGreaterThan(0)
     for (const response of responses)
@@ -115,7 +115,7 @@ class Post implements Command {
           codeOf(response),
           true,
         ])
-    } else if (expected.kind === 'told') {
+    } else if (expected.kind === 'rotated_before') {
       for (const response of answered) expect(told(response)).toEqual([409, 'secret_already_told', true])
     } else if (expected.kind === 'refusal') {
       for (const response of answered) expect(told(response)).toEqual([expected.status, expected.code, false])
@@ -136,14 +136,14 @@ class Post implements Command {
   toString = () => `${this.times} x ${JSON.stringify(this.request)}`
 }
 
-/** Two requests at the same time that share nothing but their key. */
+/** Two parallel requests that share only their key. */
 class Race implements Command {
   constructor(
     private readonly one: Request,
     private readonly other: Request,
   ) {}
 
-  // Both would be executed and kept, so that who comes second is refused whichever it is.
+  // Both would be executed and kept, so that the second one is refused, in either order.
   check = (model: Readonly<IdempotencyModel>) =>
     [this.one, this.other].every((request) => {
       const expected = model.expects(request)
@@ -181,7 +181,7 @@ class Erase implements Command {
 const user = fc.constantFrom('ada', 'grace')
 const scripted = fc.constantFrom('x+match', 'x+no_face', 'x+rate_limited', 'x+unavailable')
 const environment = fc.constantFrom<Environment>('sandbox', 'production')
-// Mostly the same place, so that requests meet.
+// Most requests are of the same tenant, so that their keys collide.
 const place = { tenant: fc.constantFrom(0, 0, 0, 1), environment }
 const operation: fc.Arbitrary<Operation> = fc.oneof(
   { weight: 3, arbitrary: fc.record({ path: fc.constant('/v1/enroll'), user, replace: fc.boolean() }) },
@@ -200,7 +200,7 @@ const request: fc.Arbitrary<Request> = fc.record({
   key: fc.constantFrom('k1', 'k2'),
 })
 
-/** In production scripted users are users like any other, and stand for nothing new. */
+/** Production takes scripted users for users like any other, so that they would test nothing new there. */
 const post = request
   .filter(
     ({ environment: where, operation: what }) =>
@@ -228,7 +228,7 @@ const command: fc.Arbitrary<Command> = fc.oneof(
 )
 
 describe('idempotency', () => {
-  it('is what the specification says, for any sequence of requests', async () => {
+  it('answers any sequence of requests as the model of the specification does', async () => {
     await checkAsync(
       fc.asyncProperty(fc.commands([command], { maxCommands: 30, size: 'max' }), (commands) =>
         fc.asyncModelRun(

@@ -38,7 +38,7 @@ const isReplay = (response: ApiResponse) => response.headers.get('x-svc-idempote
 let users = 0
 const newUser = () => `user-${++users}`
 
-/** A replay of a rotation: it names the new secret by its id, and says how to get another one. */
+/** Expected replay of a rotation: it names the new secret by its id, and says how to get another one. */
 function expectAlreadyTold(replay: ApiResponse, { body: { signing_secret: made } }: ApiResponse): void {
   expect([replay.status, replay.body.code, isReplay(replay)]).toEqual([409, 'secret_already_told', true])
   expect(replay.body.details).toContainEqual({ path: 'signing_secret.id', issue: made.id })
@@ -46,7 +46,7 @@ function expectAlreadyTold(replay: ApiResponse, { body: { signing_secret: made }
 }
 
 describe('a replay', () => {
-  it('gives the same status and body, says so, and has a request id and signature of its own', async () => {
+  it('replays status and body, says so, and gives the replay a request id and signature of its own', async () => {
     const once = keyed()
     const user_id = newUser()
     const first = await production.enroll({ user_id, image: photo }, once)
@@ -65,7 +65,7 @@ describe('a replay', () => {
       expect(validSignatures(response, secrets)).toEqual([tenant.secret.id])
   })
 
-  it('never enrols twice', async () => {
+  it('never enrolls twice by a replay', async () => {
     const once = keyed()
     const user_id = newUser()
     const rows = () => Promise.all([countRows(running, 'reference'), countRows(running, 'audit')])
@@ -75,7 +75,7 @@ describe('a replay', () => {
     expect(await rows()).toEqual([references + 1, audits + 1])
   })
 
-  it('of a verify gives the same token', async () => {
+  it('replays a verify with the same token', async () => {
     const once = keyed()
     const request = { user_id: 'a+match', image, action }
     const first = await sandbox.verify(request, once)
@@ -84,7 +84,7 @@ describe('a replay', () => {
     expect(isReplay(second)).toBe(true)
   })
 
-  it('does not repeat a rotation: it returns the id of the new secret, never the secret', async () => {
+  it('replays a rotation with the id of the new secret, never the secret', async () => {
     const other = await running.tenant()
     const once = keyed()
     const first = await other.sandbox.rotate(undefined, once)
@@ -94,7 +94,7 @@ describe('a replay', () => {
     expect(await countRows(running, 'signing_secret', 'tenant_id = $1', [other.id])).toBe(2)
   })
 
-  it('of a forced rotation does not end another secret', async () => {
+  it('ends no other secret by a replay of a forced rotation', async () => {
     const other = await running.tenant()
     await other.sandbox.rotate()
     const once = keyed()
@@ -106,7 +106,7 @@ describe('a replay', () => {
     expect(ids).toContain(first.body.signing_secret.id)
   })
 
-  it('lasts for 24 hours from first use, not from the last', async () => {
+  it('replays for 24 hours from the first use of a key, not from the last', async () => {
     const once = keyed()
     const user_id = newUser()
     const request = { user_id, image, replace: true }
@@ -122,7 +122,7 @@ describe('a replay', () => {
     expect([isReplay(again), again.text]).toEqual([true, tooLate.text])
   })
 
-  it('survives a restart', async () => {
+  it('replays after a restart', async () => {
     const once = keyed()
     const other = await startService()
     const owner = await other.tenant()
@@ -134,18 +134,18 @@ describe('a replay', () => {
     await other.stop()
   })
 
-  it('is not readable in the database', async () => {
+  it('stores kept responses so that nobody can read them in the database', async () => {
     const first = await sandbox.verify({ user_id: 'sealed+match', image, action }, keyed())
     for (const [name, bytes] of await keptBytes(running)) {
       expect(bytes.includes(first.body.jwt), name).toBe(false)
-      // The request log names the verification, so that it can be found by it; it holds nothing of the answer.
+      // The request log may name the verification, by which it is searched; it holds nothing else of the answer.
       if (name !== 'request_log') expect(bytes.includes(first.body.verification_id), name).toBe(false)
     }
   })
 })
 
 describe('another payload under the same key', () => {
-  it('is 422, and the first response stays', async () => {
+  it('refuses another payload under the same key with 422, and keeps the first response', async () => {
     const once = keyed()
     const user_id = newUser()
     const first = await sandbox.enroll({ user_id, image }, once)
@@ -156,7 +156,7 @@ describe('another payload under the same key', () => {
     expect([isReplay(again), again.text]).toEqual([true, first.text])
   })
 
-  it('is told by the bytes: even other white space is another payload', async () => {
+  it('compares payloads by their bytes: even other white space is another payload', async () => {
     const once = keyed()
     const json = JSON.stringify({ user_id: newUser(), image })
     await sandbox.call('POST', '/v1/enroll', undefined, { raw: json, ...once })
@@ -164,13 +164,13 @@ describe('another payload under the same key', () => {
     expect(other.body.code).toBe('idempotency_key_reused')
   })
 
-  it('is 422 while the first is still running, too', async () => {
+  it('refuses another payload with 422 while the first request still runs, too', async () => {
     const once = keyed()
     const first = sandbox.enroll({ user_id: newUser(), images: Array(5).fill(photo) }, once)
     const others = await Promise.all(
       Array.from({ length: 3 }, () => sandbox.enroll({ user_id: newUser(), image }, once)),
     )
-    // Which of the four was first is the network's choice; one executes and the rest are other payloads.
+    // Any of the four may be first: it is executed, and the others are refused as other payloads.
     const statuses = [await first, ...others].map(({ status }) => status).sort()
     expect(statuses.filter((status) => status === 201)).toHaveLength(1)
     expect(statuses.filter((status) => status === 422)).toHaveLength(3)
@@ -178,7 +178,7 @@ describe('another payload under the same key', () => {
 })
 
 describe('the same key in parallel', () => {
-  it('executes once; the others are told 409 with Retry-After, or get the replay', async () => {
+  it('executes parallel requests with one key once, and answers the others with 409 and Retry-After or the replay', async () => {
     const once = keyed()
     const user_id = newUser()
     const request = { user_id, images: [photo, photo, photo], replace: true }
@@ -199,7 +199,7 @@ describe('the same key in parallel', () => {
     expect([isReplay(after), after.text]).toEqual([true, executed[0]!.text])
   })
 
-  it('rotates once', async () => {
+  it('rotates once for parallel requests with one key', async () => {
     const other = await running.tenant()
     const once = keyed()
     const responses = await Promise.all(
@@ -224,7 +224,7 @@ describe('the signing secret of a rotation', () => {
     return new Idempotency(store, vault, keys, running.clock)
   }
 
-  it('is not in the kept response', async () => {
+  it('keeps no signing secret in the kept response of a rotation', async () => {
     const other = await running.tenant()
     const key = randomUUID()
     const { body } = await other.sandbox.rotate(undefined, keyed(key))
@@ -234,11 +234,11 @@ describe('the signing secret of a rotation', () => {
     expect(JSON.parse(response!.body)).toEqual({ ...body, signing_secret: told, overlap_seconds: undefined })
   })
 
-  it('is not told by a replay of what an earlier version kept', async () => {
+  it('returns no signing secret from a response that an earlier version kept', async () => {
     const other = await running.tenant()
     const key = randomUUID()
     const first = await other.sandbox.rotate()
-    // An earlier version kept the response as it was sent, secret included.
+    // An earlier version kept the whole response, the secret included.
     const begun = await idempotency().begin(rotationOf(other.id, key), Buffer.alloc(0))
     if (!('execution' in begun)) throw new Error('the key is used already')
     const { store } = running.service.core
@@ -247,7 +247,7 @@ describe('the signing secret of a rotation', () => {
     expectAlreadyTold(await other.sandbox.rotate(undefined, keyed(key)), first)
   })
 
-  it('is refused to the sandbox key once the production key is issued, in a replay too', async () => {
+  it('refuses the sandbox key a replayed rotation once the production key is issued', async () => {
     const other = await running.tenant()
     const key = randomUUID()
     expect((await other.sandbox.rotate(undefined, keyed(key))).status).toBe(200)
@@ -265,7 +265,7 @@ describe('the signing secret of a rotation', () => {
 })
 
 describe('a refusal of the execution is kept', () => {
-  it('404', async () => {
+  it('keeps a refusal of the execution: 404', async () => {
     const once = keyed()
     const user_id = newUser()
     const first = await sandbox.verify({ user_id, image, action }, once)
@@ -275,7 +275,7 @@ describe('a refusal of the execution is kept', () => {
     expect([isReplay(second), second.text]).toEqual([true, first.text])
   })
 
-  it('409', async () => {
+  it('keeps a refusal of the execution: 409', async () => {
     const once = keyed()
     const user_id = newUser()
     await sandbox.enroll({ user_id, image })
@@ -285,7 +285,7 @@ describe('a refusal of the execution is kept', () => {
     expect([second.status, isReplay(second), second.text]).toEqual([409, true, first.text])
   })
 
-  it('422, once whatever the user does afterwards', async () => {
+  it('keeps a refusal of the execution: 422', async () => {
     const once = keyed()
     const user_id = newUser()
     const faceless = base64(await landscape())
@@ -297,29 +297,29 @@ describe('a refusal of the execution is kept', () => {
 })
 
 describe('what was not executed is not kept', () => {
-  const executesAnew = async (key: string) => {
+  const assertExecutesAgain = async (key: string) => {
     const response = await sandbox.enroll({ user_id: newUser(), image }, keyed(key))
     expect([response.status, isReplay(response)]).toEqual([201, false])
   }
 
-  it('400', async () => {
+  it('keeps no answer to a request that was not executed: 400', async () => {
     for (const body of [{ user_id: 'x' }, { user_id: 'x', image: 'not base64!' }, { user_id: 5, image }]) {
       const key = randomUUID()
       expect((await sandbox.enroll(body, keyed(key))).status).toBe(400)
-      await executesAnew(key)
+      await assertExecutesAgain(key)
     }
   })
 
-  it('401 and 403', async () => {
+  it('keeps no answer to a request that was not executed: 401 and 403', async () => {
     const key = randomUUID()
     const anonymous = running.anonymous('sandbox')
     expect((await anonymous.enroll({ user_id: 'x', image }, keyed(key))).status).toBe(401)
     const foreign = apiClient(running.service.url('production'), tenant.sandboxKey)
     expect((await foreign.enroll({ user_id: 'x', image }, keyed(key))).status).toBe(403)
-    await executesAnew(key)
+    await assertExecutesAgain(key)
   })
 
-  it('403 of an executed rotation', async () => {
+  it('keeps no 403 of a rotation', async () => {
     const key = randomUUID()
     const other = await running.tenant()
     await other.sandbox.verify({ user_id: 'a+match', image, action })
@@ -329,7 +329,7 @@ describe('what was not executed is not kept', () => {
     }
   })
 
-  it('413', async () => {
+  it('keeps no answer to a request that was not executed: 413', async () => {
     const key = randomUUID()
     const raw = rawRequest(
       'POST /v1/enroll',
@@ -342,36 +342,36 @@ describe('what was not executed is not kept', () => {
       'x',
     )
     expect((await exchange(running.service.url('sandbox'), raw))?.status).toBe(413)
-    await executesAnew(key)
+    await assertExecutesAgain(key)
   })
 
-  it('415', async () => {
+  it('keeps no answer to a request that was not executed: 415', async () => {
     const key = randomUUID()
     const response = await sandbox.call('POST', '/v1/enroll', undefined, {
       raw: '{}',
       headers: { 'X-Svc-Idempotency-Key': key, 'Content-Type': 'text/plain' },
     })
     expect(response.status).toBe(415)
-    await executesAnew(key)
+    await assertExecutesAgain(key)
   })
 
-  it('429', async () => {
+  it('keeps no answer to a request that was not executed: 429', async () => {
     const key = randomUUID()
     const response = await sandbox.enroll({ user_id: 'a+rate_limited', image }, keyed(key))
     expect(response.status).toBe(429)
-    await executesAnew(key)
+    await assertExecutesAgain(key)
   })
 
-  it('503', async () => {
+  it('keeps no answer to a request that was not executed: 503', async () => {
     const key = randomUUID()
     const response = await sandbox.enroll({ user_id: 'a+unavailable', image }, keyed(key))
     expect(response.status).toBe(503)
-    await executesAnew(key)
+    await assertExecutesAgain(key)
   })
 
-  it('500', async () => {
+  it('keeps no answer to a request that failed: 500', async () => {
     const user_id = newUser()
-    // So that nobody is as new as this user.
+    // Time passes, so that no other reference is as new as this one.
     running.clock.advance(1)
     await sandbox.enroll({ user_id, image })
     const { database } = running
@@ -391,7 +391,7 @@ describe('what was not executed is not kept', () => {
 })
 
 describe('the scope of a key', () => {
-  it('is the tenant', async () => {
+  it('keeps idempotency keys of each tenant apart', async () => {
     const once = keyed()
     const [one, two] = [await running.tenant(), await running.tenant()]
     const request = { user_id: 'same', image }
@@ -400,7 +400,7 @@ describe('the scope of a key', () => {
     expect(responses.map(({ status }) => status)).toEqual([201, 201])
   })
 
-  it('is the environment', async () => {
+  it('keeps idempotency keys of each environment apart', async () => {
     const once = keyed()
     const request = { user_id: newUser(), image: photo }
     expect((await sandbox.enroll(request, once)).status).toBe(201)
@@ -408,7 +408,7 @@ describe('the scope of a key', () => {
     expect([other.status, isReplay(other)]).toEqual([201, false])
   })
 
-  it('is the path', async () => {
+  it('keeps idempotency keys of each path apart', async () => {
     const once = keyed()
     const user_id = newUser()
     expect((await sandbox.enroll({ user_id, image }, once)).status).toBe(201)
@@ -416,7 +416,7 @@ describe('the scope of a key', () => {
     expect([verified.status, isReplay(verified)]).toEqual([200, false])
   })
 
-  it('is not the API key: a reissued key of the tenant replays', async () => {
+  it('replays for every API key of a tenant', async () => {
     const other = await running.tenant()
     const once = keyed()
     const first = await other.sandbox.enroll({ user_id: 'u', image }, once)
@@ -427,7 +427,7 @@ describe('the scope of a key', () => {
     expect([isReplay(second), second.text]).toEqual([true, first.text])
   })
 
-  it('is POST alone: a DELETE ignores the key', async () => {
+  it('ignores the idempotency key of a DELETE', async () => {
     const once = keyed()
     const user_id = newUser()
     await sandbox.enroll({ user_id, image })
@@ -440,12 +440,12 @@ describe('the scope of a key', () => {
 })
 
 describe('an idempotency key', () => {
-  it('may be 1 to 255 printable ASCII characters', async () => {
+  it('takes an idempotency key of 1 to 255 printable ASCII characters', async () => {
     for (const key of ['k', 'x'.repeat(255), '!"#$%&\'()*+,-./:;<=>?@[\\]^_`{|}~', 'a b'])
       expect((await sandbox.enroll({ user_id: newUser(), image }, keyed(key))).status).toBe(201)
   })
 
-  it('is refused when it is empty, longer, or holds anything else', async () => {
+  it('refuses an idempotency key that is empty, longer, or holds anything else', async () => {
     for (const key of ['', 'x'.repeat(256), 'a\u00e9b', 'a\tb']) {
       const raw = Buffer.from(
         rawRequest(
@@ -468,11 +468,11 @@ describe('an idempotency key', () => {
 })
 
 describe('a caller that hangs up', () => {
-  it('frees the key, and nothing has happened', async () => {
+  it('frees the key of a caller that hangs up, and nothing has happened', async () => {
     const key = randomUUID()
     const request = { user_id: newUser(), image: photo }
     const body = JSON.stringify(request)
-    // The only worker is busy, so that the request is still waiting when its caller leaves.
+    // The only worker is busy, so that the request still waits when its caller hangs up.
     const busy = Array.from({ length: 6 }, () => production.enroll({ user_id: newUser(), image: photo }))
     const connection = await openSocket(running.service.url('production'))
     connection.socket.end(

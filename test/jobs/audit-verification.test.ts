@@ -47,7 +47,7 @@ const changeEntry = (sequence: number) =>
     `UPDATE audit SET entry = replace(entry, '200', '201') WHERE tenant_id = '${tenant.id}' AND sequence = ${sequence}`,
   )
 
-it('finds an entry that was changed far from the end, and says so in metrics and, once, in the log', async () => {
+it('audit verification reports an entry that was changed far from the end in metrics and once in the log', async () => {
   await walk().run()
   expect(await status()).toEqual({ completedAt: running.clock.now(), broken: [] })
   await changeEntry(30)
@@ -72,7 +72,7 @@ it('finds an entry that was changed far from the end, and says so in metrics and
   expect(sampleOf(metrics, 'countersign_audit_verified_timestamp_seconds')).toBe(running.clock.now() / 1000)
 })
 
-it('goes on where another service stopped, and believes no place that was written into the database', async () => {
+it('audit verification goes on where another service stopped, and ignores progress that was changed in the database', async () => {
   let asked = 0
   await walk(() => ++asked < 3).run()
   expect((await status()).completedAt).toBeNull()
@@ -87,7 +87,7 @@ it('goes on where another service stopped, and believes no place that was writte
   expect((await status()).broken).toEqual([{ tenantId: tenant.id, brokenAt: 30 }])
 })
 
-it('finds a log that ends before the place to which it was verified', async () => {
+it('audit verification finds a log that ends before the entry up to which it was verified', async () => {
   let asked = 0
   await walk(() => ++asked < 3).run()
   const { audit, store } = running.service.core

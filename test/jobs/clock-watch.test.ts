@@ -26,7 +26,7 @@ describe('a clock that is set', () => {
     ['forward', 2 * MINUTE_MS],
     ['back', -1500],
   ] as const)
-    it(`${direction} is told once, with by how much, and counted`, async () => {
+    it(`a clock that jumps ${direction} is logged once with the distance, and counted`, async () => {
       const { clock, lines, watch, beat } = watched()
       await beat()
       clock.jump(jumpMs)
@@ -37,7 +37,7 @@ describe('a clock that is set', () => {
       expect(watch.jumps).toEqual({ forward: 0, back: 0, [direction]: 1 })
     })
 
-  it('by NTP, little by little, is not told, however far it goes', async () => {
+  it('a clock that NTP slews is not reported, however far it moves', async () => {
     const { clock, lines, beat } = watched()
     for (let beats = 0; beats < 60; beats++) {
       clock.jump(100)
@@ -48,7 +48,7 @@ describe('a clock that is set', () => {
 })
 
 describe('a machine that was suspended', () => {
-  it('is told as such where the system says how long', async () => {
+  it('a jump after a suspension is logged with its length where the system reports it', async () => {
     let sleptMs = 0
     const { clock, lines, beat } = watched((one) => one.uptime() + sleptMs)
     sleptMs = 10 * MINUTE_MS
@@ -58,7 +58,7 @@ describe('a machine that was suspended', () => {
     expect(lines[0]).toHaveProperty('suspended_ms', sleptMs)
   })
 
-  it('is a jump where the system does not', async () => {
+  it('a suspension counts as a jump where the system does not report its length', async () => {
     const { clock, lines, beat } = watched(null)
     clock.jump(10 * MINUTE_MS)
     await beat()
@@ -66,7 +66,7 @@ describe('a machine that was suspended', () => {
   })
 })
 
-it('time that passes while the process stands still is no jump', async () => {
+it('a process that stands still reports no jump', async () => {
   const { clock, lines, beat } = watched()
   clock.advance(10 * MINUTE_MS)
   await beat()
@@ -77,7 +77,7 @@ describe('the service', () => {
   let running: TestService | null = null
   afterEach(() => running?.stop())
 
-  it('has jumps by direction in its metrics, and its distance from the clock of the database', async () => {
+  it('metrics have the jumps by direction and the distance from the clock of the database', async () => {
     running = await startService()
     const jumps = (text: string, direction: string) =>
       sampleOf(text, `countersign_clock_jumps_total{direction="${direction}"}`)

@@ -10,7 +10,7 @@ import { type Config, loadConfig } from '../../src/config/config.js'
 import { masterKeyId } from '../../src/crypto/master-key.js'
 import { openWithAny } from '../../src/crypto/sealed-box.js'
 import { openKeys } from '../../src/crypto/service-keys.js'
-import { finish, prepare } from '../../src/keys/master-key-rotation.js'
+import { finishMasterKey, prepareMasterKey } from '../../src/keys/master-key-rotation.js'
 import { systemClock } from '../../src/lib/clock.js'
 import { SqliteStore } from '../../src/storage/sqlite/sqlite-store.js'
 import { TemplateVault } from '../../src/users/template-vault.js'
@@ -45,17 +45,17 @@ const wrappedKeys = async (store: SqliteStore) =>
   store.transaction((tx) => tx.sealedRows('subject', '', 1000))
 
 describe('a new master key', () => {
-  it('leaves whoever held the old one nothing that opens a later copy', async () => {
+  it('after a rotation the old master key and working keys open no copy of the database', async () => {
     const { tenant } = await core.tenancy.create('acme')
     for (const user of ['ada', 'grace']) await enrol(tenant.id, user)
     // The thief's: the old master key, and the working keys that it opened.
     const [keyring] = await core.store.read.keyrings()
     const stolen = openKeys(keyring!.sealed, oldMaster, masterKeyId(oldMaster))
 
-    await prepare(core.store, core.keys, newMaster)
+    await prepareMasterKey(core.store, core.keys, newMaster)
     await core.store.close()
     core = await openCore(configure(newMaster))
-    await finish(core.store, core.keys, newMaster)
+    await finishMasterKey(core.store, core.keys, newMaster)
 
     await core.store.close()
     const copy = join(dir, 'copy.db')
@@ -84,24 +84,24 @@ describe('a new master key', () => {
     expect(await core.audit.verify(core.store.read, tenant.id)).toEqual({ entries: 1, brokenAt: null })
   })
 
-  it('leaves an audit log whole to which nothing was appended while the key changed', async () => {
+  it('a rotation leaves an audit log intact to which nothing was appended meanwhile', async () => {
     const { tenant } = await core.tenancy.create('acme')
     await core.store.transaction((tx) =>
       core.audit.append(tx, tenant.id, { event: 'verify', actor: 'key_a', request_id: null }),
     )
-    await prepare(core.store, core.keys, newMaster)
+    await prepareMasterKey(core.store, core.keys, newMaster)
     await core.store.close()
     core = await openCore(configure(newMaster))
-    await finish(core.store, core.keys, newMaster)
+    await finishMasterKey(core.store, core.keys, newMaster)
     await core.store.close()
     core = await openCore(configure(newMaster))
     expect(await core.audit.verify(core.store.read, tenant.id)).toEqual({ entries: 2, brokenAt: null })
   })
 
-  it('is taken over by a running service, which goes on opening everything and seals as the others do', async () => {
+  it('a running service takes over new working keys while it reads and writes', async () => {
     const { tenant } = await core.tenancy.create('acme')
     await enrol(tenant.id, 'ada')
-    await prepare(core.store, core.keys, newMaster)
+    await prepareMasterKey(core.store, core.keys, newMaster)
     // Restarted with the new master key; the change is finished from elsewhere.
     await core.store.close()
     core = await openCore(configure(newMaster))
@@ -110,7 +110,7 @@ describe('a new master key', () => {
     await watch.start()
     const other = await openCore(configure(newMaster))
     try {
-      const finishing = finish(other.store, other.keys, newMaster)
+      const finishing = finishMasterKey(other.store, other.keys, newMaster)
       const blindIndex = vault.blindIndex(tenant.id, 'production', 'ada')
       let finished = false
       void finishing.then(() => {
@@ -131,16 +131,16 @@ describe('a new master key', () => {
     }
   })
 
-  it('is finished from wherever a crash left it', async () => {
+  it('a rotation that crashed after the activation is finished by the next call', async () => {
     const { tenant } = await core.tenancy.create('acme')
     for (const user of ['ada', 'grace', 'mary']) await enrol(tenant.id, user)
-    await prepare(core.store, core.keys, newMaster)
+    await prepareMasterKey(core.store, core.keys, newMaster)
     await core.store.close()
     core = await openCore(configure(newMaster))
     const crash = new Error('killed')
     // Activated, and the first rows are sealed anew.
     await expect(
-      finish(core.store, core.keys, newMaster, (done) => {
+      finishMasterKey(core.store, core.keys, newMaster, (done) => {
         if (done === 1) throw crash
       }),
     ).rejects.toBe(crash)
@@ -148,7 +148,7 @@ describe('a new master key', () => {
     core = await openCore(configure(newMaster))
     expect(core.keys.phase).toBe('activated')
     const generation = (await core.store.read.keyrings())[0]!.generation
-    await finish(core.store, core.keys, newMaster)
+    await finishMasterKey(core.store, core.keys, newMaster)
     expect((await core.store.read.keyrings()).map((one) => one.generation)).toEqual([generation])
     await core.store.close()
     core = await openCore(configure(newMaster))

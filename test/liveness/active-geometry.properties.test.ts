@@ -1,4 +1,4 @@
-/** What a challenge's frames may not be, whatever the steps: judged on looks without pixels. */
+/** Properties that a challenge's frames must have for any steps, judged on measurements without pixels. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { ACTIVE_LIVENESS_68 } from '../../models/pack/active-liveness.js'
@@ -16,7 +16,7 @@ interface Series {
   random: Random
 }
 
-/** As the engine would measure a head that goes well past what is asked for. */
+/** Measurements that the engine would make of a head that goes well past the required angles. */
 const CLEAR: Reach = { turn: [28, 34], nod: [18, 24] }
 
 const series = fc.integer().map((seed): Series => {
@@ -70,7 +70,7 @@ const framesOf = ({ notes }: Series, wanted: number) =>
   notes.flatMap(({ step }, at) => (step === wanted ? [at] : []))
 
 describe('frames of a challenge', () => {
-  it('pass as they were captured', () => {
+  it('frames pass as they were captured', () => {
     check(
       fc.property(series, ({ looks, notes, steps }) => {
         expect(isAccepted(looks, notes, steps)).toBe(true)
@@ -78,7 +78,7 @@ describe('frames of a challenge', () => {
     )
   })
 
-  it('never pass with two movements exchanged', () => {
+  it('frames never pass with two movements exchanged', () => {
     check(
       fc.property(series, (given) => {
         const [first, second] = [framesOf(given, 1), framesOf(given, 2)]
@@ -90,7 +90,7 @@ describe('frames of a challenge', () => {
     )
   })
 
-  it('never pass where one frame stands for all from there on', () => {
+  it('frames never pass if one frame replaces all later ones', () => {
     check(
       fc.property(series, fc.double({ min: 0, max: 1, noNaN: true }), (given, share) => {
         const before = framesOf(given, given.steps.length - 2)[0]!
@@ -101,7 +101,7 @@ describe('frames of a challenge', () => {
     )
   })
 
-  it('never pass without the frames of a step', () => {
+  it('frames never pass without the frames of a step', () => {
     check(
       fc.property(series, fc.nat(), (given, pick) => {
         const gone = pick % given.steps.length
@@ -113,7 +113,7 @@ describe('frames of a challenge', () => {
     )
   })
 
-  it('never pass where a movement was not made', () => {
+  it('frames never pass without one of the movements', () => {
     check(
       fc.property(series, fc.nat(), (given, pick) => {
         const idle = 1 + (pick % (given.steps.length - 2))
@@ -123,7 +123,7 @@ describe('frames of a challenge', () => {
     )
   })
 
-  it('never pass in the opposite direction', () => {
+  it('frames never pass in the opposite direction', () => {
     check(
       fc.property(series, fc.nat(), (given, pick) => {
         const turned = 1 + (pick % (given.steps.length - 2))
@@ -140,7 +140,7 @@ describe('frames of a challenge', () => {
     )
   })
 
-  it('never pass a movement later than the steps say', () => {
+  it('frames never pass with a movement later than the steps say', () => {
     check(
       fc.property(series, (given) => {
         const by = Math.max(framesOf(given, 1).length, framesOf(given, 0).length)
@@ -150,7 +150,7 @@ describe('frames of a challenge', () => {
     )
   })
 
-  it('never pass with a clock that stands, runs back, or runs far too fast or slowly', () => {
+  it('frames never pass with a clock that stands, runs back, or runs far too fast or slowly', () => {
     check(
       fc.property(series, fc.constantFrom(0, -1, 0.1, 8), (given, factor) => {
         const endMs = factor < 0 ? given.notes.at(-1)!.tMs : 0
@@ -160,7 +160,7 @@ describe('frames of a challenge', () => {
     )
   })
 
-  it('pass where the detector missed a face now and then, and not where it found none for long', () => {
+  it('frames pass if the detector missed a face now and then, but not if it found none for long', () => {
     check(
       fc.property(series, (given) => {
         const missing = (gone: ReadonlySet<number>): Look[] =>

@@ -1,4 +1,4 @@
-/** Films to be held before the capture component's camera: they keep to the pace at which it shows the steps of a challenge. */
+/** Films for the camera of the capture component: they keep to the pace at which it shows the steps of a challenge. */
 import { modeOf, type Step } from '../../src/biometrics/challenge/steps.js'
 import type { Random } from '../hostile/random.js'
 import { type FilmFormat, writeFilm } from '../support/film.js'
@@ -8,32 +8,35 @@ import { between, type Moment, ORDINARY, type Part, poseAt, type Reach, swayOf }
 
 export const PICTURE: FilmFormat = { width: 480, height: 360, fps: 10 }
 
-/** Of the film, whose clock starts when the camera is turned on. */
+/** Milliseconds of the film, whose clock starts when the camera is turned on. */
 export const PACE = {
-  /** For which a person who has not begun is seen to look ahead: the first step is shown at its end. */
+  /** Milliseconds for which a waiting person looks straight ahead: the first step is shown at their end. */
   leadMs: 6000,
-  /** For which each step is shown. */
+  /** Milliseconds for which each step is shown. */
   stepMs: 3000,
 } as const
 
-/** What is rendered of the lead, again and again. */
+/** Milliseconds that are rendered of the lead, and repeated. */
 const LOOP_MS = 1000
-/** After the last step: a capture that begins a little late ends later. */
+/** Milliseconds after the last step: a capture that begins a little late ends later. */
 const TAIL_MS = 1500
 const CAMERA: Camera = { width: PICTURE.width, height: PICTURE.height, fieldOfView: 45, distance: 8 }
 
-/** When somebody who is shown a step moves. What is left of the step is what the capture may be early or late. */
+/**
+ * Milliseconds from a step's display to the movement. The rest of the step is the tolerance for an early or late
+ * capture.
+ */
 const MOVEMENT = { afterMs: 450, outMs: 1000, holdMs: 150 } as const
-/** One photo takes another's place between two frames. */
+/** Milliseconds of a cut: one photo replaces another between two frames. */
 const EXCHANGE = { afterMs: 450, outMs: 0, holdMs: 2000 } as const
 
-/** No further than is asked for: what a face looks like from its side says less of whose it is. */
+/** Degrees of a movement, no further than required: a profile says less about whose face it is. */
 const CLEAR: Reach = { turn: [24.5, 26.5], nod: [18, 20] }
 
 interface Act {
   reach: Reach
   movement: { afterMs: number; outMs: number; holdMs: number }
-  /** What is seen at a moment. */
+  /** Scene at a moment of the film. */
   show(cast: Cast): (moment: Moment, step: Step) => Thing[]
 }
 
@@ -47,7 +50,7 @@ export const ACTS = {
   flat_print: { reach: PAPER, movement: MOVEMENT, show: ({ portrait }) => flat(portrait) },
   /** Photos of the person in every pose that a challenge asks for, each shown when it is asked for. */
   photos_swapped: { reach: ORDINARY, movement: EXCHANGE, show: ({ portrait }) => headScene(portrait) },
-  /** After the look ahead another person's head takes over, held as the first one, and does what is asked. */
+  /** After the frontal look another person's head takes over, held as the first one, and makes the movements. */
   people_swapped: {
     reach: CLEAR,
     movement: MOVEMENT,
@@ -61,14 +64,14 @@ export const ACTS = {
 
 type Shown = ReturnType<Act['show']>
 
-/** As many degrees aside and up throughout. */
+/** A pose by the same degrees of yaw and pitch throughout. */
 function held(shown: Shown, aside: number, up: number): Shown {
   return (moment, step) => shown({ ...moment, yaw: moment.yaw + aside, pitch: moment.pitch + up }, step)
 }
 
 export type ActName = keyof typeof ACTS
 
-/** @returns JPEGs, one a frame, and when each is shown; the first `LOOP_MS` of it are what the lead is made of */
+/** @returns JPEGs, one a frame, and the time at which each is shown; the first `LOOP_MS` of them make the lead */
 export async function act(
   name: ActName,
   cast: Cast,
@@ -84,7 +87,7 @@ export async function act(
   return { moments, frames }
 }
 
-/** @param file of the film, as Chromium's fake camera reads it */
+/** @param file path of the film, as Chromium's fake camera reads it */
 export async function writeAct(file: string, ...what: Parameters<typeof act>): Promise<void> {
   const { frames } = await act(...what)
   const loop = frames.slice(0, (LOOP_MS / 1000) * PICTURE.fps)

@@ -1,4 +1,4 @@
-/** Films of the sample faces: a head that does what is asked passes, and what could be held up in its place does not. */
+/** Films of the sample faces: a head that makes the movements passes, and objects that replace one do not. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { showsOneFace } from '../../src/biometrics/challenge/same-face.js'
 import type { Step } from '../../src/biometrics/challenge/steps.js'
@@ -30,19 +30,19 @@ describe('a film judged by its movements', () => {
   const judged = async (species: Species) =>
     judge(pipeline, await SPECIES[species](cast, STEPS, new Random(5)), STEPS)
 
-  it('passes where a head does what was asked', async () => {
+  it('passes a head that did what was asked', async () => {
     const film = await headFilm(cast, STEPS, new Random(3))
     expect(await judge(pipeline, film, STEPS)).toEqual({ turn: true, nod: true, both: true, fault: null })
   })
 
   it.each(['still_frame', 'still_photo_refilmed', 'flat_print', 'photos_swapped'] as const)(
-    'asks whoever shows a %s to turn further',
+    'asks anyone who shows a %s to turn further',
     async (species) => {
       expect(await judged(species)).toMatchObject({ both: false, fault: { guidance: 'turn_more' } })
     },
   )
 
-  it('does not pass where another person took over', async () => {
+  it('refuses a film in which another person took over', async () => {
     expect((await judged('people_swapped')).both).toBe(false)
   })
 
@@ -50,7 +50,7 @@ describe('a film judged by its movements', () => {
     ['the same person throughout', ['adaElsewhere', 'ada', 'adaElsewhere'], true],
     ['another person in a movement', ['adaElsewhere', 'grace', 'adaElsewhere'], false],
     ['another person at the end', ['adaElsewhere', 'ada', 'grace'], false],
-  ] as const)('tells by the faces: %s', async (_, names, isOne) => {
+  ] as const)('compares the faces of the film: %s', async (_, names, isOne) => {
     const clock = new StageClock()
     const embeddings: Float32Array[] = []
     for (const [imageIndex, name] of names.entries()) {

@@ -1,4 +1,7 @@
-/** Films of a head that does what a challenge asks, and of what somebody could hold into the camera in its place. */
+/**
+ * Films of a head that makes a challenge's movements, and of objects that somebody could hold into the camera
+ * instead.
+ */
 import sharp from 'sharp'
 import type { FrameNote } from '../../src/biometrics/challenge/active-geometry.js'
 import { modeOf, type Step } from '../../src/biometrics/challenge/steps.js'
@@ -14,7 +17,7 @@ export interface Film {
   frames: Buffer[]
 }
 
-/** What a film is made of. */
+/** Material of a film. */
 export interface Cast {
   portrait: Portrait
   /** Other photos of the same person. */
@@ -27,7 +30,7 @@ type MakeFilm = (cast: Cast, steps: readonly Step[], random: Random) => Promise<
 /** Degrees through which paper is turned: less shows no yaw, more is not found as a face. */
 export const PAPER: Reach = { turn: [28, 48], nod: [25, 42] }
 
-/** In distances between the eyes, such as of a face: half the breadth of a head. */
+/** Radius of a bent sheet in distances between the eyes, about that of a face: half the breadth of a head. */
 const FACE_RADIUS = [1.3, 2.2] as const
 
 export const SPECIES = {
@@ -54,7 +57,7 @@ export const SPECIES = {
 
 export type Species = keyof typeof SPECIES
 
-/** A head that does what was asked, at ordinary speed. */
+/** A head that makes the movements at ordinary speed. */
 export function headFilm(
   cast: Pick<Cast, 'portrait'>,
   steps: readonly Step[],
@@ -78,7 +81,7 @@ export async function filmHead(
 
 export type HeadPose = Pick<Moment, 'yaw' | 'pitch' | 'roll' | 'shift'>
 
-/** What is seen at a moment of a film. */
+/** Scene at a moment of a film. */
 export type Scene = (portrait: Portrait) => (moment: Moment, step: Step) => Thing[]
 
 interface Production {
@@ -106,7 +109,7 @@ function notesOf(moments: readonly Moment[]): FrameNote[] {
   return moments.map(({ step, tMs }) => ({ step, tMs }))
 }
 
-/** A telephone held upright or a computer's camera, at arm's length or less. */
+/** Camera of a telephone held upright or of a computer, at arm's length or less. */
 function ordinaryCamera(random: Random): Camera {
   const isPortrait = random.next() < 0.5
   return isPortrait
@@ -114,14 +117,14 @@ function ordinaryCamera(random: Random): Camera {
     : { width: 640, height: 480, fieldOfView: 45, distance: between([7.5, 10], random) }
 }
 
-/** So near that the perspective is strong. */
+/** Camera so near that the perspective is strong. */
 function closeCamera(random: Random): Camera {
   return { width: 640, height: 480, fieldOfView: 71, distance: between([4.2, 5], random) }
 }
 
-/** Where the neck is. */
+/** Pivot at the neck. */
 const NECK = [0, 1.3, -1.8] as const
-/** Between eyes and mouth. */
+/** Pivot between eyes and mouth. */
 const MIDDLE_OF_SHEET = [0, 0.5, 0] as const
 
 function poseOf({ yaw, pitch, roll, shift }: HeadPose, pivot: Pose['pivot']): Pose {
@@ -150,7 +153,7 @@ function bentAbout(axis: Bend['axis'], random: Random, sign = 1): Scene {
   }
 }
 
-/** Whoever knows how it is judged bends the sheet upright for a turn and across for a nod. */
+/** An informed attacker bends the sheet upright for a turn and across for a nod. */
 function bentAsNeeded(random: Random): Scene {
   const radius = between(FACE_RADIUS, random)
   return (portrait) => {
@@ -164,7 +167,7 @@ function bentAsNeeded(random: Random): Scene {
   }
 }
 
-/** How far the eyes are behind the sheet, and how they look about. */
+/** Distance of the eyes behind the sheet, and the angles at which they look about. */
 const BEHIND = -0.25
 const GLANCE = 0.06
 
@@ -185,7 +188,7 @@ function withoutEyes(random: Random): Scene {
   }
 }
 
-/** The same picture throughout: every frame a file of its own, as a virtual camera would send it. */
+/** The same picture throughout: every frame is a different file, as a virtual camera would send it. */
 async function stillFrame({ portrait }: Cast, steps: readonly Step[], random: Random): Promise<Film> {
   const moments = trajectory(steps, ORDINARY, random)
   const { width, height } = portrait
@@ -202,7 +205,7 @@ async function stillFrame({ portrait }: Cast, steps: readonly Step[], random: Ra
   return { notes: notesOf(moments), frames }
 }
 
-/** The photo of the person that looks furthest where a step asks to look; the portrait for a look ahead. */
+/** The photo of the person that looks furthest in the direction of a step; the portrait for a frontal look. */
 function fittest({ portrait, samePerson }: Cast, step: Step): Portrait {
   const towards = {
     turn_left: (photo: Portrait) => photo.yaw,
@@ -217,7 +220,7 @@ function fittest({ portrait, samePerson }: Cast, step: Step): Portrait {
 
 export const STILL: Reach = { turn: [0, 0], nod: [0, 0] }
 
-/** How much of the other photo there is over a step: for its middle half it is what is shown. */
+/** Share of the other photo over a step: it is shown in full for the middle half. */
 function shareOfOther(at: number, moments: readonly Moment[], fadeMs: number): number {
   const { step, tMs } = moments[at]!
   const ofStep = moments.filter((moment) => moment.step === step)
@@ -226,12 +229,12 @@ function shareOfOther(at: number, moments: readonly Moment[], fadeMs: number): n
   return Math.min(Math.max(inner / Math.max(fadeMs, 1), 0), 1)
 }
 
-/** Other photos of the person take the first one's place where a step asks for a pose that they show. */
+/** Other photos of the person replace the first one where a step asks for a pose that they show. */
 async function photosSwapped(cast: Cast, steps: readonly Step[], random: Random): Promise<Film> {
   return swappedFilm(cast, steps, random, 0)
 }
 
-/** As above, one photo fading into the other, so that the points wander instead of jumping. */
+/** The same photos, fading into each other, so that the points wander instead of jumping. */
 async function photosCrossfaded(cast: Cast, steps: readonly Step[], random: Random): Promise<Film> {
   return swappedFilm(cast, steps, random, 450)
 }
@@ -266,7 +269,7 @@ async function mixed(one: Buffer, other: Buffer, share: number): Promise<Buffer>
     .toBuffer()
 }
 
-/** A real head does what is asked, but another person's: the portrait's only looks ahead at the beginning. */
+/** A real head makes the movements, but another person's: the portrait's head only looks ahead at the beginning. */
 async function peopleSwapped(cast: Cast, steps: readonly Step[], random: Random): Promise<Film> {
   const scenes = [headScene(cast.portrait), headScene(cast.stranger)]
   return filmOf(cast, steps, random, {

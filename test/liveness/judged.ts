@@ -1,4 +1,4 @@
-/** A film as it is judged: each axis alone, both of them, and the whole with the faces compared. */
+/** Judges a film: by each axis, by both axes, and as a whole with the faces compared. */
 import {
   type ChallengeFault,
   type FrameNote,
@@ -37,7 +37,7 @@ export async function see(pipeline: FacePipeline, film: Film, steps: readonly St
   return { steps, notes: film.notes, looks }
 }
 
-/** The film without the movements of the other axis, as if they had not been asked for. */
+/** The film without the movements of the other axis, as if the challenge had not asked for them. */
 export function alone({ steps, notes, looks }: SeenFilm, mode: Mode): SeenFilm {
   const kept = steps.flatMap((step, index) => (step === 'frontal' || modeOf(step) === mode ? [index] : []))
   const left: SeenFilm = { steps: kept.map((index) => steps[index]!), notes: [], looks: [] }
@@ -57,7 +57,7 @@ export interface Judged {
   turn: boolean
   nod: boolean
   both: boolean
-  /** Of the whole film. */
+  /** Fault of the whole film. */
   fault: ChallengeFault | null
 }
 
@@ -78,7 +78,7 @@ export async function judge(pipeline: FacePipeline, film: Film, steps: readonly 
   }
 }
 
-/** As the engine compares the frames that speak for the series. */
+/** Compares the key frames as the engine does. */
 async function faceChange(
   pipeline: FacePipeline,
   film: Film,

@@ -1,4 +1,4 @@
-/** `npm run test:liveness`: attacks on challenges, of the size asked for; the last line on stdout is their result. */
+/** `npm run test:liveness`: attacks on challenges, in the requested number; the last line on stdout is their result. */
 import { Command } from 'commander'
 import { movedFaceThreshold } from '../../models/pack/model-pack.js'
 import { Random } from '../hostile/random.js'
@@ -50,7 +50,7 @@ if (casts.length < photos)
     `Films are made of ${casts.length} people instead of ${photos}: ${EVALUATION_FACES} has no more photos that can be used. The other people are skipped.\n`,
   )
 
-// What a slow machine does not finish in time is not refused for what it is.
+// Films that a slow machine does not finish in time must not count as refused.
 const victim = await startVictim(MODELS_DIR, undefined, { COUNTERSIGN_DEADLINE_MS: '600000' })
 const protocol = await new ProtocolCampaign(victim, enrollable, new Random(seed))
   .run(rounds)
@@ -80,7 +80,7 @@ console.log(
 )
 if (protocol.accepted > 0 || (rounds > 0 && protocol.controlsApproved === 0)) process.exitCode = 1
 
-/** Faces of these photos are small, and others stand beside them. */
+/** Faces of these photos are small, with other faces nearby. */
 async function tellOfMovedFaces(): Promise<void> {
   const people = peopleOfEvaluation()
   if (people.length === 0)

@@ -1,6 +1,7 @@
 /**
- * How surely a pack knows a face again that has moved: photos of one person, one looking ahead and one turned or nodding as far
- * as a challenge asks, against the same of different people. Photos of other days are less alike than frames of one film.
+ * Measures how well a pack recognizes a face that has moved: photos of one person, one frontal and one turned or
+ * nodding as far as a challenge asks, against the same pairs of different people. Photos of different days are less
+ * alike than frames of one film.
  */
 import { calibrationPoints } from '../../models/pack/model-pack.js'
 import { MODES, type Mode } from '../../src/biometrics/challenge/steps.js'
@@ -21,20 +22,20 @@ interface PosedFace {
 export interface MovedFaces {
   people: number
   photos: number
-  /** Photos without a usable face. */
+  /** Number of photos without a usable face. */
   unusable: number
   modes: Record<Mode, MovedPairs>
 }
 
 export interface MovedPairs {
-  /** Scores of pairs of one person, and how many people they are of. */
+  /** Scores of pairs of one person, and the number of those people. */
   genuine: number[]
   people: number
   /** Scores of pairs of different people. */
   impostor: number[]
 }
 
-/** How much further than asked for a movement may have gone, in degrees. */
+/** Degrees by which a movement may exceed the required angle. */
 const BEYOND: Record<Mode, number> = { turn: 18, nod: 12 }
 
 export async function measureMovedFaces(
@@ -100,7 +101,9 @@ function pairsOf(pipeline: FacePipeline, faces: readonly PosedFace[], mode: Mode
   return { ...pairs, people: met.size }
 }
 
-/** As Markdown: at the threshold of each calibrated rate, who is refused and who is taken for another. */
+/**
+ * Formats a Markdown table: for the threshold of each calibrated rate, the shares of refused and of confused people.
+ */
 export function movedFacesTable(pipeline: FacePipeline, { modes }: MovedFaces): string {
   const points = calibrationPoints(pipeline.pack).toSorted((a, b) => b.fmr - a.fmr)
   const refused = (scores: readonly number[], threshold: number) => {

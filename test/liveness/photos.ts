@@ -1,4 +1,4 @@
-/** The people of a run: photos of the evaluation data where they are at hand, else those that come with face-api. */
+/** People of a run: photos of the evaluation data if they are on this machine, else those that come with face-api. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { FacePipeline } from '../../src/biometrics/pipeline/face-pipeline.js'
@@ -13,12 +13,12 @@ import { type Portrait, portraitOf } from './portrait.js'
 export const EVALUATION_FACES = packageFile('..', 'shared', 'data', 'faces')
 const SETS = ['lfw5', 'lfw-calibration']
 const MAX_PHOTOS_OF_ONE = 8
-/** Of a photo that a film can begin with. */
+/** True for a photo with which a film can begin. */
 const FRONTAL_DEGREES = { yaw: 10, pitch: 15 } as const
 
 export interface Casting {
   source: 'labelled faces in the wild' | 'the samples of face-api'
-  /** One a portrait; no two of one person. */
+  /** Portraits, one a person. */
   casts: Cast[]
 }
 
@@ -59,7 +59,7 @@ const SAMPLES: Person[] = [
   { person: 'joan', files: [() => face('joan')] },
 ]
 
-/** Of the evaluation data; none where it is not at hand. */
+/** Photos of the evaluation data; none if it is not on this machine. */
 export function peopleOfEvaluation(): Person[] {
   return SETS.flatMap((set) => {
     const folder = join(EVALUATION_FACES, set)

@@ -7,7 +7,7 @@ import { MODELS_DIR } from '../support/models-dir.js'
 
 const LIMITS: ImageLimits = { maxPixels: 24_000_000, minSidePx: 64, minFacePx: 80, secondFaceRatio: 0.5 }
 
-/** @param packDir by default the baseline pack's */
+/** @param packDir folder of a pack; by default the baseline's */
 export async function loadPipeline(
   packDir = join(MODELS_DIR, 'baseline'),
   limits: Partial<ImageLimits> = {},

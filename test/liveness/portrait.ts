@@ -1,4 +1,4 @@
-/** A photo of a face as films are made from it: its pixels, and where the face is in distances between its eyes. */
+/** A photo of a face as material for films: its pixels, and the position of the face in distances between its eyes. */
 import sharp from 'sharp'
 import type { FrameFace } from '../../src/biometrics/measurements.js'
 import type { FacePipeline } from '../../src/biometrics/pipeline/face-pipeline.js'
@@ -12,15 +12,15 @@ export interface Portrait {
   pixels: Uint8Array
   width: number
   height: number
-  /** Where the middle between the eyes is, and what one distance between them is along the eyes, in pixels. */
+  /** Position of the middle between the eyes, and the vector of one distance between them along the eyes, in pixels. */
   origin: { x: number; y: number }
   axis: { x: number; y: number }
-  /** In distances between the eyes from their middle, x towards the person's left, y towards the mouth. */
+  /** Points in distances between the eyes from their middle, x towards the person's left, y towards the mouth. */
   nose: { x: number; y: number }
-  /** As the engine measures them, in degrees. */
+  /** Yaw and pitch as the engine measures them, in degrees. */
   yaw: number
   pitch: number
-  /** Good enough to enrol with, by the bounds of the pack. */
+  /** True if the photo is good enough to enroll with, by the bounds of the pack. */
   canEnrol: boolean
 }
 
@@ -30,7 +30,7 @@ export function lookAt(pipeline: FacePipeline, file: Uint8Array, imageIndex = 0)
     .then(({ face }) => face)
 }
 
-/** @throws BiometricError where the photo shows no face that can be meant */
+/** @throws BiometricError if the photo shows no usable face */
 export async function portraitOf(pipeline: FacePipeline, person: string, file: Buffer): Promise<Portrait> {
   const { landmarks, quality } = await lookAt(pipeline, file)
   const { data, info } = await sharp(file).rotate().removeAlpha().raw().toBuffer({ resolveWithObject: true })

@@ -1,4 +1,4 @@
-/** Films of every species, judged, and counted: what passes by each axis alone, and by both. */
+/** Judges films of every species, and counts those that pass by each axis, and by both. */
 
 import { drawSteps, MODES, type Step } from '../../src/biometrics/challenge/steps.js'
 import type { FacePipeline } from '../../src/biometrics/pipeline/face-pipeline.js'
@@ -12,7 +12,7 @@ export interface Row {
   turn: number
   nod: number
   both: number
-  /** How often each fault ended a whole film. */
+  /** Number of whole films that each fault ended. */
   faults: Record<string, number>
 }
 
@@ -23,9 +23,9 @@ export interface Presentations {
 
 const emptyRow = (): Row => ({ n: 0, turn: 0, nod: 0, both: 0, faults: {} })
 
-/** A film that is still to be made. */
+/** A film that is not rendered yet. */
 interface Filming {
-  /** Null for the person whose photo it is made of. */
+  /** The other person in the film; null if it shows only the person of the photo. */
   species: Species | null
   steps: Step[]
   shoot(): Promise<Film>
@@ -33,7 +33,10 @@ interface Filming {
 
 const HEADS_EACH = 2
 
-/** One film of every species and two of the head. Each has random numbers of its own, so that no film depends on which others are made. */
+/**
+ * One film of every species and two of the head. Each has random numbers of its own, so that no film depends on the
+ * choice of the others.
+ */
 export function filmingsOf(cast: Cast, index: number, seed: number): Filming[] {
   const names = [...Array<null>(HEADS_EACH).fill(null), ...(Object.keys(SPECIES) as Species[])]
   return names.flatMap((species, number) => {
@@ -74,7 +77,7 @@ function count(row: Row, { turn, nod, both, fault }: Judged): void {
   row.faults[name] = (row.faults[name] ?? 0) + 1
 }
 
-/** As Markdown: passed of all, with 95 % Wilson intervals. */
+/** Formats a Markdown table: films that passed, of all, with 95 % Wilson intervals. */
 export function tableOf({ bonaFide, species }: Presentations): string {
   const share = (passed: number, n: number) => {
     if (n === 0) return '–'

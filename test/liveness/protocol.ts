@@ -1,4 +1,4 @@
-/** Attacks on the protocol, as real calls: films that are right, sent wrongly. Every one must be refused. */
+/** Attacks on the protocol with real calls: correct films, sent wrongly. Every one must be refused. */
 import type { Step } from '../../src/biometrics/challenge/steps.js'
 import type { Random } from '../hostile/random.js'
 import { type ApiClient, type ApiResponse, apiClient } from '../support/client.js'
@@ -19,7 +19,7 @@ interface Frame {
 const ACTION = { type: 'payment', amount: '120.00' }
 const OTHER_ACTION = { type: 'payment', amount: '9120.00' }
 
-/** How frames of a film are falsified before they are sent for the challenge that they were made for. */
+/** Falsifications of a film's frames before they are sent for the challenge that they were made for. */
 const FALSIFIED: Record<string, (frames: Frame[], steps: readonly Step[]) => Frame[]> = {
   reordered: (frames, steps) => withImagesOf(frames, swapped(frames, 1, steps.length - 2)),
   reversed: (frames) =>
@@ -46,7 +46,7 @@ const FALSIFIED: Record<string, (frames: Frame[], steps: readonly Step[]) => Fra
     frames.map((frame) => ({ ...frame, step: frame.step === 0 ? 0 : steps.length - frame.step })),
 }
 
-/** The images of two steps exchanged, as many as the shorter one has. */
+/** Exchanges the images of two steps, as many as the shorter one has. */
 function swapped(frames: readonly Frame[], one: number, other: number): string[] {
   const at = (wanted: number) => frames.flatMap(({ step }, index) => (step === wanted ? [index] : []))
   const images = frames.map(({ image }) => image)
@@ -58,7 +58,7 @@ function swapped(frames: readonly Frame[], one: number, other: number): string[]
   return images
 }
 
-/** Every image a movement later than the steps say. */
+/** Sends every image a movement later than the steps say. */
 function shifted(frames: readonly Frame[], steps: number): Frame[] {
   const by = Math.round(frames.length / steps)
   const images = frames.map((_, at) => frames[(at + frames.length - by) % frames.length]!.image)
@@ -72,10 +72,10 @@ function withImagesOf(frames: readonly Frame[], images: readonly string[]): Fram
 export interface ProtocolResult {
   attacks: number
   accepted: number
-  /** Right films sent rightly: were they refused as well, the attacks would show nothing. */
+  /** Correct films that are sent correctly: if they were refused too, the attacks would show nothing. */
   controls: number
   controlsApproved: number
-  /** Per attack, what was answered. */
+  /** Responses by attack. */
   answers: Record<string, string[]>
 }
 
@@ -95,7 +95,7 @@ export class ProtocolCampaign {
     this.client = apiClient(service.url, service.key)
   }
 
-  /** @param rounds every attack so often, each time by another person and for another challenge */
+  /** @param rounds number of times for each attack, each with another person and another challenge */
   async run(rounds: number): Promise<ProtocolResult> {
     for (let round = 0; round < rounds; round++) await this.round(round)
     const { attacks, accepted, controls, controlsApproved, answers } = this
@@ -129,7 +129,7 @@ export class ProtocolCampaign {
     this.count('challenge_used_again', await this.send(user, ACTION, challenge, frames))
   }
 
-  /** Right frames for a challenge that was given for something else. */
+  /** Sends correct frames for a challenge that was issued for another action. */
   private async misused(cast: Cast, user: string, other: string): Promise<void> {
     const forOther = await this.filmed(cast, other)
     this.count(
@@ -157,7 +157,8 @@ export class ProtocolCampaign {
 
   private async filmed(cast: Cast, user: string): Promise<{ challenge: Challenge; frames: Frame[] }> {
     let challenge = await this.challenge(user)
-    // What asks for the same backwards is answered by its film reversed, or with two movements exchanged: no attack at all.
+    // A challenge that reads the same backwards is answered by its reversed film, or with two movements exchanged:
+    // that is no attack.
     while (challenge.steps.join() === challenge.steps.toReversed().join())
       challenge = await this.challenge(user)
     const film = await headFilm(cast, challenge.steps, this.random)

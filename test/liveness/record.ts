@@ -1,6 +1,6 @@
 /**
- * Records what the engine measures on films that this folder renders, for tests that judge measurements without pixels:
- * `node dist/test/liveness/record.js <folder>` writes one file a film, one frame a line.
+ * Records the engine's measurements of films that this folder renders, for tests that judge measurements without
+ * pixels: `node dist/test/liveness/record.js <folder>` writes one file a film, one frame a line.
  */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -16,7 +16,7 @@ import { portraitOf } from './portrait.js'
 const TURN: readonly Step[] = ['frontal', 'turn_left', 'frontal']
 const TURN_AND_NOD: readonly Step[] = ['frontal', 'turn_left', 'nod_down', 'frontal']
 
-/** By the name of its file. The seeds were chosen so that the films show what their names say. */
+/** Films by the name of their file. The seeds were chosen so that the films show what their names say. */
 const FILMS: Record<string, { steps: readonly Step[]; make: (cast: Cast) => Promise<Film> }> = {
   head: { steps: TURN_AND_NOD, make: (cast) => headFilm(cast, TURN_AND_NOD, new Random(3)) },
   'bent-paper': { steps: TURN, make: (cast) => SPECIES.print_bent_upright(cast, TURN, new Random(2)) },

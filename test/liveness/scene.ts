@@ -3,11 +3,11 @@ import sharp from 'sharp'
 import type { Random } from '../hostile/random.js'
 import type { Mesh } from './surface.js'
 
-/** How a mesh is turned about `pivot`, in degrees, and then shifted, in distances between the eyes. */
+/** Rotation of a mesh about `pivot`, in degrees, followed by a shift in distances between the eyes. */
 export interface Pose {
-  /** Positive to the person's left. */
+  /** Degrees, positive to the person's left. */
   yaw: number
-  /** Positive upward. */
+  /** Degrees, positive upward. */
   pitch: number
   roll: number
   pivot: readonly [x: number, y: number, z: number]
@@ -17,9 +17,9 @@ export interface Pose {
 export interface Camera {
   width: number
   height: number
-  /** Across the long side, in degrees. */
+  /** Angle of view across the long side, in degrees. */
   fieldOfView: number
-  /** From the origin, in distances between the eyes. */
+  /** Distance from the origin, in distances between the eyes. */
   distance: number
 }
 
@@ -43,13 +43,13 @@ export function renderFrame(things: readonly Thing[], camera: Camera, random: Ra
     .toBuffer()
 }
 
-/** Grey levels to either side. */
+/** Amplitude of the noise in gray levels. */
 const NOISE = 3
 
 export function addNoise(pixels: Uint8Array, random: Random): void {
   let state = random.below(2 ** 31) | 1
   for (let i = 0; i < pixels.length; i++) {
-    // xorshift: a million draws a frame.
+    // xorshift is fast enough for a million draws a frame.
     state ^= state << 13
     state ^= state >>> 17
     state ^= state << 5
@@ -68,7 +68,8 @@ function draw({ mesh, pose }: Thing, camera: Camera, pixels: Uint8Array, depths:
     const [bx, by, bz] = [seen[3 * b]!, seen[3 * b + 1]!, seen[3 * b + 2]!]
     const [cx, cy, cz] = [seen[3 * c]!, seen[3 * c + 1]!, seen[3 * c + 2]!]
     const area = (bx - ax) * (cy - ay) - (by - ay) * (cx - ax)
-    // What faces away is the photo's back: paper's is not looked at, and a head's is behind its front.
+    // A triangle that faces away shows the photo's back: paper's back is never visible, and a head's is behind its
+    // front.
     if (area <= 0) continue
     const [left, right] = span(ax, bx, cx, width)
     const [top, bottom] = span(ay, by, cy, height)
@@ -93,10 +94,10 @@ function draw({ mesh, pose }: Thing, camera: Camera, pixels: Uint8Array, depths:
   }
 }
 
-/** So that no pixel falls between two triangles. */
+/** Overlap in pixels, so that no pixel falls between two triangles. */
 const EDGE = 1e-4
 
-/** Whole pixels inside the picture, from first to last. */
+/** First and last whole pixel inside the picture. */
 function span(a: number, b: number, c: number, size: number): [number, number] {
   return [Math.max(0, Math.ceil(Math.min(a, b, c))), Math.min(size - 1, Math.floor(Math.max(a, b, c)))]
 }
@@ -128,7 +129,7 @@ function project(vertices: Float32Array, pose: Pose, camera: Camera): Float32Arr
   return seen
 }
 
-/** Bilinear; of the nearest pixel beyond the photo's edges. */
+/** Bilinear sample; beyond the photo's edges that of the nearest pixel. */
 function sample(
   photo: { pixels: Uint8Array; width: number; height: number },
   u: number,

@@ -1,6 +1,6 @@
 /**
- * What a film shows, as meshes that carry a photo. Lengths are in distances between the eyes; the origin is the middle between
- * them, x towards the person's left, y downward, z towards the camera.
+ * Objects of a film, as meshes that carry a photo. Lengths are in distances between the eyes; the origin is the
+ * middle between them, x towards the person's left, y downward, z towards the camera.
  */
 import type { Portrait } from './portrait.js'
 
@@ -14,10 +14,10 @@ export interface Mesh {
   portrait: Portrait
 }
 
-/** Where a point of a patch is in space; null where there is nothing. */
+/** Position of a patch's point in space; null where there is nothing. */
 type Shape = (x: number, y: number) => readonly [x: number, y: number, z: number] | null
 
-/** Which point of the photo it shows. By default a patch is a part of the photo. */
+/** Point of the photo that it shows. By default a patch is a part of the photo. */
 type Texture = (x: number, y: number) => readonly [x: number, y: number]
 
 interface Patch {
@@ -66,18 +66,18 @@ function meshOf(portrait: Portrait, patch: Patch, shape: Shape, textureAt: Textu
 
 /** Half axes of a head whose eyes are 63 mm apart: 164 mm wide, 252 mm high, 189 mm deep. */
 const HEAD = { width: 1.3, height: 2, depth: 1.5, centre: 0.05 } as const
-/** How far the nose stands out of it, and how broad it is. */
+/** Height and breadth of the nose. */
 const NOSE = { height: 0.45, breadth: 0.17, underside: 0.12 } as const
 
-/** Exponents of its outline: 2 is an ellipse, more is steeper. A forehead goes back, a chin does not. */
+/** Exponents of its outline: 2 is an ellipse, more is steeper. A forehead recedes, a chin does not. */
 const STEEPNESS = { crown: 2.6, chin: 4 } as const
 
-/** So far round to either side, in radians: beyond the ears, so that no edge is seen where the head is turned. */
+/** Half angle of the surface, in radians: beyond the ears, so that no edge is seen when the head is turned. */
 const ROUND = 2.4
 
 /**
- * An ellipsoid, steep at the chin, with a nose. Behind the ears, where the photo ends, it shows once more what is before
- * them.
+ * An ellipsoid, steep at the chin, with a nose. Behind the ears, where the photo ends, it repeats the photo's part
+ * before them.
  */
 export function head(portrait: Portrait): Mesh {
   const { nose } = portrait
@@ -88,7 +88,7 @@ export function head(portrait: Portrait): Mesh {
     return NOSE.height * along * Math.exp(-(aside ** 2 + below ** 2) / 2)
   }
   const { width, height, depth, centre } = HEAD
-  /** Of the ellipsoid at this height, as shares of the largest. */
+  /** Width and depth of the ellipsoid at this height, as shares of the largest. */
   const girth = (y: number) => {
     const steepness = y < centre ? STEEPNESS.crown : STEEPNESS.chin
     return Math.sqrt(Math.max(1 - Math.abs((y - centre) / height) ** steepness, 0))
@@ -107,10 +107,10 @@ export function head(portrait: Portrait): Mesh {
   )
 }
 
-/** Below the chin, and so far behind the face that a head that nods stays before it. */
+/** Position of the body below the chin, and so far behind the face that a nodding head stays before it. */
 const TORSO = { top: 1.6, z: -2 } as const
 
-/** What is below the head, where the photo shows it: a detector expects no head without it. */
+/** The body below the head, if the photo shows it: a detector expects no head without it. */
 export function torso(portrait: Portrait): Mesh {
   const sheet = sheetOf(portrait)
   const patch = { ...sheet, top: TORSO.top, bottom: Math.max(sheet.bottom, TORSO.top + STEP) }
@@ -120,11 +120,11 @@ export function torso(portrait: Portrait): Mesh {
 export interface Bend {
   /** The line that stays straight: `vertical` bends the sheet as a column is round. */
   axis: 'vertical' | 'horizontal'
-  /** Of the column; negative where the sheet is hollow towards the camera. */
+  /** Radius of the column; negative if the sheet is hollow towards the camera. */
   radius: number
 }
 
-/** What is cut out of a print to look through. */
+/** Parts that are cut out of a print to look through. */
 const EYE_HOLE = { width: 0.27, height: 0.15, aside: 0.5 } as const
 
 const isInEye = (x: number, y: number) =>
@@ -138,7 +138,7 @@ export function print(portrait: Portrait, options: { bend?: Bend; withoutEyes?: 
     if (!bend) return [x, y, 0]
     const { radius } = bend
     const along = bend.axis === 'vertical' ? x : y
-    // Paper bends round to its half at most.
+    // Paper bends at most half around.
     const angle = along / radius
     if (Math.abs(angle) > Math.PI / 2) return null
     const [across, depth] = [radius * Math.sin(angle), radius * (Math.cos(angle) - 1)]
@@ -146,12 +146,12 @@ export function print(portrait: Portrait, options: { bend?: Bend; withoutEyes?: 
   })
 }
 
-/** The eyes and what is around them, flat: what moves behind a print without eyes. */
+/** The eyes and their surroundings, flat: they move behind a print without eyes. */
 export function eyes(portrait: Portrait): Mesh {
   return meshOf(portrait, { left: -1, right: 1, top: -0.4, bottom: 0.4 }, (x, y) => [x, y, 0])
 }
 
-/** Of a photo's face: what a sheet shows around it at most, so that it is not cut off by the frame's edges everywhere. */
+/** Largest part of a photo that a sheet shows around the face, so that the frame's edges do not always cut it off. */
 const SHEET = { aside: 2.6, above: 2.6, below: 3.2 } as const
 
 function sheetOf({ origin, axis, width, height }: Portrait): Patch {

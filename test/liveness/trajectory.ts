@@ -1,10 +1,13 @@
-/** How something in front of the camera moves when it follows a challenge: from the middle out, and back, without a jump. */
+/**
+ * Movement of an object in front of the camera that follows a challenge: from the middle out, and back, without a
+ * jump.
+ */
 import type { FrameNote } from '../../src/biometrics/challenge/active-geometry.js'
 import { CAPTURE } from '../../src/biometrics/challenge/capture-limits.js'
 import { modeOf, type Step } from '../../src/biometrics/challenge/steps.js'
 import type { Random } from '../hostile/random.js'
 
-/** Where it is when a frame is taken: degrees from the middle, and distances between the eyes. */
+/** Pose at the time of a frame: degrees from the middle, and distances between the eyes. */
 export interface Moment extends FrameNote {
   yaw: number
   pitch: number
@@ -12,25 +15,25 @@ export interface Moment extends FrameNote {
   shift: readonly [x: number, y: number, z: number]
 }
 
-/** How far a movement goes, in degrees. */
+/** Angles of a movement, in degrees. */
 export interface Reach {
   turn: readonly [least: number, most: number]
   nod: readonly [least: number, most: number]
 }
 
-/** What people do who are asked to turn and to nod clearly. */
+/** Angles of people who are asked to turn and to nod clearly. */
 export const ORDINARY: Reach = { turn: [26, 38], nod: [18, 28] }
 
 const MIDDLE_MS = [800, 1100] as const
-/** Between the instruction and the movement. */
+/** Milliseconds between the instruction and the movement. */
 const REACTION_MS = [150, 350] as const
 const OUTWARD_MS = [600, 1000] as const
 const HOLD_MS = [100, 300] as const
 const FRAMES_A_SECOND = [5, 8] as const
-/** Of an interval between two frames. */
+/** Variation of the interval between two frames. */
 const UNEVENNESS = 0.12
 
-/** One per frame, as many as a challenge takes. */
+/** Poses, one per frame, as many as a challenge takes. */
 export function trajectory(steps: readonly Step[], reach: Reach, random: Random): Moment[] {
   const plan = planOf(steps, reach, random)
   const lengthMs = plan.at(-1)!.endMs
@@ -54,7 +57,7 @@ export function trajectory(steps: readonly Step[], reach: Reach, random: Random)
   return moments
 }
 
-/** What is done for a step, by the film's clock. */
+/** Movement for a step, by the film's clock. */
 export interface Part {
   step: Step
   startMs: number
@@ -104,7 +107,7 @@ function ease(share: number): number {
   return (1 - Math.cos(Math.PI * share)) / 2
 }
 
-/** Nobody holds still: slow waves and a tremor. */
+/** Small movements of a person who tries to hold still: slow waves and a tremor. */
 export function swayOf(random: Random): (atMs: number) => Omit<Moment, 'step' | 'tMs'> {
   const wave = (size: number) => {
     const phase = 2 * Math.PI * random.next()

@@ -71,7 +71,7 @@ describe.each(CASES)('$network at $side px', ({ network, side, dims, reference, 
     expect(maxAbsDiff(output.data, reference(image))).toBeLessThan(tolerance)
   })
 
-  test('a batch gives what its images give alone', async () => {
+  test('a batch gives the results of its single images', async () => {
     const images = [noise(side, 1), await squareOf(demoPhoto(3), FACE, side)]
     const batch = await pack.run(network, images)
     expect(batch.dims).toEqual([images.length, ...dims.slice(1)])

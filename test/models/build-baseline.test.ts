@@ -68,7 +68,7 @@ test('the pack has the pinned bytes', async () => {
   for (const { file, bytes } of files) expect((await readFile(join(dir, file))).byteLength).toBe(bytes)
 })
 
-test('pack.json names the files that lie beside it', async () => {
+test('pack.json names the files in its folder', async () => {
   const { dir } = built
   const pack = JSON.parse(await readFile(join(dir, 'pack.json'), 'utf8'))
   const hashes = await hashesOf(dir)
@@ -117,7 +117,7 @@ test('missing weights are refused with advice', async () => {
   await expect(buildBaseline({ outDir, weightsDir: join(root, 'nothing') })).rejects.toThrow(/npm ci/)
 })
 
-test('a complete pack is left alone, without a look at the weights', async () => {
+test('a complete pack is kept without reading the weights', async () => {
   await cp(built.dir, outDir, { recursive: true })
   const longAgo = new Date('2020-01-01')
   await utimes(join(outDir, 'pack.json'), longAgo, longAgo)

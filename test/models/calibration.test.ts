@@ -1,4 +1,4 @@
-/** What comes with a pack as its calibration was measured with the networks that the pack has. */
+/** The calibration that comes with a pack was measured with the pack's networks. */
 import { expect, test } from 'vitest'
 import { baselinePackDocument } from '../../models/baseline/pack-document.js'
 import { type CalibratedPack, shippedCalibration } from '../../models/calibration/shipped.js'
@@ -29,6 +29,6 @@ test.each(Object.entries(DOCUMENTS))('%s', (name, document) => {
   const point = calibration.points.find(({ fmr }) => fmr === 1e-4)!
   expect(point.fmr_ci95[1]).toBeLessThanOrEqual(1e-4)
   expect(point.fnmr).toBeLessThan(MISSES[pack])
-  // Of fewer people a rate would say more about one of them than about the group.
+  // With fewer people a rate would describe one of them rather than the group.
   for (const { people } of calibration.groups) expect(people).toBeGreaterThanOrEqual(10)
 })

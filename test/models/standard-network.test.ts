@@ -19,7 +19,7 @@ const TOLERANCE = 6e-5
 const { bytes, missing } = await findEmbedderModel()
 if (missing) console.warn(`The embedder's tests are skipped: ${missing}`)
 
-/** As the pack says: (x - 127.5) / 128. */
+/** Input as the pack normalizes it: (x - 127.5) / 128. */
 const scaled = (image: Tensor) => map(image, (value) => (value - 127.5) / 128)
 
 async function run(onnx: Uint8Array, images: Tensor[]): Promise<Float32Array[]> {
@@ -43,7 +43,7 @@ const maxAbsDiff = (a: ArrayLike<number>, b: ArrayLike<number>) =>
   Math.max(...Array.from(a, (value, i) => Math.abs(value - b[i]!)))
 
 test.skipIf(missing)(
-  'equals the TensorFlow Lite graph, alone and in a batch, and has the pinned bytes',
+  'the network equals the TensorFlow Lite graph, singly and in a batch, and has the pinned bytes',
   async () => {
     const model = readTfliteModel(bytes!)
     const onnx = buildMobileFaceNetGraph(model).encode()

@@ -16,7 +16,7 @@ describe('the simulated disk', () => {
   const write = (inode: bigint, offset: number, text: string) =>
     ({ kind: 'write', inode, offset, data: Buffer.from(text) }) as const
 
-  it('loses names whose folder was not synced, and contents that were not', () => {
+  it('loses names whose folder was not synced, and contents that were not synced', () => {
     const disk = new Disk('/disk')
     disk.apply({ kind: 'create', path: '/disk/a', inode: 1n })
     disk.apply(write(1n, 0, 'synced'))
@@ -32,7 +32,7 @@ describe('the simulated disk', () => {
     expect(seen(disk, NONE)).toEqual({ '/disk/a': 'synced' })
   })
 
-  it('leaves an empty file where one was moved into place before it was synced', () => {
+  it('leaves an empty file after a move into place before the sync', () => {
     const disk = new Disk('/disk')
     disk.apply({ kind: 'create', path: '/disk/a.tmp', inode: 1n })
     disk.apply(write(1n, 0, 'text'))
@@ -41,7 +41,7 @@ describe('the simulated disk', () => {
     expect(seen(disk, NONE)).toEqual({ '/disk/a': '' })
   })
 
-  it('loses a synced file with the folder that nobody synced the name of', () => {
+  it('loses a synced file when the name of its folder was not synced', () => {
     const disk = new Disk('/disk')
     disk.apply({ kind: 'mkdir', path: '/disk/made' })
     disk.apply({ kind: 'create', path: '/disk/made/a', inode: 1n })
@@ -51,7 +51,7 @@ describe('the simulated disk', () => {
     expect(seen(disk, ALL)).toEqual({ '/disk/made/a': '' })
   })
 
-  it('tears writes at the bounds of sectors', () => {
+  it('tears writes at sector boundaries', () => {
     const disk = new Disk('/disk')
     disk.apply({ kind: 'create', path: '/disk/a', inode: 1n })
     disk.apply({ kind: 'sync-folder', path: '/disk' })
@@ -63,7 +63,7 @@ describe('the simulated disk', () => {
       const sectors = Array.from({ length: content.length / 512 }, (_, at) =>
         content.subarray(at * 512, at * 512 + 512),
       )
-      // Each whole or not there.
+      // Each sector is written as a whole or not at all.
       for (const sector of sectors) expect(new Set(sector).size).toBe(1)
       kept.add(sectors.map((sector) => (sector[0] === 0 ? '.' : 'x')).join(''))
     }
@@ -74,7 +74,7 @@ describe('the simulated disk', () => {
 })
 
 it.skipIf(obstacle() !== null)(
-  'a power cut at any point leaves a whole database, with everything that was confirmed',
+  'a power cut at any point leaves a complete database, with everything that was confirmed',
   async () => {
     const findings: string[] = []
     const { verdict, events } = await runCampaign({
@@ -86,7 +86,7 @@ it.skipIf(obstacle() !== null)(
     const { acknowledged, ...result } = verdict
     expect(result).toEqual({ images: IMAGES, lost: 0, corrupt: 0 })
     expect(acknowledged).toBeGreaterThan(500)
-    // Had the workload been spared one of them, its images would prove nothing of it.
+    // A workload without one of these operations would prove nothing about it.
     for (const kind of [
       'mkdir',
       'create',

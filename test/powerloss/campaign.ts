@@ -11,13 +11,13 @@ export interface Options {
   images: number
   seed: number
   progress?: (done: number) => void
-  /** Told of each finding; `keep` copies the image to a folder. */
+  /** Called for each finding; `keep` copies the image to a folder. */
   onFinding?: (finding: string, keep: (folder: string) => void) => void
 }
 
 export interface Verdict {
   images: number
-  /** Promises that the run was given: transactions, backups, a restore. */
+  /** Number of promises that the workload was given: transactions, backups, a restore. */
   acknowledged: number
   lost: number
   corrupt: number
@@ -25,11 +25,11 @@ export interface Verdict {
 
 export interface Campaign {
   verdict: Verdict
-  /** Of the recording. */
+  /** Number of recorded events by kind. */
   events: Record<string, number>
 }
 
-/** First the extremes, of which every file system has one or the other; then whatever chance brings. */
+/** The extremes come first, because every file system has one or the other; then random ones. */
 const EXTREMES: readonly Survival[] = [
   { contents: 'none', names: 'none' },
   { contents: 'none', names: 'all' },
@@ -86,8 +86,8 @@ async function replay({ root, events }: Recording, options: Options): Promise<Ca
 }
 
 /**
- * Which images are made after which event: every other one spread over all events, the others over those that are no writes, of
- * which there are few: where files are made, moved, cut and synced. Chance and the extremes take turns in both.
+ * Decides which images are made after which event. Half of them are spread over all events, the other half over the few events that are not
+ * writes: where files are created, moved, truncated and synced. Both halves alternate between random images and the extremes.
  */
 function plan(events: Recording['events'], images: number, random: Random): Map<number, Survival[]> {
   const all = events.map((_, index) => index)
@@ -95,7 +95,7 @@ function plan(events: Recording['events'], images: number, random: Random): Map<
   const cuts = new Map<number, Survival[]>()
   for (let image = 0; image < images; image++) {
     const among = image % 2 === 0 ? all : rare
-    // One in every stretch of the same length, so that none is left out, and not always the same one.
+    // One event in every interval of the same length, at a random position, so that no part is left out.
     const at =
       among[Math.min(among.length - 1, Math.floor(((image + random.next()) * among.length) / images))]!
     const survival = image % 4 < 2 ? BY_CHANCE : EXTREMES[(image >> 2) % EXTREMES.length]!
@@ -104,7 +104,7 @@ function plan(events: Recording['events'], images: number, random: Random): Map<
   return cuts
 }
 
-/** With everything that was recorded, the disk is what the workload left: else something went past the recorder. */
+/** Checks that the disk with all recorded changes is what the workload left: otherwise a change went past the recorder. */
 function assertComplete(root: string, events: Recording['events']): void {
   const disk = new Disk(root)
   for (const event of events) if (event.kind !== 'mark') disk.apply(event)
@@ -122,7 +122,7 @@ function filesBelow(folder: string): string[] {
     .flatMap((path) => (statSync(path).isDirectory() ? filesBelow(path) : [path]))
 }
 
-/** In the place of the recorded one: journals name each other by their full paths. */
+/** Writes the image to the folder of the recording, because journals name each other by their full paths. */
 function putOnDisk({ folders, files }: Image, root: string): void {
   rmSync(root, { recursive: true, force: true })
   mkdirSync(root)

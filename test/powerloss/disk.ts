@@ -1,6 +1,6 @@
 /**
- * A disk that keeps no more promises than POSIX makes: what a file holds is safe once the file was synced, and that it is there,
- * under its name, once its folder was. Of everything else any part may be on the disk when the power goes.
+ * A simulated disk that promises no more than POSIX: the contents of a file are safe once the file was synced, and its name once its folder
+ * was. Any part of all other changes may be on the disk when the power is cut.
  */
 import { dirname } from 'node:path'
 import type { Random } from '../hostile/random.js'
@@ -18,25 +18,25 @@ type NameChange =
 
 interface DiskFile {
   synced: Buffer
-  /** Since the last sync. */
+  /** Changes since the last sync. */
   pending: Change[]
 }
 
 interface DiskFolder {
-  /** By full path. */
+  /** Entries by full path. */
   synced: Map<string, Entry>
   pending: NameChange[]
 }
 
-/** How much of what was not synced is on the disk. */
+/** How much of the changes that were not synced is on the disk. */
 export interface Survival {
-  /** Of changes to files. */
+  /** Changes to the contents of files. */
   contents: 'none' | 'all' | 'some'
-  /** Of changes to names, which a file system keeps in their order within a folder. */
+  /** Changes to names, which a file system keeps in their order within a folder. */
   names: 'none' | 'all' | 'some'
 }
 
-/** Files by path; those not in it are not there. */
+/** Contents of files by path; other files do not exist. */
 export interface Image {
   folders: string[]
   files: Map<string, Buffer>
@@ -50,7 +50,7 @@ export class Disk {
   private readonly folders = new Map<string, DiskFolder>()
   private readonly top: DiskFolder = { synced: new Map(), pending: [] }
 
-  /** @param root a folder that is there, and empty */
+  /** @param root an empty folder */
   constructor(root: string) {
     this.folders.set(root, this.top)
   }
@@ -104,7 +104,7 @@ export class Disk {
     }
   }
 
-  /** What the disk might hold were the power cut now. */
+  /** Contents that the disk may have after a power cut at this moment. */
   image(survival: Survival, random: Random): Image {
     const image: Image = { folders: [], files: new Map() }
     // Some machines lose nearly everything, others nearly nothing.
@@ -180,7 +180,7 @@ function contentOf(
   let end = synced.length
   for (const change of changes) {
     if ('size' in change) {
-      // What lies beyond reads as zeros when the file grows again.
+      // Data beyond the cut read as zeros when the file grows again.
       if (change.size < end) content.fill(0, change.size, end)
       end = change.size
     } else {
@@ -191,7 +191,7 @@ function contentOf(
   return content.subarray(0, end)
 }
 
-/** The whole change, nothing of it, or those of its sectors that made it. */
+/** Splits a change into the parts that reached the disk: all of it, nothing, or some of its sectors. */
 function survivingParts(change: Change, random: Random, chance: number): Change[] {
   if ('size' in change || random.next() >= TORN) return random.next() < chance ? [change] : []
   const sector = random.pick(SECTORS)

@@ -1,4 +1,4 @@
-/** Opens what a power cut left, as the next start does, and holds it against what was promised before the cut. */
+/** Opens the files that a power cut left, as the next start does, and compares them with what was promised before the cut. */
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { openCore } from '../../src/app/core.js'
@@ -18,7 +18,7 @@ import {
   tablesOf,
 } from './places.js'
 
-/** Lost: what was confirmed is not there. Corrupt: what is there is not whole. */
+/** Lost: confirmed data are missing. Corrupt: the data are damaged. */
 export class Finding extends Error {
   constructor(
     readonly kind: 'lost' | 'corrupt',
@@ -28,12 +28,12 @@ export class Finding extends Error {
   }
 }
 
-/** A backup leaves out the kept responses that erasure would not reach in it. */
+/** A backup leaves out kept responses that an erasure would not reach in it. */
 const NOT_IN_BACKUPS = ['idempotency']
-/** A restore says so in every log. */
+/** A restore adds an entry to every audit log. */
 const CHANGED_BY_RESTORE = [...NOT_IN_BACKUPS, 'audit', 'audit_seal']
 
-/** @param root of the image @throws Finding */
+/** @param root folder of the image @throws Finding */
 export async function examine(root: string, expected: Expected): Promise<void> {
   examinePassword(root, expected)
   const config = configOf(root)
@@ -75,7 +75,7 @@ async function openWhole(config: Config): Promise<Tables> {
   }
 }
 
-/** A state as it was after a whole commit: the last one that somebody was told of, or one since. */
+/** Checks that the tables are in a state after a whole commit: the last acknowledged one, or a later one. */
 function assertState(tables: Tables, { states, reached, told }: Expected): void {
   const isAnyOf = (some: readonly Tables[]) => some.some((state) => isSame(state, tables))
   if (isAnyOf(states.slice(told - 1, reached + 1))) return
@@ -102,7 +102,7 @@ function examineBackup(root: string, copy: string, state: Tables): void {
   }
 }
 
-/** What the power ended is begun again, as an operator would: what it left must not be in the way. */
+/** Makes an interrupted backup again, as an operator would: what the cut left must not prevent it. */
 async function backUpAgain(root: string, copy: string, state: Tables): Promise<void> {
   const file = copyFile(root, copy)
   if (!existsSync(file)) {
@@ -130,7 +130,7 @@ async function examineRestored(
     if (restored && !isSame(tables, restored))
       throw new Finding('corrupt', 'the restored database holds something else')
   } else if (restoreUnderWay !== null) {
-    // Of another copy, so that nothing of the first attempt may be left in it.
+    // Restores another copy, so that nothing of the first attempt may be left in it.
     const [copy, state] = [...backups].find(([name]) => name !== restoreUnderWay)!
     await restoreDatabase(config, copyFile(root, copy), keysFile(root)).catch((error: Error) => {
       throw new Finding('corrupt', `a restore after the cut: ${error.message}`)

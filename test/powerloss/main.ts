@@ -1,4 +1,4 @@
-/** `npm run test:powerloss`: as many power cuts as asked for; the last line on stdout is the result. */
+/** `npm run test:powerloss`: makes as many power cuts as asked for. The last line on stdout is the result. */
 import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -7,7 +7,7 @@ import { runCampaign } from './campaign.js'
 import { obstacle } from './record.js'
 
 const PROGRESS_EVERY = 1000
-/** Images of findings that are kept, to be looked at. */
+/** Number of images with findings that are kept for inspection. */
 const MAX_KEPT = 10
 
 const { images, seed } = new Command()

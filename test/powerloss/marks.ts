@@ -1,38 +1,38 @@
-/** What the workload says between its calls to the disk, and what it therefore expects of any disk image made later. */
+/** Reports of the workload between its calls to the disk, from which follows what any later disk image must contain. */
 
-/** A digest a table, by name. */
+/** A digest of each table, by its name. */
 export type Tables = Record<string, string>
 
 export type Mark =
-  /** The database now holds another state: after a commit, whoever waits for it not told yet. */
+  /** The database has another state after a commit that was not acknowledged yet. */
   | { kind: 'state'; tables: Tables }
-  /** Somebody was told that the latest state is on the disk. */
+  /** The latest state was acknowledged to a caller. */
   | { kind: 'acknowledged' }
   | { kind: 'password made' }
   | { kind: 'backup begun' | 'backup made'; copy: string }
-  /** Users are about to be erased, or keys changed: the copies open with later keys, or with fewer users. */
+  /** Users are about to be erased, or keys changed: from now on copies open with later keys, or with fewer users. */
   | { kind: 'backups outdated' }
   | { kind: 'restore begun'; copy: string }
   | { kind: 'restored'; tables: Tables }
 
 export interface Expected {
-  /** Every state that the database had, in order. */
+  /** Every state of the database, in order. */
   states: readonly Tables[]
-  /** How many of them there were when the power was cut; one more may be on its way. */
+  /** Number of states when the power was cut; one more may have been on its way. */
   reached: number
-  /** Of those, how many somebody was told of: the last of them is the least there may be. */
+  /** Number of states that were acknowledged: the database must be in the last of them or a later one. */
   told: number
-  /** How many promises were kept so far. */
+  /** Number of acknowledged promises so far. */
   acknowledged: number
   isPasswordMade: boolean
-  /** By name of the copy: the database's state that is in it. */
+  /** Index of the state in each backup, by the name of the copy. */
   backups: ReadonlyMap<string, number>
   backupUnderWay: string | null
   restoreUnderWay: string | null
   restored: Tables | null
 }
 
-/** Reads marks in their order. */
+/** Reads the marks in their order. */
 export class Expectations {
   private expected: Expected = {
     states: [],
@@ -46,7 +46,7 @@ export class Expectations {
     restored: null,
   }
 
-  /** @param marks of the whole recording: the state that was on its way is known by what came of it */
+  /** @param marks of the whole recording, because the state that was on its way is known only from later marks */
   constructor(marks: readonly Mark[]) {
     this.expected.states = marks.flatMap((mark) => (mark.kind === 'state' ? [mark.tables] : []))
   }

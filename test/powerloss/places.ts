@@ -1,4 +1,4 @@
-/** Where the workload keeps what, below the root of a disk. */
+/** Paths of the workload's files, below the root of a disk. */
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
@@ -8,11 +8,11 @@ import type { Tables } from './marks.js'
 export const PASSWORD = 'the password of the operator\n'
 
 export function configOf(root: string): Config {
-  // Two folders that nobody made: the first start does.
+  // Two folders that do not exist: the first start makes them.
   return loadConfig({ COUNTERSIGN_DATA_DIR: join(root, 'srv', 'countersign') })
 }
 
-/** The same keys, another database. */
+/** Configuration with the same keys and another database. */
 export function restoredConfigOf(root: string): Config {
   return { ...configOf(root), database: `sqlite:${join(root, 'restored', 'countersign.db')}` }
 }
@@ -22,7 +22,7 @@ export const backupsFolder = (root: string) => join(root, 'backups')
 export const copyFile = (root: string, copy: string) => join(backupsFolder(root), `${copy}.db`)
 export const keysFile = (root: string) => join(backupsFolder(root), 'countersign.keys')
 
-/** What a database holds, seen through a connection of its own. */
+/** Digests of all tables, read over a separate connection. */
 export function tablesOf(file: string): Tables {
   const database = new Database(file, { readonly: true })
   try {
@@ -38,7 +38,7 @@ export function tablesOf(file: string): Tables {
   }
 }
 
-/** Put together by SQLite: row by row in JavaScript it would take most of an image's time. */
+/** Computed by SQLite: in JavaScript, row by row, it would take most of the time of an image. */
 function digest(database: Database.Database, table: string): string {
   const columns = database.pragma(`table_info(${table})`) as Array<{ name: string }>
   const row = columns.map(({ name }) => `quote(${name})`).join(` || ',' || `)
@@ -46,7 +46,7 @@ function digest(database: Database.Database, table: string): string {
   return createHash('sha256').update(String(text)).digest('base64url')
 }
 
-/** @param except tables that are left out of account */
+/** @param except tables that are not compared */
 export function isSame(a: Tables, b: Tables, except: readonly string[] = []): boolean {
   const names = new Set([...Object.keys(a), ...Object.keys(b)])
   return [...names].every((name) => except.includes(name) || a[name] === b[name])

@@ -1,4 +1,4 @@
-/** Runs the workload with every change to its disk written down. */
+/** Runs the workload and records every change to its disk. */
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -13,12 +13,12 @@ export interface Recording {
 
 const MEMORY = '/dev/shm'
 
-/** Where images are made: in memory, where there is such a place. */
+/** Folder in which images are made: in memory, when the machine has such a file system. */
 export function scratchFolder(): string {
   return mkdtempSync(join(existsSync(MEMORY) ? MEMORY : tmpdir(), 'countersign-powerloss-'))
 }
 
-/** What keeps a recording from being made here; null where nothing does. */
+/** Names what this machine lacks for a recording; null when nothing is missing. */
 export function obstacle(): string | null {
   if (process.platform !== 'linux') return 'calls are recorded by LD_PRELOAD, which is Linux'
   const { header } = process.report.getReport() as { header: { glibcVersionRuntime?: string } }
@@ -28,7 +28,7 @@ export function obstacle(): string | null {
   return null
 }
 
-/** @param folder where to work; the disk is `disk` in it @throws Error when the workload failed */
+/** @param folder in which to work; the disk is its subfolder `disk` @throws Error when the workload failed */
 export function record(folder: string): Recording {
   const [root, log, library] = [join(folder, 'disk'), join(folder, 'log'), join(folder, 'recorder.so')]
   const source = packageFile('test', 'powerloss', 'recorder.c')

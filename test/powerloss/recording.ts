@@ -1,4 +1,4 @@
-/** What test/powerloss/recorder.c wrote down, as events in their order. */
+/** The output of test/powerloss/recorder.c, as events in their order. */
 
 export type FileEvent =
   | { kind: 'create'; path: string; inode: bigint }
@@ -13,7 +13,7 @@ export type FileEvent =
 export type RecordedEvent = FileEvent | { kind: 'mark'; text: string }
 
 const HEADER_BYTES = 28
-/** By the recorder's numbers, from 1. */
+/** Kinds by the recorder's numbers, which begin with 1. */
 const KINDS = [
   'create',
   'mkdir',

@@ -1,16 +1,16 @@
 /**
- * The real store with the real operations, on a disk that is recorded: first start, tenants and keys, users enrolled, verified and
- * erased, backups, a new master key, a restart, a restore. Run by `record`.
+ * Runs the real store and the real operations on a recorded disk: first start, tenants and keys, users enrolled, verified and erased,
+ * backups, a new master key, a restart, a restore. Started by `record`.
  */
 import { createHash, randomBytes } from 'node:crypto'
 import { closeSync, fsyncSync, mkdirSync, openSync, writeSync } from 'node:fs'
-import { COMMAND_LINE } from '../../src/admin/operation.js'
 import { type Core, findKeys, openCore } from '../../src/app/core.js'
+import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
 import { restoreDatabase } from '../../src/cli/backup.js'
 import { sqliteFile } from '../../src/config/config.js'
 import { keepKeyFile, newMasterKey, replaceKeyFile } from '../../src/crypto/master-key.js'
 import { Idempotency } from '../../src/idempotency/idempotency.js'
-import { finish, prepare } from '../../src/keys/master-key-rotation.js'
+import { finishMasterKey, prepareMasterKey } from '../../src/keys/master-key-rotation.js'
 import { DAY_MS, systemClock } from '../../src/lib/clock.js'
 import { createDurably } from '../../src/lib/durable-file.js'
 import type { TenantRecord } from '../../src/storage/records.js'
@@ -29,7 +29,7 @@ import {
 
 const { POWERLOSS_ROOT: root, POWERLOSS_MARKS: marksFile } = process.env as Record<string, string>
 const DIMENSIONS = 64
-/** Enough for the log to be copied back (at 1000 pages) and to begin anew, beside commits. */
+/** Enough for the log to be copied back (at 1000 pages) and restarted during commits. */
 const ROUNDS = 120
 const AT_ONCE = 4
 
@@ -92,7 +92,7 @@ await restoreDatabase(restored, copyFile(root!, 'third'), keysFile(root!))
 mark({ kind: 'restored', tables: tablesOf(sqliteFile(restored)) })
 await core.store.close()
 
-/** Notes every state, and everybody who is told that it is on the disk. */
+/** Opens the core, and marks every state and every acknowledgement. */
 async function open(): Promise<Core> {
   const opened = await openCore(config, systemClock, { serving: true })
   const { store } = opened
@@ -107,7 +107,7 @@ async function open(): Promise<Core> {
   return opened
 }
 
-/** Those of one turn of the event loop share a commit. */
+/** Runs calls in one turn of the event loop, so that they share a commit. */
 async function atOnce(names: string[], work: (user: string, tenant: TenantRecord) => Promise<void>) {
   for (let from = 0; from < names.length; from += AT_ONCE)
     await Promise.all(
@@ -118,7 +118,7 @@ async function atOnce(names: string[], work: (user: string, tenant: TenantRecord
 async function verifyAll(rounds: number, names = users): Promise<void> {
   for (let round = 0; round < rounds; round++) {
     await atOnce(names, verify)
-    // As between requests: what the thread that copies the log back has done is heard.
+    // The event loop runs between requests, so that the result of the checkpoint thread arrives.
     await new Promise(setImmediate)
   }
 }
@@ -127,7 +127,7 @@ function embedding(): Float32Array {
   return Float32Array.from({ length: DIMENSIONS }, () => random.next() - 0.5)
 }
 
-/** As a call of the API: effect, kept response and audit entry in one transaction. */
+/** Runs a call as the API does: effect, kept response and audit entry in one transaction. */
 async function call(user: string, tenant: TenantRecord, event: 'enroll' | 'verify'): Promise<void> {
   const { store, vault, audit, keys } = core
   const idempotency = new Idempotency(store, vault, keys, systemClock)
@@ -148,7 +148,7 @@ async function call(user: string, tenant: TenantRecord, event: 'enroll' | 'verif
       await vault.putReference(tx, subject, 'model@1', {
         embedding: embedding(),
         consent: null,
-        views: 1,
+        photoCount: 1,
         weight: 1,
       })
     else
@@ -200,20 +200,20 @@ async function backUp(copy: string): Promise<void> {
   mark({ kind: 'backup made', copy })
 }
 
-/** The operator's folder, which no program of ours makes. */
+/** Syncs the operator's folder, which Countersign does not make. */
 function syncFolder(folder: string): void {
   const descriptor = openSync(folder, 'r')
   fsyncSync(descriptor)
   closeSync(descriptor)
 }
 
-/** As `countersign keys rotate-master` does where the key lives in its file. */
+/** Changes the master key as `countersign keys rotate-master` does for a key in a file. */
 async function changeMasterKey(): Promise<void> {
   const next = newMasterKey()
   keepKeyFile(config.masterKeyFile, core.masterKey)
-  await prepare(core.store, core.keys, next)
+  await prepareMasterKey(core.store, core.keys, next)
   replaceKeyFile(config.masterKeyFile, next)
-  await finish(core.store, (await findKeys(core.store.read, next))!, next)
+  await finishMasterKey(core.store, (await findKeys(core.store.read, next))!, next)
   await core.store.close()
   core = await open()
 }

@@ -1,4 +1,4 @@
-/** What calls and housekeeping ask of a database with 100,000 rows in each table that grows, it finds without looking through them. */
+/** Tests that no statement of calls and of the retention job scans a table, in a database with 100,000 rows in each table that grows. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -26,11 +26,11 @@ import {
 
 const MANY = 100_000
 const TENANTS = 200
-/** Of one tenant's or user's, or of a batch of what has expired: this many rows may be read. */
+/** Rows that a statement may read: those of one tenant or user, or a batch of expired rows. */
 const MAX_READ = 1500
 const LIMIT_MS = 300_000
 
-/** By table: how many rows, and what stands in their columns, in SQL over their number `i`; `b(…)` is the bytes of a text. */
+/** Rows and values of each table, in SQL over the row number `i`; `b(…)` makes bytes of a text. */
 const FILLING: Array<[table: string, rows: number, columns: Record<string, string>]> = [
   [
     'tenant',
@@ -202,7 +202,7 @@ function fillings(bytesOf: (text: string) => string): string[] {
   return [inserts[0]!, withLog, ...inserts.slice(1), 'ANALYZE']
 }
 
-/** What a verify, an enrolment, an erasure, a challenge and housekeeping do. */
+/** Runs the statements of a verify, an enrollment, an erasure, a challenge and the retention job. */
 async function work(database: Connection): Promise<void> {
   const tx = storeTransaction(database, () => {})
   const blindIndex = bytes('lookup 7')
@@ -234,7 +234,7 @@ async function work(database: Connection): Promise<void> {
   await tx.insertChallenge(challenge('new', { tenantId: 'ten_7' }))
   await tx.useChallenge('cha_7', AT)
   await tx.captureSession('cps_7')
-  await tx.untoldExpiredCaptureSessions(AT, 100)
+  await tx.unreportedExpiredCaptureSessions(AT, 100)
   await tx.captureLogo('ten_7')
   await tx.putCaptureLogo({ tenantId: 'ten_7', sha256: bytes('s'), image: bytes('i') })
   await tx.deleteCaptureLogo('ten_7')
@@ -251,10 +251,10 @@ interface Asked {
 }
 
 describe('over sqlite', () => {
-  /** Whoever is not erased with their tenant is in none of these: they are looked through once a minute. */
+  /** Small tables without erased users, which the retention job may scan once a minute. */
   const SMALL = /^SCAN (?:tenant|login_link|dashboard_session|signing_secret)\b/
 
-  it('no statement looks through a table', { timeout: LIMIT_MS }, async () => {
+  it('no statement scans a large table', { timeout: LIMIT_MS }, async () => {
     const folder = mkdtempSync(join(tmpdir(), 'countersign-index-'))
     const file = join(folder, 'countersign.db')
     await SqliteStore.open(file).close()
@@ -324,7 +324,7 @@ overPostgres(() => {
     return pg.escapeLiteral(String(value))
   }
 
-  it('no statement reads more rows than concern it, whichever kind of plan it gets', {
+  it('no statement reads more rows than it needs, under a custom or a generic plan', {
     timeout: LIMIT_MS,
   }, async () => {
     const database = await createDatabase()
@@ -333,7 +333,7 @@ overPostgres(() => {
     client.setTypeParser(pg.types.builtins.INT8, Number)
     await client.connect()
     try {
-      // Nobody counts on the triggers here, which would take a minute.
+      // Triggers would take a minute, and this test does not need them.
       await client.query('SET session_replication_role = replica')
       for (const filling of fillings((text) => `convert_to(${text}, 'UTF8')`)) await client.query(filling)
       await client.query('SET session_replication_role = origin')
@@ -349,7 +349,7 @@ overPostgres(() => {
       const looks: string[] = []
       for (const kind of ['custom', 'generic']) {
         await client.query(`BEGIN; SET LOCAL plan_cache_mode = force_${kind}_plan`)
-        // Once more, in the same order.
+        // Runs the statements once more in the same order.
         for (const [i, { sql, parameters }] of asked.entries()) {
           await client.query(`PREPARE ${kind}_${i} AS ${sql}`)
           const values = parameters.length > 0 ? `(${parameters.map(literal).join(', ')})` : ''

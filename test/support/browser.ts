@@ -18,7 +18,7 @@ export function launchBrowser(): Promise<Browser> {
 export interface PageOptions {
   colorScheme: 'light' | 'dark'
   width: number
-  /** Of the browser, such as `camera`. */
+  /** Permissions that the browser grants, such as `camera`. */
   permissions?: string[]
 }
 

@@ -11,10 +11,10 @@ export const INSECURE_HOST = 'insecure.test'
 
 const POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; base-uri 'none'; require-trusted-types-for 'script'"
-/** Of a page that asks for guidance; every other one connects to nobody. */
+/** Policy of a page that asks for guidance. Every other page may connect to nothing. */
 const GUIDED_POLICY = `${POLICY}; connect-src 'self'`
 
-/** Everything that the component says is kept in `heard`. */
+/** The page keeps every event of the component in `heard`. */
 const SCRIPT = `import '/capture/capture.js'
 globalThis.heard = []
 globalThis.it = document.querySelector('countersign-capture')
@@ -58,7 +58,7 @@ export interface Asked {
 
 export interface CameraPages {
   port: number
-  /** Of the backend at `/guidance`: what it answers with, status and body. */
+  /** Answers a request to `/guidance` with status and body, as the backend would. */
   guide: (question: Asked) => Promise<[status: number, body: string]>
   stop(): Promise<unknown>
 }

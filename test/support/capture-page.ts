@@ -1,7 +1,7 @@
 /** The hosted capture page as a browser would ask for it, without one. */
 import { once } from 'node:events'
 import { type IncomingMessage, request } from 'node:http'
-import { COMMAND_LINE } from '../../src/admin/operation.js'
+import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
 import { answerTo } from './challenges.js'
 import type { ApiClient } from './client.js'
 import type { TestService, TestTenant } from './service.js'

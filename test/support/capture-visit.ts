@@ -79,7 +79,7 @@ export class CaptureVisit {
     )
   }
 
-  /** Of the camera's track, as `startCamera` found it. */
+  /** State of the camera's track that `startCamera` found. */
   trackState(): Promise<unknown> {
     return this.page.evaluate('track.readyState')
   }
@@ -98,7 +98,7 @@ export class CaptureVisit {
       })))`)
   }
 
-  /** What is written in a part of the component; null where it is not shown. */
+  /** The text in a part of the component, or null where the part is not shown. */
   shown(part: string): Promise<string | null> {
     return this.page.evaluate(`(() => {
       const element = it.shadowRoot.querySelector('[part=${part}]')

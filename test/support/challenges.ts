@@ -1,4 +1,4 @@
-/** What a customer's backend sends for a challenge. */
+/** The request of a customer's backend for a challenge. */
 
 interface Asked {
   challenge_id: string

@@ -7,7 +7,7 @@ export interface ApiResponse {
   text: string
   // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies freely
   body: any
-  /** For checking the signature. */
+  /** The method and target of the request, which the signature covers. */
   request: { method: string; target: string }
 }
 

@@ -18,7 +18,7 @@ export interface CollectedSpan {
 }
 
 export interface Collector {
-  /** What OTEL_EXPORTER_OTLP_ENDPOINT names. */
+  /** Address of the collector, for OTEL_EXPORTER_OTLP_ENDPOINT. */
   url: string
   spans: CollectedSpan[]
   /** Attributes of the service that sent them. */

@@ -56,7 +56,7 @@ export interface Workplace {
   dataDir: string
   /** A path inside the data folder. */
   path(...segments: string[]): string
-  /** What the command does and prints, without a process of its own: the code of src runs here. One at a time. */
+  /** Runs a command in this process, from the code in src, and returns what it printed. One command at a time. */
   run(args: string[], env?: Record<string, string>): Promise<CommandResult>
   /** The built command as a process. @param input what is piped into it */
   spawn(args: string[], env?: Record<string, string>, input?: string): Promise<CommandResult>
@@ -176,7 +176,7 @@ export async function workplace(env: Record<string, string> = {}, main = MAIN): 
 
 let isRunning = false
 
-/** What commands listen to for as long as their process lives. */
+/** Events that commands listen to as long as their process lives. */
 const LISTENED: ReadonlyArray<[NodeJS.EventEmitter, string]> = [
   [process, 'SIGTERM'],
   [process, 'SIGINT'],

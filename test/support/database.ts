@@ -1,4 +1,4 @@
-/** What the service keeps, looked at past the service, as an operator's tool would. */
+/** Reads the service's data without the service, as an operator's tool would. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
@@ -68,7 +68,7 @@ export async function countRows(
   return Number(row!.count)
 }
 
-/** Everything that a service has written, by file or table: whatever must not be found there. */
+/** Everything that a service has written, by file or table, to search for data that must not be there. */
 export async function keptBytes({ dataDir, database }: TestService): Promise<Map<string, Buffer>> {
   const kept = new Map<string, Buffer>()
   for (const { name } of readdirSync(dataDir, { withFileTypes: true }).filter((entry) => entry.isFile()))

@@ -19,7 +19,7 @@ export function instruction(name: string): string | undefined {
   return IMAGE.find((one) => one.name === name)?.rest
 }
 
-/** What is set in every container of it. */
+/** Environment variables of every container of the image. */
 export const IMAGE_ENVIRONMENT: Record<string, string> = Object.fromEntries(
   IMAGE.filter(({ name }) => name === 'ENV').flatMap(({ rest }) =>
     rest.split(/ +/).map((pair) => pair.split('=') as [string, string]),

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 
 export interface FilesServer {
   url: string
-  /** What was asked for, in order: the path, and the range where one was named. */
+  /** The requests in order: the path, and the range where the request had one. */
   requests: string[]
   close(): void
 }
@@ -44,7 +44,7 @@ export function filesOf(files: Record<string, Buffer>): RequestListener {
   }
 }
 
-/** Of a request for the rest of a file. */
+/** First byte that a request for the rest of a file asks for. */
 export function offsetOf({ headers }: IncomingMessage): number {
   return Number(/^bytes=(\d+)-$/.exec(headers.range ?? '')?.[1] ?? 0)
 }

@@ -14,7 +14,7 @@ export interface FilmFormat {
 
 export const FILM: FilmFormat = { width: 320, height: 240, fps: 20 }
 
-/** @param pictures one a frame, of any format that sharp reads; the film starts anew at its end */
+/** @param pictures one for each frame, in any format that sharp reads; the film loops */
 export async function writeFilm(
   file: string,
   pictures: readonly Buffer[],
@@ -58,7 +58,7 @@ function toI420(rgb: Buffer, width: number, height: number): Buffer {
 
 const PICTURES = 20
 
-/** Of one face. A little brighter each time: no picture of a camera is like another. */
+/** Writes a film of one face. Each frame is a little brighter, because no two pictures of a camera are equal. */
 export async function writeFaceFilm(file: string): Promise<void> {
   const ada = await face('ada')
   const brighter = (index: number) =>

@@ -1,7 +1,7 @@
 /**
- * Runs campaigns as the first command of somebody who has just cloned the repository: in a clone of its own, with nothing
- * beside it, from `npm ci` on. Packages and native parts are installed once; everything else is removed before each command, so
- * that none can count on what another one has prepared. Ends with "N passed, N failed".
+ * Runs campaigns as the first command of somebody who has just cloned the repository: in a separate clone, beginning
+ * with `npm ci`. Packages and native parts are installed once; everything else is removed before each command, so that no command can
+ * rely on files that another one has made. Ends with "N passed, N failed".
  */
 import { spawn, spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'

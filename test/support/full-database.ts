@@ -20,7 +20,7 @@ export interface Populated {
   sandboxKey: string
   productionKey: string
   image: string
-  /** What was answered to an idempotency key. */
+  /** The answer to a request with an idempotency key. */
   kept: { key: string; request: Record<string, unknown>; text: string }
 }
 
@@ -109,7 +109,7 @@ export async function populate(place: Workplace): Promise<Populated> {
     await tx.putCaptureLogo({
       ...{ tenantId: 'ten_a', sha256: Buffer.from([0, 255, 92, 39]), image: Buffer.from([0, 255, 92, 39]) },
     })
-    await tx.putAuditWalk({ state: '{"at":null}', mac: Buffer.from([0, 255, 92, 39]) })
+    await tx.putAuditVerification({ state: '{"at":null}', mac: Buffer.from([0, 255, 92, 39]) })
     await tx.insertDashboardSession(session('hash of a session'))
     await tx.putSecondFactor({
       ...{ id: 'operator', sealed: Buffer.from([0, 255, 92, 39]), recovery: '["a"]' },
@@ -135,7 +135,7 @@ export async function stop(server: ServerProcess): Promise<void> {
   expect(await server.exited).toMatchObject({ code: 0 })
 }
 
-/** What a database's own files are. */
+/** SHA-256 of each existing file of a SQLite database, by the suffix of its name. */
 export function filesBeside(file: string): Record<string, string> {
   return Object.fromEntries(
     ['', '-wal', '-shm', '-journal']

@@ -1,6 +1,6 @@
 /**
- * What `.ci/run` ends with: every run of the gate one after the other, and as the last line the sum of what they counted. A run
- * that ends badly or counts nothing is a failure, so that tests cannot vanish.
+ * Runs every part of the gate one after the other, and prints as the last line the sum of their passed and failed tests. `.ci/run` ends
+ * with it. A part that fails or counts no test is a failure, so that tests cannot vanish.
  */
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'

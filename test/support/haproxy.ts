@@ -55,14 +55,14 @@ export class Haproxy {
     return haproxy
   }
 
-  /** What it says of a configuration, without running it. */
+  /** Checks a configuration with HAProxy, without running it. */
   static check(file = HAPROXY_CONFIG) {
     const env = { PATH: process.env.PATH }
     const { status, stdout, stderr } = spawnSync(HAPROXY!, ['-c', '-f', file], { env, encoding: 'utf8' })
     return { status, said: stdout + stderr }
   }
 
-  /** As `srv_op_state` counts: 0 down, 1 starting, 2 up, 3 for those that finish what they have. */
+  /** The `srv_op_state` of a server: 0 down, 1 starting, 2 up, 3 stopping after its last requests. */
   async state(server: 'a' | 'b'): Promise<number> {
     const table = await this.ask('show servers state production')
     const row = table.split('\n').find((line) => line.split(' ')[3] === server)

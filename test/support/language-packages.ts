@@ -40,7 +40,7 @@ print(getattr(build_meta, 'build_' + kind)(out))
 /** @param folder an empty one, for everything that is made */
 export async function installPython(folder: string): Promise<PythonPackage> {
   const source = join(folder, 'source')
-  // setuptools writes beside what it builds.
+  // setuptools writes into the folder that it builds, so it gets a copy.
   await cp(packageFile('src', 'client-python'), source, {
     recursive: true,
     filter: (path) => !/__pycache__|\.egg-info|\/build$/.test(path),

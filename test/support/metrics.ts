@@ -5,7 +5,7 @@ export async function scrape({ service }: TestService): Promise<string> {
   return (await fetch(`${service.adminUrl}/metrics`)).text()
 }
 
-/** What a metric says of itself, by name. */
+/** Type and help text of each metric, by name. */
 export function metricTypes(text: string): Record<string, { type: string; help: string }> {
   const types = Object.fromEntries(
     [...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name, type]) => [name!, type!]),

@@ -1,4 +1,4 @@
-/** What happens to any service in a random sequence, whatever is modelled of it. */
+/** Commands of random sequences that every model of a service shares. */
 import type fc from 'fast-check'
 import type { TestService } from './service.js'
 

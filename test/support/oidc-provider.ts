@@ -1,4 +1,4 @@
-/** A small OpenID provider: whoever comes is signed in at once, as the test says. */
+/** A small OpenID provider that signs everyone in at once, with the claims that the test sets. */
 import { createHash, randomUUID } from 'node:crypto'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -6,9 +6,9 @@ import { exportJWK, generateKeyPair, SignJWT } from 'jose'
 
 export interface OidcProvider {
   issuer: string
-  /** What the next ID token says, beside what every one does. */
+  /** Claims of the next ID token in addition to the standard ones. */
   claims: Record<string, unknown>
-  /** How often somebody came for a token. */
+  /** Number of requests for a token. */
   tokenRequests: number
   close(): Promise<void>
 }

@@ -1,9 +1,9 @@
-/** Of a run's main process: the one PostgreSQL that all its workers share, started when the first of them asks. */
+/** The PostgreSQL server that all workers of a run share. The main process starts it when the first worker asks. */
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Server } from 'node:net'
 import { PostgresServer } from './postgres-server.js'
 
-/** What a worker is told: where the server is, or why there is none. */
+/** The answer to a worker: the address of the server, or why there is none. */
 export type PostgresAnswer = { url: string } | { error: string }
 
 export class PostgresOnDemand {

@@ -1,4 +1,4 @@
-/** A PostgreSQL of the tests' own: which one this machine has, and one that runs until it is stopped or whoever started it is gone. */
+/** Finds PostgreSQL on this machine, and runs a server for the tests until it is stopped or the process that started it has ended. */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
@@ -10,16 +10,16 @@ import { basename, dirname, join } from 'node:path'
 import { packageFile } from '../../src/lib/package-root.js'
 
 const OLDEST = 15
-/** Where Debian puts it, by version. */
+/** Folder in which Debian installs PostgreSQL, by version. */
 const DEBIAN = '/usr/lib/postgresql'
 const KEEPER = packageFile('test', 'support', 'postgres-keeper.mjs')
 const READY = /database system is ready to accept (?:read-only )?connections/
-/** Nothing here outlives a run, and a test that kills a process leaves the machine running. */
+/** Durability is turned off: no data outlives a run, and a test that kills a process does not stop the machine. */
 const SETTINGS = {
   fsync: 'off',
   full_page_writes: 'off',
   max_connections: '200',
-  // Errors are told to those who made them.
+  // The clients get the errors of their statements, so the log need not repeat them.
   log_min_messages: 'log',
 }
 
@@ -41,12 +41,12 @@ export function findPostgres(program = 'postgres'): string | undefined {
 
 export class PostgresServer {
   private constructor(
-    /** Of the superuser, password included; a database's name follows. */
+    /** Address with the superuser's name and password. A database's name is appended. */
     readonly url: string,
-    /** Where its Unix socket lies; whoever may enter needs no password. */
+    /** Folder of the Unix socket. A user who may open the folder needs no password. */
     readonly socketFolder: string,
     readonly dataFolder: string,
-    /** Of the databases in it. */
+    /** Password of the superuser. */
     private readonly password: string,
     private readonly keeper: ChildProcess,
   ) {}

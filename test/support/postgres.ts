@@ -9,11 +9,11 @@ import { findPostgres } from './postgres-server.js'
 import { OVER_POSTGRES } from './skippable.js'
 
 export interface TestDatabase {
-  /** With the password of a superuser. */
+  /** Address with the name and password of a superuser. */
   readonly url: string
-  /** Through a connection of its own, as another program would; rows by column. */
+  /** Runs a statement over a separate connection, as another program would. Rows are objects by column. */
   query(statement: string, values?: unknown[]): Promise<Array<Record<string, unknown>>>
-  /** Whoever is connected is cut off. */
+  /** Drops the database and closes every connection to it. */
   drop(): Promise<void>
 }
 

@@ -5,7 +5,7 @@ type Json = any
 
 const SCHEMA = 'https://schema.getpostman.com/json/collection/v2.1.0/collection.json'
 
-/** What a field is given; whoever opens the collection sets the variables once. */
+/** Values of fields. A user of the collection sets the variables once. */
 const VALUES: Record<string, unknown> = {
   user_id: '{{user_id}}',
   image: '{{image}}',
@@ -51,7 +51,7 @@ function item(
   const schema = operation.requestBody?.content['application/json'].schema
   const segments = path.slice(1).replaceAll('{', '{{').replaceAll('}', '}}').split('/')
   const query = (operation.parameters as Json[])
-    // What a body says already need not stand in the query as well.
+    // Parameters that the body has are left out of the query.
     .filter((parameter) => parameter.in === 'query' && !schema)
     .map(({ name, schema: { examples, default: value }, description }) => ({
       key: name,
@@ -71,7 +71,7 @@ function item(
   }
 }
 
-/** The required fields alone, and the action, which a challenge for a verify must name. Of a choice the first way. */
+/** Only the required fields, and the action, which a challenge for a verify must name. Of alternatives, the first one. */
 function example(schema: Json, document: Json): Json {
   if (schema.$ref) return example(document.components.schemas[schema.$ref.split('/').at(-1)], document)
   if (schema.oneOf) return example(schema.oneOf[0], document)

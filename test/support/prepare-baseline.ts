@@ -8,7 +8,7 @@ export async function prepareBaseline(): Promise<void> {
   await buildBaseline({ outDir: join(MODELS_DIR, 'baseline') })
 }
 
-/** Settings of a service on that pack, whichever other packs lie beside it. */
+/** Settings of a service that loads this pack, even where other packs are installed. */
 export const ON_BASELINE = {
   COUNTERSIGN_MODELS_DIR: MODELS_DIR,
   COUNTERSIGN_MODEL_PACK: 'baseline',

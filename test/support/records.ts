@@ -124,7 +124,7 @@ export function challenge(id: string, changes: Partial<ChallengeRecord> = {}): C
   }
 }
 
-/** For ten milliseconds. */
+/** A stored response that is kept for ten milliseconds. */
 export function keptResponse(scope: string, changes: Partial<IdempotencyRecord> = {}): IdempotencyRecord {
   const { createdAt = AT } = changes
   return {
@@ -240,7 +240,7 @@ export function delivery(
   }
 }
 
-/** What a delivery is once nothing more is tried. */
+/** State of a delivery after its last attempt, which succeeded. */
 export const DELIVERED = { status: 'delivered', nextAttemptAt: null, finishedAt: AT } as const
 
 /** A user with a reference, a capture and a kept response. */
@@ -303,7 +303,7 @@ export function captureSession(
     status: 'open',
     createdAt: AT,
     expiresAt: AT + 1000,
-    expiryToldAt: null,
+    expiryReportedAt: null,
     ...changes,
   }
 }

@@ -9,7 +9,7 @@ export interface Trips {
   statements: number
 }
 
-/** As a pool hands it to its client. */
+/** A statement as the pool passes it to its client. */
 interface Sent {
   name?: string
   callback: (...answer: unknown[]) => void
@@ -20,10 +20,10 @@ interface Asked {
   answered: number
 }
 
-/** Sent when the answer is on its way already: nobody waits for it. */
+/** Statements that are sent after the answer: no caller waits for them. */
 const AFTERWARDS = ['release']
 
-/** What services of this process ask for by the clock is not counted: it is in no call's asynchronous context. */
+/** Counts the round trips of calls. Periodic work of the services is not counted: it runs in no call's asynchronous context. */
 export class RoundTripCounter {
   private readonly calls = new AsyncLocalStorage<Asked[]>()
   private asked: Asked[] = []
@@ -69,7 +69,7 @@ export class RoundTripCounter {
     prototype: object,
     name: string,
     wrapper: (
-      // biome-ignore lint/complexity/noBannedTypes: whatever stands there
+      // biome-ignore lint/complexity/noBannedTypes: the type of the method is unknown
       original: Function,
       self: unknown,
       parameters: unknown[],
@@ -84,7 +84,7 @@ export class RoundTripCounter {
   }
 }
 
-/** Of intervals that do not overlap: whichever ends first leaves the most to the others. */
+/** Length of the longest chain of intervals that do not overlap. The interval that ends first leaves the most room for others. */
 function longestChain(intervals: Asked[]): number {
   let length = 0
   let end = 0

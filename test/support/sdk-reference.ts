@@ -1,13 +1,13 @@
-/** docs/sdk.md, made from the declarations that the SDK is published with: signatures and comments are those that an editor shows. */
+/** Makes docs/sdk.md from the declarations that the SDK is published with: signatures and comments are those that an editor shows. */
 import { readFileSync } from 'node:fs'
 import { packageFile } from '../../src/lib/package-root.js'
 import { tableOf } from './docs.js'
 
 export interface Member {
   name: string
-  /** As it is declared, on one line. */
+  /** The declaration on one line. */
   declaration: string
-  /** Its comment, without tags. */
+  /** The comment without tags. */
   description: string
 }
 
@@ -30,7 +30,7 @@ export function membersOf(file: string, type: string): Member[] {
     const description = (comment ?? '')
       .replace(/^\s*\* ?/gm, '')
       .replace(/\s+/g, ' ')
-      .replace(/@(?:param|throws|returns)[\s\S]*/, (tags) => errorsOf(tags))
+      .replace(/@(?:param|throws|returns|example)[\s\S]*/, (tags) => errorsOf(tags))
       .trim()
     // Overloads share a comment.
     members.push({ name, declaration, description: description || lastOf(members, name) })

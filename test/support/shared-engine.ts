@@ -18,7 +18,7 @@ const startOwn = EngineProcess.start
 EngineProcess.start = (options) =>
   sharing.getStore() && options.pack.dir.startsWith(MODELS_DIR) ? borrow(options) : startOwn(options)
 
-/** What runs inside borrows this worker's process wherever it starts an engine on the tests' own packs. */
+/** Runs the callback so that every engine it starts on the tests' packs shares the process of this worker. */
 export function withSharedEngine<T>(run: () => Promise<T>): Promise<T> {
   return sharing.run(true, run)
 }

@@ -1,15 +1,15 @@
-/** Which tests may be skipped, and for want of what: any other would vanish from the gate uncounted. */
+/** Lists the tests that may be skipped and what they need. Any other skipped test would vanish from the gate uncounted. */
 import { basename } from 'node:path'
 import { addonBinaries, OWN_BINARY } from '../../src/cli/doctor/http-addon.js'
 import { findPostgres } from './postgres-server.js'
 
-/** The title of what is tried over uWebSockets.js alone. */
+/** Title of a group of tests that run only over uWebSockets.js. */
 export const OVER_UWS = 'over uws'
-/** The title of what is tried over PostgreSQL, and the project of what is tried over it as well. */
+/** Title of a group of tests that run over PostgreSQL. */
 export const OVER_POSTGRES = 'over postgres'
 const POSTGRES_PROJECT = 'postgres'
 
-/** By file, what a machine lacks where some of its tests are skipped. */
+/** The requirement of each file whose tests are skipped on a machine without it. */
 const SKIPPABLE: Record<string, string> = {
   'test/biometrics/evaluation.test.ts': 'evaluation data',
   'test/biometrics/kernels/sanitizers.test.ts': 'Linux, a compiler with sanitizers, and headers beside Node',
@@ -38,14 +38,14 @@ const SKIPPABLE: Record<string, string> = {
   'test/api/rotate-signing.test.ts': 'an address beside loopback',
 }
 
-/** What is missing here, so that this test cannot run; undefined where it may not be skipped. */
+/** @returns the requirement that this machine lacks for the test, or undefined where the test may not be skipped */
 export function missingFor(project: string, file: string, fullName: string): string | undefined {
   if (file.endsWith('.browser.test.ts')) return 'Chromium'
   const titles = fullName.split(' > ')
   const isOverPostgres = project === POSTGRES_PROJECT || titles.includes(OVER_POSTGRES)
   if (isOverPostgres && !findPostgres()) return 'PostgreSQL'
   if (!titles.includes(OVER_UWS)) return SKIPPABLE[file]
-  // A binary that is there and does not load is no reason.
+  // A binary that exists but does not load is a failure, not a reason to skip.
   const isThere = addonBinaries().some((path) => basename(path) === OWN_BINARY)
   return isThere ? undefined : `${OWN_BINARY} of uWebSockets.js`
 }

@@ -1,4 +1,4 @@
-/** Of a project that lacks what all its tests need: each shows as skipped, and no hook runs. */
+/** Runner of a project whose requirement this machine lacks: each test shows as skipped, and no hook runs. */
 import { type RunnerTestFile, type RunnerTestSuite, TestRunner } from 'vitest'
 
 export default class SkippingRunner extends TestRunner {

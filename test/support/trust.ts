@@ -1,8 +1,8 @@
-/** An independent reading of signatures and JWTs, with nothing of the product's own code: node:crypto and the contract alone. */
+/** Checks signatures and JWTs by the contract with only node:crypto, independently of the product's code. */
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { ApiResponse } from './client.js'
 
-/** The ids of the secrets under which the response's signature holds, for either environment unless one is named. */
+/** @returns ids of the secrets under which the response's signature is valid, for either environment unless one is named */
 export function validSignatures(
   response: ApiResponse,
   secrets: Record<string, string>,

@@ -201,7 +201,11 @@ function typesOf({ schemas }: Json): WireType[] {
   ]
 }
 
-/** @returns the same text for schemas that allow the same values, whatever their descriptions say */
+function wordsOf(words: string[]): string {
+  return words.map((word) => `'${word}'`).join(' | ')
+}
+
+/** @returns the same text for schemas that allow the same values, even where their descriptions differ */
 function shapeOf(schema: Json): string {
   const described = new Set(['description', 'default', 'examples', 'title'])
   return JSON.stringify(schema, (key, value) =>
@@ -221,7 +225,7 @@ export function wireTypes({ components }: Json): string {
     if (field === 'action') return 'A'
     const named = names.get(shapeOf(schema))
     if (named) return named.name + (named.parameters === IMAGE ? '<Image>' : '')
-    if (schema.enum) return schema.enum.map((word: string) => `'${word}'`).join(' | ')
+    if (schema.enum) return wordsOf(schema.enum)
     if (schema.anyOf) return schema.anyOf.map((one: Json) => typeOf(one)).join(' | ')
     if (schema.contentEncoding === 'base64') return 'Image'
     switch (schema.type) {
@@ -236,25 +240,37 @@ export function wireTypes({ components }: Json): string {
     }
   }
   const said = new Set<string>()
-  /** A long description stands in full once; later fields have its first sentence. */
-  const briefly = (text: string) => {
-    if (!said.has(text)) return said.add(text) && text
-    return text.length > 100 ? text.replace(/(?<=\. )[\s\S]*/, '').trim() : text
+  /** In answers, a long description stands only at the first field that has it. Requests are described in full. */
+  const once = (text: string, isRequest: boolean) => {
+    if (!isRequest && text.length > 40 && said.has(text)) return ''
+    said.add(text)
+    return text
   }
-  const fieldsOf = ({ properties, required = [] }: Json, without: string[] = []) =>
-    Object.entries<Json>(properties)
+  const fieldsOf = ({ properties, required = [], additionalProperties }: Json, without: string[] = []) => {
+    // Requests refuse unknown fields, answers may get new ones.
+    const isRequest = additionalProperties === false
+    return Object.entries<Json>(properties)
       .filter(([field]) => !without.includes(field))
       .map(([field, schema]) => {
+        const text = once(descriptionOf(schema, components.schemas), isRequest)
         const optional = required.includes(field) ? '' : '?'
-        return `${comment(briefly(descriptionOf(schema, components.schemas)))}${field}${optional}: ${typeOf(schema, field)}\n`
+        return `${comment(text)}${field}${optional}: ${typeOf(schema, field)}\n`
       })
       .join('')
+  }
+  const wordLists = types.filter(({ schema }) => schema.enum?.length > 1)
+  /** @returns a list of words as an earlier list with words added, or null where none of them is its beginning */
+  const extended = (schema: Json): string | null => {
+    const isBeginning = (words: string[]) =>
+      words.length < schema.enum.length && words.every((word, index) => word === schema.enum[index])
+    const base = wordLists.findLast((one) => isBeginning(one.schema.enum))
+    return base ? `${base.name} | ${wordsOf(schema.enum.slice(base.schema.enum.length))}` : null
+  }
   const declarations = types.map(({ name, schema, doc, without, parameters = '' }) => {
     const text = comment(doc ?? schema.description)
     if (schema.properties)
       return `${text}export interface ${name}${parameters} {\n${fieldsOf(schema, without)}}\n`
-    const words = schema.enum.map((word: string) => `'${word}'`).join(' | ')
-    return `${text}export type ${name} = ${words}\n`
+    return `${text}export type ${name} = ${extended(schema) ?? wordsOf(schema.enum)}\n`
   })
   const head = [
     '/** Requests and answers of the API by their wire names. Generated from docs/openapi.json: `npm run docs` writes this file. */',

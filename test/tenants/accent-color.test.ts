@@ -5,7 +5,7 @@ import { contrast, themeColors } from '../../src/tenants/accent-color.js'
 const PAPERS = { light: '#ffffff', dark: '#1f2023' } as const
 
 describe('the color of a tenant', () => {
-  it('has 4.5:1 with the background and with the text on it in both themes, whatever the color', () => {
+  it('any color is adjusted to a contrast of 4.5:1 with background and text in both themes', () => {
     const steps = [0, 0x33, 0x66, 0x99, 0xcc, 0xff]
     const hex = (value: number) => value.toString(16).padStart(2, '0')
     for (const red of steps)
@@ -21,12 +21,12 @@ describe('the color of a tenant', () => {
         }
   })
 
-  it('stays as it is where it is readable already', () => {
+  it('a readable color is not changed', () => {
     expect(themeColors('#0b57d0').light).toEqual({ accent: '#0b57d0', onAccent: '#ffffff' })
     expect(themeColors('#a8c7fa').dark).toEqual({ accent: '#a8c7fa', onAccent: '#000000' })
   })
 
-  it('is measured as WCAG measures contrast', () => {
+  it('contrast is measured as WCAG defines it', () => {
     expect(contrast('#000000', '#ffffff')).toBe(21)
     expect(contrast('#777777', '#ffffff')).toBeCloseTo(4.48, 2)
   })

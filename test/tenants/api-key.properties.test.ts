@@ -8,7 +8,7 @@ import { startService, type TestService, type TestTenant } from '../support/serv
 const key = fc.constantFrom('sandbox', 'production').map((type) => generateApiKey(type))
 
 describe('text that comes as an API key', () => {
-  it('is one, or is not: whatever is damaged in a key is told without a look-up', () => {
+  it('a damaged API key is refused without a query of the database', () => {
     check(
       fc.property(key, damaged(key), fc.string({ unit: 'binary' }), (good, bad, other) => {
         expect(parseApiKey(good)).toBe(good.startsWith('svc-sbx-') ? 'sandbox' : 'production')
@@ -29,7 +29,7 @@ describe('the Authorization header', () => {
   })
   afterAll(() => running?.stop())
 
-  it('gives the tenant for `Bearer` and its key, and a coded refusal for anything else', async () => {
+  it('the Authorization header authenticates `Bearer` and a key, and anything else gets an error code', async () => {
     const whole = fc
       .tuple(fc.constantFrom('Bearer', 'bearer', 'BEARER', 'Basic', ''), fc.integer({ min: 0, max: 3 }))
       .map(([scheme, spaces]) => scheme + ' '.repeat(spaces))

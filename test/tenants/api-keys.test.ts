@@ -29,14 +29,14 @@ const reissue = async (type: 'production' | 'sandbox', graceMs: number) => {
 }
 
 describe('a key', () => {
-  it('is a prefix, 32 random bytes in base62 and a checksum', async () => {
+  it('an API key is a prefix, 32 random bytes in base62 and a checksum', async () => {
     expect(tenant.sandboxKey).toMatch(/^svc-sbx-[0-9A-Za-z]{49}$/)
     const production = await running.production(tenant)
     expect(production.key).toMatch(/^svc-prod-[0-9A-Za-z]{49}$/)
     expect((await running.tenant()).sandboxKey).not.toBe(tenant.sandboxKey)
   })
 
-  it('is told from a typo without a look-up: any changed character is malformed', async () => {
+  it('an API key with any changed character is malformed, without a query of the database', async () => {
     const key = tenant.sandboxKey
     for (const position of [8, 20, key.length - 7, key.length - 1]) {
       const other = key[position] === 'x' ? 'y' : 'x'
@@ -45,7 +45,7 @@ describe('a key', () => {
     }
   })
 
-  it('is malformed when it is cut, prolonged, in another case or under another prefix', async () => {
+  it('an API key is malformed when it is cut, extended, in another case or under another prefix', async () => {
     const key = tenant.sandboxKey
     for (const wrong of [
       key.slice(0, -1),
@@ -60,7 +60,7 @@ describe('a key', () => {
     }
   })
 
-  it('is stored only as SHA-256', async () => {
+  it('API keys are stored only as SHA-256', async () => {
     const production = await running.production(tenant)
     for (const key of [tenant.sandboxKey, production.key]) {
       for (const [name, bytes] of await keptBytes(running)) expect(bytes.includes(key), name).toBe(false)
@@ -72,7 +72,7 @@ describe('a key', () => {
 })
 
 describe('the Authorization header', () => {
-  it('names the scheme in any case, with spaces before the key', async () => {
+  it('accepts the Bearer scheme in any case, with spaces before the key', async () => {
     for (const authorization of [
       `Bearer ${tenant.sandboxKey}`,
       `bearer ${tenant.sandboxKey}`,
@@ -81,7 +81,7 @@ describe('the Authorization header', () => {
       expect((await authorized(authorization)).status).toBe(200)
   })
 
-  it('of another scheme or form is malformed', async () => {
+  it('an Authorization header of another scheme or form is malformed', async () => {
     for (const authorization of [
       tenant.sandboxKey,
       'Bearer',
@@ -97,14 +97,14 @@ describe('the Authorization header', () => {
     }
   })
 
-  it('that is missing or empty is told as missing', async () => {
+  it('a missing or empty Authorization header gets missing_api_key', async () => {
     for (const response of [await running.anonymous('sandbox').health(), await authorized('')])
       expect([response.status, response.body.code]).toEqual([401, 'missing_api_key'])
   })
 })
 
 describe('a revoked key', () => {
-  it('ends at once, and the tenant’s other key lives on', async () => {
+  it('a revoked key is refused at once, and the tenant’s other key stays valid', async () => {
     const production = await running.production(tenant)
     const { store, tenancy } = running.service.core
     const record = await tenancy.find(tenant.id)
@@ -118,7 +118,7 @@ describe('a revoked key', () => {
     ).rejects.toMatchObject({ code: 'no_active_key' })
   })
 
-  it('is told as revoked even at the other environment', async () => {
+  it('a revoked key gets revoked_api_key even in the other environment', async () => {
     const { store, tenancy } = running.service.core
     const record = await tenancy.find(tenant.id)
     await store.transaction((tx) => tenancy.revokeKeys(tx, record, 'sandbox'))
@@ -128,14 +128,14 @@ describe('a revoked key', () => {
 })
 
 describe('a reissue', () => {
-  it('without grace ends the old key at once', async () => {
+  it('a reissue without grace revokes the old key at once', async () => {
     const key = await reissue('sandbox', 0)
     expect((await at('sandbox', key).health()).status).toBe(200)
     const old = await tenant.sandbox.health()
     expect([old.status, old.body.code]).toEqual([401, 'revoked_api_key'])
   })
 
-  it('with grace lets both work until it is over, to the millisecond', async () => {
+  it('a reissue with grace keeps both keys valid until it ends, to the millisecond', async () => {
     const key = await reissue('sandbox', HOUR_MS)
     running.clock.advance(HOUR_MS - 1)
     expect((await tenant.sandbox.health()).status).toBe(200)
@@ -146,14 +146,14 @@ describe('a reissue', () => {
     expect((await at('sandbox', key).health()).status).toBe(200)
   })
 
-  it('never prolongs the grace of an older key', async () => {
+  it('a reissue never extends the grace of an older key', async () => {
     await reissue('sandbox', HOUR_MS)
     await reissue('sandbox', 10 * HOUR_MS)
     running.clock.advance(HOUR_MS)
     expect((await tenant.sandbox.health()).body.code).toBe('revoked_api_key')
   })
 
-  it('ends a key that is in its grace already: two are valid at most', async () => {
+  it('a reissue revokes a key that is already in its grace period: at most two are valid', async () => {
     const keys = [tenant.sandboxKey]
     for (let times = 0; times < 10; times++) keys.push(await reissue('sandbox', HOUR_MS))
     const statuses: number[] = []
@@ -161,13 +161,13 @@ describe('a reissue', () => {
     expect(statuses).toEqual([...Array(9).fill(401), 200, 200])
   })
 
-  it('of the production key needs one that was issued', async () => {
+  it('a production key can be reissued only after it was issued', async () => {
     await expect(reissue('production', 0)).rejects.toMatchObject({ code: 'production_key_not_issued' })
   })
 })
 
 describe('a key at the other environment', () => {
-  it('gets 403 wrong_environment, both ways', async () => {
+  it('a key in the other environment gets 403 wrong_environment, both ways', async () => {
     const production = await running.production(tenant)
     for (const client of [at('production', tenant.sandboxKey), at('sandbox', production.key)]) {
       const response = await client.health()
@@ -178,7 +178,7 @@ describe('a key at the other environment', () => {
 })
 
 describe('a tenant', () => {
-  it('has a name of its own', async () => {
+  it('refuses a tenant name that is taken', async () => {
     const { tenancy } = running.service.core
     await expect(tenancy.create(tenant.name)).rejects.toMatchObject({ code: 'tenant_exists' })
     for (const name of ['', ' ', '-x', 'a b', 'x'.repeat(65), '../x', 'é'])

@@ -18,7 +18,7 @@ const SETTINGS: CapturePageSettings = {
 const withReturn = (origin: string) => ({ ...SETTINGS, returnOrigins: [origin] })
 
 describe('the capture page of a tenant', () => {
-  it('is nothing before anything is set: it leads nowhere', () => {
+  it('the default settings of a capture page have no return origins', () => {
     expect(capturePageSettings({ capturePage: null })).toEqual({
       company: null,
       returnOrigins: [],
@@ -29,7 +29,7 @@ describe('the capture page of a tenant', () => {
     })
   })
 
-  it('comes back as it was set', () => {
+  it('settings of a capture page are read as they were set', () => {
     expect(capturePageSettings({ capturePage: checkedCapturePage(SETTINGS) })).toEqual(SETTINGS)
   })
 

@@ -1,7 +1,7 @@
 /** Further API keys: what each scope allows and refuses at every endpoint, from which networks a key is taken, and how it ends. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { COMMAND_LINE } from '../../src/admin/operation.js'
-import { DESCRIPTIONS } from '../../src/http/routes.js'
+import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
+import { DESCRIPTIONS } from '../../src/http/routing/routes.js'
 import { HOUR_MS, MINUTE_MS } from '../../src/lib/clock.js'
 import type { KeyGrants } from '../../src/tenants/key-grants.js'
 import { SCOPES, type Scope } from '../../src/tenants/key-scopes.js'
@@ -177,7 +177,7 @@ describe('a key with scopes', () => {
   })
 
   for (const { what, needs, call } of CALLS) {
-    it(`with ${needs.join(' and ') || 'any scope'} is heard: ${what}`, async () => {
+    it(`a key with ${needs.join(' and ') || 'any scope'} is accepted: ${what}`, async () => {
       const scopes = needs.length > 0 ? needs : ['audit']
       const answer = (await call(await create({ scopes }))) as { status: number; body: { code?: string } }
       // The tenant holds a production key, after which no sandbox key rotates: that refusal comes after the scope.
@@ -185,7 +185,7 @@ describe('a key with scopes', () => {
     })
 
     for (const missing of needs)
-      it(`with every scope but ${missing} is refused: ${what}`, async () => {
+      it(`a key with every scope except ${missing} is refused: ${what}`, async () => {
         const scopes = SCOPES.filter(
           (scope) => scope !== missing && !(missing === 'enroll' && scope === 'replace'),
         )
@@ -197,7 +197,7 @@ describe('a key with scopes', () => {
       })
   }
 
-  it('gets guidance with verify or with enroll, and with nothing else', async () => {
+  it('guidance needs the scope verify or enroll', async () => {
     const ask = async (scopes: Scope[]) =>
       (await create({ scopes })).call('POST', '/v1/guidance', { image, step: 'turn_left' })
     expect((await ask(['verify'])).status).toBe(200)
@@ -207,12 +207,12 @@ describe('a key with scopes', () => {
     expect(body.details.map(({ scope }: { scope: string }) => scope)).toEqual(['verify', 'enroll'])
   })
 
-  it('is tried at every endpoint there is', () => {
+  it('the table of scopes covers every endpoint', () => {
     const tried = new Set([...CALLS.map(({ endpoint }) => endpoint), 'guide'])
     expect(tried).toEqual(new Set(DESCRIPTIONS.map(({ id }) => id)))
   })
 
-  it('cannot make anybody’s face another one: the attack of a stolen key of the payments backend', async () => {
+  it('a stolen key with only the scope verify cannot replace a reference', async () => {
     const payments = await create({ scopes: ['verify', 'enroll'] }, 'production')
     await full.enroll({ user_id: 'victim', image })
     const before = (await full.call('GET', '/v1/users/victim')).body
@@ -226,7 +226,7 @@ describe('a key with scopes', () => {
     expect(verdict.body.verdict).toBe('rejected')
   })
 
-  it('is no way around the scope of a replay that another key’s call left', async () => {
+  it('an idempotent replay of another key’s call needs the scope of the call', async () => {
     const headers = { 'X-Svc-Idempotency-Key': 'kept' }
     const request = { user_id: 'enrolled', image, action }
     expect((await tenant.sandbox.verify(request, { headers })).status).toBe(200)
@@ -238,7 +238,7 @@ describe('a key with scopes', () => {
 describe('a key with networks', () => {
   const from = (address: string): CallOptions => ({ headers: { 'X-Forwarded-For': address } })
 
-  it('is taken from them, of both families, and from nowhere else', async () => {
+  it('a key with networks is accepted only from these networks, IPv4 and IPv6', async () => {
     const key = await create({ networks: ['10.1.0.0/16', '192.0.2.7', '2001:db8::/32'] })
     for (const inside of ['10.1.255.1', '192.0.2.7', '2001:db8:1::9'])
       expect((await key.health(from(inside))).status).toBe(200)
@@ -248,13 +248,13 @@ describe('a key with networks', () => {
     }
   })
 
-  it('is not taken from an address that the caller merely writes into the header', async () => {
+  it('a key with networks ignores an address that an untrusted caller writes into the header', async () => {
     const key = await create({ networks: ['10.1.0.0/16'] })
     // The proxy appends the address it sees.
     expect((await key.health(from('10.1.0.1, 203.0.113.5'))).body.code).toBe('network_not_allowed')
   })
 
-  it('is named in the log when it is refused', async () => {
+  it('the log names a key that is refused because of its network', async () => {
     const key = await create({ networks: ['10.1.0.0/16'] })
     const { headers } = await key.health(from('203.0.113.5'))
     const line = () =>
@@ -268,7 +268,7 @@ describe('a key with networks', () => {
 })
 
 describe('a further key', () => {
-  it('is one of several in production, which the first key outlives', async () => {
+  it('revoking a named production key leaves the first key valid', async () => {
     const [one, other] = [await create({}, 'production'), await create({}, 'production')]
     for (const client of [one, other, full]) expect((await client.health()).status).toBe(200)
     const { operations, record } = await keys()
@@ -277,7 +277,7 @@ describe('a further key', () => {
     for (const client of [other, full]) expect((await client.health()).status).toBe(200)
   })
 
-  it('keeps its name, scopes and networks when it is reissued, with a grace', async () => {
+  it('reissuing a named key keeps its name, scopes and networks, with a grace period', async () => {
     const old = await create({ scopes: ['audit'], networks: ['127.0.0.1'] })
     const { operations, record } = await keys()
     const again = { type: 'sandbox' as const, name: old.name }
@@ -295,7 +295,7 @@ describe('a further key', () => {
     expect((await tenant.sandbox.health()).status).toBe(200)
   })
 
-  it('stays when the first key of its environment is reissued, and ends when all are revoked', async () => {
+  it('a named key survives a reissue of the first key, and is revoked with all keys', async () => {
     const other = await running.tenant()
     const { operations, tenancy } = running.service.core
     const record = await tenancy.find(other.id)
@@ -309,13 +309,13 @@ describe('a further key', () => {
     expect((await client.health()).status).toBe(401)
   })
 
-  it('has a name that no other valid key of the environment has', async () => {
+  it('refuses a key name that another valid key of the environment has', async () => {
     await create({ name: 'twice' })
     await expect(create({ name: 'twice' })).rejects.toMatchObject({ code: 'key_exists' })
     await create({ name: 'twice' }, 'production')
   })
 
-  it('is refused with a grant that means nothing', async () => {
+  it('refuses invalid grants of a key', async () => {
     for (const [grants, code] of [
       [{ name: 'two words' }, 'invalid_key_name'],
       [{ scopes: ['admin'] }, 'invalid_scope'],
@@ -328,7 +328,7 @@ describe('a further key', () => {
       await expect(create(grants)).rejects.toMatchObject({ code })
   })
 
-  it('for production can be made only after the production key was issued', async () => {
+  it('refuses a named production key before the production key was issued', async () => {
     const { operations, tenancy } = running.service.core
     const record = await tenancy.find((await running.tenant()).id)
     const grants = { name: 'early', scopes: ['verify'], networks: null }
@@ -337,7 +337,7 @@ describe('a further key', () => {
     })
   })
 
-  it('leaves its grants in the audit log, and never its text', async () => {
+  it('the audit log records the grants of a named key, never its text', async () => {
     const key = await create({ scopes: ['verify'], networks: ['10.0.0.0/8'] }, 'production')
     const { body } = await full.call('GET', '/v1/audit?event=key_created&limit=200')
     expect(body.data.at(-1).facts).toEqual({
@@ -354,7 +354,7 @@ describe('a further key', () => {
   })
 })
 
-it('keys of before have every scope, those that are new included', async () => {
+it('keys without recorded scopes have every scope, new ones included', async () => {
   expect((await full.call('GET', '/v1/users/nobody')).body.code).toBe('reference_not_found')
   const { store } = running.service.core
   const [first] = (await store.read.apiKeys(tenant.id)).filter(({ name }) => name === null)

@@ -11,7 +11,7 @@ describe('a clock that is set back', () => {
   })
   afterAll(() => running?.stop())
 
-  it('takes nothing from a tenant’s requests, and they come back at their rate from then on', async () => {
+  it('a clock that is set back takes no tokens, and the bucket refills at its rate from then on', async () => {
     const client = await running.production(await running.tenant({ ratePerSecond: 3 }))
     const statuses = async (times: number) => {
       const seen: number[] = []
@@ -26,7 +26,7 @@ describe('a clock that is set back', () => {
     expect(await statuses(4)).toEqual([200, 200, 200, 429])
   })
 
-  it('leaves what remains as it was', async () => {
+  it('a clock that is set back does not change the remaining requests', async () => {
     const limiter = new LocalRateLimiter(running.clock)
     const contract = { ratePerSecond: 1, burst: 5 }
     await limiter.take('holder', contract)

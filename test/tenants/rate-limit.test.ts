@@ -26,7 +26,7 @@ const policy = (response: ApiResponse) => ({
 })
 
 describe('the contract of a production key', () => {
-  it('allows a burst of two seconds’ worth, then 429 with Retry-After', async () => {
+  it('a production key may burst two seconds’ worth of requests, then gets 429 with Retry-After', async () => {
     const client = await productionOf(3)
     const responses = await ask(client, 7)
     expect(responses.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200, 200, 429])
@@ -35,7 +35,7 @@ describe('the contract of a production key', () => {
     expect(refused.headers.get('retry-after')).toBe('1')
   })
 
-  it('sustains its rate: tokens come back by the clock', async () => {
+  it('tokens are refilled at the rate of the contract', async () => {
     const client = await productionOf(3)
     expect(await allowed(client, 10)).toBe(6)
     running.clock.advance(SECOND_MS)
@@ -46,7 +46,7 @@ describe('the contract of a production key', () => {
     expect(await allowed(client, 10)).toBe(6)
   })
 
-  it('may be less than one request a second', async () => {
+  it('a contract may allow less than one request a second', async () => {
     const client = await productionOf(0.1)
     const [first, second] = await ask(client, 2)
     expect([first!.status, second!.status]).toEqual([200, 429])
@@ -55,13 +55,13 @@ describe('the contract of a production key', () => {
     expect(await allowed(client, 2)).toBe(1)
   })
 
-  it('is 50 a second where none is named', async () => {
+  it('the default contract allows 50 requests a second', async () => {
     const client = await productionOf()
     const [response] = await ask(client, 1)
     expect(policy(response!).policy).toBe('"requests";q=100;w=2')
   })
 
-  it('is counted down in RateLimit, beside RateLimit-Policy', async () => {
+  it('the RateLimit header counts down and RateLimit-Policy names the contract', async () => {
     const client = await productionOf(2)
     const seen = (await ask(client, 5)).map(policy)
     expect(seen.map(({ policy }) => policy)).toEqual(Array(5).fill('"requests";q=4;w=2'))
@@ -74,13 +74,13 @@ describe('the contract of a production key', () => {
     ])
   })
 
-  it('is one tenant’s alone', async () => {
+  it('the rate limit of one tenant does not affect another', async () => {
     const [one, two] = [await productionOf(1), await productionOf(1)]
     expect(await allowed(one, 5)).toBe(2)
     expect(await allowed(two, 5)).toBe(2)
   })
 
-  it('is the tenant’s, whatever the number of its keys', async () => {
+  it('all keys of a tenant share one rate limit', async () => {
     const tenant = await running.tenant({ ratePerSecond: 2 })
     const first = await running.production(tenant)
     const { store, tenancy } = running.service.core
@@ -99,13 +99,13 @@ describe('the contract of a production key', () => {
     expect(sum).toBe(4)
   })
 
-  it('is held against parallel requests', async () => {
+  it('the rate limit holds against parallel requests', async () => {
     const client = await productionOf(2)
     const responses = await Promise.all(Array.from({ length: 20 }, () => client.health()))
     expect(responses.filter(({ status }) => status === 200)).toHaveLength(4)
   })
 
-  it('counts refused requests no further, and says nothing of them in the audit log', async () => {
+  it('rate-limited requests take no tokens and are not audited', async () => {
     const client = await productionOf(1)
     await ask(client, 2)
     const responses = await Promise.all([
@@ -119,14 +119,14 @@ describe('the contract of a production key', () => {
     expect(await allowed(client, 3)).toBe(1)
   })
 
-  it('is met before the body is looked at', async () => {
+  it('a rate-limited request is refused before its body is read', async () => {
     const client = await productionOf(1)
     await ask(client, 2)
     const response = await client.call('POST', '/v1/enroll', undefined, { raw: '{broken' })
     expect(response.body.code).toBe('rate_limited')
   })
 
-  it('does not hold for strangers: a wrong key is 401, without a limit’s headers', async () => {
+  it('a wrong key gets 401 without rate limit headers', async () => {
     const response = await apiClient(running.service.url('production'), 'svc-prod-x').health()
     expect(response.status).toBe(401)
     expect(policy(response)).toEqual({ limit: null, policy: null })
@@ -134,7 +134,7 @@ describe('the contract of a production key', () => {
 })
 
 describe('a sandbox key', () => {
-  it('has a default of its own, whatever the contract', async () => {
+  it('a sandbox key has the default limit of the sandbox, whatever the contract', async () => {
     const tenant = await running.tenant({ ratePerSecond: 1000 })
     const responses = await Promise.all(Array.from({ length: 120 }, () => tenant.sandbox.health()))
     expect(responses.filter(({ status }) => status === 200)).toHaveLength(100)
@@ -143,7 +143,7 @@ describe('a sandbox key', () => {
     expect(await allowed(tenant.sandbox, 25)).toBe(20)
   })
 
-  it('does not use up the production key’s', async () => {
+  it('requests of the sandbox do not use up the rate limit of production', async () => {
     const tenant = await running.tenant({ ratePerSecond: 1 })
     const production = await running.production(tenant)
     await ask(tenant.sandbox, 10)
@@ -151,7 +151,7 @@ describe('a sandbox key', () => {
   })
 })
 
-it('a listing of the audit log costs a token for each hundred entries that were read, and no other tenant any', async () => {
+it('a listing of the audit log costs a token for every hundred entries that were read, and affects no other tenant', async () => {
   const { store, audit } = running.service.core
   const small = await running.tenant({ ratePerSecond: 10 })
   const key = await running.production(small)

@@ -213,7 +213,7 @@ const command: fc.Arbitrary<Command> = fc.oneof(
 )
 
 describe('the signing secrets of a tenant', () => {
-  it('sign and validate at each moment as the specification says, for any timeline', async () => {
+  it('signing secrets sign and validate as the specification says, for any timeline', async () => {
     await checkAsync(
       fc.asyncProperty(fc.commands([command], { maxCommands: 30, size: 'max' }), (commands) =>
         fc.asyncModelRun(async () => {

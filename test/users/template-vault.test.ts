@@ -21,13 +21,13 @@ async function reference(subject: Subject): Promise<ReferenceRecord> {
   const tx = { putReference: async () => {} } as unknown as StoreTransaction
   return vault.putReference(tx, subject, 'pack@1', {
     embedding: face,
-    views: 3,
+    photoCount: 3,
     weight: 2.5,
     consent: { id: 'c1', at: 'then' },
   })
 }
 
-/** What lies in a sealed reference, as somebody with the user's data key finds it. */
+/** Decrypts a sealed reference with the user's data key. @returns the stored template */
 function stored(subject: Subject, { sealed, id }: ReferenceRecord): Float64Array {
   const plaintext = open(subject.dataKey, sealed, id)
   return new Float64Array(new Uint8Array(plaintext.subarray(4 + plaintext.readUInt32LE(0))).buffer)
@@ -40,11 +40,11 @@ function cosine(a: ArrayLike<number>, b: ArrayLike<number>): number {
 }
 
 describe('a stored template', () => {
-  it('opens to what was stored, and lies transformed', async () => {
+  it('opens a template to what was stored, and stores it transformed', async () => {
     const subject = subjectOf('ten_a')
     const record = await reference(subject)
-    const { embedding, views, weight, consent } = vault.openReference(subject, record)
-    expect([views, weight]).toEqual([3, 2.5])
+    const { embedding, photoCount, weight, consent } = vault.openReference(subject, record)
+    expect([photoCount, weight]).toEqual([3, 2.5])
     expect(consent).toEqual({ id: 'c1', at: 'then' })
     expect(Math.max(...embedding.map((value, i) => Math.abs(value - face[i]!)))).toBeLessThan(1e-7)
     expect(Math.abs(cosine(stored(subject, record), face))).toBeLessThan(0.5)
@@ -53,7 +53,7 @@ describe('a stored template', () => {
     expect(vault.openCapture(subject, vault.sealCapture(subject, capture))).toEqual(capture)
   })
 
-  it('cannot be compared with the same face of another tenant, or of another enrolment', async () => {
+  it('stores templates that cannot be compared with the same face of another tenant or enrollment', async () => {
     const [one, other] = [subjectOf('ten_a'), subjectOf('ten_b')]
     const records = [await reference(one), await reference(one), await reference(other)]
     const [first, again, foreign] = records.map((record, i) => stored(i < 2 ? one : other, record))
@@ -61,7 +61,7 @@ describe('a stored template', () => {
     expect(Math.abs(cosine(first!, foreign!))).toBeLessThan(0.5)
   })
 
-  it('from before there were transforms still opens', () => {
+  it('opens templates that were stored before there were transforms', () => {
     const subject = subjectOf('ten_a')
     const header = Buffer.from(JSON.stringify({ consent: null, dimensions: 128 }))
     const length = Buffer.alloc(4)
@@ -76,7 +76,7 @@ describe('a stored template', () => {
     }
     expect(vault.openReference(subject, record)).toEqual({
       embedding: face,
-      views: 1,
+      photoCount: 1,
       weight: 1,
       consent: null,
     })

@@ -1,4 +1,4 @@
-/** What an approval is called for what was checked: a name for each way, told to the SDK and in the guide. */
+/** Tests of the `acr` of an approval: a name for each way of capture, listed in the SDK and in the guide. */
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { drawSteps, type Mode } from '../../src/biometrics/challenge/steps.js'
@@ -6,7 +6,7 @@ import { ACR_VALUES, ACTIVE_ACR } from '../../src/client/index.js'
 import { packageFile } from '../../src/lib/package-root.js'
 import { acrOf, livenessStatement } from '../../src/verification/liveness.js'
 
-/** Null: photos, without a challenge. */
+/** Steps of each way of capture; null for photos without a challenge. */
 const WAYS: Record<string, readonly Mode[] | null> = {
   photos: null,
   '[]': [],
@@ -23,22 +23,22 @@ function nameOf(modes: readonly Mode[] | null, hasPassive: boolean) {
   return { methods: statement.methods, acr: acrOf(statement, modes !== null) }
 }
 
-it('each way of capture has a name of its own, with and without a network, and the SDK lists exactly these', () => {
+it('names each way of capture, with and without a network, and the SDK lists exactly these names', () => {
   const names = Object.values(WAYS).flatMap((modes) => [false, true].map((has) => nameOf(modes, has).acr))
   expect(new Set(names).size).toBe(names.length)
   expect([...names].sort()).toEqual([...ACR_VALUES].sort())
 })
 
-it('active liveness is called so by both movements alone', () => {
+it('says active liveness only where both movements were checked', () => {
   const active = [false, true].map((has) => nameOf(['turn', 'nod'], has).acr)
   expect([...ACTIVE_ACR].sort()).toEqual(active.sort())
 })
 
-it('a challenge without a movement claims no liveness', () => {
+it('claims no liveness for a challenge without a movement', () => {
   expect(nameOf([], false)).toEqual({ methods: [], acr: 'urn:countersign:acr:face-no-motion' })
 })
 
-it('the guide has a row for each way, with its methods and its name', () => {
+it('documents each way of capture in the guide, with its methods and its name', () => {
   const guide = readFileSync(packageFile('docs', 'guides', 'liveness.md'), 'utf8')
   const rows = guide
     .split('\n')

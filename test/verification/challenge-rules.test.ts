@@ -1,6 +1,6 @@
 /**
- * Tests of the rules for a challenge: what it is bound to, when it is used up, and what its frames must be. Each rule is broken by one
- * thing only.
+ * Tests of the rules for a challenge: what it is bound to, when it is used up, and what its frames must be. Each test breaks only one
+ * rule.
  */
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -42,7 +42,7 @@ let modelsDir: string
 beforeAll(async () => {
   modelsDir = temporaryDir()
   const dir = join(modelsDir, 'brought')
-  // No bound on where the head looks and how far it moves between two frames: only the faces can tell two people apart.
+  // The pack sets no bound on where the head looks or how far it moves between two frames, so that only the faces tell two people apart.
   const anywhere = { frontalDegrees: 60, returnDegrees: 60 }
   const anyMovement = { yaw: 60, pitch: 60, centre: 1, size: 1 }
   await writeBroughtPack(dir, inject('modelsDir'), ({ activeLiveness }) => ({
@@ -79,7 +79,7 @@ describe('a challenge', () => {
     ['enroll', 'verify'],
     ['verify', 'enroll'],
   ] as Array<[Purpose, Purpose]>)(
-    'that was given for %s is no challenge for %s, whatever else is the same',
+    'refuses a challenge issued for %s in a call of %s',
     async (given, used) => {
       const { store } = running.service.core
       const book = new ChallengeBook(running.clock, MINUTE_MS)
@@ -98,7 +98,7 @@ describe('a challenge', () => {
     },
   )
 
-  it('is refused after its use, before anything looks at the frames', async () => {
+  it('refuses a used challenge before any frame is decoded', async () => {
     const { user_id, asked } = await challenged()
     const verify = (image: string) =>
       tenant.sandbox.verify({ user_id, action, challenge: answerTo(asked, image) })
@@ -107,7 +107,7 @@ describe('a challenge', () => {
     expect([status, body.code]).toEqual([409, 'challenge_used'])
   })
 
-  it('is used up by a capture that was refused', async () => {
+  it('uses a challenge up by a capture that was refused', async () => {
     const { user_id, asked } = await challenged('+flat', { purpose: 'enroll' })
     const enroll = () => tenant.sandbox.enroll({ user_id, challenge: answerTo(asked, blank) })
     const refused = await enroll()
@@ -132,17 +132,17 @@ describe('frames in production', () => {
     return (await production.verify({ user_id, action, challenge: answerTo(body, frames) })).body
   }
 
-  it('are approved when they all differ and show the enrolled person', async () => {
+  it('approves frames that all differ and show the enrolled person', async () => {
     expect(await verified(people.ada)).toMatchObject({ verdict: 'approved' })
   })
 
-  it('are refused as replayed where only one of them was sent twice', async () => {
+  it('refuses frames as replayed where only one of them was sent twice', async () => {
     const body = await verified(people.ada.map((frame, index) => (index === 9 ? people.ada[4]! : frame)))
     expect(body).toMatchObject({ verdict: 'rejected', reason: 'liveness_failed' })
     expect(body.liveness).toMatchObject({ passed: false, findings: ['replayed'] })
   })
 
-  it('are refused where another person took over between the first look ahead and the last', async () => {
+  it('refuses frames where another person took over between the first look ahead and the last', async () => {
     // Grace's photo is the better one, so it is hers that is compared with the reference.
     const frames = people.grace.map((frame, index) => (index < 10 ? frame : people.ada[index]!))
     const body = await verified(frames, face('grace', 420))

@@ -1,4 +1,4 @@
-/** The decision itself: which verdict real scores get on either side of a threshold. */
+/** Tests of the decision itself: the verdicts on real scores on either side of a threshold. */
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import sharp from 'sharp'
@@ -16,7 +16,7 @@ import { startService, type TestService } from '../support/service.js'
 
 /** Distance of the two thresholds from the score: well below the 0.05 of a threshold that somebody lowered "a little". */
 const MARGIN = 0.01
-/** Tenants of the first rate have the lower threshold, tenants of the second one the higher. */
+/** Requested false match rates: tenants with the first have the lower threshold, tenants with the second the higher one. */
 const [LOWER_FMR, HIGHER_FMR] = [1e-3, 1e-4]
 const FRAMES = 16
 const ANY_PHOTO = {
@@ -61,13 +61,13 @@ describe('a verdict', () => {
   let running: TestService
   const clients: ApiClient[] = []
 
-  /** A service whose pack has thresholds just below and just above the score of this photo. */
+  /** Starts a service whose pack has thresholds just below and just above the score of this photo. */
   async function serve(photo: Buffer): Promise<void> {
     const { reference } = await engine.enrol([enrolled])
     const { score } = await engine.verify([photo], reference)
     await rm(join(modelsDir, 'brought'), { recursive: true, force: true })
     await writeBroughtPack(join(modelsDir, 'brought'), inject('modelsDir'), () => ({
-      // Any photo may be enrolled with: only the threshold decides here.
+      // Any photo may be enrolled, so that only the threshold decides.
       quality: { enrol: ANY_PHOTO },
       calibration: {
         source: 'the score of one pair of photos',
@@ -109,7 +109,7 @@ describe('a verdict', () => {
     expect(lower!.body.score).toBeCloseTo(higher!.body.score, 5)
   })
 
-  it('is reached by the same threshold for the frames of a challenge', async () => {
+  it('decides on frames of a challenge by the same threshold as on a photo', async () => {
     const verdicts = await Promise.all(
       clients.map(async (client) => {
         const asked = await client.call('POST', '/v1/challenges', {
@@ -128,7 +128,7 @@ describe('a verdict', () => {
     ])
   })
 
-  it('lets a photo join a reference only from the threshold on', async () => {
+  it('adds a photo to a reference only from the threshold on', async () => {
     const added = await Promise.all(
       clients.map((client) => client.enroll({ user_id: 'by-addition', image: base64(presented), add: true })),
     )
@@ -141,22 +141,25 @@ describe('a score that is exactly the threshold', () => {
     input: { user_id: 'ada' },
     deadlineMs: performance.now() + 60_000,
     signal: new AbortController().signal,
-    share: { priority: 'production', flow: 'test', weight: 1 },
+    schedulingClass: { priority: 'production', flow: 'test', weight: 1 },
   })
 
-  it.each(['a photo', 'the frames of a challenge'])('is a match, of %s', async (what) => {
-    const provider = new EngineProvider(engine)
-    const { reference } = await engine.enrol([enrolled])
-    const isPhoto = what === 'a photo'
-    const notes = frames.map((_, index) => ({ step: 0, tMs: 200 * index }))
-    const evidence: Evidence = isPhoto
-      ? { images: [presented], challenge: null }
-      : { images: frames, challenge: { notes, steps: ['frontal'] } }
-    const compare = (threshold: number) => provider.verify(call(), evidence, () => reference, threshold)
-    const { score } = await compare(0)
-    const matchesAt = async (threshold: number) => (await compare(threshold)).matches
-    expect(await matchesAt(score!)).toBe(true)
-    expect(await matchesAt(score! + 1e-4)).toBe(false)
-    expect(await matchesAt(score! - 1e-4)).toBe(true)
-  })
+  it.each(['a photo', 'the frames of a challenge'])(
+    'takes a score that is exactly the threshold for a match, of %s',
+    async (what) => {
+      const provider = new EngineProvider(engine)
+      const { reference } = await engine.enrol([enrolled])
+      const isPhoto = what === 'a photo'
+      const notes = frames.map((_, index) => ({ step: 0, tMs: 200 * index }))
+      const evidence: Evidence = isPhoto
+        ? { images: [presented], challenge: null }
+        : { images: frames, challenge: { notes, steps: ['frontal'] } }
+      const compare = (threshold: number) => provider.verify(call(), evidence, () => reference, threshold)
+      const { score } = await compare(0)
+      const matchesAt = async (threshold: number) => (await compare(threshold)).matches
+      expect(await matchesAt(score!)).toBe(true)
+      expect(await matchesAt(score! + 1e-4)).toBe(false)
+      expect(await matchesAt(score! - 1e-4)).toBe(true)
+    },
+  )
 })

@@ -18,7 +18,7 @@ const decode = async (text: string | Buffer): Promise<Buffer | null> => {
 }
 
 describe('a photo', () => {
-  it('comes through base64 as it was, however the application holds it', async () => {
+  it('decodes a photo to the same bytes, however the application holds it', async () => {
     await checkAsync(
       fc.asyncProperty(bytesInside({ maxLength: 20_000 }), async (photo) => {
         const exact = Uint8Array.from(photo)
@@ -31,7 +31,7 @@ describe('a photo', () => {
     )
   })
 
-  it('is taken from strict base64 and refused from anything else', async () => {
+  it('takes a photo from strict base64 and refuses anything else', async () => {
     const base64 = fc.base64String({ maxLength: 200 })
     await checkAsync(
       fc.asyncProperty(fc.oneof(base64, damaged(base64), fc.string({ unit: 'binary' })), async (text) => {
@@ -48,20 +48,20 @@ describe('a large photo', () => {
   const photo = Buffer.from(Array.from({ length: 3_000_001 }, (_, i) => (i * 7919) >> 5))
   const text = photo.toString('base64')
   const spellings = {
-    'as it is': text,
+    unescaped: text,
     'with escaped slashes, as PHP writes them': text.replaceAll('/', '\\/'),
     'with escaped pluses, as .NET writes them': text.replaceAll('+', '\\u002B'),
   }
-  it.each(Object.entries(spellings))('comes through as it was: %s', async (_, spelling) => {
+  it.each(Object.entries(spellings))('decodes a large photo to the same bytes: %s', async (_, spelling) => {
     expect((await decode(Buffer.from(spelling)))!.equals(photo)).toBe(true)
   })
 
-  it('is refused where its base64 is wrong in the middle', async () => {
+  it('refuses a large photo whose base64 is wrong in the middle', async () => {
     for (const wrong of ['=', '\n', '\\n', '\\', '-'])
       expect(await decode(Buffer.from(text.slice(0, 2_000_000) + wrong + text.slice(2_000_001)))).toBeNull()
   })
 
-  it('lets others have their turn while it is decoded', async () => {
+  it('serves other work while a large photo is decoded', async () => {
     let turns = 0
     const count = () => {
       turns++
@@ -75,7 +75,7 @@ describe('a large photo', () => {
 })
 
 describe('the decoder of base64', () => {
-  it('does the same in C++ and in TypeScript, for any bytes, and writes nothing beyond its output', ({
+  it('decodes base64 alike in C++ and in TypeScript, for any bytes, and writes nothing beyond its output', ({
     skip,
   }) => {
     const { kernels } = nativeKernels

@@ -1,9 +1,9 @@
-/** Which checks of liveness a call must carry, where installation, contract and call each ask for some. */
+/** Tests of the liveness checks that a call must carry, where installation, contract and call each ask for some. */
 
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
-import { COMMAND_LINE } from '../../src/admin/operation.js'
+import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
 import type { LivenessRequirement } from '../../src/config/liveness-requirement.js'
 import { missingLiveness, strictest } from '../../src/verification/liveness.js'
 import { temporaryDir } from '../biometrics/fixtures.js'
@@ -14,7 +14,7 @@ import { writeLivenessPack } from '../support/liveness-pack.js'
 import { startService, type TestService, type TestTenant } from '../support/service.js'
 
 const ALL: LivenessRequirement[] = ['none', 'passive', 'active', 'both']
-/** Which checks each requirement stands for. */
+/** Checks that each requirement demands. */
 const CHECKS: Record<LivenessRequirement, Array<'active' | 'passive'>> = {
   none: [],
   passive: ['passive'],
@@ -23,7 +23,7 @@ const CHECKS: Record<LivenessRequirement, Array<'active' | 'passive'>> = {
 }
 
 describe('a requirement', () => {
-  it('misses exactly those of its checks that a call does not offer, the active one first', () => {
+  it('reports the checks of a requirement that a call does not offer, the active one first', () => {
     for (const requirement of ALL)
       for (const offered of ALL) {
         const missing = CHECKS[requirement].filter((check) => !CHECKS[offered].includes(check))
@@ -34,7 +34,7 @@ describe('a requirement', () => {
       }
   })
 
-  it('beside others asks for the checks of all of them', () => {
+  it('asks for the checks of all requirements together', () => {
     for (const one of ALL)
       for (const other of ALL)
         for (const third of ALL) {
@@ -79,7 +79,7 @@ describe.each([
     return tenant
   }
 
-  /** The codes, or the verdicts, that a photo and a challenge with a movement get. */
+  /** Error codes or verdicts of a verify with a photo, and of one with a challenge. */
   async function answers({ sandbox }: TestTenant, require_liveness: LivenessRequirement) {
     const user_id = `required-${++users}+match`
     const call = { user_id, action: 'pay', require_liveness }
@@ -91,7 +91,7 @@ describe.each([
 
   const WITH_BOTH = ['liveness_required', hasPassive ? 'approved' : 'liveness_unavailable']
 
-  it('takes "both" for both: neither a photo nor a pack without a network satisfies it', async () => {
+  it('satisfies the requirement "both" neither by a photo nor with a pack without a network', async () => {
     expect(await answers(await under('none'), 'both')).toEqual(WITH_BOTH)
   })
 

@@ -37,7 +37,7 @@ const fail = async (times: number) => {
 }
 
 describe('lockout', () => {
-  it('begins after the allowed consecutive rejections, and not before', async () => {
+  it('begins a lockout after the allowed consecutive rejections, and not before', async () => {
     await fail(ATTEMPTS - 1)
     expect((await right()).body.verdict).toBe('approved')
     await fail(ATTEMPTS)
@@ -52,7 +52,7 @@ describe('lockout', () => {
     expect(response.headers.get('retry-after')).toBe('30')
   })
 
-  it('is told in the JWT as well', async () => {
+  it('reports a lockout in the JWT as well', async () => {
     await fail(ATTEMPTS)
     const { body } = await right()
     const { claims, valid } = decodeJwt(body.jwt, tenant.secret.secret)
@@ -60,7 +60,7 @@ describe('lockout', () => {
     expect(claims).toMatchObject({ verdict: 'rejected', reason: 'locked_out', score: null, acr: '0' })
   })
 
-  it('ends when its delay is over', async () => {
+  it('ends a lockout when its delay is over', async () => {
     await fail(ATTEMPTS)
     running.clock.advance(30 * SECOND_MS - 1)
     const early = await right()
@@ -70,7 +70,7 @@ describe('lockout', () => {
     expect((await right()).body.verdict).toBe('approved')
   })
 
-  it('grows with every further rejection', async () => {
+  it('lengthens the lockout with every further rejection', async () => {
     await fail(ATTEMPTS)
     const delays: number[] = []
     for (let i = 0; i < 3; i++) {
@@ -84,14 +84,14 @@ describe('lockout', () => {
     expect(delays[2]).toBeGreaterThan(delays[1]!)
   })
 
-  it('is not prolonged by asking while it lasts', async () => {
+  it('does not prolong a lockout by verifies while it lasts', async () => {
     await fail(ATTEMPTS)
     for (let i = 0; i < 10; i++) expect((await wrong()).body.reason).toBe('locked_out')
     running.clock.advance(30 * SECOND_MS)
     expect((await right()).body.verdict).toBe('approved')
   })
 
-  it('is not ended by a restart', async () => {
+  it('keeps a lockout over a restart', async () => {
     await fail(ATTEMPTS)
     await running.restart()
     const { key } = production
@@ -99,33 +99,33 @@ describe('lockout', () => {
     expect((await right()).body.reason).toBe('locked_out')
   })
 
-  it('is reset by one approval: the count begins anew', async () => {
+  it('resets the count of rejections by one approval', async () => {
     await fail(ATTEMPTS - 1)
     expect((await right()).body.verdict).toBe('approved')
     await fail(ATTEMPTS - 1)
     expect((await right()).body.verdict).toBe('approved')
   })
 
-  it('counts no image that could not be used', async () => {
+  it('counts no unusable image for the lockout', async () => {
     const blank = base64(await landscape())
     for (let i = 0; i < 2 * ATTEMPTS; i++) expect((await verify(blank)).status).toBe(422)
     expect((await right()).body.verdict).toBe('approved')
   })
 
-  it('is one user’s alone', async () => {
+  it('locks out only the user who was rejected', async () => {
     await fail(ATTEMPTS)
     await production.enroll({ user_id: 'bystander', image: ada, replace: true })
     const other = await production.verify({ user_id: 'bystander', image: adaToday, action: 'x' })
     expect(other.body.verdict).toBe('approved')
   })
 
-  it('is cleared by re-enrolment', async () => {
+  it('clears a lockout when the user is enrolled again', async () => {
     await fail(ATTEMPTS)
     await production.enroll({ user_id: user, image: ada, replace: true })
     expect((await right()).body.verdict).toBe('approved')
   })
 
-  it('holds against parallel guesses: no more are evaluated than attempts are left', async () => {
+  it('evaluates no more parallel guesses than attempts are left', async () => {
     const responses = await Promise.all(Array.from({ length: 12 }, wrong))
     const reasons = responses.map(({ body }) => body.reason)
     expect(reasons.filter((reason) => reason === 'no_match')).toHaveLength(ATTEMPTS)
@@ -134,7 +134,7 @@ describe('lockout', () => {
 })
 
 describe('a reference', () => {
-  it('is disabled at ten times the attempts, until the user is enrolled again', async () => {
+  it('disables a reference at ten times the attempts, until the user is enrolled again', async () => {
     for (let failures = 0; failures < 10 * ATTEMPTS; failures++) {
       running.clock.advance(HOUR_MS)
       await fail(1)
@@ -148,7 +148,7 @@ describe('a reference', () => {
     expect((await right()).body.verdict).toBe('approved')
   })
 
-  it('is not disabled one rejection earlier', async () => {
+  it('does not disable a reference one rejection earlier', async () => {
     for (let failures = 0; failures < 10 * ATTEMPTS - 1; failures++) {
       running.clock.advance(HOUR_MS)
       await fail(1)
@@ -159,7 +159,7 @@ describe('a reference', () => {
 })
 
 describe('by default', () => {
-  it('five rejections are allowed where liveness is not checked', async () => {
+  it('allows five rejections by default where liveness is not checked', async () => {
     const standard = await startService()
     try {
       const client = await standard.production(await standard.tenant())
@@ -173,7 +173,7 @@ describe('by default', () => {
     }
   })
 
-  it('zero turns lockout off', async () => {
+  it('turns lockout off when the setting is zero', async () => {
     const lenient = await startService({ COUNTERSIGN_LOCKOUT_ATTEMPTS: '0' })
     try {
       const client = await lenient.production(await lenient.tenant())

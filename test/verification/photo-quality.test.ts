@@ -1,4 +1,4 @@
-/** What a photo is refused for, and what the person is told, on real faces that were spoiled in one way each. */
+/** Tests of refusals for quality, and of their advice to the person, on real faces that were spoiled in one way each. */
 import sharp from 'sharp'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { QualityFinding } from '../../src/client/types.js'
@@ -23,7 +23,7 @@ beforeAll(async () => {
 })
 afterAll(() => running?.stop())
 
-/** With a dark shade over the right side. */
+/** Photo with a dark shade over its right side. */
 function sideLight(image: Buffer): Promise<Buffer> {
   const shade = Buffer.alloc(SIZE * SIZE * 4)
   for (let i = 0; i < SIZE * SIZE; i++) {
@@ -37,7 +37,7 @@ function sideLight(image: Buffer): Promise<Buffer> {
     .toBuffer()
 }
 
-/** The damage to the photo, the component that shows it, the guidance, a word of the hint. */
+/** Each row: damage to the photo, component that shows it, guidance, a word of the hint, and the function that spoils the photo. */
 const SPOILED: Array<[string, string, string, string, (image: Buffer) => Promise<Buffer>]> = [
   ['blurred', 'sharpness', 'blurred', 'Hold still', (image) => sharp(image).blur(7).jpeg().toBuffer()],
   ['dark', 'luminance_mean', 'too_dark', 'light', (image) => sharp(image).linear(0.22, 0).jpeg().toBuffer()],
@@ -58,7 +58,7 @@ async function assess(...images: Buffer[]) {
 }
 
 describe('a good photo', () => {
-  it('passes in every component, each with its number and its bound', async () => {
+  it('passes a good photo in every component, each with its number and its bound', async () => {
     const [image] = await assess(good)
     expect(image!.passed).toBe(true)
     expect(image!.components).toHaveLength(11)
@@ -69,14 +69,14 @@ describe('a good photo', () => {
     }
   })
 
-  it.each(['ada', 'adaToday', 'grace', 'mary'] as const)('of %s may be enrolled', async (name) => {
+  it.each(['ada', 'adaToday', 'grace', 'mary'] as const)('enrolls a good photo of %s', async (name) => {
     const [image] = await assess(await face(name))
     expect(image!.components.filter(({ passed }) => !passed)).toEqual([])
   })
 })
 
 describe.each(SPOILED)('a photo that is %s', (_, component, guidance, hint, spoil) => {
-  it('is worse in the component that says so, and a dry run tells what to do', async () => {
+  it('measures a spoiled photo as worse in the component of its fault, and advises in a dry run', async () => {
     const [before, after] = await assess(good, await spoil(good))
     const of = (image: typeof before) => image!.components.find((finding) => finding.component === component)!
     expect(of(before).passed).toBe(true)
@@ -84,7 +84,7 @@ describe.each(SPOILED)('a photo that is %s', (_, component, guidance, hint, spoi
     expect(of(after)).toMatchObject({ passed: false, hint: expect.stringContaining(hint) })
   })
 
-  it('is refused at enrolment, which names image, component, number, bound and hint', async () => {
+  it('refuses a spoiled photo at enrollment, and names image, component, number, bound and hint', async () => {
     const user_id = `spoiled-${component}`
     const images = [base64(good), base64(await spoil(good))]
     const response = await production.enroll({ user_id, images })
@@ -109,7 +109,7 @@ describe.each(SPOILED)('a photo that is %s', (_, component, guidance, hint, spoi
   })
 })
 
-it('a photo that an enrolment refuses is compared at verify', async () => {
+it('compares at verify a photo that an enrollment refuses', async () => {
   await production.enroll({ user_id: 'lenient', image: base64(good) })
   for (const [name, , , , spoil] of SPOILED) {
     const image = base64(await spoil(good))
@@ -118,7 +118,7 @@ it('a photo that an enrolment refuses is compared at verify', async () => {
   }
 })
 
-it('a photo that is useless is refused at verify, with component, bound and hint', async () => {
+it('refuses a useless photo at verify, with component, bound and hint', async () => {
   await production.enroll({ user_id: 'useless', image: base64(good) })
   const image = base64(await blurredFace())
   const response = await production.verify({ user_id: 'useless', image, action })
@@ -133,7 +133,7 @@ it('a photo that is useless is refused at verify, with component, bound and hint
 describe('the sandbox', () => {
   const user_id = 'ursula+low_quality'
 
-  it('refuses as production does', async () => {
+  it('refuses a poor photo in the sandbox as production does', async () => {
     const image = base64(good)
     for (const response of [
       await sandbox.enroll({ user_id, image }),
@@ -146,7 +146,7 @@ describe('the sandbox', () => {
     }
   })
 
-  it('tells of the poor photo in a dry run', async () => {
+  it('reports a poor photo of the sandbox in a dry run', async () => {
     const { status, body } = await sandbox.enroll({
       user_id,
       images: [base64(good), base64(good)],

@@ -8,13 +8,13 @@ import { decodeJwt } from '../support/trust.js'
 
 let ada: string
 let adaToday: string
-let adaTodayAnew: string
+let adaTodayRecompressed: string
 
 beforeAll(async () => {
   const today = await face('adaElsewhere')
   ada = base64(await face('ada'))
   adaToday = base64(today)
-  adaTodayAnew = base64(await sharp(today).jpeg({ quality: 88 }).toBuffer())
+  adaTodayRecompressed = base64(await sharp(today).jpeg({ quality: 88 }).toBuffer())
 })
 
 for (const policy of ['reject_identical', 'report', 'reject'] as const)
@@ -28,7 +28,7 @@ for (const policy of ['reject_identical', 'report', 'reject'] as const)
     beforeAll(async () => {
       running = await startService({
         COUNTERSIGN_LOCKOUT_ATTEMPTS: '0',
-        // `reject_identical` is the default.
+        // An empty setting takes the default, `reject_identical`.
         COUNTERSIGN_REPLAY_POLICY: policy === 'reject_identical' ? '' : policy,
       })
       tenant = await running.tenant()
@@ -52,25 +52,25 @@ for (const policy of ['reject_identical', 'report', 'reject'] as const)
     const fresh = { verdict: 'approved', reason: null, replay: { suspected: false } }
     const marked = { verdict: 'approved', reason: null, replay: { suspected: true } }
     const refused = { verdict: 'rejected', reason: 'replayed_capture', replay: { suspected: true } }
-    /** The same file, and a face that is nearly identical. */
+    /** Expected verdicts: `replayed` for the same file, `alike` for a nearly identical face. */
     const replayed = policy === 'report' ? marked : refused
     const alike = policy === 'reject' ? refused : marked
 
-    it('is told when it is the same file', async () => {
+    it('detects the same file as a replay', async () => {
       expect(await verify(adaToday)).toMatchObject(fresh)
       expect(await verify(adaToday)).toMatchObject(replayed)
     })
 
-    it('is told when it is the same picture, compressed once more', async () => {
+    it('detects the same picture, compressed again, as a replay', async () => {
       expect(await verify(adaToday)).toMatchObject(fresh)
-      expect(await verify(adaTodayAnew)).toMatchObject(alike)
+      expect(await verify(adaTodayRecompressed)).toMatchObject(alike)
     })
 
-    it('is told when it is the photo of the enrolment', async () => {
+    it('detects the photo of the enrollment as a replay', async () => {
       expect(await verify(ada)).toMatchObject(replayed)
     })
 
-    it('has the kept answer where a call is repeated with its idempotency key', async () => {
+    it('answers a call repeated with its idempotency key with the kept response, not as a replayed capture', async () => {
       const call = { user_id: user, image: adaToday, action: 'x' }
       const key = { headers: { 'X-Svc-Idempotency-Key': `${policy}-${user}` } }
       const first = await production.call('POST', '/v1/verify', call, key)
@@ -79,7 +79,7 @@ for (const policy of ['reject_identical', 'report', 'reject'] as const)
       expect(again.body).toEqual(first.body)
     })
 
-    it('is told when it hides among other images', async () => {
+    it('detects a replay that hides among other images', async () => {
       expect(await verify(adaToday)).toMatchObject(fresh)
       const other = await sharp(await face('ada'))
         .rotate(-9, { background: '#606060' })
@@ -88,14 +88,14 @@ for (const policy of ['reject_identical', 'report', 'reject'] as const)
       expect(await verify([base64(other), adaToday])).toMatchObject(replayed)
     })
 
-    it('is told when a rejected verify used it first', async () => {
+    it('detects a replay of a capture that a rejected verify used first', async () => {
       const joan = base64(await face('joan'))
       expect(await verify(joan)).toMatchObject({ reason: 'no_match', replay: { suspected: false } })
       expect(await verify(joan)).toMatchObject({ reason: 'no_match', replay: { suspected: true } })
     })
 
-    it('is told in parallel as well: one of four is fresh', async () => {
-      // With the write lock held elsewhere, all four are judged before the first is on disk.
+    it('takes one of four parallel captures as fresh, and detects the others as replays', async () => {
+      // Another connection holds the write lock, so that all four are judged before the first one is stored.
       const release = await running.database.holdWrites()
       const pending = Array.from({ length: 4 }, () => verify(adaToday))
       await new Promise((resolve) => setTimeout(resolve, 500))
@@ -104,18 +104,18 @@ for (const policy of ['reject_identical', 'report', 'reject'] as const)
       expect(all.filter(({ replay }) => !replay.suspected)).toHaveLength(1)
     })
 
-    it('is forgotten after 24 hours', async () => {
+    it('forgets a capture after 24 hours', async () => {
       await verify(adaToday)
       running.clock.advance(DAY_MS - 1)
-      expect(await verify(adaTodayAnew)).toMatchObject(alike)
+      expect(await verify(adaTodayRecompressed)).toMatchObject(alike)
       running.clock.advance(1)
-      // The copy was itself a capture a moment ago.
+      // The copy was remembered as a capture a moment ago.
       expect(await verify(adaToday)).toMatchObject(alike)
       running.clock.advance(DAY_MS)
       expect(await verify(adaToday)).toMatchObject(fresh)
     })
 
-    it('is told however many captures came after it', async () => {
+    it('detects a replay after any number of later captures', async () => {
       expect(await verify(adaToday)).toMatchObject(fresh)
       const grace = await face('grace')
       for (let i = 0; i < 14; i++) {
@@ -129,7 +129,7 @@ for (const policy of ['reject_identical', 'report', 'reject'] as const)
       expect(await verify(adaToday)).toMatchObject(replayed)
     })
 
-    it('is one user’s alone', async () => {
+    it('detects replays only among captures of the same user', async () => {
       await production.enroll({ user_id: `${user}-twin`, image: ada })
       expect(await verify(adaToday)).toMatchObject(fresh)
       expect(await verify(adaToday, `${user}-twin`)).toMatchObject(fresh)

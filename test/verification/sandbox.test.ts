@@ -33,7 +33,7 @@ const enrolled: Expected = [201, { status: 'enrolled' }]
 const erased: Expected = [200, { status: 'erased' }]
 const unknown: Expected = [404, { code: 'reference_not_found' }]
 
-/** What each endpoint answers, in this order: enroll, verify, delete. */
+/** Expected answers of enroll, verify and delete, in this order. */
 const OUTCOMES: Record<string, [enroll: Expected, verify: Expected, erase: Expected]> = {
   '+match': [enrolled, approved, erased],
   '+no_match': [enrolled, rejected('no_match'), erased],
@@ -53,7 +53,7 @@ const OUTCOMES: Record<string, [enroll: Expected, verify: Expected, erase: Expec
 
 describe('the outcome that a user id ends in', () => {
   for (const [suffix, expectations] of Object.entries(OUTCOMES))
-    it(`is the same every time at enroll, verify and delete: ${suffix.trim()}`, async () => {
+    it(`gives the outcome of the user id at enroll, verify and delete every time: ${suffix.trim()}`, async () => {
       const user_id = `user${suffix}`
       const calls = [
         () => sandbox.enroll({ user_id, image, replace: true }),
@@ -71,7 +71,7 @@ describe('the outcome that a user id ends in', () => {
       }
     })
 
-  it('needs no enrolment at verify', async () => {
+  it('verifies scripted users of the sandbox without an enrollment', async () => {
     for (const [suffix, [, [status, facts]]] of Object.entries(OUTCOMES).filter(([name]) =>
       /^\+\S+$/.test(name),
     )) {
@@ -81,17 +81,17 @@ describe('the outcome that a user id ends in', () => {
     }
   })
 
-  it('is also 404 for any other user who is not enrolled', async () => {
+  it('answers 404 for any other sandbox user who is not enrolled', async () => {
     const response = await sandbox.verify({ user_id: 'never-enrolled', image, action })
     expect([response.status, response.body.code]).toEqual([404, 'reference_not_found'])
   })
 
-  it('is a lockout with the time to wait', async () => {
+  it('answers +locked_out with a lockout and the time to wait', async () => {
     const { headers } = await sandbox.verify({ user_id: 'a+locked_out', image, action })
     expect(headers.get('retry-after')).toBe('60')
   })
 
-  it('is a capture seen before, refused unless the installation only reports replays', async () => {
+  it('answers +replayed with a replay, refused unless the installation only reports replays', async () => {
     const strict = await startService({ COUNTERSIGN_REPLAY_POLICY: '' })
     try {
       const { body } = await (await strict.tenant()).sandbox.verify({ user_id: 'a+replayed', image, action })
@@ -105,13 +105,13 @@ describe('the outcome that a user id ends in', () => {
     }
   })
 
-  it('is an answer that takes its time', async () => {
+  it('answers +slow after its delay', async () => {
     const before = running.clock.now()
     await sandbox.verify({ user_id: 'a+slow', image, action })
     expect(running.clock.now() - before).toBe(5_000)
   })
 
-  it('is a JWT that has expired, and no other claim of it differs', async () => {
+  it('answers +expired with a JWT that has expired and differs in no other claim', async () => {
     const claimsOf = async (user_id: string) =>
       decodeJwt((await sandbox.verify({ user_id, image, action })).body.jwt, tenant.secret.secret).claims
     const [expired, fresh] = [await claimsOf('a+expired'), await claimsOf('a+match')]
@@ -124,7 +124,7 @@ describe('the outcome that a user id ends in', () => {
     })
   })
 
-  it('is deterministic down to score and quality', async () => {
+  it('gives the same score and quality in the sandbox every time', async () => {
     await sandbox.enroll({ user_id: 'steady', image })
     const [one, two] = [
       await sandbox.verify({ user_id: 'steady', image, action }),
@@ -136,7 +136,7 @@ describe('the outcome that a user id ends in', () => {
     expect(other.body.score).not.toBe(one.body.score)
   })
 
-  it('scores on the side of the threshold that the verdict says', async () => {
+  it('gives a sandbox score on the side of the threshold that the verdict says', async () => {
     const yes = await sandbox.verify({ user_id: 'a+match', image, action })
     const no = await sandbox.verify({ user_id: 'a+no_match', image, action })
     expect(yes.body.score).toBeGreaterThanOrEqual(yes.body.threshold)
@@ -145,7 +145,7 @@ describe('the outcome that a user id ends in', () => {
 })
 
 describe('the shape of a sandbox answer', () => {
-  it('is production’s, field by field', async () => {
+  it('answers in the sandbox with the fields of production', async () => {
     const production = await running.production(tenant)
     const photo = base64(await face('ada'))
     const today = base64(await face('adaToday'))
@@ -153,7 +153,7 @@ describe('the shape of a sandbox answer', () => {
       value !== null && typeof value === 'object'
         ? Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, shape(inner)]))
         : name(value)
-    // production_key is all that may differ.
+    // Only `production_key` may differ.
     const name = (value: unknown) => (value === null ? 'null' : typeof value)
     const names = (value: unknown) =>
       JSON.stringify(shape(value), (_, inner) => (typeof inner === 'string' ? '' : inner))
@@ -187,7 +187,7 @@ describe('the shape of a sandbox answer', () => {
     }
   })
 
-  it('says of liveness what the production pack would: nothing, where it has no network for it', async () => {
+  it('claims no liveness in the sandbox where the production pack has no network for it', async () => {
     const photo = base64(await face('ada'))
     const said = async (client: ApiClient, user_id: string) => {
       const enrolled = await client.enroll({ user_id, image: photo })
@@ -200,30 +200,33 @@ describe('the shape of a sandbox answer', () => {
     expect(await said(sandbox, 'live')).toEqual(real)
   })
 
-  it.skipIf(evaluationDataMissing())('says that it was checked, where the production pack does', async () => {
-    const checking = await startService({
-      COUNTERSIGN_MODEL_PACK: writeEvaluationPack(),
-      COUNTERSIGN_ACCEPT_PACK: 'evaluation',
-      // The only rate that its calibration has.
-      COUNTERSIGN_FMR: '0.001',
-    })
-    try {
-      const { sandbox, secret } = await checking.tenant()
-      const { body } = await sandbox.verify({ user_id: 'a+match', image, action })
-      expect(body.liveness).toEqual({
-        checked: true,
-        score: expect.any(Number),
-        passed: true,
-        methods: [expect.stringMatching(/^passive:/)],
+  it.skipIf(evaluationDataMissing())(
+    'claims liveness in the sandbox where the production pack checks it',
+    async () => {
+      const checking = await startService({
+        COUNTERSIGN_MODEL_PACK: writeEvaluationPack(),
+        COUNTERSIGN_ACCEPT_PACK: 'evaluation',
+        // The calibration of this pack has only this rate.
+        COUNTERSIGN_FMR: '0.001',
       })
-      expect(decodeJwt(body.jwt, secret.secret).claims.acr).toBe('urn:countersign:acr:face-pad')
-    } finally {
-      await checking.stop()
-      removeTemporaryDirs()
-    }
-  })
+      try {
+        const { sandbox, secret } = await checking.tenant()
+        const { body } = await sandbox.verify({ user_id: 'a+match', image, action })
+        expect(body.liveness).toEqual({
+          checked: true,
+          score: expect.any(Number),
+          passed: true,
+          methods: [expect.stringMatching(/^passive:/)],
+        })
+        expect(decodeJwt(body.jwt, secret.secret).claims.acr).toBe('urn:countersign:acr:face-pad')
+      } finally {
+        await checking.stop()
+        removeTemporaryDirs()
+      }
+    },
+  )
 
-  it('is signed with the tenant’s secret, with a JWT of the sandbox’s own issuer', async () => {
+  it('signs sandbox answers with the tenant’s secret, and their JWTs name the sandbox as issuer', async () => {
     const response = await sandbox.verify({ user_id: 'a+match', image, action })
     expect(validSignatures(response, { [tenant.secret.id]: tenant.secret.secret })).toEqual([
       tenant.secret.id,
@@ -234,7 +237,7 @@ describe('the shape of a sandbox answer', () => {
     expect(claims.iss).not.toBe(running.service.url('production'))
   })
 
-  it('refuses broken images as production does', async () => {
+  it('refuses broken images in the sandbox as production does', async () => {
     const broken = base64(Buffer.from('not an image'))
     for (const user_id of ['anyone', 'a+match', 'a+no_face']) {
       const response = await sandbox.enroll({ user_id, image: broken })
@@ -243,7 +246,7 @@ describe('the shape of a sandbox answer', () => {
     }
   })
 
-  it('is never a lockout nor a replay', async () => {
+  it('begins no lockout and detects no replay in the sandbox', async () => {
     for (let i = 0; i < 12; i++) {
       const { body } = await sandbox.verify({ user_id: 'a+no_match', image, action })
       expect(body).toMatchObject({ reason: 'no_match', replay: { suspected: false } })
@@ -252,7 +255,7 @@ describe('the shape of a sandbox answer', () => {
 })
 
 describe('what the sandbox leaves behind', () => {
-  it('is no audit entry, whatever is called', async () => {
+  it('writes no audit entry for any call of the sandbox', async () => {
     const before = await countRows(running, 'audit')
     await sandbox.enroll({ user_id: 'quiet', image })
     await sandbox.verify({ user_id: 'quiet+no_match', image, action })
@@ -263,14 +266,14 @@ describe('what the sandbox leaves behind', () => {
     expect(await countRows(running, 'audit')).toBe(before)
   })
 
-  it('is no audit entry when a verify issues the production key either', async () => {
+  it('writes no audit entry when a sandbox verify issues the production key', async () => {
     const before = await countRows(running, 'audit')
     const response = await sandbox.verify({ user_id: 'a+match', image, action })
     expect(response.body.production_key).toBe('issued')
     expect(await countRows(running, 'audit')).toBe(before)
   })
 
-  it('is kept apart from production, both ways', async () => {
+  it('keeps users of sandbox and production apart, both ways', async () => {
     const production = await running.production(tenant)
     const photo = base64(await face('ada'))
     await sandbox.enroll({ user_id: 'two-worlds', image: photo })
@@ -283,7 +286,7 @@ describe('what the sandbox leaves behind', () => {
     expect((await production.verify(verify)).status).toBe(200)
   })
 
-  it('is no embedding: no model ran', async () => {
+  it('stores no embedding in the sandbox, where no model runs', async () => {
     await sandbox.enroll({ user_id: 'no-embedding', image: base64(await face('ada')) })
     const response = await sandbox.verify({ user_id: 'no-embedding', image, action })
     expect(response.headers.get('server-timing')).not.toMatch(/detect|embed|align/)
@@ -307,7 +310,7 @@ describe('the production key', () => {
     return store.transaction((tx) => tenancy.revealProductionKey(tx, record))
   }
 
-  it('does not exist before a sandbox verify clears', async () => {
+  it('issues no production key before a sandbox verify is approved', async () => {
     await sandbox.enroll({ user_id: 'waiting', image })
     await sandbox.verify({ user_id: 'a+no_match', image, action })
     await sandbox.verify({ user_id: 'a+spoof', image, action })
@@ -315,14 +318,14 @@ describe('the production key', () => {
     await expect(revealed()).rejects.toMatchObject({ code: 'production_key_not_issued' })
   })
 
-  it('is issued by the first verify that clears, which says so and only that verify', async () => {
+  it('issues the production key by the first approved verify, and only that verify says so', async () => {
     const first = await sandbox.verify({ user_id: 'a+match', image, action })
     expect(first.body.production_key).toBe('issued')
     const second = await sandbox.verify({ user_id: 'a+match', image, action })
     expect(second.body).not.toHaveProperty('production_key')
   })
 
-  it('is issued exactly once when verifies clear in parallel', async () => {
+  it('issues the production key exactly once among parallel approvals', async () => {
     const responses = await Promise.all(
       Array.from({ length: 8 }, (_, i) => sandbox.verify({ user_id: `p${i}+match`, image, action })),
     )
@@ -330,7 +333,7 @@ describe('the production key', () => {
     expect(responses.every(({ status }) => status === 200)).toBe(true)
   })
 
-  it('never travels over the API, is revealed once and then works', async () => {
+  it('never sends the production key over the API, reveals it once, and then takes it', async () => {
     const first = await sandbox.verify({ user_id: 'a+match', image, action })
     expect(first.text).not.toContain('svc-prod-')
     const key = await revealed()

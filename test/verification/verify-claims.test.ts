@@ -34,7 +34,7 @@ const claimsOf = (jwt: string) => decodeJwt(jwt, tenant.secret.secret)
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
 
 describe('the JWT of an approval', () => {
-  it('carries exactly the claims of the contract', async () => {
+  it('puts exactly the claims of the contract into the JWT of an approval', async () => {
     const action = { to: 'DE89', amount: '1250.00', nested: { z: 1, a: [true, null] } }
     const response = await verify({ action, nonce: 'n-1' })
     const now = Math.floor(running.clock.now() / 1000)
@@ -68,7 +68,7 @@ describe('the JWT of an approval', () => {
     })
   })
 
-  it('agrees with the response around it', async () => {
+  it('puts the same facts into the JWT and the response around it', async () => {
     const { body } = await verify({})
     const { claims } = claimsOf(body.jwt)
     expect(body).toEqual({
@@ -92,24 +92,24 @@ describe('the JWT of an approval', () => {
     expect(body.score).toBeGreaterThanOrEqual(body.threshold)
   })
 
-  it('has no nonce when none was sent, and the empty one when that was', async () => {
+  it('puts no nonce into the JWT when none was sent, and the empty one when that was sent', async () => {
     expect(claimsOf((await verify({})).body.jwt).claims).not.toHaveProperty('nonce')
     expect(claimsOf((await verify({ nonce: '' })).body.jwt).claims.nonce).toBe('')
   })
 
-  it('has a jti and a txn of its own every time', async () => {
+  it('gives every JWT a jti and a txn of its own', async () => {
     const [one, two] = [await verify({}), await verify({})].map(({ body }) => claimsOf(body.jwt).claims)
     expect(one.jti).not.toBe(two.jti)
     expect(one.txn).not.toBe(two.txn)
   })
 
-  it('says which false match rate its threshold attains: never the one that was merely asked for', async () => {
+  it('names the false match rate that the threshold attains, not the one that was asked for', async () => {
     const strict = await running.tenant({ ratePerSecond: 1000, fmr: 1e-6 })
     const client = await running.production(strict)
     await client.enroll({ user_id: 'ada', image: ada })
     const ours = await verify({})
     const theirs = await client.verify({ user_id: 'ada', image: adaToday, action: 'sign in' })
-    // Where the calibration ends.
+    // The calibration ends at this rate.
     const attained = { fmr: 2e-5, fmr_basis: 'measured', model_grade: 'evaluation' }
     expect(theirs.body).toMatchObject(attained)
     expect(decodeJwt(theirs.body.jwt, strict.secret.secret).claims).toMatchObject(attained)
@@ -120,7 +120,7 @@ describe('the JWT of an approval', () => {
 })
 
 describe('the JWT of a rejection', () => {
-  it('says rejected and why, and claims no authentication context', async () => {
+  it('says in the JWT of a rejection why, and claims no authentication context', async () => {
     const response = await verify({ image: joan, nonce: 'n-2' })
     expect(response.status).toBe(200)
     expect(response.body).toMatchObject({ verdict: 'rejected', reason: 'no_match' })
@@ -132,7 +132,7 @@ describe('the JWT of a rejection', () => {
 })
 
 describe('the lifetime of a JWT', () => {
-  it('is configurable', async () => {
+  it('takes the lifetime of a JWT from its setting', async () => {
     const short = await startService({ COUNTERSIGN_JWT_TTL_SECONDS: '10' })
     try {
       const other = await short.tenant()
@@ -146,7 +146,7 @@ describe('the lifetime of a JWT', () => {
 })
 
 describe('the action', () => {
-  it('is hashed in RFC 8785 canonical form, computed here independently', async () => {
+  it('hashes the action in RFC 8785 canonical form, computed here independently', async () => {
     const cases: Array<[unknown, string]> = [
       ['sign in', '"sign in"'],
       ['', '""'],
@@ -169,7 +169,7 @@ describe('the action', () => {
     }
   })
 
-  it('keeps a key named __proto__ as data', async () => {
+  it('keeps a key of the action named __proto__ as data', async () => {
     const raw = `{"user_id":"ada","image":${JSON.stringify(adaToday)},"action":{"__proto__":{"polluted":true},"a":1}}`
     const response = await production.call('POST', '/v1/verify', undefined, { raw })
     expect(response.status).toBe(200)
@@ -179,12 +179,12 @@ describe('the action', () => {
     expect(({} as Record<string, unknown>).polluted).toBeUndefined()
   })
 
-  it('may have 4096 bytes in canonical form, and not one more', async () => {
+  it('takes an action of 4096 bytes in canonical form, and not one more', async () => {
     expect((await verify({ action: 'x'.repeat(4094) })).status).toBe(200)
     const long = await verify({ action: 'x'.repeat(4095) })
     expect(long.status).toBe(400)
     expect(long.body).toMatchObject({ code: 'invalid_request', details: [{ path: 'action' }] })
-    // Two bytes each in UTF-8.
+    // Each character has two bytes in UTF-8.
     expect((await verify({ action: 'é'.repeat(2047) })).status).toBe(200)
     expect((await verify({ action: 'é'.repeat(2048) })).status).toBe(400)
     const object = await verify({ action: { text: 'x'.repeat(4090) } })
@@ -198,7 +198,7 @@ describe('the action', () => {
     'a list': ['pay'],
     'a boolean': true,
   }))
-    it(`may not be ${what}`, async () => {
+    it(`refuses as action: ${what}`, async () => {
       const response = await verify({ action })
       expect(response.status).toBe(400)
       expect(response.body.code).toBe('invalid_request')
@@ -213,7 +213,7 @@ describe('the action', () => {
     'a thousandfold nesting': `${'{"a":'.repeat(5000)}1${'}'.repeat(5000)}`,
     'a nesting of ten thousand arrays': `{"a":${'['.repeat(10_000)}${']'.repeat(10_000)}}`,
   }))
-    it(`may not hold ${what}`, async () => {
+    it(`refuses an action that holds ${what}`, async () => {
       const raw = `{"user_id":"ada","image":${JSON.stringify(adaToday)},"action":${json}}`
       const response = await production.call('POST', '/v1/verify', undefined, { raw })
       expect(response.status).toBe(400)
@@ -221,14 +221,14 @@ describe('the action', () => {
     })
 
   for (const amount of ['1e400', '1e30', '9007199254740993'])
-    it(`may not hold the number ${amount}, which double precision does not hold exactly`, async () => {
+    it(`refuses an action with the number ${amount}, which double precision does not hold exactly`, async () => {
       const raw = `{"user_id":"ada","image":${JSON.stringify(adaToday)},"action":{"amount":${amount}}}`
       const response = await production.call('POST', '/v1/verify', undefined, { raw })
       expect(response.status).toBe(400)
       expect(response.body).toMatchObject({ code: 'invalid_request', details: [{ path: 'action.amount' }] })
     })
 
-  it('may not be more than is parsed of a body', async () => {
+  it('refuses an action that is nested deeper than a body is parsed', async () => {
     const action = `{"a":${'['.repeat(100_000)}${']'.repeat(100_000)}}`
     const raw = `{"user_id":"ada","image":${JSON.stringify(adaToday)},"action":${action}}`
     const response = await production.call('POST', '/v1/verify', undefined, { raw })
@@ -238,7 +238,7 @@ describe('the action', () => {
 })
 
 describe('the nonce', () => {
-  it('may have 256 characters, and not one more', async () => {
+  it('takes a nonce of 256 characters, and not one more', async () => {
     const nonce = 'é'.repeat(256)
     expect(claimsOf((await verify({ nonce })).body.jwt).claims.nonce).toBe(nonce)
     const response = await verify({ nonce: 'x'.repeat(257) })
@@ -246,18 +246,18 @@ describe('the nonce', () => {
     expect(response.body).toMatchObject({ code: 'invalid_request', details: [{ path: 'nonce' }] })
   })
 
-  it('may not be hidden length: combining marks count', async () => {
+  it('counts combining marks as characters of a nonce', async () => {
     const response = await verify({ nonce: `a${'\u0301'.repeat(300)}` })
     expect(response.status).toBe(400)
   })
 
-  it('is text', async () => {
+  it('refuses a nonce that is not a string', async () => {
     expect((await verify({ nonce: 7 })).body).toMatchObject({ details: [{ path: 'nonce' }] })
   })
 })
 
 describe('of several images', () => {
-  it('the one of best quality counts', async () => {
+  it('compares the image of best quality of several', async () => {
     const darker = base64(
       await sharp(Buffer.from(adaToday, 'base64')).modulate({ brightness: 0.5 }).jpeg().toBuffer(),
     )
@@ -272,12 +272,12 @@ describe('of several images', () => {
     }
   })
 
-  it('unusable ones are passed over', async () => {
+  it('passes over unusable images of several', async () => {
     const response = await verify({ image: undefined, images: [blank, adaToday] })
     expect(response.body.verdict).toBe('approved')
   })
 
-  it('none usable is the refusal of the first', async () => {
+  it('answers with the refusal of the first image when none of several is usable', async () => {
     const response = await verify({ image: undefined, images: [blank, base64(await plain(20, 20))] })
     expect(response.status).toBe(422)
     expect(response.body).toMatchObject({ code: 'face_not_found', details: [{ path: 'images.0' }] })
@@ -294,7 +294,7 @@ describe('an unusable image', () => {
     low_quality: blurredFace,
   }
   for (const [code, make] of Object.entries(CASES))
-    it(`is 422 ${code}, and no verdict`, async () => {
+    it(`refuses an unusable image with 422 ${code} and no verdict`, async () => {
       const response = await verify({ image: base64(await make()) })
       expect(response.status).toBe(422)
       expect(response.body).toMatchObject({
@@ -306,7 +306,7 @@ describe('an unusable image', () => {
       expect(response.body).not.toHaveProperty('verdict')
     })
 
-  it('is 422 image_unreadable when it is no complete JPEG, PNG or WebP', async () => {
+  it('refuses an image that is not a complete JPEG, PNG or WebP with 422 image_unreadable', async () => {
     for (const [what, file] of Object.entries(await unreadableFiles())) {
       const response = await verify({ image: base64(file) })
       expect([response.status, response.body.code], what).toEqual([422, 'image_unreadable'])
@@ -315,13 +315,13 @@ describe('an unusable image', () => {
 })
 
 describe('a reference', () => {
-  it('that does not exist is 404', async () => {
+  it('answers 404 for a user without a reference', async () => {
     const response = await verify({ user_id: 'nobody' })
     expect(response.status).toBe(404)
     expect(response.body).toMatchObject({ error: 'not_found', code: 'reference_not_found' })
   })
 
-  it('of another model pack is 409 until the user is enrolled again', async () => {
+  it('answers 409 for a reference of another model pack until the user is enrolled again', async () => {
     await production.enroll({ user_id: 'foreign', image: ada })
     withDatabase(running, (database) =>
       database.exec(
@@ -336,7 +336,7 @@ describe('a reference', () => {
     expect((await verify({ user_id: 'foreign' })).body.verdict).toBe('approved')
   })
 
-  it('that was tampered with is refused without a verdict', async () => {
+  it('refuses a reference that was tampered with, without a verdict', async () => {
     await production.enroll({ user_id: 'tampered', image: ada })
     withDatabase(running, (database) =>
       database.exec(
@@ -351,7 +351,7 @@ describe('a reference', () => {
 })
 
 describe('the audit log', () => {
-  it('records verdict and action hash of a verify, never the action or the user', async () => {
+  it('audits verdict and action hash of a verify, never the action or the user', async () => {
     const response = await verify({ user_id: 'ada', action: 'a very secret action' })
     const head = await running.service.core.store.read.auditHead(tenant.id)
     const entry = JSON.parse(head!.entry)
@@ -366,7 +366,7 @@ describe('the audit log', () => {
     expect(head!.entry).not.toContain('"ada"')
   })
 
-  it('tells nobody who guesses the action that he guessed right, and names one action alike each time', async () => {
+  it('audits one action by the same digest each time, which nobody can use to check a guess', async () => {
     const hashOf = async (user_id: string, guess: string) => {
       expect((await verify({ user_id, action: guess })).status).toBe(200)
       const head = await running.service.core.store.read.auditHead(tenant.id)
@@ -378,13 +378,13 @@ describe('the audit log', () => {
     expect(await hashOf('ada', 'pay 10 to Grace')).toBe(entered)
     expect(await hashOf('ada', 'pay 11 to Grace')).not.toBe(entered)
     expect(await hashOf('second', 'pay 10 to Grace')).not.toBe(entered)
-    // Erased and enrolled anew, the same user has another key: the entries of before name nothing any more.
+    // After an erasure and a new enrollment the user has another data key, so that nobody can link the earlier entries.
     await production.erase('second')
     await production.enroll({ user_id: 'second', image: ada })
     expect(await hashOf('second', 'pay 10 to Grace')).not.toBe(entered)
   })
 
-  it('records refusals that were executed', async () => {
+  it('audits refusals of executed requests', async () => {
     await verify({ user_id: 'nobody' })
     const head = await running.service.core.store.read.auditHead(tenant.id)
     expect(JSON.parse(head!.entry)).toMatchObject({
@@ -394,7 +394,7 @@ describe('the audit log', () => {
     })
   })
 
-  it('is a chain without a break', async () => {
+  it('keeps the audit log a chain without a break', async () => {
     const { audit, store } = running.service.core
     const { entries, brokenAt } = await audit.verify(store.read, tenant.id)
     expect(brokenAt).toBeNull()
@@ -403,9 +403,9 @@ describe('the audit log', () => {
 })
 
 describe('the log of the process', () => {
-  it('holds no image, token, secret or user', async () => {
+  it('logs no image, token, secret or user', async () => {
     const response = await verify({ user_id: 'ada', nonce: 'a-nonce-for-the-log' })
-    // It is written once the answer is on its way.
+    // The log line is written after the answer.
     await expect.poll(() => running.logText()).toContain(response.headers.get('x-request-id'))
     const log = running.logText()
     for (const secret of [

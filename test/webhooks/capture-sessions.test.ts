@@ -2,7 +2,7 @@
 import { pino } from 'pino'
 import Schema from 'typebox/schema'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { COMMAND_LINE } from '../../src/admin/operation.js'
+import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
 import { UPLOAD_MS } from '../../src/capture-page/capture-server.js'
 import { RetentionJob } from '../../src/jobs/retention.js'
 import { MINUTE_MS, SECOND_MS } from '../../src/lib/clock.js'
@@ -77,7 +77,7 @@ function keepHouse(): Promise<void> {
     {
       sandboxRetentionMs: 30 * 24 * 60 * MINUTE_MS,
       requestLogMs: 7 * 24 * 60 * MINUTE_MS,
-      tellOfExpired: (isOn) => events.tellOfExpired(isOn),
+      reportExpired: (isOn) => events.reportExpired(isOn),
     },
     // A clock that the test sets is not one that was set by mistake.
     () => clock.now(),
@@ -85,7 +85,7 @@ function keepHouse(): Promise<void> {
 }
 
 describe('webhooks about a capture session', () => {
-  it('tell of an approval with its verdict, and name no user, score or token', async () => {
+  it('an approved capture session is reported with its verdict, without user, score or token', async () => {
     const { id, visitor } = await session()
     await visitor.capture(blank)
     await visitor.capture(blank)
@@ -102,7 +102,7 @@ describe('webhooks about a capture session', () => {
     ])
   })
 
-  it('tell nothing of a try after which another one is possible, and of the last one why it was refused', async () => {
+  it('a capture session is reported after its last attempt only, with the reason of the refusal', async () => {
     const { id, visitor } = await session('+no_match')
     await visitor.capture(blank)
     await visitor.capture(blank)
@@ -121,7 +121,7 @@ describe('webhooks about a capture session', () => {
     ])
   })
 
-  it('tell of a session that ended by wrong codes without a result', async () => {
+  it('a capture session that ended by wrong codes is reported without a result', async () => {
     const { body } = await askForSession(tenant.sandbox, {
       ...{ user_id: `told-${++users}`, purpose: 'enroll', action: undefined },
     })
@@ -133,7 +133,7 @@ describe('webhooks about a capture session', () => {
     ])
   })
 
-  it('tell once that the person went back, also where the button was pressed five times', async () => {
+  it('a cancelled capture session is reported once, even after five concurrent cancellations', async () => {
     const { id, visitor } = await session()
     await Promise.all(Array.from({ length: 5 }, () => visitor.post('cancel')))
     expect(await told()).toEqual([
@@ -147,7 +147,7 @@ describe('webhooks about a capture session', () => {
     expect(await told()).toHaveLength(1)
   })
 
-  it('report once that a session expired, with several housekeepers at the same time and after a restart', async () => {
+  it('an expired capture session is reported once, with concurrent retention jobs and after a restart', async () => {
     const { id, visitor } = await session()
     running.clock.advance(TTL_MS + GRACE_MS - 1)
     await keepHouse()
@@ -162,7 +162,7 @@ describe('webhooks about a capture session', () => {
     expect((await visitor.post('cancel')).status).toBe(410)
   })
 
-  it('tell of a session that expired while no service ran, before it is deleted', async () => {
+  it('a capture session that expired while no service ran is reported before it is deleted', async () => {
     const { id } = await session()
     running.clock.advance(24 * 60 * MINUTE_MS)
     await keepHouse()
@@ -170,7 +170,7 @@ describe('webhooks about a capture session', () => {
     expect((await tenant.sandbox.call('GET', `/v1/capture-sessions/${id}`)).status).toBe(404)
   })
 
-  it('go with the erasure of an enrolled user', async () => {
+  it('an erasure deletes pending webhooks about the user’s capture sessions', async () => {
     const user_id = `told-${++users}`
     await tenant.sandbox.enroll({ user_id, image: blank })
     const { body } = await askForSession(tenant.sandbox, { user_id })

@@ -2,7 +2,7 @@
 import { createServer, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { COMMAND_LINE } from '../../src/admin/operation.js'
+import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
 import { MINUTE_MS } from '../../src/lib/clock.js'
 import type { ApiClient } from '../support/client.js'
 import { poll } from '../support/command.js'
@@ -64,7 +64,7 @@ const arrived = (path: string, count: number) =>
 const enrolled = async (user_id: string) => production.enroll({ user_id, image: base64(await face('ada')) })
 
 describe('an endpoint', () => {
-  it('gets no second delivery while it has not answered, not even the same one again after its lease', async () => {
+  it('an endpoint that has not answered gets no second delivery, not even the same one after its lease', async () => {
     await addEndpoint(HELD)
     const other = await addEndpoint('/other')
     await enrolled('ada')
@@ -85,7 +85,7 @@ describe('an endpoint', () => {
 
 describe('an event about a user who is erased while it is being delivered', () => {
   it.each([204, 500])(
-    'stays erased where the receiver then answers %i, and is not sent again',
+    'a delivery whose user is erased while it is in flight stays erased when the receiver answers %i',
     async (status) => {
       const endpoint = await addEndpoint(HELD)
       await enrolled('ada')

@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto'
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http'
 import { type AddressInfo, createServer as createTcpServer } from 'node:net'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { COMMAND_LINE } from '../../src/admin/operation.js'
+import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
 import { Countersign, type WebhookEvent } from '../../src/client/index.js'
 import { DAY_MS, isoTime, SECOND_MS } from '../../src/lib/clock.js'
 import { MAX_PENDING } from '../../src/webhooks/outbox.js'
@@ -85,7 +85,7 @@ async function reject(user: string, times: number): Promise<void> {
 }
 
 describe('a webhook', () => {
-  it('tells what happens to a user, in order, with nothing of the face', async () => {
+  it('a webhook reports the events of a user in order, without biometric data', async () => {
     await add()
     const { body: enrolled } = await production.enroll({ user_id: 'ada', image: ada })
     await arrived(1)
@@ -116,7 +116,7 @@ describe('a webhook', () => {
       })
   })
 
-  it('tells of a reference that is disabled', async () => {
+  it('a webhook reports that a reference was disabled', async () => {
     await add({ events: ['user.disabled'] })
     await production.enroll({ user_id: 'ada', image: ada })
     for (let failures = 0; failures < 10 * ATTEMPTS; failures++) {
@@ -129,7 +129,7 @@ describe('a webhook', () => {
     ])
   })
 
-  it('is signed with the tenant’s secret, over environment, time, id and body', async () => {
+  it('a webhook is signed with the tenant’s secret over environment, time, id and body', async () => {
     await add()
     await production.enroll({ user_id: 'ada', image: ada })
     await arrived(1)
@@ -145,7 +145,7 @@ describe('a webhook', () => {
     expect(await client().verifyWebhook(new Headers(headers as Record<string, string>), body)).toEqual(event)
   })
 
-  it('is signed with both secrets during a rotation', async () => {
+  it('a webhook is signed with both secrets during a rotation', async () => {
     await add()
     const { body } = await production.rotate({})
     await production.enroll({ user_id: 'ada', image: ada })
@@ -161,7 +161,7 @@ describe('a webhook', () => {
     }
   })
 
-  it('is told of its own tenant, environment and events alone', async () => {
+  it('a webhook gets only events of its tenant, environment and subscription', async () => {
     await add({ events: ['user.erased'] })
     const other = await running.production(await running.tenant())
     for (const one of [production, tenant.sandbox, other]) await one.enroll({ user_id: 'ada', image: ada })
@@ -173,7 +173,7 @@ describe('a webhook', () => {
     expect(await deliveries()).toHaveLength(1)
   })
 
-  it('is not told of what was refused', async () => {
+  it('a webhook reports no refused calls', async () => {
     await add()
     await production.enroll({ user_id: 'ada', image: ada })
     expect((await production.enroll({ user_id: 'ada', image: ada })).status).toBe(409)
@@ -183,7 +183,7 @@ describe('a webhook', () => {
     expect((await deliveries()).map(({ type }) => type).sort()).toEqual(['user.enrolled', 'user.erased'])
   })
 
-  it('leads over TLS, or to this machine by its own name; whatever else it is called', async () => {
+  it('refuses a webhook URL that is neither https nor http to localhost', async () => {
     for (const bad of [
       'http://example.test/',
       'http://10.0.0.1/',
@@ -205,7 +205,7 @@ describe('a webhook', () => {
       await expect(add({ url: bad }), bad).rejects.toMatchObject({ code: 'invalid_webhook_url' })
   })
 
-  it('whose name leads elsewhere by now tells nothing to whoever has no certificate for the name', async () => {
+  it('a webhook whose name resolves to another host sends nothing without a certificate for the name', async () => {
     // What a rebound name leads to: somebody who listens, and reads along.
     let read = ''
     const elsewhere = createTcpServer((socket) => {
@@ -231,7 +231,7 @@ describe('a webhook', () => {
     }
   })
 
-  it('that redirects is not followed, and counts as not taken', async () => {
+  it('a redirect of a webhook endpoint is not followed and counts as a failed attempt', async () => {
     answer = { status: 302, headers: { Location: url.replace('/hook', '/elsewhere') } }
     await add()
     await production.enroll({ user_id: 'ada', image: ada })
@@ -242,7 +242,7 @@ describe('a webhook', () => {
 })
 
 describe('a delivery that is not taken', () => {
-  it('is tried again with the same id after growing waits, for about a day, then given up', async () => {
+  it('a failed delivery is retried with the same id at growing intervals for about a day, then given up', async () => {
     answer = { status: 500 }
     const told = (id: string) => running.logText().split(`"delivery":"${id}"`).length - 1
     await add()
@@ -263,7 +263,11 @@ describe('a delivery that is not taken', () => {
     const warnings = running
       .logText()
       .split('\n')
-      .filter((line) => line.includes(id) && /"level":40.*"a webhook was (?:not taken|given up)"/.test(line))
+      .filter(
+        (line) =>
+          line.includes(id) &&
+          /"level":40.*"webhook delivery failed, (?:will retry|no attempt is left)"/.test(line),
+      )
     expect(warnings).toHaveLength(2)
     expect(received).toHaveLength(RETRY_DELAYS_MS.length + 1)
     expect(new Set(received.map(({ event }) => event.id)).size).toBe(1)
@@ -278,7 +282,7 @@ describe('a delivery that is not taken', () => {
     await client().verifyWebhook(received.at(-1)!.headers, received.at(-1)!.body)
   }, 120_000)
 
-  it('waits over a restart', async () => {
+  it('a pending delivery survives a restart', async () => {
     await add({ url: 'http://127.0.0.1:2/nobody' })
     await production.enroll({ user_id: 'ada', image: ada })
     await poll(async () => (await deliveries())[0]?.lastOutcome === 'ECONNREFUSED' || undefined)
@@ -296,17 +300,17 @@ describe('a delivery that is not taken', () => {
     expect(received[0]!.event.type).toBe('user.enrolled')
   })
 
-  it('says in the log neither what it told nor the address', async () => {
+  it('the log of a failed delivery contains neither its body nor the address', async () => {
     answer = { status: 500 }
     await add()
     await production.enroll({ user_id: 'someone-known', image: ada })
     await poll(async () => (await deliveries())[0]?.lastOutcome === '500' || undefined)
-    await poll(async () => running.logText().includes('a webhook was not taken') || undefined)
+    await poll(async () => running.logText().includes('webhook delivery failed, will retry') || undefined)
     expect(running.logText()).not.toContain('someone-known')
     expect(running.logText()).not.toContain('geheim')
   })
 
-  it('is not kept when too many wait already', async () => {
+  it('a delivery is dropped and counted when too many are pending', async () => {
     const endpoint = await add({ url: 'http://127.0.0.1:2/nobody' })
     const { store, outbox } = running.service.core
     const occurrence = {
@@ -329,7 +333,7 @@ describe('a delivery that is not taken', () => {
     })
   }, 120_000)
 
-  it('is forgotten after a week', async () => {
+  it('a delivery is deleted after a week', async () => {
     await add()
     await production.enroll({ user_id: 'ada', image: ada })
     await settled('delivered')
@@ -346,7 +350,7 @@ describe('a delivery that is not taken', () => {
 describe('a suspended tenant', () => {
   const lifecycle = () => running.service.core.operations.lifecycle
 
-  it('is told of nothing, loses nothing, and is told of it all when it is resumed', async () => {
+  it('a suspended tenant gets no webhooks, and gets all of them once it is resumed', async () => {
     await add()
     await lifecycle().suspend(await record(), COMMAND_LINE)
     // It cannot call; the operator still acts for it.
@@ -383,7 +387,7 @@ describe('a suspended tenant', () => {
     })
   })
 
-  it('that is deleted leaves nothing to send', async () => {
+  it('deleting a tenant deletes its pending deliveries', async () => {
     await add()
     await production.enroll({ user_id: 'ada', image: ada })
     await lifecycle().delete(await record(), COMMAND_LINE)
@@ -393,7 +397,7 @@ describe('a suspended tenant', () => {
 })
 
 describe('receivers that are slow', () => {
-  it('and have much waiting do not keep those of others waiting for all of it', async () => {
+  it('slow receivers with long queues do not hold up deliveries to others', async () => {
     const order: string[] = []
     const slow = createServer((request, response) => {
       order.push(request.url!)
@@ -435,7 +439,7 @@ describe('receivers that are slow', () => {
 })
 
 describe('an erasure', () => {
-  it('takes along what was to be told of the user, and is told itself', async () => {
+  it('an erasure deletes pending deliveries about the user and is reported itself', async () => {
     const { store, outbox } = running.service.core
     await add({ url: 'http://127.0.0.1:2/nobody' })
     await production.enroll({ user_id: 'ada', image: ada })
@@ -459,7 +463,7 @@ describe('an erasure', () => {
     })
   })
 
-  it('leaves nothing that names the user once it is delivered', async () => {
+  it('no delivery names an erased user once the erasure was delivered', async () => {
     await add()
     await production.enroll({ user_id: 'ada', image: ada })
     await settled('delivered')
@@ -468,7 +472,7 @@ describe('an erasure', () => {
     await poll(async () => (await deliveries()).every(({ sealed }) => sealed === null) || undefined)
   })
 
-  it('of a user who is enrolled again does not take along what was told of the one before', async () => {
+  it('an erasure of a user who was enrolled again leaves deliveries about the earlier enrollment alone', async () => {
     await add({ url: 'http://127.0.0.1:2/nobody', events: ['user.erased'] })
     for (let i = 0; i < 2; i++) {
       await production.enroll({ user_id: 'ada', image: ada })
@@ -479,7 +483,7 @@ describe('an erasure', () => {
 })
 
 describe('whoever adds, tests and removes webhooks', () => {
-  it('is in the audit log, and the address but for its host is not', async () => {
+  it('adding, testing and removing webhooks is audited with the host of the address only', async () => {
     const endpoint = await add({ events: ['user.erased', 'user.enrolled', 'user.erased'] })
     const delivery = await webhooks().test(await record(), endpoint.id)
     await arrived(1)
@@ -506,7 +510,7 @@ describe('whoever adds, tests and removes webhooks', () => {
     expect(JSON.stringify(acts)).not.toContain('geheim')
   })
 
-  it('has five at most, and none of another tenant', async () => {
+  it('a tenant has at most five webhooks and cannot reach those of another tenant', async () => {
     const endpoint = await add()
     const other = await running.service.core.tenancy.find((await running.tenant()).id)
     await expect(webhooks().remove(other, COMMAND_LINE, endpoint.id)).rejects.toMatchObject({
@@ -538,7 +542,7 @@ describe('whoever adds, tests and removes webhooks', () => {
     expect((await add({ url: address, events: ['user.disabled'] })).url).toBe(address)
   })
 
-  it('may not ask for an event that there is not', async () => {
+  it('refuses a subscription to an unknown event', async () => {
     await expect(add({ events: ['user.happy'] })).rejects.toMatchObject({ code: 'invalid_events' })
   })
 })

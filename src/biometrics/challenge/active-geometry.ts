@@ -1,9 +1,10 @@
 /**
- * Active liveness by geometry: whether a series of frames shows one head that did what a challenge asked. Judged by five
- * landmarks a frame, all relative to the look straight ahead at the beginning; nothing here knows pixels.
+ * Active liveness by geometry: judges whether a series of frames shows one head that did what a challenge asked. The
+ * judgement uses five landmarks a frame, all relative to the frontal frame at the beginning; pixels are not needed
+ * here.
  *
- * Flat paper that is turned shows almost no yaw, and paper that is bent shows it about one axis alone: that is what both axes of
- * a challenge are for. A film of the person doing the same movements passes.
+ * Flat paper that is turned shows almost no yaw, and bent paper shows yaw about one axis only: that is why a
+ * challenge has two axes. A film of the person doing the same movements passes.
  */
 import type { ActiveLivenessSpec } from '../../../models/pack/pack-schema.js'
 import type { QualitySpec } from '../../../models/pack/quality-schema.js'
@@ -13,11 +14,11 @@ import { faultOfPlace, faultOfQuality, type Guidance, REFUSED } from './frame-fa
 import { movedBy, type Pose, poseOf } from './head-pose.js'
 import { type Movement, modeOf, type Step } from './steps.js'
 
-/** What is for the backend and the audit log alone: it would help whoever attacks. */
+/** Findings go only to the backend and the audit log: they would help an attacker. */
 export const FINDINGS = ['flat', 'face_changed', 'discontinuous', 'replayed', 'out_of_order'] as const
 export type ChallengeFinding = (typeof FINDINGS)[number]
 
-/** What is wrong with a series: always something for the person, and what it looks like where that says more. */
+/** The fault of a series: always guidance for the person, and a finding where that says more. */
 export interface ChallengeFault {
   guidance: Guidance
   finding?: ChallengeFinding
@@ -25,7 +26,7 @@ export interface ChallengeFault {
 
 /** A frame as its sender describes it. */
 export interface FrameNote {
-  /** Index of the challenge's step that the person was shown. */
+  /** Index of the challenge's step that the person was shown when the frame was taken. */
   step: number
   /** Milliseconds since the capture began, by the sender's clock. */
   tMs: number
@@ -33,30 +34,33 @@ export interface FrameNote {
 
 export type Look = FrameFace | FrameRefusal
 
-/** The frames that speak for the series, by index: they are embedded. */
+/** Indices of the key frames, which are embedded and represent the series. */
 export interface KeyFrames {
-  /** The best look straight ahead, which is compared with the reference. */
+  /** The best frontal frame of the first step; the service compares it with the reference. */
   frontal: number
   /** The first frame of each movement that goes far enough. */
   movements: number[]
-  /** The look straight ahead at the end. */
+  /** The frontal frame at the end. */
   last: number
 }
 
-/** Each once, the one that is compared first: a challenge without a movement may begin and end with the same frame. */
+/**
+ * The distinct indices of the key frames, the compared one first: a challenge without a movement may begin and end
+ * with the same frame.
+ */
 export function keyIndices({ frontal, movements, last }: KeyFrames): number[] {
   return [...new Set([frontal, ...movements, last])]
 }
 
 export type GeometryVerdict = { keys: KeyFrames; fault: null } | { keys: null; fault: ChallengeFault }
 
-/** What a model pack says of it. */
+/** A model pack's bounds for active liveness and quality. */
 export interface GeometryBounds {
   activeLiveness: ActiveLivenessSpec
   quality?: QualitySpec | undefined
 }
 
-/** @param looks one a frame, in order */
+/** @param looks one measurement a frame, in order */
 export function judgeGeometry(
   looks: readonly Look[],
   notes: readonly FrameNote[],
@@ -75,7 +79,7 @@ export function judgeGeometry(
   return { keys: { frontal: at(frontal), movements: movements.map(at), last: at(last) }, fault: null }
 }
 
-/** @param longestMs between two frames */
+/** @param longestMs maximum time between two frames, in milliseconds */
 function faultOfOrder(
   notes: readonly FrameNote[],
   steps: readonly Step[],
@@ -98,14 +102,18 @@ function faultOfOrder(
 }
 
 /**
- * Detectors miss a face now and then, most likely where it is turned furthest. Whoever sends the frames could as well have
- * left such a frame out, so a few are taken as not sent: the gaps that remain are bounded all the same.
+ * Share of frames that may show no face. Detectors miss a face now and then, most likely where it is turned furthest.
+ * A sender could as well have left such a frame out, so a few count as not sent: the gaps that remain are bounded all
+ * the same.
  */
 const MAX_FACELESS = 3
-/** Of those gaps: two frames in a row that are missing at five a second, with some unevenness. They explain no longer way than `LONGEST_STRIDE_MS` does. */
+/**
+ * Longest gap, in milliseconds, between frames with a face: two missing frames in a row at five a second, with some
+ * unevenness. A gap allows no longer movement than `LONGEST_STRIDE_MS` does.
+ */
 const MAX_GAP_MS = 1_000
 
-/** Every frame that shows faces must show one, wholly. */
+/** Every frame that shows a face must show exactly one, and all of it. */
 function faultOfAny(looks: readonly Look[]): ChallengeFault | null {
   const faceless = looks.filter((look) => 'code' in look && look.code === 'face_not_found')
   if (faceless.length > MAX_FACELESS) return { guidance: 'no_face' }
@@ -118,15 +126,23 @@ function faultOfAny(looks: readonly Look[]): ChallengeFault | null {
   return null
 }
 
-/** A frame with what its landmarks say of the head. */
+/** A frame with the head geometry that its landmarks show. */
 class PosedFrame implements Pose {
   readonly yaw: number
   readonly pitch: number
-  /** Distance of the eyes over that from eyes to mouth: it shrinks where something flat is turned. */
+  /**
+   * Distance between the eyes divided by the distance from eyes to mouth: it shrinks where something flat is turned.
+   */
   readonly aspect: number
-  /** Between eyes and mouth. Of the points, since the detector's box jumps by a quarter of its width. */
+  /**
+   * Point between eyes and mouth. It is computed from the landmarks, since the detector's box jumps by a quarter of
+   * its width.
+   */
   readonly centre: Point
-  /** Distance of the eyes and that from eyes to mouth, squared and summed: a turn shortens the one, a nod the other. */
+  /**
+   * Sum of the squared distances between the eyes and from eyes to mouth: a turn shortens the first, a nod the
+   * second.
+   */
   readonly size: number
 
   constructor(
@@ -172,7 +188,7 @@ class Series {
     return { keys: { frontal, movements: crossings, last }, fault: null }
   }
 
-  /** Of the first step: the one of best quality that looks ahead. */
+  /** The frontal frame of the first step with the best quality. */
   private bestFrontal(): number | null {
     const ahead = this.framesOf(0).filter(
       (index) => Math.abs(this.frames[index]!.yaw) <= this.spec.frontalDegrees,
@@ -184,7 +200,7 @@ class Series {
     )
   }
 
-  /** The first frame of each movement past its target, with a return to the middle between two of them. */
+  /** The first frame of each movement past its target; between two movements the head must return to the middle. */
   private crossings(middle: PosedFrame): number[] | ChallengeFault {
     const found: number[] = []
     for (const [number, step] of this.steps.entries()) {
@@ -214,7 +230,7 @@ class Series {
     return this.frames.slice(from + 1, to).some((frame) => this.isBack(middle, frame))
   }
 
-  /** Of the last step: the last one that looks as at the beginning. */
+  /** The last frame of the last step that looks as frontal as at the beginning. */
   private lastLook(middle: PosedFrame, after: number): number | null {
     const ahead = this.framesOf(this.steps.length - 1).filter(
       (index) => index >= after && this.isBack(middle, this.frames[index]!),
@@ -230,13 +246,13 @@ class Series {
     )
   }
 
-  /** A head moves; a photo that takes another's place jumps. */
+  /** Refuses jumps between frames: a head moves continuously, while a photo that replaces another one jumps. */
   private isContinuous(): boolean {
     const { yaw, pitch, centre, size } = this.spec.mostPerStride
     return this.frames.every((frame, index) => {
       const before = this.frames[index - 1]
       if (!before) return true
-      // Of the sender's clock, so that a long gap explains little more than a stride.
+      // Time by the sender's clock, capped: a long gap allows little more movement than one stride.
       const strides = Math.min(frame.note.tMs - before.note.tMs, MAX_STRIDE_MS) / STRIDE_MS
       return (
         Math.abs(frame.yaw - before.yaw) <= yaw * strides &&
@@ -247,7 +263,10 @@ class Series {
     })
   }
 
-  /** Paper that is turned far enough to show some yaw has lost most of its width. */
+  /**
+   * Refuses a face that narrows too much: paper that is turned far enough to show some yaw has lost most of its
+   * width.
+   */
   private isSqueezed(frontal: number, crossing: number): boolean {
     return this.frames[crossing]!.aspect < this.spec.leastAspect * this.frames[frontal]!.aspect
   }
@@ -257,7 +276,7 @@ class Series {
   }
 }
 
-/** What `mostPerStride` of a pack is measured over. */
+/** Time in milliseconds to which a pack's `mostPerStride` refers. */
 const STRIDE_MS = 200
 const MAX_STRIDE_MS = 250
 

@@ -1,4 +1,4 @@
-/** What a series of frames must keep to, as a caller is told it. */
+/** Limits of a series of frames; the API tells them to callers. */
 export const CAPTURE = {
   minFrames: 16,
   maxFrames: 40,
@@ -6,8 +6,8 @@ export const CAPTURE = {
   maxIntervalMs: 600,
   minDurationMs: 2_000,
   maxDurationMs: 20_000,
-  /** Largest width of the face, as a share of the frame's. */
+  /** Largest width of the face, as a share of the frame's width. */
   maxFaceShare: 0.8,
-  /** How much of the face's box must lie in the frame. */
+  /** Smallest share of the face's box that must lie in the frame. */
   minShareInside: 0.9,
 } as const

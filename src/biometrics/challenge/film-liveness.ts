@@ -1,13 +1,16 @@
-/** Liveness of a series of frames: which of them the liveness network judges, and what it said of them together. */
+/** Liveness of a series of frames: chooses the frames that the liveness network judges and combines its scores. */
 import type { Liveness } from '../measurements.js'
 import { LIVENESS_UNCHECKED } from '../pipeline/liveness.js'
 import type { FrameNote } from './active-geometry.js'
 import type { Step } from './steps.js'
 
-/** Looks straight ahead that the liveness network judges: each costs as much again as looking at a frame. */
+/** Number of frontal frames that the liveness network judges: each costs as much again as measuring a frame. */
 const MAX_LIVENESS_FRAMES = 3
 
-/** Frames spread over the looks straight ahead at the beginning and at the end: what is held up may change meanwhile. */
+/**
+ * Indices of frames spread over the frontal steps at the beginning and at the end: what the camera sees may change in
+ * between.
+ */
 export function livenessFrames(notes: readonly FrameNote[], steps: readonly Step[]): Set<number> {
   const ahead = notes.flatMap(({ step }, index) => (step === 0 || step === steps.length - 1 ? [index] : []))
   const count = Math.min(MAX_LIVENESS_FRAMES, ahead.length)
@@ -18,10 +21,10 @@ export function livenessFrames(notes: readonly FrameNote[], steps: readonly Step
 }
 
 /**
- * The mean over the frames that could be judged: one of them says less than all. Where none could, the first frame that says why
- * speaks for the series.
- * @param seen one a frame, those that were not to be judged included
- * @param threshold of the pack's liveness role
+ * The mean score over the frames that could be judged: a single frame says less than all of them. If no frame could
+ * be judged, the first one with a reason represents the series.
+ * @param seen one result a frame, including the frames that the network did not judge
+ * @param threshold of the pack's liveness role, 0 to 1
  */
 export function meanLiveness(seen: readonly Liveness[], threshold: number): Liveness {
   const scores = seen.flatMap(({ score }) => (score === null ? [] : [score]))

@@ -1,11 +1,11 @@
-/** What can be wrong with a single frame, in words that a person can be told; nothing here knows of a series. */
+/** Faults of a single frame, as guidance codes for the person. Nothing here knows of a series. */
 import type { QualityComponent } from '../../../models/pack/quality-components.js'
 import type { QualitySpec } from '../../../models/pack/quality-schema.js'
 import type { FrameFace, FrameRefusal, QualityComponents } from '../measurements.js'
 import { assessQuality, type ComponentFinding, type Purpose } from '../pipeline/quality-bounds.js'
 import { CAPTURE } from './capture-limits.js'
 
-/** What the person can be told of one frame. */
+/** Guidance codes for one frame. */
 export const FRAME_GUIDANCE = [
   'no_face',
   'several_faces',
@@ -22,7 +22,7 @@ export const FRAME_GUIDANCE = [
 ] as const
 export type FrameGuidance = (typeof FRAME_GUIDANCE)[number]
 
-/** What the person can be told, of a series as well. */
+/** Guidance codes for a frame or a series. */
 export const GUIDANCE = [...FRAME_GUIDANCE, 'slower', 'try_again'] as const
 export type Guidance = (typeof GUIDANCE)[number]
 
@@ -32,7 +32,7 @@ export const REFUSED: Record<FrameRefusal['code'], Guidance> = {
   face_too_small: 'too_far',
 }
 
-/** The face must be in the frame, wholly, and not fill it. */
+/** Guidance if the face is not completely in the frame, or fills too much of it; otherwise null. */
 export function faultOfPlace({ box, landmarks, width, height }: FrameFace): Guidance | null {
   if (box.width > CAPTURE.maxFaceShare * width) return 'too_close'
   const inside = (x: number, y: number) => x >= 0 && y >= 0 && x < width && y < height
@@ -42,7 +42,10 @@ export function faultOfPlace({ box, landmarks, width, height }: FrameFace): Guid
   return isWhole && landmarks.every(([x, y]) => inside(x, y)) ? null : 'cut_off'
 }
 
-/** In the order in which they are told; what is not among them, nobody can be told in a word. */
+/**
+ * Guidance codes by component, too low and too high, the most urgent component first. The other components have no
+ * code.
+ */
 const BY_COMPONENT: ReadonlyArray<readonly [QualityComponent, low: Guidance, high: Guidance]> = [
   ['sharpness', 'blurred', 'blurred'],
   ['over_exposure_prevention', 'too_bright', 'too_bright'],
@@ -55,12 +58,12 @@ const BY_COMPONENT: ReadonlyArray<readonly [QualityComponent, low: Guidance, hig
   ['head_pose_roll', 'not_frontal', 'not_frontal'],
 ]
 
-/** The value is too low rather than too high. */
+/** Tells whether the value is too low rather than too high. */
 function isBelow({ value, bound }: Pick<ComponentFinding, 'value' | 'bound'>): boolean {
   return value < (bound?.min ?? Number.NEGATIVE_INFINITY)
 }
 
-/** Guidance on one component that is beyond its bound; null where no word of a frame says it. */
+/** Guidance on one component that is beyond its bound, or null where no code of a frame describes it. */
 export function guidanceOnComponent(
   fault: Pick<ComponentFinding, 'component' | 'value' | 'bound'>,
 ): Guidance | null {
@@ -68,7 +71,9 @@ export function guidanceOnComponent(
   return entry ? entry[isBelow(fault) ? 1 : 2] : null
 }
 
-/** Light, focus and pose by the bounds of a pack: the first that is out of them. */
+/**
+ * Checks light, focus and pose against the bounds of a pack: returns guidance on the first one beyond them, or null.
+ */
 export function faultOfQuality(
   components: QualityComponents,
   purpose: Purpose,

@@ -1,4 +1,4 @@
-/** What a person before the camera is told by one small frame, while nothing is sent to be judged yet. */
+/** Live guidance from one small frame: what the person should do before anything is sent to be judged. */
 import type { ActiveLivenessSpec, LivenessSpec } from '../../../models/pack/pack-schema.js'
 import type { QualityComponent } from '../../../models/pack/quality-components.js'
 import type { QualitySpec } from '../../../models/pack/quality-schema.js'
@@ -17,56 +17,59 @@ import {
 import { movedBy, poseOf } from './head-pose.js'
 import { type Movement, modeOf, type Step } from './steps.js'
 
-/** What is looked at for guidance: enough for every code, little enough to cost no more than a look. */
+/** Size and format of guidance frames: enough for every code, small enough to cost no more than one detection. */
 export const FRAME_LIMITS = {
   maxPixels: 640 * 480,
-  /** In the small frame; how much of it the face must take is the judgement's own. */
+  /**
+   * Smallest face width in the small frame, in pixels; how large the face must be for the verdict is a separate
+   * bound.
+   */
   minFacePx: 24,
 } as const
 
-/** Longest side that frames of a challenge are expected to have when they are sent to be judged. */
+/** Longest side, in pixels, that frames of a challenge are expected to have when they are sent to be judged. */
 const JUDGED_SIDE_PX = 640
-/** A face that is just wide enough is soon too small again. */
+/** Margin above the smallest face: a face that is just wide enough soon becomes too small again. */
 const MARGIN = 1.2
 
-/** How much of a frame's longer side a face must take to be wide enough where it counts. */
+/** Share of a frame's longer side that a face must take to be wide enough for the verdict. */
 export function leastFaceShare({ minFacePx }: { minFacePx: number }): number {
   return (MARGIN * minFacePx) / JUDGED_SIDE_PX
 }
 
-/** What was seen, and what the person is to do. */
+/** Measurements of the frame, and the step of the challenge. */
 export interface GuidedFrame {
   look: Look
-  /** Mean grey level of the whole frame, where it shows no face. */
+  /** Mean gray level of the whole frame, 0 to 255, or null where the frame shows a face. */
   luminance: number | null
   step: Step
-  /** A look ahead that was found good before: what a movement is measured from. */
+  /** An earlier frontal frame that was good, from which a movement is measured; null before there is one. */
   frontal: Look | null
 }
 
-/** What a model pack and an installation say of it. */
+/** Bounds from the model pack and the installation. */
 export interface GuidanceBounds {
   activeLiveness?: ActiveLivenessSpec | undefined
   liveness?: LivenessSpec | undefined
   quality?: QualitySpec | undefined
-  /** Least width of the face, as a share of the frame's longer side. */
+  /** Smallest width of the face, as a share of the frame's longer side. */
   minFaceShare: number
 }
 
-/** The most urgent first; empty where nothing is left to be done. */
+/** Guidance codes, the most urgent first; empty when the person has nothing left to correct. */
 export function guidanceOn(frame: GuidedFrame, bounds: GuidanceBounds): FrameGuidance[] {
   const { look, step, frontal } = frame
   if ('code' in look) return tellable([faultOfFrameLight(frame), REFUSED[look.code]])
   const place = faultOfDistance(look, bounds) ?? faultOfPlace(look)
-  // Advice on light comes sooner than the refusal of a verify.
+  // Advice on light comes earlier than a verify would refuse the photo.
   const light = faultOf(look, LIGHT, 'enrol', bounds)
-  // A head that moves is blurred and not ahead.
+  // A moving head is blurred and not frontal, so neither counts here.
   if (step !== 'frontal') return tellable([place, light, faultOfMovement(look, step, frontal, bounds)])
   const focus = faultOf(look, ['sharpness'], 'verify', bounds)
   return tellable([place, light, focus, faultOfPose(look, bounds)])
 }
 
-/** Grey levels at which no face is found any more, whoever is there. */
+/** Mean gray levels, 0 to 255, beyond which no face is found any more. */
 const DARK_FRAME = 45
 const BRIGHT_FRAME = 215
 
@@ -110,7 +113,7 @@ function faultOfPose(look: FrameFace, bounds: GuidanceBounds): Guidance | null {
   return isAhead ? faultOf(look, POSE, 'enrol', bounds) : 'not_frontal'
 }
 
-/** Without a look ahead to compare with, a turn is measured from the middle, and of a nod nothing is known. */
+/** Without a frontal frame to compare with, a turn is measured from the middle, and a nod cannot be measured. */
 function faultOfMovement(
   look: FrameFace,
   step: Movement,
@@ -127,7 +130,7 @@ function faultOfMovement(
   return isTurn ? 'turn_more' : 'nod_more'
 }
 
-/** Each once. */
+/** Removes repeated codes. */
 function tellable(found: ReadonlyArray<Guidance | null>): FrameGuidance[] {
   const told = found.flatMap((one) => FRAME_GUIDANCE.find((known) => known === one) ?? [])
   return [...new Set(told)]

@@ -1,11 +1,11 @@
-/** Where a head looks, in degrees, and how far it is from where it looked before. */
+/** Head pose in degrees, and its distance from an earlier pose. */
 import type { FrameFace } from '../measurements.js'
 import type { Movement } from './steps.js'
 
 export interface Pose {
-  /** Positive to the person's left. */
+  /** Degrees, positive toward the person's left. */
   yaw: number
-  /** Positive upward. What is neutral differs from person to person: only differences count. */
+  /** Degrees, positive upward. The neutral value differs from person to person: only differences count. */
   pitch: number
 }
 
@@ -14,7 +14,7 @@ export function poseOf({ quality }: Pick<FrameFace, 'quality'>): Pose {
   return { yaw, pitch }
 }
 
-/** How far a pose is from the look ahead in the direction of a step; negative in the other one. */
+/** Degrees between a pose and the frontal pose in the direction of a step; negative in the opposite direction. */
 export function movedBy(pose: Pose, middle: Pose, step: Movement): number {
   switch (step) {
     case 'turn_left':

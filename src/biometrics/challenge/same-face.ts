@@ -1,12 +1,12 @@
-/** Whether the frames that speak for a series show one person's face. */
+/** Checks whether the key frames of a series show one person's face. */
 import { type ModelPack, movedFaceThreshold, samePersonThreshold } from '../../../models/pack/model-pack.js'
 import { scoreOf } from '../pipeline/match.js'
 import type { KeyFrames } from './active-geometry.js'
 
 /**
- * Each is compared with the look straight ahead at the beginning alone, since faces turned to opposite sides are least alike,
- * and those of a movement by a threshold of their own.
- * @param embeddingOf the key frame of this index
+ * Compares each key frame only with the frontal frame at the beginning, since faces turned to opposite sides are the
+ * least similar. Frames of a movement have a threshold of their own.
+ * @param embeddingOf returns the embedding of the key frame with this index
  */
 export function showsOneFace(
   pack: ModelPack,

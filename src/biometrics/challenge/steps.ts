@@ -1,11 +1,11 @@
-/** What a challenge asks a person to do: poses, in an order and with directions that nobody can foresee. */
+/** Steps of a challenge: poses, in an order and with directions that nobody can predict. */
 
 /** `left` and `right` are the person's own. */
 export const STEPS = ['frontal', 'turn_left', 'turn_right', 'nod_up', 'nod_down'] as const
 export type Step = (typeof STEPS)[number]
 export type Movement = Exclude<Step, 'frontal'>
 
-/** The axes about which a person can move the head. */
+/** Axes about which a person can move the head. */
 export const MODES = ['turn', 'nod'] as const
 export type Mode = (typeof MODES)[number]
 
@@ -18,14 +18,14 @@ export function modeOf(movement: Movement): Mode {
   return MOVEMENTS.turn.includes(movement) ? 'turn' : 'nod'
 }
 
-/** Those of the challenge's movements, each once. */
+/** The distinct axes of the challenge's movements. */
 export function modesOf(steps: readonly Step[]): Mode[] {
   return MODES.filter((mode) => MOVEMENTS[mode].some((movement) => steps.includes(movement)))
 }
 
 /**
- * Draws a challenge: both axes in either order (or the one there is, twice), directions at random, a third movement in half of the
- * cases, a look straight ahead before and after. Without a mode there is the look alone.
+ * Draws a challenge: both axes in either order (or the only axis twice), random directions, a third movement in half
+ * of the cases, and a frontal look before and after. Without a mode the challenge is one frontal look.
  * @param draw a secure random integer, 0 to `below` - 1
  */
 export function drawSteps(modes: readonly Mode[], draw: (below: number) => number): Step[] {

@@ -1,21 +1,34 @@
 /**
- * What the service says to its engine process and to the workers in it; `worker-messages.ts` has what they say. Tasks and
- * replies go straight between the service and a worker, over the worker's own socket, as frames whose parts are the pictures;
- * a hop through the engine process's main thread would cost each verify 0.4 ms of CPU time.
+ * The engine's channel: messages from the service to its engine process and to the workers in it. `worker-messages.ts` has the
+ * messages back, `frames.ts` the encoding, `engine/engine-process.ts` the service's end and its states.
+ *
+ *   1. The service listens on a socket in a folder that only its owner may read, and starts the engine process.
+ *   2. service -> process, standard input: one HostSetup. End of file there asks the process to end.
+ *   3. process: starts its worker threads; each loads its networks and runs each of them once.
+ *   4. worker -> service, a socket of its own: `ready`. The service may now send tasks.
+ *   5. service -> worker: TaskMessage { id, task }, the pictures as parts of the frame.
+ *      worker -> service: `reply` with the same id. Replies may come in any order.
+ *   6. service -> worker: CancelMessage; the task ends with its next stage and still sends a reply.
+ *   7. service -> worker: PingMessage, every second; worker -> service: `pong`.
+ *   8. process -> service, a socket for each incident: `worker_lost` or `worker_load_failed`.
+ *   9. The service closes a worker's socket: the worker finishes its tasks, and its thread ends.
+ *
+ * Tasks and replies go straight between the service and a worker: a hop through the engine process's main thread would cost
+ * each verify 0.4 ms of CPU time.
  */
 import type { ModelPack } from '../../../models/pack/model-pack.js'
 import type { Alignment } from '../measurements.js'
 import type { ImageLimits } from '../types.js'
 
-/** What an engine process is started with. */
+/** The engine process's first and only frame on standard input. */
 export interface HostSetup {
   workers: number
   worker: WorkerSetup
 }
 
-/** What a worker is started with. */
+/** Options of one worker. */
 export interface WorkerSetup {
-  /** Where the service listens: a path of the file system (a pipe's name on Windows). */
+  /** The service's listening socket: a file path (on Windows, a named pipe). */
   socketPath: string
   pack: ModelPack
   executionProviders: string[]
@@ -23,28 +36,28 @@ export interface WorkerSetup {
   faultInjection: boolean
 }
 
-/** Ends when the service hangs up, or before it is ready. */
+/** Result of the Piscina task that serves: it ends when the service hangs up, or before the worker is ready. */
 export type WorkerEnd = { loaded: true } | { loaded: false; reason: string }
 
 /**
  * Ways to break the worker that takes the task: at once; when its next task arrives; by an uncaught error after the
- * task. `crash` takes the whole engine process along, as a fault in native code does; `exhaust` fills the worker's JavaScript
- * heap; `stall` keeps the worker busy.
+ * task. `crash` ends the whole engine process, as a fault in native code does; `exhaust` fills the worker's
+ * JavaScript heap; `stall` keeps the worker busy.
  */
 export type Breakage = 'exit' | 'throw' | 'exhaust' | 'crash'
 export type InjectedFault =
   | { kind: Breakage | `${Breakage}-on-next-task` | 'throw-afterwards' }
   | { kind: 'stall'; durationMs: number }
 
-/** A single picture of several that a call brought, and its index among them. */
+/** One picture of a call with several, and its index among them. */
 interface OnePicture {
   images: readonly [Uint8Array]
   imageIndex: number
 }
 
 /**
- * `look` and `embed` are the tasks of a challenge, each for one of its frames: no worker keeps anything of a frame between two
- * tasks. `embed` decodes its frame again and cuts the face out as `look` aligned it.
+ * All tasks. `look` and `embed` are the tasks of a challenge, each for one of its frames: a worker keeps nothing of a
+ * frame between two tasks. `embed` decodes its frame again and cuts out the face that `look` aligned.
  */
 export type WorkerTask =
   | { type: 'enrol'; images: readonly Uint8Array[] }
@@ -56,7 +69,7 @@ export type WorkerTask =
   | ({ type: 'inspect'; maxPixels?: number } & OnePicture)
   | { type: 'fault'; fault: InjectedFault }
 
-/** A task without its images, which are the frame's parts. */
+/** A task without its images, which travel as parts of the frame. */
 export type ImagelessTask = WorkerTask extends infer T
   ? T extends WorkerTask
     ? Omit<T, 'images'>
@@ -74,7 +87,9 @@ export interface PingMessage {
   ping: true
 }
 
-/** From the service to a worker: nobody waits for this task's reply any more. It may have been sent already. */
+/**
+ * From the service to a worker: no caller waits for this task's reply any more. The worker may have sent it already.
+ */
 export interface CancelMessage {
   cancelled: number
 }

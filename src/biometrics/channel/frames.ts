@@ -1,25 +1,32 @@
 /**
- * Messages with pictures between two processes over one stream. A frame is a head of little-endian u32 [length of the
- * message, number of parts, length of each part], the message as JSON, and the parts as they are: neither a picture nor a
- * vector is ever written out as text. (V8's own serialiser, which could hold them, takes several times as long as JSON.)
+ * Messages with pictures between two processes over one stream. A frame is, in this order (all numbers little-endian u32):
+ *
+ *   length of the message in bytes | number of parts | length of each part in bytes
+ *   the message as JSON
+ *   the parts: first the vectors that the message marks as { $vector: index }, then the images
+ *
+ * Neither a picture nor a vector is ever written out as text. (V8's own serializer, which could hold them, takes several times
+ * as long as JSON.) A reader that meets a malformed frame throws FrameError, and its owner closes the stream: after a bad
+ * length nothing that follows can be read.
  */
 const WORD = 4
 const FIXED_HEAD = 2 * WORD
 
 export interface Frame<Message> {
   message: Message
-  /** Each in memory of its own. */
+  /** The images, each in an ArrayBuffer of its own. */
   images: Uint8Array[]
 }
 
-/** Stands in the JSON for the vector that is this part of the frame; vectors come before the images. */
+/** Placeholder in the JSON for the vector that is this part of the frame; vectors precede the images. */
 interface VectorMark {
   $vector: number
 }
 
 /**
- * The pieces of a frame, to be written one after the other. The images must stay as they are until then.
- * @param message plain data; a Float32Array in it travels as it is
+ * Returns the pieces of a frame, to be written one after the other. The images must not change until they are
+ * written.
+ * @param message plain data; a Float32Array in it travels as binary
  */
 export function encodeFrame(message: unknown, images: readonly Uint8Array[] = []): Uint8Array[] {
   const vectors: Float32Array[] = []
@@ -29,28 +36,36 @@ export function encodeFrame(message: unknown, images: readonly Uint8Array[] = []
   const head = Buffer.allocUnsafe(FIXED_HEAD + lengths.length * WORD)
   for (const [index, length] of [json.length, lengths.length, ...lengths].entries())
     head.writeUInt32LE(length, index * WORD)
-  // One piece, where there are no images: several at once take longer to be written than to be put together.
+  // Without images the frame is one piece: writing several pieces takes longer than joining them.
   return [Buffer.concat([head, json, ...small]), ...images]
 }
 
-/** The stream holds no frames, or larger ones than its reader takes. */
+/** Thrown when the stream holds no frame, or a larger one than its reader accepts. */
 export class FrameError extends Error {
   override readonly name = 'FrameError'
 }
 
-/** A task has at most 40 pictures, those of a challenge, and a vector; a reply a vector for each picture and one for them all. */
+/**
+ * Maximum number of parts of a frame. A task has at most 40 pictures, those of a challenge, and one vector; a reply
+ * has one vector a picture and one for all of them.
+ */
 const MAX_PARTS = 64
 
-/** Puts frames together from the stream's chunks, however it was cut. Each byte is copied once. */
+/** Assembles frames from the stream's chunks, wherever the stream was cut. Each byte is copied once. */
 export class FrameReader<Message> {
   private readonly maxBytes: number
   private readonly onFrame: (frame: Frame<Message>) => void
-  /** What is being filled, and how far: the fixed head, the lengths of the parts, the message, then part after part. */
+  /**
+   * The buffer that is being filled, and how far: first the fixed head, then the lengths of the parts, the message,
+   * and part after part.
+   */
   private target = new Uint8Array(FIXED_HEAD)
   private filled = 0
   private next: (whole: Uint8Array) => void = (whole) => this.takeHead(whole)
 
-  /** @param mostBytes of message and parts together; memory is set aside for what a head announces, so up to this */
+  /**
+   * @param maxBytes limit of message and parts together; the reader allocates what a head announces, so at most this
+   */
   constructor(maxBytes: number, onFrame: (frame: Frame<Message>) => void) {
     this.maxBytes = maxBytes
     this.onFrame = onFrame
@@ -58,7 +73,7 @@ export class FrameReader<Message> {
 
   /**
    * @param chunk may be reused when this returns
-   * @throws FrameError; what follows in the stream cannot be read
+   * @throws FrameError when the stream cannot be read any further
    */
   push(chunk: Uint8Array): void {
     for (let offset = 0; offset < chunk.length; ) {
@@ -105,9 +120,10 @@ function decode<Message>(json: Uint8Array, parts: Uint8Array[]): Frame<Message> 
   }
 }
 
-// Walked by hand: the functions that JSON.stringify and JSON.parse take cost ten times as much.
+// Both functions walk the value by hand: the callbacks that JSON.stringify and JSON.parse take cost ten times as
+// much.
 
-/** A copy with a mark in each vector's place, which is added to `vectors`. */
+/** Returns a copy with a mark in each vector's place, and appends the vectors to `vectors`. */
 function withMarks(value: unknown, vectors: Float32Array[]): unknown {
   if (value instanceof Float32Array) return { $vector: vectors.push(value) - 1 } satisfies VectorMark
   if (Array.isArray(value)) return value.map((item) => withMarks(item, vectors))
@@ -115,12 +131,13 @@ function withMarks(value: unknown, vectors: Float32Array[]): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, withMarks(item, vectors)]))
 }
 
-/** Puts the vectors in their marks' places. @throws when a part is missing or no vector */
+/** Puts the vectors back in their marks' places. @throws FrameError when a part is missing or is no vector */
 function withVectors(value: unknown, parts: readonly Uint8Array[], vectors: Float32Array[]): unknown {
   if (typeof value !== 'object' || value === null) return value
   const part = (value as Partial<VectorMark>).$vector
   if (part !== undefined) {
-    // In the order in which they were written: a part that two marks name, or a mark that names none, would shift the images.
+    // Marks must name the vectors in the order in which they were written: a repeated or missing mark would shift the
+    // images.
     if (part !== vectors.length) throw new FrameError('a vector out of turn')
     const vector = new Float32Array(parts[part]!.buffer)
     vectors.push(vector)

@@ -1,6 +1,7 @@
 /**
- * What workers say to the service, as schemas. A picture may have taken a worker over, and what is said of lengths and
- * numbers is computed with: an embedding that claims a thousand million dimensions would stop the service.
+ * Messages from workers to the service, as schemas. A picture may have compromised a worker, and the service computes
+ * with the lengths and numbers of its messages: an embedding that claims a thousand million dimensions would stop the
+ * service.
  */
 import Type, { type Static, type TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
@@ -38,11 +39,11 @@ const FailureSchema = Type.Object({
   imageIndex: Type.Optional(count),
   faults: Type.Optional(Type.Array(QualityFaultSchema)),
   guidance: Type.Optional(Type.Enum([...PHOTO_GUIDANCE])),
-  /** For the log alone: what really happened, where the code hides it. */
+  /** The real cause, for the log only, where the code hides it. */
   detail: Type.Optional(text),
 })
 
-/** What each type of task yields. */
+/** Schemas of the result of each type of task. */
 function valueSchemas(dimensions: number) {
   const sample = faceSampleSchema(dimensions)
   const samples = Type.Object({ samples: Type.Array(sample, { minItems: 1 }) })
@@ -53,12 +54,12 @@ function valueSchemas(dimensions: number) {
     compare: Type.Object({ samples: Type.Tuple([sample, sample]) }),
     look: Type.Object({
       look,
-      /** Null where the frame shows no face that can be meant. */
+      /** Null where the frame shows no usable face. */
       alignment: Type.Union([AlignmentSchema, Type.Null()]),
       liveness: LivenessSchema,
     }),
     embed: Type.Object({ embedding: vectorSchema(dimensions) }),
-    /** Mean grey level of the first frame, where it shows no face. */
+    /** Mean gray level of the first frame, 0 to 255, or null where it shows a face. */
     guide: Type.Object({
       looks: Type.Array(look, { minItems: 1 }),
       luminance: Type.Union([Type.Number(), Type.Null()]),
@@ -72,7 +73,7 @@ type ValueSchemas = ReturnType<typeof valueSchemas>
 export type TaskType = keyof ValueSchemas
 export type WorkerValues = { [T in TaskType]: Static<ValueSchemas[T]> }
 
-/** Something that the log should know of a worker: it died, or could not load its networks. */
+/** An event for the log: a worker died, or could not load its networks. */
 export type WorkerIncident = Static<typeof IncidentSchema>
 export type WorkerFailure = Static<typeof FailureSchema>
 export type WorkerReply<T extends TaskType = TaskType> =
@@ -80,8 +81,8 @@ export type WorkerReply<T extends TaskType = TaskType> =
   | WorkerFailure
 
 /**
- * From a worker to the service: first that it has loaded and warmed up its networks, then its replies. What happened to a
- * worker is told for it, on a connection of its own.
+ * From a worker to the service: first `ready`, once its networks are loaded and warmed up, then its replies. The
+ * engine process reports what happened to a worker on a separate connection.
  */
 export type WorkerMessage =
   | WorkerIncident
@@ -89,14 +90,14 @@ export type WorkerMessage =
   | Static<typeof PongSchema>
   | (Static<typeof ReplyMessageSchema> & { reply: WorkerReply })
 
-/** Tells whether a message may be believed to be one, and whether a reply answers the task that it is to. */
+/** Checks that a message is well formed, and that a reply fits its task. */
 export interface MessageCheck {
-  /** Its reply, where it has one, is still to be checked. */
+  /** Checks everything but the reply, whose type depends on the task. */
   isMessage(message: unknown): message is WorkerMessage
   isReplyTo(type: TaskType, reply: unknown): boolean
 }
 
-/** @param dimensions of the pack's embeddings */
+/** @param dimensions length of the pack's embeddings */
 export function messageCheck(dimensions: number): MessageCheck {
   const answer = (value: TSchema) =>
     Compile(

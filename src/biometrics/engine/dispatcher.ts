@@ -1,9 +1,26 @@
 /**
- * Hands the tasks of calls to workers: what may wait, who is next, and what becomes of a task whose worker dies. Main thread.
+ * Hands the tasks of calls to workers: decides which calls wait, which is next, and what follows when a worker dies. Runs on the
+ * main thread. Nothing of a call is durable: its pictures lie in the service's memory until it is settled.
  *
- * The tasks of a series are handed over one by one, so that others have their turns in between. Between two of its tasks a
- * series keeps nothing in a worker. Its pictures lie in the memory of the service until the call is settled; then the call is
- * dropped from the queue, its tasks that no worker has yet with it, and nothing refers to them any more.
+ * States of a call (`EngineCall`):
+ *
+ *   waiting ----> running ----> settled: reply or refusal of its tasks
+ *      |  ^          |
+ *      |  |          +--------> settled: its deadline, or its caller's abort (its running tasks end with their next stage)
+ *      |  +----------+          the next task of a series, or the retry of a task that was lost with its worker
+ *      +----------------------> settled: overloaded, deadline, abort, or no worker is able to serve
+ *
+ *   1. `admit` gives the call to a worker that has a place for it, else to the bounded queue (`FairQueue`).
+ *   2. `pump` runs whenever a place may have become free: it starts the next waiting tasks. Workers hold at most
+ *      `tasksPerWorker` tasks each, so that every other one can still be dropped.
+ *   3. `dispatch` takes one task of the call. A series goes back to the queue for its next task, so that other calls have
+ *      their turns in between; it keeps nothing in a worker between two tasks.
+ *   4. A reply settles the call, or is kept until the other tasks have theirs.
+ *   5. A lost worker (its thread, its connection or the whole process died) fails nothing yet: `onWorkerLost` puts the task before
+ *      all others, and it runs again while nothing else runs (`isolating`).
+ *   6. A task that loses its worker a second time fails its own call with `engine_unavailable`, and no other call.
+ *
+ * test/biometrics/engine/engine.test.ts and lost-tasks.test.ts kill workers and processes at steps 3 to 6.
  */
 import type { WorkerTask } from '../channel/engine-protocol.js'
 import type { WorkerReply, WorkerValues } from '../channel/worker-messages.js'
@@ -12,31 +29,32 @@ import {
   BiometricError,
   type CallOptions,
   type EngineOptions,
-  type FlowShare,
+  type SchedulingClass,
   type StageTimings,
 } from '../types.js'
-import { type CallTask, DEFAULT_SHARE, EngineCall, type SuccessfulReply } from './engine-call.js'
+import { type CallTask, DEFAULT_SCHEDULING_CLASS, EngineCall, type SuccessfulReply } from './engine-call.js'
 import type { EngineProcess } from './engine-process.js'
 import { FairQueue } from './fair-queue.js'
 
 /**
- * Pictures are decoded while others are computed, and faces that are ready together are embedded together. Measured: a
- * worker with 2 does 5 % more than the bare loop's one by one, with 4 another 5 %, with more nothing.
+ * Default number of tasks a worker may hold. Pictures are decoded while others are computed, and faces that are ready
+ * together are embedded together. Measured: a worker with 2 tasks does 5 % more than the bare loop with one picture
+ * after the other, with 4 another 5 %, with more no more.
  */
 export const DEFAULT_TASKS_PER_WORKER = 4
 /**
- * Tasks of series that a worker may hold: one is computed while the next one's picture is decoded. The other places are for
- * single tasks, which then wait for no more than these two.
+ * Maximum tasks of series that a worker may hold: one is computed while the next one's picture is decoded. The other
+ * places are for single tasks, which then wait for no more than these two.
  */
 const SERIES_TASKS_PER_WORKER = 2
 
 /**
- * Tasks of the sandbox that run at once, for each worker. Whatever pictures it sends, production has the other places, and half of
- * the threads that decode.
+ * Maximum tasks of the sandbox that run at once, per worker: production always has the other places and half of the
+ * decoding threads.
  */
 const SANDBOX_TASKS_PER_WORKER = 1
 
-/** Values of all tasks of a call, in the order of the tasks, and the time that each stage took. */
+/** Results of all tasks of a call, in the order of the tasks, and the time that each stage took. */
 export interface TaskResults<T extends WorkerTask> {
   values: Array<WorkerValues[T['type']]>
   timingsMs: StageTimings
@@ -47,12 +65,15 @@ export class Dispatcher {
   private readonly waiting: FairQueue<EngineCall>
   private pool: EngineProcess | undefined
   private running = 0
-  /** Running tasks that are of a series. */
+  /** Number of running tasks that belong to a series. */
   private runningOfSeries = 0
   private runningOfSandbox = 0
-  /** The only task that runs was lost once with its worker: until it has ended, no other is started. */
+  /**
+   * True while a task that was lost with its worker runs for the second time: no other task starts until it has
+   * ended.
+   */
   private isolating = false
-  /** Requests that have been accepted and have no outcome yet. */
+  /** Requests that have been accepted and are not finished yet. */
   private accepted = 0
   private draining = false
   private onIdle: Array<() => void> = []
@@ -62,7 +83,7 @@ export class Dispatcher {
     this.waiting = new FairQueue(options.queueLimit)
   }
 
-  /** Waiting calls, and tasks that workers hold. */
+  /** Numbers of waiting calls and of tasks that workers hold. */
   get counts(): { waiting: number; running: number } {
     return { waiting: this.waiting.size, running: this.running }
   }
@@ -71,29 +92,30 @@ export class Dispatcher {
     return this.draining
   }
 
-  /** From now on tasks go to these workers. */
+  /** Sends tasks to these workers from now on. */
   serve(pool: EngineProcess): void {
     this.pool = pool
     this.pump()
   }
 
-  /** One more call of this flow would be `overloaded`. */
-  isSaturatedFor(share: FlowShare): boolean {
-    return this.waiting.isFullFor(share)
+  /** Tells whether one more call of this flow would be `overloaded`. */
+  isSaturatedFor(schedulingClass: SchedulingClass): boolean {
+    return this.waiting.isFullFor(schedulingClass)
   }
 
-  /** A worker has a place for a single task of this flow, at once. */
-  hasPlaceFor(share: FlowShare = DEFAULT_SHARE): boolean {
+  /** Tells whether a worker has a place for a single task of this flow at once. */
+  hasPlaceFor(schedulingClass: SchedulingClass = DEFAULT_SCHEDULING_CLASS): boolean {
     return (
       !this.isolating &&
       this.running < this.capacity &&
-      this.waiting.isOpenTo(share) &&
-      (share.priority === 'production' || this.mayTakeSandbox)
+      this.waiting.isOpenTo(schedulingClass) &&
+      (schedulingClass.priority === 'production' || this.mayTakeSandbox)
     )
   }
 
   /**
-   * Runs `work`, which asks for tasks by `perform` and `performMore`, as one request: once it is accepted, draining waits for its outcome.
+   * Runs `work`, which requests tasks by `perform` and `performMore`, as one request: once it is accepted, draining
+   * waits for it.
    * @throws BiometricError engine_unavailable while draining
    */
   async accept<Outcome>(work: () => Promise<Outcome>): Promise<Outcome> {
@@ -108,18 +130,22 @@ export class Dispatcher {
   }
 
   /**
-   * Has workers do the tasks, as one call of the bounded queue.
+   * Has workers run the tasks, as one call of the bounded queue.
    * @param tasks at least one; several are a series
-   * @throws BiometricError the first failing task's, or a code of the moment
+   * @throws BiometricError the code of the first failing task, `overloaded`, `deadline_exceeded`, `cancelled` or
+   * `engine_unavailable`
    */
   perform<T extends WorkerTask>(tasks: readonly T[], options: CallOptions): Promise<TaskResults<T>> {
     return this.submit(tasks, options, (call) => this.admit(call))
   }
 
-  /** As `perform` does, for a request that has had tasks performed before: it is not refused for a full queue, and waits behind no other series of its flow. */
+  /**
+   * Like `perform`, for a request that has already had tasks performed: a full queue does not refuse it, and it waits
+   * behind no other series of its flow.
+   */
   performMore<T extends WorkerTask>(tasks: readonly T[], options: CallOptions): Promise<TaskResults<T>> {
     return this.submit(tasks, options, (call) => {
-      this.waiting.requeue(call, call.share, call)
+      this.waiting.requeue(call, call.schedulingClass, call)
       this.pump()
     })
   }
@@ -138,7 +164,7 @@ export class Dispatcher {
     this.announceIdle()
   }
 
-  /** Accepts no further request and resolves when every accepted one has left its workers. */
+  /** Accepts no further request; resolves when every accepted one has left its workers. */
   async drain(): Promise<void> {
     this.draining = true
     this.pump()
@@ -160,16 +186,16 @@ export class Dispatcher {
   }
 
   private admit(call: EngineCall): void {
-    if (this.hasPlaceFor(call.share) && (!call.isSeries || this.mayTakeSeries)) {
+    if (this.hasPlaceFor(call.schedulingClass) && (!call.isSeries || this.mayTakeSeries)) {
       void this.dispatch(this.pool!, call)
     } else {
-      const refused = this.waiting.push(call, call.share, call)
+      const refused = this.waiting.push(call, call.schedulingClass, call)
       refused?.reject(new BiometricError('overloaded', 'Too many calls are waiting; try again shortly.'))
     }
     this.pump()
   }
 
-  /** How many tasks the workers may hold now. */
+  /** Number of tasks that the workers may hold now. */
   private get capacity(): number {
     return (this.pool?.readyCount ?? 0) * this.tasksPerWorker
   }
@@ -192,21 +218,21 @@ export class Dispatcher {
   }
 
   /**
-   * A task whose first worker or process died under it is tried again while nothing else runs: should its picture be what kills
-   * them, then nobody else's call is lost a second time.
+   * Tells whether the call's next task may start. A task whose first worker or process died is retried while nothing
+   * else runs: if its picture is what kills them, no other call is lost a second time.
    */
   private mayStart(call: EngineCall): boolean {
-    if (this.isolating || (call.share.priority === 'sandbox' && !this.mayTakeSandbox)) return false
+    if (this.isolating || (call.schedulingClass.priority === 'sandbox' && !this.mayTakeSandbox)) return false
     return call.isRetrying ? this.running === 0 && this.capacity > 0 : this.running < this.capacity
   }
 
   private async dispatch(pool: EngineProcess, call: EngineCall): Promise<void> {
     const part = call.take()
     if (call.isRetrying) this.waiting.putFirst(call)
-    else if (call.isWaiting) this.waiting.requeue(call, call.share, call)
+    else if (call.isWaiting) this.waiting.requeue(call, call.schedulingClass, call)
     this.running++
     if (call.isSeries) this.runningOfSeries++
-    if (call.share.priority === 'sandbox') this.runningOfSandbox++
+    if (call.schedulingClass.priority === 'sandbox') this.runningOfSandbox++
     this.isolating = part.retried
     try {
       const reply = await pool.run(part.task, call.over)
@@ -217,7 +243,7 @@ export class Dispatcher {
     } finally {
       this.running--
       if (call.isSeries) this.runningOfSeries--
-      if (call.share.priority === 'sandbox') this.runningOfSandbox--
+      if (call.schedulingClass.priority === 'sandbox') this.runningOfSandbox--
       if (part.retried) this.isolating = false
       // A call that has settled, or has no task left to hand over, leaves the queue.
       if (!call.isWaiting) this.waiting.remove(call)
@@ -237,7 +263,7 @@ export class Dispatcher {
 
   private toError(failure: Extract<WorkerReply<WorkerTask['type']>, { ok: false }>): BiometricError {
     const { message, imageIndex, faults = [], guidance, detail } = failure
-    // A worker that was taken over may say so of a call that its caller still waits for.
+    // A compromised worker may claim that a task was cancelled although its caller still waits.
     const code = failure.code === 'cancelled' ? 'engine_unavailable' : failure.code
     if (detail) this.options.onIncident?.({ kind: 'task_failed', error: new Error(detail) })
     return new BiometricError(code, message, imageIndex, { faults, guidance })
@@ -253,14 +279,14 @@ export class Dispatcher {
   }
 }
 
-/** Summed over the tasks. */
+/** Sums the stage timings over the tasks. */
 function timingsOf({ queueMs }: EngineCall, replies: readonly SuccessfulReply[]): StageTimings {
   const sums: StageTimings = { queue: queueMs }
   for (const { timingsMs } of replies) addTimings(sums, timingsMs)
   return sums
 }
 
-/** Adds what `more` says of each stage to `sums`. */
+/** Adds the duration of each stage in `more` to `sums`, in milliseconds. */
 export function addTimings(sums: StageTimings, more: StageTimings): void {
   for (const [stage, durationMs] of Object.entries(more) as Array<[EngineStage, number]>)
     sums[stage] = (sums[stage] ?? 0) + durationMs

@@ -1,42 +1,42 @@
 /**
- * One caller's request from the moment it is accepted until it has an answer: a single task for a worker, or a series of tasks
- * that are handed over one by one. Main thread.
+ * One caller's request from the moment it is accepted until it is settled: a single task for a worker, or a series of
+ * tasks that are handed over one by one. Runs on the main thread.
  */
 
 import type { WorkerTask } from '../channel/engine-protocol.js'
 import type { WorkerReply } from '../channel/worker-messages.js'
-import { BiometricError, type CallOptions, type FlowShare } from '../types.js'
+import { BiometricError, type CallOptions, type SchedulingClass } from '../types.js'
 
 export type SuccessfulReply = Extract<WorkerReply<WorkerTask['type']>, { ok: true }>
 
-/** A task on its way to a worker. */
+/** A task of a call, on its way to a worker. */
 export interface CallTask {
   task: WorkerTask
-  /** Its place in the call. */
+  /** Index of the task in its call. */
   index: number
-  /** The first worker it was given to died before it had answered. */
+  /** True when the first worker that had the task died before it replied. */
   retried: boolean
 }
 
-/** Whose calls say no share. */
-export const DEFAULT_SHARE: FlowShare = { flow: '', priority: 'production', weight: 1 }
+/** Scheduling class of calls that name none. */
+export const DEFAULT_SCHEDULING_CLASS: SchedulingClass = { flow: '', priority: 'production', weight: 1 }
 
 /**
- * Settles once: with the replies to all its tasks, a refusal, its deadline or its caller's abort, whichever comes first. Once it is
- * settled it hands over no further task. The pictures are the caller's and stay here only as long as the call is referred to:
- * nothing of a task is kept but its reply.
+ * A call settles once: with the replies to all its tasks, a refusal, its deadline or its caller's abort, whichever
+ * comes first. A settled call hands over no further task. The pictures belong to the caller and stay in memory only
+ * while something refers to the call; of a finished task the call keeps only the reply.
  *
- * Where several tasks fail, the error of the first of them counts, whichever came back first, so that a series has one outcome
- * however its tasks were spread over the workers.
+ * Where several tasks fail, the error of the first task in order counts, whichever reply came first, so that the
+ * result of a series does not depend on how its tasks were spread over the workers.
  */
 export class EngineCall {
-  /** One for each task, in their order. */
+  /** Resolves with one reply for each task, in their order. */
   readonly promise: Promise<SuccessfulReply[]>
-  /** Total time in which tasks waited and no worker had one, in milliseconds. */
+  /** Total time in milliseconds during which tasks waited and no worker had one. */
   queueMs = 0
   private readonly tasks: readonly WorkerTask[]
   private readonly replies: SuccessfulReply[] = []
-  /** Tasks from here on are of no interest: a task before them has failed. */
+  /** Index of the first task that no longer matters, because a task before it has failed. */
   private end: number
   private failure: Error | undefined
   private next = 0
@@ -55,7 +55,7 @@ export class EngineCall {
 
   /**
    * @param tasks at least one
-   * @param onExpired told when deadline or abort has settled the call, so that it can leave the queue
+   * @param onExpired called when the deadline or an abort has settled the call, so that it can leave the queue
    */
   constructor(tasks: readonly WorkerTask[], options: CallOptions, onExpired: (call: EngineCall) => void) {
     this.tasks = tasks
@@ -74,21 +74,21 @@ export class EngineCall {
     }
   }
 
-  get share(): FlowShare {
-    return this.options.share ?? DEFAULT_SHARE
+  get schedulingClass(): SchedulingClass {
+    return this.options.schedulingClass ?? DEFAULT_SCHEDULING_CLASS
   }
 
   get isSeries(): boolean {
     return this.tasks.length > 1
   }
 
-  /** Number of pictures of the next task: its cost when flows take turns. A task without pictures costs 1. */
+  /** Number of pictures of the next task, which is its cost when flows take turns. A task without pictures costs 1. */
   get cost(): number {
     const task = this.lost[0]?.task ?? this.tasks[this.next]
     return task && 'images' in task ? task.images.length : 1
   }
 
-  /** Aborted when the call is settled: tasks that workers still have are of no use. */
+  /** Aborted when the call is settled: workers may then drop its tasks. */
   get over(): AbortSignal {
     return this.ended.signal
   }
@@ -97,23 +97,23 @@ export class EngineCall {
     return this.isSettled
   }
 
-  /** A task of it is to be handed over. */
+  /** True while a task of the call is to be handed over. */
   get isWaiting(): boolean {
     return !this.isSettled && (this.isRetrying || this.next < this.end)
   }
 
-  /** The next task was lost with its worker. */
+  /** True if the next task was lost with its worker. */
   get isRetrying(): boolean {
     return this.lost.length > 0
   }
 
-  /** The next task, which its worker has from now on; the call must be waiting. */
+  /** Takes the next task for a worker; the call must be waiting. */
   take(): CallTask {
     if (this.running++ === 0) this.queueMs += performance.now() - this.waitingSince
     return this.lost.shift() ?? { task: this.tasks[this.next]!, index: this.next++, retried: false }
   }
 
-  /** A task's reply has come. */
+  /** Records a task's successful reply. */
   answer({ index }: CallTask, reply: SuccessfulReply): void {
     this.leaveWorker()
     if (index >= this.end) return
@@ -122,7 +122,7 @@ export class EngineCall {
     this.settleIfComplete()
   }
 
-  /** A task has failed: those after it are dropped, and those before it, which workers still have, are waited for. */
+  /** Records that a task failed: later tasks are dropped; earlier tasks that workers still have are waited for. */
   refuse({ index }: CallTask, error: Error): void {
     this.leaveWorker()
     if (index >= this.end) return
@@ -133,14 +133,14 @@ export class EngineCall {
     this.settleIfComplete()
   }
 
-  /** The worker died with the task, which is to be handed over once more. */
+  /** Records that the worker died with the task, which is then handed over once more. */
   giveBack(part: CallTask): void {
     this.leaveWorker()
     if (part.index >= this.end) return
     this.lost.push({ ...part, retried: true })
   }
 
-  /** Fails the call, unless it has settled. Results of tasks that are under way are dropped. */
+  /** Fails the call unless it has settled. Results of running tasks are dropped. */
   reject(error: Error): void {
     if (this.settle()) this.rejectPromise(error)
   }
@@ -157,7 +157,10 @@ export class EngineCall {
 
   private readonly onAbort = () => this.expire('cancelled')
 
-  /** Timers may fire a little early; a call is never failed before its deadline. */
+  /**
+   * Timers may fire a little early, so the remaining time is checked again: a call is never failed before its
+   * deadline.
+   */
   private watchDeadline(deadlineMs: number): void {
     const remainingMs = deadlineMs - performance.now()
     if (remainingMs <= 0) {

@@ -1,6 +1,27 @@
 /**
- * The engine process as the service sees it: a pool of workers, each at the other end of a socket. A native crash in a
- * decoder or in ONNX Runtime ends that process and costs no more than the tasks under way; a new one is started at once.
+ * The engine process as the service sees it: a pool of workers, each at the other end of a socket. `channel/engine-protocol.ts`
+ * has the messages. A native crash in a decoder or in ONNX Runtime ends that process and loses only the running tasks, which the
+ * dispatcher retries once.
+ *
+ * States of the process, all moved by this class:
+ *
+ *   starting --first `ready`--> serving --ends--> starting                  (`wasReady`: at once)
+ *       ^  |
+ *       |  +--ends before any worker is ready--> pausing (1 s, doubled up to 30 s; `failed`: calls are refused)
+ *       +---------------------------------------------+
+ *   any state --close()--> closing: standard input ends, sockets are closed, the process exits
+ *
+ * Who recovers what:
+ *
+ *   a worker thread dies          engine-host.ts starts another one; here the socket closes
+ *   a worker cannot load          engine-host.ts reports `worker_load_failed` and tries again
+ *   a socket closes               after LOSS_SETTLES_MS its tasks count as lost, and the dispatcher retries them
+ *   a worker sends no valid frame its connection is closed (`worker_garbled`), as if the worker had died
+ *   a worker answers no pings     after SILENT_PINGS it counts as silent, after HUNG_PINGS the process is killed (`engine_hung`)
+ *   a task takes too long         the process is killed (`task_stuck`)
+ *   the process ends or is killed `onEnd` starts another one (`engine_process_lost`)
+ *
+ * Tests: test/biometrics/engine/engine.test.ts (deaths), hung-engine.test.ts (pings), lost-tasks.test.ts (retries).
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -29,16 +50,16 @@ import type { EngineIncident, ProviderStatus } from '../types.js'
 
 export interface EngineProcessOptions extends Omit<WorkerSetup, 'socketPath'> {
   workers: number
-  /** Milliseconds between two pings of each worker; a second unless a test asks for less. */
+  /** Milliseconds between two pings of each worker. Default 1,000. */
   pingIntervalMs?: number | undefined
-  /** The number of ready workers has changed. */
+  /** Called when the number of ready workers has changed. */
   onChange: () => void
   onIncident: (incident: EngineIncident) => void
 }
 
 interface RunningTask {
   type: TaskType
-  /** How many pictures it brought; 1 without any. */
+  /** Number of pictures of the task; 1 for a task without any. */
   pictures: number
   resolve: (reply: WorkerReply) => void
   reject: (error: Error) => void
@@ -46,36 +67,46 @@ interface RunningTask {
   onEnd: () => void
 }
 
-/** A worker that is ready. */
+/** A worker that is ready, and its connection. */
 interface Worker {
   socket: Socket
   running: Map<number, RunningTask>
-  /** Pings in a row since the worker was last heard. */
+  /** Number of pings in a row without any message from the worker. */
   unanswered: number
 }
 
-/** Pauses before the process is started again when the last one ended before any of its workers was ready; they double. */
+/**
+ * Pauses in milliseconds before the process is started again, if the last one ended before any of its workers was
+ * ready; each pause doubles the one before.
+ */
 const RETRY_MS = { first: 1_000, longest: 30_000 } as const
 /**
- * A picture may wait for the costly ones of the other tasks that its worker holds, take the deadline itself and a second for its
- * face. A task that takes longer for each of its pictures is stuck in native code for good.
+ * Maximum time of a task in milliseconds, for each of its pictures. A picture may wait for the costly ones of the
+ * other tasks that its worker holds, take the decoding deadline itself and a second for its face. A task that takes
+ * longer is stuck in native code for good.
  */
 const STUCK_MS_PER_PICTURE = 5 * DECODING_DEADLINE_MS
 /**
- * When the process dies, its sockets close one after the other. Told at once, a lost call would be tried again on one of
- * the others, which is dead as well.
+ * Delay in milliseconds before the tasks of a closed socket count as lost. When the process dies, its sockets close
+ * one after the other: a task that was reported at once would be retried on another socket that is dead as well.
  */
 const LOSS_SETTLES_MS = 50
 /**
- * Each worker is pinged at every beat. Beats are counted instead of seconds: after the service itself stood still, as in a machine that was
- * suspended, the first beat counts as one.
+ * Milliseconds between two pings of each worker. Unanswered pings are counted instead of seconds: after the service
+ * itself stood still, as on a suspended machine, the first ping counts as one.
  */
 const PING_INTERVAL_MS = 1000
-/** A worker computes for some 0.1 s at a time between two turns of its event loop, on a busy machine for a second. */
+/**
+ * Unanswered pings after which a worker counts as silent. A worker computes for some 0.1 s between two turns of its
+ * event loop, on a busy machine for a second.
+ */
 const SILENT_PINGS = 4
-/** Twice as long as it takes to call a worker silent: a worker that is silent for so long is replaced, and with it the whole process. */
+/** Unanswered pings after which the whole process is replaced: twice `SILENT_PINGS`. */
 const HUNG_PINGS = 8
-/** A reply holds a few vectors and what was measured, which is kilobytes; a longer one is no honest reply. */
+/**
+ * Maximum size of a reply, in bytes. A reply holds a few vectors and measurements, which is kilobytes; a longer one
+ * comes from a compromised worker.
+ */
 const MAX_REPLY_BYTES = 1024 * 1024
 
 export class EngineProcess {
@@ -88,11 +119,11 @@ export class EngineProcess {
   private lastProvider: ProviderStatus = { active: 'cpu', fallbacks: [] }
   private lastId = 0
   /**
-   * A worker could not load its networks, or the process ended before any was ready; no worker has become ready after that.
-   * While none is, waiting calls are refused.
+   * A worker could not load its networks, or the process ended before any worker was ready, and no worker has become
+   * ready since. While this is true and no worker is ready, waiting calls are refused.
    */
   private failed = false
-  /** At least one worker of the process that runs now became ready: should that process end, the next is started at once. */
+  /** At least one worker of the current process became ready: if that process ends, the next one is started at once. */
   private wasReady = false
   private retryMs: number = RETRY_MS.first
   private retry: NodeJS.Timeout | undefined
@@ -102,14 +133,14 @@ export class EngineProcess {
   private constructor(options: EngineProcessOptions) {
     this.options = options
     this.check = messageCheck(options.pack.manifest.embedder.dimensions)
-    // For its owner alone: whoever could connect could answer in a worker's place.
+    // The folder is readable only by its owner: any process that could connect could reply instead of a worker.
     this.dir = mkdtempSync(join(tmpdir(), 'countersign-engine-'))
     this.server = createServer((socket) => this.welcome(socket)).listen(this.socketPath)
   }
 
   /**
    * Starts the process and waits until every worker is ready.
-   * @throws what kept the first failing worker from loading
+   * @throws Error with the reason for which the first failing worker could not load
    */
   static async start(options: EngineProcessOptions): Promise<EngineProcess> {
     let settle: (failure?: Error) => void = () => {}
@@ -142,12 +173,12 @@ export class EngineProcess {
     }
   }
 
-  /** Workers that have loaded and warmed up their networks and are alive. */
+  /** Number of live workers that have loaded and warmed up their networks. */
   get readyCount(): number {
     return this.workers.size
   }
 
-  /** Workers are there, and none of them answers: the process stands still, or is stuck in native code. */
+  /** True when there are workers and none of them answers: the process stands still, or is stuck in native code. */
   get isSilent(): boolean {
     return this.readyCount > 0 && [...this.workers].every(({ unanswered }) => unanswered >= SILENT_PINGS)
   }
@@ -156,20 +187,21 @@ export class EngineProcess {
     return this.child?.pid
   }
 
-  /** No worker is ready and none is about to be. */
+  /** True when no worker is ready and none is about to be. */
   get isHopeless(): boolean {
     return this.failed && this.readyCount === 0
   }
 
-  /** What runs the sessions, as the last worker that became ready reported it. */
+  /** The execution provider that the last ready worker reported. */
   get provider(): ProviderStatus {
     return this.lastProvider
   }
 
   /**
-   * Runs one task on the least busy worker; one must be ready. The images must stay as they are until it is settled.
-   * @param signal aborted when nobody waits for the reply: the task then ends with its next stage, and its reply says so
-   * @throws only when the worker was lost on the way: failures of the task itself are part of the reply
+   * Runs one task on the least busy worker; one must be ready. The images must not change until the task is settled.
+   * @param signal aborted when no caller waits for the reply: the task then ends with its next stage, and its reply
+   * says so
+   * @throws Error only when the worker was lost: failures of the task itself are part of the reply
    */
   run(task: WorkerTask, signal?: AbortSignal): Promise<WorkerReply> {
     const { images = [], ...rest } = task as WorkerTask & { images?: readonly Uint8Array[] }
@@ -194,7 +226,7 @@ export class EngineProcess {
     })
   }
 
-  /** Hangs up; the process lets its threads come out of native code and ends. No task may be running. */
+  /** Closes the connections; the process lets its threads return from native code and ends. No task may be running. */
   async close(): Promise<void> {
     if (this.closing) return
     this.closing = true
@@ -214,10 +246,10 @@ export class EngineProcess {
   }
 
   private spawn(): void {
-    // The compiled file, also when this module itself runs from its TypeScript source.
+    // `#engine-host` is the compiled file, even when this module runs from its TypeScript source.
     const host = createRequire(import.meta.url).resolve('#engine-host')
-    // No channel of Node's own, on which a process that was taken over could make this one throw. What a native library
-    // prints is no answer of ours: it goes to standard error.
+    // There is no Node.js IPC channel, on which a compromised process could make this one throw. Standard output of
+    // native libraries goes to standard error.
     const child = spawn(process.execPath, [...process.execArgv, host], {
       stdio: ['pipe', 2, 2],
       env: engineEnvironment(this.options.workers),
@@ -234,12 +266,15 @@ export class EngineProcess {
     child.once('exit', (code, signal) => onEnd(`ended with ${signal ?? `exit code ${code}`}`))
     const { workers, executionProviders, faultInjection, limits, pack } = this.options
     const worker = { executionProviders, faultInjection, limits, pack, socketPath: this.socketPath }
-    // Writing to a process that has ended fails here; its `exit` event follows and is what counts.
+    // Writing to a process that has ended fails here; its `exit` event follows and handles the loss.
     const stdin = child.stdin!.on('error', () => {})
     for (const piece of encodeFrame({ workers, worker } satisfies HostSetup)) stdin.write(piece)
   }
 
-  /** A worker has loaded its networks and connects, or the engine process has an incident to tell. */
+  /**
+   * Accepts a connection: from a worker that has loaded its networks, or from the engine process with an incident to
+   * report.
+   */
   private welcome(socket: Socket): void {
     const worker: Worker = { socket, running: new Map(), unanswered: 0 }
     const reader = new FrameReader<unknown>(MAX_REPLY_BYTES, ({ message }) => {
@@ -273,12 +308,12 @@ export class EngineProcess {
       try {
         reader.push(chunk)
       } catch (error) {
-        // A picture may have taken the worker over: what it says then shall end its own connection and nothing else.
+        // A picture may have compromised the worker: a malformed message ends its own connection and nothing else.
         this.report('worker_garbled', error)
         socket.destroy()
       }
     })
-    // The `close` event follows an error and does all that is to be done.
+    // The `close` event follows every error and does the clean-up.
     socket.on('error', () => {})
     socket.on('close', () => {
       this.workers.delete(worker)
@@ -302,9 +337,9 @@ export class EngineProcess {
     }
   }
 
-  /** Ends the process, whatever it is in the middle of; another one is started in its place. */
+  /** Kills the process at once; `onEnd` starts another one. */
   private kill(): void {
-    // The next beat comes before the sockets are closed: the process that takes over has pings of its own.
+    // The next ping comes before the sockets are closed: it must not report the process a second time.
     for (const worker of this.workers) worker.unanswered = 0
     this.child?.kill('SIGKILL')
   }
@@ -346,7 +381,10 @@ export class EngineProcess {
   }
 }
 
-/** Two for each worker; as many as libuv has by default, where that is more, and at most what it can have. */
+/**
+ * Number of threads that decode pictures: two for each worker, at least libuv's default of 4, at most its maximum of
+ * 1,024.
+ */
 export function decodingThreads(workers: number): number {
   return Math.min(Math.max(2 * workers, 4), 1024)
 }
@@ -361,20 +399,21 @@ function write(
   socket.uncork()
 }
 
-/** Of all that runs on it: a challenge is as much work as two dozen photos. */
+/** Number of pictures of all tasks that a worker runs: a challenge is as much work as two dozen photos. */
 function picturesOf({ running }: Worker): number {
   return [...running.values()].reduce((sum, { pictures }) => sum + pictures, 0)
 }
 
 /**
- * The process that reads strangers' pictures gets none of our settings: among them are secrets.
+ * Environment of the engine process. It reads strangers' pictures, so it gets none of our settings: some of them are
+ * secrets.
  *
- * glibc would give each thread of its own arenas, eight a core, and each keeps the most that it ever held. With pictures that
- * come into being on one thread and end on another, their sum goes on growing. As many as there are workers were measured to
- * hold a third less and to grow at less than half the pace, for the same CPU time.
+ * MALLOC_ARENA_MAX: glibc would create up to eight arenas a core, and each keeps the most that it ever held. Pictures
+ * are allocated on one thread and freed on another, so the sum of the arenas keeps growing. As many arenas as workers
+ * were measured to hold a third less memory and to grow at less than half the pace, for the same CPU time.
  *
- * Pictures are decoded on libuv's threads, which are four unless told otherwise, however many workers there are. The sandbox has
- * at most one task for each worker, so half of the threads are always left to production.
+ * UV_THREADPOOL_SIZE: libuv decodes pictures on four threads by default, however many workers there are. The sandbox
+ * has at most one task for each worker, so half of the threads are always left to production.
  */
 function engineEnvironment(workers: number): NodeJS.ProcessEnv {
   const harmless = Object.entries(process.env).filter(([name]) => !/^(?:COUNTERSIGN|OTEL)_/.test(name))

@@ -1,6 +1,7 @@
 /**
- * The biometric engine as the service sees it: what can be asked of it, and what follows from the measurements of workers. Nothing
- * here computes on pixels; calls return promises and never block. `dispatcher.ts` has the queue.
+ * The biometric engine as the service sees it: its operations, and the decisions that follow from the workers'
+ * measurements. Nothing here computes on pixels; calls return promises and never block. `dispatcher.ts` has the
+ * queue.
  */
 
 import {
@@ -30,10 +31,10 @@ import {
   type EnrolOptions,
   type EnrolResult,
   type FaceSample,
-  type FlowShare,
   type GuideFrames,
   type InspectResult,
   type Liveness,
+  type SchedulingClass,
   type StageTimings,
   type VerifyResult,
 } from '../types.js'
@@ -44,7 +45,7 @@ export class Engine {
   /** The pack whose references and scores this engine understands. */
   readonly pack: ModelPack
   private readonly options: EngineOptions
-  /** Once worked out from the whole calibration, which takes 0.05 ms. */
+  /** Lowest score of two photos of one person. It is computed once from the whole calibration, which takes 0.05 ms. */
   private readonly samePersonThreshold: number
   private readonly dispatcher: Dispatcher
   private pool!: EngineProcess
@@ -59,7 +60,7 @@ export class Engine {
 
   /**
    * Checks the pack, starts the workers and resolves when each has loaded and tried every network.
-   * @throws ModelPackError when the pack is unusable; what ONNX Runtime says when its networks cannot be loaded
+   * @throws ModelPackError when the pack is unusable; ONNX Runtime's error when its networks cannot be loaded
    */
   static async start(options: EngineOptions): Promise<Engine> {
     if (!(Number.isInteger(options.workers) && options.workers > 0)) {
@@ -84,8 +85,8 @@ export class Engine {
   }
 
   /**
-   * Makes a reference from one or more images of one person; every image must be usable, good enough to enrol with, and match
-   * each of the others.
+   * Makes a reference from one or more images of one person; every image must be usable, good enough to enroll with,
+   * and match each of the others.
    * @throws BiometricError any code; `imageIndex` names the image to blame
    */
   async enrol(images: readonly Uint8Array[], call: EnrolOptions = {}): Promise<EnrolResult> {
@@ -111,12 +112,13 @@ export class Engine {
   }
 
   /**
-   * Compares one image with a reference: of several, which count as frames of one capture, the usable one of best quality.
-   * One comparison, whatever their number, keeps the false match rate that its threshold stands for. A failed liveness check
-   * of any frame is reported in the sample, not thrown. The reference never leaves this process.
-   * @param reference [dimensions] float32 made by `enrol` with the same pack; or what opens it, which is called once the images are
-   * on their way
-   * @throws BiometricError any code but `liveness_failed`; of several unusable images, the first one's
+   * Compares a capture with a reference. Several images count as frames of one capture, and the usable one of best
+   * quality is compared: a single comparison, however many images there are, keeps the false match rate that the
+   * threshold stands for. A failed liveness check of any frame is reported in the sample, not thrown. The reference
+   * never leaves this process.
+   * @param reference [dimensions] float32 made by `enrol` with the same pack; or a function that decrypts it, which
+   * is called once the images are on their way
+   * @throws BiometricError any code but `liveness_failed`; if several images are unusable, the code of the first one
    */
   async verify(
     images: readonly Uint8Array[],
@@ -140,10 +142,11 @@ export class Engine {
   }
 
   /**
-   * Compares a series of frames with a reference, or none: first whether they show one head that did what the steps ask, then
-   * whether the person is the one of the reference. Without `activeLiveness` in the pack there are no challenges.
-   * @param notes one a frame
-   * @throws BiometricError image_unreadable, image_too_large, image_too_small, or a code of the moment
+   * Judges a series of frames: first whether they show one head that did what the steps ask, then whether the person
+   * is the one of the reference, if there is one. A pack without `activeLiveness` has no challenges.
+   * @param notes one note a frame, in order
+   * @throws BiometricError image_unreadable, image_too_large, image_too_small, overloaded, deadline_exceeded,
+   * cancelled or engine_unavailable
    */
   async challenge(
     images: readonly Uint8Array[],
@@ -187,7 +190,10 @@ export class Engine {
     })
   }
 
-  /** Looks at each frame of a challenge in a task of its own. Only the measurements of a frame are kept, and none of its pixels. */
+  /**
+   * Measures each frame of a challenge in a task of its own. Only the measurements of a frame are kept, and none of
+   * its pixels.
+   */
   private async lookAtAll(images: readonly Uint8Array[], frames: ChallengeFrames, call: CallOptions) {
     const judged = livenessFrames(frames.notes, frames.steps)
     const tasks = images.map((image, imageIndex) => ({
@@ -211,12 +217,14 @@ export class Engine {
   }
 
   /**
-   * What a person can be told by a small frame. Looks and measures; recognises nobody, and never has a verdict wait: where no
-   * worker has a place at once, it is refused. Resolves with the most urgent first; with nothing where nothing is left to be done.
-   * @throws BiometricError image_unreadable, image_too_large, image_too_small, or a code of the moment
+   * Returns guidance for the person from a small frame, the most urgent code first, or none when nothing is left to
+   * correct. Guidance identifies nobody and never delays a verdict: if no worker has a free place, the call is
+   * refused.
+   * @throws BiometricError image_unreadable, image_too_large, image_too_small, overloaded, deadline_exceeded,
+   * cancelled or engine_unavailable
    */
   async guide({ image, step, frontal }: GuideFrames, call: CallOptions = {}): Promise<FrameGuidance[]> {
-    if (!this.dispatcher.hasPlaceFor(call.share))
+    if (!this.dispatcher.hasPlaceFor(call.schedulingClass))
       throw new BiometricError('overloaded', 'The workers are busy with verdicts; try again shortly.')
     const images = frontal ? [image, frontal] : [image]
     const { value } = await this.submit({ type: 'guide', images }, call)
@@ -228,7 +236,7 @@ export class Engine {
     return guidanceOn(seen, { ...this.pack.manifest, minFaceShare })
   }
 
-  /** Finds and compares the faces of two images, keeping nothing. @throws BiometricError as `verify` does */
+  /** Finds and compares the faces of two images, and keeps nothing. @throws BiometricError as `verify` does */
   async compare(a: Uint8Array, b: Uint8Array, call: CallOptions = {}): Promise<CompareResult> {
     const { value, timingsMs } = await this.submit({ type: 'compare', images: [a, b] }, call)
     const [first, second] = value.samples
@@ -240,8 +248,10 @@ export class Engine {
 
   /**
    * Decodes images without looking for faces.
-   * @param call `maxPixels`: fewer than the engine's own limit; `areFrames`: its limit for frames of a challenge holds
-   * @throws BiometricError image_unreadable, image_too_large, image_too_small, or a code of the moment
+   * @param call `maxPixels`: a lower limit than the engine's own, in pixels; `areFrames`: use the engine's limit for
+   * frames of a challenge
+   * @throws BiometricError image_unreadable, image_too_large, image_too_small, overloaded, deadline_exceeded,
+   * cancelled or engine_unavailable
    */
   async inspect(
     images: readonly Uint8Array[],
@@ -259,9 +269,9 @@ export class Engine {
     return { images: values, timingsMs }
   }
 
-  /** One more call of this flow would be `overloaded`. */
-  isSaturatedFor(share: FlowShare): boolean {
-    return this.dispatcher.isSaturatedFor(share)
+  /** Tells whether one more call of this flow would be `overloaded`. */
+  isSaturatedFor(schedulingClass: SchedulingClass): boolean {
+    return this.dispatcher.isSaturatedFor(schedulingClass)
   }
 
   health(): EngineHealth {
@@ -279,7 +289,7 @@ export class Engine {
     }
   }
 
-  /** Accepts no further call and resolves when every accepted one has left its worker. */
+  /** Accepts no further call; resolves when every accepted one has left its worker. */
   drain(): Promise<void> {
     return this.dispatcher.drain()
   }
@@ -290,12 +300,12 @@ export class Engine {
     return this.closed
   }
 
-  /** For tests, with `faultInjection` on: breaks the worker that takes this task. Resolves when it is done. */
+  /** Breaks the worker that takes this task, for tests; needs `faultInjection`. Resolves when the task is done. */
   async injectFault(fault: InjectedFault): Promise<void> {
     await this.submit({ type: 'fault', fault }, {})
   }
 
-  /** @throws BiometricError engine_unavailable when a worker tells of images that it was not given */
+  /** @throws BiometricError engine_unavailable when a worker reports images that it was not given */
   private assertOneOfEach(samples: readonly FaceSample[], images: readonly Uint8Array[]): void {
     const indices = new Set(samples.map(({ imageIndex }) => imageIndex))
     if (indices.size !== samples.length || Math.max(...indices) >= images.length) throw garbled()
@@ -313,7 +323,7 @@ export class Engine {
     )
   }
 
-  /** @throws TypeError when it was not made with this pack */
+  /** @throws TypeError when the reference was not made with this pack */
   private async opened(reference: Float32Array | (() => Float32Array)): Promise<Float32Array> {
     const known = typeof reference === 'function' ? reference() : reference
     if (known.length !== this.pack.manifest.embedder.dimensions)
@@ -330,7 +340,7 @@ export class Engine {
   }
 }
 
-/** A worker told of images that it was not given. */
+/** Error for a worker that reports images that it was not given. */
 function garbled(): BiometricError {
   return new BiometricError('engine_unavailable', 'The engine could not process the request.')
 }
@@ -339,14 +349,17 @@ function bestOf(samples: readonly FaceSample[]): FaceSample {
   return samples.reduce((a, b) => (b.quality.score > a.quality.score ? b : a))
 }
 
-/** Frames are not further tries: one that is not live, or that could not be judged, speaks for all. */
+/**
+ * The lowest liveness of all samples. Frames are not further attempts: a single frame that is not live, or could not
+ * be judged, decides.
+ */
 function weakestLiveness(samples: readonly FaceSample[]): Liveness {
   const strength = ({ checked, score }: Liveness) =>
     checked ? (score ?? Number.NEGATIVE_INFINITY) : Number.POSITIVE_INFINITY
   return samples.map(({ liveness }) => liveness).reduce((a, b) => (strength(b) < strength(a) ? b : a))
 }
 
-/** Runs `match` and adds to `timingsMs` how long it took. */
+/** Runs `match` and adds its duration to `timingsMs`. */
 function timed<T>(timingsMs: StageTimings, match: () => T): T {
   const startedAt = performance.now()
   try {

@@ -1,15 +1,16 @@
 /**
- * Flows that take turns: start-time fair queueing (Goyal, Vin, Cheng: Start-Time Fair Queuing, SIGCOMM 1996). Served is the
- * flow whose next item starts first in virtual time; each turn moves its flow on by cost / weight.
+ * Start-time fair queueing (Goyal, Vin, Cheng: Start-Time Fair Queuing, SIGCOMM 1996): serves the flow whose next
+ * item starts first in virtual time; each turn advances its flow by cost / weight.
  *
- * Within a flow, single tasks and series of tasks wait in two lines, each in the order of arrival, and the lines take turns. So a
- * single task waits for one task of a series, and a series is not kept waiting by any number of single tasks.
+ * Within a flow, single tasks and series of tasks wait in two lines, each in the order of arrival, and the lines take
+ * turns. So a single task waits for at most one task of a series, and no number of single tasks keeps a series
+ * waiting.
  */
-import type { FlowShare } from '../types.js'
+import type { SchedulingClass } from '../types.js'
 
 /** Cost and kind of an item's next turn. */
 export interface Turn {
-  /** In the unit in which flows take turns, above 0. */
+  /** Number of pictures, above 0. */
   cost: number
   isSeries: boolean
 }
@@ -17,14 +18,14 @@ export interface Turn {
 interface Waiting<Item> {
   item: Item
   cost: number
-  /** Order of arrival over all flows: decides between equals. */
+  /** Order of arrival over all flows: breaks ties. */
   arrival: number
 }
 
 class Flow<Item> {
   readonly singles: Waiting<Item>[] = []
   readonly series: Waiting<Item>[] = []
-  /** Virtual time at which its next item starts. */
+  /** Virtual time at which the flow's next item starts. */
   start = 0
   private isSeriesNext = false
 
@@ -38,7 +39,7 @@ class Flow<Item> {
     return isSeries ? this.series : this.singles
   }
 
-  /** The line whose turn it is; its first item may be missing. */
+  /** The line whose turn it is; it may be empty. */
   next(mayTakeSeries: boolean): Waiting<Item>[] {
     if (!mayTakeSeries || this.series.length === 0) return this.singles
     return this.isSeriesNext || this.singles.length === 0 ? this.series : this.singles
@@ -80,12 +81,12 @@ export class StartTimeFairQueue<Item> {
     return this.next(mayTakeSeries)?.next(mayTakeSeries)[0]?.item
   }
 
-  /** @param isBegun before all others of its kind and flow */
-  push(item: Item, { flow: name, weight }: FlowShare, { cost, isSeries }: Turn, isBegun = false): void {
+  /** @param isBegun puts the item before all others of its kind and flow */
+  push(item: Item, { flow: name, weight }: SchedulingClass, { cost, isSeries }: Turn, isBegun = false): void {
     const flow = this.flows.get(name) ?? new Flow<Item>(weight)
     this.flows.set(name, flow)
     flow.weight = weight
-    // Whoever was away has saved up nothing: it starts where the others are.
+    // A flow that was absent has saved up no time: it starts where the others are.
     if (flow.size === 0) flow.start = Math.max(flow.start, this.virtualTime)
     const waiting = { item, cost, arrival: this.arrivals++ }
     if (isBegun) flow.line(isSeries).unshift(waiting)
@@ -97,14 +98,14 @@ export class StartTimeFairQueue<Item> {
     const flow = this.next(mayTakeSeries)
     if (!flow) return undefined
     const { item, cost } = flow.shift(mayTakeSeries)
-    // A flow whose series were passed over has saved up nothing either.
+    // A flow whose series were passed over has saved up no time either.
     this.virtualTime = Math.max(this.virtualTime, flow.start)
     flow.start = this.virtualTime + cost / flow.weight
     this.leave()
     return item
   }
 
-  /** @returns whether it waited here */
+  /** @returns whether the item waited here */
   remove(item: Item): boolean {
     for (const flow of this.flows.values()) {
       if (!flow.remove(item)) continue
@@ -114,14 +115,14 @@ export class StartTimeFairQueue<Item> {
     return false
   }
 
-  /** Another flow would hold more for its weight than this one with one item more. */
-  yieldsTo({ flow: name, weight }: FlowShare): boolean {
+  /** Tells whether another flow holds more for its weight than this one would with one more item. */
+  yieldsTo({ flow: name, weight }: SchedulingClass): boolean {
     const held = this.flows.get(name)?.size ?? 0
     const longest = this.longest()
     return longest !== undefined && heldByWeight(longest) > (held + 1) / weight
   }
 
-  /** The newest item of the flow that holds most for its weight; there must be one. */
+  /** Removes the newest item of the flow that holds most for its weight; there must be one. */
   dropFromLongest(): Item {
     const item = this.longest()!.dropNewest()
     this.leave()
@@ -144,7 +145,10 @@ export class StartTimeFairQueue<Item> {
     return longest
   }
 
-  /** Forgets the flows that wait for nothing and are ahead of nobody, so that their number has the bound of the queue. */
+  /**
+   * Forgets flows that hold nothing and are not ahead in virtual time, so that the number of flows is bounded by the
+   * queue's limit.
+   */
   private leave(): void {
     this.count--
     for (const [name, { size, start }] of this.flows)

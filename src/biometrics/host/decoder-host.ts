@@ -1,4 +1,4 @@
-/** The decoder process's entry: decodes one picture after the other, and ends with the thread that it decodes for. */
+/** Entry of the decoder process: decodes one picture after the other, and ends with the thread for which it decodes. */
 import { createWriteStream, writeFileSync } from 'node:fs'
 import { setPriority } from 'node:os'
 import { encodeFrame, type Frame, FrameReader } from '../channel/frames.js'
@@ -6,11 +6,14 @@ import { configureDecoders, decodePixels } from '../pipeline/decode-pixels.js'
 import { ANSWERS_FD, type DecoderMessage, type DecoderTask } from '../pipeline/decoder-process.js'
 import { BiometricError } from '../types.js'
 
-/** As for a task of a worker: no body is larger. */
+/** Maximum size of a task, in bytes, as for a worker: no request body is larger. */
 const MAX_TASK_BYTES = 256 * 1024 * 1024
-/** Workers run with 10. Of a core that a worker wants as well, Linux gives a process with 12 about two fifths. */
+/**
+ * Nice value of this process. Workers run with 10; when both want a core, Linux gives a process with 12 about two
+ * fifths of it.
+ */
 const NICENESS = 12
-/** Above the engine process's 500: of both this one costs least when memory runs out. */
+/** Linux kills this process before the engine process (500) when memory runs out: it is the cheaper one to lose. */
 const OOM_SCORE = '800'
 
 const answers = createWriteStream('', { fd: ANSWERS_FD })
@@ -21,18 +24,18 @@ process.on('SIGTERM', () => {})
 try {
   setPriority(NICENESS)
 } catch {
-  // Not allowed: costly pictures then compete with others.
+  // The system does not allow it: costly pictures then compete with other work.
 }
 try {
   writeFileSync('/proc/self/oom_score_adj', OOM_SCORE)
 } catch {
-  // Not Linux, or not allowed: nothing is lost but the preference.
+  // The system is not Linux or does not allow it: only the preference is lost.
 }
 configureDecoders()
 const tasks = new FrameReader<DecoderTask>(MAX_TASK_BYTES, (frame) => void perform(frame))
 process.stdin
   .on('data', (chunk) => tasks.push(chunk))
-  // A decoder may be at work on another thread, which an orderly end would wait for.
+  // A decoder may be working on another thread, for which an orderly exit would wait.
   .once('close', () => process.kill(process.pid, 'SIGKILL'))
 answer({ kind: 'ready' })
 

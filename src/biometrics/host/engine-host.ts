@@ -1,6 +1,6 @@
 /**
- * The engine process's entry: a Piscina pool of fixed size, in which every thread serves the service over a socket of its
- * own. Whatever a native library does to this process, the service lives on.
+ * Entry of the engine process: a Piscina pool of fixed size, in which every thread serves the service over a socket
+ * of its own. A crash of a native library ends only this process, not the service.
  */
 import { writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -15,27 +15,31 @@ import { kernels } from '../kernels/kernels.js'
 import { configureDecoders } from '../pipeline/decode-pixels.js'
 
 /**
- * A worker's JavaScript heap. Pictures and networks lie outside of it, so whatever fills it is a fault, which then ends that
- * worker alone.
+ * Limit of a worker's JavaScript heap, in MiB. Pictures and networks lie outside of it, so a full heap is a fault,
+ * and ends only that worker.
  */
 const HEAP_MIB = 256
 
-/** Pauses before a worker that could not load its networks tries again; they double. */
+/**
+ * Pauses in milliseconds before a worker that could not load its networks tries again; each pause doubles the one
+ * before.
+ */
 const RETRY_MS = { first: 1_000, longest: 30_000 } as const
 
 /**
- * Pictures come into being on one thread and end on another, which leaves every arena with holes. Given back, they were
- * measured to stay as many as they are; kept, they grow by some 13 MB an hour.
+ * Milliseconds between two releases of free memory. Pictures are allocated on one thread and freed on another, which
+ * fragments every arena. With releases the memory was measured to stay constant; without them it grows by some 13 MB
+ * an hour.
  */
 const RELEASE_EVERY_MS = 60_000
 
-/** The setup holds the pack's description and little more. */
+/** Maximum size of the setup in bytes; it holds the pack's description and little more. */
 const MAX_SETUP_BYTES = 1024 * 1024
 
-/** Aborted when the service hangs up, or is gone. */
+/** Aborted when the service hangs up or has died. */
 const closing = new AbortController()
 
-// A terminal sends its signals to both processes; when this one ends is the service's to say, by hanging up.
+// A terminal sends its signals to both processes; the service decides when this one ends, by hanging up.
 process.on('SIGINT', () => {})
 process.on('SIGTERM', () => {})
 const setups = new FrameReader<HostSetup>(MAX_SETUP_BYTES, ({ message }) => void run(message))
@@ -44,7 +48,8 @@ lowerPriority()
 raiseOomScore()
 
 async function run({ workers, worker }: HostSetup): Promise<void> {
-  // Process-wide, so before the first thread: between blocking all parsers and allowing three, no thread could decode.
+  // The setting is process-wide, so it precedes the first thread: between blocking all parsers and allowing three, no
+  // thread could decode.
   configureDecoders()
   const pool = new Piscina<WorkerSetup, WorkerEnd>({
     filename: createRequire(import.meta.url).resolve('#engine-worker'),
@@ -53,15 +58,15 @@ async function run({ workers, worker }: HostSetup): Promise<void> {
     concurrentTasksPerWorker: 1,
     idleTimeout: Number.POSITIVE_INFINITY,
     resourceLimits: { maxOldGenerationSizeMb: HEAP_MIB },
-    // Otherwise an idle worker sleeps in Atomics.wait and its socket sleeps with it.
+    // Otherwise an idle worker sleeps in Atomics.wait, and its socket is not served.
     atomics: 'disabled',
   })
   // Without a listener, an error in a worker between two tasks would end the process.
   pool.on('error', (error) => report(worker, { kind: 'worker_lost', reason: describe(error) }))
-  // Not for its sake shall the process live on: a thread that could not even start is waited for in vain.
+  // The timer must not keep the process alive.
   setInterval(() => kernels.releaseFreePages(), RELEASE_EVERY_MS).unref()
   await Promise.all(Array.from({ length: workers }, () => keepServing(pool, worker)))
-  // Only now: ending a thread that may be inside ONNX Runtime aborts the process.
+  // This must come last: ending a thread that may be inside ONNX Runtime aborts the process.
   await pool.destroy()
 }
 
@@ -84,7 +89,7 @@ async function keepServing(pool: Piscina<WorkerSetup, WorkerEnd>, setup: WorkerS
 }
 
 function report({ socketPath }: WorkerSetup, incident: WorkerIncident): void {
-  // Where the service is gone, nobody needs to be told.
+  // If the service has died, nobody reads the report.
   const socket = connect(socketPath).on('error', () => {})
   for (const piece of encodeFrame(incident)) socket.write(piece)
   socket.end()
@@ -95,22 +100,23 @@ function describe(error: unknown): string {
 }
 
 /**
- * The service's main thread needs little time, but at once: while it waits for a core, workers run out of tasks. Threads
- * inherit the priority of the one that starts them, so this comes before the first.
+ * Lowers the priority of this process. The service's main thread needs little time, but needs it at once: while it
+ * waits for a core, workers run out of tasks. Threads inherit the priority of the one that starts them, so this comes
+ * before the first.
  */
 function lowerPriority(): void {
   try {
     setPriority(constants.priority.PRIORITY_BELOW_NORMAL)
   } catch {
-    // Not allowed: slower by a few percent under full load.
+    // The system does not allow it: slower by a few percent under full load.
   }
 }
 
-/** When memory runs out, Linux shall end this process, which is replaced, and not the service. */
+/** When memory runs out, Linux should kill this process, which is replaced, and not the service. */
 function raiseOomScore(): void {
   try {
     writeFileSync('/proc/self/oom_score_adj', '500')
   } catch {
-    // Not Linux, or not allowed: nothing is lost but the preference.
+    // The system is not Linux or does not allow it: only the preference is lost.
   }
 }

@@ -1,4 +1,4 @@
-/** Base64 straight from bytes to bytes, strictly: no string in between, nothing skipped. */
+/** Decodes base64 from bytes to bytes, strictly: it builds no string and skips no character. */
 
 const INVALID = 0xff
 const VALUES = new Uint8Array(256).fill(INVALID)
@@ -9,10 +9,10 @@ for (const [value, character] of [
 const PADDING = '='.charCodeAt(0)
 
 /**
- * RFC 4648, section 4: with padding, without line breaks.
+ * Decodes base64 of RFC 4648, section 4: with padding, without line breaks.
  * @param text ASCII
- * @param out 3 / 4 of the text's length, less one for each padding character
- * @returns how many bytes were written, or -1 when the text is not base64
+ * @param out at least 3 / 4 of the text's length, less one byte for each padding character
+ * @returns number of bytes written, or -1 when the text is not base64
  */
 export function decodeBase64(text: Uint8Array, out: Uint8Array): number {
   const length = text.length
@@ -20,7 +20,7 @@ export function decodeBase64(text: Uint8Array, out: Uint8Array): number {
   if (length % 4 !== 0) return -1
   const padding = text[length - 1] !== PADDING ? 0 : text[length - 2] !== PADDING ? 1 : 2
   let to = 0
-  // An invalid digit sets the top bit, which no valid one has; it is looked at once, at the end.
+  // An invalid digit sets the top bit, which no valid digit has; the bit is checked once, at the end.
   let all = 0
   const whole = padding === 0 ? length : length - 4
   for (let from = 0; from < whole; from += 4) {

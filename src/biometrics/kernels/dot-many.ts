@@ -1,7 +1,7 @@
-/** One vector against many: the scan over references. */
+/** Dot products of one vector with many: the scan over references. */
 
 /**
- * In single precision on the native side: a scan ranks, and what it finds is compared again by `dot`.
+ * The native twin sums in single precision: a scan only ranks, and its results are compared again by `dot`.
  * @param query [length]
  * @param rows [count × length], one reference a row
  * @param out [count] receives query · row

@@ -1,4 +1,7 @@
-/** The kernels in use: the native ones where the addon was built, their TypeScript twins elsewhere. Both give the same numbers. */
+/**
+ * Selects the kernels: the native ones where the addon was built, their TypeScript twins elsewhere. Both give the
+ * same numbers.
+ */
 import { createRequire } from 'node:module'
 import { decodeBase64 } from './base64.js'
 import { dotMany } from './dot-many.js'
@@ -30,15 +33,15 @@ export const typescriptKernels: Kernels = {
   releaseFreePages,
 }
 
-/** Null, with the reason, where the addon was not built or does not load. Safe to load in several threads. */
+/** The addon, or null with the reason where it was not built or does not load. Safe to load in several threads. */
 export const nativeKernels: { kernels: Kernels; reason: null } | { kernels: null; reason: string } =
   loadNative()
 
 export const kernels: Kernels = nativeKernels.kernels ?? typescriptKernels
 
 /**
- * What the addon exports. The two kernels with regions take numbers: reading as many properties from C++ was measured to take
- * 3 µs a call, unpacking them here nothing.
+ * Exports of the addon. The two kernels with regions take numbers: reading as many properties from C++ was measured
+ * to take 3 µs a call, unpacking them here nothing.
  */
 interface Addon extends Omit<Kernels, 'resizeToPlanar' | 'warpToPlanar'> {
   resizeToPlanar(
@@ -83,7 +86,7 @@ function loadNative(): typeof nativeKernels {
 
 function withRegions(addon: Addon): Kernels {
   return {
-    // One that was built before a kernel came to be lacks it: the twin serves until it is built anew.
+    // An addon that was built before a kernel existed lacks it: the twin serves until the addon is built again.
     ...typescriptKernels,
     ...addon,
     resizeToPlanar: ({ data, width }, from, out, to, { swap, mean, scale }) =>

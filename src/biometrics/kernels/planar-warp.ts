@@ -2,8 +2,8 @@
 import type { Pixels, PlanarTensor, PlaneFormat } from './planes.js'
 
 /**
- * Inverse warp: chip pixel (x, y) is read at (a·x - b·y + tx, b·x + a·y + ty), bilinear, an integer coordinate being a
- * pixel centre; whatever lies outside the image counts as 0.
+ * Inverse warp: chip pixel (x, y) is read at (a·x - b·y + tx, b·x + a·y + ty), bilinear, an integer coordinate being
+ * a pixel center; pixels outside the image count as 0.
  * @param chipToSource [4] a, b, tx, ty
  */
 export function warpToPlanar(
@@ -33,7 +33,7 @@ export function warpToPlanar(
       let right = 3
       let below = stride
       if (left < 0 || top < 0 || left + 1 >= width || top + 1 >= height) {
-        // A corner outside the image weighs nothing; all four then read a valid pixel, whichever it is.
+        // A corner outside the image has weight 0; all four corners then read some valid pixel.
         if (left < 0 || left >= width) wa = wc = 0
         if (left + 1 < 0 || left + 1 >= width) wb = wd = 0
         if (top < 0 || top >= height) wa = wb = 0

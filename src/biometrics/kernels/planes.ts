@@ -1,4 +1,4 @@
-/** What the pixel kernels read and write. */
+/** Types that the pixel kernels read and write. */
 
 /** [height × width × 3] interleaved RGB bytes. */
 export interface Pixels {
@@ -14,7 +14,7 @@ export interface PlanarTensor {
   height: number
 }
 
-/** Whole pixels; origin top left. */
+/** Rectangle of whole pixels; origin top left. */
 export interface Rectangle {
   x: number
   y: number
@@ -22,9 +22,9 @@ export interface Rectangle {
   height: number
 }
 
-/** How a plane is made from a channel: (v - mean) * scale. */
+/** Format of a tensor's planes: each value is (v - mean) * scale. */
 export interface PlaneFormat {
-  /** The network wants BGR: plane p takes the source's channel 2 - p instead of p. */
+  /** True for a network that expects BGR: plane p takes the source's channel 2 - p instead of p. */
   swap: boolean
   /** [3] in plane order. */
   mean: Float64Array

@@ -1,8 +1,8 @@
 /** Least-squares similarity transform (rotation, uniform scale, translation; no reflection) between two point sets. */
 
 /**
- * Finds a, b, tx, ty that minimise the squared distance between (a·x - b·y + tx, b·x + a·y + ty) and the targets.
- * The closed form of Umeyama (1991) in two dimensions without reflection.
+ * Finds a, b, tx, ty that minimize the squared distance between (a·x - b·y + tx, b·x + a·y + ty) and the targets. It
+ * is the closed form of Umeyama (1991) in two dimensions without reflection.
  * @param source [count × 2] interleaved x, y
  * @param target [count × 2] interleaved x, y
  * @param out [4] receives a, b, tx, ty

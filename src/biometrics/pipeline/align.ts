@@ -1,4 +1,4 @@
-/** The alignment stage: a face's points are moved onto the embedder's template and the chip is cut out there. */
+/** The alignment stage: moves a face's points onto the embedder's template and cuts the chip out there. */
 
 import type { EmbedderSpec } from '../../../models/pack/pack-schema.js'
 import { kernels } from '../kernels/kernels.js'
@@ -23,14 +23,14 @@ export class FaceAligner {
   }
 
   /**
-   * @param points interleaved x, y in pixels of the pyramid's base; the template names which of them count
-   * @returns [3, height, width] float32 as the embedder wants it; valid until the next call
+   * @param points interleaved x, y in pixels of the pyramid's base; the template names the points that count
+   * @returns [3, height, width] float32 in the embedder's format; valid until the next call
    */
   align(pyramid: ImagePyramid, points: Float64Array): Float32Array {
     return this.cut(pyramid, this.alignmentOf(points))
   }
 
-  /** @param points as of `align` */
+  /** @param points as in `align` */
   alignmentOf(points: Float64Array): Alignment {
     const transform = this.estimate(points)
     invertSimilarity(transform, transform)
@@ -38,8 +38,8 @@ export class FaceAligner {
   }
 
   /**
-   * @param alignment as `alignmentOf` gave it for this picture
-   * @returns as `align` does, the same numbers to the bit
+   * @param alignment result of `alignmentOf` for this picture
+   * @returns the chip as `align` returns it, the same to the bit
    */
   cut(pyramid: ImagePyramid, alignment: Alignment): Float32Array {
     const [a, b, tx, ty] = alignment
@@ -57,7 +57,7 @@ export class FaceAligner {
   }
 
   /**
-   * @param points those that the chip was aligned by
+   * @param points the points by which the chip was aligned
    * @param others interleaved x, y in the same pixels
    * @returns `others` in pixels of the chip
    */
@@ -68,7 +68,7 @@ export class FaceAligner {
     )
   }
 
-  /** From pixels of the pyramid's base to pixels of the chip. */
+  /** Transform from pixels of the pyramid's base to pixels of the chip. */
   private estimate(points: Float64Array): Float64Array {
     const source = Float64Array.from(
       this.spec.alignment.source.flatMap((index) => [points[2 * index]!, points[2 * index + 1]!]),

@@ -1,4 +1,4 @@
-/** From untrusted bytes to upright sRGB pixels, by sharp, which nothing else calls. */
+/** Decodes untrusted bytes to upright sRGB pixels with sharp, which only this file calls. */
 import { isMainThread } from 'node:worker_threads'
 import sharp, { type SharpOptions } from 'sharp'
 import type { Pixels } from '../kernels/planes.js'
@@ -8,7 +8,7 @@ import { unknownFormat } from './foreign-format.js'
 import { sniffImageFormat } from './image-format.js'
 import { jpegSize } from './jpeg-size.js'
 
-/** An upright picture, in sRGB. */
+/** A decoded picture, upright, in sRGB. */
 export interface DecodedImage extends InspectedImage {
   pixels: Pixels
   /** Source pixels per decoded pixel: over 1 where a large photo was decoded at a smaller size. */
@@ -16,9 +16,10 @@ export interface DecodedImage extends InspectedImage {
 }
 
 /**
- * Photos from this long side on are decoded at a fraction of their size. The fractions are those at which JPEG skips most
- * of its work and nothing is resampled afterwards; any other size, and the half, costs more than decoding in full. What
- * remains has at least 700 px, so that a face that fills an eighth of it has the 90 px that an embedder looks at.
+ * Photos from this long side on, in pixels, are decoded at a fraction of their size. The fractions are those at which
+ * JPEG skips most of its work and nothing is resampled afterwards; any other fraction, and one half, costs more than
+ * decoding in full. The result has at least 700 px, so that a face that fills an eighth of it has the 90 px that an
+ * embedder needs.
  */
 const FRACTIONS = [
   { fromLongSide: 5600, divisor: 8 },
@@ -28,8 +29,8 @@ const FRACTIONS = [
 let configured = false
 
 /**
- * The smallest set of parsers, no cache of anyone's pictures. Holds for the whole process, so it is done once, on the main
- * thread and before the first worker: between the two calls below no other thread could decode anything.
+ * Allows the smallest set of parsers and no cache of anyone's pictures. The setting is process-wide, so the main
+ * thread makes it once, before the first worker: between the two calls below no other thread could decode anything.
  */
 export function configureDecoders(): void {
   if (configured) return
@@ -39,14 +40,14 @@ export function configureDecoders(): void {
     operation: ['VipsForeignLoadJpegBuffer', 'VipsForeignLoadPngBuffer', 'VipsForeignLoadWebpBuffer'],
   })
   sharp.cache(false)
-  // One worker thread a core already; more threads inside libvips would only compete with them.
+  // Each core already has a worker thread; more threads inside libvips would only compete with them.
   sharp.concurrency(1)
 }
 
 /**
- * Decodes one image in this process: JPEG, PNG or WebP, its EXIF orientation applied, transparency on white. The bytes must stay
- * as they are until it has settled.
- * @throws BiometricError image_unreadable, image_too_large (header alone is read), image_too_small
+ * Decodes one image in this process: JPEG, PNG or WebP, its EXIF orientation applied, transparency on white. The
+ * bytes must not change until the promise has settled.
+ * @throws BiometricError image_unreadable, image_too_large (only the header is read), image_too_small
  */
 export async function decodePixels(
   bytes: Uint8Array,
@@ -56,7 +57,7 @@ export async function decodePixels(
   if (isMainThread) configureDecoders()
   const format = sniffImageFormat(bytes)
   if (!format) throw unknownFormat(bytes, imageIndex)
-  // `error` refuses truncated files but lets pass the harmless oddities that some phones write.
+  // `error` refuses truncated files but accepts the harmless oddities that some phones write.
   const options = { limitInputPixels: false, failOn: 'error', sequentialRead: true } as const
   const { width, height, pages, hasAlpha } =
     smallJpegHeader(format, bytes) ?? (await readHeader(bytes, options).catch(rethrowUnreadable(imageIndex)))
@@ -101,7 +102,8 @@ interface Header {
 }
 
 /**
- * Header of a JPEG so small that it is decoded in full, or null. Its size is not yet the upright one: decoding in full reports that.
+ * Header of a JPEG so small that it is decoded in full, or null. Its size is not yet the upright one: decoding in
+ * full reports that.
  */
 function smallJpegHeader(format: InspectedImage['format'], bytes: Uint8Array): Header | null {
   const size = format === 'jpeg' ? jpegSize(bytes) : null
@@ -109,7 +111,7 @@ function smallJpegHeader(format: InspectedImage['format'], bytes: Uint8Array): H
   return { ...size, pages: 1, hasAlpha: false }
 }
 
-/** Its size is the upright picture's. */
+/** The returned size is that of the upright picture. */
 async function readHeader(bytes: Uint8Array, options: SharpOptions): Promise<Header> {
   const { autoOrient, pages = 1, hasAlpha } = await sharp(bytes, options).metadata()
   return { ...autoOrient, pages, hasAlpha }

@@ -1,4 +1,4 @@
-/** Decoding of pictures: where each is decoded, and which are refused before. */
+/** Decodes pictures: chooses where each is decoded, and which are refused before. */
 import { BiometricError } from '../types.js'
 import { type DecodedImage, decodePixels } from './decode-pixels.js'
 import { DecoderProcess } from './decoder-process.js'
@@ -8,17 +8,17 @@ import { unknownFormat } from './foreign-format.js'
 import { sniffImageFormat } from './image-format.js'
 import { reading } from './picture-readers.js'
 
-/** Each thread has one. */
+/** Decoder process of this thread. */
 const heavyDecoder = new DecoderProcess()
 
 /**
- * Decodes one image: JPEG, PNG or WebP, its EXIF orientation applied, transparency on white. What is light is decoded on a thread
- * of this process, everything else in a process that is killed when it takes too long. The bytes must stay as they are until
- * `whenUnread` has resolved for them.
- * @param imageIndex its place among the caller's images, for refusals
- * @param signal aborted when nobody waits for the picture any more: a process that decodes it is killed
- * @throws BiometricError image_unreadable, also for what takes too much work; image_too_large and image_too_small, from the header
- * alone; cancelled
+ * Decodes one image: JPEG, PNG or WebP, its EXIF orientation applied, transparency on white. A light picture is
+ * decoded on a thread of this process, any other in a process that is killed when it takes too long. The bytes must
+ * not change until `whenUnread` has resolved for them.
+ * @param imageIndex index among the caller's images, for refusals
+ * @param signal aborted when no caller waits for the picture any more: a process that decodes it is killed
+ * @throws BiometricError image_unreadable, also for a picture that takes too much work; image_too_large and
+ * image_too_small, from the header only; cancelled
  */
 export function decodeImage(
   bytes: Uint8Array,

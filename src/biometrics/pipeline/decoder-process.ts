@@ -1,6 +1,6 @@
 /**
- * A process that decodes one picture after the other for one thread, and can be killed: a decoder inside a thread can not. It is
- * started when the first picture needs it and ends when none has for a while.
+ * A process that decodes one picture after the other for one thread and can be killed, unlike a decoder inside a
+ * thread. It is started when the first picture needs it and ends when no picture has needed it for a while.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { createRequire } from 'node:module'
@@ -10,7 +10,7 @@ import { BiometricError } from '../types.js'
 import type { DecodedImage } from './decode-pixels.js'
 import type { DecodingLimits } from './decoding-limits.js'
 
-/** From the process: first that it is ready, then one for each picture, whose pixels are the frame's only part. */
+/** From the process: first `ready`, then one message for each picture, whose pixels are the frame's only part. */
 export type DecoderMessage =
   | { kind: 'ready' }
   | { kind: 'decoded'; image: Omit<DecodedImage, 'pixels'>; width: number; height: number }
@@ -22,7 +22,7 @@ export interface DecoderTask {
   limits: DecodingLimits
 }
 
-/** The file descriptor on which the process answers: what a native library prints is no answer. */
+/** File descriptor on which the process answers: native libraries may print to standard output. */
 export const ANSWERS_FD = 3
 
 interface Job {
@@ -30,20 +30,23 @@ interface Job {
   limits: DecodingLimits
   resolve: (image: DecodedImage) => void
   reject: (error: Error) => void
-  /** Set once it is decided how the job ends and its decoder is being killed for it. */
+  /** Set once the result of the job is known and its decoder is being killed. */
   end?: Error
 }
 
 /**
- * The longest that one picture may take, in milliseconds. The largest that the default limits let through takes 1.0 s of CPU time
- * (24 megapixels of 16 bits with transparency, interlaced); the rest is for a machine that is busy.
+ * Maximum time for one picture, in milliseconds. The largest picture that the default limits accept takes 1.0 s of
+ * CPU time (24 megapixels of 16 bits with transparency, interlaced); the rest is for a busy machine.
  */
 export const DECODING_DEADLINE_MS = 4_000
-/** Starting takes 0.2 s on an idle machine. */
+/** Maximum time to start, in milliseconds; it takes 200 on an idle machine. */
 const START_DEADLINE_MS = 10_000
-/** The process holds some 60 MB. */
+/** Time without a picture, in milliseconds, after which the process is ended: it holds some 60 MB. */
 const IDLE_MS = 60_000
-/** Decoded are at most 3,199 × 3,199 pixels of three bytes: larger pictures are decoded at a fraction of their size. */
+/**
+ * Maximum size of an answer, in bytes: at most 3,199 × 3,199 pixels of three bytes are decoded, since larger pictures
+ * are decoded at a fraction of their size.
+ */
 const MAX_ANSWER_BYTES = 3_199 * 3_199 * 3 + 65_536
 
 export class DecoderProcess {
@@ -64,7 +67,8 @@ export class DecoderProcess {
   /**
    * Decodes a picture as soon as those before it are done. The bytes are read until the promise has settled.
    * @param signal ends the work at once: the decoder that has the picture is killed
-   * @throws BiometricError image_unreadable also where it takes longer than the deadline; image_too_large, image_too_small; cancelled
+   * @throws BiometricError image_unreadable, also where decoding takes longer than the deadline; image_too_large,
+   * image_too_small; cancelled
    */
   decode(bytes: Uint8Array, limits: DecodingLimits, signal?: AbortSignal): Promise<DecodedImage> {
     return new Promise<DecodedImage>((resolve, reject) => {
@@ -85,7 +89,7 @@ export class DecoderProcess {
     })
   }
 
-  /** Ends the process; what it decodes fails. */
+  /** Ends the process; the picture that it decodes fails. */
   close(): void {
     clearTimeout(this.idle)
     this.child?.kill('SIGKILL')
@@ -119,11 +123,11 @@ export class DecoderProcess {
       try {
         reader.push(chunk)
       } catch (error) {
-        // A picture may have taken the process over.
+        // A picture may have compromised the process.
         this.kill(error as Error)
       }
     })
-    // Each of these is followed by the process's `close` event, which is what counts.
+    // Each of these is followed by the process's `close` event, which handles the loss.
     answers.on('error', () => {})
     child.stdin!.on('error', () => {})
     let failure: Error | undefined
@@ -132,7 +136,7 @@ export class DecoderProcess {
       // Without a process there is no `close` event.
       if (child.pid === undefined) this.onEnd(failure)
     })
-    // Only now has the last of what was written to it been let go.
+    // Only now is the memory of everything written to the process released.
     child.once('close', (code, signal) =>
       this.onEnd(failure ?? new Error(`the decoder process ended with ${signal ?? `exit code ${code}`}`)),
     )
@@ -160,7 +164,7 @@ export class DecoderProcess {
     else this.rest()
   }
 
-  /** Nothing is left to be done: the thread may end without the process, which is ended after a while. */
+  /** Lets the thread end without the process, which is ended after a while, because no picture is left. */
   private rest(): void {
     const child = this.child!
     release(child)
@@ -180,7 +184,7 @@ export class DecoderProcess {
     } else if (job === this.running) this.kill(cancelled())
   }
 
-  /** @param end how the picture that is being decoded ends */
+  /** @param end settles the picture that is being decoded */
   private kill(end: Error): void {
     if (this.running) this.running.end ??= end
     this.child?.kill('SIGKILL')
@@ -195,13 +199,13 @@ export class DecoderProcess {
     this.running = undefined
     this.isReady = false
     job?.reject(job.end ?? reason)
-    // A process that could not even start would not start for those that wait.
+    // A process that could not even start would not start for the waiting pictures either.
     if (!couldStart) for (const one of this.waiting.splice(0)) one.reject(reason)
     this.next()
   }
 }
 
-/** How an answer ends its picture. @throws FrameError where it is none: the process may have been taken over */
+/** Settles the picture with an answer. @throws FrameError for anything but an answer: the process may be compromised */
 function settlementOf(message: DecoderMessage, images: Uint8Array[]): (job: Job) => void {
   switch (message.kind) {
     case 'decoded': {
@@ -240,7 +244,7 @@ function cancelled(): BiometricError {
 
 type Held = { ref(): void; unref(): void }
 
-/** A picture is waited for: the thread must not end meanwhile. */
+/** Keeps the thread alive while a picture is waited for. */
 function hold(child: ChildProcess): void {
   for (const handle of handlesOf(child)) handle.ref()
 }

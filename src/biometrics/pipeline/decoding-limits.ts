@@ -1,4 +1,4 @@
-/** The sizes of pictures that are decoded. */
+/** Limits of the size of decoded pictures. */
 import { BiometricError, type ImageLimits } from '../types.js'
 
 export type DecodingLimits = Pick<ImageLimits, 'maxPixels' | 'minSidePx'>

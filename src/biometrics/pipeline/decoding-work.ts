@@ -1,9 +1,11 @@
 /**
- * How much work a picture makes its decoder do, foreseen from its bytes before any decoder sees them. Pixels are not all of it: a
- * few bytes have every pixel visited again (a scan of a JPEG), or unpack to megabytes that nobody looks at (text in a PNG).
+ * Predicts how much work a picture makes its decoder do, from its bytes, before any decoder sees them. Pixels are not
+ * everything: a few bytes can have every pixel visited again (a scan of a JPEG), or unpack to megabytes that are
+ * never used (text in a PNG).
  *
- * Everything is an upper bound, so that it holds however a decoder reads a damaged file. Times are CPU time of libvips 8.18 on one
- * core of a server of 2025; `test/support/costly-pictures.ts` makes the files that they were measured with.
+ * Every figure is an upper bound, so that it holds however a decoder reads a damaged file. Times are CPU time of
+ * libvips 8.18 on one core of a server of 2025; `test/support/costly-pictures.ts` makes the files with which they
+ * were measured.
  */
 import type { InspectedImage } from '../types.js'
 import { hasProgrammableProfile } from './colour-profile.js'
@@ -13,28 +15,37 @@ import { pngShape } from './png-shape.js'
 import { webpSize } from './webp-size.js'
 
 export interface DecodingWork {
-  /** As stored, before any EXIF orientation; null where only a decoder can tell. */
+  /** Size as stored, before any EXIF orientation; null where only a decoder can find it. */
   size: { width: number; height: number } | null
-  /** At most some 100 ms of CPU time, or proportional to bytes and pixels, which are bounded themselves. */
+  /**
+   * True for a picture that takes at most some 100 ms of CPU time, or time proportional to bytes and pixels, which
+   * are bounded themselves.
+   */
   isLight: boolean
-  /** Why no decoder may see the picture; null where one may. */
+  /** Reason for which no decoder may see the picture; null where one may. */
   excess: string | null
 }
 
-/** Encoders make about ten scans of a photo. Each takes some microseconds, however small the picture. */
+/**
+ * Maximum number of scans of a JPEG. Encoders make about ten scans of a photo; each takes some microseconds, however
+ * small the picture.
+ */
 const MAX_SCANS = 200
-/** A hundred scans of the largest photo that is accepted by default: 0.24 s. */
+/** Maximum scans times pixels: a hundred scans of the largest photo that is accepted by default take 0.24 s. */
 const MAX_SCANNED_PIXELS = 2_400_000_000
-/** Text and colour profiles of a PNG are unpacked and held whole: these take 0.7 s and as many bytes of memory. */
+/**
+ * Maximum unpacked size, in bytes, of text and color profiles of a PNG, which are held whole: unpacking these takes
+ * 0.7 s.
+ */
 const MAX_UNPACKED_BYTES = 64 * 1024 * 1024
 
-/** A progressive JPEG of 12 megapixels in ten scans takes 240 ms. */
+/** Scans times pixels up to which a JPEG is light: a progressive JPEG of 12 megapixels in ten scans takes 240 ms. */
 const LIGHT_SCANNED_PIXELS = 40_000_000
-/** Interlaced, with the costliest filter: 5.4 ns a byte. */
+/** Largest rows of a light PNG, in bytes: interlaced and with the costliest filter they take 5.4 ns a byte. */
 const LIGHT_PNG_BYTES = 16_000_000
-/** 11 ns a byte. */
+/** Largest unpacked text of a light PNG, in bytes: it takes 11 ns a byte. */
 const LIGHT_UNPACKED_BYTES = 4_000_000
-/** 31 ns a pixel, lossy or not. */
+/** Largest light WebP, in pixels: it takes 31 ns a pixel, lossy or not. */
 const LIGHT_WEBP_PIXELS = 3_000_000
 
 const NO_EXCESS = { excess: null } as const

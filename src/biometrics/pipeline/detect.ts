@@ -1,4 +1,4 @@
-/** The detection stage: faces of an image at every scale the pack names, merged. */
+/** The detection stage: finds the faces of an image at every scale that the pack names, and merges them. */
 
 import type { DetectorSpec } from '../../../models/pack/pack-schema.js'
 import { kernels } from '../kernels/kernels.js'
@@ -11,7 +11,7 @@ import type { Network, NetworkOutput } from './network.js'
 import { toPlaneFormat } from './pixel-input.js'
 import { ScratchBuffer } from './scratch-buffer.js'
 
-/** Where the picture lies in the network's input: at its top left, `ratio` network pixels per image pixel. */
+/** Position of the picture in the network's input: at its top left, `ratio` network pixels per image pixel. */
 interface Letterbox {
   width: number
   height: number
@@ -32,7 +32,9 @@ export class FaceDetector {
     this.format = toPlaneFormat(spec.input)
   }
 
-  /** Every face, best score first, in pixels of the pyramid's base; the doubtful ones only where there is no other. */
+  /**
+   * Returns every face, best score first, in pixels of the pyramid's base; doubtful faces only if there is no other.
+   */
   async detect(pyramid: ImagePyramid): Promise<Detection[]> {
     const found: Detection[] = []
     const { width, height } = pyramid.base

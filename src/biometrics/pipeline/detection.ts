@@ -1,7 +1,7 @@
-/** What detectors produce, and how overlapping finds are reduced to one a face. */
+/** Result of detectors, and the reduction of overlapping detections to one a face. */
 import type { Box } from '../types.js'
 
-/** In pixels of the decoded image. */
+/** Box in pixels of the decoded image. */
 export interface Detection {
   box: Box
   /** Confidence, 0..1. */

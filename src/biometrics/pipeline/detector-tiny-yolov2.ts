@@ -1,11 +1,11 @@
-/** Reading the output grid of a Tiny YOLO v2 face detector. */
+/** Reads the output grid of a Tiny YOLO v2 face detector. */
 import type { Detection } from './detection.js'
 
 /**
  * Each cell of the grid holds five numbers an anchor: x, y (sigmoid, in cells from the cell's corner), width, height
  * (exp, times the anchor, in cells) and objectness (sigmoid). Redmon & Farhadi, YOLO9000, section 2.
  * @param grid [anchors × 5, rows, columns]
- * @param size side of the square network input, in its pixels; boxes come back in the same
+ * @param size side of the square network input, in its pixels; boxes are returned in the same pixels
  * @param scoreThreshold only higher scores are kept
  */
 export function decodeTinyYoloV2(

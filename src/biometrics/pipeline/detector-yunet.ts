@@ -1,4 +1,4 @@
-/** Reading the outputs of YuNet (libfacedetection), an anchor-free detector with five facial points. */
+/** Reads the outputs of YuNet (libfacedetection), an anchor-free detector with five facial points. */
 import type { Detection } from './detection.js'
 
 /** One stride's outputs; n = rows × columns, cells row by row. */

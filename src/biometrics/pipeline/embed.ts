@@ -1,4 +1,4 @@
-/** The embedding stage: aligned chips become vectors that can be compared. */
+/** The embedding stage: turns aligned chips into vectors that can be compared. */
 
 import type { EmbedderSpec } from '../../../models/pack/pack-schema.js'
 import { kernels } from '../kernels/kernels.js'
@@ -19,19 +19,19 @@ interface Waiting {
 }
 
 /**
- * Embeds faces in batches: what `add` gathers, the next `run` embeds in one go. The baseline's embedder takes a sixth less
- * for each of four faces than for one alone.
+ * Embeds faces in batches: the next `run` embeds all faces that `add` has gathered. The baseline's embedder takes a
+ * sixth less time for each of four faces in a batch than for a single face.
  */
 export class FaceEmbedder {
   private readonly network: BatchedNetwork
   private readonly spec: EmbedderSpec
   private readonly chipLength: number
-  /** 2 where the pack averages the face with its mirror image. */
+  /** 2 if the pack averages the face with its mirror image, else 1. */
   private readonly cropsPerFace: number
   /** [faces × crops, 3, height, width] float32: the chips that wait for the next run. */
   private chips: Float32Array
   private waiting: Waiting[] = []
-  /** Memory of past runs. */
+  /** Buffers of past runs, for reuse. */
   private readonly spare: Float32Array[] = []
 
   constructor(network: Network, spec: EmbedderSpec) {
@@ -42,7 +42,7 @@ export class FaceEmbedder {
     this.chips = this.allocate()
   }
 
-  /** Another face must wait for a run first. */
+  /** True when another face must wait for a run first. */
   get isFull(): boolean {
     return this.waiting.length === MAX_FACES
   }
@@ -50,8 +50,9 @@ export class FaceEmbedder {
   /**
    * Adds a face to the next run.
    * @param chip [3, height, width] float32 as `FaceAligner` makes it; copied
-   * @param clock is told how long the face waited (`queue`) and, once for all faces of one clock, how long their run took (`embed`)
-   * @returns after that run: [dimensions] float32, of length 1 when the pack says `normalize`; a new array
+   * @param clock receives the time for which the face waited (`queue`) and, once for all faces of one clock, the
+   * duration of their run (`embed`)
+   * @returns after that run: [dimensions] float32, of length 1 if the pack says `normalize`; a new array
    */
   add(chip: Float32Array, clock: StageClock): Promise<Float32Array> {
     const start = this.waiting.length * this.cropsPerFace * this.chipLength
@@ -65,7 +66,7 @@ export class FaceEmbedder {
     })
   }
 
-  /** Embeds every face that waits. Never rejects: a failure is the faces'. */
+  /** Embeds every waiting face. Never rejects: a failure rejects the faces' own promises. */
   async run(): Promise<void> {
     if (this.waiting.length === 0) return
     const [faces, chips] = [this.waiting, this.chips]
@@ -91,7 +92,7 @@ export class FaceEmbedder {
     }
   }
 
-  /** One face in a run of its own. */
+  /** Embeds one face in a run of its own. */
   async embed(chip: Float32Array): Promise<Float32Array> {
     const embedding = this.add(chip, new StageClock())
     await this.run()

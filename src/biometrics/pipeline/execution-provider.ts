@@ -1,4 +1,4 @@
-/** Which hardware runs the networks: providers are tried in order, and every fallback keeps its reason. */
+/** Selects the hardware that runs the networks: providers are tried in order, and every fallback keeps its reason. */
 import { env, InferenceSession } from 'onnxruntime-node'
 import type { ProviderStatus } from '../types.js'
 
@@ -23,7 +23,7 @@ export async function withFirstWorkingProvider<T>(
   return { value: await attempt('cpu'), status: { active: 'cpu', fallbacks } }
 }
 
-// Fatal alone: everything else comes back as an exception with its reason.
+// Only fatal messages are printed: every other failure comes back as an exception with its reason.
 env.logLevel = 'fatal'
 
 /** Loads a network from memory for one provider. Blocks the calling thread while ONNX Runtime optimises the graph. */

@@ -1,4 +1,4 @@
-/** The way of one image through the engine: decode, detect, choose, align, judge, check liveness, embed. */
+/** Takes one image through the engine: decode, detect, choose, align, judge, check liveness, embed. */
 
 import type { ModelPack } from '../../../models/pack/model-pack.js'
 import type { NetworkFile } from '../../../models/pack/pack-schema.js'
@@ -24,34 +24,34 @@ import { StageClock } from './stage-clock.js'
 export interface PipelineOptions {
   /** The execution provider that runs every network. */
   provider: string
-  /** What an image and its face must keep to. */
+  /** Limits of an image and its face. */
   limits: ImageLimits
 }
 
-/** How one image is to be taken. */
+/** Options for one image. */
 export interface AnalyseOptions {
-  /** Its place among the caller's images, for samples and refusals. Default 0. */
+  /** Index among the caller's images, for samples and refusals. Default 0. */
   imageIndex?: number
-  /** Refuse a face that fails the liveness check (enrolment) instead of reporting it. Default false. */
+  /** Refuses a face that fails the liveness check (enrollment) instead of reporting it. Default false. */
   strictLiveness?: boolean
-  /** Told how long each stage took. Default: nobody is. */
+  /** Receives the duration of each stage. Default: a clock that is dropped. */
   clock?: StageClock
 }
 
-/** How a frame is to be looked at. */
+/** Options for one frame of a challenge. */
 interface LookOptions {
-  /** Its place among the frames. */
+  /** Index among the frames. */
   imageIndex: number
   checkLiveness: boolean
   clock: StageClock
-  /** Default: those of every image. */
+  /** Limits of the frame. Default: those of every image. */
   limits?: ImageLimits
 }
 
-/** What was seen in a frame of a challenge. */
+/** Measurements of one frame of a challenge. */
 interface FrameLook {
   face: FrameFace
-  /** How the embedder's chip is cut out of it. */
+  /** Transform that cuts the embedder's chip out of the frame. */
   alignment: Alignment
   liveness: Liveness
 }
@@ -62,22 +62,22 @@ interface FoundFace extends Detection {
   faces: FaceSample['faces']
 }
 
-/** A face on its way to the embedder. */
+/** A measured face whose embedding is under way. */
 interface PreparedFace {
   face: Omit<FaceSample, 'embedding'>
   embedding: Promise<Float32Array>
 }
 
 /**
- * Owns the loaded networks and their buffers: one per worker. Images are decoded side by side, on libuv's threads; from
- * the pixels on it is one image at a time, but for the embeddings, which those that wait together get together.
+ * Owns the loaded networks and their buffers: one per worker. Several images are decoded at once, on libuv's threads;
+ * after that one image at a time has the networks, except that waiting faces are embedded together.
  */
 export class FacePipeline {
   readonly pack: ModelPack
   readonly limits: ImageLimits
   private readonly networks: Network[] = []
   private readonly mutex = new Mutex()
-  /** Decoded pictures that have a turn or wait for one, and will bring the embedder a face. */
+  /** Number of decoded pictures that hold or wait for the networks and will add a face to the embedder. */
   private facesComing = 0
   private detector!: FaceDetector
   private landmarks: LandmarkFinder | null = null
@@ -93,7 +93,7 @@ export class FacePipeline {
   /**
    * Loads every network of a pack on one execution provider, checking each file's hash as it is read, and runs each
    * once. Blocks the calling thread for most of the time.
-   * @throws ModelPackError pack_file_missing, pack_file_mismatch; whatever ONNX Runtime says when the provider cannot serve
+   * @throws ModelPackError pack_file_missing, pack_file_mismatch; ONNX Runtime's error when the provider cannot serve
    */
   static async load(pack: ModelPack, { provider, limits }: PipelineOptions): Promise<FacePipeline> {
     const pipeline = new FacePipeline(pack, limits)
@@ -125,12 +125,12 @@ export class FacePipeline {
     }
   }
 
-  /** Runs every stage once on a grey picture, so that the first caller does not pay for first-time work. */
+  /** Runs every stage once on a gray picture, so that the first caller does not pay for first-time work. */
   async warmUp(): Promise<void> {
     const [width, height] = [640, 480]
     const data = new Uint8Array(width * height * 3).fill(128)
     const pyramid = new ImagePyramid({ data, width, height })
-    // Small enough that no bound keeps the liveness networks from running.
+    // The box is small enough that no bound keeps the liveness networks from running.
     const box = { x: 290, y: 210, width: 48, height: 48 }
     const fivePoints = Float64Array.of(290, 220, 350, 220, 320, 255, 295, 290, 345, 290)
     await this.detector.detect(pyramid)
@@ -153,8 +153,8 @@ export class FacePipeline {
   }
 
   /**
-   * A frame of a challenge: its face, with nothing refused for its quality, and what `embed` needs.
-   * @throws BiometricError with `imageIndex`, when the frame shows no face that can be meant
+   * Measures the face of a challenge's frame, refusing nothing for its quality. `embed` needs the result.
+   * @throws BiometricError with `imageIndex`, when the frame shows no usable face
    */
   async look(bytes: Uint8Array, options: LookOptions): Promise<FrameLook> {
     const { imageIndex, checkLiveness, clock, limits = this.limits } = options
@@ -170,9 +170,9 @@ export class FacePipeline {
   }
 
   /**
-   * The embedding of a face that a `look` found.
-   * @param bytes of the same frame: it is decoded again, so that nothing of it need be kept meanwhile
-   * @param alignment as the `look` gave it
+   * Returns the embedding of a face that `look` found.
+   * @param bytes the same frame: it is decoded again, so that nothing of it is kept between the two tasks
+   * @param alignment result of `look`
    * @returns [dimensions] float32, the same to the bit as `analyse` would give
    */
   async embed(
@@ -183,7 +183,7 @@ export class FacePipeline {
     const image = await clock.measure('decode', () => decodeImage(bytes, limits, imageIndex, clock.signal))
     const { embedding } = await this.inTurn(image, clock, true, async (pyramid) => {
       const chip = await clock.measure('align', () => this.aligner.cut(pyramid, alignment))
-      // In an object, because a bare promise would be waited for within the turn.
+      // The object keeps the embedding's promise from being awaited while the lock is held.
       return { embedding: this.embedder.add(chip, clock) }
     })
     return embedding
@@ -191,7 +191,7 @@ export class FacePipeline {
 
   /**
    * Runs `work` while no other picture has the networks, and frees the picture's pixels afterwards.
-   * @param bringsFace `work` adds a face to the embedder, unless it fails
+   * @param bringsFace true if `work` adds a face to the embedder, unless it fails
    */
   private async inTurn<T>(
     image: DecodedImage,
@@ -209,12 +209,13 @@ export class FacePipeline {
       pyramid.release()
       if (bringsFace) this.facesComing--
       leave()
-      // A face whose picture is decoded already comes along. A frame that is only looked at brings none to wait for.
+      // A face whose picture is decoded already joins the run. A frame that is only measured brings no face to wait
+      // for.
       if (this.facesComing === 0 || this.embedder.isFull) void this.embedder.run()
     }
   }
 
-  /** Everything up to the embedding, which it asks for. */
+  /** Takes the picture through every stage up to the embedding, and adds its face to the embedder. */
   private async prepare(
     image: DecodedImage,
     pyramid: ImagePyramid,
@@ -229,7 +230,7 @@ export class FacePipeline {
     return { face: { ...face, liveness }, embedding: this.embedder.add(chip, clock) }
   }
 
-  /** The face in pixels of the source, how it was aligned, its chip (valid until the next one), and as it was found. */
+  /** Returns the face in pixels of the source, its alignment, its chip (valid until the next one) and the detection. */
   private async measureFace(
     image: DecodedImage,
     pyramid: ImagePyramid,
@@ -249,7 +250,7 @@ export class FacePipeline {
     return { face, alignment, chip, found }
   }
 
-  /** The face that is meant, and its points. */
+  /** Returns the main face and its points. */
   private async findFace(
     { sourceScale }: DecodedImage,
     pyramid: ImagePyramid,
@@ -302,7 +303,7 @@ function pairs(points: Float64Array): Array<[number, number]> {
   return Array.from({ length: points.length / 2 }, (_, i) => [points[2 * i]!, points[2 * i + 1]!])
 }
 
-/** 68 points spread over a box, so that any choice of them gives a proper transform. */
+/** Returns 68 points spread over a box, so that any subset of them gives a proper transform. */
 function spread68(box: FaceSample['box']): Float64Array {
   const at = (i: number) => [
     box.x + ((i * 7) % 17) * (box.width / 17),

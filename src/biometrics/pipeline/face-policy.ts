@@ -1,25 +1,25 @@
-/** Which of the faces found is meant, and when there is no saying. */
+/** Chooses the main face of a picture, or refuses a picture without a clear one. */
 
 import { BiometricError, type Box, type FacesInImage, type ImageLimits } from '../types.js'
 import type { Detection } from './detection.js'
 
-/** The picture that faces were found in. */
+/** Size of the picture in which faces were found. */
 export interface Frame {
-  /** Pixels of the detections. */
+  /** Width and height in pixels of the detections. */
   width: number
   height: number
   /** Source pixels per pixel of the detections. */
   sourceScale: number
 }
 
-/** The face that is meant, and what else was in the picture. */
+/** The main face, and what else was in the picture. */
 export interface ChosenFace {
   face: Detection
   faces: FacesInImage
 }
 
 /**
- * The largest face, if it is clearly the main one, or the one nearest the middle; if it is large enough.
+ * Returns the largest face, if it is clearly the main one, or the face nearest the middle; it must be large enough.
  * @throws BiometricError face_not_found, multiple_faces, face_too_small
  */
 export function chooseFace(
@@ -48,7 +48,7 @@ export function chooseFace(
   return { face, faces: { count: found.length, isLargestCentral: largest === central } }
 }
 
-/** Source pixels across a box between its outer edges: pixels that it covers in part count whole. */
+/** Source pixels across a box between its outer edges: partly covered pixels count whole. */
 export function outerWidth(box: Box, sourceScale: number): number {
   return Math.ceil((box.x + box.width) * sourceScale) - Math.floor(box.x * sourceScale)
 }

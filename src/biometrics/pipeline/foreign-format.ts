@@ -1,4 +1,4 @@
-/** Names the formats that people send and the service does not read, by their first bytes, so that the refusal says the way out. */
+/** Names common formats that the service does not read, by their first bytes, so that the refusal says what to do. */
 import { BiometricError } from '../biometric-error.js'
 
 const CONVERT = 'Convert it to JPEG'
@@ -19,7 +19,7 @@ const BY_START: ReadonlyArray<readonly [start: string, name: string]> = [
   ['<', 'a text file, such as SVG or HTML'],
 ]
 
-/** Brands of a file type box (ISO/IEC 14496-12), of the most exact kind first. */
+/** Brands of a file type box (ISO/IEC 14496-12), the most specific kind first. */
 const BY_BRAND: ReadonlyArray<readonly [brands: readonly string[], name: string]> = [
   [['avif', 'avis'], 'an AVIF'],
   [['heic', 'heix', 'heim', 'heis', 'hevc', 'hevx', 'mif1', 'msf1'], 'a HEIC'],
@@ -27,7 +27,7 @@ const BY_BRAND: ReadonlyArray<readonly [brands: readonly string[], name: string]
 
 const MAX_BOX = 256
 
-/** With its article, such as "a HEIC"; null for bytes that are none of the known formats. */
+/** The format with its article, such as "a HEIC"; null for unknown bytes. */
 function foreignFormat(bytes: Uint8Array): string | null {
   const start = Buffer.from(bytes.subarray(0, MAX_BOX)).toString('latin1')
   if (start.slice(4, 8) === 'ftyp') {

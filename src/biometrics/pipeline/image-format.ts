@@ -1,7 +1,7 @@
-/** Telling an image's format by its first bytes, before any decoder sees them. */
+/** Recognizes an image's format by its first bytes, before any decoder sees them. */
 import type { InspectedImage } from '../types.js'
 
-/** `null` for anything but JPEG, PNG and WebP. */
+/** Returns null for anything but JPEG, PNG and WebP. */
 export function sniffImageFormat(bytes: Uint8Array): InspectedImage['format'] | null {
   if (startsWith(bytes, 0, [0xff, 0xd8, 0xff])) return 'jpeg'
   if (startsWith(bytes, 0, [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a])) return 'png'

@@ -1,4 +1,7 @@
-/** An image at full, half, quarter … size, made on demand: reading the level nearest above the wanted size avoids aliasing. */
+/**
+ * An image at full, half, quarter … size, computed on demand: reading the smallest level that is large enough avoids
+ * aliasing.
+ */
 import { kernels } from '../kernels/kernels.js'
 import type { Pixels } from '../kernels/planes.js'
 

@@ -1,20 +1,23 @@
-/** How often a JPEG's decoder goes through the whole picture: once a scan, of which a file may have any number (ITU-T T.81, annex B). */
+/**
+ * Counts how often a JPEG's decoder goes through the whole picture: once a scan, of which a file may have any number
+ * (ITU-T T.81, annex B).
+ */
 import { isFrameMarker } from './jpeg-size.js'
 
 const START_OF_SCAN = Buffer.of(0xff, 0xda)
-/** Sequential with Huffman codes: baseline, and extended. */
+/** Sequential frames with Huffman codes: baseline and extended. */
 const SEQUENTIAL = new Set([0xc0, 0xc1])
 
 export interface JpegScans {
-  /** At most so many scans; counting ends beyond `most`. */
+  /** Upper bound of the number of scans; counting ends beyond `most`. */
   scans: number
-  /** The first scan holds all components in full: a decoder reads no other. */
+  /** True if the first scan holds all components in full: a decoder then reads no other. */
   isSingle: boolean
-  /** Where the first scan starts: segments with metadata come before it. */
+  /** Offset of the first scan: segments with metadata precede it. */
   headerBytes: number
 }
 
-/** @param most scans that are of interest: beyond them counting ends */
+/** @param most counting ends beyond this number of scans */
 export function scansOf(bytes: Uint8Array, most: number): JpegScans {
   const word = (offset: number) => (bytes[offset]! << 8) | bytes[offset + 1]!
   let frame: { isSequential: boolean; components: number } | undefined
@@ -24,18 +27,18 @@ export function scansOf(bytes: Uint8Array, most: number): JpegScans {
       const isSingle = frame?.isSequential === true && bytes[offset + 4] === frame.components
       return { scans: isSingle ? 1 : count(bytes, offset, most), isSingle, headerBytes: offset }
     }
-    // A second frame is an error to every decoder; the file is taken for one that is read in the costlier way.
+    // A second frame is an error to every decoder; the file counts as one that is read in the costlier way.
     if (isFrameMarker(marker))
       frame = { isSequential: !frame && SEQUENTIAL.has(marker), components: bytes[offset + 9]! }
     if (marker < 0xc0 || (marker >= 0xd0 && marker <= 0xd9) || marker === 0xff || word(offset + 2) < 2) break
   }
-  // No plain header. A decoder may find scans in it nevertheless.
+  // The header is not plain, but a decoder may still find scans in the file.
   return { scans: count(bytes, 0, most), isSingle: false, headerBytes: bytes.length }
 }
 
 /**
- * Occurrences of the marker's two bytes. Compressed data cannot hold them and other segments can, and what follows the picture: the
- * decoder never finds more scans than these.
+ * Counts occurrences of the marker's two bytes. Compressed data cannot contain them, while other segments and
+ * anything after the picture can: the decoder never finds more scans than this.
  */
 function count(bytes: Uint8Array, from: number, most: number): number {
   const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)

@@ -1,17 +1,20 @@
-/** The size of a JPEG from its header, without a decoder's start: that is a tenth of the time that a small photo takes. */
+/**
+ * Reads the size of a JPEG from its header, without starting a decoder: that is a tenth of the time that a small
+ * photo takes.
+ */
 
 const START_OF_SCAN = 0xda
-/** Start-of-frame markers are 0xc0 to 0xcf but for these: Huffman tables, a reserved one, arithmetic conditioning. */
+/** Markers in 0xc0 to 0xcf that start no frame: Huffman tables, a reserved one, arithmetic conditioning. */
 const NO_FRAME = new Set([0xc4, 0xc8, 0xcc])
 
-/** A picture's size and components follow such a marker. */
+/** Tells whether a picture's size and components follow the marker. */
 export function isFrameMarker(marker: number): boolean {
   return marker >= 0xc0 && marker <= 0xcf && !NO_FRAME.has(marker)
 }
 
 /**
- * As stored: an EXIF orientation is not applied.
- * @returns null where the header is anything but plain (ITU-T T.81, annex B): then a decoder has to say
+ * Returns the size as stored: an EXIF orientation is not applied.
+ * @returns null where the header is not plain (ITU-T T.81, annex B): then only a decoder can tell
  */
 export function jpegSize(bytes: Uint8Array): { width: number; height: number } | null {
   const word = (offset: number) => (bytes[offset]! << 8) | bytes[offset + 1]!
@@ -21,10 +24,10 @@ export function jpegSize(bytes: Uint8Array): { width: number; height: number } |
     if (bytes[offset] !== 0xff || marker < 0xc0 || marker === 0xff || word(offset + 2) < 2) return null
     if (isFrameMarker(marker)) {
       const [height, width] = [word(offset + 5), word(offset + 7)]
-      // A height of zero is told after the first scan.
+      // A file with height zero gives its height after the first scan.
       return width > 0 && height > 0 ? { width, height } : null
     }
-    // Markers without a length, and the picture itself before any frame.
+    // These are markers without a length, and the picture itself before any frame.
     if ((marker >= 0xd0 && marker <= 0xd9) || marker === START_OF_SCAN) return null
   }
   return null

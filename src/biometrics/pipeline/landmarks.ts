@@ -10,7 +10,7 @@ import type { Network } from './network.js'
 import { toPlaneFormat } from './pixel-input.js'
 import { ScratchBuffer } from './scratch-buffer.js'
 
-/** x and y of 68 points. */
+/** Numbers of 68 points: x and y of each. */
 const COORDINATES = 136
 
 /** In a mirrored face, point i of the 68 (iBUG 300-W order) is what point `MIRRORED_68[i]` is in the original. */
@@ -81,7 +81,7 @@ export class LandmarkFinder {
 }
 
 /**
- * Five points of the 68, in the order of five-point detectors: the eyes' centres, nose tip, mouth corners.
+ * Reduces the 68 points to five in the order of five-point detectors: the eyes' centers, nose tip, mouth corners.
  * @returns [10] interleaved x, y
  */
 export function fivePointsOf68(points: Float64Array): Float64Array {

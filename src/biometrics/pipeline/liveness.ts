@@ -9,10 +9,10 @@ import type { Network } from './network.js'
 import { toPlaneFormat } from './pixel-input.js'
 import { ScratchBuffer } from './scratch-buffer.js'
 
-/** What stands in a result when the pack has no liveness role. */
+/** Result where the pack has no liveness role. */
 export const LIVENESS_UNCHECKED: Liveness = { checked: false, score: null, passed: null }
 
-/** What stands there when too little around the face is seen: networks that look for a frame or an edge would be guessing. */
+/** Result where too little around the face is visible: networks that look for a frame or an edge would be guessing. */
 const TOO_CLOSE: Liveness = { checked: true, score: null, passed: false, guidance: 'too_close' }
 
 export class LivenessChecker {
@@ -26,7 +26,7 @@ export class LivenessChecker {
     this.spec = spec
   }
 
-  /** @param box the detector's, in pixels of the pyramid's base */
+  /** @param box the detector's box, in pixels of the pyramid's base */
   async check(pyramid: ImagePyramid, box: Box): Promise<Liveness> {
     const { base } = pyramid
     const { networks } = this.spec
@@ -35,7 +35,7 @@ export class LivenessChecker {
     for (const [i, { input, cropScale }] of networks.entries()) {
       const { width, height } = input
       const data = this.scratch.take(3 * width * height)
-      // Straight from full size, aliasing and all: the networks were trained on crops made this way.
+      // The crop is sampled straight from full size, with aliasing: the networks were trained on such crops.
       kernels.resizeToPlanar(
         base,
         widenBox(box, cropScale, base.width, base.height),
@@ -51,7 +51,7 @@ export class LivenessChecker {
   }
 }
 
-/** The image shows as much around the face as the networks need. */
+/** Tells whether the image shows as much around the face as the networks need. */
 export function hasRoomAround(
   box: Box,
   { width, height }: { width: number; height: number },
@@ -63,8 +63,8 @@ export function hasRoomAround(
 }
 
 /**
- * The rectangle `cropScale` times the box around its centre, smaller where the image is, moved inside the image, on
- * whole pixels with both edges included (Silent-Face-Anti-Spoofing, generate_patches.py).
+ * Returns the rectangle `cropScale` times the box around its center, smaller where the image is, moved inside the
+ * image, on whole pixels with both edges included (Silent-Face-Anti-Spoofing, generate_patches.py).
  */
 export function widenBox(box: Box, cropScale: number, imageWidth: number, imageHeight: number): Rectangle {
   const [x, y] = [Math.trunc(box.x), Math.trunc(box.y)]
@@ -82,7 +82,7 @@ export function widenBox(box: Box, cropScale: number, imageWidth: number, imageH
   return { x: across.from, y: down.from, width: across.count, height: down.count }
 }
 
-/** As much of `cropScale` as the image has room for, a face at its border moved inside. */
+/** The largest scale up to `cropScale` for which the image has room, with a face at its border moved inside. */
 export function scaleWithin(box: Box, cropScale: number, imageWidth: number, imageHeight: number): number {
   const [width, height] = [Math.trunc(box.width), Math.trunc(box.height)]
   return Math.min((imageHeight - 1) / height, (imageWidth - 1) / width, cropScale)

@@ -1,4 +1,4 @@
-/** Comparing embeddings, and joining several of one person into a reference. */
+/** Compares embeddings, and fuses several of one person into a reference. */
 
 import type { ModelPack } from '../../../models/pack/model-pack.js'
 import type { EmbedderSpec } from '../../../models/pack/pack-schema.js'
@@ -6,7 +6,8 @@ import { dot, euclideanDistance, normalizeLength } from '../kernels/vector-math.
 import type { FaceSample } from '../types.js'
 
 /**
- * Higher is more alike: the cosine (-1..1), or 1 - d/2 for packs measured by Euclidean distance d.
+ * Similarity of two embeddings, higher is more alike: the cosine (-1..1), or 1 - d/2 for packs measured by Euclidean
+ * distance d.
  * @param a,b [dimensions] float32, both made by `pack`
  */
 export function scoreOf(pack: ModelPack, a: Float32Array, b: Float32Array): number {
@@ -19,7 +20,7 @@ export function scoreOf(pack: ModelPack, a: Float32Array, b: Float32Array): numb
   return lengths > 0 ? dot(a, b) / lengths : 0
 }
 
-/** An embedding and how much it counts among others. */
+/** An embedding and its weight in a mean. */
 export interface WeightedEmbedding {
   embedding: Float32Array
   weight: number
@@ -34,8 +35,9 @@ export function weightedEmbeddingOf({
 }
 
 /**
- * The weighted mean of one person's embeddings, brought to length 1 when the pack says so. `weight` times `embedding` is the
- * sum that it was made of, so that fusing the result with further embeddings gives what fusing all of them at once would.
+ * Returns the weighted mean of one person's embeddings, brought to length 1 if the pack says so. `weight` times
+ * `embedding` is the sum from which it was made, so that fusing the result with further embeddings gives what fusing
+ * all of them at once would.
  */
 export function fuseEmbeddings(
   embeddings: readonly WeightedEmbedding[],
@@ -53,9 +55,9 @@ export function fuseEmbeddings(
 }
 
 /**
- * The place of the embedding that is not of the person its fellows are of: the one that fewest of the others match. Null where
- * each matches each.
- * @param threshold from which on two embeddings count as one person's
+ * Returns the index of the embedding that does not show the same person as the others: the one that the fewest others
+ * match. Null where each matches each.
+ * @param threshold lowest score of two embeddings of one person
  */
 export function findOddOne(
   pack: ModelPack,
@@ -67,7 +69,7 @@ export function findOddOne(
     const scores = embeddings.flatMap((other, i) => (i === index ? [] : [scoreOf(pack, embedding, other)]))
     const strangers = scores.filter((score) => score < threshold).length
     const alikeness = scores.reduce((a, b) => a + b, 0)
-    // Of two that differ neither is odder: the later one is named.
+    // If two embeddings differ equally from each other, the later one is returned.
     const isOdder =
       !odd || strangers > odd.strangers || (strangers === odd.strangers && alikeness <= odd.alikeness)
     if (strangers > 0 && isOdder) odd = { index, strangers, alikeness }

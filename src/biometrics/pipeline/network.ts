@@ -13,7 +13,7 @@ export interface NetworkOutput {
 
 /**
  * Loads the graph of a network that suits the provider.
- * @throws ModelPackError pack_file_missing, pack_file_mismatch; whatever ONNX Runtime says when the provider cannot serve
+ * @throws ModelPackError pack_file_missing, pack_file_mismatch; ONNX Runtime's error when the provider cannot serve
  */
 export async function loadNetwork(pack: ModelPack, network: NetworkFile, provider: string): Promise<Network> {
   const bytes = await readNetwork(pack, fileForProvider(network, provider))
@@ -51,7 +51,7 @@ export class Network {
     return outputs
   }
 
-  /** For networks with a single output. */
+  /** Runs a network with a single output. */
   async runSingle(data: Float32Array, dims: readonly number[]): Promise<NetworkOutput> {
     const [output] = (await this.run(data, dims)).values()
     if (!output) throw new Error('the network has no output')

@@ -1,4 +1,4 @@
-/** A network's input convention, in the form the kernels take. */
+/** Converts a network's input convention to the form that the kernels take. */
 import type { PixelInput } from '../../../models/pack/pack-schema.js'
 import type { PlaneFormat } from '../kernels/planes.js'
 

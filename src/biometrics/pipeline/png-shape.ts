@@ -1,14 +1,17 @@
-/** Size of a PNG when it is unpacked, computed from the heads of its chunks (PNG specification, third edition, sections 5 and 11). */
+/**
+ * Computes the unpacked size of a PNG from the heads of its chunks (PNG specification, third edition, sections 5 and
+ * 11).
+ */
 
 const SIGNATURE_BYTES = 8
-/** Length and type before a chunk's content, a checksum behind it. */
+/** Bytes around a chunk's content: length and type before it, a checksum behind it. */
 const CHUNK_BYTES = 12
-/** Deflate makes at most this many bytes of one. */
+/** Deflate unpacks one byte to at most this many. */
 const MAX_INFLATION = 1032
-/** libpng unpacks no more of a chunk (`PNG_USER_CHUNK_MALLOC_MAX`). */
+/** libpng unpacks at most this many bytes of a chunk (`PNG_USER_CHUNK_MALLOC_MAX`). */
 const MAX_UNPACKED_BYTES = 8_000_000
 
-/** Samples a pixel, by colour type. */
+/** Samples per pixel, by color type. */
 const SAMPLES: Record<number, number> = { 0: 1, 2: 3, 3: 1, 4: 2, 6: 4 }
 
 const type = (name: string) => Buffer.from(name, 'latin1').readUInt32BE()
@@ -21,7 +24,7 @@ export interface PngShape {
   height: number
   /** Size of the rows of pixels in memory, in bytes. */
   rawBytes: number
-  /** Largest size to which compressed text and profiles can unpack, in bytes. */
+  /** Largest size in bytes to which compressed text and profiles can unpack. */
   unpackedBytes: number
   hasProfile: boolean
 }
@@ -41,7 +44,7 @@ export function pngShape(bytes: Uint8Array): PngShape | null {
     if (chunk === PROFILE) hasProfile = true
     offset += CHUNK_BYTES + length
   }
-  // Fewer than eight bits are spread over a byte each, and a palette's index over three.
+  // Samples of fewer than eight bits are unpacked to a byte each, and a palette's index to three.
   const samples = colour === 3 ? 3 : (SAMPLES[colour] ?? 4)
   const rawBytes = width * height * samples * Math.max(bits / 8, 1)
   return { width, height, rawBytes, unpackedBytes, hasProfile }

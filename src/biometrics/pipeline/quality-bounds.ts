@@ -1,4 +1,4 @@
-/** Which values of the quality components are good enough, and what a person can do where one is not. */
+/** Judges the quality components against bounds, and says what the person can do about a value beyond them. */
 import { QUALITY_COMPONENTS, type QualityComponent } from '../../../models/pack/quality-components.js'
 import type { QualityBound, QualityBounds, QualitySpec } from '../../../models/pack/quality-schema.js'
 import type { QualityComponents, QualityFault } from '../measurements.js'
@@ -6,9 +6,9 @@ import type { QualityComponents, QualityFault } from '../measurements.js'
 export type Purpose = 'enrol' | 'verify'
 
 /**
- * In the units of `measureComponents`. At verify they stop near-black, blown-out and badly blurred captures alone and leave the
- * rest to the score, since a refusal there is a customer turned away. At enrolment they stop what makes every later
- * verify worse; docs/accuracy.md says what each costs and saves.
+ * Bounds in the units of `measureComponents`. At verify they stop only near-black, blown-out and badly blurred
+ * captures and leave the rest to the score, since a refusal there turns a customer away. At enrollment they stop
+ * photos that make every later verify worse; docs/accuracy.md says what each bound costs and saves.
  */
 export const DEFAULT_BOUNDS: Readonly<Required<QualitySpec>> = Object.freeze({
   verify: {
@@ -28,7 +28,7 @@ export const DEFAULT_BOUNDS: Readonly<Required<QualitySpec>> = Object.freeze({
   },
 })
 
-/** For a value below its bound; for one above it the same, where `high` says nothing else. */
+/** Advice for a value below its bound; for one above it the same, unless `high` says something else. */
 const HINTS: Record<QualityComponent, { low: string; high?: string }> = {
   inter_eye_distance: { low: 'Come closer to the camera.', high: 'Move away from the camera.' },
   sharpness: { low: 'Hold still, and wipe the lens.' },
@@ -43,18 +43,18 @@ const HINTS: Record<QualityComponent, { low: string; high?: string }> = {
   eyes_open: { low: 'Open your eyes.' },
 }
 
-/** What one component of a photo comes to. */
+/** Judgement of one component of a photo. */
 export interface ComponentFinding {
   component: QualityComponent
   value: number
-  /** Null where every value is good enough. */
+  /** The bound that the value must keep; null where every value is good enough. */
   bound: QualityBound | null
   passed: boolean
-  /** Null where it passed. */
+  /** Advice to the person; null where the component passed. */
   hint: string | null
 }
 
-/** Every component that was measured, in a fixed order. @param spec the pack's */
+/** Returns a finding for every measured component, in a fixed order. @param spec the pack's quality bounds */
 export function assessQuality(
   components: QualityComponents,
   purpose: Purpose,
@@ -66,7 +66,7 @@ export function assessQuality(
   })
 }
 
-/** Null where every value is good enough. @param spec the pack's */
+/** Returns the bound of a component, or null where every value is good enough. @param spec the pack's quality bounds */
 export function boundFor(
   component: QualityComponent,
   purpose: Purpose,
@@ -86,14 +86,14 @@ function judge(component: QualityComponent, value: number, bound: QualityBound |
   return { component, value, bound, passed: hint === null, hint }
 }
 
-/** Those that are beyond their bounds. */
+/** Returns the findings beyond their bounds. */
 export function faultsOf(findings: readonly ComponentFinding[], imageIndex: number): QualityFault[] {
   return findings.flatMap(({ component, value, bound, hint }) =>
     bound && hint !== null ? [{ imageIndex, component, value, bound, hint }] : [],
   )
 }
 
-/** A sentence for a person: what to do, each thing once. */
+/** Joins the advice into a sentence for the person, each piece once. */
 export function adviceOn(faults: readonly QualityFault[]): string {
   return ['The photo is not good enough.', ...new Set(faults.map(({ hint }) => hint))].join(' ')
 }

@@ -1,27 +1,31 @@
 /**
- * Measures the quality components of ISO/IEC 29794-5 that light, pose and eyes decide; sharpness comes with the overall quality. Luminance is of the aligned chip's face
- * region, so that neither background nor size of the photo counts; distances are in pixels of the source image.
+ * Measures the quality components of ISO/IEC 29794-5 that depend on light, pose and eyes; sharpness comes with the
+ * overall quality. Luminance is measured in the aligned chip's face region, so that neither background nor size of
+ * the photo counts; distances are in pixels of the source image.
  */
 import type { QualityComponents } from '../measurements.js'
 import { Moments } from './quality.js'
 
-/** Grey levels, each end included, as OFIQ (the reference implementation of ISO/IEC 29794-5) parts them. */
+/** Ranges of gray levels, each end included, as OFIQ (the reference implementation of ISO/IEC 29794-5) splits them. */
 const UNDER_EXPOSED = 25
 const OVER_EXPOSED = 247
 
-/** A head that faces the camera, in distances between its eyes: means of 68 landmarks over 2,013 photographs of 573 people. */
+/**
+ * Proportions of a head that faces the camera, in distances between its eyes: means of 68 landmarks over 2,013
+ * photographs of 573 people.
+ */
 const FRONTAL = {
-  /** From the eyes down to the mouth's corners. */
+  /** Distance from the eyes down to the mouth's corners. */
   eyesToMouth: 1.1,
-  /** From the eyes down to the tip of the nose. */
+  /** Distance from the eyes down to the tip of the nose. */
   eyesToNose: 0.6,
-  /** From the plane of eyes and mouth out to the tip of the nose. */
+  /** Distance from the plane of eyes and mouth out to the tip of the nose. */
   noseDepth: 0.6,
 } as const
 
 /** A face's aligned chip. */
 export interface GreyChip {
-  /** [height, width] grey levels, 0..255. */
+  /** [height, width] gray levels, 0..255. */
   grey: Float32Array
   width: number
   height: number
@@ -31,7 +35,8 @@ export interface GreyChip {
 
 /**
  * @param points [10] in pixels of the source image, in the order of the chip's
- * @param landmarks [136] 68 points of the same image where the pack finds them: without them nothing is said of the eyes
+ * @param landmarks [136] 68 points of the same image if the pack finds them: without them the eyes' components are
+ * missing
  */
 export function measureComponents(
   chip: GreyChip,
@@ -40,7 +45,7 @@ export function measureComponents(
 ): Omit<QualityComponents, 'sharpness'> {
   const geometry = faceGeometry(points)
   const yaw = degrees(Math.atan(geometry.noseAside / (geometry.eyes * FRONTAL.noseDepth)))
-  // The ratio of two heights, which turning to a side leaves as it is.
+  // This is a ratio of two heights, which turning to a side does not change.
   const noseHeight = (geometry.noseBelow / geometry.mouthBelow) * FRONTAL.eyesToMouth
   const pitch = degrees(Math.atan((FRONTAL.eyesToNose - noseHeight) / FRONTAL.noseDepth))
   return {
@@ -53,7 +58,7 @@ export function measureComponents(
   }
 }
 
-/** Distances in the frame of the face: x along the eyes towards the subject's left, y towards the mouth. */
+/** Distances in the face's own axes: x along the eyes towards the subject's left, y towards the mouth. */
 function faceGeometry(points: Float64Array) {
   const at = (i: number) => ({ x: points[2 * i]!, y: points[2 * i + 1]! })
   const [rightEye, leftEye, nose, rightMouth, leftMouth] = [at(0), at(1), at(2), at(3), at(4)]
@@ -72,12 +77,14 @@ function faceGeometry(points: Float64Array) {
     across,
     noseBelow: tip.y,
     mouthBelow,
-    /** From the line between eyes and mouth, so that a head held askew counts as that alone. */
+    /** Roll of the line between eyes and mouth, so that a tilted head counts as tilted and nothing else. */
     noseAside: tip.x - (mouth.x * tip.y) / mouthBelow,
   }
 }
 
-/** How far an eye is open: the gap between its lids over its width. @param first index of its outer or inner corner */
+/**
+ * Openness of an eye: the gap between its lids divided by its width. @param first index of its outer or inner corner
+ */
 function openness(landmarks: Float64Array, first: number): number {
   const distance = (a: number, b: number) =>
     Math.hypot(landmarks[2 * a]! - landmarks[2 * b]!, landmarks[2 * a + 1]! - landmarks[2 * b + 1]!)
@@ -89,7 +96,8 @@ function measureLight({ grey, width, height, points }: GreyChip): QualityCompone
   const at = (i: number) => ({ x: points[2 * i]!, y: points[2 * i + 1]! })
   const eyes = middle(at(0), at(1))
   const mouth = middle(at(3), at(4))
-  // The wider of the two says how large the face is: a turned head has its eyes nearer to each other, a bowed one its mouth.
+  // The wider of the two distances says how large the face is: a turned head has its eyes nearer to each other, a
+  // bowed one its mouth.
   const unit = Math.max(distance(at(0), at(1)), distance(eyes, mouth) / FRONTAL.eyesToMouth)
   const centre = { x: eyes.x + 0.46 * (mouth.x - eyes.x), y: eyes.y + 0.46 * (mouth.y - eyes.y) }
   const [radiusX, radiusY] = [1.02 * unit, 1.25 * unit]
@@ -122,7 +130,7 @@ function measureLight({ grey, width, height, points }: GreyChip): QualityCompone
   }
 }
 
-/** Of a square; of its nearest pixels where it lies outside the chip. */
+/** Mean over a square; over its nearest pixels where it lies outside the chip. */
 function meanAround(
   grey: Float32Array,
   width: number,
@@ -138,7 +146,7 @@ function meanAround(
   return sum / ((bottom - top + 1) * (right - left + 1))
 }
 
-/** Whole pixels of a span within the chip, first and last, at least one. */
+/** First and last whole pixel of a span within the chip; the span has at least one. */
 function clip(from: number, to: number, size: number): [number, number] {
   const first = Math.min(Math.max(Math.ceil(from), 0), size - 1)
   return [first, Math.max(first, Math.min(Math.floor(to), size - 1))]

@@ -1,23 +1,23 @@
-/** The overall quality of an aligned chip: how much light, contrast and detail there is to compare faces on. */
+/** Overall quality of an aligned chip: how much light, contrast and detail it has for a comparison. */
 import type { FixedInput } from '../../../models/pack/pack-schema.js'
 import type { Quality } from '../types.js'
 import { toPlaneFormat } from './pixel-input.js'
 
-/** Where each part of the overall score reaches 1. */
+/** Values at which each part of the overall score reaches 1. */
 const IDEAL = { sharpness: 60, faceWidthPx: 160, contrast: 35, darkest: 80, brightest: 180 } as const
 
-/** What the pixels of a chip say; the rest of `Quality` comes from the detector. */
+/** Measurements of a chip's pixels; the rest of `Quality` comes from the detector. */
 export type ChipStatistics = Pick<Quality, 'sharpness' | 'brightness' | 'contrast'>
 
 /**
- * @param chip [3, height, width] float32, normalised as `input` says
- * @returns [height, width] grey levels, 0..255
+ * @param chip [3, height, width] float32, normalized as `input` says
+ * @returns [height, width] gray levels, 0..255
  */
 export function toGrey(chip: Float32Array, input: FixedInput): Float32Array {
   const { width, height } = input
   const { swap, mean, scale } = toPlaneFormat(input)
   const plane = width * height
-  // ITU-R BT.601 luma, with the embedder's normalisation undone in the same step.
+  // This is ITU-R BT.601 luma, with the embedder's normalization undone in the same step.
   const luma = swap ? [0.114, 0.587, 0.299] : [0.299, 0.587, 0.114]
   const [w0, w1, w2] = [luma[0]! / scale[0]!, luma[1]! / scale[1]!, luma[2]! / scale[2]!]
   const offset = luma[0]! * mean[0]! + luma[1]! * mean[1]! + luma[2]! * mean[2]!
@@ -27,7 +27,7 @@ export function toGrey(chip: Float32Array, input: FixedInput): Float32Array {
   return grey
 }
 
-/** @param grey [height, width] grey levels of the chip */
+/** @param grey [height, width] gray levels of the chip */
 export function measureChip(grey: Float32Array, { width, height }: FixedInput): ChipStatistics {
   let [sum, squares] = [0, 0]
   for (let i = 0; i < grey.length; i++) {
@@ -51,7 +51,7 @@ export function measureChip(grey: Float32Array, { width, height }: FixedInput): 
   }
 }
 
-/** Joins the parts; the overall score is the worst of them, each scaled so that 1 is as good as it needs to be. */
+/** Joins the parts; the overall score is the lowest of them, each scaled so that 1 is as good as it needs to be. */
 export function rateQuality(
   chip: ChipStatistics,
   faceWidthPx: number,
@@ -72,8 +72,8 @@ export function rateQuality(
 }
 
 /**
- * Mean and variance of values that are few and small enough for the plain sums. Whoever adds them up does so in variables of its
- * own: as an object's fields they take three times as long.
+ * Mean and variance from plain sums, for values that are few and small enough. Callers sum in local variables: as an
+ * object's fields the sums take three times as long.
  */
 export class Moments {
   constructor(

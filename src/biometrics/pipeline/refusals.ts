@@ -1,4 +1,4 @@
-/** What a face is refused for once it is found and measured. */
+/** Refusals of a face that was found and measured. */
 import type { QualitySpec } from '../../../models/pack/quality-schema.js'
 import { BiometricError, type FaceSample, type Liveness } from '../types.js'
 import { adviceOn, assessQuality, faultsOf } from './quality-bounds.js'

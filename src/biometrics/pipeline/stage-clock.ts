@@ -1,16 +1,19 @@
-/** Where the time of one request goes, stage by stage; and its end between two stages, when nobody waits for it any more. */
+/**
+ * Measures the time of one request by stage, and ends the request between two stages when no caller waits for it any
+ * more.
+ */
 import type { EngineStage } from '../stages.js'
 import { BiometricError, type StageTimings } from '../types.js'
 
 export class StageClock {
   readonly timingsMs: StageTimings = {}
 
-  /** @param signal aborted when nobody waits for the result any more; by default somebody always does */
+  /** @param signal aborted when no caller waits for the result any more; by default never */
   constructor(readonly signal?: AbortSignal) {}
 
   /**
    * Runs `work` and adds its duration to `stage`.
-   * @throws BiometricError cancelled, where nobody waits for the result: `work` is not begun
+   * @throws BiometricError cancelled, without starting `work`, when no caller waits for the result
    */
   async measure<T>(stage: EngineStage, work: () => T | Promise<T>): Promise<T> {
     if (this.signal?.aborted) throw new BiometricError('cancelled', 'The call was cancelled.')

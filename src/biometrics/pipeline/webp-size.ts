@@ -1,17 +1,17 @@
-/** The size of a WebP picture or of its canvas, from its first chunk (RFC 9649, sections 2.5 to 2.7). */
+/** Reads the size of a WebP picture or of its canvas from its first chunk (RFC 9649, sections 2.5 to 2.7). */
 
 const FIRST_CHUNK = 12
 const CONTENT = 20
 /** A picture's width and height have 14 bits each. */
 const SIDE = 0x3fff
 
-/** @returns null where the first chunk is none that a picture begins with, or is cut off */
+/** @returns null where no picture begins with this chunk, or the chunk is cut off */
 export function webpSize(bytes: Uint8Array): { width: number; height: number } | null {
   if (bytes.length < CONTENT + 10) return null
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   switch (Buffer.from(bytes.buffer, bytes.byteOffset + FIRST_CHUNK, 4).toString('latin1')) {
     case 'VP8 ': {
-      // A frame's tag of three bytes and a start code of three come first.
+      // A frame's tag of three bytes and a start code of three precede the size.
       const [width, height] = [view.getUint16(CONTENT + 6, true), view.getUint16(CONTENT + 8, true)]
       return { width: width & SIDE, height: height & SIDE }
     }

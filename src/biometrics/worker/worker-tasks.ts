@@ -1,4 +1,4 @@
-/** What a worker does for each type of task. Runs in a worker thread. */
+/** Runs each type of task. Called in a worker thread. */
 
 import { BiometricError, IMAGE_ERROR_CODES, type ImageErrorCode } from '../biometric-error.js'
 import { FRAME_LIMITS } from '../challenge/frame-guidance.js'
@@ -13,7 +13,7 @@ import type { FaceSample, ImageLimits } from '../types.js'
 
 /**
  * Never rejects: a refusal or failure is part of the reply.
- * @param signal aborted when nobody waits for the reply: the task ends with its next stage
+ * @param signal aborted when no caller waits for the reply: the task ends with its next stage
  */
 export async function runTask(
   task: Exclude<WorkerTask, { type: 'fault' }>,
@@ -51,7 +51,7 @@ function execute(
   }
 }
 
-/** Every image must be usable: a reference made of half of what was sent would surprise. */
+/** Every image must be usable: a reference made of half of the images would surprise the caller. */
 async function enrol(
   images: readonly Uint8Array[],
   pipeline: FacePipeline,
@@ -64,7 +64,7 @@ async function enrol(
   return { samples }
 }
 
-/** One usable image is enough; only if there is none does the first one's refusal stand. */
+/** One usable image is enough; if there is none, the first one's refusal is thrown. */
 async function verify(
   images: readonly Uint8Array[],
   pipeline: FacePipeline,
@@ -94,7 +94,7 @@ async function compare(
   return { samples: [first, second] }
 }
 
-/** A frame of a challenge: its face found and measured, nothing embedded. */
+/** Measures the face of one frame of a challenge, without embedding it. */
 async function look(
   { images, imageIndex, checkLiveness }: Extract<WorkerTask, { type: 'look' }>,
   pipeline: FacePipeline,
@@ -103,7 +103,7 @@ async function look(
   return lookAt(pipeline, images[0], { imageIndex, checkLiveness, clock, limits: frameLimits(pipeline) })
 }
 
-/** A frame without a face that can be meant is an answer, and no refusal. */
+/** Reports a frame without a usable face as a result, not as an error. */
 async function lookAt(
   pipeline: FacePipeline,
   bytes: Uint8Array,
@@ -130,12 +130,12 @@ async function embed(
   return { embedding: await pipeline.embed(images[0], alignment, options) }
 }
 
-/** A frame of a film is smaller than a photo, and there are up to forty. */
+/** Limits of a frame: it is smaller than a photo, and a challenge has up to forty. */
 function frameLimits({ limits }: FacePipeline): ImageLimits {
   return { ...limits, maxPixels: Math.min(limits.maxPixels, limits.maxFramePixels ?? limits.maxPixels) }
 }
 
-/** Small frames: decoded, their faces found and measured, nothing embedded. */
+/** Measures the faces of small frames, without embedding them. */
 async function guide(
   images: readonly Uint8Array[],
   pipeline: FacePipeline,
@@ -152,7 +152,7 @@ async function guide(
   return { looks, luminance: meanLuminance(pixels) }
 }
 
-/** Of the green samples, which carry most of it. */
+/** Mean of the green samples, 0 to 255: they carry most of the luminance. */
 function meanLuminance({ data }: Pixels): number {
   let sum = 0
   for (let i = 1; i < data.length; i += 3) sum += data[i]!

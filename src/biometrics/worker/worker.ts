@@ -1,4 +1,7 @@
-/** The worker thread's entry: loads the pack, connects to the service, says so, then serves its tasks until it hangs up. */
+/**
+ * Entry of a worker thread: loads the pack, connects to the service, sends `ready`, then serves tasks until the
+ * service hangs up.
+ */
 import { connect, type NetConnectOpts, type OnReadOpts, type Socket } from 'node:net'
 import type {
   Breakage,
@@ -19,14 +22,17 @@ import { whenUnread } from '../pipeline/picture-readers.js'
 import type { ProviderStatus } from '../types.js'
 import { runTask } from './worker-tasks.js'
 
-/** Larger than most pictures, so that one read brings a whole one. */
+/** Size of the read buffer, in bytes: larger than most pictures, so that one read brings a whole one. */
 const READ_BYTES = 256 * 1024
-/** No task is larger: bodies can be configured to at most this size, and its pictures are part of one. */
+/**
+ * Maximum size of a task, in bytes: request bodies can be configured to at most this size, and a task's pictures are
+ * part of one.
+ */
 const MAX_TASK_BYTES = 256 * 1024 * 1024
 
 let loaded: { pipeline: FacePipeline; provider: ProviderStatus } | undefined
 
-/** Piscina's task: lasts until the service hangs up. */
+/** The Piscina task: lasts until the service hangs up. */
 export default async function serve(setup: WorkerSetup): Promise<WorkerEnd> {
   try {
     loaded ??= await load(setup)
@@ -59,7 +65,7 @@ async function serveTasks(
     const reply = await answer(whole, pipeline, setup, controller.signal)
     wanted.delete(id)
     send(socket, { kind: 'reply', id, reply })
-    // An answer may come before a decoder has finished with a picture: one bad picture is enough to refuse a task.
+    // The reply may precede the end of decoding: one bad picture is enough to refuse a task.
     await Promise.all(images.map((image) => whenUnread(image).then(() => kernels.releaseMemory(image))))
   }
   const reader = new FrameReader<TaskMessage | CancelMessage | PingMessage>(MAX_TASK_BYTES, (frame) => {
@@ -75,7 +81,7 @@ async function serveTasks(
     const done = perform({ message, images }).finally(() => underWay.delete(done))
     underWay.add(done)
   })
-  // One buffer for ever, instead of a new one for every chunk of a picture.
+  // One buffer is reused for every chunk of every picture.
   const onread: OnReadOpts = {
     buffer: Buffer.allocUnsafeSlow(READ_BYTES),
     callback: (length, buffer) => {
@@ -86,7 +92,7 @@ async function serveTasks(
   const socket = connect({ path: setup.socketPath, onread } as NetConnectOpts)
   await new Promise<void>((resolve) => {
     socket.on('connect', () => send(socket, { kind: 'ready', provider }))
-    // When the service is gone the connection fails; the `close` event follows and ends the serving.
+    // When the service has died the connection fails; the `close` event follows and ends the serving.
     socket.on('error', () => {})
     socket.on('close', () => resolve())
   })
@@ -111,7 +117,7 @@ async function answer(
   return runTask(task, pipeline, signal)
 }
 
-/** What the next task meets instead of being served. */
+/** Breaks the worker when the next task arrives; undefined unless a test asked for it. */
 let doomed: (() => never) | undefined
 
 const BREAKAGES: Record<Breakage, () => never> = {
@@ -121,10 +127,11 @@ const BREAKAGES: Record<Breakage, () => never> = {
   },
   exhaust() {
     const hoard: unknown[] = []
-    // In large pieces: with small ones, V8 would collect garbage for seconds, and at last abort the process instead of the worker.
+    // The pieces are large: with small ones, V8 would collect garbage for seconds and then abort the whole process
+    // instead of the worker.
     for (;;) hoard.push(new Array(100_000).fill(0))
   },
-  /** No JavaScript can be made to fail like this; the signal comes as it would from the processor. */
+  /** JavaScript cannot crash natively, so this sends the signal that the processor would. */
   crash() {
     process.kill(process.pid, 'SIGSEGV')
     for (;;) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)

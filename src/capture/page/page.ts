@@ -55,12 +55,12 @@ async function ask<A = Answer>(step: string, body?: object): Promise<A | undefin
   throw new Error(String(response.status))
 }
 
-let underWay = 0
+let inFlight = 0
 
 /** Runs a step that the person asked for, and marks the page as busy. A step that failed can be tried again. */
 async function attempt(work: () => Promise<void>): Promise<void> {
   const main = document.querySelector('main')!
-  underWay++
+  inFlight++
   main.ariaBusy = 'true'
   message.textContent = ''
   try {
@@ -68,7 +68,7 @@ async function attempt(work: () => Promise<void>): Promise<void> {
   } catch {
     retryWith(texts.busy!)
   } finally {
-    main.ariaBusy = String(--underWay > 0)
+    main.ariaBusy = String(--inFlight > 0)
   }
 }
 

@@ -9,7 +9,7 @@ import {
 import { gradeOf } from '../../../models/pack/pack-grade.js'
 import { differingSettings } from '../../cluster/membership.js'
 import { type Config, isPostgres, modelPackDir, sqliteFile } from '../../config/config.js'
-import { auditVerificationStatus, describeWalk } from '../../jobs/audit-verification.js'
+import { auditVerificationStatus, describeVerification } from '../../jobs/audit-verification.js'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../lib/clock.js'
 import { isUnderWay } from '../../storage/epoch-book.js'
 import { describeDatabase, hasDatabase, masterKeysOf, schemas } from '../../storage/open-store.js'
@@ -193,7 +193,7 @@ export async function checkAuditLogs(config: Config): Promise<Finding[]> {
         {
           check,
           status: 'ok',
-          detail: `the ends of ${counted(count, 'log')} are as they were sealed; ${describeWalk(walk)}`,
+          detail: `the ends of ${counted(count, 'log')} are as they were sealed; ${describeVerification(walk)}`,
         },
       ]
     return [
@@ -258,7 +258,7 @@ export async function checkEpochs(config: Config): Promise<Finding> {
           (behind.length > 0 ? `: ${behind.join(', ')} cannot read its key` : ''),
         remedy: 'run countersign keys rotate-epoch to see what delays it',
       }
-    const present = records.findLast(({ settledAt }) => settledAt !== null)
+    const present = records.findLast(({ completedAt }) => completedAt !== null)
     if (!present)
       return { check, status: 'warning', detail: 'the first epoch has not begun; the service will begin it' }
     const detail = `epoch ${present.number}, since ${new Date(present.announcedAt).toISOString()}`

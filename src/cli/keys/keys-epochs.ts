@@ -1,8 +1,8 @@
 /** `countersign keys rotate-epoch`, `export` and `import`: the keys outside of the database under which users' data keys are wrapped. */
 import { existsSync } from 'node:fs'
 import type { Command } from 'commander'
-import { COMMAND_LINE } from '../../admin/operation.js'
 import type { Core } from '../../app/core.js'
+import { COMMAND_LINE } from '../../audit/audited-unit-of-work.js'
 import { type Config, isPostgres, loadConfig } from '../../config/config.js'
 import type { EpochFolder } from '../../keys/epoch-folder.js'
 import { HOUR_MS, MINUTE_MS, systemClock } from '../../lib/clock.js'
@@ -45,30 +45,30 @@ export function registerEpochCommands(keys: Command): void {
 
 async function rotate(options: RotateOptions, core: Core, config: Config): Promise<void> {
   const { EpochRotation } = await import('../../keys/epoch-rotation.js')
-  const { destroyRetired } = await import('../../keys/scheduled-epoch-rotation.js')
+  const { destroyRetiredKeys } = await import('../../keys/scheduled-epoch-rotation.js')
   const { takeOverEpochs } = await import('../../app/core.js')
   const { store, keys } = core
   const folder = await folderOf(config)
   const rotation = new EpochRotation({
     ...{ store, keys, folder, clock: systemClock },
-    look: async () => void (await takeOverEpochs(store, keys, folder)),
+    reloadKeys: async () => void (await takeOverEpochs(store, keys, folder)),
   })
   const { number, keyId } = await rotation.rotate({
     patienceMs: MINUTE_MS,
-    isKeyless: options.none ?? false,
+    isBaseEpoch: options.none ?? false,
     onStep: (step) => {
       if (!options.json) note(`epoch: ${step}`)
     },
   })
   const retentionMs = config.epochRetentionHours * HOUR_MS
-  const destroyed = await destroyRetired({ store, folder, clock: systemClock, retentionMs })
+  const destroyed = await destroyRetiredKeys({ store, folder, clock: systemClock, retentionMs })
   print(
     options,
-    { epoch: number, key_id: keyId, destroyed, wrapped_keys_file: folder.wrappedKeysFile },
+    { epoch: number, key_id: keyId, destroyed, wrapped_keys_file: folder.exportFile },
     () =>
       (options.none
         ? "All users' keys are wrapped only under the database's keys. Remove COUNTERSIGN_EPOCH_KEYS, or the services begin epochs again.\n"
-        : `All users' keys are wrapped under epoch ${number}; ${folder.wrappedKeysFile} holds them for a restore.\n`) +
+        : `All users' keys are wrapped under epoch ${number}; ${folder.exportFile} holds them for a restore.\n`) +
       (retentionMs > 0
         ? `The service destroys the previous epoch key in ${config.epochRetentionHours} h.`
         : 'The previous epoch key is destroyed.'),
@@ -81,30 +81,30 @@ async function exportKeys(
   { store, keys }: Core,
   config: Config,
 ): Promise<void> {
-  const { writeWrappedKeys } = await import('../../keys/data-key-export.js')
+  const { exportDataKeys } = await import('../../keys/data-key-export.js')
   const { epochKeyOf } = await import('../../keys/epochs.js')
   const folder = await folderOf(config)
-  const target = file ?? folder.wrappedKeysFile
-  const present = (await store.shared!.epochs.all()).findLast(({ settledAt }) => settledAt !== null)
+  const target = file ?? folder.exportFile
+  const present = (await store.shared!.epochs.all()).findLast(({ completedAt }) => completedAt !== null)
   if (!present)
     throw new CommandError(
       'no_epochs',
       'There is no epoch yet: countersign keys rotate-epoch begins the first.',
     )
   const epochKey = { id: present.keyId, key: (await epochKeyOf(present, folder))! }
-  const users = await writeWrappedKeys({ store, keys }, epochKey, target)
+  const users = await exportDataKeys({ store, keys }, epochKey, target)
   print(options, { file: target, users }, () => `Wrote the keys of ${counted(users, 'user')} to ${target}.`)
 }
 
 async function importKeys(named: string | undefined, options: OutputOptions): Promise<void> {
   const config = loadConfig()
   const folder = await folderOf(config)
-  const file = named ?? folder.wrappedKeysFile
+  const file = named ?? folder.exportFile
   if (!existsSync(file)) throw new CommandError('file_not_found', `There is no file ${file}.`)
-  const { readWrappedKeys } = await import('../../keys/data-key-export.js')
+  const { importDataKeys } = await import('../../keys/data-key-import.js')
   const imported = await using(
     config,
-    ({ store, keys }) => readWrappedKeys({ store, keys }, folder, file, systemClock.now()),
+    ({ store, keys }) => importDataKeys({ store, keys }, folder, file, systemClock.now()),
     { withoutEpochs: true },
   )
   // Opening the core as a service does proves that it opens; each audit log then records the import.

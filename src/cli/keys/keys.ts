@@ -23,7 +23,7 @@ import { assertServicesRead } from './key-followers.js'
 import { registerEpochCommands } from './keys-epochs.js'
 
 /** Opens the database. Imported late, so that help does without it. */
-const rekeying = () => import('../../keys/master-key-rotation.js')
+const rotation = () => import('../../keys/master-key-rotation.js')
 
 interface RotateOptions extends OutputOptions {
   newKeyFile?: string
@@ -125,7 +125,7 @@ async function rotateInPlace(options: RotateOptions, core: Core, config: Config)
     } catch (error) {
       throw readOnly(file, error)
     }
-    await (await rekeying()).prepare(store, core.keys, next)
+    await (await rotation()).prepareMasterKey(store, core.keys, next)
     replaceKeyFile(file, next)
   } finally {
     withdrawKeyFile(file)
@@ -135,7 +135,7 @@ async function rotateInPlace(options: RotateOptions, core: Core, config: Config)
   const keys = new WorkingKeys((await findKeys(store.read, next))!)
   await takeOverEpochs(store, keys, epochFolder(config))
   const progress = progressBar('Sealing again')
-  await (await rekeying()).finish(store, keys, next, progress.update).finally(() => progress.stop())
+  await (await rotation()).finishMasterKey(store, keys, next, progress.update).finally(() => progress.stop())
   const id = masterKeyId(next)
   const previousId = masterKeyId(core.masterKey)
   print(
@@ -172,7 +172,7 @@ async function prepareRotation(options: RotateOptions, core: Core, config: Confi
   const nextId = masterKeyId(next)
   if (nextId === previousId)
     throw new CommandError('same_key', 'This is the master key in use. Give a new one.')
-  await (await rekeying()).prepare(core.store, core.keys, next)
+  await (await rotation()).prepareMasterKey(core.store, core.keys, next)
   print(
     options,
     { master_key_id: nextId, previous: previousId },
@@ -197,8 +197,8 @@ async function finishRotation(
       'Both keys open the database until then: configure this one for each of them, restart it, and run the same command again.',
     )
   const progress = progressBar('Sealing again')
-  const forgotten = await (await rekeying())
-    .finish(store, keys, masterKey, progress.update)
+  const forgotten = await (await rotation())
+    .finishMasterKey(store, keys, masterKey, progress.update)
     .finally(() => progress.stop())
   print(
     options,
@@ -215,7 +215,7 @@ async function cancelRotation(options: RotateOptions, { store, keys, masterKey }
       'too_late',
       `Master key ${id} is the new one, and the change can no longer be cancelled. Complete it with --finish.`,
     )
-  const forgotten = await (await rekeying()).cancel(store, masterKey)
+  const forgotten = await (await rotation()).cancelMasterKey(store, masterKey)
   print(options, { master_key_id: id, forgotten }, () =>
     forgotten.length === 0
       ? `No change of the master key is under way; ${id} is in use.`

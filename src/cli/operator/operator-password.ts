@@ -2,7 +2,7 @@
 import { createInterface } from 'node:readline'
 import { Writable } from 'node:stream'
 import type { Command } from 'commander'
-import { COMMAND_LINE } from '../../admin/operation.js'
+import { COMMAND_LINE } from '../../audit/audited-unit-of-work.js'
 import { generatePassword, hashPassword, passwordWeakness } from '../../crypto/password-hash.js'
 import { resetOperatorPassword } from '../../dashboard/operator-password.js'
 import { action, CommandError, note, type OutputOptions, print, UsageError } from '../lib/output.js'

@@ -1,7 +1,7 @@
 /** `serve --demo`: a demo tenant, photos to try, and commands to paste. */
 import { join, relative, resolve } from 'node:path'
-import { COMMAND_LINE } from '../../admin/operation.js'
 import type { Service } from '../../app/service.js'
+import { COMMAND_LINE } from '../../audit/audited-unit-of-work.js'
 import { SETTINGS } from '../../config/settings.js'
 import { table } from '../lib/style.js'
 import { createdTenantRows, createdTenantView } from '../tenant/created-tenant.js'

@@ -1,8 +1,8 @@
 /** The secrets of a new tenant, which are shown only once. */
-import type { WelcomedTenant } from '../../admin/tenant-operations.js'
+import type { TenantWithLoginLink } from '../../admin/tenant-operations.js'
 import { secretView } from '../../admin/views.js'
 
-export function createdTenantView({ tenant, sandboxKey, signingSecret, loginLink }: WelcomedTenant) {
+export function createdTenantView({ tenant, sandboxKey, signingSecret, loginLink }: TenantWithLoginLink) {
   return {
     tenant_id: tenant.id,
     name: tenant.name,

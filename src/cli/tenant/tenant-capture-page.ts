@@ -1,7 +1,7 @@
 /** `countersign tenant capture-page`: shows and changes a tenant's settings for the hosted capture page. */
 import type { Command } from 'commander'
-import { COMMAND_LINE } from '../../admin/operation.js'
 import { capturePageView } from '../../admin/views.js'
+import { COMMAND_LINE } from '../../audit/audited-unit-of-work.js'
 import { type CapturePageSettings, capturePageSettings } from '../../tenants/capture-page-settings.js'
 import { action, type OutputOptions, print, UsageError } from '../lib/output.js'
 import { readInput } from '../lib/read-input.js'

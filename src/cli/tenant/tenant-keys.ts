@@ -1,7 +1,7 @@
 /** `countersign tenant keys`: further API keys of a tenant, each with its own scopes and networks. */
 import type { Command } from 'commander'
-import { COMMAND_LINE } from '../../admin/operation.js'
 import { keyView } from '../../admin/views.js'
+import { COMMAND_LINE } from '../../audit/audited-unit-of-work.js'
 import { isoTime } from '../../lib/clock.js'
 import { SCOPE_MEANINGS, SCOPES } from '../../tenants/key-scopes.js'
 import { parseDuration } from '../lib/duration.js'

@@ -1,7 +1,7 @@
 /** `countersign tenant show | update | suspend | resume | delete`. */
 import type { Command } from 'commander'
-import { COMMAND_LINE } from '../../admin/operation.js'
 import { tenantErasureView } from '../../admin/views.js'
+import { COMMAND_LINE } from '../../audit/audited-unit-of-work.js'
 import { action, note, type OutputOptions, print, UsageError } from '../lib/output.js'
 import { counted, fields } from '../lib/style.js'
 import { withCore } from '../lib/with-core.js'

@@ -1,8 +1,8 @@
 /** `countersign tenant person`: the people who sign in to the dashboard for a tenant, each with a name and a role. */
 import type { Command } from 'commander'
-import { COMMAND_LINE } from '../../admin/operation.js'
 import { INVITATION_MS, type Invitation } from '../../admin/people-operations.js'
 import { personView } from '../../admin/views.js'
+import { COMMAND_LINE } from '../../audit/audited-unit-of-work.js'
 import { adminUrl } from '../../config/config.js'
 import { HOUR_MS } from '../../lib/clock.js'
 import { action, note, type OutputOptions, print } from '../lib/output.js'

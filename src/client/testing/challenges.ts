@@ -1,4 +1,4 @@
-/** Challenges of the service in memory: drawn, bound to user and action, used once; no frame is looked at. */
+/** Challenges of the service in memory: each is bound to a user and an action, and can be used once. No frame is decoded. */
 import { canonicalJson } from '../canonical-json.js'
 import { scriptedFault } from '../sandbox-rules.js'
 import type { Challenge, ChallengeStep, Liveness } from '../types.js'
@@ -6,6 +6,7 @@ import { FakeRefusal } from './refusals.js'
 import { type Call, refuseRequest, refuseUnseen } from './requests.js'
 import { fakeId } from './signatures.js'
 
+/** Life of a challenge, in seconds. */
 const TTL_SECONDS = 90
 const MOVEMENTS = { turn: ['turn_left', 'turn_right'], nod: ['nod_up', 'nod_down'] } as const
 const CAPTURE = {
@@ -25,9 +26,11 @@ interface Issued {
   used: boolean
 }
 
-/** One that a request brought along. */
+/** A valid challenge of a request. */
 export interface OpenedChallenge {
+  /** Method of liveness, such as `active-geometry@1`; null where the challenge asks for no movement. */
   method: string | null
+  /** Marks the challenge as used. */
   use(): void
 }
 
@@ -55,7 +58,7 @@ export class FakeChallenges {
     }
   }
 
-  /** Null for a request with photos. */
+  /** @returns null for a request with photos @throws FakeRefusal challenge_not_found, challenge_used, challenge_expired, challenge_mismatch */
   open(call: Call, purpose: 'verify' | 'enroll', nowMs: number): OpenedChallenge | null {
     const { user_id, action, challenge } = call.body
     if (!challenge) return null
@@ -73,7 +76,7 @@ export class FakeChallenges {
   }
 }
 
-/** What the sandbox says of a challenge's frames. @param passive what it says of photos */
+/** @param passive the statement about photos @returns the sandbox's statement about the frames of a challenge */
 export function challengeLiveness(userId: string, passive: Liveness, method: string | null): Liveness {
   const fault = scriptedFault(userId)
   const methods = [...(method ? [method] : []), ...passive.methods]
@@ -90,7 +93,7 @@ function bindingOf(userId: string, purpose: string, action: unknown): string {
   return canonicalJson([userId, purpose, purpose === 'verify' ? action : null])
 }
 
-/** @throws FakeRefusal */
+/** @throws FakeRefusal invalid_request */
 export function assertChallengeRequest(call: Call): void {
   const { user_id, purpose = 'verify', action } = call.body
   if (!user_id) refuseRequest(call, 'user_id', 'is required')

@@ -1,4 +1,4 @@
-/** A Countersign in memory, for an application's own tests. Signatures and JWTs are real. */
+/** The service in memory: endpoints, idempotency and signatures. Signatures and JWTs are real. */
 import type { CountersignOptions } from '../client-options.js'
 import { Countersign } from '../countersign.js'
 import { SANDBOX_MODEL } from '../sandbox-rules.js'
@@ -24,41 +24,49 @@ import { FakeSecrets } from './signing-secrets.js'
 import { TestClock } from './test-clock.js'
 import { FakeUsers } from './users.js'
 
+/** Options of `new FakeCountersign(…)`. */
 export interface FakeOptions {
   /** Environment of the API key; default `sandbox`. */
   environment?: Environment
   /** The clock; default: one that stands still until a test moves it. */
   clock?: TestClock
-  /** How long verdicts are valid, in seconds; default 300. */
+  /** Validity of verdicts in seconds; default 300. */
   jwtTtlSeconds?: number
-  /** Whether a `+replayed` capture is refused or only marked; default `reject`, as the service does with the same file. */
+  /** Whether verify rejects a `+replayed` capture or only marks it; default `reject`, as the service does with the same file. */
   replayPolicy?: 'mark' | 'reject'
   /** Whether the installation's model pack checks liveness; default false, as in the default pack. */
   checksLiveness?: boolean
-  /** The grade of the installation's model pack at its rate; default `evaluation`, as of the default pack. */
+  /** Grade of the installation's model pack; default `evaluation`, the grade of the default pack. */
   modelGrade?: ModelGrade
-  /** Origins to which the capture page may lead back; default: every https origin, and http of this computer. */
+  /** Origins that `return_url` may have; default: every https origin, and http on this computer. */
   returnOrigins?: readonly string[]
-  /** Scopes of the API key; without them, it may make every call. A call outside its scopes gets 403 `insufficient_scope`. */
+  /** Scopes of the API key; default: it may make every call. A call outside its scopes gets 403 `insufficient_scope`. */
   scopes?: readonly Scope[]
 }
 
+/**
+ * A Countersign in memory, for an application's own tests. The ending of a `user_id` chooses the outcome, as in the service's sandbox.
+ * @example
+ * const fake = new FakeCountersign()
+ * const countersign = fake.client()
+ * const { verdict } = await countersign.verify({ user_id: 'eve+no_match', image, action }) // 'rejected'
+ */
 export class FakeCountersign {
   /** The clock of the service and of its clients. */
   readonly clock: TestClock
   /** Environment of the API key. */
   readonly environment: Environment
-  /** The one key that is known. */
+  /** The only API key that is known. */
   readonly apiKey: string
-  /** Address of the API: nothing is there, and only `fetch` of this object answers. */
+  /** Address of the API. Nothing listens there: only `fetch` of this object answers. */
   readonly baseUrl = 'https://countersign.test/v1'
-  /** Id of the one tenant. */
+  /** Id of the only tenant. */
   readonly tenantId = fakeId('ten')
-  /** Every request so far. */
+  /** Every request so far, oldest first. */
   readonly requests: FakeRequest[] = []
-  /** What `auditPage` lists. The service writes none in the sandbox; a test puts here what it wants to be read. */
+  /** The entries that `auditPage` lists. The service writes none in the sandbox; a test pushes the entries that it wants to be read. */
   readonly auditLog: AuditEntry[] = []
-  /** Plays the person on the hosted capture page, by the id of a session. */
+  /** Steps of a person on the hosted capture page, which a test takes by the id of a session. */
   readonly capturePage: FakeCapturePage
   private readonly captureSessions: CaptureSessions
   private readonly signing: FakeSecrets
@@ -93,7 +101,11 @@ export class FakeCountersign {
     return this.signing.active[0]
   }
 
-  /** For `new Countersign(…)`. Nothing is tried again, so that a test of a refusal need not wait. */
+  /**
+   * Options for `new Countersign(…)`. They turn retries off, so that a test of a refusal need not wait.
+   * @example
+   * const countersign = new Countersign({ ...fake.options(), acceptEvaluationGrade: true })
+   */
   options(): CountersignOptions {
     return {
       apiKey: this.apiKey,
@@ -106,12 +118,17 @@ export class FakeCountersign {
     }
   }
 
-  /** A client of this service. */
+  /** Makes a client of this service. @param changes options that replace those of `options()` */
   client(changes: Partial<CountersignOptions> = {}): Countersign {
     return new Countersign({ ...this.options(), ...changes })
   }
 
-  /** A verdict without a request, as another program may have got it. */
+  /**
+   * Makes the JWT of a verdict without a request, as another program may have got it.
+   * @param atMs time of the verdict in milliseconds since 1970; default: now by `clock`
+   * @example
+   * const jwt = await fake.signVerdict({ userId: 'ada', action, reason: 'no_match' })
+   */
   signVerdict(verdict: FakeVerdict, secret = this.signingSecret, atMs = this.clock.now()): Promise<string> {
     return signVerdict(
       { livenessChecked: this.checksLiveness, modelGrade: this.modelGrade, ...verdict },
@@ -126,7 +143,12 @@ export class FakeCountersign {
     )
   }
 
-  /** A webhook as the service would send it: what the application's route is given. */
+  /**
+   * Makes a signed webhook as the service would send it.
+   * @returns the event, and the headers and the body that an application's route gets
+   * @example
+   * const { headers, body } = await fake.webhook('user.locked_out', { user_id: 'ada', rejections: 5, until })
+   */
   async webhook<T extends WebhookEvent['type']>(
     type: T,
     data: Extract<WebhookEvent, { type: T }>['data'],
@@ -141,7 +163,7 @@ export class FakeCountersign {
     }
   }
 
-  /** Answers instead of the global `fetch`. */
+  /** Answers requests instead of the global `fetch`; the option `fetch` of a client takes it. */
   readonly fetch: typeof fetch = async (input, init) => {
     const request = new Request(input, init)
     const { pathname, search, searchParams } = new URL(request.url)
@@ -168,7 +190,7 @@ export class FakeCountersign {
       target: pathname + search,
       requestId: call.requestId,
       nowMs: this.clock.now(),
-      // Nobody is known who could check it.
+      // Without a known key, there is no tenant whose secret could sign.
       secrets: known ? this.signing.active : [],
     })
   }

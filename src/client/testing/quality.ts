@@ -1,4 +1,4 @@
-/** What the service in memory says of photos: as the sandbox's, they are good, but for the first one of a `+low_quality` user. */
+/** Quality of photos in the service in memory: every photo is good, except the first one of a `+low_quality` user. */
 import type { ErrorDetail } from '../errors.js'
 import { isFirstPhotoPoor, POOR_SHARPNESS } from '../sandbox-rules.js'
 import type { ImageQuality, QualityBound, QualityComponent, QualityFinding } from '../types.js'
@@ -12,7 +12,7 @@ export const QUALITY = {
   contrast: 50,
 }
 
-/** A value that will do, and what an enrolment photo must keep to. */
+/** A good value of each component, and its bounds for an enrollment photo; null where every value will do. */
 const COMPONENTS: Record<QualityComponent, { value: number; bound: QualityBound | null }> = {
   inter_eye_distance: { value: 110, bound: null },
   sharpness: { value: 400, bound: { min: 15 } },
@@ -31,7 +31,7 @@ const BLURRED = {
   value: POOR_SHARPNESS,
   hint: 'Hold still, and wipe the lens.',
 } as const
-/** Verify refuses only what is far too poor. */
+/** Bounds of verify, which refuses only photos that are far too poor. */
 const VERIFY_SHARPNESS: QualityBound = { min: 3 }
 
 export function imageQualities(userId: string, photos: number): ImageQuality[] {

@@ -1,4 +1,4 @@
-/** What the service in memory knows of users and of its audit log, and how it tells it. */
+/** Answers of the service in memory about users and its audit log. */
 
 import { LOCKED_OUT_SECONDS, sandboxOutcome } from '../sandbox-rules.js'
 import type { AuditEntry, User } from '../types.js'
@@ -25,7 +25,7 @@ export function userAnswer(userId: string, user: FakeUser, nowMs: number): FakeA
   return { status: 200, body }
 }
 
-/** The user that a path names; null where it names none. */
+/** @returns the id of the user that a path names, or null where it names none */
 export function userOfPath(call: Call): string | null {
   const [, segment] = /^\/users\/([^/]+)$/.exec(call.path) ?? []
   if (call.method !== 'GET' || segment === undefined) return null
@@ -36,6 +36,7 @@ export function userOfPath(call: Call): string | null {
   }
 }
 
+/** Entries of a page of the audit log. */
 const DEFAULT_LIMIT = 50
 
 export function auditAnswer(call: Call, entries: readonly AuditEntry[]): FakeAnswer {

@@ -1,13 +1,13 @@
-/** What the service in memory is sent, and what it refuses of it. */
+/** Requests to the service in memory, and their refusals. */
 import type { ErrorDetail } from '../errors.js'
 import { busyRefusal, refusedPhoto } from '../sandbox-rules.js'
 import { FakeRefusal, photoDetail } from './refusals.js'
 import { FAKE_ERRORS } from './service-texts.js'
 
-/** What was sent, for assertions. */
+/** A request as it was sent, for assertions. */
 export interface FakeRequest {
   method: string
-  /** After /v1. */
+  /** Path after /v1. */
   path: string
   headers: Headers
   // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies freely
@@ -24,6 +24,7 @@ export function refuseRequest({ requestId }: Call, path: string, issue: string):
   throw new FakeRefusal('invalid_request', requestId, [{ path, issue }])
 }
 
+/** @returns the photos or frames of a request @throws FakeRefusal invalid_request */
 export function photosOf(call: Call): string[] {
   const { user_id, image, images, challenge } = call.body
   const photos = challenge?.frames.map((frame: { image: unknown }) => frame.image) ?? images ?? [image]
@@ -33,7 +34,7 @@ export function photosOf(call: Call): string[] {
   return photos
 }
 
-/** Nobody is enrolled under an identifier that people cannot tell from another. */
+/** Refuses to enroll under an id that people cannot tell from another one. @throws FakeRefusal invalid_request */
 export function refuseUnseen(call: Call): void {
   if (/[\p{C}\p{Default_Ignorable_Code_Point}\u2028\u2029]/u.test(call.body.user_id))
     refuseRequest(
@@ -43,6 +44,7 @@ export function refuseUnseen(call: Call): void {
     )
 }
 
+/** @throws FakeRefusal rate_limited, overloaded */
 export function refuseBusy(userId: string, { requestId }: Call): void {
   const code = busyRefusal(userId)
   if (code) throw new FakeRefusal(code, requestId)
@@ -55,6 +57,7 @@ const GUIDANCE = {
   liveness_failed: 'not_live',
 } as const
 
+/** @returns the detail that names the photo at fault */
 export function blame({ body }: Call, code: keyof typeof GUIDANCE): ErrorDetail[] {
   const path = body.images ? `images.${refusedPhoto(code, body.images.length)}` : 'image'
   return [photoDetail(path, FAKE_ERRORS[code].message, GUIDANCE[code])]

@@ -4,7 +4,7 @@ import type { Scope } from '../types.js'
 import { FakeRefusal } from './refusals.js'
 import type { Call } from './requests.js'
 
-/** @param held undefined for a key that does everything. @throws FakeRefusal insufficient_scope */
+/** @param held scopes of the key; undefined for a key that may make every call @throws FakeRefusal insufficient_scope */
 export function assertScopes(call: Call, held: readonly Scope[] | undefined): void {
   if (held === undefined) return
   for (const { path, scopes } of wantedBy(call))

@@ -93,7 +93,7 @@ export const FAKE_ERRORS: Readonly<
   secret_already_told: {
     status: 409,
     category: 'conflict',
-    message: 'This rotation was done before, and its new secret was told once: it is not kept.',
+    message: 'This rotation was done before. Its new secret was sent once and is not kept.',
     remedy:
       'Use the secret of the first response. Where that was lost, rotate again with a new idempotency key and `"force": true`.',
   },
@@ -107,7 +107,7 @@ export const FAKE_ERRORS: Readonly<
   challenge_used: {
     status: 409,
     category: 'conflict',
-    message: 'The challenge has been used: each is good for one call, whatever came of it.',
+    message: 'The challenge has been used: each challenge is valid for one call, whatever its result.',
     remedy: 'Ask for a new challenge.',
   },
   challenge_expired: {

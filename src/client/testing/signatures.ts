@@ -1,4 +1,4 @@
-/** Signs as the service does: responses, and verdicts as JWTs. For tests. */
+/** Signs responses, webhooks and verdicts as the service does. For tests. */
 import { SignJWT } from 'jose'
 import { actionHash } from '../canonical-json.js'
 import { SANDBOX_MODEL } from '../sandbox-rules.js'
@@ -12,25 +12,27 @@ import type {
   WebhookEvent,
 } from '../types.js'
 
+/** An answer of the service in memory before it is signed. */
 export interface FakeAnswer {
   status: number
   body: object
   headers?: Record<string, string>
 }
 
+/** The request that an answer answers, and the secrets that sign it. */
 export interface Answered {
   environment: Environment
   method: string
-  /** Path with query: it begins with /v1. */
+  /** Path with query, beginning with /v1. */
   target: string
   requestId: string
   /** Milliseconds since 1970. */
   nowMs: number
-  /** Every one of them signs; none: the response has no signature. */
+  /** Each of these secrets signs. Without any, the response has no signature. */
   secrets: readonly SigningSecret[]
 }
 
-/** A response with body, request id and `X-Svc-Signature`. */
+/** @returns a response with body, request id and `X-Svc-Signature` */
 export async function signResponse(
   { status, body, headers }: FakeAnswer,
   answered: Answered,
@@ -51,7 +53,7 @@ export async function signResponse(
   })
 }
 
-/** The headers of a webhook: its id and its signature. */
+/** @returns the headers of a webhook: its id and its signature @param nowMs milliseconds since 1970 */
 export async function webhookHeaders(
   { id: eventId, environment }: Pick<WebhookEvent, 'id' | 'environment'>,
   body: string,
@@ -68,29 +70,31 @@ async function sign(text: string, secrets: readonly SigningSecret[]): Promise<st
   return (await Promise.all(signatures)).join('')
 }
 
+/** Facts of a verdict for `signVerdict`. */
 export interface FakeVerdict {
   userId: string
   action: ActionLike
-  /** Default null: an approval. */
+  /** Reason of a rejection; default null, which makes an approval. */
   reason?: RejectionReason | null
   nonce?: string | undefined
-  /** Default: 0.9 of an approval, 0.1 of a rejection. */
+  /** Similarity; default 0.9 for an approval, 0.1 for a rejection. */
   score?: number | null
-  /** Default: as the installation does. */
+  /** Whether the model pack checked liveness; default: the option `checksLiveness`. */
   livenessChecked?: boolean
   /** Whether it was made from the frames of a challenge with turns and nods, as `ACTIVE_ACR` asks for; default false. */
   activeLiveness?: boolean
-  /** In the place of `livenessChecked` and `activeLiveness`. */
+  /** The whole statement about liveness, instead of `livenessChecked` and `activeLiveness`. */
   liveness?: Liveness
   challengeId?: string | undefined
-  /** Default: as the installation has it; `evaluation` without one. */
+  /** Default: the option `modelGrade`, or `evaluation` without a `FakeCountersign`. */
   modelGrade?: ModelGrade
   replaySuspected?: boolean
-  /** Default: one of its own. */
+  /** Default: a new id. */
   verificationId?: string
   requestId?: string
 }
 
+/** The service that issues a verdict. */
 export interface FakeIssuer {
   issuer: string
   audience: string
@@ -101,7 +105,7 @@ export interface FakeIssuer {
   secret: SigningSecret
 }
 
-/** The verdict's JWT. */
+/** @returns the JWT of a verdict */
 export async function signVerdict(verdict: FakeVerdict, issued: FakeIssuer): Promise<string> {
   const { userId, action, reason = null, nonce } = verdict
   const { checked, passed, methods, score: livenessScore } = livenessOf(verdict)
@@ -139,7 +143,7 @@ export async function signVerdict(verdict: FakeVerdict, issued: FakeIssuer): Pro
     .sign(new TextEncoder().encode(secret))
 }
 
-/** Nothing was checked. */
+/** The statement of a capture whose liveness was not checked. */
 export const UNCHECKED: Liveness = { checked: false, score: null, passed: null, methods: [] }
 
 function livenessOf({ liveness, livenessChecked, activeLiveness, reason = null }: FakeVerdict): Liveness {
@@ -152,7 +156,7 @@ function livenessOf({ liveness, livenessChecked, activeLiveness, reason = null }
   return { checked: true, score: passed ? 0.99 : 0.02, passed, methods }
 }
 
-/** A name of its own for each combination of methods; see `ACR_VALUES`. */
+/** @returns the one of `ACR_VALUES` for this combination of methods */
 function acrOf(methods: readonly string[], isOfChallenge: boolean): string {
   const active = methods.find((method) => method.startsWith('active-'))?.replace(/@.*/, '')
   const parts = [
@@ -163,7 +167,7 @@ function acrOf(methods: readonly string[], isOfChallenge: boolean): string {
   return `urn:countersign:acr:${parts.join('-')}`
 }
 
-/** Of the form of the service's ids. */
+/** @returns a random id in the form of the service's ids, such as `ver_…` */
 export function fakeId(prefix: string): string {
   return `${prefix}_${crypto.randomUUID().replaceAll('-', '')}`
 }

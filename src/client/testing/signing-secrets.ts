@@ -5,6 +5,7 @@ import type { Call } from './requests.js'
 import { type FakeAnswer, fakeId } from './signatures.js'
 import type { TestClock } from './test-clock.js'
 
+/** Time for which both secrets are valid after a rotation. */
 const OVERLAP_MS = 30 * 60_000
 
 export class FakeSecrets {
@@ -13,7 +14,7 @@ export class FakeSecrets {
 
   constructor(private readonly clock: TestClock) {}
 
-  /** The newest first; a second one during a rotation's overlap. */
+  /** The valid secrets, newest first: two during the overlap of a rotation. */
   get active(): readonly [SigningSecret, ...SigningSecret[]] {
     if (this.clock.now() >= this.overlapEndsMs) this.secrets = [this.secrets[0]]
     return this.secrets

@@ -1,20 +1,27 @@
-/** A clock that only tests move. */
+/**
+ * A clock that stands still until a test moves it.
+ * @example
+ * const fake = new FakeCountersign()
+ * fake.clock.advance(301_000) // Verdicts of before have expired now.
+ */
 export class TestClock {
   private readonly sleepers = new Set<{ atMs: number; wake: () => void }>()
 
-  /** Milliseconds since 1970; default: now, which then stands still. */
+  /** @param nowMs the time in milliseconds since 1970; default: the system's time at this moment */
   constructor(private nowMs = Date.now()) {}
 
+  /** @returns milliseconds since 1970 */
   now(): number {
     return this.nowMs
   }
 
+  /** Moves the clock forward, and wakes everything that slept until then. */
   advance(ms: number): void {
     this.nowMs += ms
     for (const sleeper of this.sleepers) if (sleeper.atMs <= this.nowMs) sleeper.wake()
   }
 
-  /** Until the clock was moved so far. Rejects with the signal's reason when it is aborted. */
+  /** Resolves when the clock was moved by `ms`. Rejects with the signal's reason when it aborts. */
   sleep(ms: number, signal?: AbortSignal | null): Promise<void> {
     return new Promise((resolve, reject) => {
       signal?.throwIfAborted()

@@ -1,4 +1,4 @@
-/** Users of the service in memory: enrolled, challenged, verified and erased as its sandbox does it. No photo is looked at. */
+/** Users of the service in memory: enrolls, challenges, verifies and erases them as the sandbox does. No photo is decoded. */
 import {
   CHALLENGE_PHOTOS,
   isFirstPhotoPoor,
@@ -28,7 +28,7 @@ import { type FakeAnswer, type FakeVerdict, fakeId, UNCHECKED } from './signatur
 import type { FakeSecrets } from './signing-secrets.js'
 import type { TestClock } from './test-clock.js'
 
-/** What they need of the service that they are users of. */
+/** The parts of the service in memory that its users need. */
 export interface FakeInstallation {
   readonly clock: TestClock
   readonly signing: FakeSecrets
@@ -39,14 +39,15 @@ export interface FakeInstallation {
   signVerdict(verdict: FakeVerdict, secret: SigningSecret, atMs: number): Promise<string>
 }
 
+/** Time for which a repeated erasure gets the same receipt. */
 const RECEIPT_MS = 24 * 3_600_000
 const THRESHOLD = 0.7
-/** Scores that are told where a face matches, and where it does not. */
+/** Scores in answers: of a face that matches, and of one that does not. */
 const SCORES = { match: 0.8, noMatch: 0.6 }
 
 export class FakeUsers {
   private readonly users = new Map<string, FakeUser>()
-  /** A repeated erasure gets the same receipt for a day. */
+  /** Receipts of erasures by user id. */
   private readonly receipts = new Map<string, { body: object; untilMs: number }>()
   private readonly challenges = new FakeChallenges()
 
@@ -194,7 +195,7 @@ export class FakeUsers {
     return { status: 200, body }
   }
 
-  /** Refuses what the end of the user id says, as enrol and verify do. */
+  /** Refuses a capture as the ending of the user id asks, after the wait of `+slow`. */
   private async screen(call: Call): Promise<void> {
     const { user_id } = call.body
     refuseBusy(user_id, call)
@@ -213,7 +214,7 @@ export class FakeUsers {
     throw new FakeRefusal('low_quality', call.requestId, details)
   }
 
-  /** As the service looks before it makes a link. @throws FakeRefusal */
+  /** Checks that a capture for this request could succeed, before a link is made. @throws FakeRefusal */
   assertCapturable(call: Call): void {
     assertChallengeRequest(call)
     const { user_id, purpose = 'verify', modes, replace } = call.body
@@ -244,7 +245,7 @@ export class FakeUsers {
       throw new FakeRefusal('liveness_unavailable', requestId)
   }
 
-  /** Users whose name chooses an outcome need no enrolment. Nobody is captured for a verify that cannot succeed. */
+  /** Refuses a capture for a verify that cannot succeed. Users whose id chooses an outcome need no enrollment. */
   private assertVerifiable({ body, requestId }: Call): void {
     const outcome = sandboxOutcome(body.user_id)
     if (!this.users.has(body.user_id) && outcome === null)
@@ -263,7 +264,7 @@ export class FakeUsers {
   }
 }
 
-/** Whatever comes of the photos uses the challenge up. */
+/** Marks the challenge as used after an answer, and after a refusal of its frames; other refusals leave it usable. */
 async function usingUp(opened: OpenedChallenge | null, work: () => Promise<FakeAnswer>): Promise<FakeAnswer> {
   try {
     const answer = await work()

@@ -1,9 +1,11 @@
-/** The query of a page's address: filters that a bookmark, Back and a shared link keep. No user id belongs there. */
+/**
+ * The query of a page's address, which holds the filters, so that bookmarks, Back and shared links keep them. It must contain no user id.
+ */
 import { useCallback, useEffect, useState } from 'preact/hooks'
 
 type Values<Name extends string> = Record<Name, string>
 
-/** @returns the values, empty where the address has none, and what changes some of them: Back undoes it */
+/** @returns the values, empty for those that the address lacks, and a function that changes some of them. Back undoes a change. */
 export function useAddressQuery<const Name extends string>(
   names: readonly Name[],
 ): [Values<Name>, (changes: Partial<Values<Name>>) => void] {
@@ -20,7 +22,9 @@ export function useAddressQuery<const Name extends string>(
   return [valuesOf(hash, names), change]
 }
 
-/** Pages of a list: the older one is a step in the history, and the newer one the step back. */
+/**
+ * Steps through the pages of a list. The way to an older page is an entry in the browser's history, and the way to a newer one goes back.
+ */
 export function usePager(change: (changes: { before: string }) => void) {
   const [steps, setSteps] = useState(0)
   return {
@@ -28,7 +32,7 @@ export function usePager(change: (changes: { before: string }) => void) {
       setSteps(steps + 1)
       change({ before })
     },
-    // Who came by a link has no step to take back: the newest page is shown.
+    // A person who followed a link has no entry to go back to: the newest page is shown.
     newer: () => {
       setSteps(Math.max(0, steps - 1))
       if (steps > 0) history.back()
@@ -37,7 +41,7 @@ export function usePager(change: (changes: { before: string }) => void) {
   }
 }
 
-/** An address with those values that are not empty. */
+/** Returns the address with those values that are not empty. */
 export function withQuery(path: string, values: Readonly<Record<string, string | undefined>>): string {
   const given = Object.entries(values).filter((pair): pair is [string, string] => Boolean(pair[1]))
   return given.length === 0 ? path : `${path}?${new URLSearchParams(given)}`
@@ -48,7 +52,7 @@ function valuesOf<Name extends string>(hash: string, names: readonly Name[]): Va
   return Object.fromEntries(names.map((name) => [name, query.get(name) ?? ''])) as Values<Name>
 }
 
-/** As a field for local time wants it. */
+/** Returns a time in the format of a `datetime-local` field. */
 export function localTime(iso: string): string {
   const at = Date.parse(iso)
   if (Number.isNaN(at)) return ''

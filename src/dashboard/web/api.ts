@@ -1,4 +1,4 @@
-/** Calls of the dashboard's API, as the contract names them, with the session's CSRF token on whatever changes something. */
+/** Calls the routes of the dashboard's contract, and sends the session's CSRF token with every call that changes something. */
 import type {
   AnswerOf,
   InputOf,
@@ -22,11 +22,11 @@ export class CallError extends Error {
   }
 }
 
-/** Asks the person to show again who they are. @returns whether the sign-in is fresh now */
+/** Asks the person to confirm their identity. @returns whether the sign-in is fresh now */
 type AskAgain = () => Promise<boolean>
 let askAgain: AskAgain = async () => false
 
-/** Says who asks the person for a fresh sign-in where a call needs one; calls that need one at once ask once. */
+/** Sets the function that asks the person for a fresh sign-in when a call needs one. Calls that need one at the same time ask once. */
 export function onFreshSignIn(ask: AskAgain): void {
   let asked: Promise<boolean> | null = null
   askAgain = () => {
@@ -37,7 +37,7 @@ export function onFreshSignIn(ask: AskAgain): void {
   }
 }
 
-/** Told to the window when a call finds that the session has ended. */
+/** Event that the window receives when a call finds that the session has ended. */
 export const SIGNED_OUT = 'signedout'
 
 const PREFIX = '/api'
@@ -49,7 +49,7 @@ type GetOf<Routes> = Extract<keyof Routes, `GET ${string}`>
 type ChangeOf<Routes> = Exclude<keyof Routes, `GET ${string}`> & string
 type BodyOf<Route> = Route extends { body: unknown } ? [body: InputOf<Route>] : []
 
-/** Where an answer of this type is to be had; a string, so that two of the same are equal. */
+/** The address of an answer of this type. It is a string, so that equal addresses compare as equal. */
 export type Address<Answer> = string & { readonly answer?: Answer }
 
 export function operatorAddress<Name extends GetOf<OperatorRoutes>>(
@@ -68,12 +68,12 @@ export function tenantAddress<Name extends GetOf<TenantRoutes>>(
   return path as Address<AnswerOf<TenantRoutes[Name]>>
 }
 
-/** For a link: the browser fetches it by itself. */
+/** Returns the address for a link, which the browser fetches itself. */
 export function linkTo(address: Address<never>): string {
   return PREFIX + address
 }
 
-/** @param isBackground nobody asked for it: it keeps no session open */
+/** @param isBackground whether the page repeats the call automatically, which does not extend the session */
 export function get<Answer>(address: Address<Answer>, isBackground = false): Promise<Answer> {
   return send<Answer>('GET', address, undefined, isBackground ? { [BACKGROUND_HEADER]: '1' } : {})
 }
@@ -93,7 +93,7 @@ export function callTenant<Name extends ChangeOf<TenantRoutes>>(
   return send(methodOf(name), tenantPath(tenantId, name), body ?? {})
 }
 
-/** A call of the API itself, with a key that was typed. */
+/** Calls the API itself, with a key that the person typed. */
 export function tryCall(
   tenantId: string,
   call: { key: string; operation: TriedCallQuery['operation']; body: object },
@@ -127,7 +127,7 @@ async function send<Answer>(
   const answer = await response.json()
   if (!response.ok) {
     if (answer.code === 'not_signed_in' && path !== SESSION) dispatchEvent(new Event(SIGNED_OUT))
-    // The person shows again who they are, and what they asked for is done.
+    // Once the person has confirmed their identity, the call is repeated.
     if (answer.code === 'fresh_sign_in_required' && (await askAgain()))
       return send(method, path, body, headers)
     throw new CallError(response.status, answer.code, sentence(answer))
@@ -150,7 +150,7 @@ async function remember(session: Promise<SessionView>): Promise<SessionView> {
   return view
 }
 
-/** Whether somebody is signed in in this browser. */
+/** Whether this browser has a session. */
 export const isSignedIn = async () => (await send<{ signed_in: boolean }>('GET', '/oidc')).signed_in
 export const currentSession = () => remember(send<AnswerOf<SessionRoutes['GET /session']>>('GET', SESSION))
 export const signIn = (credentials: InputOf<SessionRoutes['POST /session']>) =>

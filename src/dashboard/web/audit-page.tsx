@@ -1,4 +1,4 @@
-/** The audit log: the state of its chain, its entries newest first, and files of it. */
+/** The page of the audit log: the state of its chain, its entries, newest first, and exports. */
 import { useState } from 'preact/hooks'
 import { AUDIT_EVENTS, type AuditEventName } from '../../audit/audit-events.js'
 import { AUDIT_OUTCOMES, type AuditEntry, type AuditPageQuery } from '../contract.js'
@@ -8,7 +8,7 @@ import { ChoiceField, FilterForm, MoreButton, NOBODY, PagerButtons, Pseudonym } 
 import { Badge, Card, Empty, entryCount, Loading, Problem, Table, Time, type Tone } from './parts.js'
 import { useData } from './use-data.js'
 
-/** How each event is called on the page, and whether it is about a user. */
+/** The page's name for each event, and whether the event is about a user. */
 const EVENTS: Record<AuditEventName, { text: string; isOfUser: boolean }> = {
   enroll: { text: 'Enrollment', isOfUser: true },
   verify: { text: 'Verification', isOfUser: true },
@@ -233,7 +233,7 @@ function Entries({ tenantId, entries, actorName }: EntriesProps) {
   )
 }
 
-/** The text behind the hash of an entry. */
+/** The consent text whose hash an entry names. */
 function AgreedText({ tenantId, sha256 }: { tenantId: string; sha256: string }) {
   const { value, error } = useData(tenantAddress(tenantId, 'GET /audit/consent-text', { sha256 }))
   if (value === null) return error ? <Problem message={error} /> : <Loading />

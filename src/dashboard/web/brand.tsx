@@ -1,4 +1,4 @@
-/** Mark and name. */
+/** The product's mark and name. */
 export function Brand() {
   return (
     <span class="brand">

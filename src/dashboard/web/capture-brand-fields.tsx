@@ -1,18 +1,18 @@
-/** Fields for the color and the logo of the hosted capture page. The logo is sent with the rest, when the form is saved. */
+/** Fields for the color and the logo of the hosted capture page. The logo is sent with the other fields when the form is saved. */
 import { useId } from 'preact/hooks'
 import { HEX_COLOR, themeColors } from '../../tenants/accent-color.js'
 import { Problem } from './parts.js'
 import { dataUrl } from './photo.js'
 import { useAction } from './use-action.js'
 
-/** The service refuses a larger file. */
+/** Largest file that the service accepts, in KiB. */
 const MAX_LOGO_KIB = 512
 /** The browser's color picker shows this color until one is chosen. It is the page's own. */
 const OWN_COLOR = '#0b57d0'
 
 export function BrandFields(props: {
   color: string
-  /** Address of the picture (`data:`); null for none. */
+  /** Address of the picture (`data:`), or null for none. */
   logo: string | null
   isReadOnly: boolean
   onChange: (change: { color?: string; logo?: string | null }) => void
@@ -86,7 +86,7 @@ export function BrandFields(props: {
   )
 }
 
-/** The color in the spelling that the service takes; null where the text is none. */
+/** Returns the color as the service spells it, or null when the text is no color. */
 export function hexOf(text: string): string | null {
   const color = text.trim().toLowerCase()
   return HEX_COLOR.test(color) ? color : null

@@ -1,4 +1,7 @@
-/** The hosted capture page of a tenant: name, color and logo, where it leads back to, who may frame it, and the consent, with a preview. */
+/**
+ * The page with a tenant's settings of the hosted capture page, and a preview: name, color, logo, return origins, frame ancestors and
+ * consent.
+ */
 import { useEffect, useState } from 'preact/hooks'
 import type { CapturePageView, InputOf, TenantRoutes } from '../contract.js'
 import { callTenant, tenantAddress } from './api.js'
@@ -14,7 +17,7 @@ import { useData } from './use-data.js'
 interface Fields {
   company: string
   color: string
-  /** Address of the picture (`data:`); null for none. */
+  /** Address of the picture (`data:`), or null for none. */
   logo: string | null
   returnOrigins: string
   frameAncestors: string

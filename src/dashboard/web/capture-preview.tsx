@@ -1,9 +1,9 @@
-/** The first step of the hosted capture page, as it looks with the settings that are being typed: once light, once dark. */
+/** Previews the first step of the hosted capture page with the settings that are being typed, in light and in dark. */
 import { useState } from 'preact/hooks'
 import { type Theme, themeColors } from '../../tenants/accent-color.js'
 import { hexOf } from './capture-brand-fields.js'
 
-/** Pixels of the stored picture are twice as dense as those of the page. */
+/** Largest stored picture in pixels: two of its pixels make one of the page. */
 const MAX_STORED = { width: 480, height: 128 }
 
 export interface PreviewProps {
@@ -26,7 +26,7 @@ export function CapturePreview(props: PreviewProps) {
 function Step({ theme, company, color, logo, consent, returnOrigins }: PreviewProps & { theme: Theme }) {
   const hex = hexOf(color)
   const chosen = hex && themeColors(hex)[theme]
-  // Without a color of the tenant, the style sheet has the page's own.
+  // Without a color of the tenant, the page's own of the style sheet applies.
   const style = chosen ? { '--accent': chosen.accent, '--on-accent': chosen.onAccent } : {}
   return (
     <section class={`capture-preview ${theme}`} aria-label={`Preview, ${theme}`} style={style}>
@@ -38,7 +38,7 @@ function Step({ theme, company, color, logo, consent, returnOrigins }: PreviewPr
       ) : (
         consent.split(/\n\s*\n/).map((paragraph) => <p key={paragraph}>{paragraph}</p>)
       )}
-      {/* They show the color and do nothing. */}
+      {/* These buttons show the color and do nothing. */}
       <p class="sample" aria-hidden="true">
         <span class="filled">Agree and continue</span>
         <span>Cancel</span>
@@ -48,7 +48,7 @@ function Step({ theme, company, color, logo, consent, returnOrigins }: PreviewPr
   )
 }
 
-/** Shown as large as the page shows it, once the service has made it smaller. */
+/** Shows the logo in the size that it has on the page, after the service has made it smaller. */
 function Logo({ url }: { url: string }) {
   const [width, setWidth] = useState<number | null>(null)
   return (

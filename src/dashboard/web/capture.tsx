@@ -1,13 +1,13 @@
-/** The capture component, with its camera on from the moment at which it is shown: a button of the page asked for it. */
+/** The capture component. Its camera goes on as soon as it is shown, since the person pressed a button for it. */
 import { useEffect, useRef } from 'preact/hooks'
 import '../../capture/capture.js'
 import type { CaptureDetail, CaptureDetector, CountersignCapture } from '../../capture/capture.js'
 
 export interface CaptureProps {
   mode: CaptureDetail['mode']
-  /** Null: an oval that says nothing. */
+  /** The function that gives guidance, or null for none. */
   detector: CaptureDetector | null
-  /** The camera's picture is shown; a challenge is due. */
+  /** Called when the camera's picture is shown: a challenge is due then. */
   onReady?: (capture: CountersignCapture) => void
   onCapture: (detail: CaptureDetail) => void
   onCancel: () => void
@@ -15,7 +15,7 @@ export interface CaptureProps {
 
 export function Capture(props: CaptureProps) {
   const host = useRef<HTMLDivElement>(null)
-  // What was typed since it was shown counts.
+  // The handlers use the latest props, with the text that was typed since the component was shown.
   const latest = useRef(props)
   latest.current = props
   useEffect(() => {

@@ -1,8 +1,8 @@
-/** The figures of a chart as a table, for those who do not see the chart or want the numbers. */
+/** The figures of a chart as a table, for people who cannot see the chart or want the numbers. */
 import { useState } from 'preact/hooks'
 import { Empty, Table } from './parts.js'
 
-/** @param props.nameOf text of a step, such as a time; steps at which every series is 0 or missing are left out */
+/** Steps at which every series is 0 or missing are left out. @param props.nameOf returns the text of a step, such as a time */
 export function ChartTable(props: {
   title: string
   stepName: string

@@ -1,4 +1,4 @@
-/** A uPlot chart that follows its box and the colours of the theme. */
+/** A uPlot chart that adapts to the size of its box and the colors of the theme. */
 import { useEffect, useRef } from 'preact/hooks'
 import uPlot from 'uplot'
 import { ChartTable } from './chart-table.js'
@@ -6,27 +6,27 @@ import { useTheme } from './theme.js'
 import { shownZone, useShownZone } from './time-zone.js'
 import 'uplot/dist/uPlot.min.css'
 
-/** In drawing order. */
+/** A series of a chart. The order of the series is the drawing order. */
 export interface Series {
   label: string
-  /** A CSS variable. */
+  /** Name of the CSS variable that holds the color. */
   colour: string
   /** `stack`: bars on top of the stacked series that come after; `within`: bars in front of those; or a line, solid or in dashes. */
   draw: 'stack' | 'within' | 'line' | 'dashes'
   values: Array<number | null>
-  /** Striped bars are told apart from plain ones without their color. */
+  /** Draws the bars with stripes, which differ from plain bars even without their color. */
   isStriped?: boolean
 }
 
 export interface ChartProps {
-  /** What it shows, with the figures that matter, for those who do not see it. */
+  /** Description of the chart with its main figures, for people who cannot see it. */
   title: string
-  /** Seconds since the epoch; any number where `numeric`. */
+  /** Unix seconds, or any numbers when `numeric` is set. */
   x: number[]
   series: Series[]
   numeric?: boolean
   unit?: string
-  /** A vertical line with a word beside it. */
+  /** A vertical line with a label. */
   mark?: { at: number; label: string }
 }
 
@@ -55,7 +55,7 @@ export function Chart(props: ChartProps) {
       made.destroy()
     }
   }, [shape, theme, numeric, zone])
-  // New figures move what is there: a chart made anew would take the reader's cursor away.
+  // New figures go into the existing chart: a new chart would lose the reader's cursor.
   useEffect(() => plot.current?.setData(data(props)), [x, series])
   return (
     <>
@@ -72,7 +72,7 @@ export function Chart(props: ChartProps) {
   )
 }
 
-/** Stacked series as uPlot wants them: each with those below it added. Zeros are left out, or they would draw a line. */
+/** Returns the data as uPlot needs it: each stacked series with those below it added. Zeros are left out, since they would draw a line. */
 function data({ x, series }: ChartProps): uPlot.AlignedData {
   const below = x.map(() => 0)
   const columns = series.map(({ draw, values }) => ({ draw, values }))
@@ -89,7 +89,7 @@ function options(host: HTMLElement, latest: { current: ChartProps }): uPlot.Opti
   const { series, numeric, unit, mark } = latest.current
   const css = (name: string) => getComputedStyle(host).getPropertyValue(name).trim()
   const font = `11px ${getComputedStyle(host).fontFamily}`
-  // Half a bar of room at either end.
+  // The scale has room for half a bar at either end.
   const halfStep = () => {
     const [first = 0, second = 1] = latest.current.x
     return (second - first) / 2
@@ -158,7 +158,7 @@ function options(host: HTMLElement, latest: { current: ChartProps }): uPlot.Opti
 
 const STRIPE_PX = 4
 
-/** Ascending stripes of the color, with gaps of half their width. */
+/** Returns a pattern of ascending stripes in the color, with gaps of half their width. */
 function stripes(colour: string, gap: string): CanvasPattern | string {
   const size = Math.round(STRIPE_PX * 2 * devicePixelRatio)
   const tile = document.createElement('canvas')
@@ -188,7 +188,7 @@ function isLine({ draw }: Pick<Series, 'draw'>): boolean {
   return draw === 'line' || draw === 'dashes'
 }
 
-/** A line of one point would not be seen. */
+/** Whether a point of a line has no neighbors: without a dot it would be invisible. */
 function isSparse(self: uPlot, index: number): boolean {
   return Array.from<number | null | undefined>(self.data[index]!).filter((value) => value != null).length < 3
 }
@@ -197,7 +197,7 @@ function label(at: number, { numeric, x }: ChartProps): string {
   return numeric ? at.toFixed(2) : timeOf(x)(at)
 }
 
-/** With the day of the week where `x` spans several. */
+/** Returns a function that formats a time, with the day of the week when `x` spans several days. */
 function timeOf(x: number[]): (seconds: number) => string {
   const isLong = (x.at(-1) ?? 0) - (x[0] ?? 0) > DAY_SECONDS
   const form: Intl.DateTimeFormatOptions = {

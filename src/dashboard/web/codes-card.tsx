@@ -1,4 +1,4 @@
-/** Why requests were refused and verdicts rejected: how many of each code, leading to the requests behind it. */
+/** The reasons why requests were refused and verdicts rejected: the count of each code, with a link to its requests. */
 import type { Environment, TrafficView } from '../contract.js'
 import { withQuery } from './address-query.js'
 import { Badge, Card, Empty, Table, type Tone } from './parts.js'

@@ -1,4 +1,4 @@
-/** What webhooks were sent, page by page: the state of each delivery, the last answer, the next try, and once more at request. */
+/** The list of webhook deliveries: the state of each, the last answer, the next attempt, and a button that delivers again. */
 import { useState } from 'preact/hooks'
 import type { DeliveryState, DeliveryView, WebhookView } from '../contract.js'
 import { callTenant, tenantAddress } from './api.js'
@@ -26,10 +26,10 @@ const STATE_TEXT: Record<State, string> = {
 /** The meaning of each state, in the order in which a delivery passes through them. */
 const MEANINGS: Array<[State, string]> = [
   ['pending', 'It was not tried yet.'],
-  ['retrying', 'The endpoint did not take it; the next try is told.'],
+  ['retrying', 'The endpoint did not accept it. The time of the next try is shown.'],
   ['delivered', 'The endpoint answered with a status from 200 to 299.'],
   ['failed', 'The last try failed as well: it is not tried again unless you redeliver it.'],
-  ['erased', 'The user whom it told of was erased before it was delivered, and its text with them.'],
+  ['erased', 'The user was erased before the delivery, and its text with the user.'],
 ]
 const FILTERS = [
   ['', 'All'],
@@ -49,7 +49,7 @@ const COLUMNS = [
 export function DeliveriesCard(props: { tenantId: string; webhooks: WebhookView[]; onChange: () => void }) {
   const { tenantId, webhooks } = props
   const [status, setStatus] = useState<DeliveryState | ''>('')
-  /** Where this page and those before it begin; the newest one begins nowhere. */
+  /** Cursors of this page and the newer ones. The newest page has none. */
   const [starts, setStarts] = useState<string[]>([])
   const before = starts.at(-1) ?? ''
   const page = useData(tenantAddress(tenantId, 'GET /webhooks/deliveries', { status, before }), REFRESH_MS)
@@ -89,7 +89,7 @@ export function DeliveriesCard(props: { tenantId: string; webhooks: WebhookView[
       ) : (
         <Deliveries
           deliveries={page.value.deliveries}
-          mostAttempts={page.value.most_attempts}
+          maxAttempts={page.value.max_attempts}
           hostOf={hostOf}
           isBusy={isBusy}
           onRedeliver={redeliver}
@@ -123,7 +123,7 @@ function stateOf({ status, last_outcome }: DeliveryView): State {
 
 function Deliveries(props: {
   deliveries: DeliveryView[]
-  mostAttempts: number
+  maxAttempts: number
   hostOf: (webhook: string) => string | undefined
   isBusy: boolean
   onRedeliver: (delivery: DeliveryView) => void
@@ -142,7 +142,7 @@ function Deliveries(props: {
             <code>{delivery.type}</code> <span class="muted small">{props.hostOf(delivery.webhook)}</span>
           </span>,
           <Badge tone={TONES[stateOf(delivery)]}>{STATE_TEXT[stateOf(delivery)]}</Badge>,
-          `${delivery.attempts} of ${props.mostAttempts}`,
+          `${delivery.attempts} of ${props.maxAttempts}`,
           delivery.last_outcome,
           delivery.next_attempt_at ? (
             <Time at={delivery.next_attempt_at} />

@@ -1,4 +1,4 @@
-/** The API reference, rendered from the OpenAPI document that this very service serves; its requests go to the sandbox. */
+/** The API reference, rendered from the OpenAPI document that this service serves. Its requests go to the sandbox. */
 import { render } from 'preact'
 import SwaggerUI from 'swagger-ui-dist/swagger-ui-es-bundle.js'
 import { SANDBOX_PATH } from '../contract.js'
@@ -23,7 +23,7 @@ render(
 )
 
 const HOW_TO_SEND =
-  'Paste it, open an endpoint and choose Execute: the examples are taken as they stand. Requests go to the sandbox alone, ' +
+  'Paste it, open an endpoint and choose Execute: the examples work unchanged. Requests go only to the sandbox, ' +
   'through this page’s own address. The key is forgotten when you leave the page.'
 
 let reference: ReturnType<typeof SwaggerUI> | null = null
@@ -33,7 +33,7 @@ interface React {
   Fragment: unknown
 }
 
-/** What a screen reader stumbles over: a part outside of every landmark, a level of headings left out, links inside of buttons. */
+/** Repairs the renderer for screen readers: content outside of landmarks, skipped heading levels, links inside buttons. */
 const accessible = ({ React }: { React: React }) => ({
   wrapComponents: {
     InfoContainer: (Info: unknown) => (props: unknown) =>
@@ -95,10 +95,10 @@ async function show(): Promise<void> {
     dom_id: '#reference',
     deepLinking: true,
     tryItOutEnabled: true,
-    // Its colours are inline, and too faint to read.
+    // The colors of the highlighting are inline styles, and too faint to read.
     syntaxHighlight: { activated: false },
     persistAuthorization: false,
-    // What is shown, and to be pasted elsewhere, is the request at the sandbox's own address.
+    // The page shows the request with the sandbox's own address, which works elsewhere too.
     showMutatedRequest: false,
     requestInterceptor: (request: { url: string }) => ({
       ...request,

@@ -1,14 +1,14 @@
-/** Asks the person who is signed in to show again who they are, before something is revealed or destroyed. */
+/** Asks the signed-in person to confirm their identity before a secret is revealed or data is destroyed. */
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import type { SessionView } from '../contract.js'
 import { callOperator } from './api.js'
 import { CodeField, PasswordField, Problem } from './parts.js'
 import { useAction } from './use-action.js'
 
-/** Where the page is kept over the way to the provider and back. */
+/** Key of the session storage that keeps the page during the sign-in at the provider. */
 const KEPT_PAGE = 'countersign.page'
 
-/** @param onDone told whether the sign-in is fresh now */
+/** @param onDone called with whether the sign-in is fresh now */
 export function FreshSignIn(props: { session: SessionView; onDone: (isFresh: boolean) => void }) {
   const dialog = useRef<HTMLDialogElement>(null)
   const titleId = useId()
@@ -87,7 +87,7 @@ function leaveForProvider(): void {
   location.assign('/api/oidc/login?fresh')
 }
 
-/** Goes to the page from which the browser went to the provider, if it did. */
+/** Returns to the page from which the browser left for the provider, if it did. */
 export function returnToKeptPage(): void {
   const kept = sessionStorage.getItem(KEPT_PAGE)
   sessionStorage.removeItem(KEPT_PAGE)

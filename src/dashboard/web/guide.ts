@@ -1,11 +1,11 @@
-/** Guidance before the camera, by the API itself with the key that is tried. */
+/** Asks the API for guidance in front of the camera, with the key that the person tries. */
 import type { CaptureDetector, CaptureGuidance } from '../../capture/capture.js'
 import { tryCall } from './api.js'
 import { base64Of, dataUrl } from './photo.js'
 import type { Trial } from './trial.js'
 
 export function guideOf({ tenantId, apiKey, userId }: Trial): CaptureDetector {
-  /** A frame in which nothing was left to be done: movements are measured from it. */
+  /** The latest faultless frontal frame, from which movements are measured. */
   let frontal: string | undefined
   return async (frame, step) => {
     const image = base64Of(await dataUrl(frame))

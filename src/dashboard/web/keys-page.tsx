@@ -1,4 +1,4 @@
-/** API keys with one-time reveal and reissue, and the rotation of the signing secret. */
+/** The page of a tenant's API keys, with one-time reveal and reissue, and of the rotation of the signing secret. */
 import { useState } from 'preact/hooks'
 import type { Static } from 'typebox'
 import type { newKey } from '../bodies.js'
@@ -50,7 +50,7 @@ export function KeysPage({ tenantId }: { tenantId: string }) {
       return {
         label: 'New signing secret',
         value: signing_secret.secret,
-        beside: [
+        details: [
           ['Id (kid)', signing_secret.id],
           ['Tenant id (aud)', tenantId],
         ],
@@ -66,7 +66,7 @@ export function KeysPage({ tenantId }: { tenantId: string }) {
   )
 }
 
-/** A key by environment and name: null for the first one and its successors. */
+/** The pending question, about a key by environment and name; the name is null for the first key and its successors. */
 type Asking = { what: 'reissue' | 'revoke'; type: Environment; name: string | null } | { what: 'create' }
 
 const called = ({ type, name }: { type: Environment; name: string | null }) =>
@@ -87,7 +87,7 @@ function KeysCard(props: {
       return {
         label: 'Production key',
         value: key,
-        beside: [
+        details: [
           ...(signing_secret
             ? ([
                 ['New signing secret', signing_secret.secret],
@@ -102,7 +102,7 @@ function KeysCard(props: {
     onChange(async () => ({
       label: `New ${called(key)}`,
       value: (await callTenant(tenant.id, 'POST /keys', key)).key,
-      beside: [['Tenant id (aud)', tenant.id]],
+      details: [['Tenant id (aud)', tenant.id]],
     }))
   const reissue = (type: Environment, name: string | null) =>
     onChange(async () => {
@@ -121,7 +121,7 @@ function KeysCard(props: {
   const { keys } = tenant
   const may = useRights().tenant
   const isSame = (a: KeyView, b: KeyView) => a.type === b.type && a.name === b.name
-  // The actions stand once for each environment and name, at the newest key.
+  // The newest key of each environment and name has the buttons.
   const newest = (key: KeyView) => keys.find((other) => isSame(other, key)) === key
   const isLive = ({ state }: KeyView) => state === 'active' || state === 'grace'
   return (

@@ -1,4 +1,6 @@
-/** The parts that the pages of the request log and the audit log share: the form of filters, the way from page to page, and rows that open. */
+/**
+ * The parts that the pages of the request log and the audit log share: the form of filters, the way from page to page, and rows that open.
+ */
 import type { ComponentChildren } from 'preact'
 import { localTime, type usePager } from './address-query.js'
 import { Problem, timeZone } from './parts.js'

@@ -1,4 +1,4 @@
-/** The dashboard: who is signed in, and which page the address names. */
+/** The dashboard. It finds out who is signed in, and shows the page that the address names. */
 import { type ComponentType, render } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { OperatorRoutes, SessionView, TenantRoutes } from '../contract.js'
@@ -38,7 +38,7 @@ import { UsersPage } from './users-page.js'
 import { WebhooksPage } from './webhooks-page.js'
 import './style.css'
 
-/** Name in the address, heading, page, and the route without which the page is for nothing. */
+/** Name in the address, heading, page, and the route without which the page would be useless. */
 type PageEntry<Props, Routes> = readonly [string, string, ComponentType<Props>, (keyof Routes)?]
 
 const TENANT_PAGES: ReadonlyArray<
@@ -55,7 +55,7 @@ const TENANT_PAGES: ReadonlyArray<
   ['sessions', 'Sessions', TenantSessionsPage],
   ['try', 'Try it', TryPage, 'POST /try/call'],
 ]
-/** Pages for anyone's own password and second factor. Each stands before all others where it is required. */
+/** The pages of the person's own password and second factor. Each is shown before all others when it is required. */
 const [PASSWORD, SECOND_FACTOR] = ['password', 'second-factor']
 const OWN_PAGES: ReadonlyArray<PageEntry<{ onChanged: () => void }, OperatorRoutes>> = [
   [PASSWORD, 'Password', PasswordPage],
@@ -90,11 +90,11 @@ function App() {
   const asked = useRef(false)
   const [isOffline, setOffline] = useState(false)
   useEffect(() => {
-    // Taking the token out of the address comes back here, while its sign-in is under way.
+    // Removing the token from the address runs this effect again, while the sign-in is still in flight.
     const isFirst = !asked.current
     asked.current = true
     const opened = loginToken ? signIn({ login_token: loginToken }) : isFirst ? sessionIfAny() : null
-    // Neither may stay in the history: a token, nor the failure of a sign-in that is over.
+    // Neither a token nor the failure of an earlier sign-in may stay in the history.
     if (loginToken || isProviderProblem(route)) location.replace('#/')
     const begin = (view: SessionView | null) => {
       if (view) returnToKeptPage()
@@ -303,7 +303,7 @@ async function sessionIfAny(): Promise<SessionView | null> {
   return (await isSignedIn()) ? currentSession() : null
 }
 
-/** The page before all others; null where none is. */
+/** Returns the page that must be shown before all others, or null. */
 function requiredPage({ password, second_factor }: SessionView): string[] | null {
   if (password === 'required') return [PASSWORD]
   return second_factor === 'required' ? [SECOND_FACTOR] : null
@@ -311,8 +311,8 @@ function requiredPage({ password, second_factor }: SessionView): string[] | null
 
 function NavLink({ href, here, text }: { href: string; here: boolean; text: string }) {
   const link = useRef<HTMLAnchorElement>(null)
-  // On a phone the row of pages may be wider than the screen. Chromium takes what `scrollIntoView` moves for the place that Tab
-  // goes on from, past the skip link: so the row is moved.
+  // On a phone the row of pages may be wider than the screen. The row itself is scrolled, since Chromium would continue Tab from an element
+  // that `scrollIntoView` moved, past the skip link.
   useEffect(() => {
     const row = link.current?.closest('ul')
     if (!here || !row) return
@@ -328,7 +328,7 @@ function NavLink({ href, here, text }: { href: string; here: boolean; text: stri
   )
 }
 
-/** Null where there is no such tenant. */
+/** Returns the name of the tenant, or null when there is no such tenant. */
 function useTenantName(id: string | undefined): string | null {
   const [name, setName] = useState<string | null>('')
   useEffect(() => {

@@ -1,4 +1,4 @@
-/** Asks what a further API key is called, what it may do and from where. */
+/** The dialog that asks for the name, scopes and networks of another API key. */
 import { useState } from 'preact/hooks'
 import type { Static } from 'typebox'
 import { SCOPE_MEANINGS, SCOPES, type Scope } from '../../tenants/key-scopes.js'
@@ -7,7 +7,7 @@ import type { Environment } from '../contract.js'
 import { Confirm } from './parts.js'
 
 export function NewKeyDialog(props: {
-  /** Production keys can be made. */
+  /** Whether production keys can be created. */
   hasProduction: boolean
   onCreate: (key: Static<typeof newKey>) => void
   onCancel: () => void

@@ -1,4 +1,4 @@
-/** Who operates the installation: operators with names, their roles and their passwords. */
+/** The page of the operators of the installation, with their names, roles and passwords. */
 import { callOperator, operatorAddress } from './api.js'
 import { Empty, type Revealed } from './parts.js'
 import { PeopleList } from './people-list.js'
@@ -62,5 +62,5 @@ export function OperatorsPage() {
 }
 
 function revealed(name: string, value: string, hint: string): Revealed {
-  return { label: `Password of ${name}`, value, hint, beside: [['Name', name]] }
+  return { label: `Password of ${name}`, value, hint, details: [['Name', name]] }
 }

@@ -1,4 +1,4 @@
-/** What happens now: requests, verdicts, latencies, scores, and how much of the rate limit is left. */
+/** The overview of a tenant: requests, verdicts, latencies, scores, and the rest of the rate limit. */
 import { useMemo, useState } from 'preact/hooks'
 import { CALL_KINDS, type CallKind } from '../../api/call-kinds.js'
 import {
@@ -172,7 +172,7 @@ function Charts(shown: Shown) {
     [traffic.slots, tenant.threshold],
   )
   const step = stepName(traffic.step_ms)
-  // Two columns of their own: cards of unlike height side by side would leave gaps.
+  // Each column stacks its own cards: in common rows, cards of different height would leave gaps.
   return (
     <div class="grid">
       <div>

@@ -1,4 +1,4 @@
-/** Small pieces that every page is made of. */
+/** The components that all pages share. */
 import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import { dayText, momentText, useShownZone } from './time-zone.js'
@@ -23,7 +23,7 @@ export function Card(props: {
   )
 }
 
-/** For a code of an app, or a recovery code. */
+/** A field for a code of an authenticator app, or a recovery code. */
 export function CodeField(props: { id: string; value: string; onInput: (code: string) => void }) {
   return (
     <>
@@ -48,7 +48,7 @@ export function Badge({ tone, children }: { tone: Tone; children: ComponentChild
   return <span class={`badge ${tone}`}>{children}</span>
 }
 
-/** @param props.onRetry asks again; left out where the person repeats what they did */
+/** @param props.onRetry repeats the request; absent when the person can repeat the action */
 export function Problem({ message, onRetry }: { message: string | null; onRetry?: () => void }) {
   if (!message) return null
   return (
@@ -67,12 +67,12 @@ export function Problem({ message, onRetry }: { message: string | null; onRetry?
   )
 }
 
-/** A placeholder until a page's data is there: that it is fetched, or why it is not, with a way to ask again. */
+/** Stands in for a page's data while it is loading, or shows why it could not be loaded, with a button to retry. */
 export function Waiting({ data }: { data: { error: string | null; reload: () => void } }) {
   return data.error === null ? <Loading /> : <Problem message={data.error} onRetry={data.reload} />
 }
 
-/** A password, which the person may look at while typing it. */
+/** A field for a password, which the person may reveal while typing. */
 export function PasswordField(props: {
   id: string
   label: string
@@ -88,7 +88,7 @@ export function PasswordField(props: {
       <div class="password">
         <input
           id={props.id}
-          // The types of the attributes know no field that is one or the other.
+          // The types of the attributes allow only one fixed type for a field.
           type={(isShown ? 'text' : 'password') as 'password'}
           autocomplete={props.autocomplete}
           autocapitalize="off"
@@ -114,7 +114,7 @@ export function Loading() {
   )
 }
 
-/** What stands where there is nothing yet. */
+/** Stands in for a list that is still empty. */
 export function Empty({ title, children }: { title: string; children?: ComponentChildren }) {
   return (
     <div class="empty">
@@ -142,19 +142,19 @@ export function Facts({ rows }: { rows: Fact[] }) {
 export interface Column {
   name: string
   isNumber?: boolean
-  /** May be long: breaks into lines, where other cells keep to one. */
+  /** Whether long text may wrap; other cells stay on one line. */
   isText?: boolean
-  /** Its heading is for those who do not see the table. */
+  /** Whether only screen readers get the heading. */
   isSilent?: boolean
 }
 
-/** On a phone every row becomes a block of names and values. */
+/** A table. On a phone, each row becomes a block of names and values. */
 export function Table(props: {
   label: string
   columns: Column[]
-  /** A few narrow columns of figures, which stay a table on a phone. */
+  /** Whether the table has only a few narrow columns of figures, and so stays a table on a phone. */
   isFigures?: boolean
-  /** Many rows: on a phone each is a few lines that run on, without the names. */
+  /** Whether the table has many rows: on a phone, each row is then a few lines of text without the names of the columns. */
   isLog?: boolean
   rows: Array<{ key: string | number; cells: ComponentChildren[]; below?: ComponentChildren }>
 }) {
@@ -205,7 +205,7 @@ export function Table(props: {
   )
 }
 
-/** One of a few, all of them in sight. */
+/** A choice between a few options, all of which are visible. */
 export function Segments<Value extends string>(props: {
   label: string
   options: ReadonlyArray<readonly [Value, string]>
@@ -231,7 +231,7 @@ export function Segments<Value extends string>(props: {
 
 export function CopyButton({ value }: { value: string }) {
   const [copied, setCopied] = useState<boolean | null>(null)
-  // Without TLS a browser lends no clipboard, save on localhost.
+  // Without TLS, browsers offer the clipboard only on localhost.
   const copy = () =>
     navigator.clipboard
       ? navigator.clipboard.writeText(value).then(
@@ -246,17 +246,17 @@ export function CopyButton({ value }: { value: string }) {
   )
 }
 
-/** What is shown only once, with what is needed beside it. */
+/** A secret that is shown only once, with the texts that accompany it. */
 export interface Revealed {
   label: string
   value: string
-  /** What to do with it, where it is not for the secret store of a backend. */
+  /** Instruction to the person. By default, it is to put the secret into the backend's secret store. */
   hint?: string
-  /** No secrets, such as ids: names and values. */
-  beside?: Array<[name: string, value: string]>
+  /** Further names and values that are no secrets, such as ids. */
+  details?: Array<[name: string, value: string]>
 }
 
-export function Reveal({ label, value, hint, beside = [], onDone }: Revealed & { onDone: () => void }) {
+export function Reveal({ label, value, hint, details = [], onDone }: Revealed & { onDone: () => void }) {
   return (
     <div class="reveal" role="status">
       <strong>{label}</strong>
@@ -268,8 +268,8 @@ export function Reveal({ label, value, hint, beside = [], onDone }: Revealed & {
           Hide<span class="for-readers"> {label}</span>
         </button>
       </div>
-      {beside.map(([name, text]) => (
-        <div class="copyable beside" key={name}>
+      {details.map(([name, text]) => (
+        <div class="copyable detail" key={name}>
           <span>{name}</span>
           <code>{text}</code>
           <CopyButton value={text} />
@@ -279,13 +279,13 @@ export function Reveal({ label, value, hint, beside = [], onDone }: Revealed & {
   )
 }
 
-/** Asks first. Escape and Cancel leave everything as it is; the focus goes back to where it was. */
+/** A dialog that asks for confirmation. Escape and Cancel change nothing, and the focus returns to where it was. */
 export function Confirm(props: {
   title: string
   children: ComponentChildren
   confirm: string
   isDanger?: boolean
-  /** Where something has to be typed first; true where it is not named. */
+  /** Whether the form of the dialog is complete; true by default. */
   isReady?: boolean
   onConfirm: () => void
   onCancel: () => void
@@ -293,7 +293,7 @@ export function Confirm(props: {
   const dialog = useRef<HTMLDialogElement>(null)
   const titleId = useId()
   useEffect(() => dialog.current?.showModal(), [])
-  // Closing gives the focus back; a dialog that is merely taken away would leave it nowhere.
+  // Only closing returns the focus: a dialog that is just removed would lose it.
   const close = (answer: string) => dialog.current?.close(answer)
   return (
     <dialog
@@ -326,17 +326,17 @@ export function Confirm(props: {
   )
 }
 
-/** A count in words, such as "1 entry" and "2,688 entries". */
+/** Returns a count in words, such as "1 entry" and "2,688 entries". */
 export function entryCount(count: number): string {
   return count === 1 ? '1 entry' : `${count.toLocaleString()} entries`
 }
 
-/** The zone of the computer, in which the fields for times are, as in `Europe/Berlin`. */
+/** Returns the time zone of the computer, which the fields for times use, such as `Europe/Berlin`. */
 export function timeZone(): string {
   return Intl.DateTimeFormat().resolvedOptions().timeZone
 }
 
-/** A moment; with `day` its day alone, the rest where the pointer rests. */
+/** Shows a time. With `day` it shows only the day, and the whole time in the tooltip. */
 export function Time({ at, day }: { at: string; day?: boolean }) {
   const zone = useShownZone()
   const full = momentText(at, zone)
@@ -347,7 +347,7 @@ export function Time({ at, day }: { at: string; day?: boolean }) {
   )
 }
 
-/** Ticks every second, by the service's clock. */
+/** Counts down every second, by the service's clock. */
 export function Countdown({ until, now }: { until: string; now: string }) {
   const [remainingMs, setRemainingMs] = useState(Date.parse(until) - Date.parse(now))
   useEffect(() => {

@@ -1,4 +1,4 @@
-/** The password of the person who is signed in: chosen after an invitation, or changed. */
+/** The page on which the signed-in person chooses a password after an invitation, or changes it. */
 import { useState } from 'preact/hooks'
 import { callOperator } from './api.js'
 import { Card, PasswordField, Problem } from './parts.js'

@@ -1,4 +1,6 @@
-/** The list of people who sign in, on the page of a tenant's people and on that of the operators: rows, dialogs, and the form that adds one. */
+/**
+ * The list of people who sign in, on the page of a tenant's people and on that of the operators: rows, dialogs, and the form that adds one.
+ */
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import type { OperatorView, PersonRole } from '../contract.js'

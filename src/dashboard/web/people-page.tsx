@@ -1,4 +1,4 @@
-/** Who signs in for a tenant: people with names and roles, whom an admin invites by a link. */
+/** The page of the people who sign in for a tenant, with names and roles. An admin invites them by a link. */
 import type { InvitedPerson, PersonView } from '../contract.js'
 import { callTenant, tenantAddress } from './api.js'
 import { Empty, type Revealed } from './parts.js'
@@ -58,6 +58,6 @@ function revealed({ person: { name }, sign_in_link }: InvitedPerson): Revealed {
     label: `Link for ${name}`,
     value: sign_in_link,
     hint: `Give it to ${name} over a way that nobody else reads. It works once, within a day.`,
-    beside: [['Name', name]],
+    details: [['Name', name]],
   }
 }

@@ -21,7 +21,7 @@ export function LastSignIn({ last_sign_in_at: at, last_sign_in_by: by }: Operato
   )
 }
 
-/** Form for somebody who is to sign in under a name. */
+/** The form that adds a person who signs in under a name. */
 export function AddPersonCard(props: {
   title: string
   hint: string

@@ -1,4 +1,4 @@
-/** A photo with the face that was found in it. */
+/** Shows a photo with the face that was found in it. */
 import { useState } from 'preact/hooks'
 import type { Inspection } from '../contract.js'
 
@@ -32,7 +32,7 @@ export function dataUrl(file: Blob): Promise<string> {
   })
 }
 
-/** What the API takes of a data URL. */
+/** Returns the base64 of a data URL, which is the part that the API takes. */
 export function base64Of(url: string): string {
   return url.slice(url.indexOf(',') + 1)
 }

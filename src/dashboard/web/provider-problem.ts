@@ -1,4 +1,4 @@
-/** Why a sign-in by the provider failed, in words for whoever tried it. */
+/** Explains in words why a sign-in by the provider failed. */
 import { PROVIDER_PROBLEMS, PROVIDER_SIGN_IN, type ProviderProblem } from '../contract.js'
 
 const TEXTS: Record<ProviderProblem, string> = {
@@ -18,7 +18,7 @@ const REQUEST_ID = /^[0-9a-f-]{36}$/
 
 export const isProviderProblem = (route: string[]) => route[0] === PROVIDER_SIGN_IN
 
-/** Null where the address says nothing of one. Nothing of the address is shown but a request id. */
+/** Returns the explanation, or null when the address names no failure. Of the address, only the request id is shown. */
 export function providerProblem(route: string[]): string | null {
   if (!isProviderProblem(route)) return null
   const problem = PROVIDER_PROBLEMS.find((known) => known === route[1]) ?? 'internal_error'

@@ -1,4 +1,4 @@
-/** The receipt of an erasure, to be kept. */
+/** Shows the receipt of an erasure, for the records of the tenant. */
 import { Card, CopyButton, type Fact, Facts } from './parts.js'
 
 export function ReceiptCard({ receipt, rows }: { receipt: object; rows: Fact[] }) {

@@ -1,4 +1,6 @@
-/** Enrolments that ask before they replace a reference: the first call does not replace, and the second is made when the person agrees. */
+/**
+ * Enrolment that asks before it replaces a reference: the first call does not replace, and the second one follows when the person agrees.
+ */
 import { useState } from 'preact/hooks'
 import type { TriedCall } from '../contract.js'
 import { Confirm } from './parts.js'
@@ -8,7 +10,7 @@ type Enrol = (replace: boolean) => Promise<TriedCall>
 export function useReplacing({ apiKey, userId }: { apiKey: string; userId: string }) {
   const [asking, setAsking] = useState<((isAgreed: boolean) => void) | null>(null)
   const isProduction = apiKey.startsWith('svc-prod-')
-  /** @returns the refusal `already_enrolled` where the person does not agree */
+  /** @returns the refusal `already_enrolled` when the person does not agree */
   const enrol = async (call: Enrol): Promise<TriedCall> => {
     const answer = await call(false)
     if (answer.body.code !== 'already_enrolled') return answer

@@ -1,4 +1,4 @@
-/** The request log: what was called lately in either environment, how it ended, and for whom; filters stand in the address. */
+/** The page of the request log: the latest requests in either environment and how they ended. The address holds the filters. */
 import { useState } from 'preact/hooks'
 import {
   AUDIT_OUTCOMES,
@@ -25,7 +25,7 @@ const NAMES = [
   'before',
 ] as const
 type Query = Record<(typeof NAMES)[number], string>
-/** Entries are written up to 2 s after their request. */
+/** Milliseconds between two loads. Entries are written up to 2 s after their request. */
 const REFRESH_MS = 5000
 const ENVIRONMENTS = [
   ['production', 'Production'],
@@ -48,7 +48,7 @@ export function RequestsPage({ tenantId }: { tenantId: string }) {
     tenantAddress(tenantId, 'GET /requests', { ...query, environment } as Query & {
       environment: Environment
     }),
-    // A page of older requests changes no more.
+    // A page of older requests does not change any more.
     query.before ? undefined : REFRESH_MS,
   )
   const pager = usePager(change)

@@ -1,4 +1,4 @@
-/** The second factor of the operator who is signed in: an app that makes codes, and recovery codes. */
+/** The page of the signed-in person's second factor: an authenticator app, and recovery codes. */
 import { useState } from 'preact/hooks'
 import { encode } from 'uqr'
 import { callOperator } from './api.js'
@@ -37,7 +37,7 @@ export function SecondFactorPage(props: { onChanged: () => void }) {
       {recovery && <RecoveryCodes codes={recovery} onDone={() => setRecovery(null)} />}
       <Card
         title="Authenticator app"
-        hint="An app on your phone makes a code of six digits; your sign-in then asks for it beside the password."
+        hint="An app on your phone makes a code of six digits; your sign-in then asks for it as well as the password."
       >
         {session.second_factor === 'enrolled' ? (
           <>
@@ -131,7 +131,7 @@ function RecoveryCodes({ codes, onDone }: { codes: string[]; onDone: () => void 
 
 const QUIET_ZONE = 4
 
-/** Black on white in either theme: many readers take no other. */
+/** Shows a QR code, black on white in either theme, since many scanners read no other. */
 function QrCode({ text }: { text: string }) {
   const { data, size } = encode(text, { border: 0 })
   const path = data.flatMap((row, y) => row.map((isDark, x) => (isDark ? `M${x} ${y}h1v1h-1z` : ''))).join('')

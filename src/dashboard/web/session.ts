@@ -1,4 +1,4 @@
-/** Whose session the pages are shown in, and what it may do: what the API would refuse is not offered. */
+/** The session in which the pages are shown, and its rights: the pages do not offer actions that the API would refuse. */
 import { createContext } from 'preact'
 import { useContext } from 'preact/hooks'
 import type { OperatorRoutes, SessionView, TenantRoutes } from '../contract.js'

@@ -1,4 +1,4 @@
-/** Who is signed in at the dashboard, since when and from where; any session can be ended. */
+/** The pages that list the sessions of the dashboard, with their times and addresses, and that end any of them. */
 import { useState } from 'preact/hooks'
 import type { ListedSession, SessionList } from '../contract.js'
 import { type Address, callOperator, callTenant, operatorAddress, tenantAddress } from './api.js'
@@ -17,7 +17,7 @@ const COLUMNS = [
   { name: 'Actions', isSilent: true },
 ]
 
-/** Page with the sessions of all operators and tenants. */
+/** The page of the sessions of all operators and tenants. */
 export function SessionsPage() {
   const may = useRights().operator
   const self = useSession().person
@@ -33,7 +33,7 @@ export function SessionsPage() {
   )
 }
 
-/** Page with the sessions of one tenant. */
+/** The page of the sessions of one tenant. */
 export function TenantSessionsPage({ tenantId }: { tenantId: string }) {
   const may = useRights().tenant('POST /sessions/end')
   return (
@@ -163,7 +163,7 @@ const SYSTEMS: ReadonlyArray<readonly [RegExp, string]> = [
   [/\bLinux\b/, 'Linux'],
 ]
 
-/** In a few words, from what the browser calls itself; the whole is where the pointer rests. */
+/** Returns the browser and system in a few words, from the header User-Agent. The tooltip shows the whole header. */
 function browserName(agent: string | null): string {
   if (agent === null) return '–'
   const named = (list: typeof BROWSERS) => list.find(([pattern]) => pattern.test(agent))?.[1]

@@ -1,4 +1,4 @@
-/** The way in: by a name and a password, or by the provider. A link needs no form. */
+/** The page for the sign-in by name and password, or by the provider. A login link needs no form. */
 import { useEffect, useState } from 'preact/hooks'
 import type { SessionView } from '../contract.js'
 import { CallError, signIn } from './api.js'

@@ -1,4 +1,4 @@
-/** The signing secret and its rotation: how long both validate, and which of them the backends still hold. */
+/** Shows the signing secret and its rotation: how long both secrets are valid, and which of them the backends still use. */
 import { useState } from 'preact/hooks'
 import type { SigningSecretView, TenantOverview, TrafficView } from '../contract.js'
 import { Badge, Card, Confirm, Countdown, Table, Time } from './parts.js'
@@ -13,7 +13,7 @@ const COLUMNS = [
   { name: 'Last request' },
 ]
 
-/** What the traffic of the last hour says of a secret. */
+/** The use of a secret in the traffic of the last hour. */
 interface Use {
   count: number
   /** Start of the last minute with a request that sent its id. */
@@ -30,7 +30,7 @@ export function SigningSecretCard(props: {
   const { signing_secrets: secrets, now } = tenant
   const previous = secrets.find(({ valid_until }) => valid_until !== null)
   const current = secrets.find(({ valid_until }) => valid_until === null)
-  // During an overlap only what came after the rotation tells who has followed it.
+  // During an overlap, only requests after the rotation show whether the backends use the new secret.
   const since = previous && current ? Date.parse(current.created_at) : 0
   const uses = new Map(secrets.map(({ id }) => [id, useOf(traffic, id, since)]))
   const mayRotate = useRights().tenant('POST /rotate-signing')

@@ -1,4 +1,4 @@
-/** p50, p95 and p99 of every stage in the chosen window; a stage can be chosen for the chart beside. */
+/** Shows p50, p95 and p99 of every stage in the chosen window. The person can choose a stage for the chart. */
 import { STAGES } from '../../verification/stages.js'
 import type { Percentiles } from '../contract.js'
 import { Empty, Table } from './parts.js'

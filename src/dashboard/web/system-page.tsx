@@ -1,4 +1,4 @@
-/** For the operator: the state of engine, models, database and process. */
+/** The operator's page with the state of engine, models, database and process. */
 
 import type { SystemView } from '../contract.js'
 import { operatorAddress } from './api.js'
@@ -220,7 +220,7 @@ function Health({ name, status }: { name: string; status: 'ok' | 'degraded' }) {
 }
 
 const DAY_MS = 86_400_000
-/** As the alert on certificates has it. */
+/** Days before expiry at which a certificate is marked; the alert on certificates has the same limit. */
 const SOON_DAYS = 14
 
 function Expiry({ at, now }: { at: string; now: string }) {

@@ -1,4 +1,4 @@
-/** One tenant, for the operator: its state and contract, and whether it goes on. */
+/** The operator's view of one tenant: its state and contract, suspension and deletion. */
 import { useState } from 'preact/hooks'
 import type { TenantErasureView, TenantOverview, TenantView } from '../contract.js'
 import { callTenant, tenantAddress } from './api.js'
@@ -10,7 +10,7 @@ import { useData } from './use-data.js'
 
 type Asking = 'contract' | 'suspend' | 'resume' | 'delete'
 
-/** @param onChanged the list beside it is not what it was */
+/** @param onChanged called when the list of tenants is out of date */
 export function TenantDetails({ tenant, onChanged }: { tenant: TenantView; onChanged: () => void }) {
   const { id, name } = tenant
   const overview = useData(tenantAddress(id, 'GET /'))

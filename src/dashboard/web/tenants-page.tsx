@@ -1,4 +1,4 @@
-/** For the operator: the tenants, what each is, and links to sign in. */
+/** The operator's page of the tenants, with their state and login links. */
 import { useState } from 'preact/hooks'
 import type { TenantView } from '../contract.js'
 import { callOperator, callTenant, operatorAddress } from './api.js'
@@ -10,7 +10,7 @@ import { useData } from './use-data.js'
 
 const LINK = {
   label: 'Login link',
-  hint: 'Open it, or send it to whoever looks after the tenant: it signs in once, within an hour.',
+  hint: 'Open it, or send it to the person who manages the tenant: it signs in once, within an hour.',
 }
 const NAME = '[A-Za-z0-9][A-Za-z0-9._\\-]*'
 const TONES = { active: 'good', suspended: 'warn', deleted: 'bad' } as const
@@ -48,9 +48,9 @@ export function TenantsPage() {
         {
           label: `Sandbox key of ${name}`,
           value: created.sandbox_key,
-          beside: [['Tenant id (aud)', created.tenant.id]],
+          details: [['Tenant id (aud)', created.tenant.id]],
         },
-        { label: `Signing secret of ${name}`, value: secret, beside: [['Id (kid)', id]] },
+        { label: `Signing secret of ${name}`, value: secret, details: [['Id (kid)', id]] },
         { ...LINK, value: created.login_link },
       ]
     })

@@ -1,4 +1,4 @@
-/** Light or dark: the system's choice until the reader makes one. */
+/** The theme, light or dark: the system's choice until the reader makes one. */
 import { useEffect, useState } from 'preact/hooks'
 
 type Theme = 'light' | 'dark'
@@ -11,11 +11,11 @@ function currentTheme(): Theme {
   return matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light'
 }
 
-/** Shows the theme on this page; what draws by itself learns of it by `useTheme`. */
+/** Applies the theme to the page. Charts, which do not use the style sheet, follow it through `useTheme`. */
 export function applyTheme(): void {
   const theme = currentTheme()
   document.documentElement.dataset.theme = theme
-  // What the renderer of the API reference looks for.
+  // The renderer of the API reference expects this class.
   document.documentElement.classList.toggle('dark-mode', theme === 'dark')
   dispatchEvent(new Event(CHANGE))
 }
@@ -25,7 +25,7 @@ export function toggleTheme(): void {
   applyTheme()
 }
 
-/** Follows the system from now on, as long as the reader makes no choice. */
+/** Follows changes of the system's theme until the reader makes a choice. */
 export function followSystemTheme(): void {
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', applyTheme)
   applyTheme()

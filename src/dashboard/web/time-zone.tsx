@@ -1,4 +1,4 @@
-/** The zone in which times are shown: that of the computer until the reader asks for UTC, as logs and the API have it. */
+/** The time zone in which times are shown: the computer's until the reader chooses UTC, which logs and the API use. */
 import { useEffect, useState } from 'preact/hooks'
 
 type Zone = 'local' | 'utc'
@@ -9,12 +9,12 @@ function currentZone(): Zone {
   return localStorage.getItem(STORAGE) === 'utc' ? 'utc' : 'local'
 }
 
-/** The zone in which times are shown now, as in `Europe/Berlin`. */
+/** Returns the zone in which times are shown now, such as `Europe/Berlin`. */
 export function shownZone(): string {
   return currentZone() === 'utc' ? 'UTC' : Intl.DateTimeFormat().resolvedOptions().timeZone
 }
 
-/** The same; what calls it is drawn again when the reader changes the zone. */
+/** Returns the zone, and draws the calling component again when the reader changes it. */
 export function useShownZone(): string {
   const [zone, setZone] = useState(shownZone)
   useEffect(() => {
@@ -32,7 +32,7 @@ export function TimesButton() {
     localStorage.setItem(STORAGE, currentZone() === 'utc' ? 'local' : 'utc')
     dispatchEvent(new Event(CHANGE))
   }
-  // A computer whose own zone is UTC has nothing to choose.
+  // On a computer whose own zone is UTC there is nothing to choose.
   if (isOnlyUtc) return null
   return (
     <button type="button" class="quiet" onClick={toggle}>
@@ -41,7 +41,7 @@ export function TimesButton() {
   )
 }
 
-/** A moment with 24 hours, such as `2026-11-23 14:05:09 GMT+1`. */
+/** Returns a time in the 24-hour format, such as `2026-11-23 14:05:09 GMT+1`. */
 export function momentText(at: string, zone: string): string {
   const name = new Intl.DateTimeFormat('en', { timeZone: zone, timeZoneName: 'short' })
     .formatToParts(new Date(at))
@@ -49,9 +49,9 @@ export function momentText(at: string, zone: string): string {
   return `${dayText(at, zone)} ${clockText(at, zone)} ${name?.value ?? zone}`
 }
 
-/** The day of a moment, such as `2026-11-23`. */
+/** Returns the day of a time, such as `2026-11-23`. */
 export function dayText(at: string, zone: string): string {
-  // Swedish writes days as ISO 8601 does.
+  // The Swedish locale writes days as ISO 8601 does.
   return new Intl.DateTimeFormat('sv', { timeZone: zone, dateStyle: 'short' }).format(new Date(at))
 }
 

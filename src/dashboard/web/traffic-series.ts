@@ -1,4 +1,4 @@
-/** From the steps of a window to what the charts draw. */
+/** Converts the steps of a window into the series of the charts. */
 import type { CallKind } from '../../api/call-kinds.js'
 import type { Environment, TrafficSlot, TrafficView } from '../contract.js'
 import type { Series } from './chart.js'
@@ -12,7 +12,7 @@ export function sum(slots: TrafficSlot[], environment: Environment): Total {
   return total
 }
 
-/** Steps without requests are zeros for counts and gaps for latencies. */
+/** Returns the series over time. A step without requests is a zero for counts and a gap for latencies. */
 export function timeline(
   { now, step_ms, span_ms, slots }: TrafficView,
   { environment, kind, stage }: { environment: Environment; kind: CallKind; stage: string },
@@ -43,7 +43,7 @@ export function timeline(
   const latency: Series[] = [
     { label: 'p50', colour: '--chart-1', draw: 'line', values: percentile(0) },
     { label: 'p95', colour: '--chart-2', draw: 'line', values: percentile(1) },
-    // In dashes, and in front: where it lies on p95, both are seen.
+    // p99 is drawn dashed and last, so that both lines stay visible where it lies on p95.
     { label: 'p99', colour: '--chart-3', draw: 'dashes', values: percentile(2) },
   ]
   return { x: steps.map((at) => at / 1000), requests, verdicts, latency }

@@ -1,4 +1,4 @@
-/** What is tried, and as whom. */
+/** The key and the user with which the page "Try it" calls the API. */
 export interface Trial {
   tenantId: string
   operation: 'enroll' | 'verify'
@@ -6,11 +6,11 @@ export interface Trial {
   userId: string
 }
 
-/** A sentence that asks for the missing field; null where nothing is missing. */
+/** Returns a sentence that asks for the missing field, or null when none is missing. */
 export function missingText({ apiKey, userId }: Trial): string | null {
   if (!apiKey) return 'Type an API key above first.'
   return userId ? null : 'Type a user id above first.'
 }
 
-/** What a verdict that is tried is about. */
+/** The action that a tried verdict confirms. */
 export const TRIED_ACTION = { type: 'dashboard_try' }

@@ -1,4 +1,4 @@
-/** What the service answered to a tried photo: verdict, score, timings, signature and JWT. */
+/** Shows the service's answer to a tried photo: verdict, score, timings, signature and JWT. */
 import type { Static } from 'typebox'
 import type { liveness } from '../../api/schemas.js'
 import { messagesIn } from '../../capture/capture-texts.js'
@@ -51,7 +51,7 @@ const row = (name: string, value: unknown): Fact[] => (value ? [[name, String(va
 
 type Liveness = Static<typeof liveness>
 
-/** Never a bare "live": by which methods, and what the approval is called for it. */
+/** Names the methods that checked liveness and the `acr` of the approval, instead of only "live". */
 function livenessRows(liveness: Liveness | undefined, claims: unknown): Fact[] {
   if (!liveness) return []
   const { checked, passed, methods, score } = liveness
@@ -62,10 +62,10 @@ function livenessRows(liveness: Liveness | undefined, claims: unknown): Fact[] {
   return [['Liveness', said.join(', ')], ...row('acr', (claims as { acr?: string } | undefined)?.acr)]
 }
 
-/** What the capture component says to each code. */
+/** The capture component's text for each code. */
 const TEXTS: Record<string, string> = messagesIn('en')
 
-/** What a page may show: what the person can do better. */
+/** Returns the advice to the person, which a page may show. */
 function forThePerson({ liveness, details }: TriedCall['body']): string {
   const { guidance } = (liveness ?? {}) as Partial<Liveness>
   const found = (details ?? []) as ErrorDetail[]
@@ -74,7 +74,7 @@ function forThePerson({ liveness, details }: TriedCall['body']): string {
   return [...ofVerdict, ...ofPhotos].join(' ')
 }
 
-/** What no page may show: it would tell an attacker what to mend. */
+/** Returns the reasons for the backend, which no page may show: they would tell an attacker what to improve. */
 function forTheBackend({ liveness, reason, details }: TriedCall['body']): string {
   const { findings = [] } = (liveness ?? {}) as Partial<Liveness>
   const issues = ((details ?? []) as ErrorDetail[]).map(({ path, issue }) => `${path} ${issue}`)
@@ -101,7 +101,7 @@ function Score({ score, threshold, fmr }: { score: number; threshold: number; fm
   )
 }
 
-/** `Server-Timing: decode;dur=5.1, …` as a row of stages. */
+/** Shows the header `Server-Timing: decode;dur=5.1, …` as a row of stages. */
 function Timings({ header }: { header: string }) {
   const stages = [...header.matchAll(/(\w+);dur=([\d.]+)/g)]
   const total = stages.reduce((sum, [, , ms]) => sum + Number(ms), 0)

@@ -1,4 +1,4 @@
-/** A challenge: asked for when the camera shows a picture, and its frames sent as soon as they are there. */
+/** Tries a challenge: requests it when the camera shows a picture, and sends the frames as soon as they are taken. */
 import { useRef, useState } from 'preact/hooks'
 import type {
   CaptureChallenge,
@@ -17,11 +17,11 @@ import { missingText, TRIED_ACTION, type Trial } from './trial.js'
 import { AnswerView } from './try-answer.js'
 import { useAction } from './use-action.js'
 
-/** `modes` of the challenge, by what the page calls it. */
+/** `modes` of the challenge, by their name on the page. */
 const MOVEMENTS = {
   'Turns and nods': ['turn', 'nod'],
-  'Turns alone': ['turn'],
-  'Nods alone': ['nod'],
+  'Only turns': ['turn'],
+  'Only nods': ['nod'],
   'No movement': [],
 } as const
 type Movements = keyof typeof MOVEMENTS

@@ -1,4 +1,4 @@
-/** Try it: photos, or the frames of a challenge, through enroll and verify, with all that the service made of them. */
+/** The page "Try it": sends photos or the frames of a challenge to enroll and verify, and shows the whole answer. */
 import { useState } from 'preact/hooks'
 import { Badge, Card, Segments } from './parts.js'
 import type { Trial } from './trial.js'
@@ -28,7 +28,7 @@ export function TryPage({ tenantId, keysHref }: { tenantId: string; keysHref: st
   const [key, setKey] = useState('')
   const [typed, setTyped] = useState<string | null>(null)
   const isSandbox = key.startsWith('svc-sbx-')
-  // With a key of production every user is somebody: none is named in advance.
+  // No id is suggested for a production key, whose users are real people.
   const userId = typed ?? (isSandbox ? 'ada' : '')
   const isProduction = key.startsWith('svc-prod-')
   return (

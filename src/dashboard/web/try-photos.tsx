@@ -1,4 +1,4 @@
-/** Photos from files or the camera: what the engine sees in each, and the call that is made with them. */
+/** Takes photos from files or the camera, shows the engine's findings on each, and makes the call with them. */
 import { useState } from 'preact/hooks'
 import type { Inspection, TriedCall } from '../contract.js'
 import { callTenant, tryCall } from './api.js'
@@ -11,7 +11,7 @@ import { missingText, TRIED_ACTION, type Trial } from './trial.js'
 import { AnswerView } from './try-answer.js'
 import { useAction } from './use-action.js'
 
-/** The API takes five; three are what misses fewest people for the trouble. */
+/** Most photos of a call; the API accepts no more. */
 const MAX_PHOTOS = { enroll: 5, verify: 1 }
 
 export function TryPhotos(trial: Trial) {

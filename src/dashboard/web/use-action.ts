@@ -1,10 +1,10 @@
-/** Something that is done on demand: what went wrong, and whether it is still under way. */
+/** An action that a person starts, with its error, and whether it is still running. */
 import { useRef, useState } from 'preact/hooks'
 
 export interface Action {
   problem: string | null
   isBusy: boolean
-  /** Never rejects: what goes wrong becomes the problem. */
+  /** Runs the action. Never rejects: the message of an error becomes the problem. */
   run: (work: () => Promise<void>) => Promise<void>
 }
 
@@ -25,14 +25,14 @@ export function useAction(): Action {
     } finally {
       running.current = false
       setBusy(false)
-      // After the page is drawn again.
+      // The focus is restored after the page is drawn again.
       setTimeout(() => giveBackFocus(focused))
     }
   }
   return { problem, isBusy, run }
 }
 
-/** A button that is disabled while it works loses the focus: it gets it back, or the page does where the button is gone. */
+/** Returns the focus to a button that lost it by being disabled meanwhile, or to the page when the button is gone. */
 function giveBackFocus(focused: Element | null): void {
   if (document.activeElement !== document.body || focused === null || focused === document.body) return
   const heir = focused.isConnected ? focused : document.getElementById('main')

@@ -1,9 +1,11 @@
-/** Data that is fetched when a page opens, again on demand, and in an interval where it should stay fresh. */
+/** Loads the data of a page: when it opens, on demand, and at an interval if one is given. */
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
 import { type Address, get } from './api.js'
 
 export interface Data<T> {
-  /** Of the last answer; that of another address stays until the new one is there, so that nothing jumps. */
+  /**
+   * Value of the last answer. After a change of address, the old value stays until the new one is there, so that the page does not jump.
+   */
   value: T | null
   error: string | null
   reload: () => void
@@ -12,7 +14,7 @@ export interface Data<T> {
 export function useData<T>(address: Address<T>, refreshMs?: number): Data<T> {
   const [value, setValue] = useState<T | null>(null)
   const [error, setError] = useState<string | null>(null)
-  // An answer that comes late must not take the place of one to a later question.
+  // A late answer must not replace the answer to a later question.
   const asked = useRef(0)
   const ask = useCallback(
     (isBackground: boolean) => {

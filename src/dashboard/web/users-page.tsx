@@ -1,4 +1,4 @@
-/** A user by id: whether enrolled, whether locked out, unlocked at request, and the right to erasure with its receipt. */
+/** The page that looks up a user by id: the enrolment, the lockout with a button that ends it, and the erasure with its receipt. */
 import { useState } from 'preact/hooks'
 import type { Environment, ErasureView, UserView } from '../contract.js'
 import { callTenant } from './api.js'
@@ -7,7 +7,7 @@ import { ReceiptCard } from './receipt-card.js'
 import { useRights } from './session.js'
 import { useAction } from './use-action.js'
 
-/** Of the user who was asked for; null where there is none. */
+/** The user in each environment, or null when there is none. */
 interface Found {
   userId: string
   environment: Environment
@@ -117,7 +117,7 @@ export function UsersPage({ tenantId }: { tenantId: string }) {
       {receipt && <ReceiptCard receipt={receipt} rows={receiptFacts(receipt)} />}
       {asking && (
         <Confirm
-          // Isolating characters: whatever the id holds, it moves nothing else of the question.
+          // Isolating characters keep the id's direction of writing from changing the rest of the question.
           title={`Erase \u2068${asking.userId}\u2069?`}
           confirm="Erase for ever"
           isDanger
@@ -134,7 +134,7 @@ export function UsersPage({ tenantId }: { tenantId: string }) {
   )
 }
 
-/** @param props.onUnlock, onErase null for those who may not */
+/** @param props.onUnlock, onErase null for a person without the right */
 function UserCard(props: {
   user: UserView
   isBusy: boolean

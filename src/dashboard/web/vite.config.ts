@@ -5,13 +5,13 @@ export default defineConfig({
   build: {
     outDir: '../../../dist/src/dashboard/web',
     emptyOutDir: true,
-    // The content policy lets nothing run or show that is not a file of its own.
+    // The content policy allows only scripts, styles and pictures that are files of their own.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     chunkSizeWarningLimit: 2000,
     rolldownOptions: {
       input: [`${import.meta.dirname}/index.html`, `${import.meta.dirname}/docs.html`],
-      // How long its plugins took says nothing to whoever builds the service.
+      // The timings of the bundler's plugins do not help anyone who builds the service.
       checks: { pluginTimings: false },
     },
   },

@@ -1,4 +1,4 @@
-/** The button that sends a test to a webhook, and what came of it, beside the button. */
+/** The button that sends a test to a webhook, and the result next to it. */
 import { useState } from 'preact/hooks'
 import type { DeliveryView, WebhookView } from '../contract.js'
 import { callTenant, get, tenantAddress } from './api.js'
@@ -6,7 +6,7 @@ import { Badge } from './parts.js'
 import { useAction } from './use-action.js'
 
 const ASK_AGAIN_MS = 500
-/** The service gives an endpoint 10 s for its answer, and looks for what is due every second. */
+/** Longest wait for the result: an endpoint has 10 s to answer, and the service looks for due deliveries every second. */
 const MAX_WAIT_MS = 15_000
 
 type Result = DeliveryView | 'waits' | null
@@ -45,7 +45,7 @@ function Outcome({ result }: { result: Result }) {
   )
 }
 
-/** @returns null where the test was not tried in time, since the endpoint has older deliveries to take */
+/** @returns null when the test was not sent in time because older deliveries to the endpoint come first */
 async function outcomeOf(tenantId: string, id: string): Promise<DeliveryView | null> {
   for (const end = performance.now() + MAX_WAIT_MS; performance.now() < end; ) {
     await new Promise((resolve) => setTimeout(resolve, ASK_AGAIN_MS))

@@ -1,4 +1,4 @@
-/** A tenant's webhooks: where they lead, a new one for the operator, and what became of each delivery. */
+/** The page of a tenant's webhooks and their deliveries. Only the operator can add a webhook. */
 import { useState } from 'preact/hooks'
 import type { Environment, WebhookList, WebhookView } from '../contract.js'
 import { callTenant, tenantAddress } from './api.js'
@@ -25,7 +25,7 @@ export function WebhooksPage({ tenantId }: { tenantId: string }) {
   const [removing, setRemoving] = useState<WebhookView | null>(null)
   const { problem, run } = useAction()
   if (!list.value) return <Waiting data={list} />
-  const { webhooks, is_held, most_webhooks } = list.value
+  const { webhooks, is_held, max_webhooks } = list.value
   const change = (work: () => Promise<unknown>) =>
     run(async () => {
       await work()
@@ -50,8 +50,8 @@ export function WebhooksPage({ tenantId }: { tenantId: string }) {
         {webhooks.length === 0 ? (
           <Empty title="No webhooks yet">
             {may('POST /webhooks')
-              ? 'Your backend is told of enrolments, lockouts and erasures at an address that you add below.'
-              : 'The operator of this service adds the address at which your backend is told.'}
+              ? 'The service reports enrolments, lockouts and erasures to an address of your backend that you add below.'
+              : 'The operator of this service adds the address of your backend to which events are sent.'}
           </Empty>
         ) : (
           <Table
@@ -90,7 +90,7 @@ export function WebhooksPage({ tenantId }: { tenantId: string }) {
           />
         )}
       </Card>
-      {may('POST /webhooks') && webhooks.length < most_webhooks && (
+      {may('POST /webhooks') && webhooks.length < max_webhooks && (
         <CreateCard tenantId={tenantId} list={list.value} onCreated={list.reload} />
       )}
       <DeliveriesCard tenantId={tenantId} webhooks={webhooks} onChange={list.reload} />
@@ -103,7 +103,7 @@ export function WebhooksPage({ tenantId }: { tenantId: string }) {
           onConfirm={() => remove(removing)}
         >
           <p>
-            <code>{removing.url}</code> is told of nothing more, and its deliveries are forgotten
+            <code>{removing.url}</code> receives no more events, and its deliveries are deleted
             {removing.waiting > 0 && `, ${removing.waiting.toLocaleString()} that wait included`}.
           </p>
         </Confirm>
@@ -112,7 +112,7 @@ export function WebhooksPage({ tenantId }: { tenantId: string }) {
   )
 }
 
-/** Whether the endpoint takes what it is sent, and since when it did or did not. */
+/** Shows whether the endpoint accepts deliveries, and since when. */
 function Health({ webhook }: { webhook: WebhookView }) {
   const { health, failures, last_success_at, last_failure_at, last_failure } = webhook
   if (health === 'untried') return <Badge tone="plain">nothing sent yet</Badge>
@@ -161,7 +161,7 @@ function CreateCard(props: { tenantId: string; list: WebhookList; onCreated: () 
   return (
     <Card
       title="New webhook"
-      hint="An https address; http to this machine alone. Redirects are not followed."
+      hint="An https address. http is allowed only to this machine. Redirects are not followed."
     >
       <form
         onSubmit={(event) => {

@@ -1,6 +1,6 @@
-/** Numbers of an action: which of them every reader takes for the same number. */
+/** Decides which numbers of an action every JSON parser reads as the same number. */
 
-/** Numbers of so few digits are exact in every reader: no exponent, no fraction. */
+/** Integers of at most 15 digits, without exponent or fraction, are exact in every parser. */
 const SHORT_INTEGER = /^-?\d{1,15}$/
 const NUMBER = /^-?(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/
 const AS_STRING = 'send it as a string'
@@ -21,11 +21,11 @@ export function inexactNumberIssue(text: string): string | null {
   return null
 }
 
-/** The exact value without its sign, in one form: digits without zeros around them, and the power of ten of the last one. */
+/** Writes the exact value without its sign in one form: digits without outer zeros, and the power of ten of the last digit. */
 function decimalOf(text: string): string {
   const [, whole = '', fraction = '', exponent = '0'] = NUMBER.exec(text) ?? []
   const digits = whole + fraction
-  // By hand: a regular expression for the zeros at the end takes quadratic time where a digit follows many zeros.
+  // A loop, since a regular expression for trailing zeros takes quadratic time where a digit follows many zeros.
   let start = 0
   let end = digits.length
   while (digits[start] === '0') start++

@@ -1,10 +1,15 @@
-/** From body bytes and query to the endpoint's validated input, with every refusal coded and pointing at its field. */
+/** Parses and validates body and query of a request. Every refusal has a code and names its field. */
 import { isUtf8 } from 'node:buffer'
 import type { TSchema } from 'typebox'
 import { Compile, type Validator } from 'typebox/compile'
 import type { EndpointDescription } from '../../api/endpoint.js'
 import { DomainError, type ErrorDetail } from '../../lib/domain-error.js'
-import { type ParameterParser, type Parameters, parameterParser, parametersSchema } from '../parameters.js'
+import {
+  type ParameterParser,
+  type Parameters,
+  parameterParser,
+  parametersSchema,
+} from '../routing/parameters.js'
 import { memberIssue } from './json-members.js'
 import { cutLongStrings, cutNumber, putBackText } from './long-strings.js'
 import { describeErrors } from './schema-issues.js'
@@ -20,9 +25,9 @@ export type InputParser = (
 type InputDescription = Pick<EndpointDescription, 'body' | 'bodyOptional' | 'query' | 'pathParameters'>
 
 /**
- * What may be left of a body once its long strings are cut out. Parser, scan of names and schema take up to a microsecond for two
- * bytes of it, while nobody else is served. An action of 4096 bytes in canonical form, a user id and a nonce take 29 KB at
- * most, every character escaped.
+ * Most bytes of a body without its long strings. Parser, scan of names and schema take up to a microsecond for two bytes, during which
+ * no other request is served. An action of 4096 bytes in canonical form, a user id and a nonce take at most 29 KB with every
+ * character escaped.
  */
 export const MAX_JSON_BYTES = 32_768
 
@@ -48,7 +53,7 @@ export function inputParser(endpoint: InputDescription): InputParser {
   }
 }
 
-/** The input is what path and query say, and undefined where they have nothing to say. A body is not looked at. */
+/** Parses the parameters of path and query; undefined where the endpoint has none. A body is ignored. */
 function bodilessParser(endpoint: InputDescription, parseParameters: ParameterParser): InputParser {
   const schema = parametersSchema(endpoint)
   const validator = schema && Compile(schema)
@@ -60,11 +65,11 @@ function bodilessParser(endpoint: InputDescription, parseParameters: ParameterPa
   }
 }
 
-/** Where a field of base64 is: names of members, and `ITEMS` for every item of a list. */
+/** Path of a base64 field: names of members, and `ITEMS` for every item of a list. */
 type BinaryPath = Array<string | typeof ITEMS>
 const ITEMS = Symbol('items')
 
-/** The only fields whose long strings stay bytes. */
+/** Paths of the base64 fields: only their long strings stay bytes. */
 function base64Paths(schema: TSchema): BinaryPath[] {
   const { properties, items, contentEncoding } = schema as {
     properties?: Record<string, TSchema>
@@ -86,14 +91,14 @@ function assertJsonType(contentType: string | undefined): void {
   if (type !== 'application/json' || foreign) throw new DomainError('unsupported_media_type')
 }
 
-/** The document, with marks in the base64 fields where `cuts` holds their bytes. */
+/** Parses the document. Base64 fields whose bytes are in `cuts` hold marks. */
 function parseJson(body: Buffer, binaryPaths: BinaryPath[]): { value: unknown; cuts: Buffer[] } {
   if (!isUtf8(body)) throw new DomainError('malformed_json')
   if (binaryPaths.length > 0) return parseBinary(body, binaryPaths)
   return { value: parseWhole(body.toString('utf8')), cuts: [] }
 }
 
-/** Cuts out the base64. A long string that stands where none belongs is text again: the schema shall see it as it is. */
+/** Cuts out the base64. A long string in any other field becomes text again, so that the schema sees it as it is. */
 function parseBinary(body: Buffer, binaryPaths: BinaryPath[]): { value: unknown; cuts: Buffer[] } {
   const cut = cutLongStrings(body, MAX_JSON_BYTES)
   if (!cut) throw tooMuchJson()
@@ -112,7 +117,9 @@ function parseBinary(body: Buffer, binaryPaths: BinaryPath[]): { value: unknown;
 
 function tooMuchJson(): DomainError {
   return new DomainError('invalid_request', {
-    details: [{ path: 'body', issue: `holds more than ${MAX_JSON_BYTES / 1024} KiB beside its images` }],
+    details: [
+      { path: 'body', issue: `holds more than ${MAX_JSON_BYTES / 1024} KiB in addition to its images` },
+    ],
   })
 }
 
@@ -131,12 +138,12 @@ function parseText(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    // The parser's message may quote the body, so it goes no further.
+    // The parser's message is dropped, since it may quote the body.
     throw new DomainError('malformed_json')
   }
 }
 
-/** What stands in the base64 fields. */
+/** The values of the base64 fields. */
 function binaryItems(value: unknown, paths: BinaryPath[]): unknown[] {
   const items: unknown[] = []
   for (const path of paths)
@@ -151,7 +158,7 @@ function putBack(input: unknown, paths: BinaryPath[], cuts: Buffer[]): void {
   for (const path of paths) replaceAt(input, path, (item) => cuts[cutNumber(item) ?? -1] ?? item)
 }
 
-/** Where the path leads nowhere, as in a body that its schema has not passed yet, nothing happens. */
+/** Replaces the items at the path. Nothing happens where the path does not exist, as in a body that is not validated yet. */
 function replaceAt(value: unknown, [name, ...rest]: BinaryPath, replace: (item: unknown) => unknown): void {
   if (typeof value !== 'object' || value === null || name === undefined) return
   const keys = name === ITEMS ? (Array.isArray(value) ? [...value.keys()] : []) : name in value ? [name] : []
@@ -161,7 +168,7 @@ function replaceAt(value: unknown, [name, ...rest]: BinaryPath, replace: (item: 
     else members[key] = replace(members[key])
 }
 
-/** A parameter may stand in body or query; in both, it must say the same. */
+/** A parameter may be in the body or the query; where it is in both, the values must be equal. */
 function mergeQuery(body: unknown, query: Parameters): unknown {
   const isObject = typeof body === 'object' && body !== null && !Array.isArray(body)
   if (Object.keys(query).length === 0 || !isObject) return body
@@ -180,11 +187,11 @@ function assertValid(validator: Validator, schema: TSchema, input: unknown): voi
   if (details.length > 0) throw new DomainError('invalid_request', { details })
 }
 
-/** A lone surrogate has no UTF-8 form: two different user ids would become one. */
+/** A lone surrogate has no UTF-8 form, so that two different user ids would become one. */
 function surrogateIssues(input: unknown): ErrorDetail[] {
   const details: ErrorDetail[] = []
   for (const [name, value] of Object.entries((input ?? {}) as Record<string, unknown>)) {
-    // `images`: base64 is ASCII, which its decoder checks, and far too long to write out again.
+    // Skips `images`: its decoder checks that base64 is ASCII, and it is too long to serialize again.
     if (Array.isArray(value)) continue
     const isWellFormed = typeof value === 'string' ? value.isWellFormed() : holdsNoLoneSurrogate(value)
     if (isWellFormed === null) details.push({ path: name, issue: 'is nested too deeply' })
@@ -193,10 +200,10 @@ function surrogateIssues(input: unknown): ErrorDetail[] {
   return details
 }
 
-/** `JSON.stringify` writes lone surrogates, and only them, as `\udXXX`. Null when it meets the end of the stack. */
+/** `JSON.stringify` writes only lone surrogates as `\udXXX`. @returns null where the value is nested too deeply for the stack */
 function holdsNoLoneSurrogate(value: unknown): boolean | null {
   try {
-    // A backslash that is data stands doubled; what follows it is no escape.
+    // A doubled backslash is data: the characters after it are no escape.
     return !/\\ud[89a-f]/.test(JSON.stringify(value).replaceAll('\\\\', ''))
   } catch {
     return null

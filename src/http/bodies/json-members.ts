@@ -5,9 +5,9 @@
 import type { ErrorDetail } from '../../lib/domain-error.js'
 import { inexactNumberIssue } from './exact-number.js'
 
-/** No request of ours needs more than a few; an action may be any object. */
+/** Requests need only a few levels, but an action may be any object. */
 const MAX_LEVELS = 64
-/** An action of 4096 bytes in canonical form holds 2045 at most; the schema takes several microseconds for each. */
+/** An action of 4096 bytes in canonical form holds at most 2045 values; the schema takes several microseconds for each. */
 const MAX_VALUES = 2100
 const QUOTE = 0x22
 const COMMA = 0x2c
@@ -21,12 +21,12 @@ const DIGIT_0 = 0x30
 const DIGIT_9 = 0x39
 /** The field whose numbers are countersigned. */
 const ACTION = 'action'
-/** A path names what the caller sent, which may be long. */
+/** Most characters of a path in an error: it names what the caller sent, which may be long. */
 const MAX_PATH = 200
 
 /**
  * The first member that different readers would read differently (RFC 8259, section 4), or null.
- * Its path is the outermost field, since what stands deeper is the caller's own and may be long; a number's path is whole.
+ * Its path names the outermost field only, since deeper names are the caller's own and may be long; the path of a number is whole.
  * @param text valid JSON
  */
 export function memberIssue(text: string): ErrorDetail | null {
@@ -62,7 +62,7 @@ export function memberIssue(text: string): ErrorDetail | null {
         const close = closingQuote(text, at)
         if (isNameNext) {
           isNameNext = false
-          // Parsed, because `"user\u005fid"` is the same name as `"user_id"`.
+          // The name is parsed, because `"user\u005fid"` is the same name as `"user_id"`.
           const name: string = JSON.parse(text.slice(at, close + 1))
           if (levels.length === 1) field = name
           const names = levels.at(-1)!

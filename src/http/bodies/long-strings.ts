@@ -1,29 +1,29 @@
-/** Cutting long strings out of JSON before it is parsed: a photo in base64 need not become a string, twice, to be read. */
+/** Cuts long strings out of JSON before it is parsed, so that a photo in base64 is not made into a string twice. */
 import { randomBytes } from 'node:crypto'
 
-/** Shorter strings are not worth it. */
+/** Shorter strings are parsed as they are: cutting them saves no time. */
 const LONG_BYTES = 2048
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
-/** Stands for the nth cut; not to be guessed, so that no caller can write one. */
+/** Prefix of the mark that replaces a cut. It is random, so that no caller can write one. */
 const MARK = `cut:${randomBytes(16).toString('hex')}:`
 
 export interface CutJson {
   /** The document with every long string replaced by a mark. */
   text: string
-  /** What was cut: the bytes between the quotes, escapes included. */
+  /** The bytes between the quotes of each cut string, escapes included. */
   cuts: Buffer[]
-  /** Bytes beside the cuts, their quotes included. */
+  /** Number of bytes outside the cuts, the quotes of the cuts included. */
   leftBytes: number
 }
 
 /**
- * Cuts every string of at least 2 KiB; what it holds is for its reader to judge.
+ * Cuts every string of at least 2 KiB, without looking at its contents.
  * @param body UTF-8
- * @param mostBytes what may be left beside the cuts: all work but one look at each byte is bounded by it
- * @returns null where more is left
+ * @param maxLeftBytes most bytes outside the cuts: all work except one look at each byte is bounded by it
+ * @returns null where more bytes are outside the cuts
  */
-export function cutLongStrings(body: Buffer, mostBytes: number): CutJson | null {
+export function cutLongStrings(body: Buffer, maxLeftBytes: number): CutJson | null {
   if (body.length < LONG_BYTES) return { text: body.toString('utf8'), cuts: [], leftBytes: body.length }
   const cuts: Buffer[] = []
   const parts: string[] = []
@@ -31,11 +31,11 @@ export function cutLongStrings(body: Buffer, mostBytes: number): CutJson | null 
   let left = 0
   for (let at = 0; at < body.length; ) {
     if (body[at] !== QUOTE) {
-      if (++left > mostBytes) return null
+      if (++left > maxLeftBytes) return null
       at++
       continue
     }
-    const close = closingQuote(body, at, mostBytes - left)
+    const close = closingQuote(body, at, maxLeftBytes - left)
     if (close < 0) return null
     if (close - at > LONG_BYTES) {
       parts.push(body.toString('utf8', copied, at + 1), MARK, String(cuts.length))
@@ -43,42 +43,42 @@ export function cutLongStrings(body: Buffer, mostBytes: number): CutJson | null 
       copied = close
       left += 2
     } else left += close + 1 - at
-    if (left > mostBytes) return null
+    if (left > maxLeftBytes) return null
     at = close + 1
   }
   parts.push(body.toString('utf8', copied))
   return { text: parts.join(''), cuts, leftBytes: left }
 }
 
-/** The number of the cut whose mark `value` is. */
+/** The number of the cut that the mark `value` stands for; undefined where it is no mark. */
 export function cutNumber(value: unknown): number | undefined {
   if (typeof value !== 'string' || !value.startsWith(MARK)) return undefined
   return Number(value.slice(MARK.length))
 }
 
-/** The document with these cuts in their places again. */
+/** The document with these cuts back in their places. */
 export function putBackText(
   { text, cuts }: Pick<CutJson, 'text' | 'cuts'>,
   numbers: readonly number[],
 ): string {
   return numbers.reduce(
     (document, number) =>
-      // A function, because `$` has a meaning in a replacement.
+      // A function, because `$` has a meaning in a replacement string.
       document.replace(`"${MARK}${number}"`, () => `"${cuts[number]!.toString('utf8')}"`),
     text,
   )
 }
 
 /**
- * Where the string ends, or the document does; -1 where a backslash stands before a quote and it is too long to be left as it is: nobody
- * cuts it, and a search that stops at each quote would take a second for a few megabytes of them.
+ * Index of the quote that closes the string, or of the end of the document. -1 for a string with escaped quotes that is too long to
+ * stay in the document: a search that stops at each quote would take a second for a few megabytes of them.
  */
-function closingQuote(body: Buffer, open: number, mostBytes: number): number {
+function closingQuote(body: Buffer, open: number, maxLeftBytes: number): number {
   for (let close = body.indexOf(QUOTE, open + 1); close >= 0; close = body.indexOf(QUOTE, close + 1)) {
     let backslashes = 0
-    while (body[close - 1 - backslashes] === BACKSLASH && backslashes <= mostBytes) backslashes++
+    while (body[close - 1 - backslashes] === BACKSLASH && backslashes <= maxLeftBytes) backslashes++
     if (backslashes === 0) return close
-    if (close - open > mostBytes) return -1
+    if (close - open > maxLeftBytes) return -1
     if (backslashes % 2 === 0) return close
   }
   return body.length

@@ -1,4 +1,4 @@
-/** Says in plain sentences what a value lacks of its schema: one for each field, with what the field may be. */
+/** Describes in plain sentences how a value breaks its schema: one for each field, with the values that the field may have. */
 import type { TSchema } from 'typebox'
 import type { Validator } from 'typebox/compile'
 import { DIGITS } from '../../api/schemas.js'
@@ -19,7 +19,7 @@ const TYPES: Readonly<Record<string, string>> = {
 
 type SchemaError = ReturnType<Validator['Errors']>[number]
 
-/** @param schema of the validator, in which the branches of a union are looked up */
+/** @param schema the validator's schema, in which the branches of a union are looked up */
 export function describeErrors(validator: Validator, schema: TSchema, input: unknown): ErrorDetail[] {
   const details = new Map<string, ErrorDetail>()
   const add = (path: string, issue: string) => {
@@ -42,8 +42,8 @@ export function describeErrors(validator: Validator, schema: TSchema, input: unk
       case 'additionalProperties':
         for (const name of error.params.additionalProperties) add(member(name), 'is not a known field')
         break
-      // The schema `false` of an unknown field. The validator stops at eight errors, so that `additionalProperties`,
-      // which names them all, may not come.
+      // An unknown field, whose schema is `false`. The validator stops at eight errors, so that `additionalProperties`, which
+      // names all unknown fields, may be missing.
       case 'boolean':
         add(path, 'is not a known field')
         break
@@ -88,7 +88,7 @@ function issueOf({ keyword, params }: SchemaError): string {
   }
 }
 
-/** Undefined for an error that no union reports: of the branches' own errors, one sentence says more. */
+/** One sentence for all branches of a union; undefined for an error that is not about a union. */
 function unionIssue({ keyword, schemaPath }: SchemaError, schema: TSchema): string | undefined {
   const inside = schemaPath.lastIndexOf('/anyOf/')
   const isOfBranch = inside >= 0 && (keyword === 'const' || keyword === 'type')
@@ -100,7 +100,7 @@ function unionIssue({ keyword, schemaPath }: SchemaError, schema: TSchema): stri
   return `must be ${branches.map(({ type, const: value }) => (value === undefined ? nameOfType(type) : String(value))).join(' or ')}`
 }
 
-/** @param path as the validator tells it, such as `#/properties/locale` */
+/** @param path in the form of the validator, such as `#/properties/locale` */
 function nodeAt(schema: TSchema, path: string): Record<string, unknown> {
   const names = path.split('/').slice(1)
   return names.reduce<Record<string, unknown>>(

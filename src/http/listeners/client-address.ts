@@ -1,4 +1,4 @@
-/** Where a request comes from when proxies stand in between: they are believed only where the operator has named them. */
+/** Finds the address of a caller behind proxies. `X-Forwarded-For` counts only from proxies that the operator trusts. */
 import { isIP } from 'node:net'
 import { AddressSet } from '../../tenants/address-set.js'
 import type { IncomingRequest } from './listener.js'
@@ -13,8 +13,7 @@ export class ClientAddresses {
   }
 
   /**
-   * The address nearest to us that is not of a trusted proxy. What stands further left in X-Forwarded-For is whatever the
-   * caller wrote there.
+   * The last address that does not belong to a trusted proxy. The caller can write anything further left into X-Forwarded-For.
    */
   of({ remoteAddress, headers }: Pick<IncomingRequest, 'remoteAddress' | 'headers'>): string {
     let address = remoteAddress
@@ -28,7 +27,7 @@ export class ClientAddresses {
   }
 }
 
-/** Some proxies add it: `192.0.2.1:4711`, `[2001:db8::1]:4711`. */
+/** Removes the port that some proxies add: `192.0.2.1:4711`, `[2001:db8::1]:4711`. */
 function withoutPort(hop: string): string {
   return /^\[(.+)\](?::\d+)?$/.exec(hop)?.[1] ?? /^([\d.]+):\d+$/.exec(hop)?.[1] ?? hop
 }

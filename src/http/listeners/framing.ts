@@ -1,8 +1,8 @@
-/** The rules for headers on either transport: what frames a message must be said once and clearly, or nothing of it is served. */
+/** The rules for headers on both transports: a request whose length or host is ambiguous is not served. */
 
 export type RequestHeaders = Readonly<Record<string, string | undefined>>
 
-/** Headers that frame the message: where a proxy and the parser look at different ones of a name, a second one smuggles. */
+/** Headers that frame the message. A proxy and the parser may each use another one of two: that is how requests are smuggled. */
 const FRAMING = new Set(['content-length', 'transfer-encoding', 'host'])
 
 /**
@@ -24,21 +24,21 @@ export function readHeaders(
   const length = headers['content-length']
   if (encoding !== undefined && (encoding.toLowerCase() !== 'chunked' || length !== undefined))
     ambiguous = true
-  // An empty one counts as none for a parser, and need not for a proxy in front.
+  // An empty length counts as none for the parser, and may not for a proxy in front.
   if (length === '') ambiguous = true
   if (headers.host === undefined) ambiguous = true
   return ambiguous ? null : headers
 }
 
 /**
- * Whether the connection ends with this request: uWebSockets.js parses chunk sizes laxly, and what follows such a body may not
- * be where a proxy in front believes it to be. The same on either transport, so that a proxy finds no difference.
+ * Whether the connection ends with this request. uWebSockets.js parses chunk sizes laxly, so that the request after a chunked body may
+ * begin elsewhere than a proxy in front believes. Both transports follow the rule, so that a proxy finds no difference.
  */
 export function isLastOfConnection(headers: RequestHeaders): boolean {
   return headers['transfer-encoding'] !== undefined
 }
 
-/** Header values go out as they are: a line break in one would let it inject another. */
+/** Removes line breaks from a header value, which could inject another header. */
 export function oneLine(value: string): string {
   return /[\0-\x08\x0a-\x1f\x7f]/.test(value) ? value.replace(/[\0-\x08\x0a-\x1f\x7f]+/g, ' ') : value
 }

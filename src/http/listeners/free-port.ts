@@ -1,11 +1,11 @@
-/** Whether an address can be had alone. */
+/** Checks that no other process listens at an address. */
 import { type AddressInfo, createServer } from 'node:net'
 import type { ListenAddress } from '../../config/config.js'
 import { addressError } from './listener.js'
 
 /**
- * A plain bind without SO_REUSEPORT fails when anybody else listens there.
- * @returns the ports, chosen by the system for 0, each another one
+ * Binds each address without SO_REUSEPORT, which fails where another process listens there.
+ * @returns the ports; for port 0, a different one for each address, chosen by the system
  * @throws ListenError
  */
 export async function freePorts(addresses: readonly ListenAddress[]): Promise<number[]> {

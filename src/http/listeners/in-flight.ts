@@ -13,7 +13,7 @@ export class InFlight {
     this.count--
   }
 
-  /** Resolves when nothing is under way, or `patienceMs` have passed. */
+  /** Resolves when no request is under way, or when `patienceMs` have passed. */
   async drained(patienceMs: number): Promise<void> {
     const giveUpAt = performance.now() + patienceMs
     while (this.count > 0 && performance.now() < giveUpAt)

@@ -1,35 +1,35 @@
 /**
- * How long the rest of a body is read and dropped whose request is refused. A socket that is closed with unread bytes is reset by
- * the system, and the answer is lost with it; ordinary clients send their whole body before they read the answer.
+ * Reads and drops the rest of a body whose request is refused, within bounds. The system resets a socket that is closed with unread
+ * bytes, and the answer is lost with it; ordinary clients send their whole body before they read the answer.
  */
 
-/** The bounds keep out those who send for ever. */
+/** Bounds against callers that send for ever. */
 export const LINGER = Object.freeze({
-  /** Time that the rest of a body may take: as much as a body that is wanted has by default. */
+  /** Time that the rest of a body may take: the default deadline of a body that is read. */
   totalMs: 10_000,
-  /** Bytes of the rest that are read: several times the largest body that is taken by default. */
+  /** Bytes of the rest that are read: several times the default limit of a body. */
   bytes: 64 * 1024 * 1024,
-  /** The rest comes at 16 KiB a second at least, or it is waited for no longer. */
+  /** Reading ends where the rest arrives at less than 16 KiB a second. */
   windowMs: 1000,
   windowBytes: 16 * 1024,
-  /** Bodies of one listener that are read in vain at the same time. */
-  atOnce: 256,
+  /** Bodies of one listener whose rest is read at the same time. */
+  maxBodies: 256,
 })
 
-/** `slow`: the sender has stopped, or nearly. `much`: it goes on beyond a bound, or too many do. */
+/** `slow`: the sender has almost stopped. `much`: the sender goes on beyond a bound, or too many bodies are being dropped. */
 export type LingerEnd = 'slow' | 'much'
 
-/** The bodies of one listener that are read in vain. */
-export class LingerRoom {
+/** The bodies of one listener whose rest is being read and dropped. */
+export class LingeringBodies {
   private present = 0
 
   /**
-   * @param receivedBytes how much of the connection has come so far
+   * @param receivedBytes bytes of the connection that have arrived so far
    * @param onOver called once where a bound is reached, and never after `end`
    */
   begin(receivedBytes: () => number, onOver: (why: LingerEnd) => void): Linger {
     const linger = new Linger(receivedBytes, onOver, () => this.present--)
-    if (++this.present > LINGER.atOnce) linger.over('much')
+    if (++this.present > LINGER.maxBodies) linger.over('much')
     return linger
   }
 }
@@ -51,12 +51,12 @@ export class Linger {
     this.timer = setInterval(() => this.nextWindow(), LINGER.windowMs)
   }
 
-  /** More has come. */
+  /** Called when more bytes have arrived. */
   noteBytes(): void {
     if (this.receivedBytes() > this.endBytes) this.over('much')
   }
 
-  /** Nobody waits any more. */
+  /** The rest has arrived, or the connection is gone: stops counting. */
   end(): void {
     if (this.isOver) return
     this.isOver = true

@@ -1,4 +1,4 @@
-/** What the settings allow a caller: bytes, time, connections. */
+/** The bounds of a caller by the settings: bytes, time and connections. */
 import type { Config } from '../../config/config.js'
 import type { ListenerOptions } from './listener.js'
 
@@ -10,7 +10,7 @@ export function listenerBounds(
     maxBodyBytes,
     limits: {
       headMs: httpHeadMs,
-      // The deadline comes first wherever somebody waits for the body, and has a better answer.
+      // Where a handler waits for the body, its deadline passes first and has a better answer.
       requestMs: httpHeadMs + deadlineMs,
       idleMs: httpIdleMs,
       maxConnections: httpConnections,

@@ -1,6 +1,6 @@
 /**
- * What an HTTP listener takes and gives, whichever transport serves it: requests come in bounded and checked, replies go out
- * whole. Knows neither tenants nor biometrics, and importing it loads no transport.
+ * The interface of an HTTP listener over either transport: its requests are bounded and checked, its replies are sent whole.
+ * This file knows neither tenants nor biometrics, and importing it loads no transport.
  */
 
 import type { ListenAddress } from '../../config/config.js'
@@ -12,34 +12,34 @@ import { examineTls, type TlsFiles } from './tls-files.js'
 export interface ClientCertificate {
   /** SHA-256 of the certificate, 64 hexadecimal digits in lower case. */
   fingerprint: string
-  /** Common name of its subject; null where it has none, or several. */
+  /** Common name of the certificate's subject; null where it has none, or several. */
   commonName: string | null
 }
 
 export interface IncomingRequest {
-  /** As sent, in its own case. */
+  /** Method as it was sent, case included. */
   method: string
-  /** Without query, not percent-decoded. */
+  /** Path without query, not percent-decoded. */
   path: string
-  /** Without the question mark. */
+  /** Query without the question mark. */
   query: string
-  /** Lower-case names; a repeated header's values are joined by ", ". */
+  /** Headers by lower-case name; the values of a repeated header are joined by ", ". */
   headers: Readonly<Record<string, string | undefined>>
-  /** IPv4 in dotted form, IPv6 written out in full. */
+  /** Address of the peer: IPv4 in dotted form, IPv6 written out in full. */
   remoteAddress: string
   encrypted: boolean
-  /** Shown by the caller and issued by an authority of the listener; null or undefined where there is none. */
+  /** Certificate that the caller showed and an authority of the listener issued; null or undefined where there is none. */
   clientCertificate?: ClientCertificate | null | undefined
   /**
-   * Set where what arrived is no request that may be served: it is only to be refused, with this. Method and path are then as
-   * far as they were legible, else empty; there are no headers and no body.
+   * The refusal of a request that cannot be served. Method and path then hold what was legible, else they are empty; there are
+   * no headers and no body.
    */
   malformed?: DomainError
   /** Aborted when the caller hangs up before the reply. */
   signal: AbortSignal
   /**
-   * The whole body; empty for none. Its memory is the listener's, which frees it when the handler is done.
-   * @param limitBytes where it is less than the listener's
+   * Reads the whole body, which is empty where there is none. The listener frees its memory when the handler is done.
+   * @param limitBytes largest body of the endpoint, where that is less than the listener's limit
    * @param owner tenant that sends the body: bounds the memory that one tenant's bodies hold
    * @throws DomainError body_too_large, deadline_exceeded, overloaded, malformed_request, request_timeout
    */
@@ -49,11 +49,11 @@ export interface IncomingRequest {
 export interface Reply {
   status: number
   headers: Record<string, string>
-  /** A stream goes out as fast as the caller reads it; when it fails, the connection is cut, so that nobody takes a part for the whole. */
+  /** A stream is sent as fast as the caller reads it. When it fails, the connection is cut, so that no caller takes a part for the whole. */
   body: string | Buffer | AsyncIterable<string>
-  /** Closes the connection after the reply: what still arrives on it is not wanted. */
+  /** Closes the connection after the reply, and drops bytes that still arrive on it. */
   close?: boolean
-  /** Work that the caller need not wait for: runs when the reply is written, or nobody waits for it any more. Must not throw. */
+  /** Work that runs when the reply is written, or when its caller is gone. Must not throw. */
   afterwards?: () => void
 }
 
@@ -65,18 +65,18 @@ export function isWhole(body: Reply['body']): body is WholeReply['body'] {
   return typeof body === 'string' || Buffer.isBuffer(body)
 }
 
-/** To a request whose handler failed without a reply. */
+/** Reply to a request whose handler failed without a reply. */
 export const BARE_FAILURE: WholeReply = { status: 500, headers: {}, body: '', close: true }
 
-/** uWebSockets.js has its own, compiled in: docs/http-edge.md, "Limits of a connection". */
+/** Limits over node:http. Those of uWebSockets.js are compiled in: docs/http-edge.md, "Limits of a connection". */
 export interface ConnectionLimits {
-  /** Time for the head of a request, and for a TLS handshake. */
+  /** Longest time for the head of a request, and for a TLS handshake. */
   headMs: number
-  /** Time for head and body together. */
+  /** Longest time for head and body together. */
   requestMs: number
-  /** Time between two requests. */
+  /** Longest time between two requests. */
   idleMs: number
-  /** Open connections; one more is closed unanswered. */
+  /** Most open connections; one more is closed without an answer. */
   maxConnections: number
 }
 
@@ -89,28 +89,28 @@ export interface ListenerOptions {
   /** Bounds the memory that the bodies of this listener hold together. */
   bodies: BodyQuota
   limits: ConnectionLimits
-  /** Other processes listen at the same address, and it is not asked who. Port 0 is nothing to share. */
+  /** Other processes may listen at the same address. Has no effect with port 0. */
   sharesPort?: boolean | undefined
-  /** Must not throw; when it rejects all the same, the caller gets a bare 500. */
+  /** Answers a request. Where it rejects, which it must not, the caller gets a 500 without body. */
   handler: (request: IncomingRequest) => Promise<Reply>
 }
 
 export interface Listener {
-  /** Where it listens; the port is the real one when 0 was asked for. */
+  /** Address at which it listens, with the port that the system chose for port 0. */
   readonly address: ListenAddress
   readonly encrypted: boolean
   /**
-   * New connections get this certificate; those that are open keep theirs for as long as they last. Only where the listener is
-   * encrypted. @throws ListenError, with everything as it was
+   * Shows this certificate to new connections; open connections keep theirs. Only for an encrypted listener.
+   * @throws ListenError, with nothing changed
    */
   renewCertificate(tls: TlsFiles): Promise<void>
-  /** Takes no more connections; those that are open end with their next answer, or when they have idled. Resolves when none is left. */
+  /** Accepts no more connections; open connections end with their next answer, or when idle. Resolves when none is left. */
   retire(): Promise<void>
-  /** Stops accepting, waits for replies under way (at most `patienceMs`), then closes what is left. */
+  /** Stops accepting connections, waits for replies under way (at most `patienceMs`), then closes the remaining connections. */
   close(patienceMs: number): Promise<void>
 }
 
-/** The address cannot be had, or the certificate or transport not be used; the message names it. */
+/** The listener cannot start: the address is in use, or certificate or transport cannot be used. The message names which. */
 export class ListenError extends CodedError<'cannot_listen'> {
   override readonly name = 'ListenError'
   constructor(message: string, options?: { cause?: unknown }) {
@@ -118,7 +118,7 @@ export class ListenError extends CodedError<'cannot_listen'> {
   }
 }
 
-/** The address cannot be had. */
+/** The address is in use, or does not exist on this machine. */
 export class AddressError extends ListenError {
   constructor(
     message: string,
@@ -128,7 +128,7 @@ export class AddressError extends ListenError {
     super(message, options)
   }
 
-  /** @param variable of the setting that the address comes from */
+  /** @param variable name of the setting that the address comes from */
   named(variable: string): AddressError {
     const message = `${this.message.replace(/\.$/, '')}. The address is set by ${variable}.`
     return new AddressError(message, this.address, { cause: this.cause })
@@ -145,7 +145,7 @@ export function addressError({ host, port }: ListenAddress, cause: NodeJS.ErrnoE
   )
 }
 
-/** In the words of `config check`; what the examination does not see is left to the TLS library. */
+/** Uses the sentences of `config check`, or the message of the TLS library where the check finds nothing. */
 export function certificateError(files: TlsFiles, cause: unknown): ListenError {
   const { problems } = examineTls(files, Date.now())
   const message =

@@ -1,15 +1,15 @@
-/** What node:http's parser could not read, as a request that is only to be refused. */
+/** Turns an error of node:http's parser into a refusal, and finds the start line that the refusal's signature covers. */
 import { DomainError } from '../../lib/domain-error.js'
 
-/** The error that node:http gives with `clientError`. */
+/** Error of node:http's event `clientError`. */
 export interface ParserError extends Error {
   code?: string
-  /** The bytes that were being parsed, and how many of them were. */
+  /** The bytes that the parser was given, and how many of them it had parsed. */
   rawPacket?: Buffer
   bytesParsed?: number
 }
 
-/** How the caller is told, or null where nobody is left to tell: a hang-up, a reset, a failed handshake. */
+/** The refusal to send, or null where no caller is left: after a hang-up, a reset or a failed handshake. */
 export function refusalOf({ code = '' }: ParserError): DomainError | null {
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return new DomainError('request_timeout')
   if (code === 'HPE_HEADER_OVERFLOW') return new DomainError('headers_too_large')
@@ -23,13 +23,13 @@ export interface StartLine {
   target: string
 }
 
-/** Nothing that could be read as one of HTTP/1.1. */
+/** Start line of a request without a legible one. */
 export const ILLEGIBLE: StartLine = { method: '', target: '' }
 const START_LINE = /^(\S{1,32}) (\S{1,8192}) HTTP\/1\.1$/
 
 /**
- * The start line of the request that the parser stumbled in: the last one before that place, since a packet may hold several
- * requests. It is what the signature of the refusal says was asked, so that the caller can check it.
+ * The start line of the request in which the parser failed: the last one before that place, since a packet may hold several
+ * requests. The signature of the refusal covers it, so that the caller can check which request was refused.
  */
 export function startLineOf({ rawPacket, bytesParsed = 0 }: ParserError): StartLine {
   if (!rawPacket) return ILLEGIBLE

@@ -1,51 +1,51 @@
-/** The life of one response of node:http: written once, or aborted by the caller. */
+/** One response of node:http, which is written once or aborted by the caller. */
 import { once } from 'node:events'
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import { oneLine } from './framing.js'
-import type { LingerRoom } from './lingering.js'
+import type { LingeringBodies } from './lingering.js'
 import { isWhole, type Reply, type WholeReply } from './listener.js'
 
 /**
- * A caller who reads nothing of an answer for once to twice as long is cut off: Node begins anew where something was still
- * written. uWebSockets.js does so after some 30 seconds.
+ * A caller who reads nothing of an answer is cut off after once to twice this time: Node restarts its timer where bytes were still
+ * written. uWebSockets.js cuts such callers off after some 30 seconds.
  */
 const STALL_MS = 15_000
-/** How long a caller whose request has come whole may take to close its side after the last answer. */
+/** Time for a caller to close its side after the last answer, once its request has arrived whole. */
 const FAREWELL_MS = 2000
 
 export class NodeExchange {
-  /** Called once, when the reply is written or nobody waits for it any more. */
+  /** Called once, when the reply is written or its caller is gone. */
   onDone: () => void = () => {}
   private state: 'open' | 'replied' | 'aborted' = 'open'
   private isDone = false
   private controller: AbortController | null = null
 
-  /** @param response null where there was no request that node:http could make one for */
+  /** @param response null where node:http has none, because it could not parse the request */
   constructor(
     private readonly socket: Socket,
     private readonly response: ServerResponse | null,
     private readonly headOnly: boolean,
-    private readonly lingerRoom: LingerRoom,
+    private readonly lingering: LingeringBodies,
   ) {
     const closed = () => this.abort()
     if (response) response.once('close', closed)
     else socket.once('close', closed)
   }
 
-  /** Neither answered whole nor given up. */
+  /** True until the reply is written or aborted. */
   get isOpen(): boolean {
     return this.state === 'open'
   }
 
-  /** Made on demand: most requests never look. */
+  /** Made on demand, since most handlers never use it. */
   get signal(): AbortSignal {
     this.controller ??= new AbortController()
     if (this.state === 'aborted') this.controller.abort()
     return this.controller.signal
   }
 
-  /** @param isLast the connection ends with it */
+  /** @param isLast whether the connection ends with this reply */
   reply(reply: Reply, isLast: boolean): void {
     if (!this.isOpen) return
     const { response } = this
@@ -95,7 +95,7 @@ export class NodeExchange {
           if (!response.write(chunk)) await once(response, 'drain', { signal: this.signal })
         }
       } catch {
-        // Aborts the exchange, where it is not what ended the stream.
+        // Aborts the exchange, unless an abort ended the stream.
         this.socket.destroy()
       }
     }
@@ -104,10 +104,10 @@ export class NodeExchange {
     response.end()
   }
 
-  /** Written to the socket itself: ServerResponse would close it with the answer, unread bytes or not. */
+  /** Writes to the socket itself, since ServerResponse would close it with the answer, unread bytes or not. */
   private close(status: number, headers: Reply['headers'], body: WholeReply['body']): void {
     const { socket, response } = this
-    // What of the body nobody has asked for must not stay in the socket.
+    // Bytes of a body that no handler asked for must not stay in the socket.
     response?.req.resume()
     const lines = Object.entries({
       ...encoded(headers),
@@ -124,14 +124,14 @@ export class NodeExchange {
     socket.write(`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${lines.join('')}\r\n`, 'latin1')
     socket.end(this.headOnly ? '' : body, () => {
       this.done()
-      if (response && !response.req.complete) awaitRest(response.req, this.lingerRoom, farewell)
+      if (response && !response.req.complete) awaitRest(response.req, this.lingering, farewell)
       else farewell()
     })
     socket.uncork()
   }
 }
 
-/** Node writes headers in Latin-1 and refuses what that has not; like this the bytes are those of UTF-8. */
+/** Node writes headers in Latin-1 and refuses other characters: UTF-8 bytes read as Latin-1 go out unchanged. */
 function encoded(headers: Record<string, string>): Record<string, string> {
   const values: Record<string, string> = {}
   for (const name in headers) {
@@ -142,11 +142,11 @@ function encoded(headers: Record<string, string>): Record<string, string> {
 }
 
 /**
- * Reads and drops the rest of a body whose request is answered without it, because the system answers bytes that nobody reads
- * with a reset, which may overtake the answer. Where the rest does not come within bounds, the connection goes.
- * @param onCame called when the rest has come
+ * Reads and drops the rest of a body whose request is answered without it: the system answers unread bytes with a reset, which may
+ * overtake the answer. Where the rest exceeds the bounds of `lingering.ts`, the connection is cut.
+ * @param onCame called when the rest has arrived
  */
-export function awaitRest(message: IncomingMessage, room: LingerRoom, onCame = () => {}): void {
+export function awaitRest(message: IncomingMessage, room: LingeringBodies, onCame = () => {}): void {
   const { socket } = message
   if (message.complete || socket.destroyed) return
   const linger = room.begin(

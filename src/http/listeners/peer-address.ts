@@ -1,9 +1,9 @@
-/** A caller's address in one form, whichever transport tells it: addresses are compared, and cut into networks. */
+/** Writes a caller's address in one form for both transports, so that addresses can be compared and cut into networks. */
 import { isIPv4 } from 'node:net'
 
 const MAPPED_IPV4 = /^(?:0000:){5}ffff:([0-9a-f]{2})([0-9a-f]{2}):([0-9a-f]{2})([0-9a-f]{2})$/
 
-/** IPv4 in dotted form, also where a socket of `[::]` carries it in IPv6; IPv6 written out in full, without its zone. */
+/** IPv4 in dotted form, also where a socket of `[::]` reports it as IPv6; IPv6 written out in full, without its zone. */
 export function peerAddress(address: string): string {
   if (!address.includes(':')) return address
   const written = writtenOut(address.replace(/%.*$/, '').toLowerCase())
@@ -24,7 +24,7 @@ function writtenOut(address: string): string {
     .join(':')
 }
 
-/** The last 32 bits of an IPv6 address that are written as IPv4. */
+/** Writes the last 32 bits of an IPv6 address, given as IPv4, as two groups of IPv6. */
 function hexadecimal(dotted: string): string {
   const [a, b, c, d] = dotted.split('.').map((octet) => Number(octet).toString(16).padStart(2, '0'))
   return `${a}${b}:${c}${d}`

@@ -1,27 +1,27 @@
-/** A certificate and its key, tried as a TLS server would use them: what is wrong with them is said before anybody connects. */
+/** Checks a certificate and its key as a TLS server would use them, so that problems are reported before a client connects. */
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { ConfigError } from '../../config/config-error.js'
 import { DAY_MS } from '../../lib/clock.js'
 
-/** Time enough to have another one made. */
+/** Long enough to have another certificate issued. */
 const EXPIRES_SOON_MS = 21 * DAY_MS
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g
 
 export interface TlsFiles {
   certFile: string
   keyFile: string
-  /** Authorities whose client certificates are taken; undefined where none are. */
+  /** File with the authorities whose client certificates are accepted; undefined where none are. */
   clientCaFile?: string | undefined
 }
 
 export interface TlsReport {
-  /** When the first certificate of the chain to expire does, in milliseconds since the epoch; null where it cannot be read. */
+  /** Earliest expiry in the chain, in milliseconds since the epoch; null where the chain cannot be read. */
   expiresAt: number | null
-  /** A sentence each: TLS will not work. */
+  /** Problems that keep TLS from working, a sentence each. */
   problems: string[]
-  /** A sentence each: it works, and soon may not. */
+  /** Reasons why TLS may soon stop working, a sentence each. */
   warnings: string[]
 }
 
@@ -41,13 +41,13 @@ export function examineTls({ certFile, keyFile, clientCaFile }: TlsFiles, now: n
   return report
 }
 
-/** For a change while serving. @throws ConfigError that says what is wrong with them */
+/** Checks files before a running listener uses them. @throws ConfigError that names each problem */
 export function assertUsable(files: TlsFiles, now: number): void {
   const { problems } = examineTls(files, now)
   if (problems.length > 0) throw new ConfigError(problems)
 }
 
-/** @returns the names of a certificate that does not hold for the host; null where it does, or cannot be read */
+/** @returns the names in a certificate that is not valid for the host; null where it is valid, or cannot be read */
 export function namesOtherThan(certFile: string, host: string): string | null {
   let leaf: X509Certificate
   try {

@@ -1,4 +1,4 @@
-/** The cipher suites of every TLS listener: those with forward secrecy and authenticated encryption, which is all that TLS 1.3 has. */
+/** The cipher suites of every TLS listener: those with forward secrecy and authenticated encryption, as all of TLS 1.3 have. */
 
 /**
  * Suites of TLS 1.2, in the order of preference, by the names that OpenSSL and BoringSSL share. Each makes its keys by an ephemeral
@@ -13,7 +13,7 @@ export const TLS12_SUITES = [
   'ECDHE-RSA-CHACHA20-POLY1305',
 ].join(':')
 
-/** Node turns TLS 1.3 off when a list of suites names none of its suites; BoringSSL always has all three of them. */
+/** Node turns TLS 1.3 off where a list names none of its suites; BoringSSL always offers all three. */
 export const NODE_SUITES = [
   'TLS_AES_128_GCM_SHA256',
   'TLS_AES_256_GCM_SHA384',

@@ -1,21 +1,21 @@
-/** Which HTTP server serves, and why: uWebSockets.js where its binary loads, Node's own anywhere else. */
+/** Chooses the HTTP server: uWebSockets.js where its binary loads, else node:http. */
 import { ListenError, type Listener, type ListenerOptions } from './listener.js'
 import { uwsRelease } from './uws-package.js'
 
 export type TransportName = 'uws' | 'node'
-/** `preferred`: nothing was asked for, and the first choice loads. `unavailable`: it does not. */
+/** `preferred`: the setting is `auto`, and uWebSockets.js loads. `unavailable`: it does not load. */
 export type TransportReason = 'preferred' | 'configured' | 'unavailable'
 
 export interface Transport {
   name: TransportName
-  /** Of the package of uWebSockets.js, or of Node. */
+  /** Version of the uWebSockets.js package, or of Node. */
   version: string
   reason: TransportReason
-  /** What it is and why it serves, for people. */
+  /** Name, version and reason in one line for people. */
   description: string
 }
 
-/** What the listener calls; a package without them is another one under the name, or its slow imitation. */
+/** Functions that the listener calls. A package without them is another one under the name, or its slow imitation. */
 const USED = ['App', 'SSLApp', 'us_listen_socket_close', 'us_socket_local_port', 'getParts']
 
 /** @throws ListenError where uWebSockets.js is asked for and does not load */
@@ -34,7 +34,7 @@ export async function chooseTransport(wanted: 'auto' | TransportName): Promise<T
   return nodeTransport('unavailable', `uWebSockets.js does not load: ${obstacle}`)
 }
 
-/** Loads the transport, and nothing of the other one. @throws ListenError */
+/** Starts a listener, and loads only the chosen transport. @throws ListenError */
 export async function listen(options: ListenerOptions, { name }: Pick<Transport, 'name'>): Promise<Listener> {
   if (name === 'uws') return (await import('./uws-listener.js')).listenOnUws(options)
   return (await import('./node-listener.js')).listenOnNode(options)
@@ -45,7 +45,7 @@ function nodeTransport(reason: TransportReason, why: string): Transport {
   return { name: 'node', version, reason, description: `node:http of ${version} (${why})` }
 }
 
-/** What keeps uWebSockets.js from serving, in a line; null where nothing does. */
+/** The reason why uWebSockets.js cannot serve, in one line; null where it can. */
 async function uwsObstacle(): Promise<string | null> {
   try {
     const module: Record<string, unknown> = { ...(await import('uWebSockets.js')) }
@@ -56,7 +56,7 @@ async function uwsObstacle(): Promise<string | null> {
   }
 }
 
-/** @param message of the error that its import ends with: which Nodes the package supports, and in the next line what happened */
+/** @param message error of the import: its first line names the versions of Node that the package supports, the next line what happened */
 export function uwsObstacleIn(message: string): string {
   const [general, particular] = message.split('\n').filter(Boolean)
   return particular?.replace(/^Error: /, '') ?? general ?? 'for an unknown reason'

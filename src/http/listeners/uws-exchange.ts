@@ -4,18 +4,18 @@ import type { HttpResponse } from 'uWebSockets.js'
 import { STATUS_CODES } from 'node:http'
 import type { RequestBody } from '../bodies/request-body.js'
 import { oneLine } from './framing.js'
-import type { Linger, LingerEnd, LingerRoom } from './lingering.js'
+import type { Linger, LingerEnd, LingeringBodies } from './lingering.js'
 import { isWhole, type Reply } from './listener.js'
 
-/** The life of one response: written once, or aborted by the caller. */
+/** One response, which is written once or aborted by the caller. */
 export class UwsExchange {
   onDone: () => void = () => {}
   body: RequestBody | null = null
   private state: 'open' | 'replied' | 'aborted' = 'open'
   private controller: AbortController | null = null
-  /** Ends the wait of a stream for its caller. */
+  /** Wakes a stream that waits until its caller has read more. */
   private drained: () => void = () => {}
-  /** The rest of a body that nobody wants is read and dropped. */
+  /** Set while the rest of a refused body is read and dropped. */
   private linger: Linger | null = null
   private receivedBytes = 0
   private onBodyEnd: () => void = () => {}
@@ -23,10 +23,10 @@ export class UwsExchange {
 
   constructor(
     private readonly res: HttpResponse,
-    private readonly lingerRoom: LingerRoom,
+    private readonly lingering: LingeringBodies,
   ) {}
 
-  /** Made on demand: most requests never look. */
+  /** Made on demand, since most handlers never use it. */
   get signal(): AbortSignal {
     this.controller ??= new AbortController()
     if (this.state === 'aborted') this.controller.abort()
@@ -56,12 +56,12 @@ export class UwsExchange {
     this.res.resume()
   }
 
-  /** The rest of the body is read although nobody wants it. */
+  /** True while the rest of a refused body is read and dropped. */
   get isLingering(): boolean {
     return this.linger !== null
   }
 
-  /** A part of the body has come, wanted or not. */
+  /** Counts a part of the body that has arrived, wanted or not. */
   received(bytes: number, isLast: boolean): void {
     this.receivedBytes += bytes
     if (isLast) this.onBodyEnd()
@@ -76,25 +76,25 @@ export class UwsExchange {
     else this.write(reply, headOnly)
   }
 
-  /** Closing inside the handler would let a second request of the same packet run; a turn later, the socket is gone with it. */
+  /** Writes a turn later: closing inside the handler would let a second request of the same packet run. */
   private closeWith(reply: Reply, headOnly: boolean): void {
     setImmediate(() => this.write({ ...reply, close: true }, headOnly))
   }
 
   /**
-   * The sender of a body that is refused unread sends it in vain and reads the answer afterwards. The answer waits until then,
-   * because after it the socket can no longer be closed from here.
+   * A client whose body is refused sends it to its end and reads the answer afterwards. The answer waits until then, because the
+   * socket cannot be closed from here after it.
    */
   private replyAfterBody(reply: Reply, headOnly: boolean): void {
     const over = (why: LingerEnd) => {
       if (why === 'slow') return this.closeWith(reply, headOnly)
-      // The rest stays in the socket, so no request runs after this one. A client that reads while it sends has its answer;
-      // uWebSockets.js closes the connection 12 seconds later, as it does where nothing comes.
+      // The rest stays in the socket, so that no request runs after this one. A client that reads while it sends gets its answer.
+      // uWebSockets.js closes the connection 12 seconds later, as it does where nothing arrives.
       this.pause()
       const headers = { ...reply.headers, Connection: 'close' }
       this.write({ ...reply, headers, close: false }, headOnly)
     }
-    const linger = this.lingerRoom.begin(() => this.receivedBytes, over)
+    const linger = this.lingering.begin(() => this.receivedBytes, over)
     this.linger = linger
     this.onBodyEnd = () => {
       linger.end()
@@ -113,7 +113,7 @@ export class UwsExchange {
       if (!headOnly && whole !== null) this.res.end(whole, close)
       else if (close && whole !== null) this.res.endWithoutBody(Buffer.byteLength(whole), true)
       else {
-        // Given any argument, it waits for a body that never comes and cuts the connection at the next request.
+        // With an argument, it would wait for a body that never comes and cut the connection at the next request.
         if (whole !== null) this.res.writeHeader('Content-Length', String(Buffer.byteLength(whole)))
         this.res.endWithoutBody()
       }
@@ -136,7 +136,7 @@ export class UwsExchange {
     try {
       for await (const chunk of chunks) {
         if (!this.isOpen) return
-        // An empty one would end the body.
+        // An empty chunk would end the body.
         if (chunk === '') continue
         const drained = new Promise<void>((resume) => {
           this.drained = resume
@@ -148,7 +148,7 @@ export class UwsExchange {
         if (!flows) await drained
       }
     } catch {
-      // Aborts the exchange.
+      // Closing aborts the exchange.
       if (this.isOpen) res.close()
     }
     if (!this.isOpen) return
@@ -157,7 +157,7 @@ export class UwsExchange {
     this.onDone()
   }
 
-  /** Asked anew after every wait. */
+  /** A getter, so that the compiler does not assume its value across an await. */
   private get isOpen(): boolean {
     return this.state === 'open'
   }

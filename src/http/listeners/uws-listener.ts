@@ -3,10 +3,11 @@
 import * as uws from 'uWebSockets.js'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { RequestBody } from '../bodies/request-body.js'
+import { acceptQueueDrained } from './accept-queue.js'
 import { isLastOfConnection, readHeaders } from './framing.js'
 import { freePorts } from './free-port.js'
 import { InFlight } from './in-flight.js'
-import { LingerRoom } from './lingering.js'
+import { LingeringBodies } from './lingering.js'
 import {
   BARE_FAILURE,
   certificateError,
@@ -16,54 +17,53 @@ import {
   type ListenerOptions,
 } from './listener.js'
 import { peerAddress } from './peer-address.js'
-import { quietMoment } from './quiet-moment.js'
 import type { TlsFiles } from './tls-files.js'
 import { TLS12_SUITES } from './tls-suites.js'
 import { UwsExchange } from './uws-exchange.js'
 
-// Its version is nobody's business: this leaves out the header that names it.
+// Leaves out the header that names the version of uWebSockets.js.
 const { _cfg: configure } = uws as unknown as { _cfg?: (option: string) => void }
 configure?.('silent')
 
-/** Longer than uWebSockets.js keeps a connection without a request. */
+/** A retired socket closes its app after this time: uWebSockets.js has then closed every connection without a request. */
 const RETIREMENT_MS = 15_000
 
 /** @throws ListenError when the address is in use or the certificate does not load. */
 export async function listenOnUws(options: ListenerOptions): Promise<Listener> {
   const { address, tls, sharesPort = false } = options
-  // uWebSockets.js binds with SO_REUSEPORT: a second process would silently share the port. To port 0 it does not, and then no
-  // second app could share it when the certificate is renewed.
+  // uWebSockets.js binds with SO_REUSEPORT: a second process would silently share the port. It binds port 0 without, so that no
+  // second app could share that port when the certificate is renewed.
   const isChecked = !sharesPort && (address.port !== 0 || tls)
   const port = isChecked ? (await freePorts([address]))[0]! : address.port
-  let door = await Door.open(options, port)
-  const retired = new Set<Door>()
+  let listenSocket = await ListenSocket.open(options, port)
+  const retired = new Set<ListenSocket>()
   return {
-    address: { host: address.host, port: door.port },
+    address: { host: address.host, port: listenSocket.port },
     encrypted: tls !== undefined,
     async renewCertificate(files) {
-      // A context cannot be exchanged: another app listens beside the old one, which then takes no more connections.
-      const next = await Door.open({ ...options, tls: files }, door.port)
-      const last = door
-      door = next
+      // The TLS context of an app cannot be changed: a second app listens at the same port, and the first accepts no more connections.
+      const next = await ListenSocket.open({ ...options, tls: files }, listenSocket.port)
+      const last = listenSocket
+      listenSocket = next
       retired.add(last)
-      await quietMoment()
+      await acceptQueueDrained()
       void last.retire().then(() => retired.delete(last))
     },
     async retire() {
-      await quietMoment()
-      await door.retire()
+      await acceptQueueDrained()
+      await listenSocket.retire()
     },
     async close(patienceMs) {
-      await Promise.all([door, ...retired].map((one) => one.close(patienceMs)))
+      await Promise.all([listenSocket, ...retired].map((one) => one.close(patienceMs)))
     },
   }
 }
 
-/** One app and its listen socket: what cannot be changed of it lasts as long as its connections. */
-class Door {
+/** One app of uWebSockets.js with its listen socket. Its certificate lasts as long as its connections. */
+class ListenSocket {
   readonly port: number
   readonly inFlight = new InFlight()
-  readonly lingerRoom = new LingerRoom()
+  readonly lingering = new LingeringBodies()
   isRetired = false
   private isClosed = false
 
@@ -75,22 +75,22 @@ class Door {
   }
 
   /** @throws ListenError */
-  static async open(options: ListenerOptions, port: number): Promise<Door> {
+  static async open(options: ListenerOptions, port: number): Promise<ListenSocket> {
     const { tls, address } = options
     const app = tls ? secureApp(tls) : uws.App()
-    let door: Door | null = null
-    // No request comes before the app listens.
-    app.any('/*', (res, req) => receive(res, req, options, door!))
+    let listenSocket: ListenSocket | null = null
+    // No request arrives before the app listens.
+    app.any('/*', (res, req) => receive(res, req, options, listenSocket!))
     const socket = await new Promise<uws.us_listen_socket>((resolve, reject) => {
       app.listen(address.host, port, (opened) =>
         opened ? resolve(opened) : reject(new ListenError(`Cannot listen on ${address.host}:${port}.`)),
       )
     })
-    door = new Door(app, socket)
-    return door
+    listenSocket = new ListenSocket(app, socket)
+    return listenSocket
   }
 
-  /** Takes no more connections; those that are open end with their next answer, or when they have idled. */
+  /** Accepts no more connections; open connections end with their next answer, or when idle. */
   async retire(): Promise<void> {
     this.isRetired = true
     uws.us_listen_socket_close(this.socket)
@@ -109,15 +109,20 @@ class Door {
 }
 
 /**
- * An exception in here, or a return before `onAborted` is registered, aborts the process: the first line registers it and
- * everything else is caught.
+ * Receives a request. An exception in here, or a return before `onAborted` is registered, would abort the process: `onAborted` is
+ * registered first, and everything after it is caught.
  */
-function receive(res: uws.HttpResponse, req: uws.HttpRequest, options: ListenerOptions, door: Door): void {
-  const exchange = new UwsExchange(res, door.lingerRoom)
+function receive(
+  res: uws.HttpResponse,
+  req: uws.HttpRequest,
+  options: ListenerOptions,
+  listenSocket: ListenSocket,
+): void {
+  const exchange = new UwsExchange(res, listenSocket.lingering)
   res.onAborted(() => exchange.abort())
   try {
-    door.inFlight.begin()
-    exchange.onDone = () => door.inFlight.end()
+    listenSocket.inFlight.begin()
+    exchange.onDone = () => listenSocket.inFlight.end()
     const headers = readHeaders((add) => req.forEach(add))
     if (headers === null) {
       res.close()
@@ -126,7 +131,7 @@ function receive(res: uws.HttpResponse, req: uws.HttpRequest, options: ListenerO
     const method = req.getCaseSensitiveMethod()
     const body = new RequestBody(headers, options.maxBodyBytes, options.bodies, () => exchange.resume())
     exchange.body = body
-    // Data must be asked for before this function returns.
+    // uWebSockets.js requires `onData` before this function returns.
     if (body.isUnderWay)
       res.onData((chunk, isLast) => {
         body.push(new Uint8Array(chunk))
@@ -146,8 +151,8 @@ function receive(res: uws.HttpResponse, req: uws.HttpRequest, options: ListenerO
       },
       body: (deadlineMs, limitBytes, owner) => body.read(deadlineMs, limitBytes, owner),
     }
-    const isLast = door.isRetired || isLastOfConnection(headers)
-    // What is written in the turn of the event loop that brought the request leaves when this function's caller is done.
+    const isLast = listenSocket.isRetired || isLastOfConnection(headers)
+    // uWebSockets.js sends what is written in this turn of the event loop when the caller of this function is done.
     let isSameTurn = true
     setImmediate(() => {
       isSameTurn = false

@@ -1,11 +1,11 @@
-/** Where the package of uWebSockets.js lies and what it says of itself: read as files, nothing of it is run. */
+/** Finds the uWebSockets.js package and its version by reading its files, without running any of its code. */
 import { existsSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 
 const NAME = 'uWebSockets.js'
 
-/** @throws Error when it is not installed */
+/** @throws Error when the package is not installed */
 export function uwsFolder(): string {
   // The package exports neither its binaries nor its package.json, so that no resolver finds them.
   const folders = createRequire(import.meta.url).resolve.paths(NAME) ?? []
@@ -14,7 +14,7 @@ export function uwsFolder(): string {
   return folder
 }
 
-/** Name and version of what is installed under the name: a repack, or upstream's own release. */
+/** Name and version of the package that is installed under the name: a repack, or the upstream release. */
 export function uwsRelease(folder = uwsFolder()): { package: string; version: string } {
   const { name, version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as {
     name: string

@@ -3,9 +3,9 @@ import { Counter, Gauge, type Registry } from 'prom-client'
 import { SECOND_MS } from '../../lib/clock.js'
 
 export interface ClockSources {
-  /** How often the clock jumped since the start, by direction. */
+  /** Number of jumps of the clock since the start, by direction. */
   jumps: Readonly<Record<'forward' | 'back', number>>
-  /** Milliseconds that this machine's clock is ahead of the database's; null where that is on this machine. */
+  /** Milliseconds that this machine's clock is ahead of the database's; null where the database is on this machine. */
   aheadMs(): number | null
 }
 

@@ -1,9 +1,9 @@
-/** Prometheus metrics of the engine: workers, queue, incidents, the memory of its process, and what it runs on. */
+/** Prometheus metrics of the engine: workers, queue, incidents, memory of its process, model pack and execution provider. */
 import { readFileSync } from 'node:fs'
 import { Counter, Gauge, type Registry } from 'prom-client'
 import type { EngineHealth, EngineIncident } from '../../biometrics/types.js'
 
-/** Listed, so that each is there at 0 before it first happens: an alert on its rate needs the step from 0 to 1. */
+/** Every kind of incident: each starts at 0, since an alert on its rate needs the step from 0 to 1. */
 const INCIDENTS = [
   'engine_process_lost',
   'worker_lost',
@@ -16,7 +16,7 @@ const INCIDENTS = [
 
 export interface EngineMetrics {
   countIncident(incident: EngineIncident): void
-  /** From now on the state of the engine is told too. */
+  /** Adds the gauges of the engine's state. */
   watch(health: () => EngineHealth): void
 }
 
@@ -24,7 +24,7 @@ export function engineMetrics(registry: Registry): EngineMetrics {
   const registers = [registry]
   const incidents = new Counter({
     name: 'countersign_engine_incidents_total',
-    help: 'Engine processes and workers lost, not loaded, silent or sending no frames, tasks stuck or failed inside a library.',
+    help: 'Incidents of engine processes and workers by kind: process or worker lost, worker not loaded or sending garbled frames, engine hung, task stuck or failed.',
     labelNames: ['kind'],
     registers,
   })
@@ -52,7 +52,7 @@ export function engineMetrics(registry: Registry): EngineMetrics {
       )
       gauge(
         'countersign_engine_resident_memory_bytes',
-        'Resident memory of the engine process; 0 where the system does not tell.',
+        'Resident memory of the engine process; 0 on systems other than Linux.',
         ({ processId }) => residentBytes(processId),
       )
       new Gauge({
@@ -70,7 +70,7 @@ export function engineMetrics(registry: Registry): EngineMetrics {
   }
 }
 
-/** As Linux says it, in kibibytes. */
+/** Reads the resident memory from `/proc`, where Linux reports it in kibibytes; 0 on other systems. */
 function residentBytes(processId: number | undefined): number {
   try {
     const status = readFileSync(`/proc/${processId}/status`, 'utf8')

@@ -1,4 +1,4 @@
-/** Prometheus metrics, by prom-client: requests, verdicts, stages and what became of users and secrets; and the process itself. */
+/** Prometheus metrics of requests, verdicts, stages, users and secrets, by prom-client, with those of the process itself. */
 import {
   AggregatorRegistry,
   Counter,
@@ -18,7 +18,7 @@ import { STAGES } from '../../verification/stages.js'
 import { DELIVERY_OUTCOMES, type DeliveryOutcome } from '../../webhooks/webhook-sender.js'
 import type { BodyBudget } from '../bodies/body-budget.js'
 import type { Transport } from '../listeners/transport.js'
-import type { Observation } from '../observation.js'
+import type { Observation } from '../observation/observation.js'
 import { NOT_READY_REASONS, type NotReadyReason } from '../readiness.js'
 import { type ClockSources, watchClock } from './clock-metrics.js'
 import { engineMetrics } from './engine-metrics.js'
@@ -29,12 +29,12 @@ import { type Upkeep, watchUpkeep } from './upkeep-metrics.js'
 const REQUEST_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.04, 0.1, 0.2, 0.3, 0.5, 1, 2.5, 10]
 const STAGE_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1]
 
-/** Every figure of one process, as it goes to another. */
+/** All metrics of one process, in the form in which another process receives them. */
 export type MetricsSnapshot = Array<MetricObjectWithValues<MetricValue<string>>>
 
-/** One of several processes that listen at one address: whichever is asked tells of all. */
+/** One of several processes that listen at one address: each of them reports the metrics of all. */
 export interface MetricsPlace {
-  /** In the label `process`. */
+  /** Value of the label `process`. */
   name: string
   others(): Promise<MetricsSnapshot[]>
 }
@@ -51,7 +51,7 @@ export class Metrics {
   })
   private readonly durations = new Histogram({
     name: 'countersign_request_duration_seconds',
-    help: 'From the last header byte to the reply.',
+    help: 'Time from the last header byte to the reply.',
     labelNames: ['environment', 'endpoint'],
     buckets: REQUEST_BUCKETS,
     registers: this.registers,
@@ -70,7 +70,7 @@ export class Metrics {
     registers: this.registers,
   })
   private readonly effects = {
-    locked_out: this.effect('lockouts', 'Times that a user has to wait after too many rejections.'),
+    locked_out: this.effect('lockouts', 'Lockouts begun: a user must wait after too many rejections.'),
     reference_disabled: this.effect('references_disabled', 'References disabled after too many rejections.'),
     rotated: this.effect('signing_secret_rotations', 'Rotations of signing secrets, by API and dashboard.'),
     erased: this.effect('erasures', 'Users erased, by API and dashboard.'),
@@ -78,7 +78,7 @@ export class Metrics {
   private readonly tenants: TenantMetrics
   private readonly webhooks = new Counter({
     name: 'countersign_webhook_attempts_total',
-    help: 'Tries to deliver a webhook: delivered, retried later, or given up.',
+    help: 'Attempts to deliver a webhook by outcome: delivered, retried later, or given up.',
     labelNames: ['outcome'],
     registers: this.registers,
   })
@@ -91,13 +91,13 @@ export class Metrics {
 
   private readonly auditBreaks = new Counter({
     name: 'countersign_audit_breaks_total',
-    help: 'Times that an audit log did not end as it was sealed when an entry was appended: somebody changed it in the database.',
+    help: 'Appends to an audit log whose last entry did not match its seal: somebody changed the log in the database.',
     registers: this.registers,
   })
 
   /**
-   * @param tenantLimit how many tenants have series of their own
-   * @param place undefined for a process that is by itself
+   * @param tenantLimit number of tenants with series of their own
+   * @param place undefined where only one process serves
    */
   constructor(
     tenantLimit: number,
@@ -109,11 +109,11 @@ export class Metrics {
     for (const outcome of DELIVERY_OUTCOMES) this.webhooks.inc({ outcome }, 0)
   }
 
-  /** @param schema of the database, that this version works with */
+  /** @param schema version of the database schema that this version of the service works with */
   showBuild(schema: number): void {
     new Gauge({
       name: 'countersign_build_info',
-      help: 'The version that runs, the commit that it was built from, and the schema that it works with; always 1.',
+      help: 'Version, commit and database schema of the running service; always 1.',
       labelNames: ['version', 'commit', 'schema'],
       registers: this.registers,
     }).set({ version: VERSION, commit: COMMIT, schema }, 1)
@@ -122,7 +122,7 @@ export class Metrics {
   showTransport({ name, version, reason }: Transport): void {
     new Gauge({
       name: 'countersign_http_transport_info',
-      help: 'The HTTP server that serves, and why: preferred, configured, or unavailable where uWebSockets.js does not load; always 1.',
+      help: 'The HTTP server and why it was chosen: preferred, configured, or unavailable where uWebSockets.js does not load; always 1.',
       labelNames: ['transport', 'version', 'reason'],
       registers: this.registers,
     }).set({ transport: name, version, reason }, 1)
@@ -139,13 +139,13 @@ export class Metrics {
         },
       })
     gauge(
-      'countersign_unanswered_body_bytes',
-      'Memory that the bodies of requests without an answer hold.',
+      'countersign_request_body_memory_bytes',
+      'Memory of the bodies of requests that have no answer yet.',
       () => bodies.heldBytes,
     )
     gauge(
-      'countersign_unanswered_body_peak_bytes',
-      'The most that it has been since the start.',
+      'countersign_request_body_memory_peak_bytes',
+      'Highest countersign_request_body_memory_bytes since the start.',
       () => bodies.peakBytes,
     )
   }
@@ -157,7 +157,7 @@ export class Metrics {
   watchReadiness(readiness: { readonly reasons: readonly NotReadyReason[] }): void {
     new Gauge({
       name: 'countersign_ready',
-      help: '1 when /readyz says that calls are welcome, else 0.',
+      help: '1 when the service is ready (/readyz answers 200), else 0.',
       registers: this.registers,
       collect() {
         this.set(readiness.reasons.length === 0 ? 1 : 0)
@@ -215,7 +215,7 @@ export class Metrics {
   async render(): Promise<string> {
     if (!this.place) return this.registry.metrics()
     const [own, others] = await Promise.all([this.snapshot(), this.place.others()])
-    // Told apart by their label, none of them is added to another, nor left out.
+    // The label `process` keeps the series of the processes apart: none is added to another, and none is left out.
     const all = [own, ...others].map((some) => some.map((one) => ({ ...one, aggregator: 'first' as const })))
     return AggregatorRegistry.aggregate(all).metrics()
   }

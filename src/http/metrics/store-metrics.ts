@@ -1,4 +1,4 @@
-/** Prometheus metrics of the database: how long commits take, how large it is, whether it can be read and written. */
+/** Prometheus metrics of the database: duration of commits, size, and whether it can be read and written. */
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
 import { SECOND_MS } from '../../lib/clock.js'
 import type { Store } from '../../storage/store.js'
@@ -12,7 +12,7 @@ export function watchStore(
   const registers = [registry]
   const commits = new Histogram({
     name: 'countersign_store_commit_duration_seconds',
-    help: 'One commit, which transactions that arrive together share: from the write lock to the disk.',
+    help: 'Time of one commit, from the write lock to the disk; transactions that arrive together share a commit.',
     buckets: COMMIT_BUCKETS,
     registers,
   })
@@ -35,7 +35,7 @@ export function watchStore(
   })
   new Gauge({
     name: 'countersign_store_corrupt',
-    help: '1 when the database has said that it is damaged: since the start with SQLite, within ten minutes with PostgreSQL.',
+    help: '1 when the database has reported that it is damaged: since the start with SQLite, in the last ten minutes with PostgreSQL.',
     registers,
     collect() {
       this.set(store.isCorrupt ? 1 : 0)
@@ -43,7 +43,7 @@ export function watchStore(
   })
   new Gauge({
     name: 'countersign_store_size_bytes',
-    help: 'Size of the database, and of its write-ahead log where it has one of its own.',
+    help: 'Size of the database, and of its write-ahead log where that is a file of its own.',
     labelNames: ['file'],
     registers,
     collect() {

@@ -1,8 +1,8 @@
-/** Prometheus metrics by tenant. How many tenants have series of their own is bounded: memory and queries must not grow with customers. */
+/** Prometheus metrics by tenant. The number of tenants with series of their own is bounded, so that memory and queries do not grow with customers. */
 import { Counter, type Registry } from 'prom-client'
-import type { Observation } from '../observation.js'
+import type { Observation } from '../observation/observation.js'
 
-/** Whoever came after the bound was reached. No tenant has the name: theirs begin with a letter or digit. */
+/** Label of all tenants beyond the bound. No tenant can have this name: theirs begin with a letter or digit. */
 const OTHERS = '_others'
 
 export class TenantMetrics {
@@ -10,7 +10,7 @@ export class TenantMetrics {
   private readonly requests: Counter<'tenant' | 'environment' | 'status'>
   private readonly verdicts: Counter<'tenant' | 'environment' | 'verdict'>
 
-  /** @param limit tenants with series of their own, the first that call since the start; 0 for no such metrics */
+  /** @param limit number of tenants with series of their own: those that call first after the start; 0 for no such metrics */
   constructor(
     registry: Registry,
     private readonly limit: number,
@@ -18,7 +18,7 @@ export class TenantMetrics {
     const registers = [registry]
     this.requests = new Counter({
       name: 'countersign_tenant_requests_total',
-      help: 'Requests of a tenant answered, by class of status; those of tenants beyond COUNTERSIGN_METRICS_TENANTS are _others.',
+      help: 'Requests of a tenant answered, by class of status; tenants beyond COUNTERSIGN_METRICS_TENANTS are counted as _others.',
       labelNames: ['tenant', 'environment', 'status'],
       registers,
     })

@@ -1,18 +1,18 @@
-/** Prometheus metrics of what an operator has to see to in time: certificates, backups, disk. */
+/** Prometheus metrics that remind an operator of maintenance: certificates, backups, verified audit logs, key epochs, disk. */
 import { statfs } from 'node:fs/promises'
 import { Gauge, type Registry } from 'prom-client'
 import { SECOND_MS } from '../../lib/clock.js'
 import { nearestFolder } from '../../lib/nearest-folder.js'
-import { isKeyless } from '../../storage/epoch-book.js'
+import { isBaseEpoch } from '../../storage/epoch-book.js'
 import type { Store } from '../../storage/store.js'
 
 export interface Upkeep {
-  /** Of each group of listeners, in milliseconds since the epoch; null where they show no certificate. */
+  /** Expiry of the certificate of each group of listeners, in milliseconds since the epoch; null where they have none. */
   expiries(): Array<{ name: string; expiresAt: number | null }>
   store: Pick<Store, 'read' | 'makesBackups' | 'shared'>
-  /** When all audit logs were verified last, in milliseconds since the epoch, and which are broken. */
+  /** When all audit logs were last verified, in milliseconds since the epoch, and which of them are broken. */
   auditVerification(): Promise<{ completedAt: number | null; broken: readonly unknown[] }>
-  /** Where everything is written; not there as long as nothing was, which with PostgreSQL may be for ever. */
+  /** The data folder. It does not exist until something is written there, which with PostgreSQL may be never. */
   dataDir: string
 }
 
@@ -23,7 +23,7 @@ export function watchUpkeep(
   const registers = [registry]
   new Gauge({
     name: 'countersign_tls_certificate_expiry_timestamp_seconds',
-    help: 'When the certificate that is shown expires, or one above it in its chain; +Inf where there is none.',
+    help: 'Earliest expiry in the certificate chain of the listeners; +Inf where they have no certificate.',
     labelNames: ['listeners'],
     registers,
     collect() {
@@ -34,7 +34,7 @@ export function watchUpkeep(
   if (store.makesBackups)
     new Gauge({
       name: 'countersign_last_backup_timestamp_seconds',
-      help: 'When countersign backup last ended well; 0 for never. Not with PostgreSQL, whose own tools make backups.',
+      help: 'When countersign backup last succeeded; 0 for never. Absent with PostgreSQL, whose own tools make backups.',
       registers,
       async collect() {
         // A database that cannot be read is reported by countersign_store_healthy.
@@ -46,7 +46,7 @@ export function watchUpkeep(
   const status = () => auditVerification().catch(() => null)
   new Gauge({
     name: 'countersign_audit_verified_timestamp_seconds',
-    help: 'When all audit logs were last verified from their starts; 0 for never. Over all services of a database.',
+    help: 'When all audit logs were last verified from their first entries, by any service of the database; 0 for never.',
     registers,
     async collect() {
       const known = await status()
@@ -55,7 +55,7 @@ export function watchUpkeep(
   })
   new Gauge({
     name: 'countersign_audit_broken_logs',
-    help: 'Audit logs that do not fit, as the last walk through all of them found. Over all services of a database.',
+    help: 'Broken audit logs that the last verification of all of them found, by any service of the database.',
     registers,
     async collect() {
       const known = await status()
@@ -63,19 +63,19 @@ export function watchUpkeep(
     },
   })
   new Gauge({
-    name: 'countersign_epoch_start_timestamp_seconds',
-    help: 'When the present epoch of keys began: archives open nobody who was erased before it. 0 where there is none.',
+    name: 'countersign_key_epoch_start_timestamp_seconds',
+    help: 'When the current key epoch began: no older archive can restore a user who was erased before it. 0 where there is none.',
     registers,
     async collect() {
       const records = await store.shared?.epochs.all().catch(() => null)
       if (records === null) return
-      const present = records?.findLast(({ settledAt }) => settledAt !== null)
-      this.set(present && !isKeyless(present.keyId) ? present.announcedAt / SECOND_MS : 0)
+      const present = records?.findLast(({ completedAt }) => completedAt !== null)
+      this.set(present && !isBaseEpoch(present.keyId) ? present.announcedAt / SECOND_MS : 0)
     },
   })
   new Gauge({
     name: 'countersign_disk_free_bytes',
-    help: 'Free space of the file system with the data folder, for the user who runs the service.',
+    help: 'Free space of the file system of the data folder, for the user who runs the service.',
     registers,
     async collect() {
       const { bavail, bsize } = await statfs(nearestFolder(dataDir))

@@ -5,8 +5,8 @@ type Json = Record<string, unknown>
 const SCHEMAS = '#/components/schemas/'
 
 /**
- * Puts a reference in the place of every schema that has a title, its name.
- * @param components takes the schemas, by name
+ * Replaces every schema that has a title by a reference to it.
+ * @param components receives the schemas by title
  */
 export function withReferences(value: unknown, components: Json): unknown {
   if (Array.isArray(value)) return value.map((item) => withReferences(item, components))
@@ -15,7 +15,7 @@ export function withReferences(value: unknown, components: Json): unknown {
   const plain = Object.fromEntries(
     Object.entries(inPlainWords(schema)).map(([name, inner]) => [name, withReferences(inner, components)]),
   )
-  // Under `properties` it is a field of that name.
+  // Under `properties`, `title` is a field of that name.
   if (typeof title === 'object') return { title: withReferences(title, components), ...plain }
   if (title === undefined) return plain
   const name = title as string
@@ -25,7 +25,7 @@ export function withReferences(value: unknown, components: Json): unknown {
   return { $ref: SCHEMAS + name }
 }
 
-/** "Exactly one of these fields": a whole schema for each, since `required` alone says nothing to a generator. */
+/** Writes "exactly one of these fields" as one whole schema for each field: generators of clients ignore a bare `required`. */
 function asChoice(schema: Json): Json {
   const { oneOf, properties, title, required = [], ...rest } = schema
   if (!Array.isArray(oneOf) || !properties) return schema
@@ -53,7 +53,7 @@ function inPlainWords(schema: Json): Json {
       ? { ...rest, type: 'string', enum: literals }
       : { ...rest, anyOf }
   }
-  // A record: any names, any values.
+  // The schema of a record with any names and values.
   if (patternProperties) return { ...rest, additionalProperties: true }
   return schema
 }

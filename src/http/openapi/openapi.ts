@@ -4,15 +4,15 @@ import { QUALITY_COMPONENTS } from '../../../models/pack/quality-components.js'
 import type { EndpointDescription } from '../../api/endpoint.js'
 import { ERROR_STATUS } from '../../api/error-response.js'
 import { PHOTO_GUIDANCE } from '../../biometrics/photo-guidance.js'
-import { SANDBOX_OUTCOMES } from '../../client/sandbox-rules.js'
 import { ERRORS, type ErrorCode } from '../../lib/error-codes.js'
 import { SCOPES } from '../../tenants/key-scopes.js'
+import { SANDBOX_EFFECTS } from '../../verification/sandbox-outcomes.js'
 import { WEBHOOK_SCHEMAS } from '../../webhooks/webhook-schemas.js'
 import { withReferences } from './openapi-schemas.js'
 
 type Json = Record<string, unknown>
 
-/** Codes that any authenticated endpoint may answer with. */
+/** Error codes that every authenticated endpoint may answer with. */
 const SHARED_ERRORS: ErrorCode[] = [
   'malformed_request',
   'request_timeout',
@@ -31,7 +31,7 @@ const SHARED_ERRORS: ErrorCode[] = [
   'store_unavailable',
   'shutting_down',
 ]
-/** Codes of calls that keep something in the sandbox. */
+/** Error codes of calls that write a record in the sandbox. */
 const SANDBOX_ERRORS: ErrorCode[] = ['sandbox_quota_reached', 'sandbox_storage_low']
 const BODY_ERRORS: ErrorCode[] = [
   'malformed_json',
@@ -52,13 +52,16 @@ const ABOUT_USERS = new Set<EndpointDescription['id']>([
 ])
 const ENGINE_ERRORS: ErrorCode[] = ['overloaded', 'engine_unavailable']
 
-/** Where the APIs are, ending in /v1. */
-export type ServedAt = Record<'production' | 'sandbox', string>
+/** Base URLs of the two APIs, ending in /v1. */
+export type BaseUrls = Record<'production' | 'sandbox', string>
 
-/** As the document in the documentation says it, which is of no installation. */
-const USUAL: ServedAt = { production: 'http://127.0.0.1:8080/v1', sandbox: 'http://127.0.0.1:8081/v1' }
+/** Base URLs in docs/openapi.json, which belongs to no installation. */
+const DEFAULT_BASE_URLS: BaseUrls = {
+  production: 'http://127.0.0.1:8080/v1',
+  sandbox: 'http://127.0.0.1:8081/v1',
+}
 
-/** A grey square of 64 pixels. No model looks for a face in the sandbox, so it takes the examples as they stand. */
+/** A gray square of 64 pixels. No model runs in the sandbox, so that the examples work there as they are. */
 const EXAMPLE_IMAGE = 'UklGRiQAAABXRUJQVlA4TBcAAAAvP8APAAdQxCIWsf8BICH8f69F9D/1AwA='
 const EXAMPLES: Partial<Record<EndpointDescription['id'], Json>> = {
   enroll: { user_id: 'ada+match', images: [EXAMPLE_IMAGE, EXAMPLE_IMAGE, EXAMPLE_IMAGE], replace: true },
@@ -82,7 +85,11 @@ const EXAMPLES: Partial<Record<EndpointDescription['id'], Json>> = {
   },
 }
 
-export function buildOpenApi(descriptions: EndpointDescription[], version: string, at = USUAL): Json {
+export function buildOpenApi(
+  descriptions: EndpointDescription[],
+  version: string,
+  at = DEFAULT_BASE_URLS,
+): Json {
   const paths: Record<string, Json> = {}
   for (const description of descriptions)
     paths[description.path] = {
@@ -103,7 +110,7 @@ export function buildOpenApi(descriptions: EndpointDescription[], version: strin
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [
-      // The paths say the version.
+      // The version is part of the paths.
       { url: at.production.replace(/\/v1$/, ''), description: 'Production.' },
       { url: at.sandbox.replace(/\/v1$/, ''), description: 'Sandbox.' },
     ],
@@ -161,7 +168,7 @@ function introduction(): string {
     '',
     'In the sandbox no model runs: the end of `user_id` chooses the outcome, for users who are not enrolled too. A user whose id ends otherwise is approved once enrolled, and reference_not_found before. Users whose end refuses every photo (+no_face, +multiple_faces, +different_people, +low_quality, +spoof) cannot be enrolled.',
     '',
-    ...Object.entries(SANDBOX_OUTCOMES).map(([suffix, outcome]) => `- \`${suffix}\`: ${outcome}`),
+    ...Object.entries(SANDBOX_EFFECTS).map(([suffix, outcome]) => `- \`${suffix}\`: ${outcome}`),
   ].join('\n')
 }
 
@@ -172,7 +179,7 @@ function withScopes({ description, scopes }: EndpointDescription): string {
 }
 
 /** The example as a request to paste. */
-function withCommand({ id, method, path, description }: EndpointDescription, at: ServedAt): string {
+function withCommand({ id, method, path, description }: EndpointDescription, at: BaseUrls): string {
   const example = EXAMPLES[id]
   if (!example) return description
   const command = [
@@ -183,7 +190,7 @@ function withCommand({ id, method, path, description }: EndpointDescription, at:
   return `${description}\n\nIn the sandbox:\n\n\`\`\`sh\n${command.join('\n')}\n\`\`\``
 }
 
-function operation(endpoint: EndpointDescription, at: ServedAt): Json {
+function operation(endpoint: EndpointDescription, at: BaseUrls): Json {
   const codes = [
     ...SHARED_ERRORS,
     ...(endpoint.scopes.length > 0 ? (['insufficient_scope'] as const) : []),

@@ -1,7 +1,10 @@
-/** Whether a PostgreSQL database is whole, as far as can be told by reading it. */
+/** Checks whether a PostgreSQL database is whole, as far as reading it shows. */
 import type { ClientBase } from 'pg'
 
-/** Reads every row, which finds what cannot be read; and, where the extension amcheck may be used, looks through every index. @returns what is wrong */
+/**
+ * Reads every row, which finds rows that cannot be read. Checks every index when the extension amcheck may be used. @returns a line for
+ * each problem
+ */
 export async function examinePostgres(client: ClientBase): Promise<string[]> {
   const issues: string[] = []
   const attempt = async (what: string, sql: string, values: unknown[] = []) => {
@@ -14,7 +17,7 @@ export async function examinePostgres(client: ClientBase): Promise<string[]> {
   const tables = await client.query<{ name: string; quoted: string }>(
     `SELECT tablename AS name, quote_ident(tablename) AS quoted FROM pg_tables WHERE schemaname = current_schema() ORDER BY 1`,
   )
-  // A value that is stored apart is read only where something is made of it.
+  // PostgreSQL reads a value that is stored outside of its row only when the query uses the value.
   for (const { name, quoted } of tables.rows)
     await attempt(name, `SELECT sum(length(one::text)) FROM ${quoted} AS one`)
   const amcheck = await client.query(

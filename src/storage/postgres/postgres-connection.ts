@@ -1,22 +1,22 @@
-/** The statements of a Store over PostgreSQL: prepared under a name on each connection that meets them. */
+/** Statements of a Store over PostgreSQL. Each connection prepares a statement under a name when it first sends it. */
 import { createHash } from 'node:crypto'
 import type { QueryResult } from 'pg'
 import type { Connection, Statement, StatementKind } from '../connection.js'
 import type { PostgresQuery } from './postgres-pool.js'
 
-/** Sends one statement. @throws as translatePostgres makes it */
+/** Sends one statement. @throws errors as translatePostgres makes them */
 export type Send = (query: PostgresQuery, isWrite: boolean) => Promise<QueryResult>
 
 interface Compiled {
   name: string
-  /** With $1, $2, … */
+  /** The SQL with the parameters $1, $2, … */
   text: string
-  /** In their order; null where the parameters have no names. */
+  /** Names of the parameters in their order; null when the parameters have no names. */
   parameters: string[] | null
   isQuick: boolean
 }
 
-/** Where a write stands alone nobody may wait for it: who sends it has to keep its failure. */
+/** Makes the connection of a store. The failure of a write that nobody awaits is not reported: `send` has to remember it. */
 export function postgresConnection(send: Send): Connection {
   return { prepare: (sql, kind) => statement(compile(sql, kind), send, false) }
 }
@@ -46,7 +46,7 @@ function statement<Parameters extends unknown[], Row>(
   }
 }
 
-/** Each connection of many has the same statements. */
+/** Compiled statements, shared by all connections. */
 const known = new Map<string, Compiled>()
 
 function compile(sql: string, kind: StatementKind | undefined): Compiled {
@@ -63,7 +63,7 @@ function translate(sql: string): Omit<Compiled, 'isQuick'> {
     if (!names.includes(name)) names.push(name)
     return `$${names.indexOf(name) + 1}`
   })
-  // A name stands for one text on a connection, whichever statement of ours it is.
+  // The name follows from the SQL, so that it stands for one text on a connection.
   const name = createHash('sha256').update(text).digest('base64url').slice(0, 16)
   return { name, text, parameters: names.length > 0 ? names : null }
 }

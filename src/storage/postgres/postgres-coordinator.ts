@@ -1,6 +1,6 @@
 /**
- * What services agree on through PostgreSQL. Each has a lease of its own that it renews; what a service holds is free once its lease
- * has ended. All times are the database's.
+ * Agreements between services through PostgreSQL. Each service renews a lease; what it holds is free once its lease has ended. All times
+ * are the database's.
  */
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
@@ -15,12 +15,12 @@ import { type PostgresAccess, PostgresPool } from './postgres-pool.js'
 
 const LEASE_MS = 2000
 const BEAT_MS = 500
-/** Without a beat for so long, what others may soon take over is used no more. */
+/** A service that could not renew its lease for so long stops using what others may soon take over. */
 const SILENT_MS = 1500
-/** Rows of services that have ended without a word. */
-const FORGOTTEN_MS = 3_600_000
+/** Age at which the rows of services that were killed are deleted. */
+const DELETED_AFTER_MS = 3_600_000
 const CONNECTIONS = 4
-/** Two processes of one machine differ by the second part, two containers by the first. */
+/** The second part differs between processes of one machine, the first between containers. */
 const NAME = `${hostname()}/${process.pid}`
 
 export class PostgresCoordinator implements Coordinator {
@@ -30,40 +30,40 @@ export class PostgresCoordinator implements Coordinator {
   private settings: string | null = null
   private masterKeys: string | null = null
   private readonly pool: PostgresPool
-  private readonly beat = new PeriodicTask(
+  private readonly heartbeat = new PeriodicTask(
     BEAT_MS,
     async () => {
       await this.renew()
       await this.sweep()
     },
-    // Shows in `renewedAtMs`.
+    // `renewedAtMs` shows the failure.
     () => {},
   )
   private renewedAtMs = Number.NEGATIVE_INFINITY
   private epochs: EpochProgress | null = null
   private notReady: readonly string[] = []
-  /** Tokens of claims that are held, or asked for. */
+  /** Tokens of claims that this service holds or asks for. */
   private readonly held = new Set<string>()
 
   constructor(
     access: PostgresAccess,
-    private readonly silence?: DeadConnectionDetector,
+    private readonly deadConnections?: DeadConnectionDetector,
   ) {
     this.pool = new PostgresPool(access, {
       size: CONNECTIONS,
-      silence,
-      // What a crash of the server loses of this, it may lose.
+      deadConnections,
+      // None of this data has to survive a crash of the server.
       settings: { synchronous_commit: 'off' },
     })
   }
 
-  /** @throws as a query does; Error when the schema was changed beyond this version while it started */
+  /** @throws as a query does; Error when the schema was changed beyond this version while the service started */
   async start(): Promise<void> {
     await this.renew()
-    // A migration that did not count with us was before: what is read from here on is what it left.
+    // Once the lease is known, migrations wait for this service: what is read from here on is the state after the last one.
     await this.renew()
     if (this.isOutdated) throw new Error('its schema was changed by a newer Countersign meanwhile.')
-    this.beat.start()
+    this.heartbeat.start()
   }
 
   announce(settings: Record<string, string>): Promise<void> {
@@ -71,14 +71,16 @@ export class PostgresCoordinator implements Coordinator {
     return this.renew()
   }
 
-  /** The others know with the next beat. */
+  /** Publishes the ids with the next heartbeat. */
   showMasterKeys(ids: readonly string[]): void {
     this.masterKeys = JSON.stringify(ids)
   }
 
   async claim(scope: Buffer, payloadHash: Buffer): Promise<Claim> {
     if (performance.now() - this.renewedAtMs > SILENT_MS)
-      throw new StoreUnavailableError('PostgreSQL has not been heard of for too long')
+      throw new StoreUnavailableError(
+        'PostgreSQL has not answered for too long: this service may have lost its lease',
+      )
     const token = randomUUID()
     this.held.add(token)
     try {
@@ -91,7 +93,7 @@ export class PostgresCoordinator implements Coordinator {
     }
   }
 
-  /** @returns null where the claim is ours, else for what it is held */
+  /** @returns null when this service has the claim, else who holds it */
   private async take(
     scope: Buffer,
     payloadHash: Buffer,
@@ -115,7 +117,7 @@ export class PostgresCoordinator implements Coordinator {
           FROM claim WHERE scope = $1`,
         values: [scope],
       })
-      // Given back in between: it is free.
+      // No row: the claim was released in between, so it is free.
       if (held.rows[0]) return held.rows[0] as { heldFor: Buffer; leaseSeconds: number }
     }
   }
@@ -128,7 +130,7 @@ export class PostgresCoordinator implements Coordinator {
     const { rows } = await this.pool.query({
       name: 'lease-tokens',
       isQuick: true,
-      // Whoever waited for the row may come with an earlier time than the one before: a bucket never runs backwards.
+      // A statement that has waited for the row may have an earlier time than the one before it: the bucket's time never runs backwards.
       text: `INSERT INTO bucket AS b (holder, granted, tokens, at)
         VALUES ($1, least($4, floor($3::float8)), $3::float8 - least($4, floor($3::float8)), statement_timestamp())
         ON CONFLICT (holder) DO UPDATE SET (granted, tokens, at) = (
@@ -141,7 +143,7 @@ export class PostgresCoordinator implements Coordinator {
     return rows[0] as TokenLease
   }
 
-  async takeDuty(forMs: number): Promise<{ isTaken: boolean; nowMs: number }> {
+  async acquireLeaderLease(forMs: number): Promise<{ isTaken: boolean; nowMs: number }> {
     const { rows } = await this.pool.query({
       name: 'take-duty',
       text: `WITH taken AS (
@@ -163,28 +165,28 @@ export class PostgresCoordinator implements Coordinator {
   }
 
   leave(): void {
-    this.silence?.leave()
+    this.deadConnections?.leave()
   }
 
   async stop(): Promise<void> {
-    // Not waited for: of a server that hangs.
-    void this.beat.stop()
+    // Not awaited, because the server may hang.
+    void this.heartbeat.stop()
     try {
       await this.pool.query({ text: 'DELETE FROM claim WHERE node = $1', values: [this.id] })
       await this.pool.query({ text: 'DELETE FROM node WHERE id = $1', values: [this.id] })
     } catch {
-      // The lease ends by itself.
+      // The lease ends without help.
     }
     await this.pool.end()
   }
 
   private async renew(): Promise<void> {
-    // Before the question: the lease is counted from when the server hears it.
+    // Taken before the statement, because the server counts the lease from when it gets it.
     const askedAtMs = performance.now()
     const { rows } = await this.pool.query({
       name: 'renew',
-      // All of it each time: a crash of the server empties the table. Of the lanes one alone, by its index: beside a transaction that lasts
-      // for hours, as a dump does, the table has as many rows as there were commits.
+      // Writes the whole row each time, because a crash of the server empties the table. Reads one lock partition, by its index: during a
+      // transaction that lasts for hours, such as a dump, the table `lane` has as many dead rows as there were commits.
       text: `WITH forgotten AS (DELETE FROM node WHERE lease_until < clock_timestamp() - $3 * interval '1 ms')
         INSERT INTO node (id, lease_until, name, version, schema, started_at, settings, epoch_loaded, epoch_used, master_keys, not_ready,
           build_commit)
@@ -194,7 +196,7 @@ export class PostgresCoordinator implements Coordinator {
           not_ready = excluded.not_ready
         RETURNING (SELECT compatible_from FROM lane WHERE id = 1) AS "compatibleFrom"`,
       values: [
-        ...[this.id, LEASE_MS, FORGOTTEN_MS, NAME, VERSION, SCHEMA, this.startedAt, this.settings],
+        ...[this.id, LEASE_MS, DELETED_AFTER_MS, NAME, VERSION, SCHEMA, this.startedAt, this.settings],
         ...[this.epochs?.loaded, this.epochs?.used, this.masterKeys, JSON.stringify(this.notReady), COMMIT],
       ],
     })
@@ -202,20 +204,22 @@ export class PostgresCoordinator implements Coordinator {
     this.isOutdated = rows[0].compatibleFrom > SCHEMA
   }
 
-  /** What cannot be given back now is found by the next beat. */
+  /** Releases a claim. The next heartbeat finds claims that cannot be released now. */
   private async release(token: string): Promise<void> {
     this.held.delete(token)
     await this.giveBack([token]).catch(() => {})
   }
 
-  /** Claims of ours that nobody holds: given back in vain, or taken by a statement whose answer was lost. */
+  /**
+   * Releases claims of this service that no call holds: an earlier release failed, or the answer of the statement that took them was lost.
+   */
   private async sweep(): Promise<void> {
     const { rows } = await this.pool.query({
       name: 'claims-of',
       text: 'SELECT token FROM claim WHERE node = $1',
       values: [this.id],
     })
-    // Looked at afterwards: a token is held before the database knows it.
+    // Compared after the query, because a token is in `held` before the database knows it.
     const lost = (rows as Array<{ token: string }>)
       .map(({ token }) => token)
       .filter((token) => !this.held.has(token))

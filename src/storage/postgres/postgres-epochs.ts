@@ -1,10 +1,10 @@
-/** The epochs in PostgreSQL: each step one statement, so that a crash leaves it done or not begun. */
+/** Key epochs in PostgreSQL. Each step is one statement, so that a crash leaves it done or not begun. */
 import type { EpochBook, EpochProgress, EpochRecord, RewrappedRow } from '../epoch-book.js'
 import type { PostgresPool } from './postgres-pool.js'
 
 const FIELDS = `number, key_id AS "keyId", announced_at AS "announcedAt", activated_at AS "activatedAt",
-  settled_at AS "settledAt", retired_at AS "retiredAt"`
-/** Every service asks each second; those before were retired long ago. */
+  settled_at AS "completedAt", retired_at AS "retiredAt"`
+/** Number of epochs that every service reads each second; older ones were retired long ago. */
 const MAX_RECENT = 100
 const COLUMN_OF: Record<keyof EpochProgress, string> = { loaded: 'epoch_loaded', used: 'epoch_used' }
 
@@ -28,7 +28,7 @@ export class PostgresEpochs implements EpochBook {
   }
 
   async announce(keyId: string, at: number): Promise<void> {
-    // Of two at once, one is the first: the index allows one that is not settled.
+    // When two are announced at once, the unique index accepts one that is not settled.
     await this.pool.query({
       text: 'INSERT INTO epoch (key_id, announced_at) VALUES ($1, $2) ON CONFLICT DO NOTHING',
       values: [keyId, at],
@@ -50,7 +50,7 @@ export class PostgresEpochs implements EpochBook {
   }
 
   async fence(number: number): Promise<void> {
-    // Waits for whoever has a lane, and is seen by whoever gets one next.
+    // The lock waits for every group that has a lock partition; each later group sees the new value.
     await this.pool.query({
       text: `DO $$ BEGIN
           LOCK TABLE lane IN EXCLUSIVE MODE;
@@ -59,7 +59,7 @@ export class PostgresEpochs implements EpochBook {
     })
   }
 
-  async settle(number: number, at: number): Promise<void> {
+  async complete(number: number, at: number): Promise<void> {
     await this.pool.query({
       text: `UPDATE epoch SET settled_at = CASE number WHEN $1 THEN coalesce(settled_at, $2) ELSE settled_at END,
           retired_at = CASE number WHEN $1 THEN retired_at ELSE coalesce(retired_at, $2) END
@@ -70,7 +70,7 @@ export class PostgresEpochs implements EpochBook {
 
   async behind(stage: keyof EpochProgress, number: number): Promise<string[]> {
     const { rows } = await this.pool.query({
-      // Of versions that have no name for themselves, too.
+      // Services of early versions have an id but no name.
       text: `SELECT coalesce(name, id) AS name FROM node
         WHERE lease_until > clock_timestamp() AND coalesce(${COLUMN_OF[stage]}, 0) < $1 ORDER BY name`,
       values: [number],

@@ -1,4 +1,4 @@
-/** PostgreSQL's failures in our words: what passes by itself, or with the next connection, becomes StoreUnavailableError. */
+/** Translates PostgreSQL's errors. A failure that may pass without help, or with a new connection, becomes a StoreUnavailableError. */
 import pg from 'pg'
 import { AlreadyExecutedError, StoreCorruptError, StoreUnavailableError } from '../store.js'
 
@@ -15,21 +15,21 @@ const CORRUPT = /^(?:XX001|XX002)/
 const ENDS_CONNECTION = /^(?:08|57P|25P03|25P04)/
 
 /**
- * Prepared statements are not what is believed here: a column's type was changed under them, or the first of several that left together
- * could not be parsed. A new connection has none.
+ * Prepared statements are not what this process assumes: the type of a column was changed, or the first of several that left together could
+ * not be parsed. A new connection has none.
  */
 const STALE_STATEMENTS = /^(?:0A000|26000|42P05)/
 
-/** What a prepared statement answers with was changed since, and it fails for as long as its connection lasts. */
+/** The result type of a prepared statement has changed: it fails until its connection is closed. */
 const STALE_PLAN = '0A000'
 
-/** Of a lock that another holds. */
+/** A lock was not granted in time. */
 const LOCK_TIMEOUT = '55P03'
 
-/** Of a kept response in the place of one that has not expired. */
+/** The insert of a kept response writes NULL where one that has not expired exists. */
 const NOT_NULL_VIOLATION = '23502'
 
-/** @param error as pg gave it: without an SQLSTATE, it is one of the connection */
+/** @param error of pg; without an SQLSTATE it is an error of the connection */
 export function translatePostgres(error: unknown): Error {
   if (error instanceof StoreUnavailableError) return error
   if (!(error instanceof pg.DatabaseError))
@@ -58,14 +58,14 @@ const UNREACHABLE = [
 const NOT_NOW = /^(?:08|53300|57P0[123]|25006)/
 
 /**
- * Whether a connection that failed may succeed later without anybody's help. A wrong password, a database that is not there and a
- * certificate that is not trusted are no such failures.
+ * Whether a connection that failed may succeed later without anybody's help. False for a wrong password, a missing database or an untrusted
+ * certificate.
  */
 export function isOutOfReach(error: unknown): boolean {
   if (error instanceof AggregateError) return error.errors.some(isOutOfReach)
   const { code, message, syscall } = error as NodeJS.ErrnoException
   if (error instanceof pg.DatabaseError) return NOT_NOW.test(error.code ?? '')
-  // ENOENT of a file would be a certificate or a password; of a socket it is a server that does not run.
+  // ENOENT of a file is a missing certificate or password; ENOENT of a socket is a server that is not running.
   if (code === 'ENOENT') return syscall === 'connect'
   return (
     (code !== undefined && UNREACHABLE.includes(code)) ||
@@ -82,8 +82,9 @@ export function isLockTimeout(error: unknown): boolean {
 }
 
 /**
- * The server has answered, and the connection is as good as it was. Not so when it says that it ends the connection: what was on its way,
- * a commit too, may have happened or not. By the code: the severity is told in the server's language.
+ * Whether the error is an answer of the server after which the connection can still be used. False when the server ends the connection:
+ * statements that were on their way, even a commit, may have happened or not. Judged by the code, because the severity is translated to the
+ * server's language.
  */
 export function isAnswer(error: unknown): boolean {
   if (!(error instanceof pg.DatabaseError)) return false

@@ -1,6 +1,16 @@
 /**
- * Transactions of one commit, side by side: what all of them read is asked for together, and what they write leaves with the commit.
- * Those that concern the same wait for each other; audit logs, which all may extend, are linked one entry after the other.
+ * Runs the transactions of one group concurrently on one connection. Their statements interleave, so that the reads of all leave together
+ * and the writes leave with the commit.
+ *
+ * For example, two verifies of ada and one of eve in one group:
+ *
+ *     round trip 1   BEGIN and the lock partitions
+ *     round trip 2   first verify of ada reads | verify of eve reads
+ *     round trip 3   first verify of ada writes | verify of eve writes | second verify of ada reads
+ *     round trip 4   second verify of ada writes, the seals, COMMIT
+ *
+ * Transactions with the same serialization key run one after the other. All of them may extend the audit log of their tenant: entries
+ * are linked in memory, in the order in which they are appended, and each log is sealed once, at its last entry.
  */
 import type { QueryConfig, QueryResult } from 'pg'
 import type { AuditEnd, AuditRecord, AuditSealRecord } from '../records.js'
@@ -10,12 +20,13 @@ import { postgresConnection } from './postgres-connection.js'
 
 /** One transaction of a caller. */
 export interface Job {
-  /** In the order of their coming. */
+  /** Counts up in the order of arrival. */
   number: number
+  /** On the axis of `performance.now()`. */
   deadlineMs: number
-  /** Null for all of them. */
+  /** Lock partition of the tenant; null for all partitions. */
   partition: number | null
-  /** How often another node had the lane when it was to be taken. */
+  /** Number of groups that left the job out because another node held its partition. */
   skippedRounds: number
   serializationKey?: string | undefined
   work: (tx: StoreTransaction) => Promise<unknown>
@@ -24,43 +35,44 @@ export interface Job {
 }
 
 export interface JobOutcome {
-  /** There is something to commit. */
+  /** Whether the effect of the job is to be committed. */
   hasSucceeded: boolean
-  /** To be called once that is committed. */
+  /** Resolves or rejects the promise of the caller. Must be called only after the commit. */
   notifyCaller: () => void
 }
 
 export class PostgresGroup {
-  /** Made when first taken: commands, and most services, need few. */
+  /** Made when first used: commands, and most services, need few. */
   private readonly slots: TransactionSlot[] = []
-  /** The end of each log before the group, asked for once. */
+  /** End of each tenant's audit log before the group, read once. */
   private readonly before = new Map<string, Promise<AuditEnd>>()
-  /** Of each log that is extended, its last entry by now. */
+  /** Last entry that the group has appended, by tenant. */
   private readonly heads = new Map<string, AuditRecord>()
+  /** Seal of that entry, by tenant. */
   private readonly seals = new Map<string, AuditSealRecord>()
 
-  /** @param send remembers that a statement has failed, and so the transaction */
+  /** @param send has to remember the failure of a statement, because nobody awaits writes */
   constructor(private readonly send: (query: QueryConfig) => Promise<QueryResult>) {}
 
   /**
-   * @param jobs one or more, each of which concerns something
-   * @returns null where one has failed that had written already: all is to be rolled back, and done one after the other
+   * @param jobs one or more, each with a serialization key
+   * @returns null when a job has failed after it had written: the group has to be rolled back, and run again one job after the other
    */
   async run(jobs: readonly Job[]): Promise<JobOutcome[] | null> {
     for (const kept of [this.before, this.heads, this.seals]) kept.clear()
-    const turns = new Map<string | undefined, Promise<unknown>>()
+    const lastOfKey = new Map<string | undefined, Promise<unknown>>()
     const outcomes = await Promise.all(
       jobs.map(async (job, i) => {
-        const earlier = turns.get(job.serializationKey)
+        const earlier = lastOfKey.get(job.serializationKey)
         const slot = this.slot(i)
         const turn = earlier ? earlier.then(() => slot.run(job)) : slot.run(job)
-        turns.set(job.serializationKey, turn)
+        lastOfKey.set(job.serializationKey, turn)
         return turn
       }),
     )
     const done = outcomes.filter((outcome) => outcome !== null)
     if (done.length < outcomes.length) return null
-    for (const seal of this.seals.values()) void this.slot(0).alone.putAuditSeal(seal)
+    for (const seal of this.seals.values()) void this.slot(0).plain.putAuditSeal(seal)
     return done
   }
 
@@ -69,7 +81,7 @@ export class PostgresGroup {
     return this.slots[index]
   }
 
-  /** A seal says how far a log goes: each commit needs its last alone. */
+  /** Links the entries of all jobs in memory, and keeps only the last seal of each log. */
   private linking(tx: StoreTransaction): StoreTransaction {
     const auditEnd = (tenantId: string) => {
       let end = this.before.get(tenantId)
@@ -84,7 +96,7 @@ export class PostgresGroup {
       auditEnd,
       extendAudit: async (tenantId, follow, asked = auditEnd(tenantId)) => {
         const { head } = await asked
-        // Nothing is waited for from here on.
+        // No await from here on: no other job may append in between.
         const { records, seal } = follow(this.heads.get(tenantId) ?? head)
         this.heads.set(tenantId, records.at(-1)!)
         this.seals.set(tenantId, seal)
@@ -94,9 +106,10 @@ export class PostgresGroup {
   }
 }
 
-/** Where one transaction of a group sits: it is known what it has written. */
+/** Runs one transaction of a group at a time, and knows whether it has written. */
 class TransactionSlot {
-  readonly alone: StoreTransaction
+  /** The transaction without the linking of audit entries. */
+  readonly plain: StoreTransaction
   private readonly tx: StoreTransaction
   private hasWritten = false
 
@@ -108,11 +121,11 @@ class TransactionSlot {
       if (isWrite) this.hasWritten = true
       return send(query)
     })
-    this.alone = storeTransaction(connection, () => {})
-    this.tx = linking(this.alone)
+    this.plain = storeTransaction(connection, () => {})
+    this.tx = linking(this.plain)
   }
 
-  /** @returns null where it has failed with something written */
+  /** @returns null when the job has failed after it had written */
   async run(job: Job): Promise<JobOutcome | null> {
     this.hasWritten = false
     try {

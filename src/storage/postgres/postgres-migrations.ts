@@ -1,7 +1,9 @@
 /**
- * The schema of the PostgreSQL store, as numbered steps: step n takes a schema from version n - 1 to n. Steps are never edited.
- * Text is compared by its bytes, as in SQLite, whatever the database's collation. Services of the version before go on working while
- * a step is made, and with what it leaves: it adds, and what nobody needs any more is taken away a release later.
+ * The schema of the PostgreSQL store, as numbered steps: step n takes a schema from version n - 1 to n. Steps are never edited. Text is
+ * compared by its bytes, as in SQLite, in any collation of the database. Services of the previous version keep working during and after a
+ * step, so a step only adds; columns that are not needed any more are removed a release later.
+ *
+ * Two tables keep their first names: `lane` has the lock partitions, and `duty` the leader lease.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ClientBase } from 'pg'
@@ -421,7 +423,7 @@ const STEPS: string[] = [
   ALTER TABLE audit ADD COLUMN event text COLLATE "C" GENERATED ALWAYS AS (substring(entry FROM '"event":"([a-z0-9_]+)"')) STORED;
   CREATE INDEX audit_event ON audit (tenant_id, event, sequence);
   `,
-  // When webhooks were told that a capture session expired.
+  // When the expiry of a capture session was sent to the webhooks.
   `
   ALTER TABLE capture_session ADD COLUMN expiry_told_at bigint;
   `,
@@ -500,31 +502,31 @@ const STEPS: string[] = [
   `,
 ]
 
-/** That this code is made for. */
+/** The schema version that this code works with. */
 export const SCHEMA = STEPS.length
-/** Rows of the table. */
+/** Number of lock partitions: rows of the table `lane`. */
 export const LOCK_PARTITIONS = 256
 /**
- * The oldest schema whose code may work with that one. A step that takes something away raises it to the first schema whose code does
- * without: never to its own, because then every service would have to be stopped for the upgrade. Those before 5 were
- * never released: their code opens no record that is sealed under a key of its own (`sealed-box.ts`).
+ * The oldest schema version whose code may work with this schema. A step that removes something raises it to the first version whose code
+ * does without it. It must never be the step's own version, because then every service would have to be stopped for the upgrade. Versions
+ * before 5 were never released: their code cannot open records that are sealed under a key of their own (`sealed-box.ts`).
  */
 const COMPATIBLE_FROM = 5
 
 const APPLICATION = 'countersign'
 /** "CSGN": the advisory lock under which schemas of this database are changed. */
 const MIGRATION_LOCK = 0x4353474e
-/** Whoever else starts at once waits for the first to be done. */
+/** How long a process waits for another one that migrates at the same time. */
 const TURN_MS = 60_000
-/** A statement that waits for a table lets no reader pass: so it gives up soon, and tries again. */
+/** A statement that waits for a table lock also blocks readers, so it gives up soon and tries again. */
 const TABLE_LOCK_MS = 300
 const RETRY_MS = 200
 const RETRY_LIMIT_MS = 30_000
 
 /**
- * Only reads.
+ * Reads the version of the schema.
  * @returns 0 for a schema without tables
- * @throws Error when it belongs to another application or to a newer version beside which this one may not work
+ * @throws Error when it belongs to another application or to a newer version with which this one may not work
  */
 export async function schemaVersion(client: ClientBase): Promise<number> {
   const { rows } = await client.query<{
@@ -565,11 +567,11 @@ async function assertCompatible(client: ClientBase, version: number): Promise<vo
 }
 
 /**
- * Brings the schema up to date in one transaction; of several processes at once, one does it.
- * @throws as `schemaVersion`; Error while a service works whose code the new schema is not for
+ * Brings the schema up to date in one transaction; when several processes start at once, one does it.
+ * @throws as `schemaVersion`; Error while a service is running whose code the new schema does not support
  */
 export async function migrate(client: ClientBase): Promise<void> {
-  // Most starts find it done, and wait for nobody.
+  // Without the lock, so that most starts, which find the schema up to date, do not wait.
   if ((await schemaVersion(client)) >= SCHEMA) return
   for (const untilMs = performance.now() + RETRY_LIMIT_MS; ; await sleep(RETRY_MS))
     try {
@@ -610,14 +612,14 @@ async function takeSteps(client: ClientBase, version: number): Promise<void> {
 }
 
 /**
- * From here on nobody writes, and no service begins or renews its lease: one that does so next finds the new schema. Whole tables, because
- * a step may change them; `node` first, as who renews a lease has it.
- * @throws Error that names the services whose code the new schema is not for
+ * Keeps everybody from writing and services from beginning or renewing a lease until the commit, after which they find the new schema.
+ * Locks whole tables, because a step may change them; `node` first, in the order in which a heartbeat locks them.
+ * @throws Error that names the services whose code the new schema does not support
  */
 async function assertNoneLeftBehind(client: ClientBase): Promise<void> {
   await client.query('LOCK TABLE node IN SHARE ROW EXCLUSIVE MODE')
   await client.query('LOCK TABLE lane IN ACCESS EXCLUSIVE MODE')
-  // As JSON: before schema 2 they had no such columns.
+  // Read as JSON, because the columns did not exist before schema 2.
   const { rows } = await client.query<{ name: string }>(
     `SELECT coalesce(to_jsonb(node) ->> 'name', id) AS name FROM node
      WHERE lease_until > clock_timestamp() AND coalesce((to_jsonb(node) ->> 'schema')::bigint, 1) < ${COMPATIBLE_FROM}`,

@@ -1,19 +1,20 @@
 /**
- * Lanes, by which the writers of all nodes keep out of each other's way: each stands for some of the tenants. Whoever has a row of the
- * table locked is alone with what those tenants own; whoever has locked the table is alone.
+ * Lock partitions, by which the writers of all nodes exclude each other. A partition is a row of the table `lane` (its first name, which
+ * the schema keeps), and each tenant belongs to one. A writer that has locked a row is the only one to write data of its tenants;
+ * a writer that has locked the table is the only writer.
  */
 import type { PoolClient, QueryConfig, QueryResult } from 'pg'
 
-/** A lane that was taken, and by what all write: nobody changes it without having every lane. */
+/** A partition that was locked, and the state that all writers share, which nobody changes without holding every partition. */
 export interface SharedState {
   partition: number
-  /** Of the keys. */
+  /** Revision of the keys. */
   keysRevision: number
-  /** The earliest that may wrap. */
+  /** Number of the earliest epoch under which data keys may be wrapped. */
   oldestEpoch: number
-  /** The latest that was ever activated, as of when the lane was asked for. */
+  /** Number of the latest epoch that was ever activated, 0 for none, when the statement began to wait. */
   newestEpoch: number
-  /** The oldest schema whose code may work here. */
+  /** The oldest schema version whose code may work with this schema. */
   compatibleFrom: number
 }
 
@@ -22,9 +23,9 @@ const SHARED_STATE = `SELECT id AS "partition", keys_revision AS "keysRevision",
   compatible_from AS "compatibleFrom" FROM lane`
 
 /**
- * Begins a transaction with lanes of its own.
- * @param due one of them, which is waited for before any other is taken, so that no two nodes wait for each other; null for none
- * @returns those that were taken: that one, and the others that nobody had
+ * Begins a transaction and locks partitions.
+ * @param due the partition to wait for, before any other is locked, so that no two nodes wait for each other; null for none
+ * @returns the partitions that were locked: `due`, and those that nobody else held
  * @throws Error of pg
  */
 export function lockPartitions(
@@ -38,7 +39,7 @@ export function lockPartitions(
     text: `${SHARED_STATE} WHERE id = $1 FOR UPDATE`,
     values: [partition],
   })
-  // There is nothing else to do meanwhile.
+  // The only partition is waited for at once: there is no other work meanwhile.
   if (wanted.size === 1) return begin(client, [waitingFor(first!)])
   const free = {
     name: 'lanes-free',
@@ -48,17 +49,17 @@ export function lockPartitions(
   return begin(client, due === null ? [free] : [waitingFor(due), free])
 }
 
-/** Begins a transaction that is alone: waits for whoever has a lane, and lets nobody take one meanwhile. @throws Error of pg */
+/** Begins a transaction and locks all partitions: waits for every group that holds one, and keeps later groups out. @throws Error of pg */
 export function lockAllPartitions(client: PoolClient): Promise<SharedState[]> {
   return begin(client, ['LOCK TABLE lane IN EXCLUSIVE MODE', `${SHARED_STATE} WHERE id = 1`])
 }
 
-/** Before anything else is sent: what follows a BEGIN that failed would be committed piece by piece. */
+/** Resolves before anything else may be sent: after a BEGIN that failed, each statement would be committed by itself. */
 async function begin(
   client: PoolClient,
   statements: ReadonlyArray<QueryConfig | string>,
 ): Promise<SharedState[]> {
-  // All are waited for: what is left of a failure must not meet what is sent next.
+  // Awaits all answers, so that a failure does not reach the statement that is sent next.
   const answers = await Promise.allSettled(
     ['BEGIN ISOLATION LEVEL READ COMMITTED', ...statements].map((one) =>
       client.query<SharedState>(one as string),

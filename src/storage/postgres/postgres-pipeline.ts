@@ -1,7 +1,10 @@
-/** One connection for the statements of many: they leave together, are answered in order, and nobody waits for a connection to be free. */
+/**
+ * Shares one connection between the statements of many callers: they leave together and are answered in order, so that no caller waits for
+ * a free connection.
+ */
 import type { PoolClient } from 'pg'
 
-/** Nobody joins those who wait for something for so long. */
+/** No statement joins a connection whose oldest statement has waited for longer than this. */
 const MAX_WAIT_TO_JOIN_MS = 50
 
 export class Pipeline {
@@ -11,7 +14,7 @@ export class Pipeline {
   private isLost = false
   private hasEnded = false
 
-  /** @param connecting a connection that is nobody else's, given back once nobody is left on it */
+  /** @param connecting a connection that nobody else uses, released once the last caller has left */
   constructor(private readonly connecting: Promise<PoolClient>) {
     connecting.then(
       (client) => {
@@ -23,21 +26,24 @@ export class Pipeline {
     )
   }
 
-  /** @param silentMs for how long a connection has owed an answer; null for one that is not to be used any more */
+  /**
+   * Whether another statement may join. @param silentMs for how long a connection has owed an answer; null when it must not be used any
+   * more
+   */
   isOpen(silentMs: (client: PoolClient) => number | null): boolean {
     if (this.hasEnded || this.isLost) return false
-    // While there is none, everybody's patience counts from when it was asked for.
+    // Until the connection is made, the wait counts from the request for it.
     const waitMs = this.client ? silentMs(this.client) : performance.now() - this.begunMs
     return waitMs !== null && waitMs < MAX_WAIT_TO_JOIN_MS
   }
 
-  /** To be left, unless it rejects. */
+  /** Adds a caller, who has to call `leave`, unless the promise rejects. */
   join(): Promise<PoolClient> {
     this.users++
     return this.connecting
   }
 
-  /** @param isLost the connection, and with it what others are waiting for there */
+  /** @param isLost whether the connection is lost, and with it the answers that other callers wait for */
   leave(isLost: boolean): void {
     this.isLost ||= isLost
     if (--this.users > 0) return

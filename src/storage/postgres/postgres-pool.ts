@@ -1,4 +1,4 @@
-/** Connections to whichever of the hosts can be written, each looked at when it is made. */
+/** A pool of connections to the host that can be written. Each connection is checked when it is made. */
 import { readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import type { Socket } from 'node:net'
@@ -16,20 +16,20 @@ import { type PrimaryTimeline, Timelines, timelineOf } from './postgres-timeline
 
 const KEEP_ALIVE_MS = 10_000
 
-/** A host that does not answer within this time is left out when the newest primary is looked for. */
+/** Milliseconds after which a host that does not answer is left out of the search for the newest primary. */
 const PROBE_MS = 1500
 
-/** As pg-pool says that none of its connections became free in time. */
+/** The error by which pg-pool reports that no connection became free in time. */
 const QUEUE_TIMEOUT = 'timeout exceeded when trying to connect'
 
-/** Which host is the one to be written: of all pools of a store. */
+/** The hosts of the database and which of them is written, shared by all pools of a store. */
 export class Hosts {
   private index = 0
   private firstChoice: Promise<void> | null = null
 
   constructor(
     private readonly all: PostgresTarget['hosts'],
-    /** The known failovers of these hosts. */
+    /** Failovers of these hosts that are known. */
     readonly timelines: Timelines = new Timelines(null),
   ) {}
 
@@ -41,15 +41,15 @@ export class Hosts {
     return this.all.length
   }
 
-  /** Looks for the newest primary before the first connection is made: an older one may stand first in the list. */
-  chooseOnce(look: () => Promise<void>): Promise<void> {
-    this.firstChoice ??= this.all.length > 1 ? look() : Promise.resolve()
+  /** Chooses the newest primary before the first connection is made, because an older one may come first in the list. */
+  chooseOnce(poll: () => Promise<void>): Promise<void> {
+    this.firstChoice ??= this.all.length > 1 ? poll() : Promise.resolve()
     return this.firstChoice
   }
 
   /**
-   * Makes the primary with the highest timeline the current host; without any that can be reached, the current one stays.
-   * @param ask gives null for a standby and rejects for a host that cannot be reached
+   * Makes the primary with the highest timeline the current host; when none can be reached, the current host stays.
+   * @param ask resolves with null for a standby, and rejects for a host that cannot be reached
    */
   async chooseNewest(
     ask: (host: PostgresTarget['hosts'][number]) => Promise<PrimaryTimeline | null>,
@@ -61,33 +61,33 @@ export class Hosts {
     if (highest > 0 && timelines[this.index] !== highest) this.index = timelines.indexOf(highest)
   }
 
-  /** Of several that found out the same, the first one moves on. */
+  /** Moves on to the next host, unless another caller has done so already. */
   leave(host: PostgresTarget['hosts'][number]): void {
     if (host === this.current) this.index = (this.index + 1) % this.all.length
   }
 }
 
 export interface PoolOptions {
-  /** The most connections at once. */
+  /** Maximum number of connections. */
   size: number
-  /** For work that may take long: no statement is given up, and none is sent before the one before it is answered. */
+  /** True for work that may take long: no statement times out, and none is sent before the one before it is answered. False by default. */
   isLongRunning?: boolean
-  /** Of the server, for these connections. */
+  /** Settings of the server for these connections. */
   settings?: Record<string, string>
-  /** Ends those that are lost without a sign. */
-  silence?: DeadConnectionDetector | undefined
+  /** Drops connections that are lost without a sign. */
+  deadConnections?: DeadConnectionDetector | undefined
 }
 
-/** Where the server stands, and how one signs in there. */
+/** Location of the server, and the credentials. */
 export interface PostgresAccess {
   target: PostgresTarget
   hosts: Hosts
-  /** Read for every connection: it may be replaced meanwhile. */
+  /** File of the password. Read for every connection, because it may be replaced while the service runs. */
   passwordFile: string | undefined
 }
 
 export interface PostgresQuery extends pg.QueryConfig {
-  /** Is answered at once, so that others may wait behind it. */
+  /** Whether the statement is answered at once, so that others may wait behind it. */
   isQuick?: boolean
 }
 
@@ -96,7 +96,7 @@ export class PostgresPool {
   private readonly hostOf = new WeakMap<ClientBase, PostgresTarget['hosts'][number]>()
   private readonly watched = new WeakMap<ClientBase, WatchedConnection>()
   private pipeline: Pipeline | null = null
-  /** A connection to the present host that is none of the pool's. */
+  /** Makes a connection to the current host, or to `host`, that does not belong to the pool. */
   private readonly makeSeparateClient: (
     timeoutMs: number,
     host?: PostgresTarget['hosts'][number],
@@ -105,21 +105,21 @@ export class PostgresPool {
   /** @throws ConfigError when a file of the TLS options cannot be read */
   constructor(
     private readonly access: PostgresAccess,
-    { size, isLongRunning = false, settings = {}, silence }: PoolOptions,
+    { size, isLongRunning = false, settings = {}, deadConnections }: PoolOptions,
   ) {
     const { target, hosts, passwordFile } = access
     const { hostOf, watched } = this
     let ssl = tlsOptions(target)
-    /** Certificates are replaced while the service runs; files that cannot be read just now leave those from before. */
+    /** Certificates may be replaced while the service runs. While the files cannot be read, the last ones stay in use. */
     const readTls = () => {
       try {
         ssl = tlsOptions(target)
       } catch {
-        // Shows when what is there has expired.
+        // Connecting fails once the last certificate has expired.
       }
       return ssl
     }
-    // Never undefined: pg would look for one in the environment and in home folders.
+    // Never undefined, because pg would then look for a password in the environment and in home folders.
     const password = passwordFile
       ? async () => (await readFile(passwordFile, 'utf8')).trimEnd()
       : (target.password ?? '')
@@ -127,15 +127,15 @@ export class PostgresPool {
       constructor(config?: pg.ClientConfig, at = hosts.current) {
         super({ ...config, ...at, password, ssl: at.host.startsWith('/') ? false : readTls() })
         hostOf.set(this, at)
-        // A connection that breaks shows in what is sent next; without a listener it would end the process.
+        // The next statement reports that the connection is broken. Without a listener the event would end the process.
         this.on('error', () => {})
       }
     }
-    /** Of the pool. */
+    /** A connection of the pool. */
     class PooledClient extends HostClient {
-      private readonly watched = silence?.watch(() => this.connection.stream.destroy())
+      private readonly watched = deadConnections?.watch(() => this.connection.stream.destroy())
       private readonly known: KnownStatements = new Map()
-      private isHeld = false
+      private isCorked = false
 
       constructor(config?: pg.ClientConfig) {
         super(config)
@@ -146,7 +146,7 @@ export class PostgresPool {
         }
         const submit = this.query.bind(this)
         this.query = ((given: pg.QueryConfig | string, values?: unknown[]) => {
-          if (!isLongRunning) this.hold()
+          if (!isLongRunning) this.corkUntilNextTick()
           const answered = this.watched?.ask()
           return new Promise((resolve, reject) => {
             submit(
@@ -161,19 +161,19 @@ export class PostgresPool {
         }) as typeof this.query
       }
 
-      /** What is asked for in one turn leaves in one piece: else each statement costs a system call here, and a wake-up at the server. */
-      private hold(): void {
-        if (this.isHeld) return
+      /** Sends the statements of one turn of the event loop in one write: otherwise each costs a system call here and wakes the server. */
+      private corkUntilNextTick(): void {
+        if (this.isCorked) return
         const { stream } = this.connection
         stream.cork()
-        this.isHeld = true
+        this.isCorked = true
         process.nextTick(() => {
-          this.isHeld = false
+          this.isCorked = false
           stream.uncork()
         })
       }
 
-      /** pg would leave a connection open on which it could not sign in. */
+      /** Closes the connection when the login fails; pg would leave it open. */
       override connect(): Promise<pg.Client>
       override connect(callback: (error: Error) => void): void
       override connect(callback?: (error: Error) => void): Promise<pg.Client> | undefined {
@@ -217,7 +217,9 @@ export class PostgresPool {
     this.pool.on('error', () => {})
   }
 
-  /** @throws Error of pg, of the host that was tried last */
+  /**
+   * Takes a connection to the current host, and tries the other hosts when it fails. @throws Error of pg from the host that was tried last
+   */
   async acquire(): Promise<PoolClient> {
     const { hosts } = this.access
     await hosts.chooseOnce(() => this.findNewestPrimary())
@@ -226,10 +228,10 @@ export class PostgresPool {
       try {
         const client = await this.pool.connect()
         if (this.hostOf.get(client) === hosts.current) return client
-        // It leads to a host that has been left meanwhile.
+        // The connection leads to a host that is not the current one any more.
         client.release(true)
       } catch (error) {
-        // All connections are at work, which says nothing of the host.
+        // All connections are in use, which says nothing about the host.
         if ((error as Error).message === QUEUE_TIMEOUT) throw error
         hosts.leave(tried)
         if (++tries > hosts.count) throw error
@@ -237,12 +239,12 @@ export class PostgresPool {
     }
   }
 
-  /** Whether the connection leads to the host that is written now. */
+  /** Whether the connection leads to the current host. */
   leadsToCurrent(client: ClientBase): boolean {
     return this.hostOf.get(client) === this.access.hosts.current
   }
 
-  /** Asks every host, each over a connection of its own, and goes on with the primary of the highest timeline. Never rejects. */
+  /** Asks every host over a separate connection, and makes the primary with the highest timeline the current one. Never rejects. */
   findNewestPrimary(): Promise<void> {
     return this.access.hosts.chooseNewest(async (host) => {
       const client = this.makeSeparateClient(PROBE_MS, host)
@@ -256,7 +258,7 @@ export class PostgresPool {
     })
   }
 
-  /** Outside a transaction. @throws as translatePostgres makes it */
+  /** Runs a statement outside of a transaction. @throws errors as translatePostgres makes them */
   async query(query: PostgresQuery): Promise<pg.QueryResult> {
     for (let isRetry = false; ; isRetry = true) {
       const pipeline = query.isQuick ? this.openPipeline() : null
@@ -271,37 +273,38 @@ export class PostgresPool {
         return result
       } catch (error) {
         end(!isAnswer(error))
-        // A connection that has stood idle may be lost without a sign; a server that hangs does not get the same twice.
+        // An idle connection may be lost without a sign, so the statement is tried once more; but not after a timeout, because a server
+        // that hangs must not get it twice.
         if (isRetry || isAnswer(error) || performance.now() - startedMs > STATEMENT_MS)
           throw translatePostgres(error)
       }
     }
   }
 
-  /** Null where it leads to a host that has been left. */
+  /** Milliseconds for which the connection has owed an answer; null when it leads to another host than the current one. */
   private readonly silentMs = (client: PoolClient): number | null =>
     this.hostOf.get(client) === this.access.hosts.current ? (this.watched.get(client)?.silentMs() ?? 0) : null
 
-  /** Another one where something on the present one takes long. */
+  /** The shared connection, or a new one while a statement on the present one takes long. */
   private openPipeline(): Pipeline {
     if (!this.pipeline?.isOpen(this.silentMs)) this.pipeline = new Pipeline(this.acquire())
     return this.pipeline
   }
 
-  /** Over a connection of its own, which is made for it. @throws Error of pg */
+  /** Runs a statement over a new connection. @throws Error of pg */
   async queryApart(query: pg.QueryConfig, timeoutMs: number): Promise<pg.QueryResult> {
     const client = this.makeSeparateClient(timeoutMs)
     try {
       await client.connect()
       return await client.query(query)
     } finally {
-      // In order, or at once where nothing is heard of the server; the process may end before it hangs up.
+      // `end` sends a goodbye, and the server closes the connection. The process may end before that.
       ;(client.connection.stream as Socket).unref()
       client.end().catch(() => {})
     }
   }
 
-  /** Waits for what is under way. */
+  /** Waits for the statements under way, and closes all connections. */
   end(): Promise<void> {
     return this.pool.end()
   }
@@ -311,7 +314,7 @@ function tlsOptions({ tls, rootCertFile, certFile, keyFile }: PostgresTarget): f
   if (tls === 'disable') return false
   const ca = rootCertFile === undefined ? undefined : readPem(rootCertFile)
   return {
-    // As libpq has it: whoever names authorities wants them asked.
+    // Certificates are verified when authorities are named, as in libpq.
     rejectUnauthorized: tls !== 'require' || ca !== undefined,
     ...(ca === undefined ? {} : { ca }),
     ...(certFile && keyFile ? { cert: readPem(certFile), key: readPem(keyFile) } : {}),

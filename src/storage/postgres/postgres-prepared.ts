@@ -1,30 +1,30 @@
 /**
- * Statements under a name. Once one has been answered on a connection it is known what rows it has, which PostgreSQL keeps so for as
- * long as the connection lasts: it is not asked to describe them again, and what is asked for leaves in one message.
+ * Prepared statements. After the first answer on a connection the columns of a statement are known, and PostgreSQL keeps them for as long
+ * as the connection lasts. So the server is not asked to describe them again, and a request is one message.
  */
 import type { Duplex } from 'node:stream'
 import pg, { type FieldDef, type QueryConfig, type QueryResult } from 'pg'
 import { type ArrivedRow, binaryColumn, type Column, isBinary, textColumn } from './postgres-rows.js'
 
-/** Of one connection, by their names. */
+/** The statements that a connection has prepared, by their names. */
 export type KnownStatements = Map<string, KnownStatement>
 
-/** Of pg, what its types leave out: a query as its client sends it and hands on the answers. */
+/** Parts of pg's query that its type declarations leave out: what its client calls to send it and to pass on the answers. */
 interface PgQuery {
   name: string
   text: string
   values: unknown[] | undefined
   callback: (error: Error | null, result: QueryResult) => void
-  /** Of the answer that is on its way. */
+  /** The result that is being received. */
   _result: QueryResult
-  /** Told at its end. */
+  /** The error that the query reports at its end. */
   _canceledDueToError: unknown
   submit(connection: { stream: Duplex }): Error | null
   handleCommandComplete(message: unknown, connection: unknown): void
 }
 const PgQuery = pg.Query as unknown as new (query: string | QueryConfig, values?: unknown[]) => PgQuery
 
-/** Of one of these connections, for what is asked of it. */
+/** Makes the query that pg's client sends. @param known the statements of this connection */
 export function queryOf(
   known: KnownStatements,
   asked: QueryConfig | string,
@@ -61,7 +61,7 @@ class PreparedQuery extends PgQuery {
     return null
   }
 
-  /** Comes where it was asked to describe them. */
+  /** Called when the server describes the columns. */
   handleRowDescription({ fields }: { fields: FieldDef[] }): void {
     this.columns = fields.map(textColumn)
     this.known.set(this.name, new KnownStatement(this.name, fields))
@@ -83,15 +83,15 @@ class PreparedQuery extends PgQuery {
 
 const TEXT = 0
 const BINARY = 1
-/** PostgreSQL manual, 55.7: Execute of the portal without a name, for all of its rows; then Sync. */
+/** Execute the unnamed portal for all of its rows, then Sync (PostgreSQL manual, 55.7). */
 const EXECUTE_AND_SYNC = Buffer.from([0x45, 0, 0, 0, 9, 0, 0, 0, 0, 0, 0x53, 0, 0, 0, 4])
 
 export class KnownStatement {
-  /** Of what `request` is answered with. */
+  /** Columns of the rows that answer `request`. */
   readonly columns: Column[]
-  /** Bind, from its portal, which has no name, to the parameters. */
+  /** The beginning of the Bind message, from the name of its portal, which is empty, to the parameters. */
   private readonly head: Buffer
-  /** The formats of the answer, and what follows. */
+  /** The end of the Bind message with the formats of the columns, and the messages after it. */
   private readonly tail: Buffer
 
   constructor(name: string, fields: FieldDef[]) {
@@ -101,7 +101,7 @@ export class KnownStatement {
     this.tail = Buffer.concat([int16(formats.length), ...formats.map(int16), EXECUTE_AND_SYNC])
   }
 
-  /** @returns null where a value is none of those that are sent most */
+  /** Makes the request. @returns null when a value has a type that pg has to convert */
   request(values: readonly unknown[]): Buffer | null {
     const { head, tail } = this
     const count = values.length
@@ -127,14 +127,14 @@ export class KnownStatement {
       at = start + (typeof value === 'string' ? message.write(value, start) : value.copy(message, start))
       message.writeInt32BE(at - start, start - 4)
     }
-    // The kind of the message is not counted.
+    // The length does not count the byte for the kind of the message.
     message.writeInt32BE(at + tail.length - EXECUTE_AND_SYNC.length - 1, 1)
     tail.copy(message, at)
     return message
   }
 }
 
-/** @returns undefined for what pg is to make something of */
+/** @returns the value as it is sent; undefined for a value that pg has to convert */
 function sent(value: unknown): string | Buffer | null | undefined {
   if (value === null || value === undefined) return null
   if (typeof value === 'string' || value instanceof Buffer) return value

@@ -1,8 +1,8 @@
-/** Rows as they arrive: what their values are is read from the bytes, once, where pg would make strings of all of them first. */
+/** Reads the values of rows directly from the bytes that arrive; pg would first make strings of all of them. */
 import { EventEmitter } from 'node:events'
 import pg, { type Connection, type FieldDef } from 'pg'
 
-/** PostgreSQL manual, 55.7: a byte for the kind of a message, then four for its length, which counts itself. */
+/** Length of a message's header: a byte for its kind, then four for its length, which counts itself (PostgreSQL manual, 55.7). */
 const HEADER_BYTES = 5
 const DATA_ROW = 'D'.charCodeAt(0)
 const { builtins } = pg.types
@@ -14,10 +14,10 @@ export interface Column {
   read: Read
 }
 
-/** Cheaper than their text. All others come as text. */
+/** Types that are read from their binary form, which costs less than their text. All others come as text. */
 const BINARY = new Map<number, Read>([
   [builtins.BYTEA, copy],
-  // Times are milliseconds, far below 2^53: numbers, not the strings that pg makes of bigint.
+  // Times are milliseconds, far below 2^53, so they become numbers; pg would make strings of bigint.
   [builtins.INT8, (bytes, start) => bytes.readInt32BE(start) * 2 ** 32 + bytes.readUInt32BE(start + 4)],
   [builtins.INT4, (bytes, start) => bytes.readInt32BE(start)],
   [builtins.FLOAT8, (bytes, start) => bytes.readDoubleBE(start)],
@@ -28,7 +28,7 @@ export function isBinary({ dataTypeID }: FieldDef): boolean {
   return BINARY.has(dataTypeID)
 }
 
-/** Of rows in which what can be binary is. */
+/** How to read a column, in binary form where there is one. */
 export function binaryColumn(field: FieldDef): Column {
   const read = BINARY.get(field.dataTypeID)
   return read ? { name: field.name, read } : textColumn(field)
@@ -39,13 +39,13 @@ export function textColumn({ name, dataTypeID }: FieldDef): Column {
   return { name, read: (bytes, start, end) => parse(bytes.toString('utf8', start, end)) }
 }
 
-/** Of texts. */
+/** How pg reads the columns that come as text. */
 export const types = {
   getTypeParser: ((oid: number) =>
     oid === builtins.INT8 ? Number : pg.types.getTypeParser(oid, 'text')) as typeof pg.types.getTypeParser,
 }
 
-/** What it is read from is gone once whoever it is emitted to has returned. */
+/** A row whose bytes are valid only until the listener that got it has returned. */
 export class ArrivedRow {
   readonly name = 'dataRow'
 
@@ -70,7 +70,7 @@ export class ArrivedRow {
     return row
   }
 
-  /** As pg's own queries want them. */
+  /** The values as texts, as pg's own queries expect them. */
   get fields(): Array<string | null> {
     const { bytes } = this
     let start = this.at + 2
@@ -84,18 +84,18 @@ export class ArrivedRow {
   }
 }
 
-/** Of pg's, what its types leave out. */
+/** Parts of pg's connection that its type declarations leave out. */
 interface ParsingConnection extends Connection {
-  /** Parses what the stream brings, and emits it message by message. */
+  /** Parses the bytes of the stream, and emits a message at a time. */
   attachListeners(stream: EventEmitter): void
 }
 
-/** To be called before it is connected. */
+/** Makes the connection emit an ArrivedRow for each row. Must be called before connecting. */
 export function leaveRowsAsTheyArrive(connection: Connection): void {
   const parsing = connection as ParsingConnection
   const parse = parsing.attachListeners.bind(parsing)
   parsing.attachListeners = (stream) => {
-    /** Of which pg takes everything but rows. */
+    /** Carries to pg all messages but rows. */
     const others = new EventEmitter()
     parse(others)
     let begun: Buffer | null = null
@@ -119,7 +119,7 @@ export function leaveRowsAsTheyArrive(connection: Connection): void {
   }
 }
 
-/** The bytes it came in are of others, too, and larger. */
+/** Copies the bytes of a value, because the buffer holds other messages too and would be kept whole. */
 function copy(bytes: Buffer, start: number, end: number): Buffer {
   return Buffer.from(bytes.subarray(start, end))
 }

@@ -1,20 +1,20 @@
-/** What a session has to be, and is made: looked at once, when its connection is new. */
+/** Checks and sets up the session of a new connection. */
 import type { ClientBase } from 'pg'
 
 const OLDEST_VERSION = 15
 /**
- * Each shorter than the next, and all shorter than a request's deadline: the server gives a statement up before we give the server up,
- * or it would go on with what nobody waits for.
+ * Each of these times is shorter than the next, and all are shorter than a request's deadline: the server has to give up a statement before
+ * the service gives up the server, or it would go on with work that nobody waits for.
  */
 const LOCK_MS = 5000
 export const STATEMENT_MS = 6000
 export const QUERY_MS = 8000
 /**
- * A node that stands still, or is cut off, with the lane in its hand loses it, before those who wait give up; our own transactions
- * never wait for anything but the server.
+ * A node that stalls or is cut off while it holds lock partitions loses them before the nodes that wait give up. Transactions of this
+ * service wait for nothing but the server.
  */
 const IDLE_IN_TRANSACTION_MS = 1500
-/** Of a node that is gone without a word the server learns soon. */
+/** The server soon learns of a node that is gone without a word. */
 const KEEP_ALIVE = {
   tcp_keepalives_idle: '10',
   tcp_keepalives_interval: '3',
@@ -27,14 +27,14 @@ const BOUNDS = {
   idle_in_transaction_session_timeout: `${IDLE_IN_TRANSACTION_MS}ms`,
 }
 
-/** Found set where a connection has only just been made, it tells that others have the same session. */
+/** A setting of ours. When a new connection finds it set, a pooler shares one session between several connections. */
 const SESSION_MARK = 'countersign.session'
 
 /**
- * @param isPatient gives no statement up
- * @param settings more of the server's, for this session
- * @returns the server's process
- * @throws Error that says what keeps this server from being used
+ * @param isLongRunning sets no timeouts
+ * @param settings additional settings of the server for this session
+ * @returns the pid of the server's process
+ * @throws Error that says why this server cannot be used
  */
 export async function beginSession(
   client: ClientBase,
@@ -50,7 +50,7 @@ export async function beginSession(
   return pid
 }
 
-/** @throws Error that says what keeps this server from being used */
+/** @throws Error that says why this server cannot be used */
 async function assertUsable(client: ClientBase): Promise<{ pid: number }> {
   const { rows } = await client.query<{
     pid: number
@@ -75,19 +75,19 @@ async function assertUsable(client: ClientBase): Promise<{ pid: number }> {
     )
   if (encoding !== 'UTF8') throw new Error(`its encoding is ${encoding}; Countersign needs UTF8.`)
   if (isReadOnly) throw new Error('it can only be read: it is a standby, or set to be read-only.')
-  // One connection's commits would be as durable as another has set them.
+  // In a shared session another connection could turn off synchronous commits.
   if (isShared)
     throw new Error(
       'several connections have one session there: a pooler has to keep one for each (PgBouncer: pool_mode = session).',
     )
-  // Where a role or database says otherwise, what was answered could be lost. More than `on` may be asked for, and stays.
+  // A role or database may set `off`, with which a commit that was answered could be lost. Stricter values than `on` are kept.
   await client.query(
     `SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'`,
   )
   return { pid }
 }
 
-/** By a statement: PgBouncer takes no such parameter with the start of a connection. */
+/** Set by a statement, because PgBouncer refuses these parameters at the start of a connection. */
 async function set(client: ClientBase, settings: Record<string, string>): Promise<void> {
   await client.query('SELECT set_config(key, value, false) FROM json_each_text($1)', [
     JSON.stringify(settings),

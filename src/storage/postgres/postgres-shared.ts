@@ -1,4 +1,7 @@
-/** What the services of one PostgreSQL database have in common beside its records: by which keys they write, and the operator's password. */
+/**
+ * Data besides the records that the services of one PostgreSQL database share: the revision of the keys, the key epochs, and the operator's
+ * password.
+ */
 import type { ServiceNode } from '../coordinator.js'
 import type { SharedStore } from '../store.js'
 import { PostgresEpochs } from './postgres-epochs.js'
@@ -59,7 +62,7 @@ export async function operatorPassword(pool: Queries): Promise<string | null> {
   return rows[0]?.hash ?? null
 }
 
-/** @returns as SharedStore has it */
+/** @returns as `keepOperatorPassword` of SharedStore */
 export async function keepOperatorPassword(
   pool: Queries,
   hash: string,

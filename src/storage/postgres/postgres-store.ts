@@ -1,4 +1,4 @@
-/** The Store on PostgreSQL: writing in grouped commits over one connection, reading over connections of its own. */
+/** The Store on PostgreSQL: one connection writes in groups, others read. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ClientBase } from 'pg'
 import { describePostgres, type PostgresTarget, parsePostgresUrl } from '../../config/postgres-url.js'
@@ -30,31 +30,31 @@ import { listServices, PostgresShared } from './postgres-shared.js'
 import { Timelines } from './postgres-timeline.js'
 import { PARTITION_LOCK_MS, PostgresWriter } from './postgres-writer.js'
 
-/** Reads under way at once; what comes beyond them waits. */
+/** Maximum number of reads under way; further reads wait. */
 const READERS = 8
-/** Health is asked for by those who decide soon. */
+/** Callers of the health check decide within seconds. */
 const HEALTH_MS = 2000
-/** How often a service with several hosts looks whether another one was promoted while the present one goes on. */
-const PRIMARY_LOOK_MS = 2000
+/** How often a service with several hosts checks whether another host was promoted while the current one still answers. */
+const PRIMARY_POLL_MS = 2000
 const SIZE_KEPT_MS = 60_000
-/** A page or index can be repaired while the service runs; so the finding ends once nobody meets the damage again. */
+/** A page or index can be repaired while the service runs, so the report of damage ends when no statement has met it for so long. */
 const CORRUPT_MS = 600_000
 
 export interface PostgresOptions {
-  /** Instead of the password in the URL; read for every connection. */
+  /** File of the password, which replaces the password in the URL; read for every connection. */
   passwordFile?: string | undefined
-  /** Where the highest timelines are remembered from one start to the next; only a service writes it. */
+  /** File that remembers the highest timelines between two starts; only a service writes it. */
   timelineFile?: string | undefined
-  /** A service, which works together with others on the database. Commands only write there. */
+  /** True for a service, which coordinates with the other services on the database; false for a command. */
   serving?: boolean
-  /** The schema of an earlier version may be brought up to date, as a service does at its start. */
+  /** True to bring the schema of an earlier version up to date, as a service does at its start. */
   migrating?: boolean
 }
 
 /**
- * Makes the schema where there is none.
- * @throws ConfigError for a URL that cannot be used; StoreOpenError when server or schema cannot be used or reached;
- * SchemaOutdatedError for the schema of an earlier version, unless `serving` or `migrating`
+ * Opens the store, and creates the schema where there is none.
+ * @throws ConfigError for a URL that cannot be used; StoreOpenError when server or schema cannot be used or reached; SchemaOutdatedError
+ * for the schema of an earlier version, unless `serving` or `migrating`
  */
 export async function openPostgresStore(url: string, options: PostgresOptions = {}): Promise<PostgresStore> {
   const access = accessOf(url, options)
@@ -70,8 +70,7 @@ export async function openPostgresStore(url: string, options: PostgresOptions = 
 }
 
 /**
- * Only reads.
- * @returns the schema of the database, 0 where there is none, and the schema of this version
+ * Reads the schema of the database (`found`, 0 when there is none) and of this version (`own`).
  * @throws ConfigError; StoreOpenError as `openPostgresStore` does
  */
 export async function postgresSchemas(
@@ -85,7 +84,7 @@ export async function postgresSchemas(
   }))
 }
 
-/** Ids of the master keys that open a database of this version's schema. @throws as `openPostgresStore` */
+/** Reads the ids of the master keys that open a database of this version's schema. @throws as `openPostgresStore` */
 export async function postgresMasterKeys(url: string, options: PostgresOptions = {}): Promise<string[]> {
   const access = accessOf(url, options)
   return opening(access.target, async () => {
@@ -97,7 +96,7 @@ export async function postgresMasterKeys(url: string, options: PostgresOptions =
 }
 
 export class PostgresStore implements Store {
-  /** Of the service alone: commands execute nothing for a key. */
+  /** Null for a command, which executes nothing for an idempotency key. */
   readonly coordinator: PostgresCoordinator | null
   readonly schema = SCHEMA
   readonly makesBackups = false
@@ -106,27 +105,29 @@ export class PostgresStore implements Store {
   private readonly writer: PostgresWriter
   private readonly writers: PostgresPool
   private readonly readers: PostgresPool
-  private readonly silence: DeadConnectionDetector
+  private readonly deadConnections: DeadConnectionDetector
   private knownSize = { bytes: 0, askedAtMs: Number.NEGATIVE_INFINITY }
   private closing: Promise<void> | null = null
   private readonly primaryWatch: PeriodicTask | null
-  /** On the axis of `performance.now()`. */
+  /** When damage was last reported, on the axis of `performance.now()`. */
   private corruptAtMs = Number.NEGATIVE_INFINITY
 
   private constructor(
     private readonly access: PostgresAccess,
     { serving = false }: PostgresOptions,
   ) {
-    this.silence = new DeadConnectionDetector((query, timeoutMs) => this.readers.queryApart(query, timeoutMs))
-    const { silence } = this
+    this.deadConnections = new DeadConnectionDetector((query, timeoutMs) =>
+      this.readers.queryApart(query, timeoutMs),
+    )
+    const { deadConnections } = this
     const settings = { lock_timeout: `${PARTITION_LOCK_MS}ms` }
-    this.writers = new PostgresPool(access, { size: 1, settings, silence })
-    this.readers = new PostgresPool(access, { size: READERS, silence })
+    this.writers = new PostgresPool(access, { size: 1, settings, deadConnections })
+    this.readers = new PostgresPool(access, { size: READERS, deadConnections })
     this.writer = new PostgresWriter(this.writers)
-    this.coordinator = serving ? new PostgresCoordinator(access, silence) : null
-    const look = () => this.readers.findNewestPrimary()
+    this.coordinator = serving ? new PostgresCoordinator(access, deadConnections) : null
+    const poll = () => this.readers.findNewestPrimary()
     this.primaryWatch =
-      serving && access.hosts.count > 1 ? new PeriodicTask(PRIMARY_LOOK_MS, look, () => {}) : null
+      serving && access.hosts.count > 1 ? new PeriodicTask(PRIMARY_POLL_MS, poll, () => {}) : null
     this.primaryWatch?.start()
     const connection = postgresConnection((query) => this.readers.query(query))
     this.read = readerWhoseErrors(this.notice, storeReader(connection))
@@ -175,7 +176,7 @@ export class PostgresStore implements Store {
 
   async assertWritable(deadlineMs?: number): Promise<void> {
     try {
-      // Every group writes the row of a lane.
+      // An empty transaction commits too, because every group writes the row of a lock partition.
       await this.transaction(async () => {}, deadlineMs)
     } catch (error) {
       const { message } = ((error as Error).cause ?? error) as Error
@@ -193,7 +194,7 @@ export class PostgresStore implements Store {
   }
 
   hasBeenSilentSince(sinceMs: number): boolean {
-    return this.silence.lastSilentMs >= sinceMs
+    return this.deadConnections.lastSilentMs >= sinceMs
   }
 
   get presence(): PostgresCoordinator | null {
@@ -208,10 +209,13 @@ export class PostgresStore implements Store {
     this.writer.onCommit = observer
   }
 
-  /** As of a minute ago at most: the server looks at every file for it. Its log is shared by all its databases. */
+  /**
+   * Bytes of the database, at most a minute old, because the server looks at every file for it. The log is null: all databases of the
+   * server share it.
+   */
   size(): { database: number; log: null } {
     if (performance.now() - this.knownSize.askedAtMs > SIZE_KEPT_MS)
-      // Whether the database can be reached is told elsewhere.
+      // The health check reports whether the database can be reached.
       this.askSize().catch(() => {})
     return { database: this.knownSize.bytes, log: null }
   }
@@ -222,11 +226,11 @@ export class PostgresStore implements Store {
 
   close(): Promise<void> {
     this.closing ??= (async () => {
-      // Both begin in this turn: a write that is asked for after close() is refused.
+      // Both are called in this turn, so that a write after close() is refused.
       await Promise.all([this.primaryWatch?.stop(), this.writer.close()])
       await this.coordinator?.stop()
       await Promise.all([this.writers.end(), this.readers.end()])
-      this.silence.stop()
+      this.deadConnections.stop()
     })()
     return this.closing
   }
@@ -254,7 +258,7 @@ export function accessOf(
   return { target, hosts: new Hosts(target.hosts, new Timelines(memory)), passwordFile }
 }
 
-/** One connection, on which work may take long. */
+/** Runs `work` with one connection, on which statements do not time out. */
 async function withClient<T>(access: PostgresAccess, work: (client: ClientBase) => Promise<T>): Promise<T> {
   const pool = new PostgresPool(access, { size: 1, isLongRunning: true })
   try {
@@ -281,7 +285,7 @@ export async function opening<T>(target: PostgresTarget, work: () => Promise<T>)
   }
 }
 
-/** Node tries every address of a name, and tells of them together. */
+/** The message of an error. Node tries every address of a host name, and reports the failures together. */
 function reasonOf(error: Error): string {
   return error instanceof AggregateError && error.errors.length > 0
     ? error.errors.map(({ message }: Error) => message).join('; ')

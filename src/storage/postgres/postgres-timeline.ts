@@ -1,22 +1,22 @@
 /**
- * Tells the newer of two primaries from the one that a failover left behind. PostgreSQL counts a timeline up with every promotion, so a
- * primary whose timeline is lower than one that was seen before is the old one: what is written there is lost or contradicts the new one.
+ * Recognizes a primary that a failover left behind. PostgreSQL increases the timeline with every promotion, so a primary whose timeline is
+ * lower than one that was seen before is the old one: writes to it are lost or contradict the new one.
  */
 import { readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { ClientBase } from 'pg'
 import { makeFolder, replaceDurably } from '../../lib/durable-file.js'
 
-/** The timeline of a writable server. A standby has none, nor has a server that does not say, as some managed ones. */
+/** The timeline of a primary. A standby has none, nor has a server that does not report it, as some managed ones. */
 export interface PrimaryTimeline {
-  /** Which cluster of databases: a primary and its standbys have the same identifier, and no other cluster has it. */
+  /** Identifier of the cluster of databases, which only a primary and its standbys share. */
   system: string
   timeline: number
 }
 
 /**
- * The present WAL file's name begins with the timeline. `pg_control_checkpoint()` says the old one until the first checkpoint after a promotion.
- * Both functions may be called by every role, unless somebody revoked that.
+ * The name of the current WAL file begins with the timeline. `pg_control_checkpoint()` returns the old one until the first checkpoint after
+ * a promotion. Every role may call both functions, unless somebody revoked that.
  */
 const TIMELINE = `SELECT system_identifier::text AS system,
   CASE WHEN pg_is_in_recovery() THEN NULL
@@ -40,13 +40,13 @@ export async function timelineOf(client: Pick<ClientBase, 'query'>): Promise<Pri
 export class OlderPrimaryError extends Error {}
 
 export interface TimelineMemory {
-  /** Where the highest timelines are kept from one start to the next; not there before the first start. */
+  /** File that keeps the highest timelines between two starts; missing before the first start. */
   file: string
-  /** Commands only read: the folder is the service's. */
+  /** False for a command: only the service writes its folder. */
   isWriting: boolean
 }
 
-/** The highest timeline that was seen of each cluster, by this process and, where there is a file, by those before it. */
+/** The highest timeline that was seen of each cluster, by this process and, when there is a file, by earlier ones. */
 export class Timelines {
   private readonly highest: Map<string, number>
 
@@ -72,14 +72,14 @@ export class Timelines {
       : ''
   }
 
-  /** A folder that cannot be written costs what is remembered from one start to the next. */
+  /** Writes the file. When it cannot be written, the timelines are known only until the process ends. */
   private keep(): void {
     if (!this.memory?.isWriting) return
     try {
       makeFolder(dirname(this.memory.file))
       replaceDurably(this.memory.file, `${JSON.stringify(Object.fromEntries(this.highest))}\n`)
     } catch {
-      // As in a container without a volume.
+      // The folder cannot be written, as in a container without a volume.
     }
   }
 }

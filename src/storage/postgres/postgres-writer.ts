@@ -1,6 +1,39 @@
 /**
- * All writing of a service, in groups that share a commit: what comes while one is on its way goes with the next. Between nodes, the
- * lanes of a group's tenants are locked for as long as it takes; tenants whose lanes another node has wait for the next group.
+ * Group commit on PostgreSQL: transactions of a service that arrive while a commit is under way share the next one. All writing of a
+ * service goes over one connection.
+ *
+ * Nodes exclude each other by lock partitions. A partition is a row of the table `lane`, and each tenant belongs to one. A group holds
+ * the partitions of its tenants from its first statement to its commit, or the whole table when one of its jobs has no scope.
+ *
+ * A job is the transaction of one caller. Its states:
+ *
+ *     queued -> locked -> running -> done -> committed: resolves
+ *       ^         |          |         |
+ *       |         |          |         | COMMIT fails: the group is rolled back and runs again in savepoints, or rejects
+ *       |         |          | throws: rolled back to its savepoint and rejects; in a concurrent group see step 3
+ *       |         | deadline has passed: rejects
+ *       +---------+ another node holds its partition: back to the queue, `skippedRounds` + 1
+ *
+ * Steps of a group, and what is durable after each:
+ *
+ * 1. `nextGroup` takes up to MAX_GROUP_SIZE jobs of the queue that have the same concurrency as its first one:
+ *    `global` (no scope), `serial` (a tenant) or `concurrent` (a tenant and a serialization key). Nothing is durable.
+ * 2. `begin` opens the transaction and locks the partitions that are free (SKIP LOCKED). Jobs whose partition is taken wait for the next
+ *    group; after MAX_SKIPPED_ROUNDS rounds the partition is waited for. The same statement reads the state that all writers share
+ *    (revision of the keys, epochs, schema): a writer that is behind rejects the jobs and writes nothing.
+ * 3. `run` lets `concurrent` jobs run at the same time, on one connection (`PostgresGroup`); if one fails after it has written, or a
+ *    statement fails, all is rolled back and the group runs again as `serial`. Other groups run one job after the other, each in a savepoint.
+ * 4. `end` writes a random token to the row of one partition and sends COMMIT. When its answer arrives, all jobs are durable on the server.
+ * 5. The callers get their results.
+ *
+ * If the connection is lost in steps 1 to 3, nothing is durable and the jobs reject with StoreUnavailableError. If it is lost in step 4,
+ * `hasCommitted` reads the token over a new connection, after it has waited for the lock that the lost server process may still hold: the
+ * same token means that the group is durable. If that cannot be found out, the jobs reject, and callers ask again with their idempotency key.
+ * If the process is killed, the server rolls back, or has committed and nobody was answered: the kept responses answer the next attempt.
+ * A node that stalls loses its transaction, and so its partitions, after IDLE_IN_TRANSACTION_MS (`postgres-session.ts`).
+ *
+ * `test/storage/postgres/postgres-partitions.test.ts` tests steps 1 and 2, `postgres-round-trips.test.ts` counts the round trips of step 3,
+ * `postgres-store.test.ts` loses connections in step 4, and `test/chaos/` kills nodes, connections and servers at random.
  */
 import { randomUUID } from 'node:crypto'
 import type pg from 'pg'
@@ -14,35 +47,35 @@ import { LOCK_PARTITIONS, SCHEMA } from './postgres-migrations.js'
 import { lockAllPartitions, lockPartitions, type SharedState } from './postgres-partitions.js'
 import type { PostgresPool } from './postgres-pool.js'
 
-/** Shorter than a statement may take: what waits for a lane is to be told of the lock. */
+/** How long a group waits for a lock. Shorter than a statement may take, so that the error is a lock timeout. */
 export const PARTITION_LOCK_MS = 4000
-/** The locks are held for as long as all of them take. */
+/** Jobs of a group. At most 64, because the locks are held while all of them run. */
 const MAX_GROUP_SIZE = 64
 /**
- * A lane that was not free so often is waited for. Not at once: under load nodes want the same tenants all the time, and each would
- * wait for the others' commits instead of going on with what is free.
+ * Number of rounds in which a partition may be skipped before it is waited for. More than one, because under load nodes want the same
+ * tenants all the time, and each would wait for the others' commits instead of continuing with the partitions that are free.
  */
 const MAX_SKIPPED_ROUNDS = 4
 
 type Concurrency = 'global' | 'concurrent' | 'serial'
 
-/** Of what may share a commit. */
+/** Which jobs of a group may run at the same time; the jobs of one group have the same. */
 const concurrencyOf = ({ partition, serializationKey }: Job): Concurrency =>
   partition === null ? 'global' : serializationKey === undefined ? 'serial' : 'concurrent'
 
 export class PostgresWriter {
-  /** In the order of their coming. */
+  /** In the order of arrival. */
   private queue: Job[] = []
   private lastNumber = 0
   /** Set while a group is scheduled or running; `close` waits for it. */
   private flushing: Promise<void> | null = null
   private closed = false
-  /** A commit has failed because of the server or the way to it, and none has succeeded since. */
+  /** Whether a commit has failed because of the server or the network, and none has succeeded since. */
   isFailing = false
   onCommit: (report: CommitReport) => void = () => {}
-  /** Of the keys that are worked with; null to write whatever the database's are. */
+  /** Revision of the keys that this service uses; null to write at any revision. */
   keysRevision: number | null = null
-  /** Under which data keys are wrapped; null to write whatever the database's is. */
+  /** Number of the epoch under which this service wraps data keys; null to write in any epoch. */
   epoch: number | null = null
   onStaleKeys: () => void = () => {}
 
@@ -51,16 +84,16 @@ export class PostgresWriter {
     () => {},
   )
   private readonly group = new PostgresGroup((query) => this.send(query))
-  /** Of the group that is on its way. */
+  /** The connection, with the transaction of the group that is running; null until it is needed, and after it was lost. */
   private client: PoolClient | null = null
-  /** The first failure of the job that is on its way: all that is sent after it fails for it. */
+  /** The first failed statement of the running job: statements after it fail because of it. */
   private failure: Error | null = null
-  /** Statements of that job. */
+  /** Statements that the running job has sent. */
   private sent: Array<Promise<unknown>> = []
 
   constructor(private readonly pool: PostgresPool) {}
 
-  /** Shows at the start whether everything is in place. @throws Error of pg */
+  /** Opens the connection, so that an unusable server is found at the start. @throws Error of pg */
   async connect(): Promise<void> {
     this.client = await this.pool.acquire()
   }
@@ -71,10 +104,10 @@ export class PostgresWriter {
       const rejectLate = () => {
         this.queue = this.queue.filter((one) => one !== job)
         this.isFailing = true
-        reject(new StoreUnavailableError('PostgreSQL has not said in time that it has committed'))
+        reject(new StoreUnavailableError('timed out waiting for PostgreSQL to commit'))
       }
-      // A group may be waiting for a lane, or for a server that says nothing, for longer than anybody waits for an answer of ours. Where
-      // nobody has said how long, the work itself may take its time.
+      // A group may wait for a partition, or for a server that does not answer, for longer than its caller does. Without a deadline the
+      // work may take any time.
       const timer =
         answerByMs === undefined ? undefined : setTimeout(rejectLate, answerByMs - performance.now())
       const job: Job = {
@@ -105,7 +138,7 @@ export class PostgresWriter {
     this.client = null
   }
 
-  /** Waits a turn of the event loop, so that everything that this turn brought shares one commit. */
+  /** Waits one turn of the event loop, so that all jobs of the present turn share one commit. */
   private async flushSoon(): Promise<void> {
     await new Promise(setImmediate)
     while (this.queue.length > 0) {
@@ -115,7 +148,7 @@ export class PostgresWriter {
     this.flushing = null
   }
 
-  /** The first that wait, of one kind. */
+  /** Step 1. */
   private nextGroup(concurrency: Concurrency): Job[] {
     const group = this.queue.filter((job) => concurrencyOf(job) === concurrency).slice(0, MAX_GROUP_SIZE)
     const taken = new Set(group)
@@ -123,7 +156,7 @@ export class PostgresWriter {
     return group
   }
 
-  /** Never rejects. */
+  /** Takes a group through the steps above. Never rejects: each job gets its own result. */
   private async commit(jobs: Job[], concurrency: Concurrency): Promise<void> {
     let group = jobs
     const token = randomUUID()
@@ -151,7 +184,7 @@ export class PostgresWriter {
     }
   }
 
-  /** @returns null where all is to be rolled back and run one after the other */
+  /** Step 3. @returns null when the group has to be rolled back and run again as `serial` */
   private async run(group: readonly Job[], concurrency: Concurrency): Promise<JobOutcome[] | null> {
     this.failure = null
     this.sent = []
@@ -166,49 +199,50 @@ export class PostgresWriter {
   }
 
   /**
-   * Takes the lanes that are free, waits for one that is due, and tells whose deadline passes meanwhile. The others come with the next
-   * group.
-   * @returns null where nothing is left to do
+   * Step 2. Rejects jobs whose deadline passes meanwhile, and returns those whose partition is taken to the queue.
+   * @returns the jobs to run and a partition that the group holds; null when no job is left
    */
   private async begin(jobs: Job[]): Promise<{ group: Job[]; partition: number } | null> {
     let hasReconnected = false
     for (let waiting = jobs; waiting.length > 0; ) {
       try {
-        // After a failover that left the old primary running.
+        // A failover may have left the old primary running.
         if (this.client && !this.pool.leadsToCurrent(this.client))
-          this.dropClient(new Error('the host was left'))
+          this.dropClient(new Error('another host is the primary now'))
         this.client ??= await this.pool.acquire()
-        // One that it comes to meanwhile is not in what it asks for now.
+        // Read before the query, whose answer does not know an epoch that this service enters meanwhile.
         const { epoch } = this
         const taken = await this.take(this.client, waiting)
         const shared = taken[0]
         if (!shared) {
           await this.client.query('ROLLBACK')
           if (waiting[0]!.skippedRounds >= MAX_SKIPPED_ROUNDS)
-            throw new StoreUnavailableError('PostgreSQL lacks rows of lane')
+            throw new StoreUnavailableError(
+              'table "lane" is missing rows: restore the database from a backup',
+            )
           waiting[0]!.skippedRounds = MAX_SKIPPED_ROUNDS
           continue
         }
-        // A failover may have lost an activation.
+        // A failover may have lost the activation of the epoch that this service uses.
         const isStale = !this.hasKeysOf(shared) || (epoch ?? 0) > shared.newestEpoch
         if (!isStale && shared.compatibleFrom <= SCHEMA) {
-          const group = await this.held(waiting, taken)
+          const group = await this.keepLocked(waiting, taken)
           return group.length > 0 ? { group, partition: shared.partition } : null
         }
         await this.client.query('ROLLBACK')
         const reason = isStale
           ? 'the working keys were changed meanwhile'
-          : 'the schema is for newer versions'
+          : 'the schema needs a newer version of Countersign'
         for (const { reject } of waiting) reject(new StoreUnavailableError(reason))
         if (isStale) this.onStaleKeys()
         return null
       } catch (error) {
         if (isLockTimeout(error)) {
           await this.client!.query('ROLLBACK')
-          waiting = this.refuseLate(waiting, error)
-          this.queue = this.refuseLate(this.queue, error)
+          waiting = this.rejectExpired(waiting, error)
+          this.queue = this.rejectExpired(this.queue, error)
         } else {
-          // Of a connection that has stood idle it may show only now that it is lost, and nothing was done on it yet.
+          // An idle connection may turn out to be lost only now. Nothing was done on it, so a new one is tried once.
           const wasIdle = this.client !== null
           this.dropClient(error)
           if (!wasIdle || hasReconnected || isAnswer(error)) throw error
@@ -225,14 +259,14 @@ export class PostgresWriter {
     for (const { partition, skippedRounds } of jobs) {
       if (partition === null) return lockAllPartitions(client)
       wanted.add(partition)
-      // One alone: whoever waits for a second has the first in its hand meanwhile.
+      // Waits for one partition at most: waiting for a second while holding the first could deadlock.
       if (skippedRounds >= MAX_SKIPPED_ROUNDS) due ??= partition
     }
     return lockPartitions(client, wanted, due)
   }
 
-  /** @returns those whose lane was taken in time; those whose lane somebody else has are left for the next group */
-  private async held(jobs: readonly Job[], taken: readonly SharedState[]): Promise<Job[]> {
+  /** @returns the jobs whose partition is locked and whose deadline has not passed; jobs whose partition another node holds go back to the queue */
+  private async keepLocked(jobs: readonly Job[], taken: readonly SharedState[]): Promise<Job[]> {
     const partitions = new Set<number | null>(taken.map(({ partition }) => partition)).add(null)
     const now = performance.now()
     const group: Job[] = []
@@ -240,8 +274,8 @@ export class PostgresWriter {
     for (const job of jobs)
       if (!partitions.has(job.partition)) left.push(job)
       else if (job.deadlineMs > now) group.push(job)
-      // Of a job whose caller is told that it is too late, nothing is to happen.
-      else job.reject(new StoreUnavailableError('PostgreSQL has not given way in time'))
+      // A job whose caller gets an error must have no effect.
+      else job.reject(new StoreUnavailableError('timed out waiting for a PostgreSQL lock'))
     if (group.length === 0) await this.client!.query('ROLLBACK')
     for (const job of left) job.skippedRounds++
     if (left.length > 0) this.queue = [...left, ...this.queue].sort((a, b) => a.number - b.number)
@@ -253,11 +287,11 @@ export class PostgresWriter {
     return this.epoch === null || this.epoch >= oldestEpoch
   }
 
-  /** Its failure is the whole transaction's, so that the commit need not wait for what it has written. */
+  /** Runs the only job of a group without a savepoint: when it fails, so does the transaction, so the commit is sent without waiting for its writes. */
   private async runSingle(job: Job): Promise<JobOutcome> {
     try {
       const value = await job.work(this.tx)
-      // Known once the commit is answered.
+      // Whether a write has failed is known once the commit is answered.
       const notifyCaller = () => (this.failure ? job.reject(this.failure) : job.resolve(value))
       return { hasSucceeded: true, notifyCaller }
     } catch (thrown) {
@@ -272,12 +306,12 @@ export class PostgresWriter {
       void this.send('SAVEPOINT job')
       const value = await job.work(this.tx)
       await Promise.all(this.sent)
-      // What could fail is done: its answer comes with the next job's first.
+      // Everything that could fail has been answered, so nobody waits for the answer of RELEASE.
       void this.send('RELEASE job')
       return { hasSucceeded: true, notifyCaller: () => job.resolve(value) }
     } catch (thrown) {
       const error = this.failure ?? thrown
-      // Fails, and the group with it, where the connection is lost.
+      // When the connection is lost, this fails, and with it the group.
       await this.client!.query('ROLLBACK TO job; RELEASE job')
       this.failure = null
       return { hasSucceeded: false, notifyCaller: () => job.reject(error) }
@@ -285,8 +319,9 @@ export class PostgresWriter {
   }
 
   /**
-   * @returns false where a statement has failed that nobody had waited for, for which all was rolled back
-   * @throws StoreUnavailableError also when it cannot be found out whether the commit has happened
+   * Step 4.
+   * @returns false when a statement that nobody had awaited has failed, so that the transaction was rolled back
+   * @throws StoreUnavailableError also when it cannot be found out whether the transaction was committed
    */
   private async end(token: string, partition: number): Promise<boolean> {
     try {
@@ -297,25 +332,28 @@ export class PostgresWriter {
       })
       const { command } = await this.client!.query('COMMIT')
       if (command === 'COMMIT') return true
-      // A transaction that has failed is rolled back without an error.
+      // PostgreSQL answers the COMMIT of a failed transaction with ROLLBACK, without an error.
       if (this.failure) return false
-      throw new StoreUnavailableError(`PostgreSQL: ${command} for COMMIT`)
+      throw new StoreUnavailableError(`PostgreSQL answered COMMIT with ${command}`)
     } catch (error) {
       if (error instanceof StoreUnavailableError || isAnswer(error)) throw error
       this.dropClient(error)
-      if (!(await this.wasLast(token, partition)))
-        throw new StoreUnavailableError('PostgreSQL did not say whether it has committed', { cause: error })
-      // What failed with the connection, it has done all the same.
+      if (!(await this.hasCommitted(token, partition)))
+        throw new StoreUnavailableError(
+          'the connection to PostgreSQL was lost during COMMIT, and whether it has committed could not be found out',
+          { cause: error },
+        )
+      // Statements that failed with the connection were committed all the same.
       this.failure = null
       return true
     }
   }
 
   /**
-   * Whether the last group that was committed in the lane, on any node, is the one of this token. Waits for the lane: a server that has
-   * lost us may still be committing. False where it cannot be known.
+   * Whether the last group that was committed with this partition, on any node, is the one of this token. Waits for the lock of the
+   * partition, because the server may still be committing. False when it cannot be found out.
    */
-  private async wasLast(token: string, partition: number): Promise<boolean> {
+  private async hasCommitted(token: string, partition: number): Promise<boolean> {
     try {
       this.client = await this.pool.acquire()
       const { rows } = await this.client.query<{ token: string }>(
@@ -334,14 +372,14 @@ export class PostgresWriter {
       this.failure ??= translatePostgres(error)
       throw this.failure
     })
-    // Nobody may be waiting for it.
+    // Without a handler, the failure of a statement that nobody awaits would end the process.
     sent.catch(() => {})
     this.sent.push(sent)
     return sent
   }
 
-  /** @returns those whose deadline has not passed */
-  private refuseLate(jobs: Job[], error: unknown): Job[] {
+  /** @returns the jobs whose deadline has not passed */
+  private rejectExpired(jobs: Job[], error: unknown): Job[] {
     const now = performance.now()
     const late = jobs.filter(({ deadlineMs }) => deadlineMs <= now)
     if (late.length > 0) this.isFailing = true
@@ -355,7 +393,7 @@ export class PostgresWriter {
   }
 }
 
-/** The same on every node, and in every version that works with as many lanes. */
+/** Number of the tenant's partition, 1 to LOCK_PARTITIONS: the same on every node, and in every version with as many partitions. */
 function partitionOf(tenantId: string): number {
   let hash = 0
   for (let i = 0; i < tenantId.length; i++) hash = (Math.imul(hash, 31) + tenantId.charCodeAt(i)) >>> 0

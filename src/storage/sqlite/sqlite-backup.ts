@@ -1,8 +1,8 @@
 /**
- * Backups in two files: a copy of the database without the users' data keys, and a file of those keys. Copies may be kept as
- * long as one likes; of the keys only the latest file is kept, and it replaces the one before. So a user who is erased is lost in
- * every copy, older ones included, as soon as the next backup is made. Keys from before a change of the working keys open the
- * copies of their time alone, which no later file does: they are moved aside, and deleted by the operator.
+ * Backups in two files: a copy of the database without the users' data keys, and a file of those keys. Copies may be kept for any time.
+ * Only the latest file of keys is kept: it replaces the one before. So the data of an erased user are lost in every copy, older ones
+ * included, as soon as the next backup is made. Keys from before a change of the working keys open only the copies of their time, which no
+ * later file does: they are moved aside, and the operator deletes them.
  */
 import { copyFileSync, existsSync, renameSync, rmSync } from 'node:fs'
 import Database from 'better-sqlite3'
@@ -12,7 +12,7 @@ import { StoreCorruptError, StoreUnavailableError } from '../store.js'
 import { integrityIssues, isDamage } from './sqlite-integrity.js'
 import { APPLICATION_ID, BACKUP_APPLICATION_ID, migrate } from './sqlite-migrations.js'
 
-/** The files cannot be put together; the message says why. */
+/** The files cannot be joined; the message says why. */
 export class RestoreError extends CodedError<
   'not_a_backup' | 'damaged_backup' | 'keys_required' | 'wrong_keys' | 'keys_too_old'
 > {
@@ -23,30 +23,30 @@ export class RestoreError extends CodedError<
 const KEYS_APPLICATION_ID = 0x4353474b
 
 /**
- * What a copy and a file of keys are recognised by: the first tenant, which no database ever loses, and how far the audit logs
- * had come, which only grows, whatever the clock does.
+ * Recognizes the copy and the file of keys that belong together: by the first tenant, which a database never loses, and by the length of
+ * the audit logs, which only grows, even when the clock is set back.
  */
 const ORIGIN =
   'SELECT (SELECT id FROM tenant ORDER BY created_at, id LIMIT 1) AS tenant, (SELECT total(sequence) FROM audit_seal) AS progress'
-/** Which working keys wrap the users' keys. */
+/** The generation of the working keys that wrap the users' keys. */
 const GENERATION = 'SELECT coalesce(max(generation), 0) FROM keyring'
 
 interface Origin {
   tenant: string | null
   progress: number
-  /** Absent from what was made before the working keys could change. */
+  /** Missing in files that were made before the working keys could change. */
   generation?: number
 }
 
-/** With its journals: SQLite would write what an interrupted attempt left in them into the next file of that name. */
+/** Deletes the file and its journals: SQLite would write the contents of a journal into the next file of that name. */
 export function removeDatabase(file: string): void {
   for (const suffix of ['-journal', '-wal', '-shm', '']) rmSync(`${file}${suffix}`, { force: true })
 }
 
 /**
  * Moves the data keys out of a copy of the database into a file of their own, which replaces the one there.
- * @returns how many, and where the keys there went, if another generation's
- * @throws StoreCorruptError where the copy is damaged, with the keys there unchanged
+ * @returns the number of keys, and the file to which the existing keys were moved when they are of another generation
+ * @throws StoreCorruptError when the copy is damaged; the existing file of keys is then unchanged
  */
 export function separateKeys(
   copy: string,
@@ -74,7 +74,7 @@ export function separateKeys(
           'INSERT INTO keys.subject_key (subject_id, wrapped) SELECT id, wrapped_key FROM subject ORDER BY id',
         )
         .run()
-      // Responses kept for a user without a data key are sealed under the service's: erasure would not reach them here.
+      // Responses kept for a user without a data key are sealed under the service's key, so an erasure would not reach them in the copy.
       database.exec(`
         UPDATE subject SET wrapped_key = x'';
         DELETE FROM idempotency WHERE subject_id IS NULL AND lookup IS NOT NULL;`)
@@ -93,7 +93,7 @@ export function separateKeys(
   }
 }
 
-/** @throws StoreUnavailableError where the file cannot be made */
+/** @throws StoreUnavailableError when the file cannot be created */
 function attachNew(database: Database.Database, partial: string, keysFile: string): void {
   try {
     database.prepare('ATTACH ? AS keys').run(partial)
@@ -102,7 +102,7 @@ function attachNew(database: Database.Database, partial: string, keysFile: strin
   }
 }
 
-/** @returns null where the keys there are of `generation`, or there are none */
+/** @returns null when the existing keys are of `generation`, or there are none */
 function keepOtherGeneration(keysFile: string, generation: number): string | null {
   const held = generationOfKeys(keysFile)
   if (held === null || held === generation) return null
@@ -117,7 +117,7 @@ function keptKeysFile(keysFile: string, generation: number): string {
   return `${keysFile}.${generation}`
 }
 
-/** Null where there is no file of keys. */
+/** Null when there is no file of keys. */
 function generationOfKeys(keysFile: string): number | null {
   if (!existsSync(keysFile)) return null
   const keys = new Database(keysFile, { readonly: true, fileMustExist: true })
@@ -125,7 +125,7 @@ function generationOfKeys(keysFile: string): number | null {
     if (applicationOf(keys) !== KEYS_APPLICATION_ID) return null
     return (keys.prepare('SELECT * FROM origin').get() as Origin).generation ?? 0
   } catch {
-    // No database: whatever it is, it opens no copy.
+    // The file is no database, so it opens no copy.
     return null
   } finally {
     keys.close()
@@ -133,8 +133,8 @@ function generationOfKeys(keysFile: string): number | null {
 }
 
 /**
- * Puts a copy and the keys together in a new file; users whose key is not among them were erased since, and are erased here.
- * @returns the users there are, and those that were erased
+ * Joins a copy and the keys in a new file. Users without a key were erased after the copy was made, and are erased here.
+ * @returns the number of users, and of those that were erased
  * @throws RestoreError, with nothing left behind
  */
 export function joinKeys(
@@ -152,7 +152,7 @@ export function joinKeys(
       throw new RestoreError('not_a_backup', `${copy} is no backup of Countersign.`)
     assertWhole(database, copy)
     if (application === APPLICATION_ID) {
-      // A plain copy of the file, keys included.
+      // The copy is a plain copy of the database file, which contains the keys.
       migrate(database)
       return { subjects: count(database), erased: 0 }
     }

@@ -1,4 +1,4 @@
-/** The entry of the thread that copies the write-ahead log back: whenever it is asked, as far as it can without holding anybody up. */
+/** Entry of the thread that copies the write-ahead log back on request, as far as it can without blocking readers or writers. */
 import { parentPort, workerData } from 'node:worker_threads'
 import Database from 'better-sqlite3'
 
@@ -8,7 +8,7 @@ parentPort!.on('message', () => {
   try {
     database.pragma('wal_checkpoint(PASSIVE)')
   } catch {
-    // A full or failing disk. What was not copied stays in the log, and shows there.
+    // The disk is full or failing. Pages that were not copied stay in the log, which then grows.
   }
   parentPort!.postMessage(null)
 })

@@ -1,33 +1,33 @@
-/** Copies the write-ahead log back into the database on a thread of its own, so that no commit stands still for it. */
+/** Copies the write-ahead log back into the database on a thread of its own, so that no commit waits for it. */
 import { once } from 'node:events'
 import { createRequire } from 'node:module'
 import { Worker } from 'node:worker_threads'
 import type Database from 'better-sqlite3'
 
-/** Of 4 KiB, in the log: so many are copied back at once, SQLite's own measure. */
+/** Number of pages of 4 KiB in the log at which it is copied back; SQLite's own default. */
 const DUE_PAGES = 1000
-/** Asking for the length of the log takes 5 µs, which is worth saving: a verify adds 14 pages. */
-const COMMITS_PER_LOOK = 16
-/** Where the thread does not get there, or there is none, the writing connection does it itself at the end of a commit. */
+/** Number of commits between two looks at the length of the log: a look takes 5 µs, and a verify adds 14 pages. */
+const COMMITS_PER_CHECK = 16
+/** At this length the writing connection copies the log back at the end of a commit, because the thread is too slow or missing. */
 const OVERDUE_PAGES = 4 * DUE_PAGES
-/** Each copies what was committed during the one before, which is little after the first. */
+/** Each pass copies the pages committed during the one before, which are few after the first. */
 const PASSES_BESIDE_COMMITS = 3
 
-/** In pages. */
+/** Lengths in pages. */
 interface LogState {
   log: number
   checkpointed: number
 }
 
 export class SqliteCheckpointer {
-  /** Set while a pass is made that nothing may be committed beside. */
+  /** Set during a pass in which nothing may be committed. */
   pause: Promise<unknown> | null = null
   private readonly logState: Database.Statement<[], LogState>
   private worker: Worker | null = null
-  /** Set while passes are made; never rejects. */
+  /** Set during a round of passes; never rejects. */
   private round: Promise<void> | null = null
   private commits = 0
-  /** The length of the log after the last round, or 0 when it has begun anew since. */
+  /** Length of the log after the last round, or 0 when the log has been restarted since. */
   private seenPages = 0
 
   constructor(private readonly writer: Database.Database) {
@@ -35,17 +35,17 @@ export class SqliteCheckpointer {
     this.logState = writer.prepare('PRAGMA wal_checkpoint(NOOP)')
   }
 
-  /** To be told after every commit. */
+  /** Has to be called after every commit. */
   noteCommit(): void {
-    if (++this.commits % COMMITS_PER_LOOK !== 0 || this.round) return
+    if (++this.commits % COMMITS_PER_CHECK !== 0 || this.round) return
     const { log } = this.readLog()
     if (log < this.seenPages) this.seenPages = 0
-    // A reader of another process may keep the log from beginning anew: then it is tried again when it has grown by as much.
+    // A reader in another process may keep the log from restarting: then a round is tried again when the log has grown by as much.
     if (log - this.seenPages < DUE_PAGES) return
     this.round = this.copyBack()
   }
 
-  /** Nothing is being copied, nor will be before the next commit. */
+  /** Resolves when nothing is being copied, nor will be before the next commit. */
   async idle(): Promise<void> {
     await this.round
   }
@@ -60,7 +60,7 @@ export class SqliteCheckpointer {
       for (let pass = 0; pass < PASSES_BESIDE_COMMITS; pass++) {
         if (!(await this.pass()) || this.isCopied()) return
       }
-      // The log begins anew only when nothing of it is left to copy, and under load a commit comes in between every time.
+      // The log restarts only when all of it was copied back; under load there is a commit in between every time.
       this.pause = this.pass()
       await this.pause
     } finally {
@@ -79,17 +79,17 @@ export class SqliteCheckpointer {
     try {
       return this.logState.get()!
     } catch {
-      // On a failing disk, on which nothing can be copied either.
+      // The disk is failing, so nothing can be copied either.
       return { log: 0, checkpointed: 0 }
     }
   }
 
-  /** @returns false when the thread has failed; the next round makes a new one */
+  /** @returns false when the thread has failed; the next round starts a new one */
   private async pass(): Promise<boolean> {
     try {
       this.worker ??= this.start()
       const { worker } = this
-      // Whoever waits for it must not be the last thing that the process does.
+      // The process must stay alive until the pass ends.
       worker.ref()
       worker.postMessage(null)
       await once(worker, 'message')
@@ -102,7 +102,7 @@ export class SqliteCheckpointer {
 
   private start(): Worker {
     const filename = createRequire(import.meta.url).resolve('#sqlite-checkpoint-worker')
-    // Options of the process may be for its main thread alone.
+    // Options of the process may be valid only for its main thread.
     const worker = new Worker(filename, { workerData: this.writer.name, execArgv: [] })
     worker.on('error', () => {
       this.worker = null

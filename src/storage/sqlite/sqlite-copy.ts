@@ -10,8 +10,9 @@ import { assertEmpty, type CopySource, type CopyTarget, StoreCopyError } from '.
 import { storeReader } from '../statements.js'
 import { StoreOpenError } from '../store.js'
 import { removeDatabase } from './sqlite-backup.js'
+import { claimDatabase } from './sqlite-claim.js'
+import { obstacleOf } from './sqlite-errors.js'
 import { assertOurs, migrate, SCHEMA_VERSION, schemaVersion } from './sqlite-migrations.js'
-import { claimDatabase, obstacleOf } from './sqlite-store.js'
 
 /** How long a command that writes the file is waited for. */
 const LOCK_PATIENCE_MS = 5000

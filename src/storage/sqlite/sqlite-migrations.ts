@@ -136,14 +136,14 @@ const MIGRATIONS: string[] = [
   -- How often the working keys were changed: users' keys of a backup fit copies of their own generation alone.
   ALTER TABLE keyring ADD COLUMN generation INTEGER NOT NULL DEFAULT 0;
   `,
-  // When the last backup was made: one row at most.
+  // Time of the last backup: one row at most.
   `
   CREATE TABLE last_backup (
     id INTEGER PRIMARY KEY CHECK (id = 1),
     at INTEGER NOT NULL
   ) STRICT;
   `,
-  // What tenants are told, and what is still to be told.
+  // Webhook endpoints, and the deliveries to them.
   `
   CREATE TABLE webhook_endpoint (
     id TEXT PRIMARY KEY,
@@ -179,7 +179,7 @@ const MIGRATIONS: string[] = [
   CREATE INDEX webhook_delivery_lookup ON webhook_delivery (lookup) WHERE lookup IS NOT NULL;
   CREATE INDEX webhook_delivery_expires_at ON webhook_delivery (expires_at);
   `,
-  // Tenants that are suspended, or deleted: then their row and their audit log stay, and nothing else.
+  // Suspended and deleted tenants. Of a deleted tenant only its row and its audit log are kept.
   `
   ALTER TABLE tenant ADD COLUMN suspended_at INTEGER;
   ALTER TABLE tenant ADD COLUMN deleted_at INTEGER;
@@ -189,7 +189,7 @@ const MIGRATIONS: string[] = [
   WHEN (SELECT deleted_at FROM tenant WHERE id = NEW.tenant_id) IS NOT NULL
   BEGIN SELECT RAISE (ABORT, 'the tenant is deleted'); END;
   `,
-  // Operators with names and roles; whoever has the operator's password is none of them.
+  // Operators with names and roles. The operator's password belongs to none of them.
   `
   CREATE TABLE operator (
     id TEXT PRIMARY KEY,
@@ -200,7 +200,7 @@ const MIGRATIONS: string[] = [
   ) STRICT;
   ALTER TABLE dashboard_session ADD COLUMN operator_id TEXT REFERENCES operator (id);
   `,
-  // What the dashboard's charts remember.
+  // Counted traffic for the charts of the dashboard.
   `
   CREATE TABLE traffic (
     tenant_id TEXT NOT NULL REFERENCES tenant (id) ON DELETE CASCADE,
@@ -211,12 +211,12 @@ const MIGRATIONS: string[] = [
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX traffic_at ON traffic (resolution, at);
   `,
-  // When operators with names signed in last, and how.
+  // Time and method of the last sign-in of operators.
   `
   ALTER TABLE operator ADD COLUMN last_sign_in_at INTEGER;
   ALTER TABLE operator ADD COLUMN last_sign_in_by TEXT CHECK (last_sign_in_by IN ('password', 'oidc'));
   `,
-  // What users were asked to do in front of the camera.
+  // Challenges: the steps that users were asked for in front of the camera.
   `
   CREATE TABLE challenge (
     id TEXT PRIMARY KEY,
@@ -234,11 +234,11 @@ const MIGRATIONS: string[] = [
   ALTER TABLE tenant ADD COLUMN require_liveness TEXT
     CHECK (require_liveness IN ('none', 'passive', 'active', 'both'));
   `,
-  // Which process is sending a delivery now.
+  // Id of the sender that is sending a delivery.
   `
   ALTER TABLE webhook_delivery ADD COLUMN taken_by TEXT;
   `,
-  // The hosted capture page: what it is for a tenant, and how far a person has come on it.
+  // The hosted capture page: its settings for a tenant, and the sessions on it.
   `
   CREATE TABLE capture_session (
     id TEXT PRIMARY KEY,
@@ -264,7 +264,7 @@ const MIGRATIONS: string[] = [
   CREATE INDEX capture_session_expires_at ON capture_session (expires_at);
   ALTER TABLE tenant ADD COLUMN capture_page TEXT;
   `,
-  // Where and when sessions of the dashboard were begun and last used, and when their people last showed who they are.
+  // Address and times of dashboard sessions, and when their people last authenticated.
   `
   ALTER TABLE dashboard_session ADD COLUMN ends_at INTEGER;
   ALTER TABLE dashboard_session ADD COLUMN created_at INTEGER;
@@ -281,7 +281,7 @@ const MIGRATIONS: string[] = [
   ALTER TABLE api_key ADD COLUMN scopes TEXT;
   ALTER TABLE api_key ADD COLUMN networks TEXT;
   `,
-  // The texts that people have agreed to, by the hash that the audit log names.
+  // Texts that people have agreed to, by the hash that the audit log names.
   `
   CREATE TABLE consent_text (
     tenant_id TEXT NOT NULL REFERENCES tenant (id),
@@ -300,7 +300,7 @@ const MIGRATIONS: string[] = [
   ALTER TABLE subject ADD COLUMN replace_verdict TEXT;
   ALTER TABLE subject ADD COLUMN replace_verdict_at INTEGER;
   `,
-  // Who is enrolled in the sandbox, and when they were last used: to be counted, and to go when nobody uses them.
+  // Users of the sandbox and when they were last used, to count them and to delete unused ones.
   `
   CREATE TABLE sandbox_user (
     lookup BLOB PRIMARY KEY REFERENCES subject (lookup) ON DELETE CASCADE,
@@ -320,7 +320,7 @@ const MIGRATIONS: string[] = [
     expires_at INTEGER NOT NULL
   ) STRICT;
   `,
-  // Second factors, by the id of an operator, or `operator` for the one without a name; not in force before enrolled_at.
+  // Second factors, by the id of an operator, or `operator` for the one without a name. They are in force from enrolled_at on.
   `
   CREATE TABLE second_factor (
     id TEXT PRIMARY KEY,
@@ -333,12 +333,13 @@ const MIGRATIONS: string[] = [
   `
   ALTER TABLE api_key ADD COLUMN certificate TEXT;
   `,
-  // The audit log is listed by event. The column is computed from the entry, which the log's hashes cover, and takes no room but the index.
+  // Index of the audit log by event. The column is computed from the entry, which the log's hashes cover, and takes no space outside of the
+  // index.
   `
   ALTER TABLE audit ADD COLUMN event TEXT GENERATED ALWAYS AS (CASE WHEN json_valid(entry) THEN json_extract(entry, '$.event') END) VIRTUAL;
   CREATE INDEX audit_event ON audit (tenant_id, event, sequence);
   `,
-  // When webhooks were told that a capture session expired.
+  // When the expiry of a capture session was sent to the webhooks.
   `
   ALTER TABLE capture_session ADD COLUMN expiry_told_at INTEGER;
   `,
@@ -364,7 +365,7 @@ const MIGRATIONS: string[] = [
   ) STRICT;
   ALTER TABLE dashboard_session ADD COLUMN person_id TEXT REFERENCES person (id);
   `,
-  // Requests of the last days, in both environments, for those who look for what went wrong. Their ids begin with their time.
+  // The request log of the last days, in both environments. Its ids begin with their time.
   `
   CREATE TABLE request_log (
     request_id TEXT PRIMARY KEY,
@@ -389,18 +390,18 @@ const MIGRATIONS: string[] = [
   CREATE INDEX request_log_verification ON request_log (verification_id) WHERE verification_id IS NOT NULL;
   CREATE INDEX request_log_client ON request_log (client_request_id) WHERE client_request_id IS NOT NULL;
   `,
-  // How an endpoint has answered lately.
+  // Recent successes and failures of an endpoint.
   `
   ALTER TABLE webhook_endpoint ADD COLUMN last_success_at INTEGER;
   ALTER TABLE webhook_endpoint ADD COLUMN last_failure_at INTEGER;
   ALTER TABLE webhook_endpoint ADD COLUMN last_failure TEXT;
   ALTER TABLE webhook_endpoint ADD COLUMN failures INTEGER NOT NULL DEFAULT 0;
   `,
-  // How far the audit logs have been verified in the background, under a key that is not in the database.
+  // Progress of the background verification of the audit logs, authenticated under a key that is not in the database.
   `
   CREATE TABLE audit_walk (id INTEGER PRIMARY KEY CHECK (id = 1), state TEXT NOT NULL, mac BLOB NOT NULL) STRICT;
   `,
-  // The pictures of tenants on the hosted capture page.
+  // Logos of tenants on the hosted capture page.
   `
   CREATE TABLE capture_logo (
     tenant_id TEXT PRIMARY KEY REFERENCES tenant (id),
@@ -410,15 +411,15 @@ const MIGRATIONS: string[] = [
   `,
 ]
 
-/** "CSGN": marks the file as ours, so that another application's database is refused instead of migrated. */
+/** "CSGN" marks the file as Countersign's, so that another application's database is refused instead of migrated. */
 export const APPLICATION_ID = 0x4353474e
-/** "CSGB": a backup, whose users' keys are in another file; it has to be restored first. */
+/** "CSGB" marks a backup, whose users' keys are in another file; it has to be restored first. */
 export const BACKUP_APPLICATION_ID = 0x43534742
 export const SCHEMA_VERSION = MIGRATIONS.length
 
 /**
- * Only reads.
- * @throws Error when the file belongs to another application or to a newer version.
+ * Refuses a file without changing it.
+ * @throws Error when the file is a backup, or belongs to another application or to a newer version
  */
 export function assertOurs(database: Database): void {
   const application = database.pragma('application_id', { simple: true }) as number
@@ -441,7 +442,7 @@ export function schemaVersion(database: Database): number {
 export function migrate(database: Database): void {
   database
     .transaction(() => {
-      // Asked again under the lock: another process may have been here meanwhile.
+      // Checked again under the lock, because another process may have migrated meanwhile.
       assertOurs(database)
       const version = schemaVersion(database)
       if (version === MIGRATIONS.length) return

@@ -1,13 +1,13 @@
-/** Looks into a database without opening it as the service does: nothing is migrated, written or waited for. */
+/** Reads facts from a database file without opening it as a store: migrates, writes and waits for nothing. */
 import Database from 'better-sqlite3'
 
 export interface BackupsSeen {
-  /** Null where there was none yet. */
+  /** Null when no backup was made yet. */
   lastBackupAt: number | null
   oldestTenantAt: number | null
 }
 
-/** Null for a file that tells nothing: another application's, an older release's, or one that cannot be read. */
+/** @returns null for a file that is another application's, of an older schema, or unreadable */
 export function peekBackups(file: string): BackupsSeen | null {
   let database: Database.Database | null = null
   try {

@@ -1,4 +1,4 @@
-/** A SQLite service's report about itself to commands: a file beside the database, for as long as it serves. */
+/** The report of a SQLite service about itself to commands: a file next to the database, which exists while the service runs. */
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import Database from 'better-sqlite3'
@@ -45,12 +45,12 @@ export class SqlitePresence implements Presence {
     this.write()
   }
 
-  /** A file that a broken disk keeps is believed only while a service holds its lock. */
+  /** Removes the file. If the disk keeps it, commands ignore it, because no service holds the lock. */
   close(): void {
     remove(this.file)
   }
 
-  /** A full disk must not end the service: commands then know less of it, and refuse what could harm it. */
+  /** A full disk must not end the service. Commands then know less about it, and refuse what could harm it. */
   private write(): void {
     const partial = `${this.file}.${process.pid}.tmp`
     try {
@@ -66,11 +66,14 @@ function remove(file: string): void {
   try {
     rmSync(file, { force: true })
   } catch {
-    // A disk that cannot be written must not keep the service from ending well.
+    // A disk that cannot be written must not keep the service from ending properly.
   }
 }
 
-/** The service that serves from the database now, if any. One that says nothing of itself, as an earlier version, is there without settings and keys. */
+/**
+ * The service that uses the database now, if any. A service of an earlier version, which writes no report, is listed without settings and
+ * keys.
+ */
 export function sqliteServices(database: string): ServiceNode[] {
   if (!isServed(database)) return []
   try {

@@ -65,18 +65,18 @@ describe('every frame', () => {
       'cut_off',
       (look: FrameFace): Look => ({ ...look, box: { ...look.box, x: -0.5 * look.box.width } }),
     ],
-  ] as const)('is refused, and the series with it, where it shows %s', (_, guidance, change) => {
+  ] as const)('refuses the series when any frame shows %s', (_, guidance, change) => {
     expect(faultOf(only(one, change))).toEqual({ guidance })
   })
 })
 
 describe('the first look', () => {
-  it('must be straight ahead', () => {
+  it('refuses a first frame that is not frontal', () => {
     const aside = only(ofStep(0), (look) => posed(look, { yaw: 2 * ACTIVE_LIVENESS_68.frontalDegrees }))
     expect(faultOf(aside)).toEqual({ guidance: 'not_frontal' })
   })
 
-  it('must be good enough to be compared', () => {
+  it('refuses a first frame that is too poor to be compared', () => {
     const blurred = only(ofStep(0), (look) => {
       const components = { ...look.quality.components, sharpness: 0 }
       return { ...look, quality: { ...look.quality, components } }
@@ -84,7 +84,7 @@ describe('the first look', () => {
     expect(faultOf(blurred)).toEqual({ guidance: 'blurred' })
   })
 
-  it('is the frame of best quality, the earlier one of two that are equal', () => {
+  it('chooses the frontal frame of best quality, the earlier one of two equal ones', () => {
     const bestOf = (...best: number[]) =>
       judged(changed((look, index) => scored(look, best.includes(index) ? 0.99 : 0.5))).keys!.frontal
     expect([bestOf(2), bestOf(1, 3), bestOf()]).toEqual([2, 1, 0])
@@ -92,7 +92,7 @@ describe('the first look', () => {
 })
 
 describe('a movement', () => {
-  it('gets the guidance wrong_direction when the head turns the other way', () => {
+  it('gives the guidance wrong_direction when the head turns the other way', () => {
     const other = steps.map((step) => (step === 'turn_left' ? 'turn_right' : step))
     expect(faultOf(frames, other)).toEqual({ guidance: 'wrong_direction' })
   })
@@ -100,11 +100,11 @@ describe('a movement', () => {
   it.each([
     [1, 'turn_more'],
     [2, 'nod_more'],
-  ])('that is not made in step %i is asked for: %s', (step, guidance) => {
+  ])('asks for the movement that is missing in step %i: %s', (step, guidance) => {
     expect(faultOf(only(ofStep(step), () => frames[0]!.look))).toEqual({ guidance })
   })
 
-  it('begins from the middle: the head returns there after the one before', () => {
+  it('requires the head to return to the middle before the next movement', () => {
     const [first, second] = judged(frames).keys!.movements as [number, number]
     const away = only(
       (index) => index > first && index < second,
@@ -115,11 +115,11 @@ describe('a movement', () => {
 })
 
 describe('the last look', () => {
-  it.each([{ yaw: 20 }, { pitch: 20 }])('must be as at the beginning, and is not with %j', (by) => {
+  it.each([{ yaw: 20 }, { pitch: 20 }])('refuses a last look that differs from the first by %j', (by) => {
     expect(faultOf(only(ofStep(LAST), (look) => posed(look, by)))).toEqual({ guidance: 'not_frontal' })
   })
 
-  it('is the last frame that looks so', () => {
+  it('chooses the last frame that looks as at the beginning', () => {
     const end = frames.length - 1
     expect(judged(frames).keys!.last).toBe(end)
     const by = { yaw: ACTIVE_LIVENESS_68.returnDegrees + 4 }
@@ -133,7 +133,7 @@ describe('the last look', () => {
     ).toBe(end - 1)
   })
 
-  it('and the others are compared once each', () => {
+  it('compares each of the other key frames once', () => {
     expect(keyIndices({ frontal: 0, movements: [3, 5], last: 9 })).toEqual([0, 3, 5, 9])
     expect(keyIndices({ frontal: 4, movements: [], last: 4 })).toEqual([4])
   })
@@ -163,7 +163,7 @@ describe('how far a head may have moved', () => {
     ['move', (share: number) => still((look) => shifted(look, share * centre * spread))],
     ['come closer', (share: number) => still((look) => shifted(look, 0, 1 + share * size))],
   ])(
-    'goes by the time between two frames: it may %s by 0.4 strides in half a stride, and not by 0.7',
+    'allows movement by the time between two frames: it may %s by 0.4 strides in half a stride, and not by 0.7',
     (_, by) => {
       expect(faultOf(by(0.4), ['frontal'])).toBeNull()
       expect(faultOf(by(0.7), ['frontal'])).toEqual({ guidance: 'slower', finding: 'discontinuous' })

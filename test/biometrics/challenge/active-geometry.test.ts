@@ -50,7 +50,7 @@ const noted = (change: (note: FrameNote, index: number) => Partial<FrameNote>) =
   head.frames.map(({ note, look }, index) => ({ look, note: { ...note, ...change(note, index) } }))
 
 describe('a head that turned and nodded as it was asked', () => {
-  it('is accepted, with a key frame for each movement', () => {
+  it('accepts a head that moved as asked, with a key frame for each movement', () => {
     const { keys, fault } = judged(head.frames)
     expect(fault).toBe(ACCEPTED)
     expect(keys!.movements.map((index) => head.frames[index]!.note.step)).toEqual([1, 2])
@@ -59,7 +59,7 @@ describe('a head that turned and nodded as it was asked', () => {
 })
 
 describe('paper', () => {
-  it('is refused as flat even when it is bent and turned as far as asked, because the face lost its breadth', () => {
+  it('refuses paper as flat even when it is bent and turned as far as asked, because the face lost its breadth', () => {
     expect(faultOf(paper.frames, paper.steps)).toEqual({ guidance: 'try_again', finding: 'flat' })
   })
 })
@@ -94,11 +94,11 @@ describe('continuity', () => {
     ['of another size', changed((look) => moved(look, 0, 1 + 3 * mostPerStride.size))],
     ['turned elsewhere', glanced({ yaw: 2 * mostPerStride.yaw })],
     ['nodding elsewhere', glanced({ pitch: 2 * mostPerStride.pitch })],
-  ])('is broken by a face that is suddenly %s', (_, frames) => {
+  ])('refuses a face that is suddenly %s', (_, frames) => {
     expect(faultOf(frames)).toEqual(DISCONTINUOUS)
   })
 
-  it('is not explained by a long pause, however long a frame was waited for', () => {
+  it('allows no larger jump after a long pause', () => {
     const jump = changed((look) => moved(look, -2 * mostPerStride.centre * sizeOf(look)))
     const pause = CAPTURE.maxIntervalMs - (head.frames[from]!.note.tMs - head.frames[from - 1]!.note.tMs)
     const frames = jump.map(({ note, look }, index) => ({
@@ -132,11 +132,11 @@ describe('the order of frames', () => {
       noted(({ tMs }, index) => ({ tMs: index === middle ? head.frames[index - 1]!.note.tMs : tMs })),
     ],
     ['a clock that runs back', noted((_, index) => ({ tMs: head.frames.at(-1 - index)!.note.tMs }))],
-  ])('is broken by %s', (_, frames) => {
+  ])('refuses a series with %s', (_, frames) => {
     expect(faultOf(frames)).toEqual(OUT_OF_ORDER)
   })
 
-  it('is broken as well where a frame was left out and its note was kept', () => {
+  it('refuses a series in which a frame was left out and its note was kept', () => {
     const faceless = head.frames.map(({ note, look }, imageIndex): { note: FrameNote; look: Look } =>
       note.step === 0 && imageIndex < 3
         ? { note, look: { imageIndex, code: 'face_not_found' } }
@@ -154,7 +154,7 @@ describe('the order of frames', () => {
 })
 
 describe('the time that frames take', () => {
-  it('is bounded between two of them', () => {
+  it('limits the time between two frames', () => {
     const later = (by: number) => noted(({ tMs }, index) => ({ tMs: index < 10 ? tMs : tMs + by }))
     const gap = head.frames[10]!.note.tMs - head.frames[9]!.note.tMs
     expect(faultOf(later(CAPTURE.maxIntervalMs - gap))).toBe(ACCEPTED)
@@ -169,12 +169,12 @@ describe('the time that frames take', () => {
       note: { step: 0, tMs: index * intervalMs },
     }))
 
-  it('is two seconds at least', () => {
+  it('refuses a series shorter than two seconds', () => {
     expect(faultOf(still(21, CAPTURE.minDurationMs / 20), ['frontal'])).toBe(ACCEPTED)
     expect(faultOf(still(20, CAPTURE.minDurationMs / 20), ['frontal'])).toEqual({ guidance: 'slower' })
   })
 
-  it('is twenty seconds at most', () => {
+  it('refuses a series longer than twenty seconds', () => {
     expect(faultOf(still(41, CAPTURE.maxDurationMs / 40), ['frontal'])).toBe(ACCEPTED)
     expect(faultOf(still(42, CAPTURE.maxDurationMs / 40), ['frontal'])).toEqual({ guidance: 'try_again' })
   })
@@ -189,12 +189,12 @@ describe('frames in which the detector found no face', () => {
         : { note, look },
     )
 
-  it('count as not sent, three of them at most', () => {
+  it('counts at most three frames without a face as not sent', () => {
     expect(faultOf(without(3))).toBe(ACCEPTED)
     expect(faultOf(without(4))).toEqual({ guidance: 'no_face' })
   })
 
-  it('count as not sent only where the gap that they leave is short', () => {
+  it('counts a frame without a face as not sent only if the gap that it leaves is short', () => {
     const at = head.frames.findIndex(({ note }) => note.step === 3)
     const frames = noted(({ tMs }, index) => ({ tMs: index <= at ? tMs : tMs + 600 }))
     const gone = frames.map(({ note, look }, imageIndex): { note: FrameNote; look: Look } =>

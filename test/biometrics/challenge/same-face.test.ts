@@ -31,21 +31,21 @@ function isOne(pack: ModelPack, movements: number[], last: number): boolean {
 }
 
 describe('the frames that speak for a challenge show one face', () => {
-  it('where each movement is as alike as the rate of the pack asks', () => {
+  it('accepts movements that are as alike as the rate of the pack asks', () => {
     expect(isOne(packOf(0.01), [0.51, 0.6], 0.9)).toBe(true)
     expect(isOne(packOf(0.01), [0.51, 0.49], 0.9)).toBe(false)
   })
 
-  it('only where the last look ahead is as alike as photos of one request', () => {
+  it('requires the last frontal look to be as alike as photos of one request', () => {
     expect(isOne(packOf(0.01), [0.9], 0.79)).toBe(false)
   })
 
-  it('by the threshold of one request throughout where the pack names no rate', () => {
+  it('uses the threshold of one request throughout if the pack names no rate', () => {
     expect(isOne(packOf(), [0.81], 0.81)).toBe(true)
     expect(isOne(packOf(), [0.79], 0.9)).toBe(false)
   })
 
-  it('however little two movements are alike', () => {
+  it('accepts movements however little they are alike to each other', () => {
     const frames = new Map([
       [0, Float32Array.of(1, 0)],
       [1, Float32Array.of(0.6, 0.8)],

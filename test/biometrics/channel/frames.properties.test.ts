@@ -8,7 +8,7 @@ const MAX_BYTES = 8192
 const vector = fc
   .array(fc.float({ noNaN: true }), { maxLength: 20 })
   .map((numbers) => Float32Array.from(numbers))
-/** What a message may be: plain data with vectors in it. */
+/** Arbitrary messages: plain data with vectors in it. */
 const { message } = fc.letrec<{ message: unknown }>((tie) => ({
   message: fc.oneof(
     { depthSize: 'small' },
@@ -46,7 +46,7 @@ const streamOf = (frames: Array<Frame<unknown>>) =>
   Buffer.concat(frames.flatMap(({ message: content, images }) => encodeFrame(content, images)))
 
 describe('a stream of frames', () => {
-  it('gives the same frames however it is cut', () => {
+  it('gives the same frames however the stream is cut', () => {
     check(
       fc.property(fc.array(frame, { maxLength: 4 }), cuts, (frames, places) => {
         expect(read(streamOf(frames), places)).toEqual(frames)
@@ -54,7 +54,7 @@ describe('a stream of frames', () => {
     )
   })
 
-  it('of any bytes gives frames or a FrameError, and nothing is set aside beyond the limit', () => {
+  it('reads random bytes as frames or throws FrameError, and allocates nothing beyond the limit', () => {
     const head = fc
       .tuple(
         fc.array(fc.oneof(fc.nat(80), fc.integer({ min: 0, max: 0xffffffff })), { maxLength: 70 }),
@@ -74,7 +74,7 @@ describe('a stream of frames', () => {
     )
   })
 
-  it('with a damaged byte gives frames or a FrameError', () => {
+  it('reads a stream with a damaged byte as frames or throws FrameError', () => {
     check(
       fc.property(
         fc.array(frame, { minLength: 1, maxLength: 3 }),
@@ -95,10 +95,10 @@ describe('a stream of frames', () => {
     )
   })
 
-  it('is refused at the head of a frame that is larger than the reader takes', () => {
+  it('refuses a frame larger than the reader accepts when its head arrives', () => {
     check(
       fc.property(
-        // Of length 0 a message would be whole already, and no JSON.
+        // A message of length 0 would be complete at once, and no JSON.
         fc.integer({ min: 1, max: 0xffffffff }),
         fc.array(fc.integer({ min: 0, max: 0xffffffff }), { maxLength: 100 }),
         (jsonLength, partLengths) => {

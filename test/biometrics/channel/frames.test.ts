@@ -24,7 +24,7 @@ function readInChunks(size: number): Array<Frame<unknown>> {
 }
 
 describe('frames', () => {
-  it.each([1, 2, 7, 64, 1024, stream.length])('survive a stream cut every %i bytes', (size) => {
+  it.each([1, 2, 7, 64, 1024, stream.length])('frames survive a stream cut every %i bytes', (size) => {
     expect(readInChunks(size)).toEqual(frames)
   })
 
@@ -32,14 +32,14 @@ describe('frames', () => {
     ['names no part', '{"$vector":1}'],
     ['names the same part twice', '[{"$vector":0},{"$vector":0}]'],
     ['names a property of the list', '{"$vector":"length"}'],
-  ])('are refused where a mark %s', (_, json) => {
+  ])('a frame is refused if a mark %s', (_, json) => {
     const head = Buffer.alloc(12)
     ;[json.length, 1, 4].forEach((word, index) => void head.writeUInt32LE(word, index * 4))
     const reader = new FrameReader(4096, () => {})
     expect(() => reader.push(Buffer.concat([head, Buffer.from(json), Buffer.alloc(4)]))).toThrow(FrameError)
   })
 
-  it('hand out pictures in memory of their own, to be transferred or released', () => {
+  it('pictures lie in memory of their own, to be transferred or released', () => {
     for (const { images } of readInChunks(50))
       for (const image of images) expect(image.buffer.byteLength).toBe(image.length)
   })

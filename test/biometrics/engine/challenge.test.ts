@@ -1,4 +1,4 @@
-/** Challenges in the engine: their frames are tasks of their own, and what comes of them is what one worker alone would find. */
+/** Challenges in the engine: each frame is a task of its own, and the result is the same as that of a single worker. */
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { judgeGeometry, keyIndices } from '../../../src/biometrics/challenge/active-geometry.js'
 import type { Step } from '../../../src/biometrics/challenge/steps.js'
@@ -95,12 +95,12 @@ describe('a challenge', () => {
   it.each([
     { workers: 1, tasksPerWorker: 1 },
     { workers: 2, tasksPerWorker: 4 },
-  ])('has the same result to the bit, however its frames are spread: %j', async (options) => {
+  ])('has the same result to the bit, however its frames are spread over workers: %j', async (options) => {
     const engine = await running(options)
     for (const result of await Promise.all([challenge(engine), challenge(engine)])) expectSame(result)
   })
 
-  it('tells how long its stages took, over all of its frames', async () => {
+  it('reports how long its stages took, over all of its frames', async () => {
     const { timingsMs } = await challenge(await running({ workers: 2, tasksPerWorker: 4 }))
     for (const stage of ['queue', 'decode', 'detect', 'align', 'embed', 'match'] as const)
       expect(timingsMs[stage]).toBeGreaterThan(0)
@@ -121,7 +121,7 @@ describe('a challenge', () => {
     expect(order.indexOf('verify')).toBe(0)
   })
 
-  it('comes to its end while other calls of its flow never stop', async () => {
+  it('ends while other calls of its flow never stop', async () => {
     const engine = await running()
     let hasEnded = false
     const others = Array.from({ length: 4 }, async () => {
@@ -132,7 +132,7 @@ describe('a challenge', () => {
     await Promise.all(others)
   })
 
-  it('leaves a place for guidance, where each worker has one beside its frames', async () => {
+  it('leaves a place for guidance if each worker has a free one', async () => {
     const engine = await running({ workers: 2, tasksPerWorker: 4 })
     const film = challenge(engine, blankFilm())
     expect(engine.health().queue).toMatchObject({ waiting: 1, running: 4 })
@@ -140,7 +140,7 @@ describe('a challenge', () => {
     await film
   })
 
-  it('is one call of the queue, however many its frames', async () => {
+  it('counts as one call of the queue, however many frames it has', async () => {
     const engine = await running()
     const stalled = engine.injectFault({ kind: 'stall', durationMs: 100 })
     const waiting = codeOf(challenge(engine, blankFilm()))
@@ -153,7 +153,7 @@ describe('a challenge', () => {
     expectSame(await challenge(await running({ queueLimit: 0 })))
   })
 
-  it('with an unusable frame is refused for the first one, and the frames after it are dropped', async () => {
+  it('is refused for its first unusable frame, and the frames after it are dropped', async () => {
     const engine = await running()
     const given = watchTasks(engine)
     const frames = film.frames.with(3, Buffer.from('no picture')).with(5, Buffer.from('nor this'))
@@ -194,7 +194,7 @@ describe('a challenge', () => {
   })
 
   it.each(['exit', 'throw', 'crash'] as const)(
-    'outlives a worker that dies by %s, with the same result',
+    'survives a worker that dies by %s, with the same result',
     async (cause) => {
       const engine = await running({ workers: 2, tasksPerWorker: 4 })
       await engine.injectFault({ kind: `${cause}-on-next-task` })
@@ -204,7 +204,7 @@ describe('a challenge', () => {
     },
   )
 
-  it('whose frame was lost has it tried again while nothing else runs', async () => {
+  it('has a lost frame tried again while nothing else runs', async () => {
     const engine = await running({ workers: 2, tasksPerWorker: 4 })
     await engine.injectFault({ kind: 'crash-on-next-task' })
     const given = watchTasks(engine)
@@ -215,7 +215,7 @@ describe('a challenge', () => {
     for (const at of again) expect(given[at]!.running).toBe(1)
   })
 
-  it('is answered before the engine closes, the embedding of its key frames included', async () => {
+  it('is answered before the engine closes, including the embedding of its key frames', async () => {
     const engine = await startEngine(packDir)
     const answered = challenge(engine)
     await engine.close()
@@ -224,18 +224,24 @@ describe('a challenge', () => {
 })
 
 describe('an inspection of many pictures', () => {
-  it('lets a call of production through between them', async () => {
+  it('an inspection of many pictures lets a call of production through between them', async () => {
     const engine = await running({ workers: 2, tasksPerWorker: 4 })
-    const share = (flow: string, priority: 'production' | 'sandbox') => ({ flow, priority, weight: 1 })
+    const schedulingClass = (flow: string, priority: 'production' | 'sandbox') => ({
+      flow,
+      priority,
+      weight: 1,
+    })
     const order: string[] = []
     const pictures = notes.map(() => nobody)
     const inspections = Array.from({ length: 4 }, () =>
-      engine.inspect(pictures, { share: share('s', 'sandbox') }).then(({ images }) => {
+      engine.inspect(pictures, { schedulingClass: schedulingClass('s', 'sandbox') }).then(({ images }) => {
         expect(images).toHaveLength(notes.length)
         order.push('sandbox')
       }),
     )
-    await engine.inspect([nobody], { share: share('p', 'production') }).then(() => order.push('production'))
+    await engine
+      .inspect([nobody], { schedulingClass: schedulingClass('p', 'production') })
+      .then(() => order.push('production'))
     await Promise.all(inspections)
     expect(order).toEqual(['production', ...Array(4).fill('sandbox')])
   })

@@ -22,13 +22,13 @@ function callOf(count: number, taken: number): { call: EngineCall; parts: CallTa
 }
 
 describe('a call of several tasks', () => {
-  it('has their replies in their order, in whichever they came', async () => {
+  it('returns the replies in the order of the tasks, not of their arrival', async () => {
     const { call, parts } = callOf(3, 3)
     for (const index of [2, 0, 1]) call.answer(parts[index]!, reply(index))
     expect(await call.promise).toEqual([0, 1, 2].map(reply))
   })
 
-  it('fails by the first task that fails, though a later one failed sooner', async () => {
+  it('fails with the error of the first failing task, even if a later one failed sooner', async () => {
     const { call, parts } = callOf(10, 4)
     call.refuse(parts[3]!, bad(3))
     expect([call.isWaiting, call.settled]).toEqual([false, false])
@@ -39,7 +39,7 @@ describe('a call of several tasks', () => {
     await expect(call.promise).rejects.toThrow('picture 1 is bad')
   })
 
-  it('has a lost task tried again before others, and only where it still counts', async () => {
+  it('retries a lost task before others, and only if it still counts', async () => {
     const { call, parts } = callOf(10, 4)
     call.giveBack(parts[1]!)
     call.giveBack(parts[3]!)
@@ -52,7 +52,7 @@ describe('a call of several tasks', () => {
     await expect(call.promise).rejects.toThrow('picture 2 is bad')
   })
 
-  it('hands nothing over once it is settled', async () => {
+  it('hands over no task once it is settled', async () => {
     const { call, parts } = callOf(10, 2)
     call.reject(new Error('the caller has gone'))
     call.giveBack(parts[0]!)

@@ -73,7 +73,7 @@ const codeOf = (promise: Promise<unknown>) =>
   )
 
 describe('starting', () => {
-  it('resolves with every worker ready, and an unavailable provider is reported', async () => {
+  it('starting resolves when every worker is ready, and reports an unavailable provider', async () => {
     const engine = await start({ workers: 2, executionProviders: ['no-such-provider', 'cpu'], queueLimit: 5 })
     expect(engine.health()).toMatchObject({
       status: 'ok',
@@ -84,7 +84,7 @@ describe('starting', () => {
     })
   })
 
-  it('fails with a code when the pack was tampered with', async () => {
+  it('starting fails with a code when the pack was tampered with', async () => {
     const dir = copyBaselinePack()
     writeFileSync(join(dir, 'embedder.onnx'), 'not a network')
     expect(await codeOf(startEngine(dir))).toBe('pack_file_mismatch')
@@ -125,7 +125,7 @@ describe('a call', () => {
     })
   })
 
-  it('compares the frame of best quality alone: another that is more alike is no second try', async () => {
+  it('compares only the frame of best quality: another frame that is more alike is no second try', async () => {
     const engine = await running()
     const dim = await sharp(face).modulate({ brightness: 0.45 }).blur(2).jpeg().toBuffer()
     const { reference } = await engine.enrol([dim])
@@ -159,7 +159,7 @@ describe('a call', () => {
     expect(images[0]).toMatchObject({ width: 420 })
   })
 
-  it('is a programming error without images or with a foreign reference', async () => {
+  it('throws TypeError without images or with a foreign reference', async () => {
     const engine = await running()
     await expect(engine.enrol([])).rejects.toThrow(TypeError)
     await expect(engine.verify([face], new Float32Array(64))).rejects.toThrow(TypeError)
@@ -189,27 +189,31 @@ describe('the queue', () => {
       ['production', 'b'],
     ] as const
     const waiting = calls.map(([priority, flow]) =>
-      engine.inspect([nobody], { share: { priority, flow, weight: 1 } }).then(() => order.push(flow)),
+      engine
+        .inspect([nobody], { schedulingClass: { priority, flow, weight: 1 } })
+        .then(() => order.push(flow)),
     )
     await Promise.all([stalled, ...waiting])
     expect(order).toEqual(['a', 'b', 'a', 's'])
   })
 
-  it('makes room for a flow that has less with the newest call of the one that has most', async () => {
+  it('makes room for a flow that holds less by refusing the newest call of the flow that holds most', async () => {
     const engine = await running({ queueLimit: 2 })
-    const share = (flow: string) => ({ flow, priority: 'production', weight: 1 }) as const
+    const schedulingClass = (flow: string) => ({ flow, priority: 'production', weight: 1 }) as const
     const stalled = engine.injectFault({ kind: 'stall', durationMs: 200 })
-    const greedy = [1, 2].map(() => codeOf(engine.inspect([nobody], { share: share('greedy') })))
-    expect([engine.isSaturatedFor(share('greedy')), engine.isSaturatedFor(share('polite'))]).toEqual([
-      true,
-      false,
-    ])
-    const polite = codeOf(engine.inspect([nobody], { share: share('polite') }))
+    const greedy = [1, 2].map(() =>
+      codeOf(engine.inspect([nobody], { schedulingClass: schedulingClass('greedy') })),
+    )
+    expect([
+      engine.isSaturatedFor(schedulingClass('greedy')),
+      engine.isSaturatedFor(schedulingClass('polite')),
+    ]).toEqual([true, false])
+    const polite = codeOf(engine.inspect([nobody], { schedulingClass: schedulingClass('polite') }))
     expect(await Promise.all([...greedy, polite])).toEqual(['resolved', 'overloaded', 'resolved'])
     await stalled
   })
 
-  it('has no verdict wait for guidance: while no worker has a place, it is refused', async () => {
+  it('refuses guidance while no worker has a place, so that no verdict waits for it', async () => {
     const engine = await running({ queueLimit: 2 })
     const stalled = engine.injectFault({ kind: 'stall', durationMs: 200 })
     const verdict = codeOf(engine.inspect([nobody]))
@@ -220,7 +224,7 @@ describe('the queue', () => {
     expect(await engine.guide({ image: nobody, step: 'frontal' })).toEqual(['no_face'])
   })
 
-  it('with a limit of 0 still serves a call that finds a free worker', async () => {
+  it('serves a call that finds a free worker even with a limit of 0', async () => {
     const engine = await start({ queueLimit: 0 })
     expect(await codeOf(engine.inspect([nobody]))).toBe('resolved')
   })
@@ -262,7 +266,7 @@ describe('the queue', () => {
 })
 
 describe('several tasks in one worker', () => {
-  it('never mix: in a batch, each face gets the embedding that it gets alone', async () => {
+  it('gives each face of a batch the embedding that it gets without company', async () => {
     const engine = await start({ tasksPerWorker: 4 })
     const crops = await Promise.all(
       people.slice(0, 4).map(async (person) => (await faceCrop(person)).jpeg().toBuffer()),
@@ -281,7 +285,7 @@ describe('several tasks in one worker', () => {
 })
 
 describe('a worker that dies', () => {
-  it('costs its call a retry, and is replaced', async () => {
+  it('a worker that dies costs its call only a retry, and is replaced', async () => {
     const engine = await running()
     await engine.injectFault({ kind: 'exit-on-next-task' })
     expect(await codeOf(engine.enrol([face]))).toBe('resolved')
@@ -290,7 +294,7 @@ describe('a worker that dies', () => {
   })
 
   for (const cause of ['throw', 'exhaust'] as const)
-    it(`by an uncaught ${cause === 'throw' ? 'error' : 'heap overflow'} costs its call a retry, and nobody else anything`, async () => {
+    it(`a worker that dies by an uncaught ${cause === 'throw' ? 'error' : 'heap overflow'} costs only its call a retry`, async () => {
       const engine = await running({ workers: 2, tasksPerWorker: 2 })
       await engine.injectFault({ kind: `${cause}-on-next-task` })
       const calls = Array.from({ length: 8 }, () => codeOf(engine.enrol([face])))
@@ -301,7 +305,7 @@ describe('a worker that dies', () => {
       expect(incidents).not.toEqual([])
     })
 
-  it('of any cause, twice under one call, makes the engine unavailable for that call alone', async () => {
+  it('two deaths under one call make the engine unavailable for only that call', async () => {
     const engine = await running({ workers: 2, tasksPerWorker: 2 })
     const broken = (['throw', 'exhaust', 'exit'] as const).map((kind) => codeOf(engine.injectFault({ kind })))
     const innocent = Array.from({ length: 4 }, () => codeOf(engine.enrol([face])))
@@ -310,7 +314,7 @@ describe('a worker that dies', () => {
     await expect.poll(() => engine.health().status).toBe('ok')
   })
 
-  it('leaves the service degraded until its replacement has warmed up, and other calls untouched', async () => {
+  it('the service is degraded until the replacement has warmed up, and other calls are unaffected', async () => {
     const engine = await running({ workers: 2 })
     // One fault for each worker; the stall makes sure that the second call meets the other worker.
     const stalled = engine.injectFault({ kind: 'stall', durationMs: 100 })
@@ -326,7 +330,7 @@ describe('a worker that dies', () => {
     expect(new Set(await Promise.all(calls))).toEqual(new Set(['resolved']))
   })
 
-  it('keeps nobody else from decoding while its replacement starts', async () => {
+  it('other calls decode while the replacement of a worker starts', async () => {
     const engine = await running({ workers: 2, tasksPerWorker: 2 })
     await engine.injectFault({ kind: 'exit-on-next-task' })
     const codes = new Set<string>()
@@ -341,14 +345,14 @@ describe('a worker that dies', () => {
     expect(codes).toEqual(new Set(['resolved']))
   })
 
-  it('does not outlive the deadline of its call', async () => {
+  it('a call whose worker died does not outlive its deadline', async () => {
     const engine = await running()
     await engine.injectFault({ kind: 'exit-on-next-task' })
     const code = await codeOf(engine.enrol([face], { deadlineMs: performance.now() + 20 }))
     expect(code).toBe('deadline_exceeded')
   })
 
-  it('can be closed over while its replacement loads', async () => {
+  it('the engine can be closed while a replacement loads', async () => {
     const engine = await start()
     await engine.injectFault({ kind: 'exit-on-next-task' })
     const lost = codeOf(engine.inspect([nobody], { deadlineMs: performance.now() + 20 }))
@@ -356,14 +360,14 @@ describe('a worker that dies', () => {
     await engine.close()
   })
 
-  it('twice under one call makes the engine unavailable for it, and for no other', async () => {
+  it('two deaths under one call make the engine unavailable for it, and for no other', async () => {
     const engine = await running({ workers: 2 })
     expect(await codeOf(engine.injectFault({ kind: 'exit' }))).toBe('engine_unavailable')
     expect(await codeOf(engine.enrol([face]))).toBe('resolved')
     await expect.poll(() => engine.health().status).toBe('ok')
   })
 
-  it('while it helps another with a face costs that call nothing', async () => {
+  it('the death of one worker costs the call of another worker nothing', async () => {
     const engine = await running({ workers: 2 })
     const { reference } = await engine.enrol([face])
     const { sample } = await engine.verify([face], reference)
@@ -378,7 +382,7 @@ describe('a worker that dies', () => {
     }
   })
 
-  it('between calls costs none', async () => {
+  it('a worker that dies between calls costs none', async () => {
     const engine = await running()
     await engine.injectFault({ kind: 'throw-afterwards' })
     await expect.poll(() => incidents.length).toBeGreaterThan(0)
@@ -386,7 +390,7 @@ describe('a worker that dies', () => {
     expect(engine.health()).toMatchObject({ status: 'ok', workers: { ready: 1 } })
   })
 
-  it('is not replaced by one with other networks: calls are refused until the files are right again', async () => {
+  it('a worker is not replaced by one with other networks: calls are refused until the files are right again', async () => {
     const dir = copyBaselinePack()
     const file = join(dir, 'detector.onnx')
     const original = readFileSync(file)
@@ -408,7 +412,7 @@ describe('memory of a picture', () => {
   /** Settings of glibc that give every large picture a mapping of its own: a read of freed memory crashes for certain. */
   const STRICT_MALLOC = { MALLOC_MMAP_THRESHOLD_: '131072', MALLOC_PERTURB_: '165' }
 
-  it('is not freed while a decoder reads it: one bad frame among large ones of a challenge crashes nothing', async () => {
+  it('a picture is not freed while a decoder reads it: one bad frame among large ones of a challenge crashes nothing', async () => {
     for (const [name, value] of Object.entries(STRICT_MALLOC)) vi.stubEnv(name, value)
     const engine = await start()
     vi.unstubAllEnvs()
@@ -424,7 +428,7 @@ describe('memory of a picture', () => {
 })
 
 describe('a native crash', () => {
-  it('costs the calls under way a retry and nothing else: the process is replaced', async () => {
+  it('a native crash costs the running calls only a retry: the process is replaced', async () => {
     const engine = await running({ workers: 2, tasksPerWorker: 2 })
     await engine.injectFault({ kind: 'crash-on-next-task' })
     const calls = Array.from({ length: 8 }, () => codeOf(engine.enrol([face])))
@@ -433,7 +437,7 @@ describe('a native crash', () => {
     await expect.poll(() => engine.health().workers.ready).toBe(2)
   })
 
-  it('that follows one call makes the engine unavailable for it alone', async () => {
+  it('a call that crashes two processes makes the engine unavailable for only that call', async () => {
     const engine = await running({ workers: 2, tasksPerWorker: 2 })
     const crash = codeOf(engine.injectFault({ kind: 'crash' }))
     const innocent = Array.from({ length: 6 }, () => codeOf(engine.enrol([face])))
@@ -442,7 +446,7 @@ describe('a native crash', () => {
     expect(incidents.filter(({ kind }) => kind === 'engine_process_lost')).toHaveLength(2)
   })
 
-  it('leaves the service degraded until the new process is ready', async () => {
+  it('the service is degraded until the new process is ready', async () => {
     const engine = await running()
     await engine.injectFault({ kind: 'crash-on-next-task' })
     const lost = codeOf(engine.inspect([nobody]))
@@ -452,7 +456,7 @@ describe('a native crash', () => {
     expect(engine.health().status).toBe('ok')
   })
 
-  it('can be closed over while the new process starts', async () => {
+  it('the engine can be closed while the new process starts', async () => {
     const engine = await start()
     await engine.injectFault({ kind: 'crash-on-next-task' })
     const deadlineMs = performance.now() + 50
@@ -478,7 +482,7 @@ describe('a worker taken over', () => {
   })
   afterAll(() => engine?.close())
 
-  it('cannot be had by asking: faults are refused unless switched on', async () => {
+  it('faults are refused unless fault injection is switched on', async () => {
     const fault = engine.injectFault({ kind: 'exit-on-next-task' })
     expect(await codeOf(fault)).toBe('engine_unavailable')
     expect(await codeOf(engine.enrol([face]))).toBe('resolved')
@@ -492,7 +496,7 @@ describe('a worker taken over', () => {
     ['a message of nothing', Buffer.concat(encodeFrame(null))],
     ['a message of no known kind', Buffer.concat(encodeFrame({ kind: 'other' }))],
     ['that it is ready without saying how', Buffer.concat(encodeFrame({ kind: 'ready' }))],
-  ])('that sends %s is cut off, and the service answers on', async (_what, bytes) => {
+  ])('a worker that sends %s is disconnected, and the service keeps answering', async (_what, bytes) => {
     const socket = connect(socketPath)
     await once(socket, 'connect')
     socket.resume().write(bytes)
@@ -506,28 +510,31 @@ describe('a worker taken over', () => {
     ['an embedding that claims a length', { embedding: { length: 1e9 } }],
     ['an embedding of other dimensions', { embedding: new Float32Array(1000) }],
     ['no quality', { quality: null }],
-  ])('that answers with %s is cut off, and its call is tried again elsewhere', async (_what, hostile) => {
-    const { samples } = await engine.compare(face, face)
-    const socket = connect(socketPath)
-    const tasks = new FrameReader<TaskMessage>(1e8, ({ message: { id } }) => {
-      const value = { samples: [{ ...samples[0], ...hostile }, samples[1]], score: 1 }
-      const reply = { ok: true, value, timingsMs: {} }
-      for (const piece of encodeFrame({ kind: 'reply', id, reply })) socket.write(piece)
-    })
-    socket.on('data', (chunk) => tasks.push(chunk))
-    for (const piece of encodeFrame({ kind: 'ready', provider: engine.health().provider }))
-      socket.write(piece)
-    await expect.poll(() => engine.health().workers.ready).toBe(2)
-    // Each takes one.
-    const calls = await Promise.all([engine.compare(face, face), engine.compare(face, face)])
-    for (const call of calls) expect(call.samples[0].embedding).toEqual(samples[0].embedding)
-    expect(incidents.map(({ kind }) => kind)).toEqual(['worker_garbled'])
-  })
+  ])(
+    'a worker that answers with %s is disconnected, and its call is tried again elsewhere',
+    async (_what, hostile) => {
+      const { samples } = await engine.compare(face, face)
+      const socket = connect(socketPath)
+      const tasks = new FrameReader<TaskMessage>(1e8, ({ message: { id } }) => {
+        const value = { samples: [{ ...samples[0], ...hostile }, samples[1]], score: 1 }
+        const reply = { ok: true, value, timingsMs: {} }
+        for (const piece of encodeFrame({ kind: 'reply', id, reply })) socket.write(piece)
+      })
+      socket.on('data', (chunk) => tasks.push(chunk))
+      for (const piece of encodeFrame({ kind: 'ready', provider: engine.health().provider }))
+        socket.write(piece)
+      await expect.poll(() => engine.health().workers.ready).toBe(2)
+      // Each takes one.
+      const calls = await Promise.all([engine.compare(face, face), engine.compare(face, face)])
+      for (const call of calls) expect(call.samples[0].embedding).toEqual(samples[0].embedding)
+      expect(incidents.map(({ kind }) => kind)).toEqual(['worker_garbled'])
+    },
+  )
 })
 
 describe('the engine process', () => {
   it.skipIf(process.platform !== 'linux')(
-    'has no channel to the service but its workers’ sockets',
+    'the engine process has no channel to the service but its workers’ sockets',
     async () => {
       const engine = await running()
       const environment = readFileSync(`/proc/${engine.health().processId}/environ`, 'utf8')
@@ -536,7 +543,7 @@ describe('the engine process', () => {
   )
 
   it.skipIf(process.platform !== 'linux')(
-    'has no more arenas than workers, unless the operator says how many',
+    'the engine process has no more arenas than workers, unless the operator says how many',
     async () => {
       const arenasOf = (engine: Engine) => {
         const environment = readFileSync(`/proc/${engine.health().processId}/environ`, 'utf8')
@@ -560,18 +567,21 @@ describe('decoding threads', () => {
     [2, 4],
     [16, 32],
     [256, 512],
-  ])('of %i workers are %i', (workers, threads) => {
+  ])('for %i workers there are %i decoding threads', (workers, threads) => {
     expect(decodingThreads(workers)).toBe(threads)
   })
 
-  it.skipIf(process.platform !== 'linux')('are set for the engine process', async () => {
-    const environment = readFileSync(`/proc/${(await running()).health().processId}/environ`, 'utf8')
-    expect(environment).toContain('UV_THREADPOOL_SIZE=4')
-  })
+  it.skipIf(process.platform !== 'linux')(
+    'the number of decoding threads is set for the engine process',
+    async () => {
+      const environment = readFileSync(`/proc/${(await running()).health().processId}/environ`, 'utf8')
+      expect(environment).toContain('UV_THREADPOOL_SIZE=4')
+    },
+  )
 })
 
 describe('closing', () => {
-  it('waits for running and waiting calls, refuses new ones, and is safe twice', async () => {
+  it('closing waits for running and waiting calls, refuses new ones, and is safe twice', async () => {
     const engine = await start()
     const calls = [engine.enrol([face]), engine.enrol([face]), engine.inspect([face])].map(codeOf)
     const closed = Promise.all([engine.close(), engine.close()])
@@ -582,7 +592,7 @@ describe('closing', () => {
     expect(engine.health()).toMatchObject({ status: 'degraded', workers: { ready: 0 } })
   })
 
-  it('waits for the worker of an aborted call', async () => {
+  it('closing waits for the worker of an aborted call', async () => {
     const engine = await start()
     const controller = new AbortController()
     const aborted = codeOf(engine.enrol([face], { signal: controller.signal }))

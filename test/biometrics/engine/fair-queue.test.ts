@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { FairQueue } from '../../../src/biometrics/engine/fair-queue.js'
-import type { FlowShare } from '../../../src/biometrics/types.js'
+import type { SchedulingClass } from '../../../src/biometrics/types.js'
 
-const production = (flow: string, weight = 1): FlowShare => ({ flow, priority: 'production', weight })
-const sandbox = (flow: string, weight = 1): FlowShare => ({ flow, priority: 'sandbox', weight })
+const production = (flow: string, weight = 1): SchedulingClass => ({ flow, priority: 'production', weight })
+const sandbox = (flow: string, weight = 1): SchedulingClass => ({ flow, priority: 'sandbox', weight })
 
 /** Items are named by flow and number: `a1`, `a2`. */
 class Line {
@@ -15,12 +15,12 @@ class Line {
   }
 
   /** @returns what had no place */
-  push(share: FlowShare, times = 1, cost = 1, isSeries = false): string[] {
+  push(schedulingClass: SchedulingClass, times = 1, cost = 1, isSeries = false): string[] {
     const refused: string[] = []
     for (let i = 0; i < times; i++) {
-      const count = (this.counts.get(share.flow) ?? 0) + 1
-      this.counts.set(share.flow, count)
-      const without = this.queue.push(share.flow + count, share, { cost, isSeries })
+      const count = (this.counts.get(schedulingClass.flow) ?? 0) + 1
+      this.counts.set(schedulingClass.flow, count)
+      const without = this.queue.push(schedulingClass.flow + count, schedulingClass, { cost, isSeries })
       if (without !== undefined) refused.push(without)
     }
     return refused
@@ -32,7 +32,7 @@ class Line {
 }
 
 describe('order of service', () => {
-  it('is that of arrival within a flow', () => {
+  it('serves a flow in the order of arrival', () => {
     const line = new Line()
     line.push(production('a'), 4)
     expect(line.queue.first(true)).toBe('a1')
@@ -40,7 +40,7 @@ describe('order of service', () => {
     expect(line.queue.shift(true)).toBeUndefined()
   })
 
-  it('takes flows in turn, however many one of them has brought before', () => {
+  it('serves flows in turn, however many items one of them has queued before', () => {
     const line = new Line()
     line.push(production('greedy'), 100)
     line.push(production('b'), 2)
@@ -48,7 +48,7 @@ describe('order of service', () => {
     expect(line.serve(6)).toBe('greedy1 b1 c1 greedy2 b2 c2')
   })
 
-  it('lets a late comer in at its turn: behind nobody who has had more', () => {
+  it('gives a late flow its turn without waiting behind flows that have had more', () => {
     const line = new Line()
     line.push(production('greedy'), 100)
     line.serve(50)
@@ -56,7 +56,7 @@ describe('order of service', () => {
     expect(line.serve(4)).toMatch(/^(greedy51 )?late1 (greedy51|greedy52) late2/)
   })
 
-  it('gives no credit for having been away', () => {
+  it('gives no credit for an absence', () => {
     const line = new Line()
     line.push(production('a'), 40)
     line.push(production('b'), 1)
@@ -66,7 +66,7 @@ describe('order of service', () => {
     expect(served.filter((item) => item.startsWith('b'))).toHaveLength(5)
   })
 
-  it('remembers what a flow has had, though nothing of it waits for a moment', () => {
+  it('remembers the turns of a flow that has nothing waiting for a moment', () => {
     const line = new Line()
     line.push(production('a'), 10, 5)
     line.push(production('b'), 10, 5)
@@ -79,7 +79,7 @@ describe('order of service', () => {
     expect(ofC).toBe(4)
   })
 
-  it('goes by weight', () => {
+  it('serves flows by weight', () => {
     const line = new Line()
     line.push(production('small', 10), 100)
     line.push(production('large', 30), 100)
@@ -87,7 +87,7 @@ describe('order of service', () => {
     expect(served.filter((item) => item.startsWith('large'))).toHaveLength(60)
   })
 
-  it('goes by cost: five pictures are five turns', () => {
+  it('charges a flow by cost: five pictures are five turns', () => {
     const line = new Line()
     line.push(production('five'), 20, 5)
     line.push(production('one'), 100, 1)
@@ -95,7 +95,7 @@ describe('order of service', () => {
     expect(served.filter((item) => item.startsWith('five'))).toHaveLength(10)
   })
 
-  it('charges nothing for what left before it was served', () => {
+  it('charges nothing for an item that left before it was served', () => {
     const line = new Line()
     line.push(production('a'), 10)
     line.push(production('b'), 10)
@@ -104,14 +104,14 @@ describe('order of service', () => {
     expect(line.queue.size).toBe(8)
   })
 
-  it('puts production before the sandbox, whatever the weights', () => {
+  it('serves production before the sandbox at any weights', () => {
     const line = new Line()
     line.push(sandbox('s', 1000), 2)
     line.push(production('p', 0.1), 2)
     expect(line.serve()).toBe('p1 p2 s1 s2')
   })
 
-  it('puts what comes back first of all', () => {
+  it('serves a returned item before all others', () => {
     const line = new Line(1)
     line.push(production('p'))
     line.queue.putFirst('lost')
@@ -121,7 +121,7 @@ describe('order of service', () => {
 })
 
 describe('series of tasks', () => {
-  it('and single tasks of one flow take turns', () => {
+  it('series and single tasks of one flow take turns', () => {
     const line = new Line()
     line.push(production('film'), 3, 1, true)
     // Names tell the flow; here both kinds are of one.
@@ -129,7 +129,7 @@ describe('series of tasks', () => {
     expect(line.serve()).toBe('one film1 two film2 film3')
   })
 
-  it('go on before later ones of their flow', () => {
+  it('a begun series continues before later ones of its flow', () => {
     const line = new Line()
     const film = production('film')
     line.push(film, 2, 1, true)
@@ -138,7 +138,7 @@ describe('series of tasks', () => {
     expect(line.serve()).toBe('film1 film2')
   })
 
-  it('take turns with the series of other flows, one task at a time', () => {
+  it('series of different flows take turns, one task at a time', () => {
     const line = new Line()
     const [a, b] = [production('a'), production('b')]
     line.push(a, 1, 1, true)
@@ -152,7 +152,7 @@ describe('series of tasks', () => {
     expect(served).toEqual(['a1', 'b1', 'a1', 'b1', 'a1', 'b1'])
   })
 
-  it('are passed over while no worker has a place for them', () => {
+  it('series are passed over while no worker has a place for them', () => {
     const line = new Line()
     line.push(production('a'), 1, 1, true)
     line.push(production('b'), 2)
@@ -165,7 +165,7 @@ describe('series of tasks', () => {
     expect(line.serve()).toBe('a1')
   })
 
-  it('save up nothing while they are passed over', () => {
+  it('series save up no turns while they are passed over', () => {
     const line = new Line()
     line.push(production('film'), 1, 1, true)
     line.push(production('b'), 100)
@@ -176,7 +176,7 @@ describe('series of tasks', () => {
     expect(served.filter((item) => item.startsWith('b')).length).toBeGreaterThanOrEqual(9)
   })
 
-  it('in production keep the sandbox waiting while they are passed over', () => {
+  it('series of production keep the sandbox waiting while they are passed over', () => {
     const line = new Line()
     line.push(sandbox('s'))
     expect(line.queue.isOpenTo(sandbox('t'))).toBe(true)
@@ -187,7 +187,7 @@ describe('series of tasks', () => {
 })
 
 describe('a full queue', () => {
-  it('belongs to whoever is alone with it, to the last place', () => {
+  it('a single flow may fill the queue to the last place', () => {
     const line = new Line(4)
     expect(line.push(production('a'), 4)).toEqual([])
     expect(line.queue.isFullFor(production('a'))).toBe(true)
@@ -195,7 +195,7 @@ describe('a full queue', () => {
     expect(line.serve()).toBe('a1 a2 a3 a4')
   })
 
-  it('makes room for a flow that has less, with the newest of the one that holds most', () => {
+  it('makes room for a flow that holds less by dropping the newest item of the flow that holds most', () => {
     const line = new Line(4)
     line.push(production('greedy'), 4)
     expect(line.queue.isFullFor(production('polite'))).toBe(false)
@@ -206,26 +206,26 @@ describe('a full queue', () => {
     expect(line.serve()).toBe('greedy1 polite1 greedy2 polite2')
   })
 
-  it('refuses the greedy one alone, as long as the others keep to their part', () => {
+  it('refuses only the greedy flow while the others keep to their share', () => {
     const line = new Line(20)
     const polite = Array.from({ length: 9 }, (_, i) => production(`polite-${i}-`))
     const refused: string[] = []
     for (let round = 0; round < 50; round++) {
       refused.push(...line.push(production('greedy'), 100))
-      for (const share of polite) refused.push(...line.push(share))
+      for (const schedulingClass of polite) refused.push(...line.push(schedulingClass))
       line.serve(12)
     }
     expect(refused.length).toBeGreaterThan(1000)
     expect(refused.filter((item) => !item.startsWith('greedy'))).toEqual([])
   })
 
-  it('is parted by weight', () => {
+  it('divides a full queue by weight', () => {
     const line = new Line(8)
     line.push(production('large', 30), 8)
     expect(line.push(production('small', 10), 3)).toEqual(['large8', 'large7', 'small3'])
   })
 
-  it('drops what is of the sandbox before anything of production', () => {
+  it('drops items of the sandbox before any of production', () => {
     const line = new Line(4)
     line.push(production('p'), 2)
     line.push(sandbox('s'), 2)
@@ -234,7 +234,7 @@ describe('a full queue', () => {
     expect(line.push(sandbox('t', 1000))).toEqual(['t1'])
   })
 
-  it('is parted among the sandboxes too', () => {
+  it('divides a full queue among the sandboxes too', () => {
     const line = new Line(4)
     line.push(sandbox('greedy'), 4)
     expect(line.push(sandbox('polite'))).toEqual(['greedy4'])

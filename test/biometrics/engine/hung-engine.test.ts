@@ -39,7 +39,7 @@ it(
 )
 
 it(
-  'leaves an engine alone whose task takes long and whose event loop turns',
+  'does not replace an engine whose task takes long while its event loop turns',
   async () => {
     await engine.injectFault({ kind: 'stall', durationMs: 4000 })
     expect(incidents).toEqual([])

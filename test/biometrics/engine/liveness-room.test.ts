@@ -29,7 +29,7 @@ async function withPack(changes: object, use: (engine: Engine) => Promise<void>)
 }
 
 describe('a face with little around it', () => {
-  it('is judged by a pack without a bound', () =>
+  it('a pack without a bound judges a face with little around it', () =>
     withPack({}, async (engine) => {
       for (const photo of [roomy, tight]) {
         const { liveness } = (await engine.verify([photo], anyone)).sample
@@ -38,7 +38,7 @@ describe('a face with little around it', () => {
       }
     }))
 
-  it('is not judged where the pack has one: it fails, and the person is told to move away', () =>
+  it('a pack with a bound judges no face with little around it: the check fails with guidance to move away', () =>
     withPack({ leastCropShare: 0.6 }, async (engine) => {
       const live = { checked: true, passed: true }
       expect((await engine.verify([roomy], anyone)).sample.liveness).toMatchObject(live)
@@ -55,7 +55,7 @@ describe('a face with little around it', () => {
       })
     }))
 
-  it('speaks for all images of its request', () =>
+  it('one image with too little around the face decides for all images of its request', () =>
     withPack({ leastCropShare: 0.6 }, async (engine) => {
       for (const images of [
         [roomy, tight],
@@ -64,7 +64,7 @@ describe('a face with little around it', () => {
         expect((await engine.verify(images, anyone)).sample.liveness).toEqual(TOO_CLOSE)
     }))
 
-  it('is told to move away before it is judged, where it would not be', async () => {
+  it('guidance tells the person to move away before a verify would refuse to judge', async () => {
     const image = await face('grace')
     const guided = (changes: object) =>
       withPack(changes, async (engine) => {

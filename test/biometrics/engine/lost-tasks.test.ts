@@ -33,7 +33,7 @@ afterEach(async () => {
   incidents.length = 0
 })
 
-/** For a task with one picture, or none. */
+/** Time limit of a task with one picture or none, in milliseconds. */
 const STUCK_MS = 20_000
 
 /** Options of `vi.waitUntil`: it waits at most 20,000 ms of real time and moves the fake time along meanwhile. */
@@ -46,7 +46,7 @@ const codeOf = (promise: Promise<unknown>) =>
   )
 
 describe('a task that never ends', () => {
-  it('costs its process after 20 s, a second time under one call the call itself, and no more', async () => {
+  it('a task that never ends costs its process after 20 s, a second time the call itself, and no more', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     let code: string | undefined
     void codeOf(engine.injectFault({ kind: 'stall', durationMs: 60 * MINUTE_MS })).then((told) => {
@@ -69,7 +69,7 @@ describe('a task that never ends', () => {
 })
 
 describe('a call whose worker died under it', () => {
-  it('is tried again with nobody beside it, so that it can take nobody along', async () => {
+  it('a call whose worker died is retried while nothing else runs, so that it can take no other call with it', async () => {
     await engine.injectFault({ kind: 'crash-on-next-task' })
     const retried = codeOf(engine.injectFault({ kind: 'stall', durationMs: 700 }))
     for (const ready of [0, 1])
@@ -80,7 +80,7 @@ describe('a call whose worker died under it', () => {
     expect(await Promise.all([retried, ...others])).toEqual(['resolved', 'resolved', 'resolved'])
   })
 
-  it('waits until the calls that were running beside it have ended, since it could take them along', async () => {
+  it('a retry waits until the calls that ran with the lost one have ended', async () => {
     const both = await startEngine(copyBaselinePack(), { faultInjection: true, workers: 2 })
     try {
       const order: string[] = []
@@ -97,7 +97,7 @@ describe('a call whose worker died under it', () => {
     }
   })
 
-  it('is not tried again beside another one of that kind, which may be the cause', async () => {
+  it('a retry does not run together with another retry, which may be the cause', async () => {
     const innocent = codeOf(engine.injectFault({ kind: 'stall', durationMs: 300 }))
     const culprit = codeOf(engine.injectFault({ kind: 'crash' }))
     expect(await culprit).toBe('engine_unavailable')
@@ -109,7 +109,7 @@ describe('a call whose caller has gone', () => {
   /** Takes a decoder process about half a second of CPU time. */
   const costly = zeroPng({ width: 3600, height: 3600, bits: 16, colour: 6, isInterlaced: true })
 
-  it('ends the decoding that it asked for, and costs no incident', async () => {
+  it('a call whose caller has gone ends its decoding, and causes no incident', async () => {
     const { processId } = engine.health()
     // Starts the decoder process.
     expect(await codeOf(engine.inspect([zeroPng({ width: 3000, height: 2000 })]))).toBe('resolved')
@@ -129,11 +129,11 @@ describe('a call whose caller has gone', () => {
 })
 
 describe('the sandbox', () => {
-  const share = { flow: 'somebody', weight: 1 }
+  const schedulingClass = { flow: 'somebody', weight: 1 }
 
-  it('has one task at each worker, however many it sends; the other places are left to production', async () => {
+  it('the sandbox has one task at each worker, however many it sends; the other places are left to production', async () => {
     const inspect = (priority: 'sandbox' | 'production') =>
-      codeOf(engine.inspect([picture], { share: { ...share, priority } }))
+      codeOf(engine.inspect([picture], { schedulingClass: { ...schedulingClass, priority } }))
     const sandbox = Array.from({ length: 6 }, () => inspect('sandbox'))
     expect(engine.health().queue).toMatchObject({ running: 1, waiting: 5 })
     const production = Array.from({ length: 4 }, () => inspect('production'))
@@ -143,7 +143,7 @@ describe('the sandbox', () => {
 })
 
 describe('a frame of a challenge', () => {
-  it('has a limit of pixels of its own, in the sandbox as well', async () => {
+  it('a frame of a challenge has its own limit of pixels, in the sandbox as well', async () => {
     const limits = { ...defaultLimits, maxFramePixels: 640 * 480 }
     const other = await startEngine(copyBaselinePack(), { limits })
     const frames = (width: number) =>

@@ -59,7 +59,7 @@ function twinSuite(twin: Kernels): void {
       ['an enlarged crop', rectangle(5, 3, 11, 9), [40, 20], rectangle(0, 0, 40, 20), bgr],
       ['a padded crop', rectangle(2, 1, 20, 15), [16, 16], rectangle(1, 3, 14, 9), bgr],
       ['a single pixel', rectangle(4, 4, 1, 1), [4, 4], rectangle(0, 0, 4, 4), rgb],
-    ] as const)('gives %s by the definition', (_, crop, [outWidth, outHeight], target, format) => {
+    ] as const)('resizing gives %s by the definition', (_, crop, [outWidth, outHeight], target, format) => {
       const out = new Float32Array(3 * outWidth * outHeight).fill(Number.NaN)
       resizeToPlanar(
         { data, width, height },
@@ -85,7 +85,7 @@ function twinSuite(twin: Kernels): void {
     const [width, height] = [19, 13]
     const source = noise(width * height * 3)
 
-    it('reads zeros outside and interpolates inside, by the definition', () => {
+    it('warping reads zeros outside and interpolates inside, by the definition', () => {
       const transform = Float64Array.of(0.9, 0.35, -4.3, -3.7)
       const [outWidth, outHeight] = [30, 22]
       const out = new Float32Array(3 * outWidth * outHeight)
@@ -110,7 +110,7 @@ function twinSuite(twin: Kernels): void {
       }
     })
 
-    it('copies under the identity', () => {
+    it('warping by the identity copies', () => {
       const out = new Float32Array(3 * width * height)
       const asIs = { swap: false, mean: new Float64Array(3), scale: Float64Array.of(1, 1, 1) }
       const tensor = { data: out, width, height }
@@ -184,13 +184,13 @@ describe('a similarity transform', () => {
   const target = source.slice()
   for (let i = 0; i < 5; i++) target.set(mapped(source[2 * i]!, source[2 * i + 1]!), 2 * i)
 
-  it('is recovered from exact points', () => {
+  it('a similarity transform is recovered from exact points', () => {
     const out = new Float64Array(4)
     estimateSimilarity(source, target, out)
     for (const [i, value] of [a, b, tx, ty].entries()) expect(out[i]).toBeCloseTo(value, 10)
   })
 
-  it('has the least squared error for inexact ones', () => {
+  it('a similarity transform has the least squared error for inexact points', () => {
     const noisy = target.map((value, i) => value + Math.sin(3 * i))
     const best = new Float64Array(4)
     estimateSimilarity(source, noisy, best)
@@ -212,7 +212,7 @@ describe('a similarity transform', () => {
     }
   })
 
-  it('is undone by its inverse', () => {
+  it('a similarity transform is undone by its inverse', () => {
     const inverse = new Float64Array(4)
     invertSimilarity(Float64Array.of(a, b, tx, ty), inverse)
     const [u, v] = mapped(5, -2) as [number, number]
@@ -220,7 +220,7 @@ describe('a similarity transform', () => {
     expect(inverse[1]! * u + inverse[0]! * v + inverse[3]!).toBeCloseTo(-2, 10)
   })
 
-  it('keeps the size when all points coincide', () => {
+  it('a similarity transform keeps the size when all points coincide', () => {
     const out = new Float64Array(4)
     estimateSimilarity(Float64Array.of(3, 3, 3, 3), Float64Array.of(5, 6, 7, 8), out)
     expect([...out]).toEqual([1, 0, 3, 4])
@@ -240,7 +240,7 @@ describe.skipIf(!native)('native and TypeScript', () => {
   const isSame = (a: { data: Float32Array }, b: { data: Float32Array }) =>
     Buffer.from(b.data.buffer).equals(Buffer.from(a.data.buffer))
 
-  it('resize to the same bits at 200 random geometries', () => {
+  it('both resize to the same bits at 200 random geometries', () => {
     const state = { seed: 11 }
     const part = (width: number, height: number): Rectangle => {
       const [x, y] = [random(state, width), random(state, height)]
@@ -260,7 +260,7 @@ describe.skipIf(!native)('native and TypeScript', () => {
     }
   })
 
-  it('warp to the same bits at 200 random transforms, far outside included', () => {
+  it('both warp to the same bits at 200 random transforms, far outside included', () => {
     const state = { seed: 12 }
     for (let run = 0; run < 200; run++) {
       const [width, height] = [1 + random(state, 60), 1 + random(state, 60)]
@@ -279,7 +279,7 @@ describe.skipIf(!native)('native and TypeScript', () => {
     }
   })
 
-  it('refuses what would leave an array', () => {
+  it('both refuse arguments that would leave an array', () => {
     const bytes = new Uint8Array(30)
     const floats = new Float32Array(30)
     const image = (width: number, height: number) => ({ data: bytes, width, height })
@@ -303,7 +303,7 @@ describe.skipIf(!native)('native and TypeScript', () => {
     expect(() => native!.dotMany(bytes as never, bytes as never, floats)).toThrow(RangeError)
   })
 
-  it('refuses sizes whose product wraps around 64 bits to one that would fit', () => {
+  it('both refuse sizes whose product wraps around 64 bits to one that would fit', () => {
     const most = 2 ** 31 - 1
     // The rows of the source reach to top + height; times the width, times 3, this is 2^64 + 344.
     const [width, top, height] = [2_145_625_464, most, 2_865_791_255 - most]
@@ -316,7 +316,7 @@ describe.skipIf(!native)('native and TypeScript', () => {
     ]
     const source = { data: bytes, width, height: 1 }
     expect(() => native!.resizeToPlanar(source, far, small, whole, rgb)).toThrow(RangeError)
-    // As a signed product these are negative.
+    // These products are negative as signed numbers.
     const largest = { data: bytes, width: most, height: most }
     const identity = Float64Array.of(1, 0, 0, 0)
     expect(() => native!.warpToPlanar(largest, identity, small, rgb)).toThrow(RangeError)
@@ -339,7 +339,7 @@ describe.skipIf(!native)('native and TypeScript', () => {
     expect(() => native!.releaseMemory(new Float32Array(8) as never)).toThrow(RangeError)
   })
 
-  it.skipIf(!isGlibc())('gives back what lies free between what is in use', () => {
+  it.skipIf(!isGlibc())('gives free pages between used memory back to the system', () => {
     // Below the size from which glibc maps each piece by itself; the last of a hundred stays, so that no arena has a free end.
     const pieces = Array.from({ length: 1000 }, () => new Uint8Array(64 * 1024).fill(1))
     for (const [index, piece] of pieces.entries()) if (index % 100 < 99) native!.releaseMemory(piece)

@@ -15,7 +15,7 @@ const isPossible =
   process.platform === 'linux' && RUNTIMES.every(isAbsolute) && existsSync(join(HEADERS, 'node_api.h'))
 
 it.skipIf(!isPossible)(
-  'the native kernels read and write nothing that is not theirs',
+  'the native kernels never read or write outside their arrays',
   () => {
     const folder = mkdtempSync(join(tmpdir(), 'countersign-sanitizers-'))
     try {
@@ -41,7 +41,7 @@ it.skipIf(!isPossible)(
           env: {
             ...process.env,
             LD_PRELOAD: RUNTIMES.join(' '),
-            // What Node leaves allocated at its end is no leak of ours.
+            // Memory that Node leaves allocated at its end is no leak of the kernels.
             ASAN_OPTIONS: 'detect_leaks=0',
             SANITIZED_KERNELS: addon,
             NODE_OPTIONS: `--require=${packageFile('test', 'biometrics', 'kernels', 'sanitized-kernels.cjs')}`,

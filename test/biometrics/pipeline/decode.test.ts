@@ -103,11 +103,11 @@ describe('decoding refuses', () => {
       ]),
     ),
   ]
-  it.each(hostile)('%s', async (_, make) => {
+  it.each(hostile)('refuses %s', async (_, make) => {
     await expect(decode(await make())).rejects.toMatchObject({ code: 'image_unreadable', imageIndex: 0 })
   })
 
-  it('too many pixels, from the header alone', async () => {
+  it('refuses too many pixels, after reading only the header', async () => {
     await expect(decode(pngBomb(12_000, 12_000))).rejects.toMatchObject({ code: 'image_too_large' })
     const limits = { ...defaultLimits, maxPixels: 320 * 200 }
     await expect(decode(encoded.jpeg, limits)).resolves.toBeDefined()
@@ -116,12 +116,12 @@ describe('decoding refuses', () => {
     })
   })
 
-  it('a side that is too short', async () => {
+  it('refuses a side that is too short', async () => {
     const narrow = await plainPicture(300, 63).png().toBuffer()
     await expect(decode(narrow)).rejects.toMatchObject({ code: 'image_too_small' })
   })
 
-  it('an animation', async () => {
+  it('refuses an animation', async () => {
     const frames = await Promise.all([
       plainPicture().png().toBuffer(),
       sharp(photo).resize(320, 240).png().toBuffer(),

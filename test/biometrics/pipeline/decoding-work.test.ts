@@ -17,7 +17,7 @@ const photo = sharp(samplePhoto(2))
 const decode = (bytes: Uint8Array) => decodeImage(bytes, defaultLimits, 0)
 
 describe('the work of decoding', () => {
-  it('is light for what cameras, phones and pages send', async () => {
+  it('pictures of cameras, phones and pages are light', async () => {
     const small = photo.clone().resize(1280, 960)
     const honest = await Promise.all([
       plainPicture(5000, 4800).jpeg().toBuffer(),
@@ -36,7 +36,7 @@ describe('the work of decoding', () => {
     }
   })
 
-  it('knows the size that the decoder knows', async () => {
+  it("the predicted size is the decoder's", async () => {
     for (const [width, height] of [
       [321, 203],
       [64, 1000],
@@ -80,7 +80,7 @@ describe('the work of decoding', () => {
       () => zeroPng({ width: 100, height: 100, before: [compressedText(7_000_000)] }),
     ],
     ['a large WebP', () => plainPicture(2000, 2000).webp().toBuffer()],
-  ])('is not light for %s, which may be decoded', async (_title, make) => {
+  ])('decoding %s is not light, but allowed', async (_title, make) => {
     const bytes = await make()
     const format = bytes[0] === 0xff ? 'jpeg' : bytes[0] === 0x52 ? 'webp' : 'png'
     expect(foreseeWork(format, bytes)).toMatchObject({ isLight: false, excess: null })
@@ -105,7 +105,7 @@ describe('the work of decoding', () => {
         }),
       'more compressed text than a picture needs',
     ],
-  ])('is too much for %s: no decoder sees it', async (_title, make, reason) => {
+  ])('decoding %s is too much work: no decoder sees it', async (_title, make, reason) => {
     await expect(decode(make())).rejects.toMatchObject({
       code: 'image_unreadable',
       imageIndex: 0,
@@ -115,7 +115,7 @@ describe('the work of decoding', () => {
 })
 
 describe('a costly picture', () => {
-  it('is decoded in a process of its own to the same pixels', async () => {
+  it('a costly picture is decoded in a process of its own to the same pixels', async () => {
     const picture = photo.clone().resize(2400, 1800)
     const progressive = await picture.clone().jpeg({ progressive: true, quality: 90 }).toBuffer()
     const { pixels, ...image } = await decode(progressive)
@@ -124,7 +124,7 @@ describe('a costly picture', () => {
     expect(Buffer.compare(Buffer.from(pixels.data), expected)).toBe(0)
   })
 
-  it('is refused there with the same codes, and says which image', async () => {
+  it('a costly picture is refused with the same codes, and the error says which image', async () => {
     const damaged = (await photo.clone().resize(4000, 3000).png().toBuffer()).subarray(0, 1_000_000)
     await expect(decodeImage(damaged, defaultLimits, 3)).rejects.toMatchObject({
       code: 'image_unreadable',
@@ -138,7 +138,7 @@ describe('the decoder process', () => {
   const heavy = zeroPng({ width: 4800, height: 4800, bits: 16, colour: 6, isInterlaced: true })
   const light = zeroPng({ width: 100, height: 80 })
 
-  it('is killed at the deadline: the picture is refused, the next one has another process', async () => {
+  it('is killed at the deadline: the picture is refused, and the next one has another process', async () => {
     const decoder = new DecoderProcess(300)
     const slow = decoder.decode(heavy, defaultLimits)
     const next = decoder.decode(light, defaultLimits)
@@ -150,7 +150,7 @@ describe('the decoder process', () => {
     decoder.close()
   })
 
-  it('is killed when the caller of its picture is gone, and not for one that waits', async () => {
+  it('is killed when the caller of its picture is gone, but not for a picture that waits', async () => {
     const decoder = new DecoderProcess()
     await decoder.decode(light, defaultLimits)
     const first = decoder.processId!
@@ -167,7 +167,7 @@ describe('the decoder process', () => {
     decoder.close()
   })
 
-  it('fails only the picture under way when it is killed, and the next one is decoded', async () => {
+  it('fails only the current picture when it is killed, and the next one is decoded', async () => {
     const decoder = new DecoderProcess()
     await decoder.decode(light, defaultLimits)
     const running = decoder.decode(heavy, defaultLimits)

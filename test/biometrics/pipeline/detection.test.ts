@@ -26,7 +26,7 @@ describe('the Tiny YOLO v2 grid', () => {
     [1.5, 2],
   ] as const
 
-  it('is read by cell, anchor, sigmoid and exponential', () => {
+  it('a Tiny YOLO v2 grid is read by cell, anchor, sigmoid and exponential', () => {
     const [only, ...others] = decodeTinyYoloV2(grid, 3, 3, 96, anchors, 0.5)
     expect(others).toEqual([])
     expect(only!.score).toBeCloseTo(1 / (1 + Math.exp(-2)), 6)
@@ -36,7 +36,7 @@ describe('the Tiny YOLO v2 grid', () => {
     expect(only!.box.y + only!.box.height / 2).toBeCloseTo((1 + 0.75) * 32, 4)
   })
 
-  it('keeps strictly higher scores alone', () => {
+  it('only strictly higher scores are kept', () => {
     const flat = new Float32Array(5 * 9).fill(0)
     expect(decodeTinyYoloV2(flat, 3, 3, 96, [[1, 1]], 0.5)).toEqual([])
     expect(decodeTinyYoloV2(flat.fill(Number.NaN), 3, 3, 96, [[1, 1]], 0.5)).toEqual([])
@@ -62,13 +62,13 @@ it('a YuNet head is read by stride, with clamped probabilities', () => {
 })
 
 describe('overlapping detections', () => {
-  it('are measured by intersection over union', () => {
+  it('overlap is measured as intersection over union', () => {
     const [a, b] = [face(0, 0, 10, 10).box, face(5, 0, 10, 10).box]
     expect(intersectionOverUnion(a, b)).toBeCloseTo(50 / 150, 12)
     expect(intersectionOverUnion(a, face(20, 0, 5, 5).box)).toBe(0)
   })
 
-  it('leave the best one of each group', () => {
+  it('overlapping detections leave the best one of each group', () => {
     const faces = [face(0, 0, 10, 10, 0.6), face(1, 0, 10, 10, 0.9), face(30, 0, 10, 10, 0.7)]
     expect(suppressOverlaps(faces, 0.4).map(({ score }) => score)).toEqual([0.9, 0.7])
   })
@@ -78,20 +78,20 @@ describe('the face that is meant', () => {
   const limits = { minFacePx: 80, secondFaceRatio: 0.5 }
   const frame = (sourceScale: number) => ({ width: 640, height: 480, sourceScale })
 
-  it('is the largest', () => {
+  it('the main face is the largest', () => {
     const chosen = chooseFace([face(0, 0, 45, 50), face(0, 0, 100, 110)], frame(1), limits)
     expect(chosen.face.box.width).toBe(100)
     expect(chosen.faces).toEqual({ count: 2, isLargestCentral: true })
   })
 
-  it('is the one nearest the middle where that is asked for, whatever is beside it', () => {
+  it('the main face is the one nearest the middle if the limits say so', () => {
     const faces = [face(0, 0, 200, 210), face(280, 180, 90, 100), face(500, 300, 95, 100)]
     const chosen = chooseFace(faces, frame(1), { ...limits, face: 'centre' })
     expect(chosen.face).toBe(faces[1])
     expect(chosen.faces).toEqual({ count: 3, isLargestCentral: false })
   })
 
-  it('must exist, be alone at its size, and be large enough between its outer edges', () => {
+  it('the main face must exist, have no rival of its size, and be large enough between its outer edges', () => {
     const code = (faces: Detection[], scale = 1) => {
       try {
         return chooseFace(faces, frame(scale), limits, 3).face.box.width
@@ -109,14 +109,14 @@ describe('the face that is meant', () => {
 })
 
 describe('crops', () => {
-  it('for landmarks are clipped and never empty', () => {
+  it('crops for landmarks are clipped and never empty', () => {
     const box = { x: -5.5, y: 3.2, width: 20, height: 8.1 }
     expect(clipToPixels(box, 1, 100, 100)).toEqual({ x: 0, y: 3, width: 14, height: 8 })
     const outside = { x: 300, y: 300, width: 5, height: 5 }
     expect(clipToPixels(outside, 1, 100, 100)).toEqual({ x: 99, y: 99, width: 1, height: 1 })
   })
 
-  it('for liveness keep their size and move inside the picture', () => {
+  it('crops for liveness keep their size and move inside the picture', () => {
     expect(widenBox({ x: 100, y: 100, width: 20, height: 30 }, 2, 400, 300)).toEqual({
       x: 90,
       y: 85,
@@ -129,13 +129,13 @@ describe('crops', () => {
       width: 41,
       height: 61,
     })
-    // As high as the picture allows, moved left from the right edge.
+    // The crop is as high as the picture allows, and moved left from the right edge.
     const clamped = widenBox({ x: 350, y: 50, width: 100, height: 150 }, 4, 480, 300)
     expect(clamped).toMatchObject({ y: 0, height: 300 })
     expect(clamped.x + clamped.width).toBe(480)
   })
 
-  it('for liveness are as wide as the picture has room for, wherever in it the face is', () => {
+  it('crops for liveness are as wide as the picture has room for, wherever the face is', () => {
     expect(scaleWithin({ x: 0, y: 0, width: 20, height: 30 }, 2.7, 400, 300)).toBe(2.7)
     expect(scaleWithin({ x: 350, y: 50, width: 100, height: 149.9 }, 4, 480, 299)).toBe(2)
     expect(scaleWithin({ x: 0, y: 0, width: 100, height: 100 }, 4, 201, 500)).toBe(2)

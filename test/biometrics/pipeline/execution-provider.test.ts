@@ -18,7 +18,7 @@ it('the first provider that works is taken, and every fallback keeps its reason'
   })
 })
 
-it('cpu is the last resort even where it is not named, and its failure is the answer', async () => {
+it('cpu is the last resort even if it is not named, and its failure is thrown', async () => {
   const { status } = await withFirstWorkingProvider(['cuda'], working(['cpu']))
   expect(status).toMatchObject({ active: 'cpu', fallbacks: [{ provider: 'cuda' }] })
   await expect(withFirstWorkingProvider(['cuda'], working([]))).rejects.toThrow('no cpu here')

@@ -4,7 +4,7 @@ import { StageClock } from '../../../src/biometrics/pipeline/stage-clock.js'
 import { loadPipeline } from '../../liveness/pipeline.js'
 import { face } from '../../support/faces.js'
 
-it('a face does not wait in the embedder for frames that are only looked at', async () => {
+it('a face does not wait in the embedder for frames that are only measured', async () => {
   const pipeline = await loadPipeline()
   const picture = await face('ada')
   const clock = new StageClock()

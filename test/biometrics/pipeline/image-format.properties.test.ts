@@ -25,7 +25,7 @@ const file = fc
   )
 
 describe('an image format', () => {
-  it('is told by the first twelve bytes alone, and none where they are cut short', () => {
+  it('the format depends on only the first twelve bytes, and is unknown if they are cut short', () => {
     check(
       fc.property(file, (bytes) => {
         const hex = bytes.toString('hex')

@@ -19,13 +19,16 @@ const variants = {
 }
 
 describe('the size of a JPEG', () => {
-  it.each(Object.entries(variants))('is the decoder’s: %s', async (_name, picture) => {
-    const bytes = await picture.toBuffer()
-    const { width, height } = await sharp(bytes).metadata()
-    expect(jpegSize(bytes)).toEqual({ width, height })
-  })
+  it.each(Object.entries(variants))(
+    'the size read from the header is the decoder’s: %s',
+    async (_name, picture) => {
+      const bytes = await picture.toBuffer()
+      const { width, height } = await sharp(bytes).metadata()
+      expect(jpegSize(bytes)).toEqual({ width, height })
+    },
+  )
 
-  it('is not guessed from a header that is cut off, or no header at all', async () => {
+  it('a header that is cut off or missing gives no size', async () => {
     const bytes = await variants['with EXIF and a colour profile'].toBuffer()
     const size = jpegSize(bytes)
     const frame = bytes.indexOf(Buffer.of(0xff, 0xc0))
@@ -36,7 +39,7 @@ describe('the size of a JPEG', () => {
     expect(jpegSize(heightLater)).toBeNull()
   })
 
-  it('is the decoder’s in a damaged header, too, or none', async () => {
+  it('a damaged header gives the decoder’s size or none', async () => {
     const bytes = await variants.baseline.toBuffer()
     const damage = fc.array(fc.tuple(fc.nat(bytes.indexOf(Buffer.of(0xff, 0xda))), fc.nat(255)), {
       minLength: 1,

@@ -38,7 +38,7 @@ it('a reference weighs its samples by quality', () => {
 })
 
 for (const normalize of [false, true])
-  it(`a view added later counts as if it had been there from the start${normalize ? ', normalised' : ''}`, () => {
+  it(`an embedding fused later counts as if it had been there from the start${normalize ? ', normalized' : ''}`, () => {
     const spec = { dimensions: 2, normalize }
     const weighted = [sample([1, 0.2], 0.9), sample([0.3, 1], 0.3), sample([0.9, -0.1], 0.6)].map(
       weightedEmbeddingOf,
@@ -49,7 +49,7 @@ for (const normalize of [false, true])
     for (const i of [0, 1]) expect(later.embedding[i]).toBeCloseTo(atOnce.embedding[i]!, 5)
   })
 
-it('the odd one is who matches fewest of the others', () => {
+it('the odd one is the embedding that matches fewest of the others', () => {
   const at = (degrees: number) =>
     Float32Array.of(Math.cos((degrees * Math.PI) / 180), Math.sin((degrees * Math.PI) / 180))
   const odd = (...degrees: number[]) => findOddOne(packOf('cosine'), degrees.map(at), 0.9)
@@ -64,7 +64,7 @@ it('the odd one is who matches fewest of the others', () => {
   expect(odd(0, 120, 240)).not.toBeNull()
 })
 
-it('a chip is measured in grey levels, whatever the network wants', () => {
+it('a chip is measured in gray levels for every input format', () => {
   const input = {
     width: 4,
     height: 4,

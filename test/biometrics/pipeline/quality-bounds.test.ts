@@ -19,7 +19,7 @@ const good: Required<QualityComponents> = {
 const hintsFor = (change: QualityComponents, purpose: 'enrol' | 'verify') =>
   assessQuality({ ...good, ...change }, purpose).flatMap(({ hint }) => hint ?? [])
 
-it('every component is told of, in a fixed order, and one that was not measured is left out', () => {
+it('every measured component gets a finding, in a fixed order, and no other does', () => {
   const { eyes_open: _, ...measured } = good
   const named = (components: QualityComponents) =>
     assessQuality(components, 'enrol').map(({ component }) => component)
@@ -50,12 +50,12 @@ it.each<[QualityComponents, string]>([
   [{ head_pose_pitch: 40 }, 'Lower your chin'],
   [{ head_pose_roll: 35 }, 'upright'],
   [{ eyes_open: 0.1 }, 'Open your eyes'],
-])('%j is refused at enrolment alone', (change, hint) => {
+])('%j is refused only at enrolment', (change, hint) => {
   expect(hintsFor(change, 'enrol')).toEqual([expect.stringContaining(hint)])
   expect(hintsFor(change, 'verify')).toEqual([])
 })
 
-it('a pack puts its own bounds in the place of the defaults, end by end', () => {
+it('a pack replaces the default bounds, end by end', () => {
   const bound = (purpose: 'enrol' | 'verify') =>
     assessQuality(good, purpose, {
       verify: { inter_eye_distance: { min: 30 }, luminance_mean: { max: 250 } },

@@ -5,7 +5,7 @@ import { request } from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { COMMAND_LINE } from '../../../src/admin/operation.js'
+import { COMMAND_LINE } from '../../../src/audit/audited-unit-of-work.js'
 import { CertificateMaker } from '../../support/certificates.js'
 import { startService, type TestService, type TestTenant } from '../../support/service.js'
 

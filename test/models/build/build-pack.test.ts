@@ -39,19 +39,19 @@ async function build(): Promise<string[]> {
 }
 
 describe('a pack that is built again', () => {
-  it('takes the calibration that comes with it in place of an older one that did', async () => {
+  it('takes the calibration of the new pack instead of an older one that came with the pack', async () => {
     putCalibration({ ...shipped, date: '2026-01-01' })
     expect(await build()).toEqual([])
     expect(calibrationInPlace()).toEqual(shipped)
   })
 
-  it('takes it in place of one that was measured with other networks', async () => {
+  it('takes the calibration of the new pack instead of one that was measured with other networks', async () => {
     putCalibration({ ...shipped, pack: { ...shipped.pack, sha256: '0'.repeat(64) } })
     await build()
     expect(calibrationInPlace()).toEqual(shipped)
   })
 
-  it("keeps the operator's own", async () => {
+  it("keeps the operator's own calibration", async () => {
     const { origin: _, ...own } = { ...shipped, date: '2026-01-01' }
     putCalibration(own)
     await build()
@@ -62,13 +62,13 @@ describe('a pack that is built again', () => {
     expect(calibrationInPlace()).toEqual(own)
   })
 
-  it('gets one where it has none', async () => {
+  it('adds a calibration to a pack that has none', async () => {
     rmSync(join(outDir, 'calibration.json'))
     await build()
     expect(calibrationInPlace()).toEqual(shipped)
   })
 
-  it('makes the networks alone that are not whole', async () => {
+  it('makes only the networks that are missing or damaged', async () => {
     writeFileSync(join(outDir, 'landmarks.onnx'), 'spoilt')
     expect(await build()).toEqual(['landmarks.onnx'])
     const whole = readFileSync(join(inject('modelsDir'), 'baseline', 'landmarks.onnx'))

@@ -8,21 +8,24 @@ test('packs are found by name, unknown names are not', () => {
   expect(findCataloguePack('toString')).toBeUndefined()
 })
 
-test.each(CATALOGUE.map((pack) => [pack.id, pack] as const))('%s pins every file', (_id, pack) => {
-  const { kind, files } = pack
-  const built = kind === 'assembled' ? pack.built.map(({ file }) => file) : null
-  for (const { file, sha256, bytes, licence, download } of files) {
-    expect(file).toMatch(/^[a-z0-9_-]+\.onnx$/)
-    expect(sha256).toMatch(/^[0-9a-f]{64}$/)
-    expect(bytes).toBeGreaterThan(0)
-    expect(licence).not.toBe('')
-    expect(download !== undefined).toBe(built ? !built.includes(file) : kind === 'downloaded')
-    if (download) {
-      expect(download.commit).toMatch(/^[0-9a-f]{40}$/)
-      const { protocol, pathname } = new URL(download.url)
-      expect(protocol).toBe('https:')
-      const place = `/${download.repository}/${download.commit}/${download.path}`
-      expect([`/media${place}`, place]).toContain(pathname)
+test.each(CATALOGUE.map((pack) => [pack.id, pack] as const))(
+  'the catalogue pins every file of %s',
+  (_id, pack) => {
+    const { kind, files } = pack
+    const built = kind === 'assembled' ? pack.built.map(({ file }) => file) : null
+    for (const { file, sha256, bytes, licence, download } of files) {
+      expect(file).toMatch(/^[a-z0-9_-]+\.onnx$/)
+      expect(sha256).toMatch(/^[0-9a-f]{64}$/)
+      expect(bytes).toBeGreaterThan(0)
+      expect(licence).not.toBe('')
+      expect(download !== undefined).toBe(built ? !built.includes(file) : kind === 'downloaded')
+      if (download) {
+        expect(download.commit).toMatch(/^[0-9a-f]{40}$/)
+        const { protocol, pathname } = new URL(download.url)
+        expect(protocol).toBe('https:')
+        const place = `/${download.repository}/${download.commit}/${download.path}`
+        expect([`/media${place}`, place]).toContain(pathname)
+      }
     }
-  }
-})
+  },
+)

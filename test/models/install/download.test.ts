@@ -67,25 +67,25 @@ function cutting(bytes: number, times: number): RequestListener {
 }
 
 describe('a download', () => {
-  it('brings the file, and tells how far it is', async () => {
+  it('a download brings the file and reports progress', async () => {
     const { failure, progress } = await download(whole)
     expect(failure).toBeNull()
     expect(progress.at(-1)).toBe(CONTENT.length)
     expectWhole()
   })
 
-  it('of a file that is there asks nobody', async () => {
+  it('a download of a file that is there makes no request', async () => {
     writeFileSync(path(), CONTENT)
     expect(await download(whole)).toEqual({ failure: null, progress: [CONTENT.length], requests: [] })
   })
 
-  it('replaces a file that is another', async () => {
+  it('a download replaces a different file', async () => {
     writeFileSync(path(), Buffer.alloc(CONTENT.length))
     expect((await download(whole)).failure).toBeNull()
     expectWhole()
   })
 
-  it('that is cut goes on where it ended, again and again', async () => {
+  it('a download that is cut continues where it ended, repeatedly', async () => {
     const { failure, progress, requests } = await download(cutting(50_000, 2))
     expect(failure).toBeNull()
     expect(requests).toEqual(['/file', '/file bytes=50000-', '/file bytes=100000-'])
@@ -93,7 +93,7 @@ describe('a download', () => {
     expectWhole()
   })
 
-  it('that fails keeps what came, and the next goes on from there', async () => {
+  it('a failed download keeps its bytes, and the next one continues from there', async () => {
     const { failure } = await download(cutting(50_000, 10))
     expect(failure).toMatchObject({ code: 'download_failed' })
     expect(readdirSync(folder)).toEqual(['file.part'])
@@ -102,7 +102,7 @@ describe('a download', () => {
     expectWhole()
   })
 
-  it('from a server that knows no ranges begins again', async () => {
+  it('a download from a server without ranges starts from the beginning', async () => {
     writeFileSync(path('file.part'), CONTENT.subarray(0, 1000))
     const { failure, requests } = await download((request, response) => {
       request.headers.range = undefined
@@ -113,7 +113,7 @@ describe('a download', () => {
     expectWhole()
   })
 
-  it('asks again where the server is busy', async () => {
+  it('a download retries while the server is busy', async () => {
     const answers = [503, 429]
     const { failure, requests } = await download((request, response) => {
       const status = answers.shift()
@@ -123,7 +123,7 @@ describe('a download', () => {
     expectWhole()
   })
 
-  it('does not write through a link that stands where its part belongs', async () => {
+  it('a download does not write through a link that has the name of its part', async () => {
     writeFileSync(path('other'), 'mine')
     symlinkSync(path('other'), path('file.part'))
     expect((await download(whole)).failure).toBeNull()
@@ -132,7 +132,7 @@ describe('a download', () => {
   })
 })
 
-describe('a download is refused, and nothing of it stays,', () => {
+describe('a refused download keeps nothing', () => {
   const send =
     (content: Buffer, headers: Record<string, number> = {}): RequestListener =>
     (_request, response) =>
@@ -161,14 +161,14 @@ describe('a download is refused, and nothing of it stays,', () => {
       expect(readdirSync(folder)).toEqual([])
     })
 
-  it('where the rest does not belong to what was there', async () => {
+  it('refuses a rest that does not belong to the first part', async () => {
     writeFileSync(path('file.part'), Buffer.alloc(1000))
     const { failure } = await download(whole)
     expect(failure).toMatchObject({ code: 'checksum_mismatch' })
     expect(readdirSync(folder)).toEqual([])
   })
 
-  it('that is not there, without asking twice', async () => {
+  it('refuses a file that does not exist, without a second request', async () => {
     const { failure, requests } = await download((_request, response) => response.writeHead(404).end())
     expect(failure).toMatchObject({
       code: 'download_failed',
@@ -178,7 +178,7 @@ describe('a download is refused, and nothing of it stays,', () => {
     expect(readdirSync(folder)).toEqual([])
   })
 
-  it('in some other part than the one asked for', async () => {
+  it('refuses another range than the requested one', async () => {
     writeFileSync(path('file.part'), CONTENT.subarray(0, 1000))
     const { failure } = await download((_request, response) =>
       response
@@ -197,13 +197,13 @@ describe('a redirect', () => {
         ? response.writeHead(302, { Location: location }).end()
         : filesOf({ '/moved': CONTENT })(request, response)
 
-  it('on the same server is followed', async () => {
+  it('a redirect on the same server is followed', async () => {
     const { failure, requests } = await download(to('/moved'))
     expect({ failure, requests }).toEqual({ failure: null, requests: ['/file', '/moved'] })
     expectWhole()
   })
 
-  it('to another one without https is not', async () => {
+  it('a redirect to another server without https is refused', async () => {
     const other = await serve(filesOf({ '/moved': CONTENT }))
     const { failure } = await download(to(`${other.url}/moved`))
     expect(failure).toMatchObject({
@@ -213,7 +213,7 @@ describe('a redirect', () => {
     expect(other.requests).toEqual([])
   })
 
-  it('in a circle ends', async () => {
+  it('a circle of redirects ends', async () => {
     const { failure, requests } = await download(to('/file'))
     expect(failure).toMatchObject({ message: expect.stringContaining('more than 5 times') })
     expect(requests).toHaveLength(6)

@@ -4,7 +4,7 @@ import { downloadedPackDocument } from '../../../models/install/downloaded-pack.
 import { parsePackManifest } from '../../../models/pack/model-pack.js'
 
 it.each(CATALOGUE.filter((entry) => entry.kind === 'downloaded').map((entry) => [entry.id, entry] as const))(
-  'the pack.json of %s is a valid one, and names every file',
+  'the pack.json of %s is valid and names every file',
   (_id, entry) => {
     const { id, detector, embedder } = parsePackManifest(downloadedPackDocument(entry))
     expect(id).toBe(entry.id)

@@ -26,7 +26,7 @@ function install(options: Partial<InstallOptions> = {}) {
   return installPack(source, 'the source', whole)
 }
 
-it('has its networks tried before it is in place, and tells how far it is', async () => {
+it('the networks of a pack are tried before it is in place, and progress is reported', async () => {
   const progress: Array<[number, number, string]> = []
   const seen: string[][] = []
   const pack = await install({
@@ -43,7 +43,7 @@ it('has its networks tried before it is in place, and tells how far it is', asyn
   expect(readdirSync(join(modelsDir(), 'brought'))).toContain('calibration.json')
 })
 
-it('asks the source for nothing but its manifest where the pack is in place and whole', async () => {
+it('a whole pack in place is kept, and only the manifest of its source is read', async () => {
   await install()
   const asked: string[] = []
   const tried: string[] = []
@@ -59,7 +59,7 @@ it('asks the source for nothing but its manifest where the pack is in place and 
   expect({ asked, tried }).toEqual({ asked: ['pack.json'], tried: [] })
 })
 
-it('leaves nothing behind of networks that do not run, and keeps the reason', async () => {
+it('networks that do not run leave nothing behind, and the error keeps the reason', async () => {
   const reason = new Error('no such operator')
   const failure = await install({ tryNetworks: () => Promise.reject(reason) }).catch((error) => error)
   expect(failure).toBeInstanceOf(CodedError)
@@ -97,7 +97,7 @@ describe('refused, with nothing left behind, is a pack', () => {
       expect(readdirSync(modelsDir())).toEqual([])
     })
 
-  it('in whose place stands a folder of something else', async () => {
+  it('a pack is refused if its place holds an unrelated folder', async () => {
     const taken = join(modelsDir(), 'brought')
     mkdirSync(taken, { recursive: true })
     writeFileSync(join(taken, 'notes.txt'), 'mine')

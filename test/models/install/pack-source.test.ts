@@ -26,7 +26,7 @@ const open = (name: string) => openPackSource(path(name))
 
 const NETWORK = Buffer.alloc(2_000_000, 'network')
 
-/** What looks like a pack from outside: nothing here reads its manifest. */
+/** Files of a pack from outside: nothing here reads its manifest. */
 function write(name: string): void {
   mkdirSync(path(name))
   writeFileSync(path(name, 'pack.json'), `{ "of": "${name}" }`)
@@ -51,14 +51,14 @@ describe('a pack is read from', () => {
 })
 
 describe('refused is', () => {
-  it('an archive of two', async () => {
+  it('refuses an archive of two packs', async () => {
     write('a')
     write('b')
     inPlace('tar', 'czf', 'two.tgz', 'a', 'b')
     await expect(open('two.tgz')).rejects.toMatchObject({ code: 'no_pack' })
   })
 
-  it('an archive that was cut off', async () => {
+  it('refuses an archive that was cut off', async () => {
     write('pack')
     inPlace('tar', 'czf', 'pack.tgz', 'pack')
     const whole = readFileSync(path('pack.tgz'))
@@ -66,24 +66,24 @@ describe('refused is', () => {
     await expect(open('cut.tgz')).rejects.toMatchObject({ code: 'archive_unreadable' })
   })
 
-  it('an archive that unpacks without end', async () => {
+  it('refuses an archive that unpacks without end', async () => {
     // Compressed once: a gzip file may be many behind each other.
     const zeros = gzipSync(Buffer.alloc(2 ** 26), { level: 1 })
     for (let bytes = 0; bytes <= 2 ** 30; bytes += 2 ** 26) appendFileSync(path('bomb.tgz'), zeros)
     await expect(open('bomb.tgz')).rejects.toMatchObject({ code: 'archive_unreadable' })
   })
 
-  it('some other file', async () => {
+  it('refuses a file that is no archive', async () => {
     writeFileSync(path('x'), 'x')
     await expect(open('x')).rejects.toMatchObject({ code: 'no_pack' })
   })
 
-  it('a path where nothing is', async () => {
+  it('refuses a path that does not exist', async () => {
     await expect(open('none')).rejects.toMatchObject({ code: 'file_not_found' })
   })
 })
 
-it('a link in an archive stands for no file', async () => {
+it('a link in an archive counts as no file', async () => {
   write('pack')
   rmSync(path('pack', 'network.onnx'))
   symlinkSync('/etc/passwd', path('pack', 'network.onnx'))

@@ -48,7 +48,7 @@ function entryOf(bytes: Record<'detector' | 'embedder', Buffer>): DownloadedPack
 const pull = (entry: DownloadedPack, options: Pick<PullOptions, 'mirror'> & Partial<PullOptions>) =>
   pullPack(entry, { modelsDir, replace: false, tryNetworks: async () => {}, ...options })
 
-it('counts bytes over all files, keeps what came of a pull that failed, and goes on from there', async () => {
+it('a pull counts bytes over all files, keeps the bytes of a failed pull, and continues from there', async () => {
   const [detector, embedder] = [randomBytes(3000), randomBytes(5000)]
   const files: Record<string, Buffer> = { [DETECTOR.path]: detector }
   const { url, requests } = await mirror((request, response) => filesOf(files)(request, response))
@@ -74,7 +74,7 @@ it('counts bytes over all files, keeps what came of a pull that failed, and goes
 describe.skipIf(evaluationDataMissing())('with networks of the evaluation data', () => {
   const network = (name: string) => readEvaluationFile(`models/${name}`)
 
-  it('a pulled pack is in place, leaves nothing beside it, is not asked for twice, and finds a face', async () => {
+  it('a pulled pack is in place, leaves no other files, is not requested twice, and finds a face', async () => {
     // The catalogued detector; for the catalogued embedder, which is not at hand, another one of the same shape stands in.
     const networks = { detector: network(DETECTOR.file), embedder: network('mobilefacenet.onnx') }
     const entry = entryOf(networks)

@@ -24,7 +24,7 @@ const embedderGraph = async () =>
   buildEmbedderGraph(await FaceApiWeights.load(findWeightsDir(), EMBEDDER_WEIGHTS))
 
 describe('the ranges of the embedder', () => {
-  it('are those that the photographs beside the weights give; UPDATE_RANGES=1 writes them', async () => {
+  it('the ranges are those of the photographs that come with the weights (UPDATE_RANGES=1 writes them)', async () => {
     const measured = await measureRanges(await embedderGraph(), pack.dir, fileURLToPath(DEMO_DIR))
     if (process.env.UPDATE_RANGES === '1') {
       const lines = Object.entries(measured).map(
@@ -45,7 +45,7 @@ describe('the ranges of the embedder', () => {
 })
 
 describe('the 8-bit embedder', () => {
-  it('puts a face where the float32 one puts it, within a twentieth of the distance that decides', async () => {
+  it('the 8-bit embedder puts a face where the float32 one puts it, within a twentieth of the distance that decides', async () => {
     for (const region of [
       { left: 1020, top: 230, width: 420, height: 420 },
       { left: 180, top: 480, width: 420, height: 420 },
@@ -84,12 +84,12 @@ describe('a quantised graph', () => {
     return made
   }
 
-  it('keeps what stands between operators, and rectifies with what is rectified', () => {
+  it('a quantised graph keeps the activations between operators, and merges a rectifier with its input', () => {
     expect(keptActivations(graph())).toEqual(['x', 'relu', 'sum'])
     expect(measuredActivations(graph())).toEqual(['x', 'relu', 'sum'])
   })
 
-  it('gives nearly what the float32 graph gives', async () => {
+  it('a quantised graph gives nearly the results of the float32 graph', async () => {
     const data = Float32Array.from({ length: 16 }, (_, i) => ((i * 37) % 16) / 8 - 0.9)
     const run = async (made: OnnxGraph) => {
       const session = await InferenceSession.create(made.encode(), { logSeverityLevel: 4 })
@@ -103,7 +103,7 @@ describe('a quantised graph', () => {
     expect(actual).not.toEqual(expected)
   })
 
-  it('takes filters that were bytes as they were', () => {
+  it('filters that were bytes keep their bytes', () => {
     const made = new OnnxGraph('test', 'A test.')
     const x = made.input('x', ['N', 1, 4, 4])
     const published = [3, 255, 0, 17]
@@ -123,12 +123,12 @@ describe('a quantised graph', () => {
     expect([...new Int8Array(zeros.rawData)]).toEqual(Array(4).fill(zero - 128))
   })
 
-  it('is not made without the range of every activation', () => {
+  it('a graph is not quantised without the range of every activation', () => {
     expect(() => quantise(graph(), { x: [-1, 1], relu: [0, 2] })).toThrow("range of 'sum'")
   })
 })
 
-it('the pack has both, side by side', () => {
+it('the pack has both graphs of the embedder', () => {
   const { embedder } = JSON.parse(readFileSync(join(pack.dir, 'pack.json'), 'utf8'))
   expect([embedder.file, embedder.quantised.file]).toEqual(['embedder.onnx', 'embedder-int8.onnx'])
 })

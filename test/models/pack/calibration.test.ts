@@ -41,7 +41,7 @@ const calibrationOf = (of: PackManifest): Calibration => ({
 const put = (calibration: unknown) => writeFile(join(dir, CALIBRATION_JSON), JSON.stringify(calibration))
 
 describe('a calibration beside a pack', () => {
-  it('decides before the points that the pack states, and never beyond its last point', async () => {
+  it('a calibration decides before the points that the pack states, and never beyond its last point', async () => {
     await put(calibrationOf(manifest))
     const pack = await loadModelPack(dir)
     expect(thresholdForFmr(pack, 1e-4)).toEqual({
@@ -60,13 +60,13 @@ describe('a calibration beside a pack', () => {
     expect(thresholdForFmr(pack, 0.5)).toMatchObject({ threshold: 0.75, fmr: 1e-3, clamped: true })
   })
 
-  it('that was measured with another pack stops the pack from loading', async () => {
+  it('a calibration that was measured with another pack stops the pack from loading', async () => {
     const other = { ...manifest, detector: { ...manifest.detector, scoreThreshold: 0.3 } }
     await put(calibrationOf(other))
     await expect(loadModelPack(dir)).rejects.toMatchObject({ code: 'calibration_mismatch' })
   })
 
-  it('survives a pack that is put in place anew, unless that scores otherwise', async () => {
+  it('a calibration is kept when its pack is replaced, unless the new pack scores differently', async () => {
     await put(calibrationOf(manifest))
     const to = await mkdtemp(join(dir, 'to-'))
     const retuned = {
@@ -78,7 +78,7 @@ describe('a calibration beside a pack', () => {
     expect(JSON.parse(await readFile(join(to, CALIBRATION_JSON), 'utf8'))).toEqual(calibrationOf(manifest))
   })
 
-  it('that came with the pack gives way to the one that comes along', async () => {
+  it("a calibration that came with the pack is replaced by the new pack's", async () => {
     await put({ ...calibrationOf(manifest), origin: 'shipped' })
     const to = await mkdtemp(join(dir, 'to-'))
     expect(await keepCalibration(dir, to, manifest)).toBe(false)
@@ -90,20 +90,20 @@ describe('a calibration', () => {
   const parse = (changes: object) =>
     parseCalibration(JSON.stringify({ ...calibrationOf(manifest), ...changes }), 'it')
 
-  it('whose interval passes the rate that it stands for is none', () => {
+  it('a calibration whose interval exceeds its rate is refused', () => {
     const point0 = { ...point(1e-3, 0.7), fmr_ci95: [0, 2e-3] }
     expect(() => parse({ points: [point0] })).toThrow(
       'the upper bound of a false match rate is over the rate',
     )
   })
 
-  it('whose thresholds fall with the rate is none', () => {
+  it('a calibration whose thresholds fall with the rate is refused', () => {
     expect(() => parse({ points: [point(1e-3, 0.7), point(1e-4, 0.6)] })).toThrow(
       'cannot have a lower threshold',
     )
   })
 
-  it('with an unknown field, or that is no JSON, is none, and says where', () => {
+  it('a calibration that is no JSON or has an unknown field is refused, and the error says where', () => {
     expect(() => parse({ data: {} })).toThrow(/it is no calibration: data/)
     expect(() => parseCalibration('{', 'it')).toThrow(
       expect.objectContaining({ code: 'calibration_invalid' }),

@@ -40,7 +40,7 @@ describe('a model pack', () => {
     await expect(verifyModelPack(wrong)).rejects.toMatchObject({ code: 'pack_file_missing' })
   })
 
-  it('that is absent or not JSON is refused with a code of its own', async () => {
+  it('a pack that is absent or not JSON is refused with a code of its own', async () => {
     const dir = temporaryDir()
     await expect(loadModelPack(dir)).rejects.toMatchObject({ code: 'pack_not_found' })
     writeFileSync(join(dir, 'pack.json'), '{ "format": 1')
@@ -70,7 +70,7 @@ describe('a model pack', () => {
       (m) => m.calibration.points.push({ fmr: 1e-9, threshold: 0 }),
       'calibration.points',
     ],
-  ])('with %s is refused by name', (_, change, named) => {
+  ])('a pack with %s is refused, and the error names the field', (_, change, named) => {
     expect(() => parsePackManifest(changed(change))).toThrow(
       expect.objectContaining({ code: 'pack_invalid', message: expect.stringContaining(named) }),
     )
@@ -87,7 +87,7 @@ describe('the threshold for a false match rate', () => {
   const { dir, modelId, manifest } = baseline
   const pack: ModelPack = { dir, modelId, manifest: { ...manifest, calibration } }
 
-  it('is read at a calibrated point', () => {
+  it('a threshold is read at a calibrated point', () => {
     expect(thresholdForFmr(pack, 0.001)).toEqual({
       threshold: 0.7,
       fmr: 0.001,
@@ -96,13 +96,13 @@ describe('the threshold for a false match rate', () => {
     })
   })
 
-  it('is linear in log10 between two points', () => {
+  it('a threshold is linear in log10 between two points', () => {
     expect(thresholdForFmr(pack, 0.01).threshold).toBeCloseTo(0.6, 12)
     expect(thresholdForFmr(pack, 0.0001)).toMatchObject({ basis: 'extrapolated', clamped: false })
     expect(thresholdForFmr(pack, 0.0001).threshold).toBeCloseTo(0.75, 12)
   })
 
-  it('stays at the ends and says so', () => {
+  it('a threshold stays at the ends, and the result says so', () => {
     expect(thresholdForFmr(pack, 1e-9)).toEqual({
       threshold: 0.8,
       fmr: 0.00001,
@@ -112,7 +112,7 @@ describe('the threshold for a false match rate', () => {
     expect(thresholdForFmr(pack, 0.5)).toMatchObject({ threshold: 0.5, fmr: 0.1, clamped: true })
   })
 
-  it.each([0, -1, 1.5, Number.NaN])('is not defined for %s', (fmr) => {
+  it.each([0, -1, 1.5, Number.NaN])('a threshold is not defined for %s', (fmr) => {
     expect(() => thresholdForFmr(pack, fmr)).toThrow(TypeError)
   })
 })

@@ -7,7 +7,7 @@ import { standardPackDocument } from '../../../models/standard/pack-document.js'
 
 const manifest = parsePackManifest(standardPackDocument())
 
-/** Of 1,000 people: 499,500 pairs of people show 1e-5. */
+/** A calibration on 1,000 people: 499,500 pairs of people show 1e-5. */
 function packWith({
   groups = [],
   ...data
@@ -59,7 +59,7 @@ function group(
 }
 
 describe('the grade', () => {
-  it('is production where the rate was measured on people enough, overall and in each group', () => {
+  it('the grade is production if the rate was measured on enough people, overall and in each group', () => {
     const groups = [group('f', 400, 79_800, 1e-4), group('m', 600, 179_700, 0.2e-4)]
     expect(gradeOf(packWith({ groups }), 1e-4)).toEqual({ grade: 'production', reasons: [] })
   })
@@ -77,7 +77,7 @@ describe('the grade', () => {
       /sex f .* rate of 0\.00011/,
     ],
     ['no calibration of its own', { dir: '', manifest, modelId: 'standard@1.0.0' }, /no calibration\.json/],
-  ])('is evaluation for %s, which is said', (_, pack, reason) => {
+  ])('the grade is evaluation for %s, and says why', (_, pack, reason) => {
     const { grade, reasons } = gradeOf(pack, 1e-4)
     expect(grade).toBe('evaluation')
     expect(reasons.join('\n')).toMatch(reason)
@@ -91,7 +91,7 @@ describe('the grade', () => {
 })
 
 describe('a rate beyond the calibration', () => {
-  it('is refused where it is set, no matter who accepted the pack, and the error names the rates that are taken', () => {
+  it('a rate beyond the calibration is refused where it is set, no matter who accepted the pack, and the error names the accepted rates', () => {
     const refused = expect.objectContaining({
       code: 'fmr_not_reached',
       message: expect.stringMatching(/--fmr .*1e-7.* ends at 0\.0001.*Name a rate from 0\.0001 to 0\.001/),
@@ -101,11 +101,11 @@ describe('a rate beyond the calibration', () => {
     expect(() => assertFmrReached(packWith(), 1e-4, '--fmr', undefined)).not.toThrow()
   })
 
-  it('is refused at the other end of the calibration as well', () => {
+  it('a rate beyond the other end of the calibration is refused as well', () => {
     expect(() => assertFmrReached(packWith(), 5e-3, '--fmr', 'standard')).toThrow(/ends at 0\.001\./)
   })
 
-  it('leaves a contract of before at the end of the calibration', () => {
+  it('an existing contract keeps the end of the calibration', () => {
     expect(thresholdForFmr(packWith(), 1e-7)).toEqual({
       threshold: 0.5,
       fmr: 1e-4,
@@ -114,7 +114,7 @@ describe('a rate beyond the calibration', () => {
     })
   })
 
-  it('is refused where nobody measured it, though the manifest names a threshold', () => {
+  it('a rate that nobody measured is refused, even if the manifest names a threshold', () => {
     const points = [
       { fmr: 1e-3, threshold: 0.4, measured: true },
       { fmr: 1e-5, threshold: 0.6, measured: false },
@@ -129,7 +129,7 @@ describe('a rate beyond the calibration', () => {
   })
 })
 
-it('a pack of evaluation grade serves only where it is accepted by name', () => {
+it('a pack of evaluation grade serves only if the operator accepts it by name', () => {
   const pack = packWith({ people: 100 })
   expect(() => assertServable(pack, 1e-4, undefined)).toThrow(
     expect.objectContaining({

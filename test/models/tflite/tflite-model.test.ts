@@ -14,7 +14,7 @@ it('reads a model of one convolution', () => {
   expect([input, output]).toEqual([0, 3])
 })
 
-it('refuses a vector that is longer than the file, and sets no memory aside for it', () => {
+it('refuses a vector that is longer than the file, and allocates no memory for it', () => {
   let refused = 0
   for (let at = 0; at + 4 <= model!.length; at += 4) {
     const damaged = Buffer.from(model!)

@@ -1,4 +1,4 @@
-/** What every store does with the audit log: appended to, without a gap, and by nobody changed. */
+/** Tests of the audit log in every store: appended without gaps, and never changed. */
 import { describe, expect, it } from 'vitest'
 import { AT, auditEntry, subject, tenant } from '../../support/records.js'
 import { overStores } from '../../support/stores.js'
@@ -72,7 +72,7 @@ overStores((stores) => {
       expect(await sequences(read().auditEntries('ten_b', 0, 10))).toEqual([1])
     })
 
-    it('take along what was written with one that is refused', async () => {
+    it('roll back the transaction that appends a refused entry', async () => {
       await write((tx) => tx.insertTenant(tenant('a')))
       await expect(
         write(async (tx) => {
@@ -83,7 +83,7 @@ overStores((stores) => {
       expect(await read().blindIndexesOf('ten_a', 10)).toEqual([])
     })
 
-    it('follow one another from many transactions at once, over two openings too', async () => {
+    it('follow one another when many transactions append at once, even over two connections', async () => {
       await write((tx) => tx.insertTenant(tenant('a')))
       const both = [stores.store, await stores.open()]
       await Promise.all(
@@ -99,7 +99,7 @@ overStores((stores) => {
       )
     })
 
-    it('can be neither changed, removed nor added out of order past the store', async () => {
+    it('cannot be changed, deleted or appended out of order by SQL either', async () => {
       await write(async (tx) => {
         await tx.insertTenant(tenant('a'))
         for (const sequence of [1, 2]) await tx.appendAudit(auditEntry(sequence))
@@ -117,7 +117,7 @@ overStores((stores) => {
     })
   })
 
-  it('an audit seal is one a tenant, which the next replaces', async () => {
+  it('keeps one audit seal for each tenant, which the next one replaces', async () => {
     const seal = (sequence: number, tenantId = 'ten_a') => ({
       tenantId,
       sequence,
@@ -135,7 +135,7 @@ overStores((stores) => {
     expect(await read().auditEnd('ten_nobody')).toEqual({ head: undefined, seal: undefined })
   })
 
-  it('when the last backup was made is null before the first, and then the last that was told', async () => {
+  it('returns null as the time of the last backup before the first, and then the last one that was set', async () => {
     expect(await read().lastBackupAt()).toBeNull()
     for (const at of [AT, AT + 1]) await write((tx) => tx.setLastBackup(at))
     expect(await read().lastBackupAt()).toBe(AT + 1)

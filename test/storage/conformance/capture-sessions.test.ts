@@ -1,4 +1,4 @@
-/** What every store does with the sessions of the hosted capture page, and with what the page is for a tenant. */
+/** Tests of capture sessions, and of the settings of the capture page, in every store. */
 import { describe, expect, it } from 'vitest'
 import type { CaptureSessionRecord } from '../../../src/storage/records.js'
 import type { StoreTransaction } from '../../../src/storage/store.js'
@@ -20,7 +20,7 @@ overStores((stores) => {
     })
 
   describe('capture sessions', () => {
-    it('are replaced whole, and found by their id', async () => {
+    it('are found by their id and replaced as a whole', async () => {
       const changed = session('cap_1', {
         ...{ browser: bytes('browser'), phoneLink: bytes('phone'), phoneBrowser: Buffer.alloc(32) },
         ...{ consentVersion: '1', consentedAt: AT + 2, attempts: 1, answered: 'chl_1', status: 'completed' },
@@ -35,14 +35,14 @@ overStores((stores) => {
       expect(await read().captureSession('cap_3')).toBeUndefined()
     })
 
-    it('belong to a tenant', async () => {
+    it('cannot exist without their tenant', async () => {
       await fill()
       const stray = session('cap_1', { tenantId: 'ten_nobody' })
       await expect(write((tx) => tx.putCaptureSession(stray))).rejects.toThrow()
       expect(await read().captureSession('cap_1')).toBeUndefined()
     })
 
-    it('stay for an hour after their end', async () => {
+    it('are deleted one hour after their end', async () => {
       await fill(session('cap_1'), session('cap_2', { expiresAt: AT + 101 }))
       const expire = (now: number) => write((tx) => tx.deleteExpired(now, 0, { minute: 0, hour: 0 }))
       await expire(AT + HOUR_MS + 99)
@@ -52,16 +52,16 @@ overStores((stores) => {
       expect(await read().captureSession('cap_2')).toBeDefined()
     })
 
-    it('are found while they are open, expired, and told to nobody', async () => {
+    it('are listed as expired while they are open and their expiry was not reported', async () => {
       await fill(
         session('cap_later', { expiresAt: AT + 9 }),
         session('cap_first', { expiresAt: AT + 8 }),
         session('cap_open', { expiresAt: AT + 10 }),
         session('cap_over', { expiresAt: AT, status: 'completed' }),
-        session('cap_told', { expiresAt: AT, expiryToldAt: AT + 1 }),
+        session('cap_told', { expiresAt: AT, expiryReportedAt: AT + 1 }),
       )
       const found = async (limit: number) =>
-        (await read().untoldExpiredCaptureSessions(AT + 9, limit)).map(({ id }) => id)
+        (await read().unreportedExpiredCaptureSessions(AT + 9, limit)).map(({ id }) => id)
       expect(await found(10)).toEqual(['cap_first', 'cap_later'])
       expect(await found(1)).toEqual(['cap_first'])
     })
@@ -69,7 +69,7 @@ overStores((stores) => {
     it.each([
       ['their user', (tx: StoreTransaction) => tx.eraseSubject(bytes('ada'))],
       ['their tenant', (tx: StoreTransaction) => tx.closeTenant('ten_a', AT + 2)],
-    ])('go with %s, with or without a reference, and no others do', async (_, end) => {
+    ])('are deleted with %s, with or without a reference, and no others are', async (_, end) => {
       await fill(session('cap_1'), session('cap_2', { tenantId: 'ten_b', blindIndex: bytes('eve') }))
       await write(async (tx) => void (await end(tx)))
       expect(await read().captureSession('cap_1')).toBeUndefined()
@@ -77,7 +77,7 @@ overStores((stores) => {
     })
   })
 
-  it('what the capture page is for a tenant is set, and taken back by null or with the tenant', async () => {
+  it('stores the settings of the capture page until they are set to null or the tenant is deleted', async () => {
     await fill()
     await write((tx) => tx.setCapturePage('ten_a', '{"name":"ä"}'))
     expect(await read().tenantById('ten_a')).toEqual(tenant('a', { capturePage: '{"name":"ä"}' }))
@@ -91,7 +91,7 @@ overStores((stores) => {
     expect(await read().tenantById('ten_a')).toEqual(tenant('a', { deletedAt: AT + 1 }))
   })
 
-  it('a logo takes the place of the one before, and goes with the tenant', async () => {
+  it('replaces the logo of a tenant, and deletes it with the tenant', async () => {
     await fill()
     const logo = (name: string, image: string) => ({
       tenantId: `ten_${name}`,

@@ -22,7 +22,7 @@ overStores((stores) => {
     })
 
   describe('consent texts', () => {
-    it('stay as they were first kept, one for each hash and version of a tenant', async () => {
+    it('stay as they were first stored, one for each hash and version of a tenant', async () => {
       await stores.store.transaction(async (tx) => {
         for (const name of ['a', 'b']) await tx.insertTenant(tenant(name))
       })

@@ -1,4 +1,4 @@
-/** What every store does for the dashboard: operators, links, sessions and counted traffic. */
+/** Tests of dashboard data in every store: operators, links, sessions and counted traffic. */
 import { describe, expect, it } from 'vitest'
 import type { TrafficResolution } from '../../../src/storage/records.js'
 import { AT, bytes, operator, session, tenant } from '../../support/records.js'
@@ -9,7 +9,7 @@ overStores((stores) => {
   const write: typeof stores.store.transaction = (work) => stores.store.transaction(work)
 
   describe('operators', () => {
-    it('come back by id and by name, and are listed by name', async () => {
+    it('are found by id and by name, and are listed by name', async () => {
       const signedIn = operator('carl', { role: 'viewer', lastSignInAt: AT, lastSignInBy: 'oidc' })
       await write(async (tx) => {
         for (const one of [operator('bea'), signedIn, operator('anna')]) await tx.putPerson(one)
@@ -21,7 +21,7 @@ overStores((stores) => {
       expect((await read().people(null)).map(({ name }) => name)).toEqual(['anna', 'bea', 'carl'])
     })
 
-    it('take the place of one of the same id, whose last sign-in stays; none takes the name of another', async () => {
+    it('are replaced by id and keep their last sign-in; none can take the name of another', async () => {
       await write(async (tx) => {
         await tx.putPerson(operator('anna'))
         await tx.setLastSignIn('op_anna', AT, 'password')
@@ -76,7 +76,7 @@ overStores((stores) => {
       expect(await there('by password')).toEqual(password)
     })
 
-    it('are kept and confirmed while they are there, and listed until they end, the newest first', async () => {
+    it('are renewed and confirmed while they exist, and listed until they end, newest first', async () => {
       await write(async (tx) => {
         await tx.insertTenant(tenant('a'))
         await tx.insertDashboardSession(session('old', { createdAt: AT - 5 }))
@@ -103,7 +103,7 @@ overStores((stores) => {
       expect(await read().dashboardSession(bytes('gone'), AT)).toBeUndefined()
     })
 
-    it('are deleted for a tenant with its links, and separately for the operator without a name; each time the number is returned', async () => {
+    it('are deleted for a tenant with its links, and separately for the operator without a name, with the number returned', async () => {
       const links = ['one', 'two'].map((hash) => ({
         hash: bytes(hash),
         tenantId: 'ten_a',
@@ -128,7 +128,7 @@ overStores((stores) => {
       expect(await write((tx) => tx.deleteDashboardSession(bytes('of b')))).toBe(false)
     })
 
-    it('belong to somebody who is there', async () => {
+    it('cannot exist without their person', async () => {
       const insert = (changes: Parameters<typeof session>[1]) =>
         write((tx) => tx.insertDashboardSession(session('s', changes)))
       await expect(insert({ tenantId: 'ten_nobody' })).rejects.toThrow()
@@ -140,7 +140,7 @@ overStores((stores) => {
   describe('a person of a tenant', () => {
     const pia = operator('pia', { id: 'per_pia', tenantId: 'ten_a', passwordHash: null, origin: 'provider' })
 
-    it('is kept beside operators and those of other tenants, and is found by id and name', async () => {
+    it('is found by id and name, separately from operators and people of other tenants', async () => {
       const ben = operator('ben', { id: 'per_ben', tenantId: 'ten_b' })
       await write(async (tx) => {
         for (const name of ['a', 'b']) await tx.insertTenant(tenant(name))
@@ -158,7 +158,7 @@ overStores((stores) => {
       expect(await read().personById('per_pia')).toEqual(signedIn)
     })
 
-    it('has sessions that tell the tenant, and goes with them, its links and its second factor', async () => {
+    it('has sessions that name the tenant, and is deleted with them, its links and its second factor', async () => {
       const link = { hash: bytes('link'), tenantId: 'ten_a', personId: 'per_pia', expiresAt: AT + 10 }
       const all = async () => (await read().dashboardSessions(AT)).map(({ hash }) => `${hash}`).sort()
       await write(async (tx) => {
@@ -186,7 +186,7 @@ overStores((stores) => {
       expect(await read().personByName('pia')).toBeUndefined()
     })
 
-    it('is signed out with the tenant, and gone with it', async () => {
+    it('is signed out with the tenant, and deleted with it', async () => {
       await write(async (tx) => {
         await tx.insertTenant(tenant('a'))
         await tx.putPerson(pia)
@@ -207,7 +207,7 @@ overStores((stores) => {
   describe('a login link', () => {
     const link = { hash: bytes('link'), tenantId: 'ten_a', expiresAt: AT + 10 }
 
-    it('is used up by taking it, and expires (exclusive)', async () => {
+    it('can be used once, until it expires (exclusive)', async () => {
       await write(async (tx) => {
         await tx.insertTenant(tenant('a'))
         await tx.insertLoginLink(link)
@@ -220,7 +220,7 @@ overStores((stores) => {
       expect(await take('unknown', AT)).toBeUndefined()
     })
 
-    it('is taken by one of many who try at once, over two openings too', async () => {
+    it('is given to one of many that use it at once, even over two connections', async () => {
       await write(async (tx) => {
         await tx.insertTenant(tenant('a'))
         await tx.insertLoginLink(link)
@@ -235,7 +235,7 @@ overStores((stores) => {
     })
   })
 
-  it('traffic is listed from a time on (inclusive), oldest first, and what stands there is replaced', async () => {
+  it('lists traffic from a time on (inclusive), oldest first, and replaces counts of the same interval', async () => {
     const put = (at: number, counts: string, resolution: TrafficResolution = 'minute', tenantId = 'ten_a') =>
       write((tx) => tx.putTraffic({ tenantId, resolution, at, counts }))
     await write(async (tx) => {

@@ -1,4 +1,4 @@
-/** What every store deletes once its window has closed, and nothing else. */
+/** Tests of what every store deletes once it has expired, and of what it keeps. */
 import { pino } from 'pino'
 import { describe, expect, it } from 'vitest'
 import { RetentionJob } from '../../../src/jobs/retention.js'
@@ -31,7 +31,7 @@ const NOW = AT + 1000
 overStores((stores) => {
   const read = () => stores.store.read
   const write: typeof stores.store.transaction = (work) => stores.store.transaction(work)
-  /** With windows of captures and traffic that have not closed. */
+  /** Deletes expired rows, with retention periods for captures and traffic that have not ended. */
   const expire = (
     changes: { captures?: number; traffic?: Partial<Record<TrafficResolution, number>> } = {},
   ) => write((tx) => tx.deleteExpired(NOW, changes.captures ?? 0, { minute: 0, hour: 0, ...changes.traffic }))
@@ -41,7 +41,7 @@ overStores((stores) => {
       await work(tx)
     })
 
-  /** More than two transactions take of one table. */
+  /** More rows than two transactions delete from one table. */
   const MANY = 600
   const insertMany = () =>
     fill(async (tx) => {
@@ -55,7 +55,7 @@ overStores((stores) => {
     })
 
   describe('expiry', () => {
-    it('takes a part at a time, and says whether there may be more', async () => {
+    it('deletes a limited number of rows at a time, and reports whether there may be more', async () => {
       await insertMany()
       const traffic = async () => (await read().traffic('ten_a', 'minute', 0)).length
       const left = [await traffic()]
@@ -68,7 +68,7 @@ overStores((stores) => {
       expect(await read().idempotencyRecord(bytes('in force'), AT)).toBeDefined()
     })
 
-    it('is done by housekeeping to the end, with others in between', async () => {
+    it('is completed by the retention job, with other transactions in between', async () => {
       await insertMany()
       const clock = new ManualClock(NOW)
       const leaderLease = { current: () => ({ id: 'ours', signal: new AbortController().signal }) }
@@ -85,7 +85,7 @@ overStores((stores) => {
       expect(await read().idempotencyRecord(bytes('0'), 0)).toBeUndefined()
     })
 
-    it('takes kept responses and erasure receipts at the time they expire', async () => {
+    it('deletes kept responses and erasure receipts when they expire', async () => {
       await fill(async (tx) => {
         for (const at of [NOW, NOW + 1]) {
           await tx.insertIdempotencyRecord(keptResponse(`until ${at - NOW}`, { expiresAt: at }))
@@ -93,14 +93,14 @@ overStores((stores) => {
         }
       })
       await expire()
-      // Asked as of then, when both were still to be had.
+      // Asked for a time at which both were still valid.
       expect(await read().idempotencyRecord(bytes('until 0'), AT)).toBeUndefined()
       expect(await read().idempotencyRecord(bytes('until 1'), AT)).toBeDefined()
       expect(await read().erasure(bytes('until 0'), AT)).toBeUndefined()
       expect(await read().erasure(bytes('until 1'), AT)).toBeDefined()
     })
 
-    it('takes captures seen up to a time, and leaves their users and references', async () => {
+    it('deletes captures seen up to a time, and keeps their users and references', async () => {
       await fill(async (tx) => {
         await insertUser(tx, 'ada', NOW)
         for (const seenAt of [AT, AT + 1]) {
@@ -118,7 +118,7 @@ overStores((stores) => {
       expect((await read().subject(bytes('ada')))?.reference).not.toBeNull()
     })
 
-    it('takes challenges an hour after their end, used or not', async () => {
+    it('deletes challenges one hour after their end, used or not', async () => {
       await fill(async (tx) => {
         await tx.insertChallenge(challenge('gone', { expiresAt: NOW - HOUR_MS }))
         await tx.insertChallenge(challenge('used', { expiresAt: NOW - HOUR_MS, usedAt: AT }))
@@ -129,7 +129,7 @@ overStores((stores) => {
       expect(await Promise.all(there)).toEqual([false, false, true])
     })
 
-    it('takes signing secrets whose end has come, and never the current one', async () => {
+    it('deletes signing secrets that have ended, and never the current one', async () => {
       await fill(async (tx) => {
         await tx.insertSigningSecret(signingSecret('ended', { validUntil: NOW }))
         await tx.insertSigningSecret(signingSecret('ending', { validUntil: NOW + 1 }))
@@ -139,7 +139,7 @@ overStores((stores) => {
       expect((await read().signingSecrets('ten_a', AT)).map(({ id }) => id)).toEqual(['current', 'ending'])
     })
 
-    it('takes login links and sessions at the time they expire', async () => {
+    it('deletes login links and sessions when they expire', async () => {
       await fill(async (tx) => {
         for (const at of [NOW, NOW + 1]) {
           const hash = bytes(`until ${at - NOW}`)
@@ -154,7 +154,7 @@ overStores((stores) => {
       expect(await read().dashboardSession(bytes('until 1'), AT)).toBeDefined()
     })
 
-    it('takes deliveries, but for what a suspended tenant is still to be told', async () => {
+    it('deletes deliveries, except those that wait for the return of a suspended tenant', async () => {
       await fill(async (tx) => {
         for (const name of ['a', 'b']) {
           const tenantId = `ten_${name}`
@@ -174,7 +174,7 @@ overStores((stores) => {
       expect(await left('ten_b')).toEqual(['b later'])
     })
 
-    it('takes counted traffic from before a time of its own for each resolution', async () => {
+    it('deletes counted traffic before a separate time for each resolution', async () => {
       await fill(async (tx) => {
         for (const resolution of ['minute', 'hour'] as const)
           for (const at of [9, 10, 19, 20])
@@ -187,7 +187,7 @@ overStores((stores) => {
       expect(await left('hour')).toEqual([10, 19, 20])
     })
 
-    it('leaves tenants, users and keys alone, however old', async () => {
+    it('never deletes tenants, users and keys because of their age', async () => {
       await fill((tx) => tx.insertSubject(subject('ada', { createdAt: 1 })))
       await write((tx) =>
         tx.putKeyring({ masterKeyId: 'id', sealed: bytes('s'), createdAt: 1, generation: 0 }),

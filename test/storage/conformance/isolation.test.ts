@@ -1,6 +1,6 @@
 /**
- * That a transaction runs alone, on every store: what it decides by what it has read still holds when it writes, whatever other
- * transactions of this opening and of another one do meanwhile.
+ * Tests that transactions are isolated in every store: a decision by what a transaction has read still holds when it writes, although
+ * other transactions of this connection and another one run meanwhile.
  */
 import { describe, expect, it } from 'vitest'
 import type { Store, StoreTransaction } from '../../../src/storage/store.js'
@@ -21,7 +21,7 @@ import { overStores } from '../../support/stores.js'
 
 overStores((stores) => {
   const read = () => stores.store.read
-  /** The same work many times at once, by two openings in turn. */
+  /** Runs the same work many times at once, alternating between two connections. */
   async function atOnce<T>(
     count: number,
     work: (tx: StoreTransaction, i: number) => Promise<T>,
@@ -36,8 +36,8 @@ overStores((stores) => {
       await tx.insertWebhookEndpoint(endpoint('end'))
     })
 
-  describe('alone', () => {
-    it('counts a user’s failures: none of 64 is lost', async () => {
+  describe('a transaction is isolated and', () => {
+    it('counts every failure of a user when 64 are counted at once', async () => {
       await fill()
       const counted = await atOnce(64, async (tx) => {
         const { failures } = (await tx.subject(bytes('ada')))!.subject
@@ -48,7 +48,7 @@ overStores((stores) => {
       expect((await read().subject(bytes('ada')))?.subject.failures).toBe(64)
     })
 
-    it('takes a capture once', async () => {
+    it('accepts a capture once', async () => {
       await fill()
       const taken = await atOnce(32, async (tx) => {
         await tx.subject(bytes('ada'))
@@ -60,7 +60,7 @@ overStores((stores) => {
       expect(await newestCaptures(read(), 'sub_ada', 0, 100)).toHaveLength(1)
     })
 
-    it('makes the first keyring once', async () => {
+    it('creates the first keyring once', async () => {
       const made = await atOnce(16, async (tx, i) => {
         const [present] = await tx.keyrings()
         if (present) return present.masterKeyId
@@ -71,7 +71,7 @@ overStores((stores) => {
       expect((await read().keyrings()).map(({ masterKeyId }) => masterKeyId)).toEqual([made[0]])
     })
 
-    it('leaves an operator, where each would remove another as long as one is left', async () => {
+    it('keeps one operator when each transaction deletes another one unless it is the last', async () => {
       const all = Array.from({ length: 8 }, (_, i) => operator(`op-${i}`))
       await stores.store.transaction(async (tx) => {
         for (const one of all) await tx.putPerson(one)
@@ -83,7 +83,7 @@ overStores((stores) => {
       expect(await read().people(null)).toHaveLength(1)
     })
 
-    it('adds up counted traffic', async () => {
+    it('adds up all counted traffic', async () => {
       await fill()
       const at = { tenantId: 'ten_a', resolution: 'minute', at: AT } as const
       await atOnce(32, async (tx) => {
@@ -93,7 +93,7 @@ overStores((stores) => {
       expect((await read().trafficAt('ten_a', 'minute', AT))?.counts).toBe('32')
     })
 
-    it('keeps to a limit of webhook endpoints, and of deliveries that wait', async () => {
+    it('respects the limits of webhook endpoints and of waiting deliveries', async () => {
       await fill()
       await atOnce(12, async (tx, i) => {
         if ((await tx.webhookEndpoints('ten_a')).length < 4) await tx.insertWebhookEndpoint(endpoint(`${i}`))
@@ -107,7 +107,7 @@ overStores((stores) => {
       expect((await read().webhookEndpoint('end'))?.dropped).toBe(7)
     })
 
-    it('rotates a signing secret: each rotation ends the one before', async () => {
+    it('rotates a signing secret so that each rotation ends the one before', async () => {
       await fill()
       await stores.store.transaction((tx) => tx.insertSigningSecret(signingSecret('kid_first')))
       await atOnce(8, async (tx, i) => {
@@ -137,7 +137,7 @@ overStores((stores) => {
       expect((await read().webhookDelivery('del'))?.attempts).toBe(1)
     })
 
-    it('changes users of several at once, in whatever order each names them', async () => {
+    it('changes several users at once, in any order in which transactions name them', async () => {
       const [one, two] = [bytes('ada'), bytes('eve')]
       await fill()
       await stores.store.transaction((tx) => tx.insertSubject(subject('eve')))

@@ -1,4 +1,4 @@
-/** What every store does with the service's own keys, and with what is sealed under them. */
+/** Tests of the service's own keys in every store, and of everything that is sealed under them. */
 import { describe, expect, it } from 'vitest'
 import type { SealedKind } from '../../../src/storage/records.js'
 import {
@@ -18,7 +18,7 @@ overStores((stores) => {
   const read = () => stores.store.read
   const write: typeof stores.store.transaction = (work) => stores.store.transaction(work)
 
-  it('a keyring is one a master key, oldest first, which the next replaces', async () => {
+  it('keeps one keyring for each master key, oldest first, which the next one replaces', async () => {
     const keyring = (masterKeyId: string, createdAt: number, generation = 0) => ({
       masterKeyId,
       sealed: bytes(`sealed under ${masterKeyId}`),
@@ -44,7 +44,7 @@ overStores((stores) => {
   })
 
   describe('sealed rows', () => {
-    /** Three rows of each kind, in no order, and beside them what is sealed under a user's key. */
+    /** Inserts three rows of each kind, in no order, and rows that are sealed under a user's key. */
     const fill = () =>
       write(async (tx) => {
         await tx.insertTenant(tenant('a'))
@@ -91,7 +91,7 @@ overStores((stores) => {
     }
     const KINDS = Object.keys(EXPECTED) as SealedKind[]
 
-    /** All of a kind, a page after the other. */
+    /** Reads all rows of a kind page by page. */
     async function pages(kind: SealedKind, limit: number): Promise<Record<string, string>> {
       const found: Record<string, string> = {}
       for (let after = ''; ; ) {
@@ -106,13 +106,13 @@ overStores((stores) => {
       }
     }
 
-    it('are all that is sealed under a working key, each once whatever the size of a page', async () => {
+    it('are all rows sealed under a working key, each once for any page size', async () => {
       await fill()
       for (const kind of KINDS)
         for (const limit of [1, 2, 3, 10]) expect(await pages(kind, limit), kind).toEqual(EXPECTED[kind])
     })
 
-    it('are sealed anew, one by one', async () => {
+    it('can be replaced one by one', async () => {
       await fill()
       for (const kind of KINDS) {
         const id = Object.keys(EXPECTED[kind])[1]!
@@ -121,7 +121,7 @@ overStores((stores) => {
       }
     })
 
-    it('that are gone meanwhile do not come back', async () => {
+    it('do not return when they were deleted meanwhile', async () => {
       await fill()
       for (const kind of KINDS)
         await write((tx) => tx.putSealed(kind, { id: hex('gone'), sealed: bytes('anew') }))

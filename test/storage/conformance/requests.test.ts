@@ -1,4 +1,4 @@
-/** The request log in every store: found by each of its ids, cut to its length, and without a user who was erased. */
+/** Tests of the request log in every store: found by each of its ids, trimmed to its length, and without erased users. */
 import { describe, expect, it } from 'vitest'
 import type { RequestRecord } from '../../../src/storage/records.js'
 import { insertUser, subject, tenant } from '../../support/records.js'
@@ -37,7 +37,7 @@ overStores((stores) => {
   const list = async (changes = {}) => ids(await stores.store.read.requests({ ...listing, ...changes }))
 
   describe('the request log', () => {
-    it('gives back what was written, newest first, and takes an entry once', async () => {
+    it('returns entries newest first, and stores an entry once', async () => {
       const [one, two] = [
         request(1),
         request(2, { status: 422, code: 'face_not_found', verdict: null, subject: 'p' }),
@@ -74,7 +74,7 @@ overStores((stores) => {
       expect(await named(request(3).requestId)).toEqual([])
     })
 
-    it('is cut to the newest with a code and the newest without', async () => {
+    it('is trimmed to the newest entries with a code and the newest without', async () => {
       await insert(
         ...[1, 2, 3].map((id) => request(id)),
         ...[4, 5, 6].map((id) => request(id, { code: 'a' })),
@@ -87,7 +87,7 @@ overStores((stores) => {
       expect(await list({ environment: 'sandbox' })).toEqual([7])
     })
 
-    it('loses its oldest entries, some at a time', async () => {
+    it('deletes its oldest entries, a limited number at a time', async () => {
       await insert(request(1), request(2), request(3))
       expect(await write((tx) => tx.deleteRequests(request(3).requestId, 1))).toBe(1)
       expect(await list()).toEqual([3, 2])
@@ -95,7 +95,7 @@ overStores((stores) => {
       expect(await list()).toEqual([3])
     })
 
-    it('names nobody who was erased, and goes with its tenant', async () => {
+    it('names no erased user, and is deleted with its tenant', async () => {
       const { blindIndex } = subject('ada', { environment: 'sandbox' })
       const named = {
         environment: 'sandbox',

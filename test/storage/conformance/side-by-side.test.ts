@@ -1,11 +1,11 @@
-/** What every store does with transactions that come at once and say what they concern: each is as if it were alone. */
+/** Tests that concurrent transactions with serialization keys behave in every store as if they ran one after the other. */
 import { describe, expect, it } from 'vitest'
 import type { AuditRecord } from '../../../src/storage/records.js'
 import { AlreadyExecutedError, type StoreTransaction } from '../../../src/storage/store.js'
 import { AT, auditEntry, bytes, insertUser, keptResponse, subject, tenant } from '../../support/records.js'
 import { overStores } from '../../support/stores.js'
 
-/** More than share a commit. */
+/** More transactions than share a commit. */
 const MANY = 150
 
 const follow = (head: AuditRecord | undefined) => {
@@ -36,12 +36,12 @@ overStores((stores) => {
     await tx.setLockout(found.id, { failures: found.failures + 1, lockedUntil: null, disabledAt: null })
   }
 
-  describe('transactions at once', () => {
-    it('extend one log without a gap, whatever they concern, and leave the seal of its last entry', async () => {
+  describe('concurrent transactions', () => {
+    it('extend one audit log without a gap under any serialization key, and leave the seal of its last entry', async () => {
       await ready()
       await Promise.all(
         Array.from({ length: MANY }, (_, i) =>
-          // Some ask before they know what to say, and some concern nothing in particular.
+          // Some read before they append, and some have no serialization key.
           about(i % 7 === 0 ? undefined : `user ${i}`, (tx) =>
             tx.extendAudit('ten_a', follow, i % 2 ? tx.auditEnd('ten_a') : undefined),
           ),
@@ -51,7 +51,7 @@ overStores((stores) => {
       expect(await read().auditSeal('ten_a')).toMatchObject({ sequence: MANY, mac: bytes(`hash ${MANY}`) })
     })
 
-    it('may append several entries each: they stand together, and the seal is of the last', async () => {
+    it('may append several entries each, which stay together under the seal of the last', async () => {
       await ready()
       const followTwice = (head: AuditRecord | undefined) => {
         const [first] = follow(head).records
@@ -67,7 +67,7 @@ overStores((stores) => {
       expect(await read().auditSeal('ten_a')).toMatchObject({ sequence: 60 })
     })
 
-    it('that concern the same see what the others wrote', async () => {
+    it('see the writes of earlier ones with the same serialization key', async () => {
       await ready()
       const names = ['ada', 'joan', 'mary']
       await Promise.all(
@@ -79,7 +79,7 @@ overStores((stores) => {
       for (const name of names) expect(await failuresOf(name)).toBe(MANY / names.length)
     })
 
-    it('fail alone: with what they had written, and without the others', async () => {
+    it('fail separately: the writes of one are rolled back, those of the others are kept', async () => {
       await ready()
       const outcomes = await Promise.allSettled(
         Array.from({ length: MANY }, (_, i) =>
@@ -102,7 +102,7 @@ overStores((stores) => {
       expect(await read().idempotencyRecord(keptResponse('scope 51').scope, AT)).toBeDefined()
     })
 
-    it('of which one has been executed already: that one alone is told so', async () => {
+    it('reject only the one whose request was executed already', async () => {
       await ready()
       await about('first', (tx) => tx.insertIdempotencyRecord(keptResponse('scope 20')))
       const outcomes = await Promise.allSettled(

@@ -1,4 +1,4 @@
-/** What every store does with tenants, their keys and their signing secrets. */
+/** Tests of tenants, their keys and their signing secrets in every store. */
 import { describe, expect, it } from 'vitest'
 import {
   AT,
@@ -22,7 +22,7 @@ overStores((stores) => {
   const write: typeof stores.store.transaction = (work) => stores.store.transaction(work)
 
   describe('tenants', () => {
-    it('come back as they were written, by id and by name, and are undefined where there are none', async () => {
+    it('are returned as they were written, by id and by name, and as undefined when there are none', async () => {
       const full = tenant('full', {
         ratePerSecond: 0.5,
         burst: 40,
@@ -44,7 +44,7 @@ overStores((stores) => {
       expect(await read().tenantByName('ten_full')).toBeUndefined()
     })
 
-    it('are listed oldest first, and by id where they are of one time', async () => {
+    it('are listed oldest first, and by id when they were created at the same time', async () => {
       await write(async (tx) => {
         await tx.insertTenant(tenant('c', { createdAt: AT }))
         await tx.insertTenant(tenant('b', { createdAt: AT + 1 }))
@@ -54,7 +54,7 @@ overStores((stores) => {
       expect((await read().tenants()).map(({ name }) => name)).toEqual(['d', 'a', 'c', 'b'])
     })
 
-    it('share neither id nor name', async () => {
+    it('have unique ids and names', async () => {
       await write((tx) => tx.insertTenant(tenant('a')))
       await expect(write((tx) => tx.insertTenant(tenant('a', { id: 'ten_other' })))).rejects.toThrow()
       await expect(write((tx) => tx.insertTenant(tenant('a', { name: 'other' })))).rejects.toThrow()
@@ -88,7 +88,7 @@ overStores((stores) => {
       expect(await read().tenantById('ten_a')).toEqual(before)
     })
 
-    it('have their first production key issued once, and revealed as often as is said', async () => {
+    it('have their first production key issued once, and revealed as often as it is set', async () => {
       await write(async (tx) => {
         await tx.insertTenant(tenant('a'))
         await tx.insertTenant(tenant('b'))
@@ -112,7 +112,7 @@ overStores((stores) => {
       expect(await read().tenantById('ten_a')).toEqual(tenant('a'))
     })
 
-    it('that are unknown are changed without effect', async () => {
+    it('are not created by a change of an unknown id', async () => {
       await write(async (tx) => {
         await tx.setSuspended('ten_nobody', AT)
         await tx.setProductionIssued('ten_nobody', AT)
@@ -123,7 +123,7 @@ overStores((stores) => {
   })
 
   describe('a closed tenant', () => {
-    it('keeps its row and its audit log; its keys end, and secrets, links, sessions, webhooks, challenges and traffic go', async () => {
+    it('keeps its row and its audit log; its keys end, and secrets, links, sessions, webhooks, challenges and traffic are deleted', async () => {
       await write(async (tx) => {
         await tx.putPerson(operator('olga'))
         await tx.insertDashboardSession(session('op', { tenantId: null, personId: 'op_olga' }))
@@ -170,7 +170,7 @@ overStores((stores) => {
       expect(await read().dashboardSession(bytes('op'), AT)).toBeDefined()
     })
 
-    it('takes no user any more, whatever was under way', async () => {
+    it('accepts no user any more, even from transactions that had begun', async () => {
       await write(async (tx) => {
         await tx.insertTenant(tenant('a'))
         await tx.closeTenant('ten_a', AT)
@@ -198,7 +198,7 @@ overStores((stores) => {
       expect(await read().apiKeys('ten_nobody')).toEqual([])
     })
 
-    it('share no hash, and belong to a tenant', async () => {
+    it('have unique hashes, and cannot exist without their tenant', async () => {
       await write(async (tx) => {
         await tx.insertTenant(tenant('a'))
         await tx.insertApiKey(apiKey('k1'))
@@ -209,7 +209,7 @@ overStores((stores) => {
       expect(await read().apiKeys('ten_a')).toEqual([apiKey('k1')])
     })
 
-    it('end with a grace period or at once, and never later than they would have', async () => {
+    it('end with a grace period or at once, and never later than before', async () => {
       await write(async (tx) => {
         await tx.insertTenant(tenant('a'))
         await tx.insertApiKey(apiKey('forever'))
@@ -230,7 +230,7 @@ overStores((stores) => {
       expect(await key('other')).toEqual(apiKey('other', { type: 'production' }))
     })
 
-    it('have names, by which some end and the others stay, and all end together', async () => {
+    it('can be ended by name, so that others stay, or all together', async () => {
       const bounds = { name: 'payments', scopes: 'verify enroll', networks: '10.0.0.0/8 2001:db8::/32' }
       await write(async (tx) => {
         await tx.insertTenant(tenant('a'))
@@ -243,8 +243,8 @@ overStores((stores) => {
       expect(await key('payments')).toEqual(apiKey('payments', bounds))
       const grace = { validUntil: AT + 100 }
       expect(await write((tx) => tx.endApiKeys('ten_a', 'sandbox', 'payments', grace))).toBe(1)
-      expect(await write((tx) => tx.endGraces('ten_a', 'sandbox', null, AT + 10))).toBe(0)
-      expect(await write((tx) => tx.endGraces('ten_a', 'sandbox', 'payments', AT + 10))).toBe(1)
+      expect(await write((tx) => tx.endGracePeriods('ten_a', 'sandbox', null, AT + 10))).toBe(0)
+      expect(await write((tx) => tx.endGracePeriods('ten_a', 'sandbox', 'payments', AT + 10))).toBe(1)
       expect(await key('payments')).toMatchObject({ revokedAt: AT + 10 })
       expect(await write((tx) => tx.revokeEveryApiKey('ten_a', 'sandbox', AT + 20))).toBe(2)
       expect(await key('first')).toMatchObject({ revokedAt: AT + 20 })
@@ -253,7 +253,7 @@ overStores((stores) => {
       expect(await key('production')).toMatchObject({ revokedAt: null })
     })
 
-    it('in their grace period end at once where that is wanted, and no others', async () => {
+    it('can be ended at once during their grace period, and only then', async () => {
       await write(async (tx) => {
         await tx.insertTenant(tenant('a'))
         await tx.insertApiKey(apiKey('graced', { validUntil: AT + 200 }))
@@ -261,8 +261,8 @@ overStores((stores) => {
         await tx.insertApiKey(apiKey('fresh'))
         await tx.insertApiKey(apiKey('production', { type: 'production', validUntil: AT + 200 }))
       })
-      const endGraces = (at: number) => write((tx) => tx.endGraces('ten_a', 'sandbox', null, at))
-      expect([await endGraces(AT + 70), await endGraces(AT + 71)]).toEqual([1, 0])
+      const endGracePeriods = (at: number) => write((tx) => tx.endGracePeriods('ten_a', 'sandbox', null, at))
+      expect([await endGracePeriods(AT + 70), await endGracePeriods(AT + 71)]).toEqual([1, 0])
       const ends = (await read().apiKeys('ten_a')).map(({ id, revokedAt }) => [id, revokedAt])
       expect(Object.fromEntries(ends)).toEqual({
         graced: AT + 70,
@@ -274,7 +274,7 @@ overStores((stores) => {
   })
 
   describe('signing secrets', () => {
-    it('are those valid now, whose end is exclusive, the current one first', async () => {
+    it('are returned while they are valid, the current one first; their end is exclusive', async () => {
       const [ending, current] = [signingSecret('ending', { validUntil: AT + 10 }), signingSecret('current')]
       await write(async (tx) => {
         await tx.insertTenant(tenant('a'))
@@ -295,7 +295,7 @@ overStores((stores) => {
         )
     })
 
-    it('have one current one a tenant, whatever races', async () => {
+    it('have one current secret for each tenant, even after concurrent rotations', async () => {
       await write((tx) => tx.insertTenant(tenant('a')))
       const results = await Promise.allSettled(
         ['one', 'two', 'three'].map((id) => write((tx) => tx.insertSigningSecret(signingSecret(id)))),
@@ -304,7 +304,7 @@ overStores((stores) => {
       expect(await read().signingSecrets('ten_a', AT)).toHaveLength(1)
     })
 
-    it('are given an end, which makes room for the next, and can be deleted once they have one', async () => {
+    it('are given an end, which makes room for the next, and can then be deleted', async () => {
       await write(async (tx) => {
         await tx.insertTenant(tenant('a'))
         await tx.insertTenant(tenant('b'))

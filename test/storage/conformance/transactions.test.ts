@@ -1,4 +1,4 @@
-/** What every store promises of its transactions: whole or not at all, alone, in order with what is read, and durable. */
+/** Tests of transactions in every store: atomic, isolated, consistent with reads, and durable. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { describe, expect, it } from 'vitest'
@@ -7,7 +7,7 @@ import { leash } from '../../support/leash.js'
 import { auditEntry, bytes, insertUser, signingSecret, subject, tenant } from '../../support/records.js'
 import { overStores } from '../../support/stores.js'
 
-/** Opened by the test, and by the test alone. */
+/** A promise that only the test resolves. */
 function gate(): { opened: Promise<void>; open: () => void } {
   let open = () => {}
   const opened = new Promise<void>((resolve) => {
@@ -16,7 +16,7 @@ function gate(): { opened: Promise<void>; open: () => void } {
   return { opened, open }
 }
 
-/** Commits tenants as fast as it can, many at a time and each with an audit entry, and says which are acknowledged. */
+/** Commits tenants as fast as it can, many at a time and each with an audit entry, and prints which are acknowledged. */
 const WRITER = `
   const none = { fmr: null, replaceVerdictMinutes: null, requireLiveness: null, capturePage: null, productionIssuedAt: null, productionRevealedAt: null, suspendedAt: null, deletedAt: null }
   const tenant = (name) => ({ id: 'ten_' + name, name, createdAt: 1, ratePerSecond: 1, burst: 1, ...none })
@@ -42,7 +42,7 @@ overStores((stores) => {
     (await store.read.tenants()).map(({ name }) => name).sort()
   const insert = (name: string, store: Store = stores.store) =>
     store.transaction((tx) => tx.insertTenant(tenant(name)))
-  /** Reads the user's failures and counts one more, as a lockout does. */
+  /** Reads the user's failures and adds one, as a lockout does. */
   const countFailure = (store: Store) =>
     store.transaction(async (tx) => {
       const { failures } = (await tx.subject(bytes('ada')))!.subject
@@ -54,7 +54,7 @@ overStores((stores) => {
       await tx.insertTenant(tenant('a'))
       await tx.insertSubject(subject('ada'))
     })
-  /** A transaction of the store that has the user locked until the gate is opened. */
+  /** Begins a transaction that holds the user's lock until the gate is opened. */
   async function hold(store: Store): Promise<{ release: () => void; done: Promise<void> }> {
     const [entered, released] = [gate(), gate()]
     const done = store.transaction(async (tx) => {
@@ -68,7 +68,7 @@ overStores((stores) => {
   }
 
   describe('a transaction', () => {
-    it('gives what its work gives, and sees its own writes, which others see once it has resolved', async () => {
+    it('resolves with the result of its work, and sees its own writes, which others see once it has resolved', async () => {
       let meanwhile: string[] | null = null
       const given = await stores.store.transaction(async (tx) => {
         await tx.insertTenant(tenant('a'))
@@ -88,7 +88,7 @@ overStores((stores) => {
       expect(await names(await stores.open())).toEqual(['a'])
     })
 
-    it('that rejects does so with what its work threw, and leaves nothing', async () => {
+    it('rejects with the error of its work, and writes nothing', async () => {
       const thrown = new RangeError('after the writes')
       const failing = stores.store.transaction(async (tx) => {
         await tx.insertTenant(tenant('a'))
@@ -104,7 +104,7 @@ overStores((stores) => {
       })
     })
 
-    it('that rejects does no harm to others that run beside it', async () => {
+    it('does not affect others of its group when it rejects', async () => {
       const results = await Promise.allSettled([
         insert('before'),
         stores.store.transaction(async (tx) => {
@@ -122,7 +122,7 @@ overStores((stores) => {
       expect(await names()).toEqual(['after', 'before'])
     })
 
-    it('is told of a row that is there already, and of one that points to nothing', async () => {
+    it('rejects when it inserts a row that exists already, or that refers to a missing one', async () => {
       await insert('a')
       await expect(insert('a')).rejects.toThrow()
       await expect(
@@ -133,20 +133,20 @@ overStores((stores) => {
           tx.insertSigningSecret(signingSecret('kid', { tenantId: 'ten_nobody' })),
         ),
       ).rejects.toThrow()
-      // What a caller did wrong is no reason to come again.
+      // A caller's mistake must not look as if trying again could help.
       await expect(insert('a')).rejects.not.toBeInstanceOf(StoreUnavailableError)
       expect(await stores.store.read.counts()).toMatchObject({ tenants: 1, references: { production: 0 } })
     })
 
-    it('is one of many that are begun at once, all of which happen', async () => {
+    it('succeeds when many are begun at once', async () => {
       const every = Array.from({ length: 200 }, (_, i) => `tenant-${`${i}`.padStart(3, '0')}`)
       await Promise.all(every.map((name) => insert(name)))
       expect(await names()).toEqual(every)
     })
   })
 
-  describe('a lock that another opening holds', () => {
-    it('is waited for, while reads go on and show what is committed', async () => {
+  describe('a lock that another connection holds', () => {
+    it('is waited for, while reads continue and return committed state', async () => {
       await insertAda()
       const holder = await hold(await stores.open())
       const counting = countFailure(stores.store)
@@ -158,7 +158,7 @@ overStores((stores) => {
       expect((await stores.store.read.subject(bytes('ada')))?.subject.failures).toBe(101)
     })
 
-    it('is waited for until the deadline of each transaction, and then the store works again', async () => {
+    it('is waited for until the deadline of each transaction, after which the store works again', async () => {
       await insertAda()
       const holder = await hold(await stores.open())
       const soon = performance.now() + 200
@@ -178,7 +178,7 @@ overStores((stores) => {
   })
 
   describe('an open store', () => {
-    it('is healthy, can be written, has nothing wrong and some size', async () => {
+    it('is healthy and writable, reports no damage, and has a size', async () => {
       await insertAda()
       expect(await stores.store.isHealthy()).toBe(true)
       await expect(stores.store.assertWritable()).resolves.toBeUndefined()
@@ -187,7 +187,7 @@ overStores((stores) => {
       expect(stores.store.size().database).toBeGreaterThan(0)
     })
 
-    it('tells of every commit, and of how many transactions shared it, to the last who asked', async () => {
+    it('reports every commit and how many transactions shared it, to the last observer', async () => {
       const told: number[] = []
       stores.store.observeCommits(() => expect.unreachable('another asked since'))
       stores.store.observeCommits(({ durationMs, transactions }) => {
@@ -198,7 +198,7 @@ overStores((stores) => {
       expect(told.reduce((sum, count) => sum + count, 0)).toBe(20)
     })
 
-    it('finishes what was begun when it is closed, and refuses what comes after', async () => {
+    it('finishes begun transactions when it is closed, and refuses later ones', async () => {
       const begun = insert('begun')
       const closed = stores.store.close()
       await expect(insert('late')).rejects.toBeInstanceOf(StoreUnavailableError)
@@ -208,7 +208,7 @@ overStores((stores) => {
       expect(await names(await stores.open())).toEqual(['begun'])
     })
 
-    it('finds again what was there', async () => {
+    it('returns the same data after it was closed and opened', async () => {
       await insertAda()
       await stores.store.close()
       const again = await stores.open()
@@ -239,7 +239,7 @@ overStores((stores) => {
     expect(await stores.store.check()).toEqual([])
     const present = new Set(await names())
     expect(acknowledged.filter((name) => !present.has(name))).toEqual([])
-    // Each with its entry, and no entry without its tenant.
+    // Each tenant has its entry, and there is no entry without its tenant.
     expect((await stores.store.read.auditHead('ten_log'))?.sequence).toBe(present.size - 1)
   })
 })

@@ -1,4 +1,4 @@
-/** What every store does with users: references, captures, challenges, kept responses, and their erasure. */
+/** Tests of users in every store: references, captures, challenges, kept responses, and their erasure. */
 import { describe, expect, it } from 'vitest'
 import { AlreadyExecutedError } from '../../../src/storage/store.js'
 import {
@@ -25,7 +25,7 @@ overStores((stores) => {
   const write: typeof stores.store.transaction = (work) => stores.store.transaction(work)
 
   describe('a user', () => {
-    it('is found by the lookup, with a reference or null, and is undefined where there is none', async () => {
+    it('is found by the blind index, with a reference or null, and is undefined for an unknown one', async () => {
       const full = subject('full', { failures: 3, lockedUntil: AT + 1, disabledAt: AT + 2 })
       await write(async (tx) => {
         await tx.insertTenant(tenant('a'))
@@ -39,12 +39,12 @@ overStores((stores) => {
         reference: reference('ada'),
       })
       expect(await read().subject(bytes('nobody'))).toBeUndefined()
-      expect(await read().subjectAlone(bytes('full'))).toEqual(full)
-      expect(await read().subjectAlone(bytes('ada'))).toEqual(subject('ada'))
-      expect(await read().subjectAlone(bytes('nobody'))).toBeUndefined()
+      expect(await read().subjectWithoutReference(bytes('full'))).toEqual(full)
+      expect(await read().subjectWithoutReference(bytes('ada'))).toEqual(subject('ada'))
+      expect(await read().subjectWithoutReference(bytes('nobody'))).toBeUndefined()
     })
 
-    it('in the sandbox is counted up to a limit, and found when unused for long', async () => {
+    it('is counted up to a limit in the sandbox, and listed when unused for long', async () => {
       await write(async (tx) => {
         for (const name of ['a', 'b']) await tx.insertTenant(tenant(name))
         for (const [at, name] of ['ada', 'bob', 'eve'].entries()) {
@@ -65,7 +65,7 @@ overStores((stores) => {
       expect(await read().unusedSandboxUsers(AT + 9, 10)).toEqual([bytes('eve'), bytes('ada')])
     })
 
-    it('shares its lookup with nobody, and belongs to a tenant', async () => {
+    it('has a unique blind index, and cannot exist without its tenant', async () => {
       await write(async (tx) => {
         await tx.insertTenant(tenant('a'))
         await tx.insertSubject(subject('ada'))
@@ -76,7 +76,7 @@ overStores((stores) => {
       expect(await read().blindIndexesOf('ten_a', 10)).toEqual([bytes('ada')])
     })
 
-    it('has one reference, which the next replaces', async () => {
+    it('has one reference, which the next one replaces', async () => {
       await write(async (tx) => {
         await tx.insertTenant(tenant('a'))
         await tx.insertSubject(subject('ada'))
@@ -89,7 +89,7 @@ overStores((stores) => {
       await expect(write((tx) => tx.putReference(reference('nobody')))).rejects.toThrow()
     })
 
-    it('has its lockout set, and nothing else', async () => {
+    it('has its lockout changed without other fields', async () => {
       const lockout = { failures: 4, lockedUntil: AT + 1, disabledAt: AT + 2 }
       await write(async (tx) => {
         await tx.insertTenant(tenant('a'))
@@ -117,7 +117,7 @@ overStores((stores) => {
       expect(await read().referencesOf('ten_nobody')).toEqual({ production: 0, sandbox: 0 })
     })
 
-    it('is one of as many as are asked for', async () => {
+    it('is listed among as many blind indexes as are asked for', async () => {
       await write(async (tx) => {
         for (const name of ['a', 'b']) await tx.insertTenant(tenant(name))
         for (const name of ['ada', 'eve', 'sam']) await tx.insertSubject(subject(name))
@@ -130,7 +130,7 @@ overStores((stores) => {
   })
 
   describe('captures', () => {
-    it('are listed newest first, after a time (exclusive), and only as many as are asked for', async () => {
+    it('are listed newest first, after a time (exclusive), up to a limit', async () => {
       await write(async (tx) => {
         await tx.insertTenant(tenant('a'))
         for (const name of ['ada', 'eve']) await tx.insertSubject(subject(name))
@@ -152,7 +152,7 @@ overStores((stores) => {
       ])
     })
 
-    it('of which the digest alone is kept are told by it, and not listed', async () => {
+    it('are recognized by their digest when only the digest is kept, and are then not listed', async () => {
       await write(async (tx) => {
         await tx.insertTenant(tenant('a'))
         await tx.insertSubject(subject('ada'))
@@ -169,7 +169,7 @@ overStores((stores) => {
       expect(await newestCaptures(read(), 'sub_ada', 0, 10)).toEqual([capture('whole', { seenAt: AT + 1 })])
     })
 
-    it('that come after a history was read are those after its last place, in order, whatever their time', async () => {
+    it('are listed after the last position of a history, in order, at any time', async () => {
       await write(async (tx) => {
         await tx.insertTenant(tenant('a'))
         for (const name of ['ada', 'eve']) await tx.insertSubject(subject(name))
@@ -194,7 +194,7 @@ overStores((stores) => {
       expect(await read().capturesAfter('sub_ada', 0)).toEqual([capture('before'), ...later])
     })
 
-    it('may be of one digest twice, and belong to a user', async () => {
+    it('may have the same digest twice, and cannot exist without their user', async () => {
       await write(async (tx) => {
         await tx.insertTenant(tenant('a'))
         await tx.insertSubject(subject('ada'))
@@ -208,7 +208,7 @@ overStores((stores) => {
   })
 
   describe('a challenge', () => {
-    it('comes back as it was written, and can be used once', async () => {
+    it('is returned as it was written, and can be used once', async () => {
       await write(async (tx) => {
         await tx.insertTenant(tenant('a'))
         await tx.insertChallenge(challenge('cha'))
@@ -222,7 +222,7 @@ overStores((stores) => {
       expect(await read().challenge('unknown')).toBeUndefined()
     })
 
-    it('is used by one of many who try at once, over two openings too', async () => {
+    it('is used by one of many that try at once, even over two connections', async () => {
       await write(async (tx) => {
         await tx.insertTenant(tenant('a'))
         await tx.insertChallenge(challenge('cha'))
@@ -238,7 +238,7 @@ overStores((stores) => {
   })
 
   describe('a kept response', () => {
-    it('comes back until it expires (exclusive), and then makes room for another', async () => {
+    it('is returned until it expires (exclusive), and can then be replaced', async () => {
       const kept = keptResponse('s', { blindIndex: null, subjectId: null })
       await write((tx) => tx.insertIdempotencyRecord(kept))
       expect(await read().idempotencyRecord(bytes('s'), AT + 9)).toEqual(kept)
@@ -254,7 +254,7 @@ overStores((stores) => {
       expect(await read().idempotencyRecord(bytes('s'), AT + 10)).toEqual(again(AT + 10))
     })
 
-    it('is one a scope, of many who write at once, over two openings too; with all else that the others did', async () => {
+    it('is unique in its scope when many write at once, and rolls back everything else that the losers wrote', async () => {
       await write((tx) => tx.insertTenant(tenant('a')))
       const both = [stores.store, await stores.open()]
       const results = await Promise.allSettled(
@@ -273,7 +273,7 @@ overStores((stores) => {
   })
 
   describe('erasure', () => {
-    it('takes key, reference, captures and kept responses, counts them, and leaves others alone', async () => {
+    it('deletes and counts key, reference, captures and kept responses, and leaves other users as they are', async () => {
       await write(async (tx) => {
         await tx.insertTenant(tenant('a'))
         for (const name of ['ada', 'grace']) await insertUser(tx, name)
@@ -295,7 +295,7 @@ overStores((stores) => {
       expect(await erase()).toEqual({ references: 0, captures: 0, idempotencyRecords: 0 })
     })
 
-    it('takes the kept responses of a user who is not there', async () => {
+    it('deletes the kept responses of a user who is not enrolled', async () => {
       await write((tx) => tx.insertIdempotencyRecord(keptResponse('s', { subjectId: null })))
       expect(await write((tx) => tx.eraseSubject(bytes('ada')))).toEqual({
         references: 0,
@@ -304,7 +304,7 @@ overStores((stores) => {
       })
     })
 
-    it('takes what webhooks had to tell, and leaves that there was something', async () => {
+    it('deletes the bodies of webhooks about the user, and keeps the deliveries', async () => {
       const blindIndex = bytes('ada')
       await write(async (tx) => {
         await tx.insertTenant(tenant('a'))
@@ -326,7 +326,7 @@ overStores((stores) => {
       )
     })
 
-    it('leaves a receipt until it expires (exclusive), which the next replaces', async () => {
+    it('leaves a receipt until it expires (exclusive), which the next one replaces', async () => {
       await write((tx) => tx.putErasure(erasure('ada')))
       expect(await read().erasure(bytes('ada'), AT + 9)).toEqual(erasure('ada'))
       expect(await read().erasure(bytes('ada'), AT + 10)).toBeUndefined()
@@ -336,7 +336,7 @@ overStores((stores) => {
       expect(await read().erasure(bytes('ada'), AT)).toEqual(next)
     })
 
-    it('lets the same user begin anew', async () => {
+    it('lets the same user enroll again', async () => {
       await write(async (tx) => {
         await tx.insertTenant(tenant('a'))
         await insertUser(tx, 'ada')

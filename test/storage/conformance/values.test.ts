@@ -1,4 +1,4 @@
-/** That what is written comes back from every store as it was: bytes, texts, times and nulls. */
+/** Tests that every store returns values as they were written: bytes, texts, times and nulls. */
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import {
@@ -32,7 +32,7 @@ overStores((stores) => {
   const read = () => stores.store.read
   const write: typeof stores.store.transaction = (work) => stores.store.transaction(work)
 
-  it('bytes are bytes, zeros and none at all among them', async () => {
+  it('returns the bytes that were written, zeros and empty values included', async () => {
     const every = Buffer.from(Array.from({ length: 256 }, (_, i) => i))
     const values = [Buffer.alloc(0), Buffer.alloc(1), Buffer.alloc(33), every, Buffer.alloc(2 ** 20, 0xc3)]
     await write((tx) => tx.insertTenant(tenant('a')))
@@ -50,7 +50,7 @@ overStores((stores) => {
     }
   })
 
-  it('bytes that begin alike are told apart', async () => {
+  it('distinguishes bytes with the same beginning', async () => {
     const blindIndexes = ['', '00', '0000', '61', '6100', '610000', '61ff'].map((hex) =>
       Buffer.from(hex, 'hex'),
     )
@@ -63,7 +63,7 @@ overStores((stores) => {
       expect((await read().subject(blindIndex))?.subject.id).toBe(`sub_${i}`)
   })
 
-  it.each(Object.entries(TEXTS))('a text comes back as it was: %s', async (_, text) => {
+  it.each(Object.entries(TEXTS))('returns a text as it was written: %s', async (_, text) => {
     await write(async (tx) => {
       await tx.insertTenant(tenant('a', { name: text.slice(0, 500) }))
       await tx.putPerson(operator('anna', { passwordHash: text }))
@@ -74,7 +74,7 @@ overStores((stores) => {
     expect((await read().auditHead('ten_a'))?.entry).toBe(text)
   })
 
-  it('texts that look alike are told apart', async () => {
+  it('distinguishes texts that look alike', async () => {
     const names = ['\u00e9', 'e\u0301', 'E\u0301', 'a', 'A', ' a', 'a ', '']
     await write(async (tx) => {
       for (const [i, name] of names.entries()) await tx.insertTenant(tenant(name, { id: `ten_${i}` }))
@@ -82,7 +82,7 @@ overStores((stores) => {
     for (const [i, name] of names.entries()) expect((await read().tenantByName(name))?.id).toBe(`ten_${i}`)
   })
 
-  it('times and counts are numbers to the last digit, as far as JavaScript counts', async () => {
+  it('returns times and counts exactly, up to the largest safe integer', async () => {
     const times = [0, 1, 2 ** 31 - 1, 2 ** 31, 2 ** 32, AT, Number.MAX_SAFE_INTEGER]
     await write((tx) => tx.insertTenant(tenant('a')))
     for (const at of times) {
@@ -95,7 +95,7 @@ overStores((stores) => {
     expect((await read().subject(locked.blindIndex))?.subject).toEqual(locked)
   })
 
-  it('rates are the same floating-point numbers', async () => {
+  it('returns rates as the same floating-point numbers', async () => {
     const rates = [0.1, 1e-7, 1 / 3, 123_456.789, Number.MIN_VALUE, Number.MAX_VALUE, 1]
     for (const [i, rate] of rates.entries()) {
       const one = tenant(`${i}`, { ratePerSecond: rate, fmr: rate })
@@ -104,7 +104,7 @@ overStores((stores) => {
     }
   })
 
-  it('any record comes back as it was', async () => {
+  it('returns any record as it was written', async () => {
     let count = 0
     await write(async (tx) => {
       await tx.insertTenant(tenant('a'))

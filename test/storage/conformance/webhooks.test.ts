@@ -1,4 +1,4 @@
-/** What every store does with webhooks: endpoints, and the outbox of deliveries. */
+/** Tests of webhooks in every store: endpoints, and the outbox of deliveries. */
 import { describe, expect, it } from 'vitest'
 import type { WebhookDeliveryRecord } from '../../../src/storage/records.js'
 import { AT, bytes, DELIVERED, delivery, endpoint, tenant } from '../../support/records.js'
@@ -8,7 +8,7 @@ overStores((stores) => {
   const read = () => stores.store.read
   const write: typeof stores.store.transaction = (work) => stores.store.transaction(work)
   const ids = (found: Array<{ id: string }>) => found.map(({ id }) => id)
-  /** Two tenants with an endpoint each, and of the first these deliveries. */
+  /** Inserts two tenants with an endpoint each, and these deliveries for the first. */
   const fill = (...deliveries: WebhookDeliveryRecord[]) =>
     write(async (tx) => {
       for (const name of ['a', 'b']) {
@@ -39,7 +39,7 @@ overStores((stores) => {
       ).rejects.toThrow()
     })
 
-    it('count what found the queue full, whoever counts at once', async () => {
+    it('count events dropped because the queue was full, even when many count at once', async () => {
       await fill()
       await Promise.all(Array.from({ length: 16 }, () => write((tx) => tx.countDroppedWebhook('end_a'))))
       expect((await read().webhookEndpoint('end_a'))?.dropped).toBe(16)
@@ -56,7 +56,7 @@ overStores((stores) => {
   })
 
   describe('deliveries', () => {
-    it('come back as they were written, and belong to an endpoint', async () => {
+    it('are returned as they were written, and cannot exist without their endpoint', async () => {
       const full = delivery('full', 'end_a', {
         ...DELIVERED,
         blindIndex: bytes('ada'),
@@ -71,7 +71,7 @@ overStores((stores) => {
       await expect(write((tx) => tx.insertWebhookDelivery(delivery('x', 'end_nobody')))).rejects.toThrow()
     })
 
-    it('are pending with a next attempt, and with none otherwise', async () => {
+    it('have a next attempt if and only if they are pending', async () => {
       await fill()
       const insert = (changes: Partial<WebhookDeliveryRecord>) =>
         write((tx) => tx.insertWebhookDelivery(delivery('x', 'end_a', changes)))
@@ -80,7 +80,7 @@ overStores((stores) => {
       expect(await read().webhookDelivery('x')).toBeUndefined()
     })
 
-    it('are listed newest first, page by page without a gap or a double, of one status where it is named', async () => {
+    it('are listed newest first, page by page without gaps or repetitions, optionally of one status', async () => {
       const all = [1, 2, 2, 2, 3, 5].map((at, i) =>
         delivery(`d${i}`, 'end_a', { createdAt: AT + at, ...(i % 2 ? DELIVERED : {}) }),
       )
@@ -107,13 +107,13 @@ overStores((stores) => {
       ).toEqual(['d2', 'd0'])
     })
 
-    it('that wait are counted by endpoint', async () => {
+    it('are counted by endpoint while they wait', async () => {
       await fill(delivery('one', 'end_a'), delivery('two', 'end_a'), delivery('told', 'end_a', DELIVERED))
       expect(await read().pendingWebhooks('end_a')).toBe(2)
       expect(await read().pendingWebhooks('end_b')).toBe(0)
     })
 
-    it('make progress', async () => {
+    it('store their progress', async () => {
       await fill(delivery('one', 'end_a'), delivery('two', 'end_a'))
       const failed = { status: 'failed', attempts: 9, nextAttemptAt: null } as const
       const progress = { ...failed, lastOutcome: 'timeout', finishedAt: AT + 5 }
@@ -122,7 +122,7 @@ overStores((stores) => {
       expect(await read().webhookDelivery('two')).toEqual(delivery('two', 'end_a'))
     })
 
-    it('that another sender was at are due again as when they were new, and no others', async () => {
+    it('are due again when another sender had taken them, and no others are', async () => {
       const later = { nextAttemptAt: AT + 500, attempts: 1 }
       await fill(
         delivery('mine', 'end_a', { ...later, takenBy: 'me' }),
@@ -140,7 +140,7 @@ overStores((stores) => {
       ])
     })
 
-    it('are at nobody once they make progress, unless somebody is named', async () => {
+    it('are released by progress, unless it names a sender', async () => {
       await fill(delivery('one', 'end_a', { takenBy: 'me' }))
       const waiting = {
         status: 'pending',
@@ -154,7 +154,7 @@ overStores((stores) => {
       expect((await read().webhookDelivery('one'))?.takenBy).toBeNull()
     })
 
-    it('forget their body', async () => {
+    it('lose their body on request', async () => {
       await fill(delivery('one', 'end_a', DELIVERED))
       await write((tx) => tx.forgetWebhookBody('one'))
       expect(await read().webhookDelivery('one')).toEqual(
@@ -162,7 +162,7 @@ overStores((stores) => {
       )
     })
 
-    it('that wait are kept for longer, and none for shorter', async () => {
+    it('are kept longer while they wait, and never shorter', async () => {
       await fill(
         delivery('short', 'end_a', { expiresAt: AT + 10 }),
         delivery('long', 'end_a', { expiresAt: AT + 100 }),
@@ -178,7 +178,7 @@ overStores((stores) => {
   })
 
   describe('due deliveries', () => {
-    it('are the one of each endpoint that has waited longest, those due longest first', async () => {
+    it('are the longest waiting one of each endpoint, the longest due first', async () => {
       await fill(
         delivery('a later', 'end_a', { nextAttemptAt: AT + 3 }),
         delivery('a first', 'end_a', { nextAttemptAt: AT + 2 }),
@@ -192,7 +192,7 @@ overStores((stores) => {
       expect(await due(AT + 3, 1)).toEqual(['b first'])
     })
 
-    it('are none of a suspended tenant, until it is resumed', async () => {
+    it('include none of a suspended tenant until it is resumed', async () => {
       await fill(delivery('one', 'end_a'), delivery('two', 'end_b', { tenantId: 'ten_b' }))
       await write((tx) => tx.setSuspended('ten_a', AT))
       expect(ids(await read().dueWebhooks(AT, 10))).toEqual(['two'])

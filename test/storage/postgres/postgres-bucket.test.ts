@@ -1,4 +1,7 @@
-/** The token buckets that services share through PostgreSQL: never more than a burst at once, never less for a clock set back. */
+/**
+ * Tests of the token buckets that services share through PostgreSQL: never more than a burst at once, and no less after a clock was set
+ * back.
+ */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { parsePostgresUrl } from '../../../src/config/postgres-url.js'
 import { PostgresCoordinator } from '../../../src/storage/postgres/postgres-coordinator.js'
@@ -29,8 +32,8 @@ overPostgres(() => {
   const shift = (interval: string) => database.query(`UPDATE bucket SET at = at + interval '${interval}'`)
   const lease = () => coordinator.leaseTokens('holder', BUCKET, MOST)
 
-  describe('a bucket', () => {
-    it('gives its burst at first, and no more than that after any rest', async () => {
+  describe('a shared token bucket', () => {
+    it('grants its burst at first, and never more after any pause', async () => {
       expect((await lease()).granted).toBe(BUCKET.burst)
       await shift('-1 hour')
       const { granted, left } = await lease()
@@ -45,7 +48,7 @@ overPostgres(() => {
       expect(granted).toBeLessThanOrEqual(BUCKET.burst)
     })
 
-    it('loses nothing where its last time lies in the future', async () => {
+    it('loses no tokens when its last time lies in the future', async () => {
       await coordinator.leaseTokens('holder', BUCKET, 4)
       await shift('1 hour')
       expect((await lease()).granted).toBe(BUCKET.burst - 4)

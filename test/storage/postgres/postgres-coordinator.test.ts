@@ -14,7 +14,7 @@ const PAYLOAD = Buffer.from('payload')
 overPostgres(() => {
   let database: TestDatabase
   const coordinators: PostgresCoordinator[] = []
-  /** As a service of its own has it. */
+  /** Makes a coordinator as a service has it. */
   const coordinator = async () => {
     const target = parsePostgresUrl(database.url)
     const made = new PostgresCoordinator({ target, hosts: new Hosts(target.hosts), passwordFile: undefined })
@@ -35,7 +35,7 @@ overPostgres(() => {
 
   const held = async () => (await database.query('SELECT node FROM claim')).map(({ node }) => node)
 
-  it('a lease is renewed without looking through the lanes, of which there are many versions beside a dump', async () => {
+  it('renews a lease without scanning the table of lock partitions, which has many dead rows during a dump', async () => {
     const reads = async () =>
       (
         await database.query(
@@ -47,7 +47,7 @@ overPostgres(() => {
         `SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()
          AND backend_type = 'client backend'`,
       )
-    // Of what they read, they tell last.
+    // The names of other services are the last rows that they read.
     await expect.poll(others).toEqual([])
     const before = await reads()
     await coordinator()
@@ -56,7 +56,7 @@ overPostgres(() => {
   })
 
   describe('a claim', () => {
-    it('is held by one service at a time, whichever asks, and tells the others for which payload', async () => {
+    it('is held by one service at a time, and reports to others for which payload', async () => {
       const services = await Promise.all([coordinator(), coordinator(), coordinator()])
       const asked = Array.from({ length: 30 }, (_, i) => services[i % 3]!.claim(SCOPE, PAYLOAD))
       const claims = await Promise.all(asked)
@@ -65,7 +65,7 @@ overPostgres(() => {
         if ('heldFor' in claim) expect(Buffer.compare(claim.heldFor, PAYLOAD)).toBe(0)
     })
 
-    it('is free again once it is given back', async () => {
+    it('is free again once it is released', async () => {
       const [one, other] = await Promise.all([coordinator(), coordinator()])
       const claim = await one.claim(SCOPE, PAYLOAD)
       if ('release' in claim) claim.release()
@@ -73,7 +73,7 @@ overPostgres(() => {
       expect(await other.claim(SCOPE, PAYLOAD)).toHaveProperty('release')
     })
 
-    it('is kept while its service lives, and taken over once its lease has ended without a word', async () => {
+    it('is kept while its service lives, and can be taken once the lease of a killed service has ended', async () => {
       const [living, other] = await Promise.all([coordinator(), coordinator()])
       await living.claim(SCOPE, PAYLOAD)
       await database.query("INSERT INTO node VALUES ('killed', clock_timestamp() + interval '1 s')")
@@ -86,18 +86,18 @@ overPostgres(() => {
       expect(await other.claim(SCOPE, PAYLOAD)).toHaveProperty('heldFor')
     })
 
-    it('that the database has given and its service does not know of is free with the next beat', async () => {
+    it('is released by the next heartbeat when the database has granted it and its service does not know', async () => {
       const [living, other] = await Promise.all([coordinator(), coordinator()])
       await living.claim(SCOPE, PAYLOAD)
       const [id] = await held()
-      // As after a statement whose answer was lost.
+      // The state after a statement whose answer was lost.
       const lost = Buffer.from('lost')
       await database.query("INSERT INTO claim VALUES ($1, $2, $3, 'of nobody')", [lost, PAYLOAD, id])
       await expect.poll(() => other.claim(lost, PAYLOAD)).toHaveProperty('release')
       expect(await other.claim(SCOPE, PAYLOAD)).toHaveProperty('heldFor')
     })
 
-    it('says when it is free if its service has died', async () => {
+    it('reports when it becomes free if its service has died', async () => {
       const other = await coordinator()
       await database.query("INSERT INTO node VALUES ('busy', clock_timestamp() + interval '1 h')")
       await database.query("INSERT INTO claim VALUES ($1, $2, 'busy', 'token')", [SCOPE, PAYLOAD])
@@ -108,7 +108,7 @@ overPostgres(() => {
       expect(leaseSeconds).toBeLessThanOrEqual(3600)
     })
 
-    it('of a service that stops is free at once', async () => {
+    it('is free at once when its service stops', async () => {
       const [one, other] = await Promise.all([coordinator(), coordinator()])
       await one.claim(SCOPE, PAYLOAD)
       coordinators.splice(coordinators.indexOf(one), 1)
@@ -116,7 +116,7 @@ overPostgres(() => {
       expect(await other.claim(SCOPE, PAYLOAD)).toHaveProperty('release')
     })
 
-    it('is not to be had while the database has not heard of the service for too long', async () => {
+    it('is refused to a service that could not renew its lease for too long', async () => {
       const one = await coordinator()
       await database.query('ALTER TABLE node RENAME TO node_away')
       try {
@@ -131,11 +131,11 @@ overPostgres(() => {
     })
   })
 
-  describe('a rate limit over three services', () => {
-    it('admits no more than the contract together, and all of it', async () => {
+  describe('a rate limit shared by three services', () => {
+    it('admits as many requests as the contract allows, and no more', async () => {
       const services = await Promise.all([coordinator(), coordinator(), coordinator()])
       const limiters = services.map((one) => new SharedRateLimiter(one, systemClock))
-      // So slow that nothing of note fills up meanwhile.
+      // So slow that the bucket does not fill during the test.
       const contract = { ratePerSecond: 0.001, burst: 50 }
       const asked = Array.from({ length: 200 }, (_, i) => limiters[i % 3]!.take('tenant', contract))
       const decisions = await Promise.all(asked)
@@ -145,10 +145,10 @@ overPostgres(() => {
       expect(refused.retryAfterSeconds).toBeGreaterThan(900)
     })
 
-    it('leaves at most a lot a service idle', async () => {
+    it('leaves at most one batch of tokens unused in each service', async () => {
       const services = await Promise.all([coordinator(), coordinator(), coordinator()])
       const limiters = services.map((one) => new SharedRateLimiter(one, systemClock))
-      // A lot is five.
+      // A batch has five tokens.
       const contract = { ratePerSecond: 100, burst: 50 }
       const slow = { ...contract, ratePerSecond: 100 }
       for (const limiter of limiters)
@@ -159,7 +159,7 @@ overPostgres(() => {
       expect(tokens).toBeGreaterThanOrEqual(50 - 3 * 5)
     })
 
-    it('has less by what one service was charged: all services together admit so many fewer', async () => {
+    it('admits fewer requests on all services when one service was charged', async () => {
       const services = await Promise.all([coordinator(), coordinator()])
       const limiters = services.map((one) => new SharedRateLimiter(one, systemClock))
       const contract = { ratePerSecond: 0.001, burst: 50 }

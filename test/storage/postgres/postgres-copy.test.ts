@@ -1,4 +1,4 @@
-/** `countersign migrate-store`: whole databases moved from SQLite to PostgreSQL and back, with services before and after. */
+/** Tests of `countersign migrate-store`: databases copied from SQLite to PostgreSQL and back, with services before and after. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
@@ -31,7 +31,7 @@ import { OPERATOR_HASH } from '../../support/operator.js'
 import { createDatabase, overPostgres, type TestDatabase } from '../../support/postgres.js'
 import { insertUser, tenant } from '../../support/records.js'
 
-/** Services that start on a busy machine. */
+/** Time limit for tests that start services, on a busy machine. */
 const LIMIT_MS = 240_000
 
 overPostgres(() => {
@@ -54,7 +54,7 @@ overPostgres(() => {
 
   const sqlite = (file: string) => `sqlite:${file}`
   const newFile = () => place.path(`other-${++number}.db`)
-  /** Of the source, to be changed. */
+  /** A copy of the source that a test may change. */
   const copyOfSource = () => {
     const file = newFile()
     copyFileSync(source, file)
@@ -73,11 +73,11 @@ overPostgres(() => {
     expect({ code: code === 0, stdout }).toEqual({ code: false, stdout: '' })
     return JSON.parse(stderr).error as { code: string; message: string }
   }
-  /** What a service, or any other command, says to a database. */
+  /** Output of a command on a database. */
   const served = (url: string) => place.run(['tenant', 'list', '--json'], { COUNTERSIGN_DATABASE: url })
 
   it(
-    'every row of SQLite is in PostgreSQL afterwards, and is served there by the same keys; SQLite stays as it was',
+    'copies every row of SQLite to PostgreSQL, where the same keys open it, and leaves SQLite as it was',
     async () => {
       const before = filesBeside(source)
       const json = await moved(sqlite(source), database.url)
@@ -105,7 +105,7 @@ overPostgres(() => {
   )
 
   it(
-    'back in SQLite is all that was there, and the password of the operator as it was last',
+    'copies everything back to SQLite, with the current password of the operator',
     async () => {
       const passwordFile = place.path('operator.password')
       writeFileSync(passwordFile, `${OPERATOR_HASH}\n`)
@@ -136,7 +136,7 @@ overPostgres(() => {
       mkdirSync(folder)
       const env = { COUNTERSIGN_DATABASE: database.url, COUNTERSIGN_EPOCH_KEYS: folder }
       await moved(sqlite(source), database.url)
-      // Whose data key is none.
+      // A user whose data key is not a valid one.
       await database.query("DELETE FROM subject WHERE id = 'sub_eve'")
       for (let i = 0; i < 2; i++)
         expect((await place.run(['keys', 'rotate-epoch', '--json'], env)).code).toBe(0)
@@ -152,7 +152,7 @@ overPostgres(() => {
     LIMIT_MS,
   )
 
-  it('what a service that was killed has only in its log is copied too, and both files stay as they were', async () => {
+  it('copies the write-ahead log of a killed service too, and leaves both files as they were', async () => {
     const file = copyOfSource()
     const killed = newFile()
     const store = SqliteStore.open(file)
@@ -166,7 +166,7 @@ overPostgres(() => {
     expect(before).toHaveProperty('-wal')
   })
 
-  it('what is seen after a move is numbered behind what was seen before', async () => {
+  it('numbers captures after a move behind those before it', async () => {
     await moved(sqlite(source), database.url)
     const store = await openPostgresStore(database.url)
     await store.transaction((tx) => insertUser(tx, 'mary'))
@@ -185,7 +185,7 @@ overPostgres(() => {
     expect(await dumpPostgres(database)).toEqual(held)
   })
 
-  it('people are told what was copied, which chains are whole, and what to do now', async () => {
+  it('prints what was copied, which audit chains are intact, and what to do next', async () => {
     const { code, stdout, stderr } = await place.run([
       ...['migrate-store', '--from', sqlite(source), '--to', database.url],
     ])
@@ -196,7 +196,7 @@ overPostgres(() => {
     expect(stdout).toContain(`Set COUNTERSIGN_DATABASE=${shown(database)} with the same master key`)
   })
 
-  it('every table of both schemas is copied, or known to be PostgreSQL’s own', async () => {
+  it('knows every table of both schemas as copied or as PostgreSQL’s own', async () => {
     const store = await openPostgresStore(database.url)
     await store.close()
     const tables = await database.query(`SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public'`)
@@ -205,7 +205,7 @@ overPostgres(() => {
     expect(Object.keys(dumpSqlite(source))).toEqual([...copied].sort())
   })
 
-  it('a log that was tampered with is copied as it is, and told', async () => {
+  it('copies an audit log that was tampered with as it is, and reports it', async () => {
     const file = copyOfSource()
     const tampered = new Database(file)
     tampered.exec("DROP TRIGGER audit_no_update; UPDATE audit SET entry = '{}' WHERE sequence = 3")
@@ -216,14 +216,14 @@ overPostgres(() => {
     expect((await served(database.url)).code).toBe(0)
   })
 
-  describe('interrupted', () => {
+  describe('a copy that is interrupted', () => {
     let long: string
     beforeAll(async () => {
       long = copyOfSource()
       await lengthenLog(place, long)
     }, LIMIT_MS)
 
-    /** The command as a process, to be killed. */
+    /** Starts the command as a process that can be killed. */
     const begin = (from: string, to: string) => {
       const child = spawn(
         process.execPath,
@@ -252,14 +252,14 @@ overPostgres(() => {
     }
 
     it(
-      'leaves PostgreSQL as it was when it is killed, wherever that is, and copies everything the next time',
+      'leaves PostgreSQL as it was when it is killed at any point, and copies everything the next time',
       async () => {
         const tables = () => database.query(`SELECT tablename FROM pg_tables WHERE schemaname = 'public'`)
         const isWaiting = () =>
           database.query(
             `SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
           )
-        // An index on a table that a reader has locked cannot be added: a copy that reaches the table stops there until it is killed.
+        // A reader locks the table against writers, so that a copy waits there until it is killed.
         for (const table of ['keyring', 'audit']) {
           const reader = new pg.Client(database.url)
           await reader.connect()
@@ -273,7 +273,8 @@ overPostgres(() => {
           for (const rows of Object.values(await dumpPostgres(database))) expect(rows).toEqual([])
           await database.query('DROP SCHEMA public CASCADE; CREATE SCHEMA public')
         }
-        // Without a schema it leaves none: a kill while the copy is compared or its last statement runs is like any other before the commit.
+        // A copy into an empty database leaves no schema either. A kill during the comparison or the last statement is also one before the
+        // commit.
         const child = begin(sqlite(long), database.url)
         const copies = () =>
           database.query(
@@ -303,9 +304,9 @@ overPostgres(() => {
       async () => {
         await moved(sqlite(long), database.url)
         const target = newFile()
-        // What is not committed yet lies in the write-ahead log.
+        // Uncommitted changes are in the write-ahead log.
         const logBytes = () => statSync(`${target}-wal`, { throwIfNoEntry: false })?.size ?? 0
-        // On a fast machine one may come to its end first.
+        // On a fast machine the copy may finish before it is killed.
         for (let isKilled = false; !isKilled; ) {
           for (const suffix of ['', '-wal', '-shm', '-serving']) rmSync(target + suffix, { force: true })
           const child = begin(database.url, sqlite(target))
@@ -327,7 +328,7 @@ overPostgres(() => {
     it('leaves the target as it was when it fails, and makes no file', async () => {
       const before = await database.query(`SELECT tablename FROM pg_tables WHERE schemaname = 'public'`)
       const odd = copyOfSource()
-      // PostgreSQL keeps no NUL in a text.
+      // PostgreSQL refuses NUL in a text.
       changeSqlite(odd, "UPDATE tenant SET name = 'a' || char(0) || 'b' WHERE id = 'ten_a'")
       await refusal(sqlite(odd), database.url)
       expect(await database.query(`SELECT tablename FROM pg_tables WHERE schemaname = 'public'`)).toEqual(
@@ -343,9 +344,9 @@ overPostgres(() => {
     })
   })
 
-  describe('is refused', () => {
+  describe('a copy is refused', () => {
     it(
-      'while a service serves from the source',
+      '(source_in_use) while a service serves from the source',
       async () => {
         const file = copyOfSource()
         await moved(sqlite(source), database.url)
@@ -363,7 +364,7 @@ overPostgres(() => {
     )
 
     it(
-      'while a service serves from the target, or has only begun to',
+      '(target_in_use) while a service serves from the target, or has only begun to',
       async () => {
         const file = copyOfSource()
         const server = await place.serve([], { COUNTERSIGN_DATABASE: sqlite(file) })
@@ -380,7 +381,7 @@ overPostgres(() => {
       LIMIT_MS,
     )
 
-    it('where the target holds data of its own, which stay as they are', async () => {
+    it('(target_not_empty) when the target has data, which stay as they are', async () => {
       const other = copyOfSource()
       changeSqlite(other, "UPDATE tenant SET name = 'somebody' WHERE id = 'ten_a'")
       await moved(sqlite(other), database.url)
@@ -395,14 +396,14 @@ overPostgres(() => {
       expect(dumpSqlite(source)).toEqual(before)
     })
 
-    it('while another migrate-store fills the target', async () => {
+    it('(target_in_use) during another migrate-store to the same target', async () => {
       const target = await openPostgresTarget(database.url, {})
       expect((await refusal(sqlite(source), database.url)).code).toBe('target_in_use')
       await target.close()
       await moved(sqlite(source), database.url)
     })
 
-    it('where source or target have another schema', async () => {
+    it('(source_outdated, target_outdated) when source or target has another schema version', async () => {
       const old = copyOfSource()
       changeSqlite(old, 'PRAGMA user_version = 3')
       expect((await refusal(sqlite(old), database.url)).code).toBe('source_outdated')
@@ -412,7 +413,7 @@ overPostgres(() => {
       expect((await refusal(database.url, sqlite(newFile()))).code).toBe('source_outdated')
     })
 
-    it('with another master key, and where there is nothing to copy', async () => {
+    it('(source_missing) for an empty source, or because of another master key', async () => {
       const env = { COUNTERSIGN_MASTER_KEY: Buffer.alloc(32, 7).toString('base64') }
       const wrong = await refusal(sqlite(source), database.url, env)
       expect(wrong.message).toContain('The master key does not open this database')
@@ -420,7 +421,7 @@ overPostgres(() => {
       expect((await refusal(database.url, sqlite(newFile()))).code).toBe('source_missing')
     })
 
-    it('between two of one kind, and never tells a password', async () => {
+    it('(invalid_option) between two databases of one kind, and never prints a password', async () => {
       for (const [from, to] of [
         [sqlite(source), sqlite(newFile())],
         [database.url, database.url],
@@ -447,7 +448,7 @@ overPostgres(() => {
     expect(code).toBe(0)
   })
 
-  it('what a command writes to SQLite meanwhile is not lost: the copy is not finished', async () => {
+  it('notices when a command writes to SQLite meanwhile, and copies nothing', async () => {
     const file = copyOfSource()
     const opened = await openSqliteSource(file)
     changeSqlite(file, 'UPDATE subject SET failures = 5')
@@ -455,7 +456,7 @@ overPostgres(() => {
     await opened.close()
   })
 
-  it('PostgreSQL is written by nobody while it is copied', async () => {
+  it('keeps everybody from writing to PostgreSQL while it is copied', async () => {
     await moved(sqlite(source), database.url)
     const opened = await openPostgresSource(database.url, {})
     const store = await openPostgresStore(database.url)
@@ -466,7 +467,7 @@ overPostgres(() => {
     await store.close()
   })
 
-  /** A service in front of what was moved: what was enrolled is recognised, what was answered is answered again, the logs are whole. */
+  /** Starts a service on the copied database: enrolled users are recognized, kept responses are replayed, and the audit logs are intact. */
   async function useServed(env: Record<string, string>): Promise<void> {
     const server = await place.serve([], env)
     const sandbox = apiClient(`${server.sandbox}/v1`, populated.sandboxKey)

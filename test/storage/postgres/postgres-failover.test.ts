@@ -1,4 +1,4 @@
-/** A primary and its hot standby, of which one is written at a time: a store finds it, and a service goes on when it changes. */
+/** Tests with a primary and its hot standby: a store finds the primary, and a service continues when it changes. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -14,7 +14,7 @@ import { startService, type TestService } from '../../support/service.js'
 import { startStandby } from '../../support/standby.js'
 
 const LIMIT_MS = 180_000
-/** What has run into the server that is gone is told so; what comes after it is served. */
+/** Requests on a connection to the lost server are refused; later ones are served. */
 const MAX_REFUSED = 3
 
 overPostgres(() => {
@@ -32,7 +32,7 @@ overPostgres(() => {
     }
   }
   const hostOf = ({ url }: PostgresServer) => new URL(url).host
-  /** Of these servers, in this order. */
+  /** URL of these servers in this order. */
   const urlOf = (database: string, ...servers: PostgresServer[]) =>
     `${primary.url.replace(hostOf(primary), servers.map(hostOf).join(','))}/${database}`
   const replicated = () =>
@@ -55,7 +55,7 @@ overPostgres(() => {
     rmSync(folder, { recursive: true, force: true })
   })
 
-  it('a standby is passed over for the primary behind it, and refused where it is alone', async () => {
+  it('skips a standby for the primary behind it, and refuses a database that has only a standby', async () => {
     const store = await openPostgresStore(urlOf('postgres', standby, primary))
     try {
       await store.transaction((tx) => tx.insertTenant(tenant('a')))
@@ -69,7 +69,7 @@ overPostgres(() => {
   })
 
   it(
-    'a service whose primary is gone refuses until the standby is promoted, and then goes on by itself',
+    'a service without a primary refuses requests until the standby is promoted, and then continues without a restart',
     async () => {
       const ada = base64(await face('ada'))
       await ask(primary, 'CREATE DATABASE service')
@@ -93,7 +93,7 @@ overPostgres(() => {
         expect(statuses.at(-1)).toBe(201)
         const verify = (user: string) => sandbox.verify({ user_id: user, image: ada, action: 'x' })
         for (const user of ['before', 'after']) expect((await verify(user)).body.verdict).toBe('approved')
-        // What was refused has not happened.
+        // A request that was refused had no effect.
         expect((await verify('meanwhile')).status).toBe(404)
       } finally {
         await running.stop()

@@ -6,14 +6,14 @@ import { poll } from '../../support/command.js'
 import { createDatabase, overPostgres, type TestDatabase } from '../../support/postgres.js'
 import { tenant } from '../../support/records.js'
 
-/** Enough that some share a lane, and some do not. */
+/** Enough tenants that some share a lock partition and some do not. */
 const NAMES = Array.from({ length: 24 }, (_, i) => `tenant-${i}`)
 const TIMES = 12
 
 let database: TestDatabase
 let nodes: Store[]
 
-/** As one that reads, and decides by that what it writes. */
+/** Reads a value and writes what follows from it. */
 const count = (store: Store, name: string) =>
   store.transaction(
     async (tx) => {
@@ -46,7 +46,7 @@ overPostgres(() => {
   })
   const rates = async () => (await nodes[0]!.read.tenants()).map(({ ratePerSecond }) => ratePerSecond)
 
-  it('what is of a tenant, and what is of all, is done one after the other on all nodes', async () => {
+  it('serializes transactions of one tenant, and global ones, over all nodes', async () => {
     const ofAll = (store: Store) =>
       store.transaction(async (tx) => {
         for (const {
@@ -77,7 +77,7 @@ overPostgres(() => {
     expect(await rates()).toEqual(NAMES.map(() => once + once / 4))
   })
 
-  it('a group goes on without the tenants whose lanes another node has, and what is of all waits for every lane', async () => {
+  it('runs a group without tenants whose lock partition another node has, while a global transaction waits for every partition', async () => {
     const [node, other] = nodes as [Store, Store]
     const holder = new pg.Client(database.url)
     await holder.connect()
@@ -100,7 +100,7 @@ overPostgres(() => {
     expect(await rates()).toEqual([...NAMES, 'late'].map(() => 1))
   })
 
-  it('nodes that want the same tenants all the time lock none of each other out, and let work of all come to its turn', async () => {
+  it('nodes that write the same tenants all the time do not starve each other, nor global transactions', async () => {
     let isOver = false
     let counted = 0
     const countOn = async (node: Store, name: string) => {
@@ -122,7 +122,7 @@ overPostgres(() => {
     expect(await database.query(deadlocks)).toEqual([{ deadlocks: 0 }])
   })
 
-  it('nobody writes who wraps under an epoch that the database knows nothing of, as after a failover', async () => {
+  it('refuses to write under an epoch that the database does not know, as after a failover', async () => {
     const shared = nodes[0]!.shared!
     const { epochs } = shared
     await epochs.announce('key', 1)
@@ -135,10 +135,10 @@ overPostgres(() => {
     await nodes[0]!.assertWritable()
   })
 
-  it('a table of lanes that lacks rows is told of, and nobody waits for them for ever', async () => {
+  it('reports missing lock partitions instead of waiting for them forever', async () => {
     await database.query('DELETE FROM lane WHERE id > 1')
     await expect(Promise.all(NAMES.map((name) => count(nodes[0]!, name)))).rejects.toThrow(
-      'lacks rows of lane',
+      'table "lane" is missing rows',
     )
   })
 })

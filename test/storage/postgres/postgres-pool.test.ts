@@ -10,18 +10,18 @@ const PID = { name: 'pid', text: 'SELECT pg_backend_pid() AS pid' }
 
 overPostgres(() => {
   let database: TestDatabase
-  let silence: DeadConnectionDetector
+  let deadConnections: DeadConnectionDetector
   let pool: PostgresPool
   beforeAll(async () => {
     database = await createDatabase()
     const target = parsePostgresUrl(database.url)
-    silence = new DeadConnectionDetector((query, timeoutMs) => pool.queryApart(query, timeoutMs))
+    deadConnections = new DeadConnectionDetector((query, timeoutMs) => pool.queryApart(query, timeoutMs))
     const access = { target, hosts: new Hosts(target.hosts), passwordFile: undefined }
-    pool = new PostgresPool(access, { size: SIZE, silence })
+    pool = new PostgresPool(access, { size: SIZE, deadConnections })
   })
   afterAll(async () => {
     await pool?.end()
-    silence?.stop()
+    deadConnections?.stop()
     await database?.drop()
   })
   const brief = async (text: string, values?: unknown[]) =>
@@ -42,7 +42,7 @@ overPostgres(() => {
     return rows.map(({ pid }) => pid as number)
   }
 
-  /** What LOCKED waits for. @returns what gives it back */
+  /** Takes the lock that LOCKED waits for. @returns a function that releases it */
   const lock = async () => {
     const client = await pool.acquire()
     await client.query('SELECT pg_advisory_lock(1)')
@@ -52,13 +52,13 @@ overPostgres(() => {
     }
   }
 
-  describe('what is brief', () => {
-    it('shares a connection with all that is asked for at the time', async () => {
+  describe('a quick statement', () => {
+    it('shares a connection with all quick statements of the moment', async () => {
       expect(new Set(await pids(20, true)).size).toBe(1)
       expect(new Set(await pids(20, false)).size).toBe(SIZE)
     })
 
-    it('is answered each with its own, and fails alone', async () => {
+    it('gets its own answer, and fails without the others', async () => {
       const asked = Array.from({ length: 20 }, (_, i) => brief('SELECT 12 / $1::int AS quotient', [i % 4]))
       const answers = await Promise.allSettled(asked)
       for (const [i, answer] of answers.entries())
@@ -66,7 +66,7 @@ overPostgres(() => {
         else expect(answer).toEqual({ status: 'fulfilled', value: { quotient: 12 / (i % 4) } })
     })
 
-    it('does not wait behind what takes long', async () => {
+    it('does not wait behind a statement that takes long', async () => {
       const unlock = await lock()
       const slow = brief(LOCKED)
       let others = 0
@@ -77,7 +77,7 @@ overPostgres(() => {
       await slow
     })
 
-    it('is asked for once more when the connection is lost that many wait on', async () => {
+    it('is sent once more when a shared connection is lost', async () => {
       const unlock = await lock()
       const asked = [brief(LOCKED), ...[1, 2, 3].map((i) => brief(`SELECT ${i} AS i`))]
       let pid = 0
@@ -103,7 +103,7 @@ overPostgres(() => {
     })
   })
 
-  it('a row is the same whenever its statement is asked for, however often it was before', async () => {
+  it('returns the same row however often a statement was sent before', async () => {
     const columns = {
       bytes: [`'\\x00ff5c78'::bytea`, Buffer.from([0, 255, 0x5c, 0x78])],
       noBytes: [`''::bytea`, Buffer.alloc(0)],
@@ -129,7 +129,7 @@ overPostgres(() => {
     }
   })
 
-  it('a statement is asked for anew once its columns were changed', async () => {
+  it('prepares a statement again once its columns were changed', async () => {
     await database.query(`CREATE TABLE changing AS SELECT 1::int AS n`)
     const statement = { name: 'changing', text: 'SELECT n FROM changing', isQuick: true }
     for (let i = 0; i < 2; i++) expect((await pool.query(statement)).rows).toEqual([{ n: 1 }])
@@ -137,7 +137,7 @@ overPostgres(() => {
     expect((await pool.query(statement)).rows).toEqual([{ n: '1' }])
   })
 
-  it('statements that could not be parsed with the first of their name fail as that does', async () => {
+  it('rejects statements that left together when the first of their name cannot be parsed', async () => {
     const target = parsePostgresUrl(database.url)
     const access = { target, hosts: new Hosts(target.hosts), passwordFile: undefined }
     const impatient = new PostgresPool(access, { size: 1, settings: { lock_timeout: '100ms' } })
@@ -153,7 +153,7 @@ overPostgres(() => {
     await impatient.end()
   })
 
-  it('rows larger than what arrives at once are put together', async () => {
+  it('reassembles rows that are larger than one read of the socket', async () => {
     const text = `SELECT n, repeat(n::text, $1::int) AS long FROM generate_series(1, 9) AS n`
     for (let i = 0; i < 3; i++) {
       const { rows } = await pool.query({ name: 'long', text, values: [300_000] })

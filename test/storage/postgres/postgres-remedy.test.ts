@@ -1,4 +1,7 @@
-/** Whoever reads that PostgreSQL cannot be used reads what to do about it: against a real server, by what `serve` and `config check` call. */
+/**
+ * Tests against a real server that the error about an unusable PostgreSQL names a remedy, in the functions that `serve` and `config check`
+ * call.
+ */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -34,41 +37,36 @@ overPostgres(() => {
       'a wrong password in the URL',
       { password: 'hush' },
       undefined,
-      /failed .* that of COUNTERSIGN_DATABASE\. ALTER ROLE/,
+      /failed .* came from COUNTERSIGN_DATABASE\. ALTER ROLE/,
     ],
     ['an empty password file', {}, empty, /asks for a password, and .*empty\.password is empty\.$/],
+    ['a missing password file', {}, absent, /ENOENT.*COUNTERSIGN_DATABASE_PASSWORD_FILE names that file\.$/],
     [
-      'a password file that is not there',
-      {},
-      absent,
-      /ENOENT.*COUNTERSIGN_DATABASE_PASSWORD_FILE names that file\.$/,
-    ],
-    [
-      'no password',
+      'a missing password',
       { password: '' },
       undefined,
       /name a file with it in COUNTERSIGN_DATABASE_PASSWORD_FILE\.$/,
     ],
     [
-      'no such database',
+      'a missing database',
       { pathname: '/absent' },
       undefined,
       /"absent" does not exist\. CREATE DATABASE "absent" OWNER "postgres"/,
     ],
     [
-      'nobody who listens',
+      'a port on which nothing listens',
       { port: '1' },
       undefined,
-      /ECONNREFUSED 127\.0\.0\.1:1\. Is PostgreSQL running there/,
+      /ECONNREFUSED 127\.0\.0\.1:1\. Check that PostgreSQL is running/,
     ],
     [
-      'a host that has no address',
+      'a host without an address',
       { hostname: 'absent.invalid' },
       undefined,
-      /absent\.invalid.* Is the host in COUNTERSIGN_DATABASE spelt right\?$/,
+      /absent\.invalid.* Check the spelling of the host in COUNTERSIGN_DATABASE\.$/,
     ],
   ]
-  it.each(cases)('%s', async (_, change, databasePasswordFile, message) => {
+  it.each(cases)('names a remedy for %s', async (_, change, databasePasswordFile, message) => {
     const url = new URL(made.url)
     Object.assign(url, change)
     url.searchParams.set('sslmode', 'disable')

@@ -1,4 +1,4 @@
-/** How often a call waits for PostgreSQL: each time costs the way there and back, and in a transaction keeps all others waiting. */
+/** Counts how often a call waits for PostgreSQL: each time costs a round trip, and within a transaction also the time of other callers. */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { StoreTransaction } from '../../../src/storage/store.js'
@@ -8,7 +8,10 @@ import { overPostgres } from '../../support/postgres.js'
 import { RoundTripCounter, type Trips } from '../../support/round-trips.js'
 import { startService, type TestService } from '../../support/service.js'
 
-/** One that waits for a new lot of its rate counts more than others; one that shares the lane with what runs beside, less or more. */
+/**
+ * Number of counted calls, of which the median counts: a call that leases rate-limit tokens makes more round trips, one that shares a group
+ * with other work may make more or fewer.
+ */
 const TRIES = 5
 const JOBS = 10
 
@@ -48,16 +51,22 @@ overPostgres(() => {
   }
   const withKey = () => ({ headers: { 'X-Svc-Idempotency-Key': randomUUID() } })
 
-  /** Who calls; the claim of the key and what is kept for it; the user; captures, twice; the lane; reads; writes and commit. */
+  /**
+   * The round trips: authentication; claim and kept response of the idempotency key; the user; captures, twice; the lock; reads; writes
+   * with the commit.
+   */
   it.each([
     ['approved', 'ada'],
     ['rejected', 'joan'],
-  ])('a verify that is %s waits eight times, two of them while the engine computes', async (_, image) => {
-    const verify = () => production.verify({ user_id: user, image: photos[image], action: 'x' }, withKey())
-    expect(await usual(verify, enrolled)).toMatchObject({ inSequence: 8 })
-  })
+  ])(
+    'a verify that is %s makes eight round trips, two of them while the engine computes',
+    async (_, image) => {
+      const verify = () => production.verify({ user_id: user, image: photos[image], action: 'x' }, withKey())
+      expect(await usual(verify, enrolled)).toMatchObject({ inSequence: 8 })
+    },
+  )
 
-  it('a verify that is told from its idempotency key waits three times', async () => {
+  it('a verify that is answered from its idempotency key makes three round trips', async () => {
     await enrolled()
     const key = withKey()
     const once = () => production.verify({ user_id: user, image: photos.ada, action: 'x' }, key)
@@ -65,20 +74,20 @@ overPostgres(() => {
     expect(await usual(once)).toEqual({ inSequence: 3, statements: 4 })
   })
 
-  it('an enrolment waits six times', async () => {
+  it('an enrollment makes six round trips', async () => {
     const enrol = () => production.enroll({ user_id: user, image: photos.ada }, withKey())
     expect(await usual(enrol, anew)).toMatchObject({ inSequence: 6 })
   })
 
-  it('an erasure waits five times', async () => {
+  it('an erasure makes five round trips', async () => {
     expect(await usual(() => production.erase(user), enrolled)).toMatchObject({ inSequence: 5 })
   })
 
-  it('a health report waits twice', async () => {
+  it('a health report makes two round trips', async () => {
     expect(await usual(() => production.health())).toEqual({ inSequence: 2, statements: 2 })
   })
 
-  /** Of one user each, or of who knows what. */
+  /** Runs transactions together. @param concernOf gives the serialization key of each; undefined for none */
   const sharing = (concernOf: (job: number) => string | undefined) => {
     const { store } = running.service.core
     const job = async (tx: StoreTransaction) => {
@@ -96,13 +105,13 @@ overPostgres(() => {
     })
   }
 
-  it('transactions of different users that share a commit wait no longer than one: lane, reads, writes and commit', async () => {
+  it('concurrent transactions of one group make as many round trips as one: lock, reads, and writes with the commit', async () => {
     const { inSequence } = await sharing((i) => `user ${i}`)
-    // Whoever is answered first may have written before the last has read.
+    // The first transaction may have written before the last one has read.
     expect([3, 4]).toContain(inSequence)
   })
 
-  it('others that share a commit wait twice each, and for the lane and the commit', async () => {
+  it('serial transactions of one group make two round trips each, besides those for lock and commit', async () => {
     expect(await sharing(() => undefined)).toMatchObject({ inSequence: 2 * JOBS + 2 })
   })
 })

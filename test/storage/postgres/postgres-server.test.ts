@@ -1,34 +1,30 @@
-/** The PostgreSQL that tests run on: whom it lets in, what it keeps apart, and that nothing of it stays. */
+/** Tests of the PostgreSQL on which tests run: its authentication, its separate databases, and that it leaves nothing behind. */
 import { existsSync } from 'node:fs'
 import pg from 'pg'
 import { expect, it } from 'vitest'
 import { createDatabase, overPostgres } from '../../support/postgres.js'
 import { PostgresServer } from '../../support/postgres-server.js'
 
-/** A server that starts takes a second of a core, for which a busy machine may need long. */
+/** A server start takes a second of a core, for which a busy machine may need long. */
 const PATIENT = { timeout: 120_000 }
 
 overPostgres(() => {
-  it(
-    'gives every test a database of its own, empty and of a version that is supported',
-    PATIENT,
-    async () => {
-      const [one, two] = [await createDatabase(), await createDatabase()]
-      await one.query('CREATE TABLE made (x int)')
-      const tables = "SELECT tablename FROM pg_tables WHERE schemaname = 'public'"
-      expect(await one.query(tables)).toEqual([{ tablename: 'made' }])
-      expect(await two.query(tables)).toEqual([])
-      const [{ server_version_num: version }] = (await one.query('SHOW server_version_num')) as [
-        { server_version_num: string },
-      ]
-      expect(Number(version)).toBeGreaterThanOrEqual(150_000)
-      for (const database of [one, two]) await database.drop()
-      await expect(one.query('SELECT 1')).rejects.toThrow('does not exist')
-    },
-  )
+  it('gives every test an empty database of its own, in a supported version', PATIENT, async () => {
+    const [one, two] = [await createDatabase(), await createDatabase()]
+    await one.query('CREATE TABLE made (x int)')
+    const tables = "SELECT tablename FROM pg_tables WHERE schemaname = 'public'"
+    expect(await one.query(tables)).toEqual([{ tablename: 'made' }])
+    expect(await two.query(tables)).toEqual([])
+    const [{ server_version_num: version }] = (await one.query('SHOW server_version_num')) as [
+      { server_version_num: string },
+    ]
+    expect(Number(version)).toBeGreaterThanOrEqual(150_000)
+    for (const database of [one, two]) await database.drop()
+    await expect(one.query('SELECT 1')).rejects.toThrow('does not exist')
+  })
 
   it(
-    'is started with other settings, by socket too, asks for the password over TCP, and leaves nothing',
+    'starts with other settings, also on a socket, asks for the password over TCP, and leaves nothing behind',
     PATIENT,
     async () => {
       const server = await PostgresServer.start({ max_connections: '7' })

@@ -45,11 +45,11 @@ function tenant(name: string): TenantRecord {
     deletedAt: null,
   }
 }
-/** As it crosses the wire: BEGIN says COMMITTED. */
+/** The COMMIT as it crosses the wire; the statement BEGIN contains COMMITTED. */
 const COMMIT = 'COMMIT\0'
 const adding = (name: string) => (tx: StoreTransaction) => tx.insertTenant(tenant(name))
 
-/** The same URL by another way; `host:port` pairs with commas between. */
+/** The same URL with other hosts; `hosts` has `host:port` pairs, separated by commas. */
 const by = (hosts: string) => database.url.replace(/@[^/]+/, `@${hosts}`)
 const hostOf = (url: string) => /@([^/]+)/.exec(url)![1]!
 const refusal = async (opening: Promise<unknown>) => {
@@ -61,11 +61,11 @@ const refusal = async (opening: Promise<unknown>) => {
   return (error as Error).message
 }
 
-/** Between store and server. */
+/** A proxy between store and server. */
 class Wire {
-  /** Sees what the store sends, before it goes on; false where it must not. */
+  /** Called with what the store sends, before it is passed on; returns false to hold it back. */
   sees: (data: Buffer, connection: { cut(): void; mute(): void }) => boolean = () => true
-  /** What the server answers is lost. */
+  /** Whether answers of the server are lost. */
   isDeaf = false
   private readonly sockets = new Set<Socket>()
 
@@ -124,7 +124,7 @@ afterEach(async () => {
 })
 
 overPostgres(() => {
-  it('is made by one of many that start at once, and is there for all', async () => {
+  it('is created by one of many processes that start at once, for all of them', async () => {
     expect((await postgresSchemas(database.url)).found).toBe(0)
     const stores = await Promise.all(Array.from({ length: 6 }, () => openStore(database.url)))
     await stores[0]!.transaction(adding('a'))
@@ -133,7 +133,7 @@ overPostgres(() => {
     expect(found).toBe(own)
   })
 
-  it('is written by several services and commands, also after all have lost their connections', async () => {
+  it('is written by several services and commands, even after all have lost their connections', async () => {
     const writers = [
       await openStore(database.url, { serving: true }),
       await openStore(database.url, { serving: true }),
@@ -149,7 +149,7 @@ overPostgres(() => {
     for (const { read } of writers) expect(await read.tenants()).toHaveLength(6)
   })
 
-  it('answers as if nothing had been when only the answer to a commit is lost', async () => {
+  it('resolves a transaction when only the answer to its commit is lost', async () => {
     const proxy = await Wire.start(hostOf(database.url))
     const store = await openStore(by(proxy.address), { serving: true })
     let lost = 0
@@ -158,7 +158,7 @@ overPostgres(() => {
       lost++
       proxy.sees = () => true
       proxy.isDeaf = true
-      // It is on its way to the server when the store loses the connection.
+      // The COMMIT is on its way to the server when the store loses the connection.
       setTimeout(() => {
         proxy.isDeaf = false
         cut()
@@ -170,7 +170,7 @@ overPostgres(() => {
     expect((await store.read.tenants()).map(({ name }) => name)).toEqual(['a'])
   })
 
-  it('refuses, and has done nothing, when the commit itself is lost', async () => {
+  it('rejects a transaction without effect when its commit is lost', async () => {
     const proxy = await Wire.start(hostOf(database.url))
     const store = await openStore(by(proxy.address), { serving: true })
     proxy.sees = (data, { cut }) => {
@@ -185,7 +185,7 @@ overPostgres(() => {
     expect((await store.read.tenants()).length).toBe(1)
   })
 
-  /** Lets nothing through any more of the connection that a COMMIT goes by; others work. */
+  /** Stops all traffic on the connection that sends a COMMIT; other connections work. */
   const silenceCommits = (proxy: Wire, then: 'server hears' | 'nobody hears') => {
     proxy.sees = (data, { mute }) => {
       if (!data.includes(COMMIT)) return true
@@ -194,10 +194,10 @@ overPostgres(() => {
       return then === 'server hears'
     }
   }
-  /** Less than a statement may take: by then a connection that says nothing is found out. */
+  /** Less than the timeout of a statement: a dead connection is detected before. */
   const FOUND_OUT_MS = 7500
 
-  it('finds out that a commit has happened whose connection has fallen silent', async () => {
+  it('finds out that a commit has happened whose connection does not answer any more', async () => {
     const proxy = await Wire.start(hostOf(database.url))
     const store = await openStore(by(proxy.address))
     silenceCommits(proxy, 'server hears')
@@ -205,7 +205,7 @@ overPostgres(() => {
     expect((await store.read.tenants()).length).toBe(1)
   })
 
-  it('takes the lane back from a commit that the server never heard of', async () => {
+  it('releases the lock partition of a commit that the server never received', async () => {
     const proxy = await Wire.start(hostOf(database.url))
     const store = await openStore(by(proxy.address))
     silenceCommits(proxy, 'nobody hears')
@@ -215,7 +215,7 @@ overPostgres(() => {
     expect((await store.read.tenants()).map(({ name }) => name)).toEqual(['b'])
   })
 
-  it('leaves a connection alone that is silent because the server is at work', async () => {
+  it('keeps a silent connection while the server is working for it', async () => {
     const store = await openStore(database.url)
     const other = new pg.Client(database.url)
     await other.connect()
@@ -236,7 +236,7 @@ overPostgres(() => {
     await waiting
   })
 
-  it('tells whoever waits behind a silent server when the time is over, and does nothing of it', async () => {
+  it('rejects transactions that wait for a silent server at their deadline, without any effect', async () => {
     const proxy = await Wire.start(hostOf(database.url))
     const store = await openStore(by(proxy.address))
     proxy.isDeaf = true
@@ -256,7 +256,7 @@ overPostgres(() => {
     expect(hasRun).toBe(false)
   })
 
-  it('loses the whole group, and nothing else, with a connection in the middle of it', async () => {
+  it('rejects only the group whose connection is lost in the middle of it', async () => {
     const proxy = await Wire.start(hostOf(database.url))
     const store = await openStore(by(proxy.address))
     const group = [
@@ -274,7 +274,7 @@ overPostgres(() => {
     expect(await store.read.tenants()).toEqual([])
   })
 
-  it('is unhealthy while the server cannot be reached, and well again by itself', async () => {
+  it('is unhealthy while the server is out of reach, and recovers without a restart', async () => {
     const proxy = await Wire.start(hostOf(database.url))
     const store = await openStore(by(proxy.address))
     const { sees } = proxy
@@ -290,7 +290,7 @@ overPostgres(() => {
     await store.transaction(adding('a'))
   })
 
-  it('tries one host after the other until it finds one that can be written', async () => {
+  it('tries the hosts one after the other until it finds one that can be written', async () => {
     const gone = await Wire.start(hostOf(database.url))
     const dead = gone.address
     gone.close()
@@ -299,7 +299,7 @@ overPostgres(() => {
     expect(await refusal(openPostgresStore(by(dead)))).toMatch(/ECONNREFUSED/)
   })
 
-  it('changes hosts when the one it has is gone', async () => {
+  it('changes to another host when the current one is gone', async () => {
     const first = await Wire.start(hostOf(database.url))
     const second = await Wire.start(hostOf(database.url))
     const store = await openStore(by(`${first.address},${second.address}`))
@@ -308,12 +308,12 @@ overPostgres(() => {
     expect((await store.read.tenants()).length).toBe(1)
   })
 
-  it('stays with a host all of whose connections are at work', async () => {
+  it('stays with a host all of whose connections are in use', async () => {
     const first = await Wire.start(hostOf(database.url))
     const second = await Wire.start(hostOf(database.url))
     let isLeft = false
     const store = await openStore(`${by(`${first.address},${second.address}`)}?connect_timeout=1`)
-    // Every host is asked once, at the start, for its timeline.
+    // Every host is asked once for its timeline at the start.
     second.sees = () => {
       isLeft = true
       return true
@@ -323,7 +323,7 @@ overPostgres(() => {
     await other.query('BEGIN')
     await other.query('LOCK TABLE tenant IN ACCESS EXCLUSIVE MODE')
     const reads = Array.from({ length: 9 }, () => store.read.tenants())
-    // One more than there are connections.
+    // One read more than there are connections.
     await expect(reads.at(-1)).rejects.toBeInstanceOf(StoreUnavailableError)
     await other.end()
     await Promise.all(reads.slice(0, -1))
@@ -331,7 +331,7 @@ overPostgres(() => {
     expect(isLeft).toBe(false)
   })
 
-  it('takes the password from a file, anew for every connection', async () => {
+  it('reads the password from a file for every connection', async () => {
     const file = join(tmpdir(), `countersign-password-${process.pid}`)
     const [, password = ''] = /:([^:@/]*)@/.exec(database.url)!
     const url = database.url.replace(`:${password}@`, '@')
@@ -347,7 +347,7 @@ overPostgres(() => {
     expect(await refusal(openPostgresStore(url))).toMatch(/password/)
   })
 
-  it('commits to disk whatever role and database say', async () => {
+  it('commits synchronously even where role or database turn that off', async () => {
     const name = new URL(database.url).pathname.slice(1)
     await database.query(`ALTER DATABASE "${name}" SET synchronous_commit = off`)
     const store = await openStore(database.url)
@@ -414,7 +414,7 @@ overPostgres(() => {
     expect(await database.query('SELECT version FROM schema_version')).toEqual([{ version: '999' }])
   })
 
-  it('leaves the schema of an earlier version to services and to the command that migrates', async () => {
+  it('leaves the migration of an earlier schema to services and to the command that migrates', async () => {
     await openStore(database.url)
     const { own } = await postgresSchemas(database.url)
     await database.query(`UPDATE schema_version SET version = ${own - 1}`)
@@ -426,7 +426,7 @@ overPostgres(() => {
     expect((await postgresSchemas(database.url)).found).toBe(own - 1)
   })
 
-  it('is backed up by the tools of PostgreSQL', async () => {
+  it('refuses backups, which the tools of PostgreSQL make', async () => {
     const store = await openStore(database.url)
     await expect(store.backup()).rejects.toMatchObject({ code: 'backup_unsupported' })
     expect(store.size().database).toBeGreaterThan(1_000_000)

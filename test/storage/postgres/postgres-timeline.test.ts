@@ -1,4 +1,4 @@
-/** Two primaries after a failover that nobody fenced: the newer one is used, and the older one is refused. */
+/** Tests with two primaries after a failover without fencing: the newer one is used, and the older one is refused. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -18,7 +18,7 @@ describe('the memory of timelines', () => {
   const folder = mkdtempSync(join(tmpdir(), 'countersign-timelines-'))
   afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-  it('refuses a lower timeline of the same cluster, from one start to the next, and none of another cluster', () => {
+  it('refuses a lower timeline of the same cluster, even after a restart, and none of another cluster', () => {
     const file = join(folder, 'made', 'timelines.json')
     new Timelines({ file, isWriting: true }).admit({ system: 'a', timeline: 3 })
     const next = new Timelines({ file, isWriting: false })
@@ -64,7 +64,7 @@ overPostgres(() => {
     store.transaction((tx) => tx.insertTenant(tenant(name)))
 
   it(
-    'a service goes over to the promoted one while the old one still answers, and never back',
+    'a service changes to the promoted primary while the old one still answers, and never back',
     async () => {
       const timelineFile = join(folder, 'timelines.json')
       const store = await openPostgresStore(urlOf(old, promoted), { serving: true, timelineFile })
@@ -92,7 +92,7 @@ overPostgres(() => {
       } finally {
         await store.close()
       }
-      // The old one stands first, and answers.
+      // The old primary is first in the list, and answers.
       const restarted = await openPostgresStore(urlOf(old, promoted), { serving: true })
       try {
         await insert(restarted, 'restarted')
@@ -101,7 +101,7 @@ overPostgres(() => {
       }
       expect(await tenantsOf(promoted)).toContain('restarted')
       expect(await tenantsOf(old)).not.toContain('restarted')
-      // The new one cannot be reached: what was seen before the start is remembered.
+      // The new primary cannot be reached. The timeline is remembered from before the start.
       await expect(openPostgresStore(urlOf(old), { serving: true, timelineFile })).rejects.toThrow(
         /it is an older primary.*its timeline is 1, and 2 was seen.*Fence it off/,
       )

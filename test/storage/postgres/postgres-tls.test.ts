@@ -1,4 +1,4 @@
-/** Whom a store believes to be its server, and how it shows who it is itself: against a server of its own. */
+/** Tests of TLS against a server of its own: which servers a store trusts, and how it authenticates itself. */
 import { chmodSync, chownSync, copyFileSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -38,7 +38,7 @@ overPostgres(() => {
     rmSync(folder, { recursive: true, force: true })
   })
 
-  /** By the socket, where nobody is asked who they are. */
+  /** Runs statements over the socket, which needs no authentication. */
   const administer = async (...statements: string[]) => {
     const at = { host: server.socketFolder, port: Number(new URL(server.url).port), user: 'postgres' }
     const client = new pg.Client({ ...at, database: 'postgres' })
@@ -51,7 +51,7 @@ overPostgres(() => {
       await client.end()
     }
   }
-  /** A file of ours, where the server may read it and nobody else. */
+  /** Makes a file readable for the server and nobody else. */
   const give = (file: string) => {
     const path = join(server.socketFolder, file)
     copyFileSync(made.at(file), path)
@@ -99,7 +99,7 @@ overPostgres(() => {
       `SELECT DISTINCT ssl FROM pg_stat_ssl JOIN pg_stat_activity USING (pid) WHERE application_name = 'countersign'`,
     )
 
-  it('a server without TLS is refused by every mode but the one that asks for none', async () => {
+  it('refuses a server without TLS in every mode but sslmode=disable', async () => {
     for (const query of [fully(), 'sslmode=verify-ca', 'sslmode=require'])
       expect(await refusal(query)).toMatch(
         /on 127\.0\.0\.1:\d+: The server does not support SSL connections\. Turn TLS on at the server/,
@@ -108,7 +108,7 @@ overPostgres(() => {
     expect(await encrypted()).toEqual([{ ssl: false }])
   })
 
-  it('a server is believed by its authority and its name, and every connection is encrypted', async () => {
+  it('verifies authority and name of a server, and encrypts every connection', async () => {
     await serveTls('right')
     for (const url of [server.url, server.url.replace('127.0.0.1', 'localhost')]) {
       const store = await open(fully(), {}, url)
@@ -117,7 +117,7 @@ overPostgres(() => {
     expect(await encrypted()).toEqual([{ ssl: true }])
   })
 
-  it('a server of another authority is refused, unless nobody is asked', async () => {
+  it('refuses a server of an unknown authority, unless the mode does not verify it', async () => {
     await serveTls('right')
     for (const query of [fully('theirs'), fully('theirs').replace('full', 'ca'), 'sslmode=verify-full'])
       expect(await refusal(query)).toMatch(/certificate/)
@@ -125,13 +125,13 @@ overPostgres(() => {
       `${made.at('theirs.pem')} (sslrootcert) does not hold the authority of the server's certificate.`,
     )
     expect(await refusal('sslmode=verify-full')).toMatch(/sslrootcert=<file> in COUNTERSIGN_DATABASE names/)
-    // Whoever names an authority wants it asked.
+    // A mode without verification verifies the certificate when an authority is named.
     expect(await refusal(`sslmode=require&sslrootcert=${made.at('theirs.pem')}`)).toMatch(/certificate/)
     await open('sslmode=require')
     expect(await encrypted()).toEqual([{ ssl: true }])
   })
 
-  it('a server of another name is refused where names count', async () => {
+  it('refuses a server with another name when the mode verifies names', async () => {
     await serveTls('elsewhere')
     expect(await refusal(fully())).toMatch(
       /does not match certificate's altnames.*Write the host .* as the certificate names it/,
@@ -140,13 +140,13 @@ overPostgres(() => {
     await open('sslmode=require')
   })
 
-  it('a server whose certificate has expired is refused', async () => {
+  it('refuses a server whose certificate has expired', async () => {
     await serveTls('expired')
     for (const query of [fully(), fully().replace('full', 'ca')])
       expect(await refusal(query)).toMatch(/certificate has expired/)
   })
 
-  it('a certificate of our own is shown where the server asks for one', async () => {
+  it('shows a client certificate when the server asks for one', async () => {
     await serveTls('right')
     const rules = join(server.socketFolder, 'data', 'pg_hba.conf')
     writeFileSync(rules, 'local all all trust\nhostssl all all 127.0.0.1/32 cert\n')
@@ -162,7 +162,7 @@ overPostgres(() => {
     await expect.poll(() => open(fully()).then(() => 'opened', String)).toBe('opened')
   })
 
-  it('an authority that is replaced while the store is open is asked for the next connection', async () => {
+  it('uses an authority that was replaced for the next connection', async () => {
     await serveTls('right')
     copyFileSync(made.at('ours.pem'), made.at('present.pem'))
     const store = await open(fully('present'))
@@ -171,13 +171,13 @@ overPostgres(() => {
     await expect(store.read.tenants()).rejects.toBeInstanceOf(StoreUnavailableError)
     copyFileSync(made.at('theirs.pem'), made.at('present.pem'))
     await store.read.tenants()
-    // Nothing that could be read: what was read before stays.
+    // There is no file to read, so the last certificates stay in use.
     rmSync(made.at('present.pem'))
     await disconnect()
     await store.read.tenants()
   })
 
-  it('a password that is replaced while the store is open is used for the next connection', async () => {
+  it('uses a password that was replaced for the next connection', async () => {
     await serveTls('right')
     const [, old = ''] = /:([^:@/]*)@/.exec(server.url)!
     const file = join(folder, 'password')

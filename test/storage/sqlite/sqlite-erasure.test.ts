@@ -28,8 +28,8 @@ const logBytes = (file: string) => statSync(logOf(file), { throwIfNoEntry: false
 const holds = (file: string, text: string) =>
   [file, logOf(file)].some((path) => existsSync(path) && readFileSync(path).includes(text))
 
-describe.each([false, true])('the write-ahead log of a store that serves: %s', (serving) => {
-  it('is cut when a tenant is closed, since its secrets stand there', async () => {
+describe.each([false, true])('the write-ahead log of a serving store: %s', (serving) => {
+  it('is cut when a tenant is closed, because it contains its secrets', async () => {
     const file = join(dir, 'countersign.db')
     const store = open(file, { serving })
     await store.transaction(async (tx) => {
@@ -41,12 +41,12 @@ describe.each([false, true])('the write-ahead log of a store that serves: %s', (
     expect(holds(file, MARK)).toBe(false)
   })
 
-  it('is cut when a database is opened after a crash, since nobody remembers what was erased before', async () => {
+  it('is cut when a database is opened after a crash, because nobody knows what was erased before', async () => {
     const file = join(dir, 'countersign.db')
     const store = open(file)
     await store.transaction((tx) => tx.insertTenant(tenant('a')))
     await store.transaction((tx) => insertUser(tx, 'ada'))
-    // As a crash leaves it: the log is there, and no connection has closed it.
+    // A crash leaves the log, which no connection has removed by closing.
     const crashed = join(dir, 'crashed.db')
     copyFileSync(file, crashed)
     copyFileSync(logOf(file), logOf(crashed))

@@ -1,4 +1,4 @@
-/** What is of the SQLite store alone; what every store does is in `conformance`. */
+/** Tests of what only the SQLite store does; `conformance` has the tests of every store. */
 import { spawnSync } from 'node:child_process'
 import {
   copyFileSync,
@@ -48,11 +48,11 @@ function connect(path = file): Database.Database {
 }
 
 const names = async (store: SqliteStore) => (await store.read.tenants()).map(({ name }) => name)
-/** A user with a reference, a capture and a kept response. */
+/** Inserts a user with a reference, a capture and a kept response. */
 const insertUser = (store: SqliteStore, name: string) => store.transaction((tx) => insertUserRows(tx, name))
 
 describe('opening', () => {
-  it('makes a fresh file with schema and mark', async () => {
+  it('creates a file with schema and application id', async () => {
     const store = openStore(join(dir, 'made', 'on', 'the', 'way.db'))
     expect(await store.read.counts()).toEqual({
       tenants: 0,
@@ -86,17 +86,17 @@ describe('opening', () => {
     expect(readFileSync(file)).toEqual(before)
   })
 
-  it('refuses a file that is no database', () => {
+  it('refuses a file that is not a database', () => {
     writeFileSync(file, 'not a database, but long enough to look like one '.repeat(100))
     expect(() => openStore()).toThrow(StoreOpenError)
   })
 })
 
 describe('durability', () => {
-  it('is as the contract needs it: WAL, synchronous FULL, foreign keys, secure delete', async () => {
+  it('follows from WAL, synchronous=FULL, foreign keys and secure_delete', async () => {
     const store = openStore()
-    // Pragmas of a connection show on that connection alone, so the store's own is asked.
-    const writer = Reflect.get(store, 'writer') as Database.Database
+    // A connection shows only its own pragmas, so the store's connection is read.
+    const writer = Reflect.get(store, 'database') as Database.Database
     const pragma = (name: string) => writer.pragma(name, { simple: true })
     expect(pragma('journal_mode')).toBe('wal')
     expect(pragma('synchronous')).toBe(2)
@@ -106,10 +106,10 @@ describe('durability', () => {
 })
 
 describe('a transaction that fails', () => {
-  it('takes its whole group along when the disk is full, and the store recovers', async () => {
+  it('rolls back its whole group when the disk is full, and the store recovers', async () => {
     const store = openStore()
     await store.transaction((tx) => tx.insertTenant(tenant('a')))
-    const writer = Reflect.get(store, 'writer') as Database.Database
+    const writer = Reflect.get(store, 'database') as Database.Database
     const pages = writer.pragma('page_count', { simple: true }) as number
     const largest = writer.pragma('max_page_count', { simple: true })
     writer.pragma(`max_page_count = ${pages}`)
@@ -131,7 +131,7 @@ describe('a transaction that fails', () => {
 })
 
 describe('a lock that another connection holds', () => {
-  it('ends in StoreUnavailableError when it is never let go, and then the store works again', async () => {
+  it('ends in StoreUnavailableError when it is never released, and then the store works again', async () => {
     const store = openStore()
     const other = connect()
     other.exec('BEGIN IMMEDIATE')
@@ -143,7 +143,7 @@ describe('a lock that another connection holds', () => {
     expect(await names(store)).toEqual(['c'])
   })
 
-  it('is waited for until the deadline of each transaction, queued ones included', async () => {
+  it('is waited for until the deadline of each transaction, even of queued ones', async () => {
     const store = openStore()
     const other = connect()
     other.exec('BEGIN IMMEDIATE')
@@ -158,7 +158,7 @@ describe('a lock that another connection holds', () => {
     expect(await names(store)).toEqual(['patient'])
   })
 
-  it('does not stop a command from working beside a busy service', async () => {
+  it('does not keep a command from writing during the commits of a busy service', async () => {
     const [service, command] = [openStore(), openStore()]
     const load = Promise.all(
       Array.from({ length: 200 }, (_, i) =>
@@ -176,14 +176,14 @@ describe('the write-ahead log of a service', () => {
   const serve = () => openStore(file, { serving: true })
   const write = (store: SqliteStore, name: string, size: number) =>
     store.transaction((tx) => tx.insertTenant(tenant(name, { capturePage: 'x'.repeat(size) })))
-  /** Fewer pages than those at which a commit copies them back by itself. */
+  /** Writes fewer pages than those at which a commit copies them back. */
   const fill = async (store: SqliteStore, name: string) => {
     for (let i = 0; i < 40; i++) {
       await write(store, `${name} ${i}`, MIB / 4)
       await new Promise(setImmediate)
     }
   }
-  /** In pages. */
+  /** Length of the log in pages. */
   const log = () => {
     const database = new Database(file)
     try {
@@ -193,7 +193,7 @@ describe('the write-ahead log of a service', () => {
     }
   }
 
-  it('is copied back beside the commits, and then begins anew', async () => {
+  it('is copied back during commits, and then restarts', async () => {
     const store = serve()
     await fill(store, 'much')
     const uncopied = () => {
@@ -212,9 +212,9 @@ describe('the write-ahead log of a service', () => {
     expect(readdirSync(dir).sort()).toEqual(['countersign.db', 'countersign.db-serving'])
   })
 
-  it('is copied back by commits where the thread fails', async () => {
+  it('is copied back by commits when the thread fails', async () => {
     const store = serve()
-    // A thread opens the database by its name.
+    // The thread opens the database by its name, which is now missing.
     renameSync(file, `${file}.moved`)
     for (const name of 'abcdef') await fill(store, name)
     expect(store.size().log).toBeLessThan(20 * MIB)
@@ -223,7 +223,7 @@ describe('the write-ahead log of a service', () => {
     expect(await store.check()).toEqual([])
   })
 
-  it('holds nobody who was erased while it was copied back', async () => {
+  it('contains no user who was erased while it was copied back', async () => {
     const store = serve()
     const isCopying = () => Reflect.get(Reflect.get(store, 'checkpointer'), 'round') !== null
     await store.transaction((tx) => tx.insertTenant(tenant('a')))
@@ -237,7 +237,7 @@ describe('the write-ahead log of a service', () => {
     }
   })
 
-  it('keeps no process from ending', () => {
+  it('does not keep a process from ending', () => {
     const module = pathToFileURL(packageFile('dist', 'src', 'storage', 'sqlite', 'sqlite-store.js')).href
     const script = `
       const { SqliteStore } = await import(${JSON.stringify(module)})
@@ -258,7 +258,7 @@ describe('the write-ahead log of a service', () => {
 })
 
 describe('erasure', () => {
-  it('leaves none in the write-ahead log once whoever held it has read', async () => {
+  it('leaves nothing in the write-ahead log once the reader that held it has finished', async () => {
     const store = openStore()
     await store.transaction((tx) => tx.insertTenant(tenant('a')))
     await insertUser(store, 'ada')
@@ -271,7 +271,7 @@ describe('erasure', () => {
     expect(readFileSync(`${file}-wal`).toString('latin1')).not.toContain('wrapped key of ada')
   })
 
-  it('leaves none in the write-ahead log after a crash that came before it was cut', async () => {
+  it('leaves nothing in the write-ahead log after a crash before the log was cut', async () => {
     const store = openStore()
     await store.transaction((tx) => tx.insertTenant(tenant('a')))
     await insertUser(store, 'ada')
@@ -279,7 +279,7 @@ describe('erasure', () => {
     other.exec('BEGIN')
     other.prepare('SELECT * FROM sqlite_schema').all()
     await store.transaction((tx) => tx.eraseSubject(bytes('ada')))
-    // What a killed process leaves behind.
+    // The files that a killed process leaves.
     const left = join(dir, 'left.db')
     for (const suffix of ['', '-wal']) copyFileSync(`${file}${suffix}`, `${left}${suffix}`)
     expect(readFileSync(`${left}-wal`).toString('latin1')).toContain('wrapped key of ada')
@@ -305,7 +305,7 @@ describe('backup', () => {
   const [copy, keys, joined] = ['copy.db', 'copy.keys', 'joined.db'] as const
   const at = (name: string) => join(dir, name)
 
-  it('is a whole database as it was at one moment, without the keys of users', async () => {
+  it('is a consistent database of one moment, without the keys of users', async () => {
     const store = openStore()
     await store.transaction((tx) => tx.insertTenant(tenant('a')))
     await insertUser(store, 'ada')
@@ -331,7 +331,7 @@ describe('backup', () => {
     })
   })
 
-  it('has lost whoever was erased before the keys were written', async () => {
+  it('has no data of users who were erased before the keys were written', async () => {
     const store = openStore()
     await store.transaction((tx) => tx.insertTenant(tenant('a')))
     await insertUser(store, 'ada')
@@ -350,7 +350,7 @@ describe('backup', () => {
     expect(await restored.check()).toEqual([])
   })
 
-  it('keeps the keys from before the working keys changed, which alone open the copies of then', async () => {
+  it('keeps the keys from before a change of the working keys, because only these open older copies', async () => {
     const store = openStore()
     await store.transaction((tx) => tx.insertTenant(tenant('a')))
     await insertUser(store, 'ada')
@@ -373,7 +373,7 @@ describe('backup', () => {
     expect(joinKeys(at('later.db'), at(keys), at(joined))).toEqual({ subjects: 1, erased: 0 })
   })
 
-  it('takes nothing over from an attempt that a power cut ended', async () => {
+  it('uses nothing of an attempt that a power cut has ended', async () => {
     const store = openStore()
     await store.transaction((tx) => tx.insertTenant(tenant('a')))
     await insertUser(store, 'ada')
@@ -392,7 +392,7 @@ describe('backup', () => {
     expect(await restored.check()).toEqual([])
   })
 
-  it('leaves nothing behind when it cannot be put together', async () => {
+  it('leaves nothing behind when it fails', async () => {
     const store = openStore()
     await store.transaction((tx) => tx.insertTenant(tenant('a')))
     await insertUser(store, 'ada')

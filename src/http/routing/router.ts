@@ -1,10 +1,10 @@
-/** Which endpoint an address belongs to, what its path names, and how a request to none of them is refused. */
+/** Finds the endpoint of a request and the parameters in its path, and refuses a request to an unknown address. */
 
-import type { Endpoint } from '../api/endpoint.js'
-import { MethodNotAllowedError } from '../api/error-response.js'
-import { DomainError } from '../lib/domain-error.js'
-import { type InputParser, inputParser } from './bodies/json-body.js'
-import type { IncomingRequest } from './listeners/listener.js'
+import type { Endpoint } from '../../api/endpoint.js'
+import { MethodNotAllowedError } from '../../api/error-response.js'
+import { DomainError } from '../../lib/domain-error.js'
+import { type InputParser, inputParser } from '../bodies/json-body.js'
+import type { IncomingRequest } from '../listeners/listener.js'
 import { ERRORS_PATH, OPENAPI_PATH } from './routes.js'
 
 export interface Route {
@@ -12,13 +12,13 @@ export interface Route {
   parse: InputParser
 }
 
-/** Where a request leads. */
+/** The endpoint that a request is for. */
 export interface Destination {
-  /** The endpoint's path as it is described: it names nobody, so it may be written down. */
+  /** Path of the endpoint as its description has it. It names nobody, so it may be logged. */
   template: string
-  /** Undefined where the address does not know the method. */
+  /** Undefined where the address does not support the method. */
   route: Route | undefined
-  /** By the names of the parameters in the path, as they stand there: percent-encoded. */
+  /** Parameters of the path by name, still percent-encoded. */
   pathParameters: Record<string, string>
 }
 
@@ -30,7 +30,7 @@ interface Place {
 }
 
 export class Router {
-  /** Paths without parameters, which are most of all that is asked for. */
+  /** Paths without parameters: nearly all requests are for one of them. */
   private readonly exact = new Map<string, Place>()
   private readonly patterns: Place[] = []
 
@@ -41,7 +41,7 @@ export class Router {
     }
   }
 
-  /** Undefined for an address that is none of ours. */
+  /** @returns undefined for an unknown address */
   find({ path, method }: IncomingRequest): Destination | undefined {
     const place = this.exact.get(path) ?? this.patterns.find(({ pattern }) => pattern.test(path))
     if (!place) return undefined
@@ -66,7 +66,7 @@ export class Router {
   }
 }
 
-/** A parameter is one segment that is not empty. Templates hold no character that means something else to a pattern. */
+/** A parameter matches one segment that is not empty. Templates contain no character with a meaning in regular expressions. */
 function patternOf(template: string): RegExp {
   return new RegExp(`^${template.replace(/\{(\w+)\}/g, '(?<$1>[^/]+)')}$`)
 }

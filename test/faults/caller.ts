@@ -1,4 +1,4 @@
-/** One caller of the campaign: does one thing after another, and remembers what was acknowledged and what is uncertain. */
+/** A caller of the campaign: does one thing after another, and remembers what was acknowledged and what is uncertain. */
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type ApiResponse, apiClient } from '../support/client.js'
@@ -7,32 +7,32 @@ import { validSignatures } from '../support/trust.js'
 /** Uniform in [0, 1). */
 export type Random = () => number
 
-/** What the whole campaign has seen, and what it has found wrong. */
+/** Observations of the whole campaign, and the problems it has found. */
 export interface Findings {
   acknowledged: number
   /** Request ids of first executions, by tenant and audit event. */
   executed: Array<{ tenantId: string; event: string; requestId: string }>
-  /** Executions known from a replay alone: the answer to the first request died with the process. */
+  /** Executions known only from a replay: the answer to the first request was lost with the process. */
   recovered: Array<{ tenantId: string; event: string }>
   lost: string[]
   executedTwice: string[]
   broken: string[]
-  /** Refusals that the fault excuses, by code. */
+  /** Number of refusals that the fault excuses, by code. */
   refused: Record<string, number>
-  /** Request ids of all answers that came. */
+  /** Request ids of all answers that arrived. */
   answered: Set<string>
-  /** Requests that got no answer on the connection they were sent on, whether or not the service ever took it. */
+  /** Requests that got no answer on their connection, whether or not the service received them. */
   unanswered: number
 }
 
 export interface CrowdTenant {
   id: string
   key: string
-  /** What may sign, by `kid`: the instance's secret and all that the tenant was told. */
+  /** Secrets that may sign, by `kid`: the instance's, and all that were revealed to the tenant. */
   secrets: Record<string, string>
 }
 
-/** Between a refusal and the next attempt: the callers are many, and the fault lasts. */
+/** Pause between a refusal and the next attempt, because callers are many and the fault lasts. */
 const REFUSED_PAUSE_MS = 20
 
 interface Keyed {
@@ -45,12 +45,12 @@ interface Keyed {
 interface User {
   id: string
   enrolment: Keyed
-  /** What enrolment answered; null while uncertain. */
+  /** The answer to the enrollment; null while uncertain. */
   answer: string | null
 }
 
-export class Lane {
-  /** Enrolled here and not erased; one after the other, so that at most one effect of a lane is ever uncertain. */
+export class Caller {
+  /** The user who is enrolled and not erased. There is one at a time, so that at most one effect of a caller is uncertain. */
   private user: User | null = null
   /** Receipt of the last erasure. */
   private erased: { id: string; receipt: string } | null = null
@@ -69,25 +69,25 @@ export class Lane {
     private readonly excused: ReadonlySet<string>,
   ) {}
 
-  /** Users that must stand in the database when nothing is uncertain. */
+  /** Number of users that must be in the database when nothing is uncertain. */
   get liveUsers(): number {
     return this.user ? 1 : 0
   }
 
-  /** Works until it is told to stop, or the server is gone. */
+  /** Sends calls until `stop` aborts or the server is gone. */
   async work(base: string, stop?: AbortSignal): Promise<void> {
     try {
       while (!stop?.aborted) await (this.kind === 'rotation' ? this.rotate(base) : this.stepUser(base))
     } catch (error) {
-      // fetch rejects with a TypeError when the connection ends without an answer, or cannot be had.
+      // fetch rejects with a TypeError when the connection fails or ends without an answer.
       if (!(error instanceof TypeError)) throw error
       if ((error.cause as NodeJS.ErrnoException | undefined)?.code !== 'ECONNREFUSED')
         this.findings.unanswered++
     }
   }
 
-  /** After a restart: what is uncertain is asked for again, what was acknowledged must still be so. */
-  async settle(base: string): Promise<void> {
+  /** After a restart: repeats calls without an answer, and checks everything acknowledged. */
+  async resolveUncertain(base: string): Promise<void> {
     if (this.rotation) await this.replay(base, this.rotation)
     if (this.user && this.erasing) await this.erase(base)
     else if (this.user)
@@ -131,7 +131,9 @@ export class Lane {
     await this.replay(base, this.rotation)
   }
 
-  /** Sends a keyed request, for the first time or again: it must run exactly once and always answer the same. */
+  /**
+   * Sends a request with an idempotency key, for the first time or again: it must be executed exactly once and always get the same answer.
+   */
   private async replay(
     base: string,
     known: { request: Keyed; answer: string | null },
@@ -157,7 +159,7 @@ export class Lane {
       return
     }
     if (isReplay && response.body?.code === 'secret_already_told') {
-      // The rotation was done and its answer lost with the process. Its secret is not told again: another one is made.
+      // The rotation was executed and its answer was lost with the process. The secret is not revealed again, so the caller makes another.
       this.findings.recovered.push({ tenantId: this.tenant.id, event })
       this.rotation = null
       return this.rotate(base)
@@ -207,7 +209,7 @@ export class Lane {
     return response
   }
 
-  /** A refusal that the fault excuses, which says when to come again: counted, and nothing is acknowledged by it. */
+  /** Counts a refusal that the fault excuses and that says when to retry; nothing is acknowledged by it. */
   private async isExcused({ status, body, headers }: ApiResponse): Promise<boolean> {
     if (status !== 503 || !this.excused.has(body?.code)) return false
     const isComplete =

@@ -8,7 +8,7 @@ import type { DashboardServices } from './dashboard-services.js'
 import type { TenantTable } from './route.js'
 import { tenantView } from './tenant-routes.js'
 
-export const GRANT_ROUTES = {
+export const TENANT_ADMIN_ROUTES = {
   'PATCH /': {
     body: bodies.tenantContract,
     async answer({ services, tenant, actor, input }) {

@@ -1,4 +1,7 @@
-/** Small writes at every node all the time: how long it takes a node to acknowledge one once the database can be reached again. */
+/**
+ * Sends small writes to every node all the time, and measures how long a node takes to acknowledge one once the database is reachable
+ * again.
+ */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Caller } from './caller.js'
 import type { ChaosNode } from './chaos-node.js'
@@ -8,16 +11,16 @@ const BEAT_MS = 200
 const MAX_UNDER_WAY = 10
 const GIVE_UP_MS = 60_000
 
-/** Acknowledgements that are remembered of a node. */
+/** Number of acknowledgements that are kept for a node. */
 const MEMORY = 2000
 
 interface Beats {
-  /** When they were acknowledged. */
+  /** Times of the acknowledgements. */
   acknowledgedMs: number[]
   underWay: number
 }
 
-export class Pulse {
+export class OutageProbe {
   private readonly beats: ReadonlyMap<ChaosNode, Beats>
   private readonly timer: NodeJS.Timeout
 
@@ -31,13 +34,13 @@ export class Pulse {
     }, BEAT_MS)
   }
 
-  /** Resolves when the last one is answered. */
+  /** Resolves when the last write has been answered. */
   async stop(): Promise<void> {
     clearInterval(this.timer)
     while ([...this.beats.values()].some(({ underWay }) => underWay > 0)) await sleep(BEAT_MS)
   }
 
-  /** Waits for the first write that the node has acknowledged since then. @returns milliseconds in between */
+  /** Waits for the first write that the node has acknowledged since then. @returns the milliseconds in between */
   async backAfter(node: ChaosNode, sinceMs: number): Promise<number> {
     const { acknowledgedMs } = this.beats.get(node)!
     for (;;) {
@@ -55,7 +58,7 @@ export class Pulse {
     if (node.isAway || beats.underWay >= MAX_UNDER_WAY) return
     beats.underWay++
     try {
-      // Asks nothing of the engine: how busy the machine is should show as little as can be.
+      // The engine is not needed for this call, so the load of the machine has little influence.
       const body = { user_id: 'pulse+match', action: 'login' }
       const answer = await this.caller.ask(node, {
         tenant: this.tenant,

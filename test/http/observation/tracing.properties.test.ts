@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { pino } from 'pino'
 import { afterAll, describe, expect, it } from 'vitest'
-import type { IncomingRequest } from '../../src/http/listeners/listener.js'
-import { Tracing } from '../../src/http/tracing.js'
-import { check, damaged } from '../support/properties.js'
+import type { IncomingRequest } from '../../../src/http/listeners/listener.js'
+import { Tracing } from '../../../src/http/observation/tracing.js'
+import { check, damaged } from '../../support/properties.js'
 
 // Port 1 of this machine: nobody listens, and nothing here asks for the spans.
 const tracing = Tracing.start('http://127.0.0.1:1', 'test', pino({ level: 'silent' }))

@@ -1,16 +1,16 @@
-/** Who calls: the API key, its tenant and the tenant's signing secrets; and the slowing down of whoever guesses keys. */
+/** Authenticates a request: finds the API key, its tenant and the tenant's signing secrets, and slows down callers that guess keys. */
 
-import type { Environment } from '../config/config.js'
-import { SECOND_MS } from '../lib/clock.js'
-import { DomainError } from '../lib/domain-error.js'
-import type { ErrorCode } from '../lib/error-codes.js'
-import { StoreUnavailableError } from '../storage/store.js'
-import { isAllowedFrom, isShownBy } from '../tenants/key-grants.js'
-import type { Tenancy } from '../tenants/tenancy.js'
-import type { ClientAddresses } from './listeners/client-address.js'
-import type { IncomingRequest } from './listeners/listener.js'
+import type { Environment } from '../../config/config.js'
+import { SECOND_MS } from '../../lib/clock.js'
+import { DomainError } from '../../lib/domain-error.js'
+import type { ErrorCode } from '../../lib/error-codes.js'
+import { StoreUnavailableError } from '../../storage/store.js'
+import { isAllowedFrom, isShownBy } from '../../tenants/key-grants.js'
+import type { Tenancy } from '../../tenants/tenancy.js'
+import type { ClientAddresses } from '../listeners/client-address.js'
+import type { IncomingRequest } from '../listeners/listener.js'
+import type { RequestContext } from '../request-context.js'
 import { type Identity, RecentCallers } from './recent-callers.js'
-import type { RequestContext } from './request-context.js'
 import type { WrongKeys } from './wrong-keys.js'
 
 export interface AuthenticatorParts {
@@ -22,7 +22,7 @@ export interface AuthenticatorParts {
   urlOf: (environment: Environment) => string
 }
 
-/** Not `wrong_environment`: only a key that is valid elsewhere is told so. */
+/** Codes of a wrong key. `wrong_environment` is none of them: only a valid key gets it. */
 const WRONG_KEY = new Set<ErrorCode>(['malformed_api_key', 'invalid_api_key', 'revoked_api_key'])
 
 export class RequestAuthenticator {
@@ -31,13 +31,13 @@ export class RequestAuthenticator {
   constructor(private readonly parts: AuthenticatorParts) {}
 
   /**
-   * @param context is told the id of the key that was presented, before it is judged
+   * @param context gets the id of the key that was presented, also where the key is refused
    * @throws DomainError missing_api_key, malformed_api_key, invalid_api_key, revoked_api_key, wrong_environment, tenant_suspended, network_not_allowed, client_certificate_required, rate_limited
    * @throws StoreUnavailableError
    */
   async authenticate(request: IncomingRequest, context: RequestContext): Promise<Identity> {
     const { tenancy, environment, wrongKeys, addresses } = this.parts
-    // Undefined for an address that is none of ours.
+    // Undefined for an unknown address.
     const endpoint = context.destination?.route?.endpoint
     const { authorization } = request.headers
     try {

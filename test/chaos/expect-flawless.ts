@@ -1,11 +1,11 @@
-/** A campaign as a test: everything that it finds is a failure. */
+/** Runs a campaign as a test, which fails for every problem that is found. */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'vitest'
 import { type ChaosOptions, runChaos } from './campaign.js'
 
-/** Over two nodes. */
+/** Runs the campaign over two nodes. */
 export async function expectFlawless(options: Omit<ChaosOptions, 'nodes' | 'logFolder'>): Promise<void> {
   const logFolder = await mkdtemp(join(tmpdir(), 'countersign-chaos-logs-'))
   try {

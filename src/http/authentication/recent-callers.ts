@@ -1,16 +1,16 @@
-/** Who called lately, by a digest of the credential: whoever asks for health is still answered, and signed, without a database. */
+/** Remembers the latest callers by a digest of their credential, so that health is answered and signed also while the database is down. */
 import { createHash } from 'node:crypto'
-import type { ActiveSecrets } from '../tenants/signing-secrets.js'
-import type { Caller } from '../tenants/tenancy.js'
+import type { ActiveSecrets } from '../../tenants/signing-secrets.js'
+import type { Caller } from '../../tenants/tenancy.js'
 
-/** A caller who is known, with the secrets that sign what it gets. */
+/** An authenticated caller with the secrets that sign its replies. */
 export interface Identity {
   caller: Caller
   secrets: ActiveSecrets
 }
 
-/** Who calls within the service itself, their key checked before: the hosted capture page. */
-export interface KnownCaller {
+/** A caller inside the service whose key was checked before: the hosted capture page. */
+export interface InternalCaller {
   identity: Identity
   captureSession: string
 }
@@ -24,7 +24,7 @@ export class RecentCallers {
     const digest = digestOf(credential)
     this.identities.delete(digest)
     this.identities.set(digest, identity)
-    // A map keeps the order of entry: the first is the one that has not called for longest.
+    // A Map keeps the order of insertion: its first entry has not called for longest.
     if (this.identities.size > MAX_CALLERS) this.identities.delete(this.identities.keys().next().value!)
   }
 

@@ -1,7 +1,7 @@
 /** The parameters of a request's path and query: decoded strictly, and turned into what their schemas say. */
 import Type, { type TSchema } from 'typebox'
-import type { EndpointDescription } from '../api/endpoint.js'
-import { DomainError, type ErrorDetail } from '../lib/domain-error.js'
+import type { EndpointDescription } from '../../api/endpoint.js'
+import { DomainError, type ErrorDetail } from '../../lib/domain-error.js'
 
 export type Parameters = Record<string, string | number>
 
@@ -20,7 +20,7 @@ export function parameterParser({ query: described = {} }: ParameterDescription)
   })
 }
 
-/** Of an endpoint without a body: its input. Undefined where it has no parameters either. */
+/** Schema of the input of an endpoint without a body; undefined where the endpoint has no parameters either. */
 export function parametersSchema({
   query = {},
   pathParameters = {},
@@ -52,7 +52,7 @@ function parseQuery(query: string, known: Map<string, TSchema>): Parameters {
 
 const WHOLE_NUMBER = /^\d{1,15}$/
 
-/** What is no number stays text: the schema then says what is wrong with it. */
+/** Leaves text that is not a number as it is, so that the schema reports what is wrong with it. */
 function asDescribed(text: string, schema: TSchema): string | number {
   return Type.IsInteger(schema) && WHOLE_NUMBER.test(text) ? Number(text) : text
 }
@@ -65,7 +65,7 @@ function decodeSegment(name: string, text: string): string {
   })
 }
 
-/** `URLSearchParams` would put U+FFFD for whatever it cannot decode: two different user ids would become one. */
+/** `URLSearchParams` replaces bytes that it cannot decode by U+FFFD: two different user ids would become one. */
 function isPercentEncodedUtf8(text: string): boolean {
   try {
     return /^[\x21-\x7e]*$/.test(text) && decodeURIComponent(text) !== ''

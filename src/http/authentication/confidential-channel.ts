@@ -1,8 +1,8 @@
 /** Whether secrets may travel back over the channel that a request came by. */
-import type { Config } from '../config/config.js'
-import type { IncomingRequest } from './listeners/listener.js'
+import type { Config } from '../../config/config.js'
+import type { IncomingRequest } from '../listeners/listener.js'
 
-/** TLS, loopback, or TLS that ends at a proxy in front. */
+/** True for TLS, for loopback, and where the operator says that a proxy in front ends TLS. */
 export function isConfidential(
   { encrypted, remoteAddress }: Pick<IncomingRequest, 'encrypted' | 'remoteAddress'>,
   { tlsTerminatedUpstream }: Pick<Config, 'tlsTerminatedUpstream'>,

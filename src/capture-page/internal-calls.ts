@@ -7,20 +7,20 @@ import type { SigningSecrets } from '../tenants/signing-secrets.js'
 import type { Tenancy } from '../tenants/tenancy.js'
 import type { CaptureSession } from '../verification/capture-session-book.js'
 
-export interface OwnCallParts {
+export interface InternalCallParts {
   store: Store
   tenancy: Tenancy
   secrets: SigningSecrets
   apis: Record<Environment, ApiServer['handle']>
 }
 
-export interface OwnAnswer {
+export interface InternalAnswer {
   status: number
   body: Record<string, unknown>
 }
 
-export class OwnCalls {
-  constructor(private readonly parts: OwnCallParts) {}
+export class InternalCalls {
+  constructor(private readonly parts: InternalCallParts) {}
 
   /**
    * @param request the browser's request, which is answered with the result of the call
@@ -33,7 +33,7 @@ export class OwnCalls {
     path: string,
     fields: Record<string, unknown>,
     idempotencyKey: string | null,
-  ): Promise<OwnAnswer> {
+  ): Promise<InternalAnswer> {
     const { store, tenancy, secrets, apis } = this.parts
     const caller = await tenancy.callerAgain(record.tenantId, record.keyId)
     const identity = { caller, secrets: await secrets.active(store.read, caller.tenant.id) }

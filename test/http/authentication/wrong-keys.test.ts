@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { ClientAddresses } from '../../src/http/listeners/client-address.js'
-import { peerAddress } from '../../src/http/listeners/peer-address.js'
-import { WrongKeys } from '../../src/http/wrong-keys.js'
-import { MINUTE_MS } from '../../src/lib/clock.js'
-import { generateApiKey } from '../../src/tenants/api-key.js'
-import { LocalRateLimiter } from '../../src/tenants/rate-limiter.js'
-import { type ApiResponse, apiClient, type CallOptions } from '../support/client.js'
-import { startService, type TestService } from '../support/service.js'
+import { WrongKeys } from '../../../src/http/authentication/wrong-keys.js'
+import { ClientAddresses } from '../../../src/http/listeners/client-address.js'
+import { peerAddress } from '../../../src/http/listeners/peer-address.js'
+import { MINUTE_MS } from '../../../src/lib/clock.js'
+import { generateApiKey } from '../../../src/tenants/api-key.js'
+import { LocalRateLimiter } from '../../../src/tenants/rate-limiter.js'
+import { type ApiResponse, apiClient, type CallOptions } from '../../support/client.js'
+import { startService, type TestService } from '../../support/service.js'
 
 let running: TestService
 beforeAll(async () => {

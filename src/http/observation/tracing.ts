@@ -1,6 +1,6 @@
 /**
- * OpenTelemetry: a server span for each request with a child for each stage, sent by OTLP over HTTP. Imported at run time,
- * and only where an endpoint is configured: without one, nothing of it is loaded.
+ * OpenTelemetry: a server span for each request with a child for each stage, sent by OTLP over HTTP. This file is imported at run
+ * time only where a collector is configured, since its packages are large.
  */
 import {
   DiagLogLevel,
@@ -33,14 +33,14 @@ import {
   ATTR_URL_SCHEME,
 } from '@opentelemetry/semantic-conventions'
 import type { Logger } from 'pino'
-import { VERSION } from '../lib/version.js'
-import { STAGES, type Stage, type Timings } from '../verification/stages.js'
-import type { IncomingRequest } from './listeners/listener.js'
+import { VERSION } from '../../lib/version.js'
+import { STAGES, type Stage, type Timings } from '../../verification/stages.js'
+import type { IncomingRequest } from '../listeners/listener.js'
 import type { Observation } from './observation.js'
 
-/** With retries. A collector that is gone must not hold up the end of the service for longer. */
+/** Longest time for an export, retries included: a collector that is gone must not delay the end of the service for longer. */
 const EXPORT_TIMEOUT_MS = 3000
-/** These come last; the others follow each other from the start on. */
+/** Stages at the end of a request; the others follow each other from its start. */
 const LAST_STAGES: readonly Stage[] = ['store', 'sign']
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'CONNECT', 'OPTIONS', 'TRACE', 'PATCH'])
 
@@ -54,10 +54,16 @@ export class Tracing {
 
   /** @param endpoint base URL of the collector, to which `/v1/traces` is added */
   static start(endpoint: string, serviceName: string, log: Logger): Tracing {
-    const tell = (message: string, ...args: unknown[]) =>
+    const logWarning = (message: string, ...args: unknown[]) =>
       log.warn({ details: args.map(String) }, `traces: ${message}`)
     diag.setLogger(
-      { error: tell, warn: tell, info: tell, debug: tell, verbose: tell },
+      {
+        error: logWarning,
+        warn: logWarning,
+        info: logWarning,
+        debug: logWarning,
+        verbose: logWarning,
+      },
       { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true },
     )
     const exporter = new OTLPTraceExporter({
@@ -76,7 +82,7 @@ export class Tracing {
     )
   }
 
-  /** Continues the trace of the caller's `traceparent`; where that is absent or invalid, one begins here. */
+  /** Continues the trace of the caller's `traceparent`, or begins a trace where that is absent or invalid. */
   begin(request: IncomingRequest, route: string | undefined): RequestTrace {
     const context = this.propagator.extract(ROOT_CONTEXT, request.headers, defaultTextMapGetter)
     const method = METHODS.has(request.method) ? request.method : '_OTHER'
@@ -89,7 +95,7 @@ export class Tracing {
         attributes: {
           [ATTR_HTTP_REQUEST_METHOD]: method,
           [ATTR_URL_SCHEME]: request.encrypted ? 'https' : 'http',
-          // A path that is none of ours may be anything, a pasted key included.
+          // An unknown path may hold anything, a pasted key included.
           ...(route ? { [ATTR_HTTP_ROUTE]: route, [ATTR_URL_PATH]: route } : {}),
         },
       },
@@ -98,7 +104,7 @@ export class Tracing {
     return new RequestTrace(this.tracer, span, startedAt)
   }
 
-  /** Sends what is left; gives up when the collector does not take it. */
+  /** Sends the remaining spans, and gives up when the collector does not accept them. */
   async stop(): Promise<void> {
     await this.provider.shutdown().catch(() => {})
   }
@@ -139,7 +145,7 @@ export class RequestTrace {
     this.span.end(endedAt)
   }
 
-  /** Lengths are measured; beginnings are laid end to end, since what passes between two stages takes next to nothing. */
+  /** The lengths of stages are measured. Their starts are laid end to end, since next to no time passes between two stages. */
   private addStages(timings: Timings, endedAt: number): void {
     const measured = STAGES.filter((stage) => timings[stage] !== undefined)
     const lastMs = LAST_STAGES.reduce((sum, stage) => sum + (timings[stage] ?? 0), 0)
@@ -149,7 +155,7 @@ export class RequestTrace {
     for (const stage of measured) {
       const isLast = LAST_STAGES.includes(stage)
       if (isLast) from = Math.max(from, lastFrom)
-      // Those of several images are summed, and may have run side by side.
+      // Stages of several images are summed, and may have run at the same time.
       const to = Math.min(from + timings[stage]!, isLast ? endedAt : lastFrom)
       this.tracer.startSpan(stage, { startTime: from }, context).end(to)
       from = to

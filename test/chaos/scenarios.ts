@@ -1,4 +1,4 @@
-/** What callers do, over and over, and what they hold every single answer to. */
+/** Scenarios that callers repeat, with the checks that every answer must pass. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { answerTo } from '../support/challenges.js'
 import type { ApiResponse } from '../support/client.js'
@@ -7,32 +7,32 @@ import type { ChaosTenant, ChaosUser } from './journal.js'
 
 export interface Photos {
   ada: string
-  /** On another day. */
+  /** Photo of the same person on another day. */
   adaElsewhere: string
-  /** Somebody else. */
+  /** Photo of another person. */
   joan: string
-  /** Nobody, small: for the sandbox. */
+  /** A small picture without a face, for the sandbox. */
   blank: string
 }
 
-/** One step of a life: from a user's enrolment to the erasure, mostly. */
-export type Life = () => Promise<void>
+/** Runs one round of a scenario, usually from a user's enrollment to the erasure. */
+export type Scenario = () => Promise<void>
 
-/** Rejections before a user has to wait, as the nodes are configured. */
+/** Rejections before a user is locked out, as the nodes are configured. */
 export const ATTEMPTS = 5
-/** The first wait is 30 seconds; clocks of nodes differ. */
+/** The first lockout lasts 30 seconds; the clocks of the nodes differ. */
 const WAIT_MS = 25_000
 const CHALLENGE_FRAMES = 16
 const ACTION = { type: 'wire_transfer', amount: '1250.00' }
 
-export interface LifeParts {
+export interface ScenarioParts {
   caller: Caller
   tenant: ChaosTenant
   name: string
   photos: Photos
 }
 
-/** Kept answers: what was executed is answered again, unchanged, by whichever node. */
+/** Checks that kept responses are replayed unchanged by any node. */
 class Kept {
   constructor(private readonly caller: Caller) {}
 
@@ -47,8 +47,8 @@ class Kept {
   }
 }
 
-/** Users of production: enrolled, verified by one photo at several nodes at once, erased. */
-export function productionLife({ caller, tenant, name, photos }: LifeParts): Life {
+/** Users in production: enrolled, verified with one photo at several nodes at once, erased. */
+export function productionScenario({ caller, tenant, name, photos }: ScenarioParts): Scenario {
   const kept = new Kept(caller)
   const { journal, random, nodes } = caller
   let users = 0
@@ -65,7 +65,7 @@ export function productionLife({ caller, tenant, name, photos }: LifeParts): Lif
     const answers = await Promise.all(verifies.map((one, at) => caller.send(one, nodes[at % nodes.length])))
     for (const answer of answers) acknowledgeVerdict(caller, user, answer)
     const approved = answers.filter(({ body }) => body.verdict === 'approved').length
-    // One photo: whoever comes second is a replay.
+    // All calls send one photo, so the second is a replay.
     if (approved > 1) journal.executedTwice.push(`${user.userId}: one capture was approved ${approved} times`)
     if (approved < 1)
       journal.broken.push(`${user.userId}: none of ${answers.map(({ text }) => text).join(' ')}`)
@@ -76,11 +76,11 @@ export function productionLife({ caller, tenant, name, photos }: LifeParts): Lif
   }
 }
 
-/** Guesses at one user at all nodes at once: no more are looked at than the contract allows, until the operator ends the wait. */
-export function guessingLife(
-  { caller, tenant, name, photos }: LifeParts,
+/** Guesses at one user at all nodes at once: no more are evaluated than the lockout allows, until the operator ends it. */
+export function guessingScenario(
+  { caller, tenant, name, photos }: ScenarioParts,
   unlock: (user: ChaosUser) => Promise<void>,
-): Life {
+): Scenario {
   const { journal, nodes } = caller
   let users = 0
   return async () => {
@@ -93,7 +93,7 @@ export function guessingLife(
     const answers = await Promise.all(guesses)
     for (const answer of answers) acknowledgeVerdict(caller, user, answer)
     const looked = answers.filter(({ body }) => body.reason === 'no_match').length
-    // A wait that has passed lets one more through.
+    // A lockout that has ended allows one more guess.
     const isInTime = performance.now() - startedMs < WAIT_MS
     if (isInTime && looked !== ATTEMPTS)
       journal.broken.push(`${user.userId}: ${looked} guesses were looked at, ${ATTEMPTS} are allowed`)
@@ -107,8 +107,8 @@ export function guessingLife(
   }
 }
 
-/** Users of the sandbox, which runs no model: enrolled, challenged, verified by one challenge at two nodes at once, erased. */
-export function sandboxLife({ caller, tenant, name, photos }: LifeParts): Life {
+/** Users in the sandbox, which runs no model: enrolled, challenged, verified with one challenge at two nodes at once, erased. */
+export function sandboxScenario({ caller, tenant, name, photos }: ScenarioParts): Scenario {
   const kept = new Kept(caller)
   const { journal, random, nodes } = caller
   let users = 0
@@ -139,21 +139,21 @@ export function sandboxLife({ caller, tenant, name, photos }: LifeParts): Life {
     const late = uses.filter(({ body }) => body.code === 'challenge_used').length
     journal.acknowledged += used
     if (used > 1) journal.executedTwice.push(`${user.userId}: one challenge was used ${used} times`)
-    // After a fault of a minute and a half it has expired.
+    // The challenge expires during a fault of a minute and a half.
     else if (used + late !== uses.length && !uses.every(({ body }) => body.code === 'challenge_expired'))
       journal.broken.push(`${user.userId}: ${uses.map(({ status, text }) => `${status} ${text}`).join(' ')}`)
     if (random.next() < 0.8) await erase(caller, user)
   }
 }
 
-/** A tenant's signing secret: rotated, and in force at every node at once. */
-export function rotatingLife({ caller, tenant }: LifeParts): Life {
+/** A tenant's signing secret: rotated, and then in force at every node. */
+export function rotatingScenario({ caller, tenant }: ScenarioParts): Scenario {
   const kept = new Kept(caller)
   const { journal, nodes } = caller
   return async () => {
     const rotation = caller.post(tenant, 'production', '/v1/keys/rotate-signing', { force: true })
     const answer = await caller.send(rotation)
-    // The first answer may be lost with its node: the next one names the secret, and does not tell it again.
+    // The first answer may be lost with its node. The next one names the secret, but does not reveal it again.
     const isToldBefore = answer.body?.code === 'secret_already_told'
     if (answer.status !== 200 && !isToldBefore) {
       journal.broken.push(`${describe(rotation)}: ${answer.status} ${answer.text}`)
@@ -182,7 +182,7 @@ async function enrol(
   const request = caller.post(tenant, environment, '/v1/enroll', { user_id: userId, image })
   const answer = await caller.send(request)
   if (answer.status !== 201) {
-    // Nobody else enrols this user: an earlier try did, and its answer was not kept.
+    // No other caller enrolls this user, so an earlier attempt did, and its response was not kept.
     if (answer.body.code === 'already_enrolled') journal.executedTwice.push(describe(request))
     else journal.broken.push(`${describe(request)}: ${answer.status} ${answer.text}`)
     return null
@@ -201,7 +201,7 @@ function acknowledgeVerdict({ journal }: Caller, { tenant, userId }: ChaosUser, 
   else journal.lost.push(`verify of ${userId}: ${answer.status} ${answer.text}`)
 }
 
-/** Without a key: a repeat gets the same receipt. */
+/** Erases without an idempotency key: a repeated call gets the same receipt. */
 async function erase(caller: Caller, user: ChaosUser): Promise<void> {
   const { tenant, environment, userId } = user
   const { journal } = caller
@@ -220,7 +220,7 @@ async function erase(caller: Caller, user: ChaosUser): Promise<void> {
     journal.executedTwice.push(`${describe(request)}: ${again.status} ${again.text}`)
 }
 
-/** Whether all nodes that answer say so of the user: 200 for one who is enrolled, 404 for one who is not. */
+/** Whether all nodes that answer agree about the user: status 200 for an enrolled user, 404 for an unknown one. */
 export async function atEveryNode(
   caller: Caller,
   user: ChaosUser,

@@ -1,13 +1,13 @@
 /** Who called from where: the address and the key's id in request lines and audit entries, of refused calls too. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { HOUR_MS, MINUTE_MS } from '../../src/lib/clock.js'
-import { generateApiKey } from '../../src/tenants/api-key.js'
-import { allowReturn, askForSession, Visitor } from '../support/capture-page.js'
-import { type ApiClient, type ApiResponse, apiClient } from '../support/client.js'
-import { base64, face } from '../support/faces.js'
-import { plain } from '../support/images.js'
-import { startService, type TestService, type TestTenant } from '../support/service.js'
-import { overTransports } from '../support/transports.js'
+import { HOUR_MS, MINUTE_MS } from '../../../src/lib/clock.js'
+import { generateApiKey } from '../../../src/tenants/api-key.js'
+import { allowReturn, askForSession, Visitor } from '../../support/capture-page.js'
+import { type ApiClient, type ApiResponse, apiClient } from '../../support/client.js'
+import { base64, face } from '../../support/faces.js'
+import { plain } from '../../support/images.js'
+import { startService, type TestService, type TestTenant } from '../../support/service.js'
+import { overTransports } from '../../support/transports.js'
 
 const OFFICE = '198.51.100.7'
 const FROM_OFFICE = { headers: { 'X-Forwarded-For': `203.0.113.99, ${OFFICE}` } }

@@ -1,25 +1,25 @@
-/** Tells of a request when it is answered: one observation for metrics, charts and trace, and its line in the log. */
+/** Records a request when it is answered: one observation for metrics, charts and trace, and one line in the log. */
 import { createHmac, randomBytes } from 'node:crypto'
 import type { Logger } from 'pino'
-import type { Outcome } from '../api/endpoint.js'
-import type { Environment } from '../config/config.js'
-import { clientRequestIdOf } from './client-request-id.js'
-import type { IncomingRequest } from './listeners/listener.js'
-import { roundMs } from './milliseconds.js'
+import type { Outcome } from '../../api/endpoint.js'
+import type { Environment } from '../../config/config.js'
+import { clientRequestIdOf } from '../client-request-id.js'
+import type { IncomingRequest } from '../listeners/listener.js'
+import type { RequestContext } from '../request-context.js'
 import type { Observation } from './observation.js'
-import type { RequestContext } from './request-context.js'
+import { roundMs } from './round-ms.js'
 
 export interface RecorderParts {
   environment: Environment
   log: Logger
-  /** For metrics and charts. */
+  /** Passes the observation to metrics, charts and request log. */
   observe: (observation: Observation) => void
 }
 
 export class RequestRecorder {
   constructor(private readonly parts: RecorderParts) {}
 
-  /** Never throws: the reply is out already. */
+  /** Never throws: the reply has been sent already. */
   record(request: IncomingRequest, context: RequestContext, outcome: Outcome, durationMs: number): void {
     try {
       const observation = this.observation(request, context, outcome, durationMs)
@@ -64,7 +64,7 @@ export class RequestRecorder {
     }
   }
 
-  /** One line a request. The query may name a user, so it stays out. */
+  /** Writes one line for each request. The query may name a user, so it is left out. */
   private log(observation: Observation, traceId: string | undefined): void {
     const { requestId, environment, tenantId, keyId, address } = observation
     const { endpoint, method, path, status, code } = observation
@@ -91,10 +91,10 @@ export class RequestRecorder {
   }
 }
 
-/** Of this process: whoever reads the log cannot try out which user id a path held. */
+/** Secret of this process, so that a reader of the log cannot try out which user id a path held. */
 const DIGEST_KEY = randomBytes(32)
 
-/** A path that is none of ours may be anything, a pasted key or a user's id included: its digest is enough to tell repeats. */
+/** An unknown path may hold a pasted key or a user's id. Its digest is enough to recognize repeats. */
 function digestOf(path: string): string {
   return `unknown:${createHmac('sha256', DIGEST_KEY).update(path).digest('hex').slice(0, 12)}`
 }

@@ -17,7 +17,7 @@ interface Allowance {
   isAsking: boolean
 }
 
-export class GuidanceAllowance {
+export class GuidanceLimit {
   private readonly sessions = new Map<string, Allowance>()
 
   constructor(private readonly clock: Clock) {}
@@ -28,14 +28,14 @@ export class GuidanceAllowance {
     const known = this.sessions.get(sessionId)
     const before = known ?? { tokens: BURST, at: now, isAsking: false }
     const earned = (Math.max(0, now - before.at) / SECOND_MS) * QUESTIONS_PER_SECOND
-    const allowance = { ...before, tokens: Math.min(BURST, before.tokens + earned), at: now }
+    const bucket = { ...before, tokens: Math.min(BURST, before.tokens + earned), at: now }
     // The order of a map is that of insertion.
     this.sessions.delete(sessionId)
-    this.sessions.set(sessionId, allowance)
+    this.sessions.set(sessionId, bucket)
     if (this.sessions.size > MAX_SESSIONS) this.sessions.delete(this.sessions.keys().next().value!)
-    if (allowance.isAsking || allowance.tokens < 1) return null
-    allowance.tokens--
-    allowance.isAsking = true
+    if (bucket.isAsking || bucket.tokens < 1) return null
+    bucket.tokens--
+    bucket.isAsking = true
     return () => {
       const present = this.sessions.get(sessionId)
       if (present) present.isAsking = false

@@ -1,0 +1,51 @@
+/** The table of contents of the API: every endpoint, in the order of the specification, then those beyond it. */
+import { createCaptureSession, createCaptureSessionDescription } from '../../api/capture-sessions.js'
+import { createChallenge, createChallengeDescription } from '../../api/challenges.js'
+import { deleteDescription, erase } from '../../api/delete.js'
+import type { Endpoint, EndpointDescription } from '../../api/endpoint.js'
+import { enroll, enrollDescription } from '../../api/enroll.js'
+import { getCaptureSession, getCaptureSessionDescription } from '../../api/get-capture-session.js'
+import { getUser, getUserDescription } from '../../api/get-user.js'
+import { guide, guideDescription } from '../../api/guidance.js'
+import { health, healthDescription } from '../../api/health.js'
+import { listAudit, listAuditDescription } from '../../api/list-audit.js'
+import { rotateSigning, rotateSigningDescription } from '../../api/rotate-signing.js'
+import type { Services } from '../../api/services.js'
+import { verify, verifyDescription } from '../../api/verify.js'
+
+/** Descriptions of all endpoints: the OpenAPI document is made from them. */
+export const DESCRIPTIONS: EndpointDescription[] = [
+  enrollDescription,
+  verifyDescription,
+  deleteDescription,
+  healthDescription,
+  rotateSigningDescription,
+  getUserDescription,
+  listAuditDescription,
+  createChallengeDescription,
+  guideDescription,
+  createCaptureSessionDescription,
+  getCaptureSessionDescription,
+]
+
+/** Path of the OpenAPI document, which both APIs serve without a key. */
+export const OPENAPI_PATH = '/v1/openapi.json'
+/** Path of the page that explains every error code; `doc_url` of an error leads there. */
+export const ERRORS_PATH = '/errors'
+
+/** The endpoints over one environment's services. The router hands each only input that its own schema has passed. */
+export function endpoints(services: Services): Array<Endpoint<unknown>> {
+  return [
+    enroll(services),
+    verify(services),
+    erase(services),
+    health(services),
+    rotateSigning(services),
+    getUser(services),
+    listAudit(services),
+    createChallenge(services),
+    guide(services),
+    createCaptureSession(services),
+    getCaptureSession(services),
+  ] as Array<Endpoint<never>> as Array<Endpoint<unknown>>
+}
