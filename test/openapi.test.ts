@@ -31,14 +31,14 @@ describe('the OpenAPI document', () => {
     ).toEqual([])
   })
 
-  it('names every error code somewhere, or it is one that no endpoint can give', () => {
+  it('names every error code that an endpoint can answer with', () => {
     const documented = new Set(
       Object.values(document.paths as Json)
         .flatMap((path: Json) => Object.values(path))
         .flatMap((operation: Json) => Object.values(operation.responses))
         .flatMap((response: Json) => codesOf(response)),
     )
-    // An address that is none has no operation to be listed under.
+    // An unknown address has no operation to list its errors under.
     const addressless = ['unknown_endpoint', 'method_not_allowed']
     expect(Object.keys(ERRORS).filter((code) => !documented.has(code))).toEqual(addressless)
   })
@@ -49,7 +49,7 @@ function codesOf(response: Json): string[] {
   return (schema?.allOf ?? []).flatMap((part: Json) => part.properties?.code?.enum ?? [])
 }
 
-/** References replaced by what they name, and objects closed: a field that is not documented shows. */
+/** The schema with its references resolved and its objects closed, so that an undocumented field is a fault. */
 function closed(schema: Json): Json {
   if (Array.isArray(schema)) return schema.map(closed)
   if (typeof schema !== 'object' || schema === null) return schema
@@ -70,7 +70,7 @@ function closed(schema: Json): Json {
   return copy
 }
 
-/** What is wrong with a body, by the document. */
+/** The faults of a body by its schema in the document; empty where it has none. */
 function faults(schema: Json, body: unknown): unknown[] {
   const [valid, errors] = Schema.Errors(closed(schema), body)
   return valid ? [] : errors
@@ -158,7 +158,7 @@ describe('real responses are as documented', () => {
   }
 
   for (const environment of ['production', 'sandbox'] as const)
-    it(`of every endpoint in ${environment}`, async () => {
+    it(`documents the answers of every endpoint in ${environment}`, async () => {
       const client = environment === 'production' ? production : tenant.sandbox
       const user = `everyone-${environment}`
       const key = { 'X-Svc-Idempotency-Key': `key-${environment}`, 'X-Request-Id': 'mine' }
@@ -213,7 +213,7 @@ describe('real responses are as documented', () => {
       await check(client, 'DELETE', '/v1/delete', {}, 400, 'invalid_request')
     })
 
-  it('of every scripted outcome in the sandbox', async () => {
+  it('documents the answers of every scripted outcome in the sandbox', async () => {
     const OUTCOMES = {
       match: [201, 200, 200],
       no_match: [201, 200, 200],
@@ -242,7 +242,7 @@ describe('real responses are as documented', () => {
     }
   })
 
-  it('of a lockout, a rejection and a rotation', async () => {
+  it('documents the answers of a lockout, a rejection and a rotation', async () => {
     const other = await running.tenant()
     const client = await running.production(other)
     await client.enroll({ user_id: 'ada', image: photo })
@@ -276,7 +276,7 @@ describe('real responses are as documented', () => {
   })
 
   for (const { method, path } of DESCRIPTIONS)
-    it(`of ${method} ${path} without a right to it`, async () => {
+    it(`documents the refusals of ${method} ${path} for callers without a right to it`, async () => {
       const url = running.service.url('production')
       const json = method === 'GET' ? undefined : {}
       await check(apiClient(url), method, path, json, 401, 'missing_api_key')
@@ -287,7 +287,7 @@ describe('real responses are as documented', () => {
       })
     })
 
-  it('of a body that is none', async () => {
+  it('documents the refusals of a body that cannot be parsed', async () => {
     for (const [raw, type, code] of [
       ['{', 'application/json', 'malformed_json'],
       ['{}', 'text/plain', 'unsupported_media_type'],
@@ -304,7 +304,7 @@ describe('real responses are as documented', () => {
     expectDocumented('/v1/enroll', 'POST', large)
   })
 
-  it('of an address that is none: an error of the documented shape', async () => {
+  it('answers an unknown address with an error of the documented shape', async () => {
     for (const [method, path, code] of [
       ['GET', '/v1/nothing', 'unknown_endpoint'],
       ['GET', '/v1/verify', 'method_not_allowed'],
@@ -315,7 +315,7 @@ describe('real responses are as documented', () => {
     }
   })
 
-  it('over the rate limit', async () => {
+  it('documents the refusal over the rate limit', async () => {
     const limited = await running.tenant({ ratePerSecond: 1 })
     const client = await running.production(limited)
     const responses = [await client.health(), await client.health(), await client.health()]
@@ -323,7 +323,7 @@ describe('real responses are as documented', () => {
     for (const response of responses) expectDocumented('/v1/health', 'GET', response)
   })
 
-  it('/v1/openapi.json is the document with the addresses of this installation, on every listener, without a key', async () => {
+  it('serves the document with the addresses of this installation on every listener without a key', async () => {
     const at = { production: running.service.url('production'), sandbox: running.service.url('sandbox') }
     const own = buildOpenApi(DESCRIPTIONS, VERSION, at) as Json
     expect(own.servers.map(({ url }: Json) => `${url}/v1`)).toEqual(Object.values(at))
@@ -339,7 +339,7 @@ describe('real responses are as documented', () => {
     }
   })
 
-  it('a session of the capture page, before and after its verdict', async () => {
+  it('documents a session of the capture page before and after its verdict', async () => {
     await allowReturn(running, tenant)
     const { sandbox } = tenant
     const made = await askForSession(sandbox, { user_id: 'documented+match' })
@@ -358,7 +358,7 @@ describe('real responses are as documented', () => {
     expectDocumented(address, 'GET', await production.call('GET', address))
   })
 
-  it('has examples that the sandbox takes as they stand, and says them as commands', async () => {
+  it('has examples that the sandbox accepts unchanged, and shows them as commands', async () => {
     const other = await running.tenant()
     await allowReturn(running, other)
     const { sandbox } = other

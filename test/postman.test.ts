@@ -1,4 +1,4 @@
-/** docs/postman.json: made from the OpenAPI document, and every request in it is one that the service takes. */
+/** docs/postman.json is made from the OpenAPI document, and the service accepts every request in it. */
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { buildOpenApi } from '../src/http/openapi/openapi.js'
@@ -27,17 +27,17 @@ beforeAll(async () => {
 })
 afterAll(() => running?.stop())
 
-it('stands in docs/postman.json (UPDATE_DOCS=1 writes it)', () => {
+it('is docs/postman.json (UPDATE_DOCS=1 writes it)', () => {
   const text = `${JSON.stringify(postmanCollection(buildOpenApi(DESCRIPTIONS, VERSION)), null, 2)}\n`
   expect(documentInDocs('postman.json', text)).toBe(text)
 })
 
-it('holds requests that work, one of every endpoint', async () => {
+it('has one working request for every endpoint', async () => {
   const filled = (text: string) => text.replace(/\{\{(\w+)\}\}/g, (_, name: string) => variables[name]!)
   const collection = JSON.parse(readFileSync(packageFile('docs', 'postman.json'), 'utf8'))
   const requests = collection.item.flatMap((folder: { item: unknown[] }) => folder.item)
   expect(requests).toHaveLength(DESCRIPTIONS.length)
-  // Who is erased can be asked about no longer.
+  // The erasure comes last, since the other requests need the user.
   const isErasure = ({ request }: { request: { method: string } }) => Number(request.method === 'DELETE')
   for (const { name, request } of requests.toSorted(
     (a: { request: { method: string } }, b: { request: { method: string } }) => isErasure(a) - isErasure(b),

@@ -128,7 +128,7 @@ export interface Endpoint<Input = never> extends EndpointDescription {
    */
   aboutUser: boolean
   /**
-   * Asked before a kept response is looked up, so that a replay needs the same right as a first call.
+   * Checks that the caller may use the endpoint. It runs before a kept response is looked up, so that a replay needs the same right.
    * @throws DomainError
    */
   assertPermitted?(call: Pick<Call<unknown>, 'tenant' | 'environment'>): Promise<void>

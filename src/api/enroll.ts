@@ -121,7 +121,7 @@ export const enrollDescription: EndpointDescription = {
 
 type Input = Static<typeof body>
 
-/** The parts of the service that an enrolment uses. */
+/** The parts of the service that an enrollment uses. */
 type Parts = EnrolmentParts & Pick<Services, 'store' | 'challenges' | 'config'>
 
 export function enroll(services: Parts): UserEndpoint<Input> {

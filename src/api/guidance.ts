@@ -80,7 +80,7 @@ export function guide({ provider }: Pick<Services, 'provider'>): Endpoint<Input>
     ...guideDescription,
     // The sandbox's `user_id` only chooses an outcome.
     aboutUser: false,
-    // Its timings are not added to those of verdicts, which its many calls would drown.
+    // The stages of guidance are not added to the timings: its many calls would drown those of verdicts.
     async handle(call) {
       const { input } = call
       const { step = 'frontal' } = input

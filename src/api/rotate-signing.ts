@@ -71,7 +71,7 @@ export function rotateSigning({
     refuseReplay,
     async handle({ input, tenant }) {
       return async (tx) => {
-        // Asked again inside the transaction: a parallel verify may just have issued the production key.
+        // The right is checked again inside the transaction: a parallel verify may just have issued the production key.
         await productionKeyIssue.assertMayRotate(tx, tenant.id)
         const unit = new OpenUnitOfWork(tx)
         const view = rotationView(await operations.keys.rotateSigning(tenant, unit, input.force ?? false))

@@ -6,6 +6,7 @@ import { adminHandler, metricsHandler } from '../dashboard/admin-server.js'
 import { HostGuard } from '../dashboard/host-guard.js'
 import { sessionTimes } from '../dashboard/session-times.js'
 import { Sessions } from '../dashboard/sessions.js'
+import { SignIn } from '../dashboard/sign-in.js'
 import type { ApiServer } from '../http/api-server.js'
 import { BodyBudget, type BodyQuota } from '../http/bodies/body-budget.js'
 import type { Listener } from '../http/listeners/listener.js'
@@ -93,20 +94,23 @@ async function openAdmin(
 function createAdminApi(parts: ListeningParts): AdminApi {
   const { resources, listeners, shared, servers, certificates, startedAt } = parts
   const { config, core, clock, metrics, operatorPassword } = resources
+  const { signIns, secondFactors } = core.operations
+  const common = {
+    store: core.store,
+    clock,
+    operatorPassword,
+    isPasswordSignIn: { operators: config.operatorPasswordSignIn, tenants: config.tenantPasswordSignIn },
+  }
+  const isSecure = listeners.adminUrl.startsWith('https:')
+  const sessions = new Sessions({ ...common, isSecure, times: sessionTimes(config) })
   return new AdminApi({
     ...shared,
     core,
-    sessions: new Sessions({
-      store: core.store,
-      clock,
-      operatorPassword,
-      signIns: core.operations.signIns,
-      isSecure: listeners.adminUrl.startsWith('https:'),
-      attempts: createRateLimiter(core, clock),
-      secondFactors: core.operations.secondFactors,
-      isPasswordSignIn: { operators: config.operatorPasswordSignIn, tenants: config.tenantPasswordSignIn },
-      times: sessionTimes(config),
-    }),
+    sessions,
+    signIn: new SignIn(
+      { ...common, signIns, secondFactors, attempts: createRateLimiter(core, clock) },
+      sessions,
+    ),
     apis: { production: servers.production.handle, sandbox: servers.sandbox.handle },
     urls: () => ({
       production: listeners.url('production'),

@@ -1,118 +1,52 @@
 /** Executes the steps of the hosted capture page: the code, consent, a challenge, the frames, the hand-over to a phone. */
-import Type, { type Static } from 'typebox'
 import { captureAnswerKey } from '../api/get-capture-session.js'
-import { framesField, image as imageField } from '../api/schemas.js'
-import type { AuditFacts, AuditLog } from '../audit/audit-log.js'
-import { AuditedUnitOfWork } from '../audit/audited-unit-of-work.js'
-import { STEPS } from '../biometrics/challenge/steps.js'
+import type { AuditFacts } from '../audit/audit-log.js'
 import type { CaptureLanguage } from '../config/capture-languages.js'
-import { requestId } from '../crypto/identifiers.js'
 import type { IncomingRequest } from '../http/listeners/listener.js'
-import type { Clock } from '../lib/clock.js'
 import { isoTime } from '../lib/clock.js'
-import type { CaptureSessionRecord } from '../storage/records.js'
-import type { Store, StoreTransaction } from '../storage/store.js'
-import { MAX_VERSION_CHARACTERS } from '../tenants/capture-page-settings.js'
 import type { TemplateVault } from '../users/template-vault.js'
-import type {
-  CaptureEnding,
-  CaptureSession,
-  CaptureSessionBook,
-} from '../verification/capture-session-book.js'
+import type { CaptureEnding, CaptureSession } from '../verification/capture-session-book.js'
 import { isConfirmed, tryCode } from '../verification/confirmation-code.js'
 import { lockoutReason } from '../verification/lockout.js'
-import {
-  type CaptureSessionEvents,
-  type CaptureSessionResult,
-  resultOf,
-} from '../webhooks/capture-session-events.js'
+import { resultOf } from '../webhooks/capture-session-events.js'
 import { MAX_ATTEMPTS, outcomeOf } from './capture-outcome.js'
 import { consentOf } from './consent-text.js'
 import type { InternalAnswer, InternalCalls } from './internal-calls.js'
+import type { ConsentBody, FramesBody, GuidanceBody } from './page-bodies.js'
 import { PAGE_TEXTS } from './page-texts.js'
+import {
+  CaptureFlowError,
+  type PageState,
+  SessionChanges,
+  type SessionChangesParts,
+} from './session-changes.js'
 
-export const codeBody = Type.Object(
-  { code: Type.String({ minLength: 1, maxLength: 32 }) },
-  { additionalProperties: false },
-)
-/** The page names the text that it showed. */
-export const consentBody = Type.Object(
-  {
-    agree: Type.Literal(true),
-    version: Type.String({ minLength: 1, maxLength: MAX_VERSION_CHARACTERS }),
-    sha256: Type.String({ pattern: '^[0-9a-f]{64}$' }),
-  },
-  { additionalProperties: false },
-)
-export const framesBody = Type.Object({ frames: framesField }, { additionalProperties: false })
-/** A small frame, and one of before in which the person looks ahead: the page keeps that one, the service keeps none. */
-export const guidanceBody = Type.Object(
-  {
-    image: imageField('A frame.'),
-    step: Type.Union(STEPS.map((step) => Type.Literal(step))),
-    frontal: Type.Optional(imageField('A frame in which the person looks ahead.')),
-  },
-  { additionalProperties: false },
-)
-
-export interface CaptureFlowParts {
-  store: Store
-  clock: Clock
-  audit: AuditLog
+export interface CaptureFlowParts extends SessionChangesParts {
   vault: TemplateVault
-  captureSessions: CaptureSessionBook
-  captureEvents: CaptureSessionEvents
 }
-
-/** The state of a session, by which the page decides what it shows. */
-export type PageState =
-  /** `phone` is true once the phone has opened its link. */
-  | { state: 'open'; phone?: true }
-  /** The code was wrong, and another one can be typed. */
-  | { state: 'code'; message: string }
-  | { state: 'challenge'; challenge: Record<string, unknown> }
-  /** The person is to make another capture. */
-  | { state: 'again'; message: string }
-  /** `return_url` is null where the person goes on at another device. */
-  | { state: 'over'; return_url: string | null; ending?: CaptureEnding }
 
 /** Cameras are refused, unplugged and slow: more challenges than tries, and yet not without end. */
 const MAX_CHALLENGES = 15
 
-/** The session has gone on meanwhile, in another tab or on the phone, or the text of the consent was changed: the page loads again. */
-export class CaptureFlowError extends Error {
-  override readonly name = 'CaptureFlowError'
-
-  constructor(
-    message: string,
-    readonly code: 'conflict' | 'consent_changed' = 'conflict',
-  ) {
-    super(message)
-  }
-}
-
-/** What one step changed, besides the session itself. */
-interface SessionChange {
-  /** Result of the capture, or null where none was judged. */
-  result?: CaptureSessionResult | null
-  /** Facts for the audit log. */
-  facts?: AuditFacts
-}
-
 export class CaptureFlow {
-  private readonly audited: AuditedUnitOfWork
+  private readonly changes: SessionChanges
 
   constructor(
     private readonly parts: CaptureFlowParts,
     private readonly calls: InternalCalls,
   ) {
-    this.audited = new AuditedUnitOfWork(parts.store, parts.audit)
+    this.changes = new SessionChanges(parts)
+  }
+
+  /** Returns the state of a session as the page shows it. */
+  state(session: CaptureSession): PageState {
+    return this.changes.state(session)
   }
 
   /** Compares what the person typed with the code of the session. The fifth wrong one ends the session. */
   async confirm(token: string, typed: string, language: CaptureLanguage): Promise<PageState> {
     let isWrong = false
-    const state = await this.change(token, async ({ record, content }) => {
+    const state = await this.changes.change(token, async ({ record, content }) => {
       const { code } = content
       if (!code || code.isConfirmed) return
       const outcome = tryCode(code, typed)
@@ -128,29 +62,13 @@ export class CaptureFlow {
     return state
   }
 
-  state(session: CaptureSession): PageState {
-    const { record, content, side } = session
-    if (record.status === 'open')
-      return { state: 'open', ...(side === 'page' && record.phoneBrowser !== null ? { phone: true } : {}) }
-    const { ending } = content
-    return {
-      state: 'over',
-      return_url: side === 'phone' ? null : returnUrlOf(session),
-      ...(ending === undefined ? {} : { ending }),
-    }
-  }
-
   /**
    * Records the agreement to the text that the page showed, and keeps that text.
    * @throws CaptureFlowError consent_changed where the page showed another text than the present one
    */
-  async consent(
-    token: string,
-    shown: Static<typeof consentBody>,
-    language: CaptureLanguage,
-  ): Promise<PageState> {
+  async consent(token: string, shown: ConsentBody, language: CaptureLanguage): Promise<PageState> {
     const { clock, vault } = this.parts
-    return this.change(token, async (session, tx) => {
+    return this.changes.change(token, async (session, tx) => {
       const { record, content } = session
       assertConfirmed(session)
       if (record.consentedAt !== null) return
@@ -222,7 +140,7 @@ export class CaptureFlow {
     // The user was locked out or erased meanwhile.
     if (status !== 201) return this.end(token, body.code === 'locked_out' ? 'locked_out' : 'refused')
     const { challenge_id: id, nonce, steps, capture, expires_in } = body
-    await this.change(token, async ({ content }) => {
+    await this.changes.change(token, async ({ content }) => {
       content.challenge = { id: String(id), nonce: String(nonce) }
       content.challenges++
     })
@@ -238,7 +156,7 @@ export class CaptureFlow {
     session: CaptureSession,
     token: string,
     request: IncomingRequest,
-    { frames }: Static<typeof framesBody>,
+    { frames }: FramesBody,
     language: CaptureLanguage,
   ): Promise<PageState> {
     const { record, content } = session
@@ -268,7 +186,7 @@ export class CaptureFlow {
     )
     const { isJudged, isFinal, ending, advice } = outcomeOf(answer)
     let triesLeft = 0
-    const state = await this.change(token, async ({ record, content }) => {
+    const state = await this.changes.change(token, async ({ record, content }) => {
       content.judging = (content.judging ?? []).filter((id) => id !== challenge.id)
       if (isJudged) record.answered = challenge.id
       else record.attempts--
@@ -289,7 +207,7 @@ export class CaptureFlow {
 
   /** Takes a try for a challenge. Where several requests name the same challenge, only one of them succeeds. @throws CaptureFlowError */
   private takeTry(token: string, challengeId: string): Promise<PageState> {
-    return this.change(token, async (session) => {
+    return this.changes.change(token, async (session) => {
       const { record, content } = session
       assertConfirmed(session)
       if (record.consentedAt === null || content.challenge?.id !== challengeId)
@@ -303,7 +221,7 @@ export class CaptureFlow {
 
   /** Ends a session without another capture. @param ending the reason that the page shows to the person */
   end(token: string, ending: CaptureEnding): Promise<PageState> {
-    return this.change(token, async ({ record, content }) => {
+    return this.changes.change(token, async ({ record, content }) => {
       record.status = 'completed'
       content.ending = ending
     })
@@ -324,7 +242,7 @@ export class CaptureFlow {
   async guide(
     session: CaptureSession,
     request: IncomingRequest,
-    { image, step, frontal }: Static<typeof guidanceBody>,
+    { image, step, frontal }: GuidanceBody,
   ): Promise<InternalAnswer> {
     assertConfirmed(session)
     if (session.record.consentedAt === null) throw new CaptureFlowError('nobody has agreed yet')
@@ -338,7 +256,7 @@ export class CaptureFlow {
   }
 
   cancel(token: string): Promise<PageState> {
-    return this.change(token, async ({ record }) => {
+    return this.changes.change(token, async ({ record }) => {
       record.status = 'cancelled'
     })
   }
@@ -346,55 +264,18 @@ export class CaptureFlow {
   /** @returns the token of the phone's link */
   async handOver(token: string): Promise<string> {
     let phone = ''
-    await this.change(token, async (session) => {
+    await this.changes.change(token, async (session) => {
       assertConfirmed(session)
       if (session.side !== 'page') throw new CaptureFlowError('a phone has nothing to hand over')
       phone = this.parts.captureSessions.handOver(session)
     })
     return phone
   }
-
-  /**
-   * Changes a session that is not over. When `work` ends the session, queues the webhook that reports it.
-   * @param work may await nothing but `tx`
-   * @returns the state after it
-   */
-  private async change(
-    token: string,
-    // biome-ignore lint/suspicious/noConfusingVoidType: most changes have no result to return
-    work: (session: CaptureSession, tx: StoreTransaction) => Promise<SessionChange | void>,
-  ): Promise<PageState> {
-    const { store, clock, captureSessions, captureEvents } = this.parts
-    const known = await captureSessions.find(store.read, token)
-    if (!known) throw new CaptureFlowError('the session is gone')
-    const { tenantId, keyId } = known.record
-    const actor = { name: keyId, requestId: requestId(clock.now()) }
-    return this.audited.runFound({ tenantId }, actor, async (tx) => {
-      const session = await captureSessions.find(tx, token)
-      if (!session) throw new CaptureFlowError('the session is gone')
-      const { record } = session
-      if (record.status !== 'open') return { tenantId: null, result: this.state(session) }
-      if (record.expiryReportedAt !== null) throw new CaptureFlowError('the session has expired')
-      const { result = null, facts } = (await work(session, tx)) ?? {}
-      await captureSessions.put(tx, session)
-      if ((record.status as CaptureSessionRecord['status']) !== 'open')
-        await captureEvents.reportEnd(tx, record, result)
-      const state = this.state(session)
-      return facts ? { tenantId, result: state, facts } : { tenantId: null, result: state }
-    })
-  }
 }
 
 /** @throws CaptureFlowError while the person has not typed the code */
 function assertConfirmed({ content }: CaptureSession): void {
   if (!isConfirmed(content.code)) throw new CaptureFlowError('the code was not typed yet')
-}
-
-/** The address to which the page leads the person back: the caller's own, with the id of the session as its only addition. */
-export function returnUrlOf({ record, content }: CaptureSession): string {
-  const url = new URL(content.captureRequest.returnUrl)
-  url.searchParams.set('capture_session', record.id)
-  return url.href
 }
 
 /** Drops the fields whose value is undefined. */

@@ -1,14 +1,11 @@
 /** The capture listener. It serves the hosted page behind its single-use links and the requests of that page, and nothing else. */
 
 import type { Logger } from 'pino'
-import Type, { type Static } from 'typebox'
 import { SMALL_BODY_BYTES } from '../api/endpoint.js'
 import { errorHeaders, statusOf } from '../api/error-response.js'
 import { MAX_BODY_BYTES as GUIDANCE_BODY_BYTES } from '../api/guidance.js'
-import { inputParser } from '../http/bodies/json-body.js'
 import type { IncomingRequest, Reply } from '../http/listeners/listener.js'
 import { toDomainError } from '../http/to-domain-error.js'
-import { SECOND_MS } from '../lib/clock.js'
 import { DomainError } from '../lib/domain-error.js'
 import type { TenantRecord } from '../storage/records.js'
 import type { StoreTransaction } from '../storage/store.js'
@@ -16,25 +13,28 @@ import { capturePageSettings } from '../tenants/capture-page-settings.js'
 import type { CaptureSession } from '../verification/capture-session-book.js'
 import { isConfirmed } from '../verification/confirmation-code.js'
 import { brandFile, brandOf } from './brand.js'
-import {
-  CaptureFlow,
-  CaptureFlowError,
-  type CaptureFlowParts,
-  codeBody,
-  consentBody,
-  framesBody,
-  guidanceBody,
-  type PageState,
-  returnUrlOf,
-} from './capture-flow.js'
+import { CaptureFlow, type CaptureFlowParts } from './capture-flow.js'
 import { companyOf, consentOf } from './consent-text.js'
 import { GuidanceLimit } from './guidance-limit.js'
 import { type InternalCallParts, InternalCalls } from './internal-calls.js'
 import { type Notice, noticePage } from './notice-page.js'
+import {
+  type CodeBody,
+  type ConsentBody,
+  type FramesBody,
+  type GuidanceBody,
+  parseCode,
+  parseConsent,
+  parseFrames,
+  parseGuidance,
+  parseNothing,
+} from './page-bodies.js'
 import { pageFiles } from './page-files.js'
 import { PageReplies } from './page-replies.js'
 import { languageOf } from './page-texts.js'
 import { loopbackHost, phoneCode } from './phone-code.js'
+import { CaptureFlowError, type PageState, returnUrlOf } from './session-changes.js'
+import { SessionCookie } from './session-cookie.js'
 import { sessionPage } from './session-page.js'
 
 export interface CaptureServerParts extends CaptureFlowParts, InternalCallParts {
@@ -49,13 +49,6 @@ export const UPLOAD_MS = 60_000
 const GUIDANCE_UPLOAD_MS = 5000
 const PATH = /^\/capture\/([\w.-]{1,128})(?:\/(code|consent|challenge|guidance|frames|cancel|phone|status))?$/
 
-const nothing = Type.Object({}, { additionalProperties: false })
-const parseNothing = inputParser({ body: nothing, bodyOptional: true })
-const parseCode = inputParser({ body: codeBody })
-const parseConsent = inputParser({ body: consentBody })
-const parseFrames = inputParser({ body: framesBody })
-const parseGuidance = inputParser({ body: guidanceBody })
-
 /** A request to an address of a session, with the session and its tenant. */
 interface Visit {
   request: IncomingRequest
@@ -66,15 +59,16 @@ interface Visit {
 export class CaptureServer {
   private readonly flow: CaptureFlow
   private readonly guidance: GuidanceLimit
-  private readonly isSecure: boolean
+  private readonly cookie: SessionCookie
   private readonly replies: PageReplies
   private readonly files: ReadonlyMap<string, Reply>
 
   constructor(private readonly parts: CaptureServerParts) {
     this.flow = new CaptureFlow(parts, new InternalCalls(parts))
     this.guidance = new GuidanceLimit(parts.clock)
-    this.isSecure = parts.origin().startsWith('https:')
-    this.replies = new PageReplies(this.isSecure)
+    const isSecure = parts.origin().startsWith('https:')
+    this.cookie = new SessionCookie(isSecure, parts.clock)
+    this.replies = new PageReplies(isSecure)
     this.files = pageFiles(this.replies)
   }
 
@@ -106,7 +100,7 @@ export class CaptureServer {
       const session = await captureSessions.find(tx, token)
       if (!session) return null
       const tenant = await tx.tenantById(session.record.tenantId)
-      const bound = captureSessions.isBoundTo(session, this.cookie(request, session))
+      const bound = captureSessions.isBoundTo(session, this.cookie.valueIn(request, session))
       const isOpen = session.record.status === 'open' && !captureSessions.hasExpired(session.record)
       if (bound !== null || !isOpen) return { session, tenant: tenant!, bound, secret: null }
       const secret = captureSessions.bind(session)
@@ -172,7 +166,7 @@ export class CaptureServer {
       loopbackHost: loopbackHost(this.parts.origin()),
     })
     const cookie =
-      secret === null ? {} : { 'Set-Cookie': this.newCookie(session, secret, frameAncestors.length > 0) }
+      secret === null ? {} : { 'Set-Cookie': this.cookie.header(session, secret, frameAncestors.length > 0) }
     return this.replies.page(200, page, frameAncestors, cookie)
   }
 
@@ -186,7 +180,7 @@ export class CaptureServer {
       return this.replies.json(403, { code: 'wrong_origin' })
     const session = await captureSessions.find(store.read, token)
     if (!session) return this.replies.json(404, { code: 'not_found' })
-    if (captureSessions.isBoundTo(session, this.cookie(request, session)) !== true)
+    if (captureSessions.isBoundTo(session, this.cookie.valueIn(request, session)) !== true)
       return this.replies.json(403, { code: 'opened_elsewhere' })
     const visit = { request, token, session }
     if (session.record.status !== 'open') return this.replies.json(200, this.flow.state(session))
@@ -204,18 +198,18 @@ export class CaptureServer {
     const body = (limitBytes?: number) =>
       request.body(performance.now() + UPLOAD_MS, limitBytes, session.record.tenantId)
     if (step === 'frames') {
-      const input = parseFrames(await body(), contentType, '') as Parameters<CaptureFlow['frames']>[3]
+      const input = parseFrames(await body(), contentType, '') as FramesBody
       return flow.frames(session, token, request, input, language)
     }
     if (step === 'code') {
-      const input = parseCode(await body(SMALL_BODY_BYTES), contentType, '') as Static<typeof codeBody>
+      const input = parseCode(await body(SMALL_BODY_BYTES), contentType, '') as CodeBody
       return flow.confirm(token, input.code, language)
     }
     const parse = step === 'consent' ? parseConsent : parseNothing
     const input = parse(await body(SMALL_BODY_BYTES), contentType, '')
     switch (step) {
       case 'consent':
-        return flow.consent(token, input as Parameters<CaptureFlow['consent']>[1], language)
+        return flow.consent(token, input as ConsentBody, language)
       case 'challenge':
         return flow.challenge(session, token, request, language)
       case 'phone': {
@@ -240,7 +234,7 @@ export class CaptureServer {
       ),
       request.headers['content-type'],
       '',
-    ) as Parameters<CaptureFlow['guide']>[2]
+    ) as GuidanceBody
     const end = this.guidance.take(session.record.id)
     if (!end) return this.replies.json(429, { code: 'rate_limited' }, { 'Retry-After': '1' })
     try {
@@ -262,27 +256,6 @@ export class CaptureServer {
       if (error instanceof DomainError) return false
       throw error
     }
-  }
-
-  private cookieName({ record, side }: CaptureSession): string {
-    return `${this.isSecure ? '__Host-' : ''}${record.id}_${side}`
-  }
-
-  private cookie({ headers }: IncomingRequest, session: CaptureSession): string | undefined {
-    const prefix = `${this.cookieName(session)}=`
-    const pairs = (headers.cookie ?? '').split(';').map((pair) => pair.trim())
-    return pairs.find((pair) => pair.startsWith(prefix))?.slice(prefix.length)
-  }
-
-  private newCookie(session: CaptureSession, secret: string, isFramed: boolean): string {
-    const { expiresAt } = session.record
-    const seconds = Math.ceil((expiresAt - this.parts.clock.now()) / SECOND_MS)
-    const attributes = [`${this.cookieName(session)}=${secret}`, 'Path=/', `Max-Age=${seconds}`, 'HttpOnly']
-    // In a frame of another site a cookie is only kept apart for that site, and then it must say so.
-    if (this.isSecure)
-      attributes.push('Secure', ...(isFramed ? ['SameSite=None', 'Partitioned'] : ['SameSite=Lax']))
-    else attributes.push('SameSite=Lax')
-    return attributes.join('; ')
   }
 
   private notAllowed(allow: string): Reply {

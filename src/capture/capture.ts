@@ -172,7 +172,6 @@ export class CountersignCapture extends Base {
   /**
    * Asks for the camera and shows its picture. Resolves when the picture is shown, or the person gave up or refused: the events say which.
    * Nothing happens before the person has given a required consent.
-   *
    */
   async start(): Promise<void> {
     if (this.run) return
@@ -232,7 +231,6 @@ export class CountersignCapture extends Base {
   /**
    * Shows that the capture is being checked, and then the outcome. Call it in the handler of `cs-capture` with the promise of your
    * backend's answer. A rejected promise is shown as a missing answer.
-   *
    */
   async wait(answer: Promise<CaptureOutcome>): Promise<void> {
     if (this.state !== 'done') return

@@ -5,7 +5,6 @@ import { encodeJpeg, type FrameOptions } from './frame-grabber.js'
 /**
  * @throws CaptureError wrong_format when the browser cannot show the file and it is neither JPEG, PNG nor WebP: a HEIC photo outside
  * Safari, for example. `file_unreadable` when a file of these formats is damaged.
- *
  */
 export async function photoFromFile(file: Blob, options: FrameOptions): Promise<Blob> {
   const picture = await createImageBitmap(file, { imageOrientation: 'from-image' }).catch(async () => {

@@ -19,7 +19,8 @@ import { assertCsrfToken, assertSameOrigin, csrfToken } from './request-forgery.
 import { callerOf, hasRight, OPERATOR_RIGHTS, type Right, TENANT_RIGHTS } from './rights.js'
 import type { OperatorCall, RouteOptions, TenantCall } from './route.js'
 import { ROUTES } from './routes.js'
-import type { Credentials, Guest, Session } from './sessions.js'
+import type { Guest, Session } from './sessions.js'
+import type { Credentials } from './sign-in.js'
 
 const SESSION_PATH = '/api/session'
 const OPERATOR_PREFIX = '/api'
@@ -94,12 +95,12 @@ export class AdminApi {
   }
 
   private async handleSession(request: IncomingRequest, guest: Guest): Promise<Reply> {
-    const { sessions } = this.services
+    const { sessions, signIn } = this.services
     switch (request.method) {
       case 'POST': {
         const body = await request.body(this.deadline(), SMALL_BODY_BYTES)
         const input = parseCredentials(body, request.headers['content-type'], '') as Credentials
-        const session = await sessions.signIn(input, guest)
+        const session = await signIn.byCredentials(input, guest)
         await this.endReplaced(request)
         return json(await this.view(session), 201, { 'Set-Cookie': sessions.cookie(session) })
       }

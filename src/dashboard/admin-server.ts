@@ -1,7 +1,6 @@
 /**
  * The admin listener, which serves the dashboard and its API, the API reference with its sandbox, metrics, liveness and readiness; and the
  * separate listener for metrics.
- *
  */
 
 import type { Logger } from 'pino'
@@ -21,7 +20,6 @@ export interface AdminServerParts {
   /**
    * Answers the API reference's calls of the sandbox. They have the page's own origin here, so that no other origin needs access.
    * Production has only its own listener.
-   *
    */
   sandbox: (request: IncomingRequest) => Promise<Reply>
   /** The metrics, or null when they have their own listener. */

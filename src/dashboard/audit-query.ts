@@ -68,7 +68,6 @@ export function parseBefore(query: Query<AuditPageQuery>): number {
 /**
  * Finds the newest matching entries before the sequence `before`: at most `limit`, and possibly none, since the search is bounded.
  * @returns the entries, and the sequence at which the next page begins, or null at the start of the log
- *
  */
 export async function newestMatching(
   store: StoreReader,

@@ -124,7 +124,6 @@ export type PersonRole = (typeof PERSON_ROLES)[number]
 /**
  * The page to which a failed sign-in by the provider leads: `#/<PROVIDER_SIGN_IN>/<problem>/<request id>`. The problem is a word of the
  * list below, so that nobody can put their own text on the page by a link.
- *
  */
 export const PROVIDER_SIGN_IN = 'sign-in-failed'
 export const PROVIDER_PROBLEMS = [

@@ -16,6 +16,7 @@ import type { Tenancy } from '../tenants/tenancy.js'
 import type { TemplateVault } from '../users/template-vault.js'
 import type { OperatingPoint } from '../verification/biometric-provider.js'
 import type { Sessions } from './sessions.js'
+import type { SignIn } from './sign-in.js'
 import type { Traffic } from './traffic.js'
 
 /** The parts of the installation that the dashboard reads and changes. */
@@ -58,6 +59,7 @@ export interface DashboardServices {
   >
   engine: Engine
   sessions: Sessions
+  signIn: SignIn
   traffic: Traffic
   rateLimiter: RateLimiter
   addresses: ClientAddresses

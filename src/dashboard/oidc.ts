@@ -88,9 +88,9 @@ export class OidcSignIn {
   }
 
   private async finish(request: IncomingRequest, guest: Guest): Promise<Reply> {
-    const { sessions } = this.services
+    const { sessions, signIn } = this.services
     // The rate limit comes first: each made-up code would cost a request to the provider with our secret.
-    await sessions.assertNotGuessing(guest)
+    await signIn.assertNotGuessing(guest)
     return redirect('/', sessions.cookie(await this.signedIn(request, guest)))
   }
 
@@ -102,7 +102,7 @@ export class OidcSignIn {
     // A browser that brings the answer meant for another one does not have this cookie.
     if (!state || !nonce || !verifier)
       throw new ProviderSignInError('not_begun_here', 'This sign-in was not begun here, or too long ago.')
-    const { config, sessions } = this.services
+    const { config } = this.services
     const client = await import('openid-client')
     const provider = await this.discovered()
     let name: unknown
@@ -136,7 +136,7 @@ export class OidcSignIn {
     if (fresh && (authenticatedAt === null || clock.now() - authenticatedAt >= freshMs))
       throw new ProviderSignInError('not_fresh', 'The provider does not say that the sign-in was just now.')
     await this.followGroups(name, groups, guest)
-    return sessions.signInNamed(name, authenticatedAt, guest)
+    return this.services.signIn.byProvider(name, authenticatedAt, guest)
   }
 
   /**

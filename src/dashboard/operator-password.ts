@@ -1,7 +1,6 @@
 /**
  * The operator's password. It is configured, or was generated at the first start and stored in a file or in a shared database, in plain
  * text or as an scrypt hash.
- *
  */
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
@@ -39,7 +38,6 @@ export interface OperatorPassword {
    * Stores the hash of the generated password, once the start has succeeded.
    * @returns false when another service has stored its own meanwhile, which is then valid for both
    * @throws ConfigError
-   *
    */
   keep(): Promise<boolean>
 }
@@ -133,7 +131,6 @@ export async function resetOperatorPassword(
  * one. Otherwise a password from before a reset would become valid again.
  * @returns whether there was a password to copy
  * @throws ConfigError
- *
  */
 export async function moveOperatorPassword(
   config: PasswordConfig,

@@ -2,7 +2,6 @@
  * The request log: the latest requests of both environments and how they ended, without anything biometric. Entries are written seconds
  * after the answer, so that no answer waits for them, and a process that is killed loses the latest ones. Only the audit log keeps entries
  * that must not be lost.
- *
  */
 import type { Logger } from 'pino'
 import type { Config, Environment } from '../config/config.js'

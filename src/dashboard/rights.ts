@@ -4,7 +4,6 @@ import type { OperatorRoutes, PersonRole, TenantRoutes } from './contract.js'
 /**
  * `read` allows requests that change nothing. `write` belongs to the admins of the tenant and of the installation, `admin` only to those of
  * the installation. Everybody has `own`, which covers the person's own matters.
- *
  */
 export type Right = 'read' | 'write' | 'admin' | 'own'
 /** The kind and role of a signed-in person. A tenant's person reaches only the tenant's routes, in either role. */

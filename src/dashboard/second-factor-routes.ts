@@ -2,7 +2,8 @@
 import * as bodies from './bodies.js'
 import { DashboardError } from './dashboard-error.js'
 import type { OperatorTable } from './route.js'
-import type { Session, SessionPerson } from './sessions.js'
+import type { SessionPerson } from './session-person.js'
+import type { Session } from './sessions.js'
 
 export const SECOND_FACTOR_ROUTES = {
   'POST /second-factor': {

@@ -30,8 +30,8 @@ export const SESSION_ROUTES = {
 
   'POST /session/confirm': {
     body: bodies.confirmation,
-    async answer({ services: { sessions, config }, session, guest, input }) {
-      const { authenticatedAt } = await sessions.confirm(session, input, guest)
+    async answer({ services: { signIn, config }, session, guest, input }) {
+      const { authenticatedAt } = await signIn.confirm(session, input, guest)
       return { fresh_until: isoTime(authenticatedAt! + config.dashboardFreshMinutes * 60_000) }
     },
   },

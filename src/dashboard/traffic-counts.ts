@@ -109,7 +109,6 @@ function addCounts(sum: EnvironmentCounts, part: EnvironmentCounts): void {
 /**
  * The JSON in the database. The version before reads only the counts without environment: it adds to them, writes the row back, and leaves
  * the others unchanged.
- *
  */
 interface StoredTraffic {
   production: number

@@ -120,7 +120,7 @@ export class ApiServer {
   private async answer(request: IncomingRequest, context: RequestContext): Promise<Outcome> {
     if (request.malformed) throw request.malformed
     if (this.draining) throw new DomainError('shutting_down', { retryAfterMs: SECOND_MS })
-    // With other keys than the database's no secret can be opened, and what is written could never be read.
+    // Where the database's keys have changed, this process can open no secret and would write rows that nobody can read.
     if (!this.parts.isInStep()) throw new StoreUnavailableError('working keys or schema were changed')
     if (request.path === OPENAPI_PATH && request.method === 'GET')
       return { status: 200, body: this.parts.openApi() }

@@ -185,7 +185,7 @@ export const ERRORS = {
   ),
   challenge_used: entry(
     'conflict',
-    'The challenge has been used: each challenge is valid for one call, whatever its result.',
+    'The challenge has been used: each challenge is valid for one call only.',
     'Ask for a new challenge.',
   ),
   challenge_expired: entry(

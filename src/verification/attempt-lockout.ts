@@ -20,7 +20,7 @@ export function defaultAttempts(checksLiveness: boolean): number {
 
 export interface LockoutRefusal {
   reason: LockoutReason
-  /** Milliseconds until the lockout ends; undefined for one that only a new enrolment ends. */
+  /** Milliseconds until the lockout ends; undefined for one that only a new enrollment ends. */
   waitMs?: number | undefined
 }
 

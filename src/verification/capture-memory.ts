@@ -36,7 +36,7 @@ export const NOTHING_RECALLED: Recollection = { digests: [], hasFile: false, fac
 /** A user whose captures are compared. */
 export interface CapturedUser {
   id: string
-  /** Null for a user who is not enrolled. */
+  /** The user's record and data key; null for a user who is not enrolled. */
   subject: Subject | null
 }
 

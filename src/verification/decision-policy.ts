@@ -40,11 +40,11 @@ export type Examination = {
 )
 
 export interface Verdict {
-  /** Null for a user who is not enrolled, whom only the sandbox verifies. */
+  /** The user's record and data key; null for a user who is not enrolled, whom only the sandbox verifies. */
   subject: Subject | null
-  /** Null for an approval. */
+  /** Reason of a rejection; null for an approval. */
   reason: Reason | null
-  /** Null while the user is locked out: the verdict then says nothing about the images. */
+  /** Result of the comparison; null while the user is locked out, when the verdict says nothing about the images. */
   comparison: Comparison | null
   replaySuspected: boolean
   /** Milliseconds until the user may try again; undefined where that is not known or not needed. */

@@ -5,7 +5,7 @@ import { type Mode, modesOf, type Step } from '../biometrics/challenge/steps.js'
 import type { Liveness } from '../biometrics/types.js'
 import type { LivenessRequirement } from '../config/liveness-requirement.js'
 
-/** Never a bare "live": what was checked is named, and what was not is absent. */
+/** Statement that names the checks that were made and leaves out those that were not, instead of a bare "live". */
 export interface LivenessStatement extends Omit<Liveness, 'guidance'> {
   /** `passive:<pack>` for the network of that pack; the method of the challenge, such as `active-geometry@1`. */
   methods: string[]

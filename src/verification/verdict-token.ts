@@ -16,7 +16,7 @@ interface VerdictFacts {
   issuedAt: number
   expiresAt: number
   verdict: 'approved' | 'rejected'
-  /** Null for an approval. */
+  /** Reason of a rejection; null for an approval. */
   reason: Reason | null
   score: number | null
   fmr: number
@@ -31,7 +31,7 @@ interface VerdictFacts {
   replaySuspected: boolean
 }
 
-/** When a verdict's JWT is issued and when it expires, in Unix seconds. @param at the verdict's time, milliseconds since the Unix epoch */
+/** Computes when a verdict's JWT is issued and expires, in Unix seconds. @param at time of the verdict, milliseconds since the Unix epoch */
 export type VerdictLifetime = (userId: string, at: number) => { issuedAt: number; expiresAt: number }
 
 /** @param ttlSeconds lifetime of a JWT */

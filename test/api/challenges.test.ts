@@ -168,11 +168,11 @@ describe('the frames of a challenge', () => {
     ['+multiple_faces', { guidance: 'several_faces' }],
     ['+flat', { guidance: 'try_again', findings: ['flat'] }],
     ['+discontinuous', { guidance: 'slower', findings: ['discontinuous'] }],
-  ])('fails the frames of a sandbox user %s for that', async (suffix, told) => {
+  ])('fails the frames of a sandbox user %s for that', async (suffix, expected) => {
     const { user_id, asked } = await challenged(suffix)
     const { body } = await tenant.sandbox.verify({ user_id, action, challenge: answerTo(asked, blank) })
     expect([body.verdict, body.reason, body.score]).toEqual(['rejected', 'liveness_failed', null])
-    expect(body.liveness).toMatchObject({ checked: true, passed: false, ...told })
+    expect(body.liveness).toMatchObject({ checked: true, passed: false, ...expected })
   })
 
   it('refuses a second call with the same challenge after an approval and after a rejection', async () => {

@@ -119,25 +119,25 @@ describe('a person who moves', () => {
     }
   })
   const small = (frame: Buffer) => sharp(frame).resize(480, 480, { fit: 'inside' }).jpeg().toBuffer()
-  const told = (shown: Step, asked: Step) =>
+  const guidanceFor = (shown: Step, asked: Step) =>
     guidance(shown === 'frontal' ? ahead : moved[shown]!, { step: asked, frontal: base64(ahead) })
 
   it.each(STEPS.slice(1))('gives no guidance to a person who moved far enough for %s', async (step) => {
-    expect(await told(step, step)).toEqual([])
+    expect(await guidanceFor(step, step)).toEqual([])
   })
 
   it('asks a person who moved too little to go on', async () => {
-    expect(await told('frontal', 'turn_left')).toEqual(['turn_more'])
-    expect(await told('frontal', 'nod_up')).toEqual(['nod_more'])
+    expect(await guidanceFor('frontal', 'turn_left')).toEqual(['turn_more'])
+    expect(await guidanceFor('frontal', 'nod_up')).toEqual(['nod_more'])
   })
 
   it('reports a movement in the wrong direction', async () => {
-    expect(await told('turn_left', 'turn_right')).toEqual(['wrong_direction'])
-    expect(await told('nod_up', 'nod_down')).toEqual(['wrong_direction'])
+    expect(await guidanceFor('turn_left', 'turn_right')).toEqual(['wrong_direction'])
+    expect(await guidanceFor('nod_up', 'nod_down')).toEqual(['wrong_direction'])
   })
 
   it('asks a person who turned too early to look ahead', async () => {
-    expect(await told('turn_left', 'frontal')).toEqual(['not_frontal'])
+    expect(await guidanceFor('turn_left', 'frontal')).toEqual(['not_frontal'])
   })
 
   it('gives guidance on a turn, and none on a nod, without a look ahead to compare with', async () => {
@@ -216,12 +216,12 @@ describe('guidance', () => {
 })
 
 describe('in the sandbox', () => {
-  const told = async (user_id: string | undefined, step: Step) =>
+  const guidanceFor = async (user_id: string | undefined, step: Step) =>
     (await ask(await landscape(), { step, ...(user_id ? { user_id } : {}) }, tenant.sandbox)).body.guidance
 
   it('gives no guidance in the sandbox for any frame', async () => {
-    expect(await told(undefined, 'frontal')).toEqual([])
-    expect(await told('grace+match', 'turn_left')).toEqual([])
+    expect(await guidanceFor(undefined, 'frontal')).toEqual([])
+    expect(await guidanceFor('grace+match', 'turn_left')).toEqual([])
   })
 
   it.each(FRAME_GUIDANCE)(
@@ -229,7 +229,9 @@ describe('in the sandbox', () => {
     async (code) => {
       const ends = { no_face: '+no_face', several_faces: '+multiple_faces' } as Record<string, string>
       const steps: Step[] = ['frontal', 'turn_left', 'nod_up']
-      const answers = await Promise.all(steps.map((step) => told(`grace${ends[code] ?? `+${code}`}`, step)))
+      const answers = await Promise.all(
+        steps.map((step) => guidanceFor(`grace${ends[code] ?? `+${code}`}`, step)),
+      )
       const said = steps.filter((_, index) => answers[index].length > 0)
       for (const answer of answers) expect([[], [code]]).toContainEqual(answer)
       const when: Record<string, Step[]> = {

@@ -51,10 +51,10 @@ it('lists the audit log oldest first, with the facts of each entry apart', async
   expect(JSON.stringify(data)).not.toContain('"ada"')
   const records = await running.service.core.store.read.auditEntries(tenant.id, 0, 10)
   for (const [index, { hash, entry }] of records.entries()) {
-    const { facts, hash: told, ...fields } = data[index]
+    const { facts, hash: shownHash, ...fields } = data[index]
     const present = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null))
     expect({ request_id: null, ...JSON.parse(entry) }).toEqual({ request_id: null, ...present, ...facts })
-    expect(told).toBe(hash.toString('hex'))
+    expect(shownHash).toBe(hash.toString('hex'))
   }
 })
 

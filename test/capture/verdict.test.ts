@@ -1,7 +1,6 @@
 /**
  * The whole way from the camera to a verdict: a film in front of Chromium's camera, the component, the example's backend, the service, and
  * its engine with the baseline pack. The tests check the transfer, the text for the person, and the audit log.
- *
  */
 import { mkdtemp, rename, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

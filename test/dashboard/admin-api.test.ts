@@ -199,10 +199,10 @@ describe('a tenant', () => {
     const tried = await tenant.call('POST', `/tenants/${own.id}/try/call?operation=verify`, body, key)
     expect([tried.body.status, tried.body.body.details[0].issue]).toEqual([
       400,
-      'holds more than 32 KiB beside its images',
+      'holds more than 32 KiB in addition to its images',
     ])
     const inspect = await tenant.call('POST', `/tenants/${own.id}/try/inspect`, { image: members })
-    expect(inspect.body.details[0].issue).toBe('holds more than 32 KiB beside its images')
+    expect(inspect.body.details[0].issue).toBe('holds more than 32 KiB in addition to its images')
   })
 
   it('has the same rate limit of the sandbox on the page "Try it" as with its key', async () => {

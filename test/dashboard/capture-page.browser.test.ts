@@ -1,39 +1,18 @@
 /** The page with the settings of the hosted capture page, in a real browser. */
-import type { Browser } from 'playwright-core'
 import sharp from 'sharp'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { CHROMIUM, launchBrowser, loaded, openPage, violations } from '../support/browser.js'
-import { loginToken } from '../support/dashboard.js'
-import { startService, type TestService } from '../support/service.js'
-
-/** Folder for screenshots of the pages, for people to look at. */
-const PICTURES = process.env.COUNTERSIGN_TEST_PICTURES
+import { describe, expect, it } from 'vitest'
+import { CHROMIUM } from '../support/browser.js'
+import { checkPage, PageTests, VIEWPORTS } from './page-tests.js'
 
 describe.skipIf(!CHROMIUM)('the settings of the capture page in Chromium', () => {
-  let running: TestService
-  let browser: Browser
+  const tests = new PageTests()
 
-  beforeAll(async () => {
-    running = await startService()
-    browser = await launchBrowser()
-  })
-  afterAll(async () => {
-    await browser?.close()
-    await running?.stop()
-  })
-
-  for (const [scheme, width] of [
-    ['light', 1280],
-    ['dark', 390],
-  ] as const)
+  for (const [scheme, width] of VIEWPORTS)
     it(`are previewed while they are typed, saved, and refused with a reason (${scheme}, ${width} px)`, async () => {
-      const tenant = await running.tenant()
-      const url = running.service.adminUrl
-      const { page, errors } = await openPage(browser, running, { colorScheme: scheme, width })
+      const tenant = await tests.running.tenant()
+      const { page, errors } = await tests.open(scheme, width)
       const save = page.getByRole('button', { name: 'Save', exact: true })
-      await page.goto(`${url}/#/login/${await loginToken(running, tenant.id)}`)
-      await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
-      await page.goto(`${url}/#/capture-page`)
+      await tests.signInByLink(page, tenant, 'capture-page')
       await page.getByLabel('Company').fill('Beispielbank')
       await page.getByLabel('Consent text', { exact: true }).fill('We compare your face.')
       await page.getByLabel('Version of the consent text').fill('2026-11')
@@ -57,11 +36,7 @@ describe.skipIf(!CHROMIUM)('the settings of the capture page in Chromium', () =>
       await page.getByLabel('Return origins').fill('https://shop.example.com')
       await save.click()
       await page.getByText('Saved.').waitFor()
-      await loaded(page)
-      expect(await violations(page)).toEqual([])
-      expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true)
-      if (PICTURES)
-        await page.screenshot({ path: `${PICTURES}/capture-settings-${scheme}-${width}.png`, fullPage: true })
+      await checkPage(page, `capture-settings-${scheme}-${width}`)
       await page.reload()
       expect(await page.getByLabel('Company').inputValue()).toBe('Beispielbank')
       expect(await page.getByLabel('Color', { exact: true }).inputValue()).toBe('#ffcc00')

@@ -1,28 +1,14 @@
 /** The page of the second factor, and the sign-in with it, in a real browser. */
-import type { Browser } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
 import { totpCode, totpStep } from '../../src/crypto/totp.js'
 import { MINUTE_MS } from '../../src/lib/clock.js'
-import { CHROMIUM, launchBrowser, loaded, openPage, violations } from '../support/browser.js'
+import { CHROMIUM, loaded, violations } from '../support/browser.js'
 import { OPERATOR_PASSWORD } from '../support/operator.js'
-import { startService, type TestService } from '../support/service.js'
-
-/** Folder for screenshots of the pages, for people to look at. */
-const PICTURES = process.env.COUNTERSIGN_TEST_PICTURES
+import { PageTests, screenshot } from './page-tests.js'
 
 describe.skipIf(!CHROMIUM)('a second factor in Chromium', () => {
-  let running: TestService
-  let browser: Browser
-
-  beforeAll(async () => {
-    running = await startService()
-    browser = await launchBrowser()
-  })
-  afterAll(async () => {
-    await browser?.close()
-    await running?.stop()
-  })
+  const tests = new PageTests()
 
   const codeOf = (secret: string) => {
     const bits = [...secret].map((one) =>
@@ -32,7 +18,7 @@ describe.skipIf(!CHROMIUM)('a second factor in Chromium', () => {
       .join('')
       .match(/.{8}/g)!
       .map((byte) => Number.parseInt(byte, 2))
-    return totpCode(Buffer.from(bytes), totpStep(running.clock.now()))
+    return totpCode(Buffer.from(bytes), totpStep(tests.running.clock.now()))
   }
 
   for (const [scheme, width] of [
@@ -40,39 +26,39 @@ describe.skipIf(!CHROMIUM)('a second factor in Chromium', () => {
     ['dark', 360],
   ] as const)
     it(`is added by its QR code, and required at the next sign-in (${scheme}, ${width} px)`, async () => {
-      const { page, errors } = await openPage(browser, running, { colorScheme: scheme, width })
+      const { page, errors } = await tests.open(scheme, width)
       const button = (name: string) => page.getByRole('button', { name, exact: true })
-      await page.goto(running.service.adminUrl)
+      await page.goto(tests.running.service.adminUrl)
       await page.getByLabel('Password', { exact: true }).fill(OPERATOR_PASSWORD)
       await page.keyboard.press('Enter')
       await page.getByRole('heading', { level: 1, name: 'Tenants' }).waitFor()
-      await page.goto(`${running.service.adminUrl}/#/second-factor`)
+      await page.goto(`${tests.running.service.adminUrl}/#/second-factor`)
       await button('Add a second factor').click()
       await page.getByRole('img', { name: 'QR code' }).waitFor()
       expect(await violations(page)).toEqual([])
-      if (PICTURES) await page.screenshot({ path: `${PICTURES}/second-factor-${scheme}.png` })
+      await screenshot(page, `second-factor-${scheme}`)
       const [secret] = await page.locator('.copyable code').allTextContents()
       await page.getByLabel('Code', { exact: true }).fill(codeOf(secret!))
       await page.keyboard.press('Enter')
       await page.getByText('Recovery codes').first().waitFor()
       await page.getByText('A code is asked for at your sign-in').waitFor()
       expect(await violations(page)).toEqual([])
-      if (PICTURES) await page.screenshot({ path: `${PICTURES}/recovery-${scheme}.png` })
+      await screenshot(page, `recovery-${scheme}`)
 
-      running.clock.advance(MINUTE_MS)
+      tests.running.clock.advance(MINUTE_MS)
       await button('Sign out').click()
       await page.getByLabel('Password', { exact: true }).fill(OPERATOR_PASSWORD)
       await page.keyboard.press('Enter')
       await page.getByLabel('Code of your app').fill(codeOf(secret!))
       expect(await violations(page)).toEqual([])
-      if (PICTURES) await page.screenshot({ path: `${PICTURES}/sign-in-${scheme}.png` })
+      await screenshot(page, `sign-in-${scheme}`)
       await page.keyboard.press('Enter')
       await page.getByRole('heading', { level: 1, name: 'Tenants' }).waitFor()
       await loaded(page)
       expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width)
       expect(errors).toEqual([])
       await page.context().close()
-      await running.service.core.operations.secondFactors.reset('operator', COMMAND_LINE)
-      running.clock.advance(MINUTE_MS)
+      await tests.running.service.core.operations.secondFactors.reset('operator', COMMAND_LINE)
+      tests.running.clock.advance(MINUTE_MS)
     }, 60_000)
 })

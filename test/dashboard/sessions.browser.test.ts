@@ -1,61 +1,42 @@
 /** The pages of sessions, and the prompt for a fresh sign-in, in a real browser. */
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Page } from 'playwright-core'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { MINUTE_MS } from '../../src/lib/clock.js'
-import { CHROMIUM, launchBrowser, loaded, openPage, violations } from '../support/browser.js'
+import { CHROMIUM, loaded, violations } from '../support/browser.js'
 import { loginToken, signIn } from '../support/dashboard.js'
 import { OPERATOR_PASSWORD } from '../support/operator.js'
-import { startService, type TestService, type TestTenant } from '../support/service.js'
-
-/** Folder for screenshots of the pages, for people to look at. */
-const PICTURES = process.env.COUNTERSIGN_TEST_PICTURES
+import type { TestTenant } from '../support/service.js'
+import { PageTests, screenshot } from './page-tests.js'
 
 describe.skipIf(!CHROMIUM)('sessions in Chromium', () => {
-  let running: TestService
+  const tests = new PageTests()
   let tenant: TestTenant
-  let browser: Browser
 
   beforeAll(async () => {
-    running = await startService()
-    tenant = await running.tenant()
-    browser = await launchBrowser()
-  })
-  afterAll(async () => {
-    await browser?.close()
-    await running?.stop()
+    tenant = await tests.running.tenant()
   })
 
-  const picture = async (page: Page, name: string) => {
-    if (PICTURES) await page.screenshot({ path: `${PICTURES}/${name}.png` })
-  }
   const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name })
   const answer = (page: Page, name: string) => page.getByRole('dialog').getByRole('button', { name })
-  async function signInOperator(page: Page): Promise<void> {
-    await page.goto(running.service.adminUrl)
-    await page.getByLabel('Password', { exact: true }).fill(OPERATOR_PASSWORD)
-    await page.keyboard.press('Enter')
-    await page.getByRole('heading', { level: 1, name: 'Tenants' }).waitFor()
-    await loaded(page)
-  }
 
   for (const [scheme, width] of [
     ['light', 1280],
     ['dark', 360],
   ] as const)
     it(`are listed, and any of them can be ended (${scheme}, ${width} px)`, async () => {
-      const { page, errors } = await openPage(browser, running, { colorScheme: scheme, width })
-      const theirs = await signIn(running, { login_token: await loginToken(running, tenant.id) })
-      await signInOperator(page)
-      await page.goto(`${running.service.adminUrl}/#/sessions`)
+      const { page, errors } = await tests.open(scheme, width)
+      const theirs = await signIn(tests.running, { login_token: await loginToken(tests.running, tenant.id) })
+      await tests.signInOperator(page)
+      await page.goto(`${tests.running.service.adminUrl}/#/sessions`)
       await page.getByText('this one').waitFor()
       await page.getByText('Chrome on Linux').first().waitFor()
       expect(await violations(page)).toEqual([])
-      await picture(page, `sessions-${scheme}`)
+      await screenshot(page, `sessions-${scheme}`)
       await button(page, `End… the session of tenant ${tenant.name}`).click()
       expect(await violations(page, 'dialog')).toEqual([])
       await answer(page, 'End').click()
       await expect.poll(async () => (await theirs.call('GET', '/session')).status).toBe(401)
-      await page.goto(`${running.service.adminUrl}/#/tenants/${tenant.id}/sessions`)
+      await page.goto(`${tests.running.service.adminUrl}/#/tenants/${tenant.id}/sessions`)
       await page.getByText('Nobody is signed in').waitFor()
       expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width)
       expect(errors).toEqual([])
@@ -67,11 +48,11 @@ describe.skipIf(!CHROMIUM)('sessions in Chromium', () => {
     ['dark', 360],
   ] as const)
     it(`ask an operator for the password again before a key is made (${scheme}, ${width} px)`, async () => {
-      const { page, errors } = await openPage(browser, running, { colorScheme: scheme, width })
-      await signInOperator(page)
-      await page.goto(`${running.service.adminUrl}/#/tenants/${tenant.id}/keys`)
+      const { page, errors } = await tests.open(scheme, width)
+      await tests.signInOperator(page)
+      await page.goto(`${tests.running.service.adminUrl}/#/tenants/${tenant.id}/keys`)
       await loaded(page)
-      running.clock.advance(20 * MINUTE_MS)
+      tests.running.clock.advance(20 * MINUTE_MS)
       const reissue = async () => {
         await button(page, 'Reissue sandbox key').click()
         await answer(page, 'Reissue').click()
@@ -79,7 +60,7 @@ describe.skipIf(!CHROMIUM)('sessions in Chromium', () => {
       }
       await reissue()
       expect(await violations(page, 'dialog')).toEqual([])
-      await picture(page, `fresh-${scheme}`)
+      await screenshot(page, `fresh-${scheme}`)
       await answer(page, 'Cancel').click()
       await page.getByRole('alert').getByText('fresh sign-in').waitFor()
       expect(await page.locator('.reveal').count()).toBe(0)
@@ -96,16 +77,14 @@ describe.skipIf(!CHROMIUM)('sessions in Chromium', () => {
     }, 60_000)
 
   it('ask a tenant for a new login link when a fresh sign-in is required', async () => {
-    const { page } = await openPage(browser, running, { colorScheme: 'light', width: 1280 })
-    await page.goto(`${running.service.adminUrl}/#/login/${await loginToken(running, tenant.id)}`)
-    await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
-    await page.goto(`${running.service.adminUrl}/#/keys`)
+    const { page } = await tests.open('light', 1280)
+    await tests.signInByLink(page, tenant, 'keys')
     await loaded(page)
-    running.clock.advance(20 * MINUTE_MS)
+    tests.running.clock.advance(20 * MINUTE_MS)
     await button(page, 'Rotate').first().click()
     await page.getByRole('dialog').getByText('countersign tenant login-link').waitFor()
     expect(await violations(page, 'dialog')).toEqual([])
-    await picture(page, 'fresh-tenant')
+    await screenshot(page, 'fresh-tenant')
     await answer(page, 'Close').click()
     await page.getByRole('alert').getByText('open a new link').waitFor()
     await page.context().close()

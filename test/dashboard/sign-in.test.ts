@@ -8,6 +8,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
 import { loadOperatorPassword } from '../../src/dashboard/operator-password.js'
 import { Sessions } from '../../src/dashboard/sessions.js'
+import { SignIn } from '../../src/dashboard/sign-in.js'
 import { LocalRateLimiter } from '../../src/tenants/rate-limiter.js'
 import { loginToken, request, signIn } from '../support/dashboard.js'
 import { oidcProvider } from '../support/oidc-provider.js'
@@ -177,7 +178,7 @@ describe('a new password', () => {
     const { password, operator } = await operations.operators.add('kim@example.com', 'admin', COMMAND_LINE)
     const own = await loadOperatorPassword({ operatorPassword: OPERATOR_HASH, operatorPasswordFile: '' })
     const limiter = new LocalRateLimiter(running.clock)
-    const sessions = new Sessions({
+    const parts = {
       store,
       clock: running.clock,
       operatorPassword: own,
@@ -187,10 +188,11 @@ describe('a new password', () => {
       isPasswordSignIn: { operators: true, tenants: true },
       secondFactors: operations.secondFactors,
       times: TIMES,
-    })
+    }
+    const signIn = new SignIn(parts, new Sessions(parts))
     const guest = { address: '127.0.0.1', browser: undefined, requestId: 'req_1' }
     for (const change of ['reset', 'removed'] as const) {
-      const signingIn = sessions.signIn({ name: operator.name, password }, guest)
+      const signingIn = signIn.byCredentials({ name: operator.name, password }, guest)
       const outcome = signingIn.catch((error) => error.code)
       await new Promise(setImmediate)
       await store.transaction(async (tx) => {
@@ -221,7 +223,7 @@ describe('a new password', () => {
       },
     }
     const limiter = new LocalRateLimiter(running.clock)
-    const sessions = new Sessions({
+    const parts = {
       store,
       clock: running.clock,
       operatorPassword: password,
@@ -231,9 +233,11 @@ describe('a new password', () => {
       isPasswordSignIn: { operators: true, tenants: true },
       secondFactors: operations.secondFactors,
       times: TIMES,
-    })
+    }
+    const sessions = new Sessions(parts)
+    const signIn = new SignIn(parts, sessions)
     const guest = { address: '127.0.0.1', browser: undefined, requestId: 'req_1' }
-    const { token } = await sessions.signIn({ password: OPERATOR_PASSWORD }, guest)
+    const { token } = await signIn.byCredentials({ password: OPERATOR_PASSWORD }, guest)
     const found = sessions.find({ headers: { cookie: `countersign_session=${token}` } })
     await expect(found).rejects.toMatchObject({ code: 'not_signed_in' })
   })

@@ -5,7 +5,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 
 export class Coverage {
   private readonly session = new Session()
-  /** For each script, a 1 for every character that has run at least once. */
+  /** Coverage of each script: 1 for every character that has run at least once. */
   private readonly covered = new Map<string, Uint8Array>()
 
   /** @param folders whose scripts count */

@@ -8,7 +8,7 @@ export interface Target {
   /** Words of the format, which chance would take long to find. */
   words: readonly string[]
   mostBytes: number
-  /** @throws whatever no input may cause; refusals that callers are told of do not leave it */
+  /** @throws an error that no input may cause; coded refusals are caught inside */
   run(input: Buffer): void
 }
 
@@ -36,7 +36,7 @@ export interface FuzzOptions {
 
 /** Asking V8 costs milliseconds: it is asked once for so many, and for each of them only where there was something new. */
 const BATCH = 256
-/** Of the processor: what takes so long for kilobytes is not linear in them. */
+/** Processor time of one input: a reader that takes longer for kilobytes is not linear. */
 const MAX_MS = 1000
 /** One fault is found again and again. */
 const MAX_CRASHES = 10

@@ -1,4 +1,4 @@
-/** What is fuzzed: every reader of ours that meets bytes of others, with what must hold whatever they are. */
+/** The targets of fuzzing: every reader of bytes from outside, with the rules that hold for any input. */
 
 import { isUtf8 } from 'node:buffer'
 import { isDeepStrictEqual } from 'node:util'
@@ -26,7 +26,7 @@ import type { Target } from './fuzzer.js'
 
 type Refusal = abstract new (...args: never[]) => Error
 
-/** What `work` gives, or null where it refuses as callers are told. @throws anything else that it throws */
+/** The result of `work`, or null where it throws one of the coded refusals. @throws any other error of `work` */
 function unlessRefused<T>(work: () => T, ...refusals: Refusal[]): T | null {
   try {
     return work()
@@ -54,7 +54,7 @@ function runJson(input: Buffer): void {
   const body = input.subarray(1)
   const parsed = unlessRefused(() => parse(body, 'application/json', ''), DomainError)
   if (parsed === null || body.length === 0) return
-  // A long string in a field of base64 is looked at by its decoder alone.
+  // Only the decoder looks at a long string in a base64 field.
   if (holdsImages(parsed) && imagesOf(parsed).some((text) => decoded(text) === null)) return
   assert(isUtf8(body), 'what is no UTF-8 is refused')
   const withText = Object.fromEntries(

@@ -71,7 +71,7 @@ export async function runCampaign(
     const whole = large[index]
     const bytes = whole ?? damaged
     verdict.http_inputs++
-    // Of a large one, the head is all that is looked through for its request line: this process must not stand still either.
+    // Only the head of a large input is searched for its request line, so that this process does not stand still.
     judge(
       await answerTo(victim.url, bytes, whole ? IMAGE_PATIENCE_MS : PATIENCE_MS),
       whole?.subarray(0, HEAD_BYTES) ?? bytes,

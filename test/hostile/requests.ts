@@ -46,7 +46,7 @@ export function requestSeeds(
     rawRequest('GET /v1/health', common),
     rawRequest('DELETE /v1/delete?user_id=nobody', common),
     post('/v1/delete', { user_id: 'nobody' }, 'DELETE'),
-    // With a key that may not: damaged into a valid one, it would change the secret that answers are checked with.
+    // This request has a key without the right to rotate: a rotation would change the secret that answers are checked with.
     rawRequest('POST /v1/keys/rotate-signing', headers(sandboxKey)),
     post('/v1/enroll', { user_id: 'u', image: photo, replace: true }),
     post('/v1/verify', { user_id: 'nobody', image: photo, action: { pay: 'x', amount: 1 }, nonce: 'n' }),

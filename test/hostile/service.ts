@@ -23,7 +23,7 @@ export interface Victim {
   key: string
   /** Base URL of the sandbox API. */
   sandboxUrl: string
-  /** Of the other environment: authenticates nothing here. */
+  /** A key of the other environment, which authenticates nothing here. */
   sandboxKey: string
   /** The secrets that may sign, by `kid`. */
   secrets: Map<string, string>
@@ -112,7 +112,7 @@ export async function startVictim(
       return value
     }
   }
-  // What came before the first input is not the campaign's; reading resets it.
+  // Reading resets the figure, so that it covers only the time of the campaign.
   await metrics()
   let peakMib = 0
   let stallMs = 0

@@ -99,7 +99,7 @@ export async function sendSlowPictures(
   }
 }
 
-/** By name, in base64: the first ones are refused unseen, the others are as costly as a picture may be. */
+/** Pictures in base64 by name: the first four are refused before they are decoded, the others are as costly as a picture may be. */
 async function slowPictures(): Promise<Record<string, string>> {
   const noise = await noiseJpeg(2400, 2400)
   const large = { width: 4899, height: 4898, isInterlaced: true } as const

@@ -1,4 +1,4 @@
-/** Who may do what: every endpoint for every kind of caller, with the answer expected and the effects counted. */
+/** Access: every endpoint for every kind of caller, with the expected answer and a count of the effects. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type ApiClient, apiClient } from '../support/client.js'
 import { countRows } from '../support/database.js'
@@ -94,7 +94,7 @@ const REFUSED: Record<string, Record<Environment, Expected>> = {
   'production key': { production: [200, null], sandbox: elsewhere },
 }
 
-/** Of the key that belongs here, and of another tenant's, with the user enrolled by the owner alone. */
+/** Answers to the key of the owner, and to that of another tenant, with the user enrolled by the owner only. */
 const GRANTED: Record<string, Record<Environment, { own: Expected; foreign: Expected }>> = {
   enroll: {
     production: { own: [409, 'already_enrolled'], foreign: [201, null] },
@@ -138,17 +138,17 @@ for (const environment of ['production', 'sandbox'] as const)
         })
       }
 
-      it(`${endpoint} is the owner’s, and shows a foreign tenant nothing of the owner’s users`, async () => {
+      it(`${endpoint} serves the owner, and shows a foreign tenant nothing of the owner’s users`, async () => {
         const own = clients[environment][environment === 'production' ? 'production key' : 'sandbox key']!
         const stranger = clients[environment]['foreign tenant']!
         await stranger.erase(USER)
         await own.enroll({ user_id: USER, image, replace: true })
-        // Past the receipt of what was erased above.
+        // The receipt of the erasure above has expired.
         running.clock.advance(24 * 3600 * 1000)
         const expected = GRANTED[endpoint]![environment]
         const theirs = await call(stranger)
         expect([theirs.status, theirs.body.code ?? null]).toEqual(expected.foreign)
-        // Whatever the stranger did, the owner's user is as before.
+        // The stranger's call has not changed the owner's user.
         const verified = await own.verify({ user_id: USER, image: another, action: 'x' })
         expect(verified.body.verdict).toBe('approved')
         const ours = await call(own)
@@ -158,7 +158,7 @@ for (const environment of ['production', 'sandbox'] as const)
   })
 
 describe('a foreign tenant', () => {
-  it('with a user of the same id has another person', async () => {
+  it('keeps users of the same id apart between two tenants', async () => {
     const [own, stranger] = [clients.production['production key']!, clients.production['foreign tenant']!]
     await own.enroll({ user_id: 'same-id', image, replace: true })
     await stranger.enroll({ user_id: 'same-id', image: base64(await face('grace')), replace: true })
@@ -169,14 +169,14 @@ describe('a foreign tenant', () => {
     expect((await own.verify(request)).body.verdict).toBe('approved')
   })
 
-  it('does not get the receipt of another’s erasure', async () => {
+  it('does not give a tenant the receipt of another tenant’s erasure', async () => {
     const [own, stranger] = [clients.production['production key']!, clients.production['foreign tenant']!]
     await own.enroll({ user_id: 'erased-here', image })
     await own.erase('erased-here')
     expect((await stranger.erase('erased-here')).status).toBe(404)
   })
 
-  it('writes to its own audit log alone', async () => {
+  it('writes to the audit log of the calling tenant only', async () => {
     const { store } = running.service.core
     const sequence = async (tenant: TestTenant) => (await store.read.auditHead(tenant.id))?.sequence ?? 0
     const [ours, theirs] = [await sequence(owner), await sequence(foreign)]

@@ -64,13 +64,13 @@ const until = async (ms: number) => {
 }
 
 describe('the effect of a call', () => {
-  it('comes about, with its audit entry, while there is time', async () => {
+  it('commits the effect of a call with its audit entry before the deadline', async () => {
     const before = await entries()
     expect((await runner.run(endpoint(), callWith({}), undefined)).status).toBe(200)
     expect([effects, await entries()]).toEqual([1, before + 1])
   })
 
-  it('does not come about after its deadline, for which a database that is locked is not blamed', async () => {
+  it('commits nothing after the deadline, and does not hold a locked database responsible', async () => {
     const before = await entries()
     const holder = new Database(join(running.dataDir, 'countersign.db'))
     holder.exec('BEGIN IMMEDIATE')
@@ -88,7 +88,7 @@ describe('the effect of a call', () => {
     expect([effects, await entries()]).toEqual([0, before])
   })
 
-  it('does not come about where the deadline passes while other transactions are waited for', async () => {
+  it('commits nothing where the deadline passes while it waits for other transactions', async () => {
     const before = await entries()
     const deadlineMs = performance.now() + 100
     const other = running.service.core.store.transaction(() => until(deadlineMs))
@@ -98,7 +98,7 @@ describe('the effect of a call', () => {
     expect([effects, await entries()]).toEqual([0, before])
   })
 
-  it('does not come about once the caller has hung up', async () => {
+  it('commits nothing once the caller has hung up', async () => {
     const before = await entries()
     const caller = new AbortController()
     const cancelled = runner.run(

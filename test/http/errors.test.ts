@@ -301,7 +301,7 @@ const PROVOCATIONS: Record<ErrorCode, Provocation> = {
     }),
   engine_unavailable: () =>
     apart({}, async ({ running, production }) => {
-      // What a process on its way out does first; here it stays, as when every worker is lost.
+      // The first step of a process that stops. Here it stays in that state, as when every worker is lost.
       await running.service.engine.drain()
       return production.enroll({ user_id: newUser(), image: base64(await face('ada')) })
     }),
@@ -367,11 +367,11 @@ const header = ({ headers }: Answer, name: string): string | null =>
   headers instanceof Headers ? headers.get(name) : (headers[name] ?? null)
 
 describe('the error registry', () => {
-  it('has no code that is not provoked here', () => {
+  it('has no error code that is not provoked by a test here', () => {
     expect(Object.keys(PROVOCATIONS).sort()).toEqual(Object.keys(API_ERRORS).sort())
   })
 
-  it('uses the statuses and categories of the contract', () => {
+  it('gives each category the statuses of the contract', () => {
     const byCategory = Object.entries(API_ERRORS).map(([code, { category, status }]) => [
       code,
       category,
@@ -447,12 +447,12 @@ describe('what to do', () => {
     different_people: 'different_people',
   } as const
   for (const [code, guidance] of Object.entries(GUIDANCE) as Array<[keyof typeof GUIDANCE, string]>)
-    it(`is said of a photo that is refused as ${code}, in the words of guidance`, async () => {
+    it(`gives the guidance and hint for a photo that is refused as ${code}`, async () => {
       const { body } = await PROVOCATIONS[code](world)
       expect(body.details.map((detail: { guidance: string }) => detail.guidance)).toContain(guidance)
     })
 
-  it('stands on a page that doc_url leads to, without an API key and in either environment', async () => {
+  it('serves the page that doc_url leads to without an API key in both environments', async () => {
     for (const environment of ['production', 'sandbox'] as const) {
       const { running } = world
       const refused = await apiClient(running.service.url(environment), 'nonsense').call('GET', '/v1/health')
@@ -467,7 +467,7 @@ describe('what to do', () => {
     }
   })
 
-  it('names the base URL that a key of the other environment belongs to', async () => {
+  it('names the base URL of a key of the other environment', async () => {
     const { running, production, tenant } = world
     const { service } = running
     for (const [at, other, key] of [
@@ -480,7 +480,7 @@ describe('what to do', () => {
     }
   })
 
-  it('names the checksum of a key that was copied in part', async () => {
+  it('mentions the checksum where a key was copied in part', async () => {
     const { running, tenant } = world
     const client = apiClient(running.service.url('sandbox'), tenant.sandboxKey.slice(0, -1))
     const { body } = await client.call('GET', '/v1/health')
@@ -488,7 +488,7 @@ describe('what to do', () => {
     expect(body.remedy).toMatch(/checksum.*truncated/)
   })
 
-  it('names the allowed origins of the capture page, and the command that allows one more', async () => {
+  it('names the allowed origins of the capture page, and the command that allows another', async () => {
     await apart({ COUNTERSIGN_CAPTURE_LISTEN: '127.0.0.1:0' }, async ({ running, tenant, sandbox }) => {
       const ask = (return_url: string) => askForSession(sandbox, { user_id: 'ada+match', return_url })
       const before = await ask('https://shop.example/done')
@@ -516,7 +516,7 @@ describe('what to do', () => {
 })
 
 describe('a failing store', () => {
-  it('leaves nothing half done, and serves again when it is back', async () => {
+  it('leaves nothing half done while the store fails, and serves again afterwards', async () => {
     const { running, sandbox, image } = world
     const user_id = newUser()
     const once = { headers: { 'X-Svc-Idempotency-Key': user_id } }
@@ -529,7 +529,7 @@ describe('a failing store', () => {
     expect((await sandbox.health()).status).toBe(200)
   })
 
-  it('is waited for while the lock is short', async () => {
+  it('waits for a short lock of the store', async () => {
     const { running, sandbox, image } = world
     const other = new Database(`${running.dataDir}/countersign.db`)
     other.exec('BEGIN IMMEDIATE')
@@ -542,7 +542,7 @@ describe('a failing store', () => {
 })
 
 describe('a store that stays locked', () => {
-  it('is told of at the deadline, and nothing has happened', () =>
+  it('answers 503 at the deadline while the store stays locked, and nothing has happened', () =>
     apart({ COUNTERSIGN_DEADLINE_MS: '1500' }, async ({ running, sandbox, image }) => {
       const user_id = newUser()
       const other = new Database(`${running.dataDir}/countersign.db`)
@@ -556,7 +556,7 @@ describe('a store that stays locked', () => {
 })
 
 describe('an overloaded service', () => {
-  it('refuses at once what cannot wait, and still answers health', () =>
+  it('refuses calls at once when the queue is full, and still answers health', () =>
     besides({ COUNTERSIGN_QUEUE_LIMIT: '2' }, async ({ production }) => {
       const image = base64(await face('ada'))
       const flood = Array.from({ length: 20 }, () => production.enroll({ user_id: newUser(), image }))
@@ -570,7 +570,7 @@ describe('an overloaded service', () => {
       expect(statuses.every((status) => status === 201 || status === 503)).toBe(true)
     }))
 
-  it('answers 504 to what waited longer than its deadline', () =>
+  it('answers 504 to a call that waited longer than its deadline', () =>
     besides(IMPATIENT, async ({ production }) => {
       const image = base64(await face('ada'))
       const request = () => production.enroll({ user_id: newUser(), images: Array(5).fill(image) })

@@ -20,7 +20,7 @@ describe.skipIf(process.platform !== 'linux')('while every place of the engine i
   })
   afterAll(() => running?.stop())
 
-  it('a call is refused by its head, before any of its body has come', async () => {
+  it('refuses a call by its head, before any of its body has arrived', async () => {
     const client = await running.production(await running.tenant())
     const image = base64(await face('ada'))
     process.kill(engine, 'SIGSTOP')

@@ -45,7 +45,7 @@ const untilNotReady = () =>
 
 describe('the engine', () => {
   it(
-    'makes the service not ready as soon as its process was lost and its networks do not load, and ready once they do',
+    'is not ready while the engine process is lost and its networks do not load, and ready once they do',
     async () => {
       const models = mkdtempSync(join(tmpdir(), 'countersign-models-'))
       folders.push(models)
@@ -74,7 +74,7 @@ describe('the engine', () => {
   )
 
   it(
-    'makes the service not ready while its process stands still',
+    'is not ready while the engine process hangs',
     async () => {
       running = await startService({}, { ownEngine: true })
       const { processId } = running.service.engine.health()
@@ -90,7 +90,7 @@ describe('the engine', () => {
 })
 
 describe.skipIf(isOnPostgres())('a damaged SQLite database', () => {
-  it('is answered with 503, makes the service not ready, and is a metric', async () => {
+  it('answers 503, is not ready and sets the metric while the SQLite database is damaged', async () => {
     running = await startService()
     const tenant = await running.tenant()
     const production = await running.production(tenant)
@@ -143,7 +143,7 @@ describe('reasons', () => {
   })
   const log = pino({ level: 'silent' })
 
-  it('names everything that is wrong at once', () => {
+  it('names all reasons for not being ready at once', () => {
     const wrong = new Readiness(
       sources({ isClockRight: () => false, areKeysCurrent: () => false, isSchemaCurrent: () => false }),
       log,
@@ -154,7 +154,7 @@ describe('reasons', () => {
     expect(new Readiness(sources(), log).reasons).toEqual([])
   })
 
-  it('gives a database up that did not answer for ten seconds, and not during a failover', async () => {
+  it('is not ready after ten seconds without an answer of the database, and stays ready during a failover', async () => {
     let [now, isHealthy] = [0, false]
     const shown: string[][] = []
     const store = {
@@ -177,7 +177,7 @@ describe('reasons', () => {
     expect(shown).toEqual([[], [], ['database_lost'], []])
   })
 
-  it('fails liveness once no worker was ready for five minutes', async () => {
+  it('fails liveness once no worker has been ready for five minutes', async () => {
     let [now, ready] = [0, 0]
     const engine = () => ({ workers: { ready }, isSilent: false })
     const readiness = new Readiness(sources({ engine }), log, () => now)
@@ -191,7 +191,7 @@ describe('reasons', () => {
     expect(readiness.isEngineGivenUp).toBe(false)
   })
 
-  it('are each there as a metric from the start, at 0', async () => {
+  it('has a metric for each reason from the start, at 0', async () => {
     running = await startService()
     const metrics = await scrape(running)
     expect(sampleOf(metrics, 'countersign_ready')).toBe(1)

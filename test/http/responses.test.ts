@@ -44,7 +44,7 @@ async function everyKindOfResponse(): Promise<Record<string, ApiResponse>> {
 }
 
 describe('every response', () => {
-  it('carries a request id, is JSON, is not stored and not sniffed', async () => {
+  it('answers with a request id, as JSON that is neither stored nor sniffed', async () => {
     const ids = new Set<string>()
     for (const [kind, { headers, text }] of Object.entries(await everyKindOfResponse())) {
       expect(headers.get('x-request-id'), kind).toMatch(UUID_V7)
@@ -58,12 +58,12 @@ describe('every response', () => {
     expect(ids.size).toBe(13)
   })
 
-  it('has a request id of the time it was made', async () => {
+  it('gives each response a request id of the time of the request', async () => {
     const id = (await sandbox.health()).headers.get('x-request-id')!
     expect(Number.parseInt(id.replaceAll('-', '').slice(0, 12), 16)).toBe(running.clock.now())
   })
 
-  it('of an authenticated request names its stages in Server-Timing', async () => {
+  it('names the stages of an authenticated request in Server-Timing', async () => {
     for (const [kind, { headers }] of Object.entries(await everyKindOfResponse()))
       expect(headers.get('server-timing'), kind).toMatch(/^([a-z]+;dur=\d+(\.\d+)?(, |$))+$/)
     const photo = base64(await face('ada'))
@@ -75,7 +75,7 @@ describe('every response', () => {
 })
 
 describe('a caller’s own request id', () => {
-  it('is echoed beside ours', async () => {
+  it('echoes the caller’s request id next to that of the service', async () => {
     for (const id of ['mine', 'x'.repeat(128), 'a b~!"#$%&\'()*+,-./:;<=>?@[\\]^_`{|}']) {
       const { headers } = await sandbox.call('GET', '/v1/health', undefined, {
         headers: { 'X-Request-Id': id },
@@ -85,14 +85,14 @@ describe('a caller’s own request id', () => {
     }
   })
 
-  it('is echoed on refusals as well', async () => {
+  it('echoes the caller’s request id on refusals', async () => {
     const { headers } = await running
       .anonymous('sandbox')
       .call('GET', '/v1/health', undefined, { headers: { 'X-Request-Id': 'mine' } })
     expect(headers.get('x-client-request-id')).toBe('mine')
   })
 
-  it('is left out when it is absent, longer, or not printable ASCII', async () => {
+  it('does not echo a request id that is too long or not printable ASCII', async () => {
     expect((await sandbox.health()).headers.has('x-client-request-id')).toBe(false)
     for (const id of ['', 'x'.repeat(129), 'caf\u00e9s', 'a\tb', 'a\u0080b']) {
       const bytes = rawRequest('GET /v1/health', [
@@ -110,7 +110,7 @@ describe('the signature', () => {
   const ours = () => ({ [tenant.secret.id]: tenant.secret.secret })
   const instance = () => ({ instance: running.service.core.keys.instance.toString('hex') })
 
-  it('of an authenticated caller is under the tenant’s secret, whatever the answer', async () => {
+  it('signs every answer to an authenticated caller with the tenant’s secret', async () => {
     const responses = await everyKindOfResponse()
     for (const kind of [
       'enrolled',
@@ -127,7 +127,7 @@ describe('the signature', () => {
       expect(validSignatures(responses[kind]!, ours()), kind).toEqual([tenant.secret.id])
   })
 
-  it('of any other response is under the instance’s secret', async () => {
+  it('signs every other response with the instance’s secret', async () => {
     const anonymous = running.anonymous('sandbox')
     const foreign = apiClient(running.service.url('production'), tenant.sandboxKey)
     for (const response of [
@@ -141,7 +141,7 @@ describe('the signature', () => {
       expect(validSignatures(response, instance())).toEqual(['instance'])
   })
 
-  it('covers the query', async () => {
+  it('signs the query', async () => {
     const target = '/v1/delete?user_id=a%20b'
     const response = await sandbox.call('DELETE', target)
     expect(validSignatures(response, ours())).toEqual([tenant.secret.id])
@@ -149,7 +149,7 @@ describe('the signature', () => {
     expect(validSignatures(elsewhere, ours())).toEqual([])
   })
 
-  it('covers status, method, body and request id', async () => {
+  it('signs status, method, body and request id', async () => {
     const response = await sandbox.health()
     const forged: ApiResponse[] = [
       { ...response, status: 201 },
@@ -169,12 +169,12 @@ describe('the signature', () => {
     for (const response of forged) expect(validSignatures(response, ours())).toEqual([])
   })
 
-  it('is stamped with the clock', async () => {
+  it('stamps the signature with the clock', async () => {
     const stamp = (await sandbox.health()).headers.get('x-svc-signature')!
     expect(stamp.startsWith(`t=${Math.floor(running.clock.now() / 1000)},`)).toBe(true)
   })
 
-  it('covers bytes outside ASCII as sent', async () => {
+  it('signs bytes outside ASCII as they are sent', async () => {
     const response = await sandbox.enroll({ user_id: 'größe-😀', image })
     expect(response.body.user_id).toBe('größe-😀')
     expect(validSignatures(response, ours())).toEqual([tenant.secret.id])
@@ -198,7 +198,7 @@ describe('an address', () => {
     '/v1/openapi.json': 'GET',
   }
   for (const [path, allowed] of Object.entries(ADDRESSES))
-    it(`refuses every method but its own with 405 and Allow: ${path}`, async () => {
+    it(`refuses every other method with 405 and Allow: ${path}`, async () => {
       for (const client of [sandbox, production, running.anonymous('sandbox')])
         for (const method of METHODS.filter((method) => method !== allowed)) {
           const response = await client.call(method, path)
@@ -208,7 +208,7 @@ describe('an address', () => {
         }
     })
 
-  it('that is unknown is 404, which names the version', async () => {
+  it('answers an unknown address with 404, and names the version', async () => {
     for (const path of [
       '/',
       '/health',
@@ -235,11 +235,11 @@ describe('an address', () => {
       }
   })
 
-  it('is known in both environments', async () => {
+  it('knows every address in both environments', async () => {
     for (const client of [sandbox, production]) expect((await client.health()).status).toBe(200)
   })
 
-  it('of the OpenAPI document needs no key', async () => {
+  it('serves the OpenAPI document without a key', async () => {
     const response = await running.anonymous('production').call('GET', '/v1/openapi.json')
     expect(response.status).toBe(200)
     expect(response.body.openapi).toMatch(/^3\.1/)

@@ -83,7 +83,7 @@ function bodyOf(operation: Operation, environment: Environment): object {
 
 const isReplay = (response: ApiResponse) => response.headers.get('x-svc-idempotent-replay') === 'true'
 const codeOf = (response: ApiResponse): string | null => response.body.code ?? null
-const told = (response: ApiResponse) => [response.status, codeOf(response), isReplay(response)]
+const summaryOf = (response: ApiResponse) => [response.status, codeOf(response), isReplay(response)]
 
 type Command = fc.AsyncCommand<IdempotencyModel, Installation>
 
@@ -104,30 +104,32 @@ class Post implements Command {
     expect(answered.length).toBeGreaterThan(0)
     for (const response of responses)
       if (!answered.includes(response)) {
-        expect(told(response)).toEqual([409, 'idempotency_in_progress', false])
+        expect(summaryOf(response)).toEqual([409, 'idempotency_in_progress', false])
         expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0)
       }
     if (expected.kind === 'replay') {
       for (const response of answered)
-        expect([response.text, ...told(response)]).toEqual([
+        expect([response.text, ...summaryOf(response)]).toEqual([
           expected.text,
           expected.status,
           codeOf(response),
           true,
         ])
     } else if (expected.kind === 'rotated_before') {
-      for (const response of answered) expect(told(response)).toEqual([409, 'secret_already_told', true])
+      for (const response of answered) expect(summaryOf(response)).toEqual([409, 'secret_already_told', true])
     } else if (expected.kind === 'refusal') {
-      for (const response of answered) expect(told(response)).toEqual([expected.status, expected.code, false])
-    } else {
-      const isTold = (response: ApiResponse) => codeOf(response) === 'secret_already_told'
       for (const response of answered)
-        if (!isTold(response))
+        expect(summaryOf(response)).toEqual([expected.status, expected.code, false])
+    } else {
+      const isSecretWithheld = (response: ApiResponse) => codeOf(response) === 'secret_already_told'
+      for (const response of answered)
+        if (!isSecretWithheld(response))
           expect([response.status, codeOf(response)]).toEqual([expected.status, expected.code])
       const first = answered.filter((response) => !isReplay(response))
       if (expected.isKept) {
         expect(first).toHaveLength(1)
-        for (const response of answered) if (!isTold(response)) expect(response.text).toBe(first[0]!.text)
+        for (const response of answered)
+          if (!isSecretWithheld(response)) expect(response.text).toBe(first[0]!.text)
       } else expect(first).toHaveLength(answered.length)
       model.executed(this.request, expected.status, first[0]!.text)
     }
@@ -154,7 +156,7 @@ class Race implements Command {
     const requests = [this.one, this.other]
     const responses = await Promise.all(requests.map((request) => service.send(request)))
     const winner = responses.findIndex((response) => codeOf(response) !== 'idempotency_key_reused')
-    expect(told(responses[1 - winner]!)).toEqual([422, 'idempotency_key_reused', false])
+    expect(summaryOf(responses[1 - winner]!)).toEqual([422, 'idempotency_key_reused', false])
     const { status, text } = responses[winner]!
     expect(model.expects(requests[winner]!)).toMatchObject({ status, code: codeOf(responses[winner]!) })
     model.executed(requests[winner]!, status, text)

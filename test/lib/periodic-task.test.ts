@@ -8,7 +8,7 @@ const unexpected = (error: unknown) => {
   throw error
 }
 
-it('begins nothing while it still goes on, and whoever asks meanwhile waits for that', async () => {
+it('starts no second run while one is under way: a caller of now() joins it', async () => {
   let begun = 0
   let end = () => {}
   const beat = new PeriodicTask(
@@ -36,7 +36,7 @@ it('begins nothing while it still goes on, and whoever asks meanwhile waits for 
   expect(begun).toBe(2)
 })
 
-it('goes on after a failure, which is told', async () => {
+it('runs again after a failure, which it reports', async () => {
   const told: unknown[] = []
   let times = 0
   const beat = new PeriodicTask(

@@ -1,9 +1,9 @@
 /*
- * Loaded into a process by LD_PRELOAD, writes down what the process does to the files under one folder: every change, every
- * fsync, in the order in which they happened. What is written to the file of marks is noted among them.
+ * Loaded into a process by LD_PRELOAD, records what the process does to the files under one folder: every change and every fsync, in
+ * their order. Lines that the process writes to the file of marks are recorded among them.
  *
  * Environment: POWERLOSS_ROOT (absolute, no slash at its end), POWERLOSS_LOG, POWERLOSS_MARKS (both outside the root).
- * A record, little-endian: kind u8, 3 bytes of nothing, length of path u32, length of data u32, inode u64, offset u64; path; data.
+ * A record, little-endian: kind u8, 3 unused bytes, length of path u32, length of data u32, inode u64, offset u64; path; data.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -39,7 +39,7 @@ static pthread_mutex_t log_lock = PTHREAD_MUTEX_INITIALIZER;
   static type (*real)() = NULL;                           \
   if (!real) real = (type(*)())dlsym(RTLD_NEXT, name)
 
-/** What cannot be recorded would make every image a lie. */
+/** Ends the process: a change that cannot be recorded would make every image wrong. */
 static void give_up(const char *why) {
   dprintf(2, "recorder: %s (errno %d)\n", why, errno);
   abort();
@@ -71,7 +71,7 @@ static void record(enum kind kind, const char *path, uint64_t inode, uint64_t of
   errno = before;
 }
 
-/** SQLite makes the shared memory anew after a crash of the machine: what is in it is nothing to lose. */
+/** Whether the file is SQLite's shared memory, which it creates again after a crash of the machine, so that its contents need no recording. */
 static int is_shared_memory(const char *path) {
   size_t length = strlen(path);
   return length > 4 && strcmp(path + length - 4, "-shm") == 0;
@@ -119,7 +119,7 @@ static void written(int fd, off_t offset, const void *data, ssize_t length) {
   if (role_of(fd) == FILE_OF_ROOT) record(WRITE, NULL, descriptors[fd].inode, offset, data, length);
 }
 
-/** What the kernel wrote without showing it to us, read back. */
+/** Reads back data that the kernel has written without passing them through this process. */
 static void written_unseen(int fd, off_t offset, ssize_t length) {
   if (length <= 0 || role_of(fd) != FILE_OF_ROOT) return;
   char link[64], *data = malloc(length);
@@ -198,7 +198,7 @@ PWRITEV(pwritev64)
 SENDFILE(sendfile)
 SENDFILE(sendfile64)
 
-/** libuv has no other name for copy_file_range. */
+/** libuv calls copy_file_range through syscall(). */
 long syscall(long number, ...) {
   REAL(long, "syscall");
   va_list arguments;
@@ -226,7 +226,7 @@ long syscall(long number, ...) {
 FTRUNCATE(ftruncate)
 FTRUNCATE(ftruncate64)
 
-/** Noted first: what another thread writes meanwhile may have come too late for it. */
+/** Recorded before the sync, because a write of another thread during it may come too late for it. */
 #define SYNC_CALL(name)                                                                        \
   int name(int fd) {                                                                           \
     REAL(int, #name);                                                                          \

@@ -113,7 +113,7 @@ const FILLING: Array<[table: string, rows: number, columns: Record<string, strin
     'erasure',
     MANY,
     {
-      blindIndex: "b('erased ' || i)",
+      lookup: "b('erased ' || i)",
       erasure_id: "'era_' || i",
       erased_at: 'i',
       reference_count: '1',

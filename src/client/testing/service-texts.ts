@@ -107,7 +107,7 @@ export const FAKE_ERRORS: Readonly<
   challenge_used: {
     status: 409,
     category: 'conflict',
-    message: 'The challenge has been used: each challenge is valid for one call, whatever its result.',
+    message: 'The challenge has been used: each challenge is valid for one call only.',
     remedy: 'Ask for a new challenge.',
   },
   challenge_expired: {

@@ -5,7 +5,9 @@ import { AUDIT_OUTCOMES, type AuditEntry, type AuditPageQuery } from '../contrac
 import { useAddressQuery, usePager } from './address-query.js'
 import { callTenant, linkTo, tenantAddress } from './api.js'
 import { ChoiceField, FilterForm, MoreButton, NOBODY, PagerButtons, Pseudonym } from './log-parts.js'
-import { Badge, Card, Empty, entryCount, Loading, Problem, Table, Time, type Tone } from './parts.js'
+import { Badge, Card, Empty, entryCount, Loading, Problem, type Tone } from './parts.js'
+import { Table } from './table.js'
+import { Time } from './times.js'
 import { useData } from './use-data.js'
 
 /** The page's name for each event, and whether the event is about a user. */

@@ -1,6 +1,7 @@
 /** The figures of a chart as a table, for people who cannot see the chart or want the numbers. */
 import { useState } from 'preact/hooks'
-import { Empty, Table } from './parts.js'
+import { Empty } from './parts.js'
+import { Table } from './table.js'
 
 /** Steps at which every series is 0 or missing are left out. @param props.nameOf returns the text of a step, such as a time */
 export function ChartTable(props: {

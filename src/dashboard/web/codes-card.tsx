@@ -1,7 +1,8 @@
 /** The reasons why requests were refused and verdicts rejected: the count of each code, with a link to its requests. */
 import type { Environment, TrafficView } from '../contract.js'
 import { withQuery } from './address-query.js'
-import { Badge, Card, Empty, Table, type Tone } from './parts.js'
+import { Badge, Card, Empty, type Tone } from './parts.js'
+import { Table } from './table.js'
 
 const COLUMNS = [
   { name: 'Code or reason', isText: true },

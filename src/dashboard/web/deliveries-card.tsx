@@ -2,8 +2,10 @@
 import { useState } from 'preact/hooks'
 import type { DeliveryState, DeliveryView, WebhookView } from '../contract.js'
 import { callTenant, tenantAddress } from './api.js'
-import { Badge, Card, Empty, type Fact, Facts, Loading, Problem, Segments, Table, Time } from './parts.js'
+import { Badge, Card, Empty, type Fact, Facts, Loading, Problem, Segments } from './parts.js'
 import { useRights } from './session.js'
+import { Table } from './table.js'
+import { Time } from './times.js'
 import { useAction } from './use-action.js'
 import { useData } from './use-data.js'
 
@@ -67,7 +69,7 @@ export function DeliveriesCard(props: { tenantId: string; webhooks: WebhookView[
   return (
     <Card
       title="Deliveries"
-      hint="Of the last week. One that is not taken is tried again with growing waits, for about a day."
+      hint="Deliveries of the last week. One that fails is tried again with growing waits, for about a day."
       actions={
         <Segments
           label="State of deliveries"

@@ -3,7 +3,8 @@
  */
 import type { ComponentChildren } from 'preact'
 import { localTime, type usePager } from './address-query.js'
-import { Problem, timeZone } from './parts.js'
+import { Problem } from './parts.js'
+import { timeZone } from './times.js'
 import { useAction } from './use-action.js'
 
 /** Stands in the address instead of the pseudonym of a user whom the log cannot name. */

@@ -1,7 +1,8 @@
 /** The page of the operators of the installation, with their names, roles and passwords. */
 import { callOperator, operatorAddress } from './api.js'
-import { Empty, type Revealed } from './parts.js'
+import { Empty } from './parts.js'
 import { PeopleList } from './people-list.js'
+import type { Revealed } from './reveal.js'
 import { useRights, useSession } from './session.js'
 import { useData } from './use-data.js'
 

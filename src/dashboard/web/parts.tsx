@@ -1,7 +1,6 @@
 /** The components that all pages share. */
 import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
-import { dayText, momentText, useShownZone } from './time-zone.js'
 
 export function Card(props: {
   title: string
@@ -139,72 +138,6 @@ export function Facts({ rows }: { rows: Fact[] }) {
   )
 }
 
-export interface Column {
-  name: string
-  isNumber?: boolean
-  /** Whether long text may wrap; other cells stay on one line. */
-  isText?: boolean
-  /** Whether only screen readers get the heading. */
-  isSilent?: boolean
-}
-
-/** A table. On a phone, each row becomes a block of names and values. */
-export function Table(props: {
-  label: string
-  columns: Column[]
-  /** Whether the table has only a few narrow columns of figures, and so stays a table on a phone. */
-  isFigures?: boolean
-  /** Whether the table has many rows: on a phone, each row is then a few lines of text without the names of the columns. */
-  isLog?: boolean
-  rows: Array<{ key: string | number; cells: ComponentChildren[]; below?: ComponentChildren }>
-}) {
-  const { columns } = props
-  return (
-    <section
-      class={`wide ${props.isFigures ? 'figures' : props.isLog ? 'log' : ''}`}
-      tabIndex={0}
-      aria-label={props.label}
-    >
-      <table>
-        <thead>
-          <tr>
-            {columns.map(({ name, isNumber, isSilent }) => (
-              <th key={name} scope="col" class={isNumber ? 'number' : undefined}>
-                {isSilent ? <span class="for-readers">{name}</span> : name}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {props.rows.map(({ key, cells, below }) => (
-            <>
-              <tr key={key}>
-                {cells.map((cell, index) => {
-                  const column = columns[index]!
-                  return (
-                    <td
-                      key={column.name}
-                      class={column.isNumber ? 'number' : column.isText ? 'text' : undefined}
-                      data-name={column.isSilent ? undefined : column.name}
-                    >
-                      {cell}
-                    </td>
-                  )
-                })}
-              </tr>
-              {below && (
-                <tr key={`${key}-below`} class="below">
-                  <td colSpan={columns.length}>{below}</td>
-                </tr>
-              )}
-            </>
-          ))}
-        </tbody>
-      </table>
-    </section>
-  )
-}
-
 /** A choice between a few options, all of which are visible. */
 export function Segments<Value extends string>(props: {
   label: string
@@ -226,56 +159,6 @@ export function Segments<Value extends string>(props: {
         </button>
       ))}
     </fieldset>
-  )
-}
-
-export function CopyButton({ value }: { value: string }) {
-  const [copied, setCopied] = useState<boolean | null>(null)
-  // Without TLS, browsers offer the clipboard only on localhost.
-  const copy = () =>
-    navigator.clipboard
-      ? navigator.clipboard.writeText(value).then(
-          () => setCopied(true),
-          () => setCopied(false),
-        )
-      : setCopied(false)
-  return (
-    <button type="button" onClick={copy}>
-      {copied === null ? 'Copy' : copied ? 'Copied' : 'Copy by hand'}
-    </button>
-  )
-}
-
-/** A secret that is shown only once, with the texts that accompany it. */
-export interface Revealed {
-  label: string
-  value: string
-  /** Instruction to the person. By default, it is to put the secret into the backend's secret store. */
-  hint?: string
-  /** Further names and values that are no secrets, such as ids. */
-  details?: Array<[name: string, value: string]>
-}
-
-export function Reveal({ label, value, hint, details = [], onDone }: Revealed & { onDone: () => void }) {
-  return (
-    <div class="reveal" role="status">
-      <strong>{label}</strong>
-      <p>Shown only now. {hint ?? 'Put it into the secret store of your backend.'}</p>
-      <div class="copyable">
-        <code>{value}</code>
-        <CopyButton value={value} />
-        <button type="button" onClick={onDone}>
-          Hide<span class="for-readers"> {label}</span>
-        </button>
-      </div>
-      {details.map(([name, text]) => (
-        <div class="copyable detail" key={name}>
-          <span>{name}</span>
-          <code>{text}</code>
-          <CopyButton value={text} />
-        </div>
-      ))}
-    </div>
   )
 }
 
@@ -329,38 +212,4 @@ export function Confirm(props: {
 /** Returns a count in words, such as "1 entry" and "2,688 entries". */
 export function entryCount(count: number): string {
   return count === 1 ? '1 entry' : `${count.toLocaleString()} entries`
-}
-
-/** Returns the time zone of the computer, which the fields for times use, such as `Europe/Berlin`. */
-export function timeZone(): string {
-  return Intl.DateTimeFormat().resolvedOptions().timeZone
-}
-
-/** Shows a time. With `day` it shows only the day, and the whole time in the tooltip. */
-export function Time({ at, day }: { at: string; day?: boolean }) {
-  const zone = useShownZone()
-  const full = momentText(at, zone)
-  return (
-    <time dateTime={at} title={full}>
-      {day ? dayText(at, zone) : full}
-    </time>
-  )
-}
-
-/** Counts down every second, by the service's clock. */
-export function Countdown({ until, now }: { until: string; now: string }) {
-  const [remainingMs, setRemainingMs] = useState(Date.parse(until) - Date.parse(now))
-  useEffect(() => {
-    const end = performance.now() + Date.parse(until) - Date.parse(now)
-    const tick = () => setRemainingMs(end - performance.now())
-    tick()
-    const timer = setInterval(tick, 1000)
-    return () => clearInterval(timer)
-  }, [until, now])
-  const seconds = Math.max(0, Math.round(remainingMs / 1000))
-  return (
-    <span class="countdown" role="timer">
-      {Math.floor(seconds / 60)}:{String(seconds % 60).padStart(2, '0')}
-    </span>
-  )
 }

@@ -4,8 +4,11 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import type { OperatorView, PersonRole } from '../contract.js'
-import { Badge, Card, Confirm, Problem, Reveal, type Revealed, Table, Time, Waiting } from './parts.js'
+import { Badge, Card, Confirm, Problem, Waiting } from './parts.js'
 import { AddPersonCard, LastSignIn, RoleDialog } from './person-parts.js'
+import { Reveal, type Revealed } from './reveal.js'
+import { Table } from './table.js'
+import { Time } from './times.js'
 import { useAction } from './use-action.js'
 import type { Data } from './use-data.js'
 

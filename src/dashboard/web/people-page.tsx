@@ -1,8 +1,9 @@
 /** The page of the people who sign in for a tenant, with names and roles. An admin invites them by a link. */
 import type { InvitedPerson, PersonView } from '../contract.js'
 import { callTenant, tenantAddress } from './api.js'
-import { Empty, type Revealed } from './parts.js'
+import { Empty } from './parts.js'
 import { PeopleList } from './people-list.js'
+import type { Revealed } from './reveal.js'
 import { useRights, useSession } from './session.js'
 import { useData } from './use-data.js'
 

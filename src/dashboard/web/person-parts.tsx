@@ -1,10 +1,11 @@
 /** Parts that the lists of operators and of a tenant's people share. */
 import { useState } from 'preact/hooks'
 import { type OperatorView, PERSON_ROLES, type PersonRole } from '../contract.js'
-import { Card, Confirm, Time } from './parts.js'
+import { Card, Confirm } from './parts.js'
+import { Time } from './times.js'
 
 const NAME = '[A-Za-z0-9][A-Za-z0-9._@+\\-]*'
-const ROLES: Record<PersonRole, string> = { admin: 'may do everything', viewer: 'may look' }
+const ROLES: Record<PersonRole, string> = { admin: 'may do everything', viewer: 'may only read' }
 const METHODS = { password: 'by password', oidc: 'by the provider' }
 
 export function LastSignIn({ last_sign_in_at: at, last_sign_in_by: by }: OperatorView) {

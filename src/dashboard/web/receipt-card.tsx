@@ -1,5 +1,6 @@
 /** Shows the receipt of an erasure, for the records of the tenant. */
-import { Card, CopyButton, type Fact, Facts } from './parts.js'
+import { Card, type Fact, Facts } from './parts.js'
+import { CopyButton } from './reveal.js'
 
 export function ReceiptCard({ receipt, rows }: { receipt: object; rows: Fact[] }) {
   return (

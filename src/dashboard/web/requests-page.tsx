@@ -10,7 +10,9 @@ import {
 import { useAddressQuery, usePager } from './address-query.js'
 import { callTenant, tenantAddress } from './api.js'
 import { ChoiceField, FilterForm, MoreButton, NOBODY, PagerButtons, Pseudonym } from './log-parts.js'
-import { Badge, Card, Empty, type Fact, Facts, Loading, Problem, Segments, Table, Time } from './parts.js'
+import { Badge, Card, Empty, type Fact, Facts, Loading, Problem, Segments } from './parts.js'
+import { Table } from './table.js'
+import { Time } from './times.js'
 import { useData } from './use-data.js'
 
 const NAMES = [

@@ -2,7 +2,8 @@
 import { useState } from 'preact/hooks'
 import { encode } from 'uqr'
 import { callOperator } from './api.js'
-import { Card, Confirm, CopyButton, Problem } from './parts.js'
+import { Card, Confirm, Problem } from './parts.js'
+import { CopyButton } from './reveal.js'
 import { useSession } from './session.js'
 import { useAction } from './use-action.js'
 

@@ -2,8 +2,10 @@
 import { useState } from 'preact/hooks'
 import type { ListedSession, SessionList } from '../contract.js'
 import { type Address, callOperator, callTenant, operatorAddress, tenantAddress } from './api.js'
-import { Badge, Card, Confirm, Empty, Problem, Table, Time, Waiting } from './parts.js'
+import { Badge, Card, Confirm, Empty, Problem, Waiting } from './parts.js'
 import { useRights, useSession } from './session.js'
+import { Table } from './table.js'
+import { Time } from './times.js'
 import { useAction } from './use-action.js'
 import { useData } from './use-data.js'
 
@@ -24,7 +26,7 @@ export function SessionsPage() {
   return (
     <Sessions
       address={operatorAddress('GET /sessions')}
-      hint="Of operators and tenants. A session ends by itself when nobody uses it, and at the latest some hours after the sign-in."
+      hint="Sessions of operators and tenants. A session ends after a time without use, and at the latest some hours after the sign-in."
       mayEnd={({ operator }) =>
         may('POST /operators/sign-out') || (operator !== null && operator === self.name)
       }

@@ -1,8 +1,10 @@
 /** Shows the signing secret and its rotation: how long both secrets are valid, and which of them the backends still use. */
 import { useState } from 'preact/hooks'
 import type { SigningSecretView, TenantOverview, TrafficView } from '../contract.js'
-import { Badge, Card, Confirm, Countdown, Table, Time } from './parts.js'
+import { Badge, Card, Confirm } from './parts.js'
 import { useRights } from './session.js'
+import { Table } from './table.js'
+import { Countdown, Time } from './times.js'
 
 const MINUTE_MS = 60_000
 const COLUMNS = [

@@ -1,7 +1,8 @@
 /** Shows p50, p95 and p99 of every stage in the chosen window. The person can choose a stage for the chart. */
 import { STAGES } from '../../verification/stages.js'
 import type { Percentiles } from '../contract.js'
-import { Empty, Table } from './parts.js'
+import { Empty } from './parts.js'
+import { Table } from './table.js'
 
 const COLUMNS = [
   { name: 'Stage' },

@@ -2,7 +2,9 @@
 
 import type { SystemView } from '../contract.js'
 import { operatorAddress } from './api.js'
-import { Badge, Card, type Fact, Facts, Problem, Table, Time, Waiting } from './parts.js'
+import { Badge, Card, type Fact, Facts, Problem, Waiting } from './parts.js'
+import { Table } from './table.js'
+import { Time } from './times.js'
 import { useData } from './use-data.js'
 
 const MEBIBYTE = 1_048_576
@@ -74,7 +76,7 @@ export function SystemPage() {
             ]}
           />
         </Card>
-        <Card title="Upkeep" hint="What runs out or grows old.">
+        <Card title="Upkeep" hint="Disk space, backups and certificates.">
           <Facts
             rows={[
               [

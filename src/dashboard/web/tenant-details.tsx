@@ -2,9 +2,10 @@
 import { useState } from 'preact/hooks'
 import type { TenantErasureView, TenantOverview, TenantView } from '../contract.js'
 import { callTenant, tenantAddress } from './api.js'
-import { Confirm, entryCount, type Fact, Facts, Problem, Time, Waiting } from './parts.js'
+import { Confirm, entryCount, type Fact, Facts, Problem, Waiting } from './parts.js'
 import { ReceiptCard } from './receipt-card.js'
 import { useRights } from './session.js'
+import { Time } from './times.js'
 import { useAction } from './use-action.js'
 import { useData } from './use-data.js'
 

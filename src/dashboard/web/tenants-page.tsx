@@ -2,9 +2,12 @@
 import { useState } from 'preact/hooks'
 import type { TenantView } from '../contract.js'
 import { callOperator, callTenant, operatorAddress } from './api.js'
-import { Badge, Card, Empty, Problem, Reveal, type Revealed, Table, Time, Waiting } from './parts.js'
+import { Badge, Card, Empty, Problem, Waiting } from './parts.js'
+import { Reveal, type Revealed } from './reveal.js'
 import { useRights } from './session.js'
+import { Table } from './table.js'
 import { TenantDetails } from './tenant-details.js'
+import { Time } from './times.js'
 import { useAction } from './use-action.js'
 import { useData } from './use-data.js'
 

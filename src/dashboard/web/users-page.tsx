@@ -2,9 +2,10 @@
 import { useState } from 'preact/hooks'
 import type { Environment, ErasureView, UserView } from '../contract.js'
 import { callTenant } from './api.js'
-import { Badge, Card, Confirm, Empty, type Fact, Facts, Problem, Time } from './parts.js'
+import { Badge, Card, Confirm, Empty, type Fact, Facts, Problem } from './parts.js'
 import { ReceiptCard } from './receipt-card.js'
 import { useRights } from './session.js'
+import { Time } from './times.js'
 import { useAction } from './use-action.js'
 
 /** The user in each environment, or null when there is none. */
@@ -48,7 +49,7 @@ export function UsersPage({ tenantId }: { tenantId: string }) {
     <>
       <Card
         title="Find a user"
-        hint="By the id that your backend gave. Nothing of the face is shown; the database holds no ids to list."
+        hint="Enter the id that your backend gave. Nothing of the face is shown, and the database holds no ids to list."
       >
         <form
           class="fields"

@@ -13,7 +13,7 @@
  * Rule 2 is that of A. K. Choudhury and E. L. Hahne, "Dynamic queue length thresholds for shared-memory packet switches", 1998.
  */
 
-/** How long a body may arrive before it can be evicted. */
+/** Time for which a body may arrive before it can be evicted. */
 const EVICTABLE_AFTER_MS = 1000
 
 export class BodyBudget {

@@ -117,7 +117,7 @@ export class NodeServer {
     const { socket } = message
     const connection = this.connectionOf(socket)
     if (connection.isLast) return void message.resume()
-    // With pipelining, one connection could hold any number of requests in memory.
+    // One connection with pipelining could hold any number of requests in memory.
     if (connection.exchange?.isOpen) return void socket.destroy()
     const headers = legibleHeaders(message)
     const method = message.method!

@@ -113,7 +113,7 @@ export class UwsExchange {
       if (!headOnly && whole !== null) this.res.end(whole, close)
       else if (close && whole !== null) this.res.endWithoutBody(Buffer.byteLength(whole), true)
       else {
-        // With an argument, it would wait for a body that never comes and cut the connection at the next request.
+        // An argument would make it wait for a body that never comes, and cut the connection at the next request.
         if (whole !== null) this.res.writeHeader('Content-Length', String(Buffer.byteLength(whole)))
         this.res.endWithoutBody()
       }

@@ -21,7 +21,7 @@ const guess = (options?: CallOptions) =>
   apiClient(running.service.url('sandbox'), generateApiKey('sandbox')).health(options)
 
 describe('an address that guesses keys', () => {
-  it('is refused for a while, but every valid key is heard from it', async () => {
+  it('refuses wrong keys of an address that guesses for a while, and accepts every valid key from it', async () => {
     const [known, fresh] = [await running.tenant(), await running.tenant()]
     expect((await known.sandbox.health()).status).toBe(200)
     // Without a key, nothing is guessed.
@@ -41,7 +41,7 @@ describe('an address that guesses keys', () => {
     expect((await guess()).status).toBe(401)
   })
 
-  it('is none that sends a key of the other environment', async () => {
+  it('does not count a key of the other environment as a wrong key', async () => {
     running.clock.advance(MINUTE_MS)
     const { key } = await running.production(await running.tenant())
     const astray = apiClient(running.service.url('sandbox'), key)
@@ -49,7 +49,7 @@ describe('an address that guesses keys', () => {
     expect((await guess()).status).toBe(401)
   })
 
-  it('is the one that a trusted proxy names, and nobody else can name one', async () => {
+  it('counts wrong keys for the address that a trusted proxy names, and ignores other X-Forwarded-For headers', async () => {
     running.clock.advance(MINUTE_MS)
     const via = (forwarded: string) =>
       guess({ headers: { 'X-Forwarded-For': forwarded } }).then(({ status }) => status)
@@ -59,7 +59,7 @@ describe('an address that guesses keys', () => {
     expect(await via('198.51.100.7, 198.51.100.8')).toBe(401)
   })
 
-  it('is one network of 64 bits, where addresses are free to choose', async () => {
+  it('counts wrong keys of an IPv6 network of 64 bits together', async () => {
     const wrongKeys = new WrongKeys(1, new LocalRateLimiter(running.clock))
     expect(await wrongKeys.wrong('2001:db8:0:1:0:0:0:1')).toBe(0)
     expect(await wrongKeys.wrong('2001:db8:0:1:ffff:0:0:2')).toBe(60)
@@ -68,7 +68,7 @@ describe('an address that guesses keys', () => {
     expect(await wrongKeys.wrong('192.0.2.2')).toBe(0)
   })
 
-  it('is one of IPv4 where a listener takes both, too', async () => {
+  it('counts wrong keys of an IPv4 address also on a listener for IPv4 and IPv6', async () => {
     const wrongKeys = new WrongKeys(1, new LocalRateLimiter(running.clock))
     const wrong = (address: string) => wrongKeys.wrong(peerAddress(address))
     expect(await wrong('0000:0000:0000:0000:0000:ffff:c000:0201')).toBe(0)
@@ -77,7 +77,7 @@ describe('an address that guesses keys', () => {
     expect(await wrong('::ffff:192.0.2.2')).toBe(60)
   })
 
-  it('is read from the right, past trusted proxies, as far as it is an address', () => {
+  it('reads X-Forwarded-For from the right, past trusted proxies, up to the first text that is no address', () => {
     const addresses = new ClientAddresses(['10.0.0.0/8', '2001:db8::/32', '192.0.2.9'])
     const of = (remoteAddress: string, forwarded?: string) =>
       addresses.of({ remoteAddress, headers: { 'x-forwarded-for': forwarded } })
@@ -93,7 +93,7 @@ describe('an address that guesses keys', () => {
     ).toBe('10.1.1.1')
   })
 
-  it('is no concern where the limit is off', async () => {
+  it('counts no wrong keys where the limit is 0', async () => {
     const wrongKeys = new WrongKeys(0, new LocalRateLimiter(running.clock))
     for (let i = 0; i < 1000; i++) expect(await wrongKeys.wrong('192.0.2.1')).toBe(0)
   })

@@ -102,7 +102,7 @@ describe('a body that arrives slowly', () => {
     const several = [bodyOf(quota, gone, 'first', 'b'), bodyOf(quota, gone, 'second', 'b')]
     expect(several[0]!(30)).toBe(true)
     await pause(1100)
-    // 15 more would need 45 beside them.
+    // The tenant then holds 45, so that another 45 must stay free.
     expect([several[1]!(15), gone]).toEqual([true, ['slow']])
     // All that the others hold would not be enough.
     expect([several[1]!(30), gone]).toEqual([false, ['slow']])

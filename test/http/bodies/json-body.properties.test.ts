@@ -16,7 +16,7 @@ const ENDPOINTS = [enrollDescription, verifyDescription, deleteDescription, rota
 const parsers = ENDPOINTS.map((endpoint) => inputParser(endpoint))
 const anything = inputParser({ body: Type.Unknown() })
 
-/** What a parser makes of a request: its input, or its refusal. Anything but a coded refusal goes on. */
+/** The parsed input of a request, or its coded refusal. Any other error is thrown on. */
 function outcome(parse: () => unknown): { input: unknown } | { code: string; details: unknown } {
   try {
     return { input: parse() }
@@ -88,7 +88,7 @@ const topObject = document.filter(({ text }) => text.startsWith('{'))
 const wrapped = document.map((inner) => ({ ...inner, text: `{"value":${inner.text}}` }))
 
 describe('a JSON document', () => {
-  it('means what JSON.parse says, unless it names a member twice', () => {
+  it('reads a JSON document as JSON.parse does, unless it names a member twice', () => {
     check(
       fc.property(wrapped, ({ text, repeats }) => {
         const result = outcome(() => anything(Buffer.from(text), JSON_TYPE, ''))
@@ -98,7 +98,7 @@ describe('a JSON document', () => {
     )
   })
 
-  it('is refused as too deep beyond 64 levels, and at no fewer', () => {
+  it('refuses a JSON document beyond 64 levels, and none with fewer', () => {
     check(
       fc.property(fc.array(fc.boolean(), { minLength: 55, maxLength: 75 }), (levels) => {
         const inside = levels.reduceRight((inner, isList) => (isList ? `[${inner}]` : `{"a":${inner}}`), '1')
@@ -111,7 +111,7 @@ describe('a JSON document', () => {
     )
   })
 
-  it('that JSON.parse refuses is malformed_json, however near it comes', () => {
+  it('refuses with malformed_json exactly the documents that JSON.parse refuses', () => {
     check(
       fc.property(damaged(wrapped.map(({ text }) => text)), (near) => {
         const bytes = Buffer.from(near)
@@ -131,7 +131,7 @@ describe('a JSON document', () => {
   })
 })
 
-describe('long base64 strings, which are cut out before the parser sees them', () => {
+describe('long base64 strings, which are cut out before parsing', () => {
   const fields = (contentEncoding?: 'base64') => {
     const string = Type.String({ minLength: 1, ...(contentEncoding ? { contentEncoding } : {}) })
     return Type.Object({
@@ -143,11 +143,14 @@ describe('long base64 strings, which are cut out before the parser sees them', (
   }
   const cutting = inputParser({ body: fields('base64') })
   const plain = inputParser({ body: fields() })
-  /** What was cut are the bytes between the quotes. */
+  /** The cuts are the bytes between the quotes. */
   const asText = (value: unknown) => (Buffer.isBuffer(value) ? JSON.parse(`"${value}"`) : value)
 
-  it('leave input and refusal as they would be without, but where too much is left beside them', () => {
-    const tooMuch = { path: 'body', issue: `holds more than ${MAX_JSON_BYTES / 1024} KiB beside its images` }
+  it('gives the same input or refusal with and without cutting long strings, unless too much remains outside them', () => {
+    const tooMuch = {
+      path: 'body',
+      issue: `holds more than ${MAX_JSON_BYTES / 1024} KiB in addition to its images`,
+    }
     check(
       fc.property(topObject, ({ text }) => {
         const result = outcome(() => cutting(Buffer.from(text), JSON_TYPE, ''))
@@ -193,7 +196,7 @@ describe('an endpoint', () => {
     fc.constantFrom('', '[]', 'null', '{}', '"a"', '1', '{"user_id":"a"}').map((text) => Buffer.from(text)),
   )
 
-  it('takes an object of its own fields or refuses with a code, whatever comes', () => {
+  it('accepts an object of its own fields and refuses any other input with a code', () => {
     check(
       fc.property(
         fc.constantFrom(...parsers.keys()),
@@ -213,7 +216,7 @@ describe('an endpoint', () => {
     )
   })
 
-  it('takes no body but an object, whatever the query adds', () => {
+  it('accepts no body other than an object, with or without a query', () => {
     check(
       fc.property(
         fc.constantFrom(...parsers.keys()),
@@ -227,7 +230,7 @@ describe('an endpoint', () => {
     )
   })
 
-  it('takes no action with a lone surrogate, which has no canonical form', () => {
+  it('refuses an action with a lone surrogate, which has no canonical form', () => {
     const verify = parsers[ENDPOINTS.indexOf(verifyDescription)]!
     const lone = fc.integer({ min: 0xd800, max: 0xdfff }).map((unit) => `\\u${unit.toString(16)}`)
     const inAction = fc.constantFrom('"X"', '{"X":1}', '{"a":["b","X"]}', '{"a":{"aX":null}}')

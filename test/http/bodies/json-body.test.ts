@@ -30,7 +30,7 @@ const send = (raw: string | Uint8Array, headers: Record<string, string> = {}, pa
 const paths = (response: { body: { details: Array<{ path: string }> } }) =>
   response.body.details.map(({ path }) => path)
 
-describe('a body that is no JSON in UTF-8', () => {
+describe('a body that is not JSON in UTF-8', () => {
   const CASES: Record<string, string | Uint8Array> = {
     'a broken object': '{"user_id":',
     'two objects': '{}{}',
@@ -38,7 +38,7 @@ describe('a body that is no JSON in UTF-8', () => {
     'single quotes': "{'user_id':'a'}",
     'a comment': '{/* */}',
     NaN: '{"user_id":NaN}',
-    'white space alone': '   ',
+    'only white space': '   ',
     'a byte order mark': '\ufeff{}',
     'invalid UTF-8': Buffer.from([0x7b, 0x22, 0x61, 0x22, 0x3a, 0x22, 0xff, 0xfe, 0x22, 0x7d]),
     'an overlong encoding': Buffer.concat([
@@ -50,18 +50,18 @@ describe('a body that is no JSON in UTF-8', () => {
     'a NUL byte': '{"user_id":"a"}\0',
   }
   for (const [what, raw] of Object.entries(CASES))
-    it(`is 400 malformed_json: ${what}`, async () => {
+    it(`refuses ${what} as 400 malformed_json`, async () => {
       const response = await send(raw)
       expect(response.status).toBe(400)
       expect(response.body).toMatchObject({ error: 'invalid_request', code: 'malformed_json' })
     })
 
-  it('is not quoted back', async () => {
+  it('does not quote a malformed body in its answer', async () => {
     const response = await send('{"user_id": secret-value')
     expect(response.text).not.toContain('secret-value')
   })
 
-  it('is 400 malformed_json when it is empty and needed', async () => {
+  it('refuses an empty body with 400 malformed_json where one is needed', async () => {
     for (const path of ['/v1/enroll', '/v1/verify']) {
       const response = await sandbox.call('POST', path)
       expect([response.status, response.body.code]).toEqual([400, 'malformed_json'])
@@ -69,9 +69,9 @@ describe('a body that is no JSON in UTF-8', () => {
   })
 })
 
-describe('a body that is no object', () => {
+describe('a body that is not an object', () => {
   for (const raw of ['[]', '"text"', '5', 'true', 'null', '[{"user_id":"a"}]'])
-    it(`is 400 invalid_request: ${raw}`, async () => {
+    it(`refuses the body ${raw} as 400 invalid_request`, async () => {
       for (const path of ['/v1/enroll', '/v1/verify', '/v1/keys/rotate-signing']) {
         const response = await send(raw, {}, path)
         expect(response.status, path).toBe(400)
@@ -90,7 +90,7 @@ describe('Content-Type', () => {
     'application/json;charset="UTF-8"',
     'APPLICATION/JSON',
   ])
-    it(`may be ${type}`, async () => {
+    it(`accepts the Content-Type ${type}`, async () => {
       const response = await send(JSON.stringify({ user_id: 'u', image, replace: true }), {
         'Content-Type': type,
       })
@@ -108,13 +108,13 @@ describe('Content-Type', () => {
     'application/json; charset=utf-16',
     'application/json, text/plain',
   ])
-    it(`is 415 when it is ${type}`, async () => {
+    it(`refuses the Content-Type ${type} with 415`, async () => {
       const response = await send(JSON.stringify({ user_id: 'u', image }), { 'Content-Type': type })
       expect(response.status).toBe(415)
       expect(response.body).toMatchObject({ error: 'invalid_request', code: 'unsupported_media_type' })
     })
 
-  it('is 415 when it is missing beside a body', async () => {
+  it('refuses a body without Content-Type with 415', async () => {
     for (const start of ['POST /v1/enroll', 'DELETE /v1/delete', 'POST /v1/keys/rotate-signing']) {
       const response = await exchange(
         running.service.url('sandbox'),
@@ -124,7 +124,7 @@ describe('Content-Type', () => {
     }
   })
 
-  it('does not matter where there is no body', async () => {
+  it('ignores Content-Type where there is no body', async () => {
     const response = await sandbox.call('DELETE', '/v1/delete?user_id=nobody', undefined, {
       headers: { 'Content-Type': 'text/plain' },
     })
@@ -133,7 +133,7 @@ describe('Content-Type', () => {
 })
 
 describe('a field', () => {
-  it('that is unknown is refused by its name, at every endpoint', async () => {
+  it('refuses an unknown field by its name at every endpoint', async () => {
     const responses = [
       await sandbox.enroll({ user_id: 'u', image, foo: 1 }),
       await sandbox.verify({ user_id: 'u', image, action: 'x', foo: 1 }),
@@ -147,20 +147,20 @@ describe('a field', () => {
     }
   })
 
-  it('that belongs to another endpoint is unknown', async () => {
+  it('refuses a field that belongs to another endpoint as unknown', async () => {
     expect(paths(await sandbox.enroll({ user_id: 'u', image, action: 'x' }))).toEqual(['action'])
     expect(paths(await sandbox.verify({ user_id: 'u', image, action: 'x', replace: true }))).toEqual([
       'replace',
     ])
   })
 
-  it('that is missing is named', async () => {
+  it('names a field that is missing', async () => {
     expect(paths(await sandbox.enroll({ image }))).toContain('user_id')
     expect(paths(await sandbox.verify({ user_id: 'u', image }))).toContain('action')
     expect(paths(await sandbox.verify({ user_id: 'u', action: 'x' }))).toContain('image')
   })
 
-  it('of the wrong type is named with its path', async () => {
+  it('names a field of the wrong type with its path', async () => {
     const cases: Array<[Record<string, unknown>, string]> = [
       [{ user_id: 5, image }, 'user_id'],
       [{ user_id: 'u', image: 5 }, 'image'],
@@ -180,7 +180,7 @@ describe('a field', () => {
     }
   })
 
-  it('named __proto__, constructor or prototype is unknown and harms nothing', async () => {
+  it('refuses fields named __proto__, constructor and prototype, without any effect', async () => {
     for (const name of ['__proto__', 'constructor', 'prototype', 'toString']) {
       const response = await send(
         `{"user_id":"u","image":${JSON.stringify(image)},"${name}":{"replace":true}}`,
@@ -193,20 +193,20 @@ describe('a field', () => {
     expect(({} as Record<string, unknown>).replace).toBeUndefined()
   })
 
-  it('cannot come from a prototype: __proto__ gives no user', async () => {
+  it('never takes a field from a prototype: __proto__ gives no user', async () => {
     const response = await send(`{"__proto__":{"user_id":"u"},"image":${JSON.stringify(image)}}`)
     expect(response.status).toBe(400)
     expect(paths(response)).toContain('user_id')
   })
 
-  it('that is wrong many times over is told in a bounded list', async () => {
+  it('bounds the list of details where many fields are wrong', async () => {
     const many = Object.fromEntries(Array.from({ length: 5000 }, (_, i) => [`field${i}`, i]))
     const response = await sandbox.enroll({ user_id: 'u', image, ...many })
     expect(response.status).toBe(400)
     expect(response.body.details.length).toBeLessThanOrEqual(20)
   })
 
-  it('of the wrong type is refused in whatever company', async () => {
+  it('refuses a field of the wrong type next to any other fields', async () => {
     for (let count = 1; count <= 12; count++) {
       const many = Object.fromEntries(Array.from({ length: count }, (_, i) => [`field${i}`, i]))
       const response = await sandbox.enroll({ user_id: 5, image, ...many })
@@ -214,7 +214,7 @@ describe('a field', () => {
     }
   })
 
-  it('that is given twice is refused, however it is spelt', async () => {
+  it('refuses a field that is given twice, also where its name is escaped', async () => {
     const large = JSON.stringify(image.repeat(20).slice(0, 4096))
     for (const raw of [
       '{"user_id":"a","user_id":"b","image":"YQ=="}',
@@ -238,7 +238,7 @@ describe('a field', () => {
     ])
   })
 
-  it('may have the same name in different objects', async () => {
+  it('accepts fields of one name in different objects', async () => {
     const response = await send(
       '{"user_id":"a","image":"YQ==","action":{"a":{"a":1},"b":[{"a":1},{"a":2}]}}',
       {},
@@ -251,7 +251,7 @@ describe('a field', () => {
     [10_000, 'foo'],
     [100_000, 'body'],
   ] as const)
-    it(`nested ${levels} deep is refused like any other`, async () => {
+    it(`refuses an unknown field that is nested ${levels} levels deep`, async () => {
       const deep = `${'['.repeat(levels)}${']'.repeat(levels)}`
       const response = await send(`{"user_id":"u","image":${JSON.stringify(image)},"foo":${deep}}`)
       expect([response.status, paths(response)]).toEqual([400, [path]])
@@ -273,30 +273,33 @@ describe('a body that is large without images', () => {
   }
 
   const CROWDS: Record<string, [Buffer, string]> = {
-    'small members': [around(members(600_000)), 'body holds more than 32 KiB beside its images'],
+    'small members': [around(members(600_000)), 'body holds more than 32 KiB in addition to its images'],
     'small lists': [
       around(`{"a":[${'[],'.repeat(1_400_000)}1]}`),
-      'body holds more than 32 KiB beside its images',
+      'body holds more than 32 KiB in addition to its images',
     ],
     'empty strings': [
       around(`{"a":["${'","'.repeat(2_000_000)}"]}`),
-      'body holds more than 32 KiB beside its images',
+      'body holds more than 32 KiB in addition to its images',
     ],
     'escaped quotes': [
       around(`"${'\\"'.repeat(4_000_000)}"`),
-      'body holds more than 32 KiB beside its images',
+      'body holds more than 32 KiB in addition to its images',
     ],
-    'white space': [around(`"x"${' '.repeat(8_000_000)}`), 'body holds more than 32 KiB beside its images'],
+    'white space': [
+      around(`"x"${' '.repeat(8_000_000)}`),
+      'body holds more than 32 KiB in addition to its images',
+    ],
     'long strings': [
       around(`["${`${'Q'.repeat(3000)}","`.repeat(2500)}"]`),
-      'body holds more than 32 KiB beside its images',
+      'body holds more than 32 KiB in addition to its images',
     ],
     'few bytes and many values': [around(members(3000)), 'action holds too many values'],
   }
   for (const [what, [body, issue]] of Object.entries(CROWDS))
-    it(`is refused before it can hold up the others: ${what}`, () => {
+    it(`refuses a large body before it delays other requests: ${what}`, () => {
       refusalOf(body)
-      // Of several the shortest, in time of the processor: what else this machine does is not the parser's.
+      // The shortest of several runs in processor time, so that other work of the machine does not count.
       const timesUs = Array.from({ length: 5 }, () => {
         const started = process.cpuUsage()
         expect(refusalOf(body)).toEqual([issue])
@@ -306,7 +309,7 @@ describe('a body that is large without images', () => {
       expect(Math.min(...timesUs)).toBeLessThan(10_000)
     })
 
-  it('is no action of 4096 bytes, every character escaped, beside a photo that writes its slashes with a backslash', async () => {
+  it('accepts an action of 4096 bytes with every character escaped, next to a photo with escaped slashes', async () => {
     const photo = Buffer.from('?'.repeat(30_000)).toString('base64').replaceAll('P', '/')
     const action = '\\u0041'.repeat(4096)
     const body = `{"user_id":"u","image":"${photo.replaceAll('/', '\\/')}","action":"${action}"}`
@@ -315,7 +318,7 @@ describe('a body that is large without images', () => {
     expect(input.action).toBe('A'.repeat(4096))
   })
 
-  it('is refused by its announcement where there are no images at all', async () => {
+  it('refuses a body above 16 KiB by its Content-Length at an endpoint without images', async () => {
     for (const [method, path] of [
       ['DELETE', '/v1/delete'],
       ['POST', '/v1/keys/rotate-signing'],
@@ -343,12 +346,12 @@ describe('an image in base64', () => {
     'a foreign character': (good) => `${good.slice(0, 8)}!${good.slice(9)}`,
     'no padding': () => 'YQ',
     'padding in the middle': () => 'YQ==YQ==',
-    'padding alone': () => '====',
+    'only padding': () => '====',
     'one character': () => 'Y',
     'letters outside ASCII': (good) => `é${good.slice(1)}`,
   }
   for (const [what, make] of Object.entries(ISSUE))
-    it(`may not have ${what}`, async () => {
+    it(`refuses base64 with ${what}`, async () => {
       const response = await sandbox.enroll({ user_id: 'u', image: make(image) })
       expect(response.status).toBe(400)
       expect(response.body).toMatchObject({ code: 'invalid_request', details: [{ path: 'image' }] })
@@ -357,14 +360,14 @@ describe('an image in base64', () => {
       expect(paths(second)).toEqual(['images.1'])
     })
 
-  it('may not be empty', async () => {
+  it('refuses an empty image', async () => {
     const response = await sandbox.enroll({ user_id: 'u', image: '' })
     expect([response.status, paths(response)]).toEqual([400, ['image']])
   })
 })
 
 describe('the query of a delete', () => {
-  it('is refused when a parameter is unknown or comes twice', async () => {
+  it('refuses a query parameter that is unknown or given twice', async () => {
     for (const [query, path] of [
       ['user_id=a&foo=1', 'foo'],
       ['user_id=a&user_id=a', 'user_id'],
@@ -378,13 +381,13 @@ describe('the query of a delete', () => {
     }
   })
 
-  it('is decoded as a form: plus is a space, percent escapes are UTF-8', async () => {
+  it('decodes the query as a form: plus is a space, percent escapes are UTF-8', async () => {
     await sandbox.enroll({ user_id: 'é b+', image, replace: true })
     const response = await sandbox.call('DELETE', '/v1/delete?user_id=%C3%A9+b%2B')
     expect([response.status, response.body.user_id]).toEqual([200, 'é b+'])
   })
 
-  it('is checked like the body', async () => {
+  it('validates the query as it does the body', async () => {
     for (const query of ['user_id=', `user_id=${'x'.repeat(129)}`, 'user_id=a%00b', 'user_id=a%0Ab']) {
       const response = await sandbox.call('DELETE', `/v1/delete?${query}`)
       expect(response.status, query).toBe(400)
@@ -394,7 +397,7 @@ describe('the query of a delete', () => {
 })
 
 describe('a query', () => {
-  it('that no endpoint knows is refused by its name, at every endpoint', async () => {
+  it('refuses an unknown query parameter by its name at every endpoint', async () => {
     const body = { user_id: 'u', image }
     for (const [method, path, json] of [
       ['POST', '/v1/enroll', body],
@@ -413,7 +416,7 @@ describe('a query', () => {
   })
 
   for (const query of ['user_id=%ff', 'user_id=%zz', 'user_id=%', 'user_id=%ed%a0%80', 'user_id=%c0%af'])
-    it(`that is no UTF-8 in percent-encoding is refused: ${query}`, async () => {
+    it(`refuses a query that is not UTF-8 in percent-encoding: ${query}`, async () => {
       const response = await exchange(
         running.service.url('sandbox'),
         rawRequest(`DELETE /v1/delete?${query}`, [`Authorization: Bearer ${tenant.sandboxKey}`]),
@@ -435,7 +438,7 @@ describe('a path', () => {
     '/v1/health;x=1',
     '/v1/health%00',
   ])
-    it(`is compared as it is sent: ${JSON.stringify(path)} is unknown`, async () => {
+    it(`compares paths as they are sent: ${JSON.stringify(path)} is unknown`, async () => {
       const response = await exchange(
         running.service.url('sandbox'),
         rawRequest(`GET ${path}`, [`Authorization: Bearer ${tenant.sandboxKey}`]),
@@ -448,7 +451,7 @@ describe('a number inside an action', () => {
   const verify = (action: string) =>
     send(`{"user_id":"u+match","image":"${image}","action":${action}}`, {}, '/v1/verify')
 
-  it('is refused, with its path and advice, when readers could take it for different numbers', async () => {
+  it('refuses a number that parsers could read differently, with its path and advice', async () => {
     const cases: Array<[action: string, path: string]> = [
       ['{"to":123456789012345678}', 'action.to'],
       ['{"to":123456789012345680}', 'action.to'],
@@ -471,7 +474,7 @@ describe('a number inside an action', () => {
     expect([challenge.status, paths(challenge)]).toEqual([400, ['action.to']])
   })
 
-  it('is accepted in any notation when a double can hold it', async () => {
+  it('accepts a number in any notation that a double holds exactly', async () => {
     for (const number of [
       '0.1',
       '1.00',
@@ -486,18 +489,18 @@ describe('a number inside an action', () => {
       expect((await verify(`{"amount":${number},"to":"123456789012345678"}`)).status, number).toBe(200)
   })
 
-  it('is looked at in time that grows with its length alone', () => {
+  it('checks a number in time linear in its length', () => {
     const zeros = `0.${'0'.repeat(30_000)}1${'0'.repeat(1000)}1`
     expect(memberIssue(`{"action":{"a":${zeros}}}`)).toMatchObject({ path: 'action.a' })
   })
 
-  it('has a path of bounded length, and numbers of other fields are the schema’s', () => {
+  it('bounds the path of a number, and leaves numbers of other fields to the schema', () => {
     const long = memberIssue(`{"action":{"${'n'.repeat(5000)}":1e99}}`)
     expect(long!.path.length).toBeLessThanOrEqual(201)
     expect(memberIssue('{"other":1e99}')).toBeNull()
   })
 
-  it('is taken exactly when its text and its double are one number', () => {
+  it('accepts a number exactly when its text and its double are the same number', () => {
     check(
       fc.property(fc.double({ noNaN: true, noDefaultInfinity: true }), (value) => {
         const isSafe = !Number.isInteger(value) || Number.isSafeInteger(value)

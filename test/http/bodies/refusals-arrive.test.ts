@@ -48,7 +48,7 @@ overTransports((transport) => {
     return JSON.parse(stdout) as Record<string, number>
   }
 
-  describe(`${UPLOADS} uploads of 12 MB by fetch all read`, () => {
+  describe(`the refusal of an upload`, () => {
     const CASES: Record<string, [string, () => Upload]> = {
       'a body over the limit': ['413 body_too_large', () => ({ path: '/v1/enroll' })],
       'a chunked body over the limit': ['413 body_too_large', () => ({ path: '/v1/enroll', chunked: true })],
@@ -68,16 +68,16 @@ overTransports((transport) => {
       ],
     }
     for (const [what, [expected, make]] of Object.entries(CASES))
-      it(`the refusal of ${what}`, async () => {
+      it(`lets ${UPLOADS} uploads of 12 MB by fetch all read the refusal of ${what}`, async () => {
         expect(await upload(make())).toEqual({ [expected]: UPLOADS })
       }, 60_000)
 
-    it('the refusal of a key of the other environment', async () => {
+    it(`lets ${UPLOADS} uploads of 12 MB by fetch all read the refusal of a key of the other environment`, async () => {
       const { key } = await running.production(tenant)
       expect(await upload({ path: '/v1/verify', key })).toEqual({ '403 wrong_environment': UPLOADS })
     }, 60_000)
 
-    it('the refusal of a rate limit', async () => {
+    it(`lets ${UPLOADS} uploads of 12 MB by fetch all read the refusal of a rate limit`, async () => {
       const { key } = await running.production(await running.tenant({ ratePerSecond: 1 }))
       const told = await upload({ path: '/v1/verify', key, at: running.service.url('production') })
       expect(told['429 rate_limited']).toBeGreaterThan(0)
@@ -115,7 +115,7 @@ except urllib.error.HTTPError as refused: print(refused.read().decode())`,
     },
   }
   for (const [name, { file, args }] of Object.entries(CLIENTS))
-    it(`is read by ${name}`, async () => {
+    it(`lets ${name} read the refusal of its upload`, async () => {
       for (let i = 0; i < 5; i++) {
         const pending = run(file, args(`${url}/enroll`))
         pending.child.stdin!.end(Buffer.alloc(TWELVE_MB, ' '))
@@ -124,7 +124,7 @@ except urllib.error.HTTPError as refused: print(refused.read().decode())`,
       }
     }, 60_000)
 
-  describe('somebody who sends for ever', () => {
+  describe('a caller that sends for ever', () => {
     async function flood(headers: string[], piece: (size: number) => Buffer) {
       // Goes on sending where the service has ended its side.
       const connection = await openSocket(url, { allowHalfOpen: true })
@@ -145,7 +145,7 @@ except urllib.error.HTTPError as refused: print(refused.read().decode())`,
       return { connection, sent }
     }
 
-    it('is read no further than the bound in bytes, and has the answer', async () => {
+    it('reads an endless body up to the bound in bytes, and its sender gets the answer', async () => {
       const { connection, sent } = await flood([`Content-Length: ${2 ** 40}`], (size) =>
         Buffer.alloc(size, ' '),
       )
@@ -155,7 +155,7 @@ except urllib.error.HTTPError as refused: print(refused.read().decode())`,
       await connection.closed()
     }, 60_000)
 
-    it('in chunks has nothing run that follows', async () => {
+    it('runs nothing that follows an endless chunked body', async () => {
       const { connection, sent } = await flood(['Transfer-Encoding: chunked'], (size) =>
         Buffer.concat([
           Buffer.from(`${size.toString(16)}\r\n`),

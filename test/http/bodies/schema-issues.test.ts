@@ -18,7 +18,7 @@ afterAll(() => running?.stop())
 
 const session = { user_id: 'ada+match', action: 'x', return_url: 'https://bank.example/' }
 
-describe('a wrong field is told what it may be', () => {
+describe('the detail of a wrong field', () => {
   const CASES: Array<[string, object, string, string]> = [
     ['/v1/capture-sessions', { ...session, locale: 'it' }, 'locale', 'must be one of en, de, fr, es, ja'],
     ['/v1/capture-sessions', { ...session, confirmation: 'x' }, 'confirmation', 'must be one of code, none'],
@@ -39,13 +39,13 @@ describe('a wrong field is told what it may be', () => {
     ['/v1/enroll', { user_id: 'a', images: Array(6).fill('AAAA') }, 'images', 'must hold at most 5 items'],
     ['/v1/challenges', [], 'body', 'must be an object'],
   ]
-  it.each(CASES)('at %s, %j: %s %s', async (path, body, field, issue) => {
+  it.each(CASES)('tells what a wrong field may be at %s, %j: %s %s', async (path, body, field, issue) => {
     const response = await tenant.sandbox.call('POST', path, body)
     expect([response.status, response.body.code]).toEqual([400, 'invalid_request'])
     expect(response.body.details).toEqual([{ path: field, issue }])
   })
 
-  it('in the query as well', async () => {
+  it('tells what a wrong query parameter may be', async () => {
     const { body } = await production.call('GET', '/v1/audit?after=x&limit=0')
     expect(body.details).toContainEqual({ path: 'limit', issue: 'must be at least 1' })
     expect(body.details).toContainEqual({
@@ -54,7 +54,7 @@ describe('a wrong field is told what it may be', () => {
     })
   })
 
-  it('by a sentence of its own for each keyword that the schemas use', () => {
+  it('has a sentence of its own for each keyword that the schemas use', () => {
     const DESCRIBED = [
       ...['type', 'const', 'anyOf', 'oneOf', 'required', 'properties', 'items', 'additionalProperties'],
       ...['minLength', 'maxLength', 'minItems', 'maxItems', 'uniqueItems', 'minimum', 'maximum'],
@@ -81,7 +81,7 @@ describe('a wrong field is told what it may be', () => {
 })
 
 describe('the message about a body that is too large', () => {
-  it('gives the limit of a body with photos in MiB, with a size of photo that is plenty', async () => {
+  it('gives the limit of a body with photos in MiB, with a size of photo that suffices', async () => {
     const { body } = await tenant.sandbox.call('POST', '/v1/enroll', undefined, {
       raw: ' '.repeat(9_000_000),
     })
@@ -90,13 +90,13 @@ describe('the message about a body that is too large', () => {
     )
   })
 
-  it('gives the limit of other bodies in KiB', async () => {
+  it('gives the limit of a body without photos in KiB', async () => {
     const { body } = await tenant.sandbox.call('DELETE', '/v1/delete', undefined, { raw: ' '.repeat(20_000) })
     expect(body.message).toBe('The body is larger than 16 KiB.')
   })
 })
 
-describe('a file that is no JPEG, PNG or WebP is named, with the way out', () => {
+describe('a file that is not a JPEG, PNG or WebP', () => {
   const FILES: Array<[string, Buffer]> = [
     ['a HEIC', heicHeader()],
     ['an AVIF', boxedFile('avif', 'mif1', 'miaf')],
@@ -109,22 +109,25 @@ describe('a file that is no JPEG, PNG or WebP is named, with the way out', () =>
     ['a JPEG XL', Buffer.from('\xff\x0a'.padEnd(64), 'latin1')],
     ['a text file', Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>'.padEnd(64))],
   ]
-  it.each(FILES)('%s', async (name, file) => {
-    for (const client of [tenant.sandbox, production]) {
-      const { status, body } = await client.enroll({ user_id: 'heic', image: base64(file) })
-      expect([status, body.code]).toEqual([422, 'image_unreadable'])
-      expect(body.message).toContain(`The image is ${name}`)
-      expect(body.message).toContain('Convert it to JPEG')
-      expect(body.details).toMatchObject([{ path: 'image', guidance: 'wrong_format' }])
-      expect(body.details[0].hint).toContain('Most Compatible')
-      if (name === 'a HEIC') expect(body.message).toContain('Settings > Camera > Formats')
-      // The remedy can be read without the message, and does not say the same again.
-      expect(body.remedy).toMatch(/^Send a complete JPEG, PNG or WebP/)
-      expect(body.remedy).not.toContain('iPhone')
-    }
-  })
+  it.each(FILES)(
+    'names %s as the format of a refused image, and says how to convert it',
+    async (name, file) => {
+      for (const client of [tenant.sandbox, production]) {
+        const { status, body } = await client.enroll({ user_id: 'heic', image: base64(file) })
+        expect([status, body.code]).toEqual([422, 'image_unreadable'])
+        expect(body.message).toContain(`The image is ${name}`)
+        expect(body.message).toContain('Convert it to JPEG')
+        expect(body.details).toMatchObject([{ path: 'image', guidance: 'wrong_format' }])
+        expect(body.details[0].hint).toContain('Most Compatible')
+        if (name === 'a HEIC') expect(body.message).toContain('Settings > Camera > Formats')
+        // The remedy can be read without the message, and does not say the same again.
+        expect(body.remedy).toMatch(/^Send a complete JPEG, PNG or WebP/)
+        expect(body.remedy).not.toContain('iPhone')
+      }
+    },
+  )
 
-  it('and bytes of no known format are only unreadable', async () => {
+  it('calls bytes of no known format unreadable, without naming a format', async () => {
     const { body } = await tenant.sandbox.enroll({
       user_id: 'x',
       image: base64(Buffer.from('nothing known')),

@@ -78,7 +78,7 @@ const fingerprintOf = (name: string) =>
   new X509Certificate(readFileSync(maker.at(`${name}.pem`))).fingerprint256
 
 describe('a listener that requests client certificates', () => {
-  it('hears keys that need none, with a certificate, without one and with one of a stranger', async () => {
+  it('accepts keys that need no certificate with a certificate, without one and with one of an unknown authority', async () => {
     for (const certificate of [null, 'payments', 'forged'])
       expect((await health(tenant.sandboxKey, certificate)).status).toBe(200)
   })
@@ -96,14 +96,14 @@ describe('a listener that requires client certificates', () => {
 describe('a key that is bound to a certificate', () => {
   const refused = { status: 403, body: { code: 'client_certificate_required' } }
 
-  it('by its fingerprint is heard with this one alone', async () => {
+  it('accepts a key that is bound by fingerprint with that certificate only', async () => {
     const key = await boundKey(fingerprintOf('payments'))
     expect((await health(key, 'payments')).status).toBe(200)
     for (const certificate of [null, 'payments-next', 'other', 'forged'])
       expect(await health(key, certificate)).toMatchObject(refused)
   })
 
-  it('by its common name is heard with every one of that name that an authority issued', async () => {
+  it('accepts a key that is bound by common name with every certificate of that name that an authority issued', async () => {
     const key = await boundKey('CN=payments')
     for (const certificate of ['payments', 'payments-next'])
       expect((await health(key, certificate)).status).toBe(200)
@@ -111,14 +111,14 @@ describe('a key that is bound to a certificate', () => {
       expect(await health(key, certificate)).toMatchObject(refused)
   })
 
-  it('is made only with a fingerprint or a common name', async () => {
+  it('refuses to bind a key to anything but a fingerprint or a common name', async () => {
     for (const text of ['payments', 'CN=', 'sha256:12', 'O=payments'])
       await expect(boundKey(text)).rejects.toMatchObject({ code: 'invalid_certificate' })
   })
 })
 
 describe('the setting', () => {
-  it('keeps the service from starting over uWebSockets.js, and without TLS', async () => {
+  it('does not start with client certificates over uWebSockets.js or without TLS', async () => {
     await expect(startService({ ...settings, COUNTERSIGN_HTTP: 'auto' })).rejects.toThrow(
       /COUNTERSIGN_CLIENT_CA needs COUNTERSIGN_HTTP=node/,
     )

@@ -52,7 +52,7 @@ overTransports((transport) => {
   }
 
   describe('a request', () => {
-    it('is the same however its bytes arrive, by length or in chunks', async () => {
+    it('reads the same request however its bytes arrive, by length or in chunks', async () => {
       await checkAsync(
         fc.asyncProperty(
           fc.option(fc.array(fc.integer({ min: 1, max: 1500 }), { maxLength: 20 })),

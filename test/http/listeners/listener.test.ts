@@ -34,7 +34,7 @@ overTransports((transport) => {
   })
   afterAll(() => running?.stop())
 
-  /** Whatever was sent, the process must be there for the next caller. */
+  /** After any input, the process must serve the next caller. */
   afterEach(async () => {
     expect((await tenant.sandbox.health()).status).toBe(200)
   })
@@ -68,7 +68,7 @@ overTransports((transport) => {
           [authorization, JSON_TYPE, 'Content-Length: 0', `Content-Length: ${body.length}`],
           body,
         ),
-      'Content-Length beside Transfer-Encoding': (body) =>
+      'Content-Length together with Transfer-Encoding': (body) =>
         rawRequest(
           'DELETE /v1/delete',
           [authorization, JSON_TYPE, 'Content-Length: 4', 'Transfer-Encoding: chunked'],
@@ -122,7 +122,7 @@ overTransports((transport) => {
         ),
     }
     for (const [what, make] of Object.entries(CASES))
-      it(`cuts the connection, and nothing after it runs: ${what}`, async () => {
+      it(`cuts a connection with ambiguous framing and runs nothing after it: ${what}`, async () => {
         const connection = await openSocket(url)
         connection.send(make(smuggled()))
         await connection.closed()
@@ -133,7 +133,7 @@ overTransports((transport) => {
   })
 
   describe('a chunked body', () => {
-    it('is read whole, however it is cut', async () => {
+    it('reads a chunked body whole, however it is cut', async () => {
       const connection = await openSocket(url)
       connection.send(
         rawRequest('DELETE /v1/delete', [authorization, JSON_TYPE, 'Transfer-Encoding: chunked']),
@@ -149,11 +149,11 @@ overTransports((transport) => {
     for (const [what, body] of Object.entries({
       'a well-formed body': `5\r\nhello\r\n0\r\n\r\n`,
       'a chunk size that is no hexadecimal number': `g\r\n0123456789abcdef\r\n0\r\n\r\n`,
-      'line feeds alone': '5\nhello\n0\n\n',
+      'line feeds without carriage returns': '5\nhello\n0\n\n',
       'foreign bytes after a chunk': '5\r\nhelloXX0\r\n\r\n',
       'a trailer': '5\r\nhello\r\n0\r\nX: y\r\n\r\n',
     }))
-      it(`is the last of its connection, and nothing after it runs: ${what}`, async () => {
+      it(`ends the connection after a chunked body and runs nothing after it: ${what}`, async () => {
         const connection = await openSocket(url)
         connection.send(
           rawRequest('DELETE /v1/delete', [authorization, JSON_TYPE, 'Transfer-Encoding: chunked'], body) +
@@ -164,7 +164,7 @@ overTransports((transport) => {
         expect(await rotations()).toBe(0)
       })
 
-    it('over the limit is 413 while it is still arriving', async () => {
+    it('refuses a chunked body over the limit with 413 while it is still arriving', async () => {
       const small = await startService({ COUNTERSIGN_HTTP: transport, COUNTERSIGN_MAX_BODY_BYTES: '2048' })
       try {
         const customer = await small.tenant()
@@ -188,7 +188,7 @@ overTransports((transport) => {
   })
 
   describe('a body over the limit', () => {
-    it('is refused by its announcement, before it arrives, and the connection closes', async () => {
+    it('refuses a body over the limit by its Content-Length before it arrives, and closes the connection', async () => {
       const connection = await openSocket(url)
       connection.send(
         rawRequest('POST /v1/enroll', [authorization, JSON_TYPE, `Content-Length: ${9 * 1024 * 1024}`]),
@@ -199,7 +199,7 @@ overTransports((transport) => {
       await connection.closed()
     })
 
-    it('is refused when it comes at once, and what follows it never runs', async () => {
+    it('refuses a body over the limit that arrives at once, and never runs a request after it', async () => {
       const connection = await openSocket(url)
       connection.send(
         rawRequest('POST /v1/enroll', [authorization, JSON_TYPE, `Content-Length: ${9 * 1024 * 1024}`]) +
@@ -211,7 +211,7 @@ overTransports((transport) => {
       expect(await rotations()).toBe(0)
     })
 
-    it('may have exactly the limit', async () => {
+    it('accepts a body of exactly the limit', async () => {
       const json = '{"user_id":"exact","image":""}'
       const body = json.padEnd(8 * 1024 * 1024, ' ')
       const response = await tenant.sandbox.call('POST', '/v1/enroll', undefined, { raw: body })
@@ -225,7 +225,7 @@ overTransports((transport) => {
   })
 
   describe('a slow body', () => {
-    it('meets the deadline: 504', async () => {
+    it('answers a slow body with 504 at the deadline', async () => {
       const connection = await openSocket(url)
       connection.send(
         rawRequest('POST /v1/enroll', [authorization, JSON_TYPE, 'Content-Length: 100'], '{"us'),
@@ -238,7 +238,7 @@ overTransports((transport) => {
   })
 
   describe('pipelined requests', () => {
-    it('are answered in order, or the connection is cut: never out of order', async () => {
+    it('never answers pipelined requests out of order', async () => {
       const connection = await openSocket(url)
       const unknown = (path: string) => rawRequest(`GET ${path}`, [authorization])
       connection.send(unknown('/v1/one') + unknown('/v1/two') + health())
@@ -251,7 +251,7 @@ overTransports((transport) => {
       expect([404, 404, 200].slice(0, statuses.length)).toEqual(statuses)
     })
 
-    it('one after the other share a connection', async () => {
+    it('serves requests one after the other on one connection', async () => {
       const connection = await openSocket(url)
       for (let i = 0; i < 3; i++) {
         connection.send(health())
@@ -261,7 +261,7 @@ overTransports((transport) => {
     })
   })
 
-  it('a path with a byte beyond ASCII is no endpoint', async () => {
+  it('finds no endpoint for a path with a byte outside ASCII', async () => {
     const bytes = rawRequest('GET /v1/h\u00e9alth', [authorization])
     const response = await exchange(url, Buffer.from(bytes, 'latin1'))
     expect([response?.status, response?.body.code]).toEqual(
@@ -270,7 +270,7 @@ overTransports((transport) => {
   })
 
   describe('headers', () => {
-    it('cannot be injected through X-Request-Id', async () => {
+    it('does not let a caller inject headers through X-Request-Id', async () => {
       for (const value of ['a\r\nX-Evil: 1', 'a\rX-Evil: 1', 'a\nX-Evil: 1', 'a\0b', 'a\tb', 'caf\u00e9s']) {
         const bytes = Buffer.from(
           rawRequest('GET /v1/health', [authorization, `X-Request-Id: ${value}`]),
@@ -291,17 +291,17 @@ overTransports((transport) => {
       }
     })
 
-    it('that come twice are no credential', async () => {
+    it('accepts no credential from two Authorization headers', async () => {
       const response = await exchange(url, rawRequest('GET /v1/health', [authorization, authorization]))
       expect([response?.status, response?.body.code]).toEqual([401, 'malformed_api_key'])
     })
 
-    it('of the framing are required: no Host, no answer from an endpoint', async () => {
+    it('gives no answer of an endpoint to a request without Host', async () => {
       const response = await exchange(url, `GET /v1/health HTTP/1.1\r\n${authorization}\r\n\r\n`)
       expect(response?.status ?? 400).toBe(400)
     })
 
-    it('too large are refused', async () => {
+    it('refuses headers that are too large', async () => {
       const response = await exchange(
         url,
         rawRequest('GET /v1/health', [authorization, `X-Large: ${'x'.repeat(100_000)}`]),
@@ -310,7 +310,7 @@ overTransports((transport) => {
     })
   })
 
-  describe('what is not HTTP', () => {
+  describe('bytes that are not HTTP', () => {
     for (const [what, bytes] of Object.entries({
       garbage: Buffer.from('\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03 not http at all\r\n\r\n', 'latin1'),
       'HTTP/1.0': 'GET /v1/health HTTP/1.0\r\n\r\n',
@@ -319,15 +319,15 @@ overTransports((transport) => {
       'a lower-case method': 'get /v1/health HTTP/1.1\r\nHost: localhost\r\n\r\n',
       'OPTIONS *': 'OPTIONS * HTTP/1.1\r\nHost: localhost\r\n\r\n',
     }))
-      it(`is never a success: ${what}`, async () => {
+      it(`never answers bytes that are not HTTP with success: ${what}`, async () => {
         const response = await exchange(url, bytes)
         if (response) expect(response.status).toBeGreaterThanOrEqual(400)
       })
   })
 
-  describe('what is not HTTP/1.1 as it must be', () => {
+  describe('malformed HTTP/1.1', () => {
     const large = rawRequest('GET /v1/health', [`X-Large: ${'x'.repeat(4096)}`])
-    /** What each parser makes of it: uWebSockets.js answers by itself, node:http leaves it to the service. */
+    /** The answer over each transport: uWebSockets.js answers by itself, node:http leaves the answer to the service. */
     const CASES: Array<[string, string, { uws: number | 'cut'; node: string }]> = [
       ['HTTP/1.0', 'GET /v1/health HTTP/1.0\r\nHost: x\r\n\r\n', { uws: 505, node: 'malformed_request' }],
       [
@@ -360,7 +360,7 @@ overTransports((transport) => {
       ],
       ['4096 bytes of headers', large, { uws: 431, node: 'headers_too_large' }],
     ]
-    it.each(CASES)('is refused: %s', async (_what, bytes, expected) => {
+    it.each(CASES)('refuses malformed HTTP/1.1: %s', async (_what, bytes, expected) => {
       const connection = await openSocket(url)
       connection.send(Buffer.from(bytes, 'latin1'))
       const response = await connection.response()
@@ -378,7 +378,7 @@ overTransports((transport) => {
     })
 
     if (transport === 'node')
-      it('shows in the log and the metrics, as any refusal does', async () => {
+      it('logs and counts the refusal of malformed HTTP', async () => {
         const logged = running.logText().length
         await exchange(url, 'BREW /v1/health HTTP/1.1\r\n\r\n')
         expect(running.logText().slice(logged)).toContain('"code":"malformed_request"')
@@ -415,7 +415,7 @@ overTransports((transport) => {
   })
 
   describe('the service', () => {
-    it('says which HTTP server serves: in health and metrics', async () => {
+    it('reports the HTTP server in health and metrics', async () => {
       const reason = 'configured'
       const { body } = await tenant.sandbox.health()
       expect(body.checks.http).toEqual({ status: 'ok', transport, reason })
@@ -428,7 +428,7 @@ overTransports((transport) => {
   })
 
   describe('HEAD', () => {
-    it('sends no body and leaves the connection usable', async () => {
+    it('answers HEAD without a body and leaves the connection usable', async () => {
       const connection = await openSocket(url)
       connection.send(rawRequest('HEAD /v1/health', [authorization]))
       await poll(
@@ -451,7 +451,7 @@ overTransports((transport) => {
   })
 
   describe('a caller that hangs up', () => {
-    it('cancels its work: nothing is enrolled, nothing audited', async () => {
+    it('enrolls and audits nothing for a caller that hangs up', async () => {
       const body = JSON.stringify({ user_id: 'left', image: base64(await face('ada')) })
       const logged = running.logText().length
       const busy = Array.from({ length: 6 }, async (_, i) =>
@@ -476,7 +476,7 @@ overTransports((transport) => {
       expect((await production.erase('left')).status).toBe(404)
     })
 
-    it('in the middle of its body is forgotten', async () => {
+    it('drops a request whose caller hangs up in the middle of its body', async () => {
       for (let i = 0; i < 20; i++) {
         const connection = await openSocket(url)
         connection.send(
@@ -490,7 +490,7 @@ overTransports((transport) => {
   })
 
   describe('an address in use', () => {
-    it('is refused to a second service, whose message names it', async () => {
+    it('does not start a second service at an address in use, and names the address', async () => {
       const { port } = new URL(url)
       const config = loadConfig({
         COUNTERSIGN_HTTP: transport,
@@ -508,7 +508,7 @@ overTransports((transport) => {
   })
 
   describe('a stop', () => {
-    it('answers what is under way, refuses what comes after with shutting_down, and ends', async () => {
+    it('answers requests under way during a stop, refuses later ones with shutting_down, and ends', async () => {
       const leaving = await startService({ COUNTERSIGN_HTTP: transport })
       const customer = await leaving.tenant()
       const bearer = `Authorization: Bearer ${customer.sandboxKey}`

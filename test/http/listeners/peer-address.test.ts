@@ -14,7 +14,7 @@ describe("a caller's address", () => {
     ['0000:0000:0000:0000:0000:ffff:c000:0201', '192.0.2.1'],
     ['64:ff9b::192.0.2.1', '0064:ff9b:0000:0000:0000:0000:c000:0201'],
     ['', ''],
-  ])('%s is %s', (told, one) => {
+  ])('writes the address %s as %s', (told, one) => {
     expect(peerAddress(told)).toBe(one)
     expect(peerAddress(one)).toBe(one)
   })

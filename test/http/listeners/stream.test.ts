@@ -29,7 +29,7 @@ overTransports((name) => {
   }
 
   describe('a stream', () => {
-    it('arrives whole, whatever its parts', async () => {
+    it('delivers a stream whole in parts of any size', async () => {
       const port = await serve(async function* () {
         for (const part of ['first,', '', MEBIBYTE, MEBIBYTE, ',last']) {
           yield part
@@ -41,7 +41,7 @@ overTransports((name) => {
       expect(await response.text()).toBe(`first,${MEBIBYTE}${MEBIBYTE},last`)
     })
 
-    it('is not begun for HEAD', async () => {
+    it('does not start a stream for HEAD', async () => {
       let begun = false
       const port = await serve(async function* () {
         begun = true
@@ -51,7 +51,7 @@ overTransports((name) => {
       expect([response.status, await response.text(), begun]).toEqual([200, '', false])
     })
 
-    it('that fails is cut off, so that a part is never taken for the whole', async () => {
+    it('cuts the connection of a stream that fails, so that no caller takes a part for the whole', async () => {
       const port = await serve(async function* () {
         yield 'a part'
         throw new Error('the rest is gone')
@@ -60,7 +60,7 @@ overTransports((name) => {
       await expect(response).rejects.toThrow()
     })
 
-    it('waits for a caller who does not read, and ends when that caller goes', async () => {
+    it('pauses a stream for a caller that does not read, and ends it when the caller is gone', async () => {
       const MOST = 1000
       let made = 0
       let ended = false

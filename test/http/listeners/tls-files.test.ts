@@ -28,7 +28,7 @@ const examine = (cert: string, key: string, days = 0) =>
   examineTls({ certFile: at(cert), keyFile: at(key) }, Date.now() + days * DAY_MS)
 
 describe('a certificate and its key', () => {
-  it('are sound where they belong together, alone or with the chain above', () => {
+  it('accepts a certificate with its key, with and without its chain', () => {
     for (const cert of ['server.pem', 'chain.pem'])
       expect(examine(cert, 'server.key')).toEqual({
         expiresAt: expect.any(Number),
@@ -39,13 +39,13 @@ describe('a certificate and its key', () => {
     expect(Math.round((expiresAt! - Date.now()) / DAY_MS)).toBe(60)
   })
 
-  it('of two pairs are told apart', () => {
+  it('refuses a key that belongs to another certificate', () => {
     expect(examine('server.pem', 'ca.key').problems).toEqual([
       `The TLS key ${at('ca.key')} does not belong to the certificate ${at('server.pem')}.`,
     ])
   })
 
-  it('are warned of three weeks before the end, and refused after it', () => {
+  it('warns of a certificate three weeks before its expiry, and refuses it afterwards', () => {
     expect(examine('server.pem', 'server.key', 38)).toMatchObject({ problems: [], warnings: [] })
     expect(examine('server.pem', 'server.key', 40).warnings).toEqual([expect.stringContaining('expires on')])
     expect(examine('server.pem', 'server.key', 61).problems).toEqual([expect.stringContaining('expired on')])
@@ -54,13 +54,13 @@ describe('a certificate and its key', () => {
     ])
   })
 
-  it('in the wrong order are no chain', () => {
+  it('refuses a chain in the wrong order', () => {
     expect(examine('reversed.pem', 'ca.key').problems).toEqual([
       expect.stringContaining('did not issue the one before it'),
     ])
   })
 
-  it('that cannot be read are named, each', () => {
+  it('names each file that cannot be read', () => {
     const { problems } = examine('junk.pem', 'absent.key')
     expect(problems).toHaveLength(2)
     expect(problems[0]).toContain(at('junk.pem'))

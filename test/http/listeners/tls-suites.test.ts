@@ -69,15 +69,15 @@ overTransports((transport) => {
   for (const listener of ['production', 'sandbox', 'admin', 'capture'])
     describe(`the ${listener} listener`, () => {
       for (const suite of [...WITHOUT_FORWARD_SECRECY, ...WITH_CBC])
-        it(`refuses ${suite}`, async () => {
+        it(`refuses the cipher suite ${suite}`, async () => {
           expect(await handshake(listener, suite, 'TLSv1.2')).toBeNull()
         })
 
-      it('takes suites of TLS 1.2 with forward secrecy', async () => {
+      it('accepts suites of TLS 1.2 with forward secrecy', async () => {
         for (const suite of TAKEN) expect(await handshake(listener, suite, 'TLSv1.2')).toBe(suite)
       })
 
-      it('takes TLS 1.3', async () => {
+      it('accepts TLS 1.3', async () => {
         const suite = 'TLS_AES_256_GCM_SHA384'
         expect(await handshake(listener, suite, 'TLSv1.3')).toBe(suite)
       })

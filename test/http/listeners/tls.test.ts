@@ -75,12 +75,12 @@ overTransports((transport) => {
   }
 
   describe('with a certificate', () => {
-    it('both base URLs are https, and so is the issuer', () => {
+    it('serves both base URLs and the issuer by https', () => {
       for (const environment of ['production', 'sandbox'] as const)
         expect(running.service.url(environment)).toMatch(/^https:\/\/127\.0\.0\.1:\d+\/v1$/)
     })
 
-    it('answers are signed as ever, and a rotation may be answered', async () => {
+    it('signs answers over TLS, and answers a rotation of the signing secret', async () => {
       for (const [method, target] of [
         ['GET', '/v1/health'],
         ['POST', '/v1/keys/rotate-signing'],
@@ -94,12 +94,12 @@ overTransports((transport) => {
       }
     })
 
-    it('plain HTTP gets no answer from an endpoint', async () => {
+    it('gives no answer of an endpoint to plain HTTP', async () => {
       const plain = fetch(running.service.url('sandbox').replace('https:', 'http:'))
       await expect(plain.then(({ status }) => status)).rejects.toThrow()
     })
 
-    it('versions before TLS 1.2 are refused', async () => {
+    it('refuses versions before TLS 1.2', async () => {
       const { hostname, port } = new URL(running.service.url('sandbox'))
       const handshake = new Promise((resolve, reject) => {
         const socket = connect({
@@ -121,7 +121,7 @@ overTransports((transport) => {
       const { hostname, port } = new URL(running.service.url(environment))
       return { host: hostname, port: Number(port), rejectUnauthorized: false }
     }
-    /** That of a new connection, by its fingerprint. */
+    /** Fingerprint of the certificate that a new connection gets. */
     async function shown(environment: 'production' | 'sandbox' = 'sandbox'): Promise<string> {
       const socket = connect(address(environment))
       await once(socket, 'secureConnect')
@@ -137,7 +137,7 @@ overTransports((transport) => {
       )
     const expiryOf = (file: string) => Date.parse(new X509Certificate(readFileSync(file)).validTo) / 1000
 
-    it('is shown to new connections, while an open one is answered', async () => {
+    it('shows a renewed certificate to new connections, and goes on answering open ones', async () => {
       const before = fingerprintOf(certificate)
       expect(await shown()).toBe(before)
       const open = connect(address('sandbox'))
@@ -161,7 +161,7 @@ overTransports((transport) => {
       expect(await expiry('admin')).toBeNaN()
     })
 
-    it('stays the old one where the new one cannot be used, and the log says why', async () => {
+    it('keeps the certificate where the new one cannot be used, and logs why', async () => {
       const before = await shown()
       const [good, expires] = [fingerprintOf(certificate), await expiry('api')]
       expect(before).toBe(good)
@@ -180,7 +180,7 @@ overTransports((transport) => {
   })
 
   describe('a certificate that cannot be used', () => {
-    it('keeps the service from starting, with a message that names the file', async () => {
+    it('does not start with a certificate that cannot be used, and names the file', async () => {
       const broken = join(dir, 'broken.pem')
       writeFileSync(broken, 'no certificate')
       await expect(
@@ -192,7 +192,7 @@ overTransports((transport) => {
       ).rejects.toThrow(broken)
     })
 
-    it('of another key is refused in the words of `config check`', async () => {
+    it('refuses a certificate of another key in the words of `config check`', async () => {
       makePair('other.pem', 'other.key', 30)
       const other = join(dir, 'other.key')
       await expect(

@@ -1,4 +1,4 @@
-/** What every transport does alike, and where they differ, over listeners of their own: no service behind them. */
+/** The common behavior of both transports, and their differences, over listeners without a service. */
 
 import { execFileSync } from 'node:child_process'
 import { pathToFileURL } from 'node:url'
@@ -45,7 +45,7 @@ overTransports((name) => {
   }
 
   describe('a request', () => {
-    it('comes as it was sent: method, path, query, headers in UTF-8, a repeated one joined', async () => {
+    it('passes a request on as it was sent: method, path, query, headers in UTF-8, repeated headers joined', async () => {
       const url = await serve(async ({ method, path, query, headers, encrypted }) =>
         ok(JSON.stringify({ method, path, query, headers, encrypted })),
       )
@@ -65,7 +65,7 @@ overTransports((name) => {
       })
     })
 
-    it('tells where it comes from in one form, on a listener for IPv4 and IPv6', async () => {
+    it('gives the address of a caller in one form on a listener for IPv4 and IPv6', async () => {
       const url = await serve(async ({ remoteAddress }) => ok(remoteAddress), { host: '::' })
       expect(await (await fetch(url)).text()).toBe('127.0.0.1')
       expect(await (await fetch(url.replace('127.0.0.1', '[::1]'))).text()).toBe(
@@ -73,7 +73,7 @@ overTransports((name) => {
       )
     })
 
-    it('whose body nobody reads leaves the connection usable', async () => {
+    it('leaves the connection usable after a request whose body is not read', async () => {
       const url = await serve(async () => ok('refused'))
       const connection = await openSocket(url)
       for (let i = 0; i < 2; i++) {
@@ -83,7 +83,7 @@ overTransports((name) => {
       connection.end()
     })
 
-    it('has a body in memory of its own', async () => {
+    it('keeps the body of a request in memory of its own', async () => {
       const url = await serve(async (request) => {
         const body = await whole(request)
         return ok(`${body.length} of ${body.buffer.byteLength}`)
@@ -95,7 +95,7 @@ overTransports((name) => {
       expect(await Promise.all(answers)).toEqual(['5 of 5', '5 of 5'])
     })
 
-    it('is aborted when its caller hangs up, waiting for its body or for its answer', async () => {
+    it('aborts a request whose caller hangs up, before its body or its answer', async () => {
       const left: string[] = []
       const url = await serve(async (request) => {
         const gone = new Promise<void>((resolve) => {
@@ -121,7 +121,7 @@ overTransports((name) => {
   })
 
   describe('a reply', () => {
-    it('has its headers in UTF-8, without line breaks', async () => {
+    it('sends headers of a reply in UTF-8, without line breaks', async () => {
       const url = await serve(async () => ({
         ...ok(''),
         headers: { 'X-Name': 'h\u00e9llo\u20ac\r\nX-Evil: 1' },
@@ -131,7 +131,7 @@ overTransports((name) => {
       expect(headers).not.toHaveProperty('x-evil')
     })
 
-    it('to HEAD names the length, and no body follows, closing or not', async () => {
+    it('answers HEAD with the length and no body, whether the connection closes or not', async () => {
       for (const close of [false, true]) {
         const url = await serve(async () => ({ ...ok('12345'), close }))
         const response = await fetch(url, { method: 'HEAD' })
@@ -139,13 +139,13 @@ overTransports((name) => {
       }
     })
 
-    it('of a handler that fails is a bare 500', async () => {
+    it('answers 500 without a body where the handler fails', async () => {
       const url = await serve(() => Promise.reject(new Error('our own')))
       const response = await exchange(url, rawRequest('GET /'))
       expect([response?.status, response?.text]).toEqual([500, ''])
     })
 
-    it('that closes arrives whole though the caller is still sending', async () => {
+    it('delivers a closing reply whole while the caller is still sending', async () => {
       const url = await serve(async () => ({
         status: 413,
         headers: {},
@@ -158,7 +158,7 @@ overTransports((name) => {
       await connection.closed()
     })
 
-    it('is followed by what need not be waited for, also when the caller is gone', async () => {
+    it('runs `afterwards` after a reply, also when the caller is gone', async () => {
       let count = 0
       const url = await serve(async () => ({ ...ok(''), afterwards: () => count++ }))
       await exchange(url, rawRequest('GET /'))
@@ -173,7 +173,7 @@ overTransports((name) => {
   })
 
   describe('a listener that retires', () => {
-    it('takes no more connections; an open one ends with its next answer', async () => {
+    it('accepts no connection when retired, and ends an open one with its next answer', async () => {
       const url = await serve(async () => ok('done'))
       const open = await openSocket(url)
       open.send(rawRequest('GET /'))
@@ -197,7 +197,7 @@ overTransports((name) => {
   describe('Expect: 100-continue', () => {
     const head = rawRequest('POST /', ['Expect: 100-continue', 'Content-Length: 5'])
 
-    it('is answered before the body', async () => {
+    it('answers Expect: 100-continue before the body', async () => {
       const url = await serve(async (request) => ok(String(await whole(request))))
       const connection = await openSocket(url)
       connection.send(head)
@@ -228,7 +228,7 @@ overTransports((name) => {
     describe('the limits of a connection', () => {
       const nothing = async () => ok('')
 
-      it('end a silent one without a word, and one between two requests', async () => {
+      it('closes a silent connection and an idle one without an answer', async () => {
         const url = await serve(nothing, { headMs: 100, idleMs: 100 })
         const silent = await openSocket(url)
         const idle = await openSocket(url)
@@ -239,7 +239,7 @@ overTransports((name) => {
         expect(await idle.response()).toBeNull()
       })
 
-      it('end one whose head does not arrive, after its handler has refused it', async () => {
+      it('closes a connection whose head does not arrive, after the handler has refused it', async () => {
         const url = await serve(
           async ({ malformed }) => ({ status: statusOf(malformed!), headers: {}, body: malformed!.code }),
           {
@@ -253,7 +253,7 @@ overTransports((name) => {
         await connection.closed()
       })
 
-      it('tell whoever reads the body that it does not arrive', async () => {
+      it('reports a body that does not arrive to the handler that reads it', async () => {
         const url = await serve(
           async (request) => ok(await whole(request).then(String, ({ code }) => code)),
           {
@@ -265,7 +265,7 @@ overTransports((name) => {
         expect(response?.text).toBe('request_timeout')
       })
 
-      it('say how many connections there may be; one more is closed', async () => {
+      it('closes a connection beyond the limit of connections', async () => {
         const url = await serve(nothing, { maxConnections: 2 })
         const [first, second] = [await openSocket(url), await openSocket(url)]
         const third = await openSocket(url)
@@ -280,11 +280,11 @@ overTransports((name) => {
 })
 
 describe('the choice of transport', () => {
-  it('is what was asked for', async () => {
+  it('chooses the HTTP server of the setting', async () => {
     expect(await chooseTransport('node')).toMatchObject({ name: 'node', reason: 'configured' })
   })
 
-  it('is uWebSockets.js where it loads, else node:http with the reason', async () => {
+  it('chooses uWebSockets.js where it loads, else node:http with the reason', async () => {
     const { name, reason, description } = await chooseTransport('auto')
     if (name === 'uws')
       expect({ reason, description }).toEqual({

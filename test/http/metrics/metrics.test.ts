@@ -39,7 +39,7 @@ describe('docs/operations.md', () => {
     expect(Object.fromEntries(listed)).toEqual(Object.fromEntries(ours))
   })
 
-  it('lists their labels', async () => {
+  it('lists the labels of every metric', async () => {
     await tenant.sandbox.verify({ user_id: 'u+match', image: base64(await face('ada')), action: 'x' })
     await fetch(`${running.service.adminUrl}/api/session`)
     const text = await scrape(running)
@@ -47,8 +47,8 @@ describe('docs/operations.md', () => {
   })
 })
 
-describe('what happens is counted', () => {
-  it('a rejection with its reason, the lockout that it begins, and the erasure', async () => {
+describe('the counters', () => {
+  it('counts a rejection with its reason, the lockout that it begins, and an erasure', async () => {
     const production = await running.production(tenant)
     const [ada, grace] = [base64(await face('ada')), base64(await face('grace'))]
     expect((await production.enroll({ user_id: 'ada', image: ada })).status).toBe(201)
@@ -69,14 +69,14 @@ describe('what happens is counted', () => {
     expect(await value('countersign_erasures_total{environment="sandbox"}')).toBe(0)
   })
 
-  it('a rotation once, also when it is asked for again under its idempotency key', async () => {
+  it('counts a rotation once, also when it is sent again with its idempotency key', async () => {
     const other = await running.tenant()
     const headers = { 'X-Svc-Idempotency-Key': 'rotation-1' }
     for (const status of [200, 409]) expect((await other.sandbox.rotate({}, { headers })).status).toBe(status)
     expect(await value('countersign_signing_secret_rotations_total{environment="sandbox"}')).toBe(1)
   })
 
-  it('a failed sign-in at the dashboard', async () => {
+  it('counts a failed sign-in at the dashboard', async () => {
     const { adminUrl } = running.service
     const response = await fetch(`${adminUrl}/api/session`, {
       method: 'POST',
@@ -87,7 +87,7 @@ describe('what happens is counted', () => {
     expect(await value('countersign_dashboard_refusals_total{code="sign_in_failed"}')).toBe(1)
   })
 
-  it('commits, and the transactions that shared them', async () => {
+  it('counts commits, and the transactions in them', async () => {
     const { store } = running.service.core
     const commits = 'countersign_store_commit_duration_seconds_count'
     const transactions = 'countersign_store_transactions_total'
@@ -103,7 +103,7 @@ describe('what happens is counted', () => {
     expect(await value('countersign_store_size_bytes{file="database"}')).toBeGreaterThan(0)
   })
 
-  it('an engine process that is lost, and that workers are there again', async () => {
+  it('counts a lost engine process, and shows the workers that are ready again', async () => {
     const lost = 'countersign_engine_incidents_total{kind="engine_process_lost"}'
     expect(await value(lost)).toBe(0)
     process.kill(running.service.engine.health().processId!, 'SIGKILL')
@@ -114,8 +114,8 @@ describe('what happens is counted', () => {
   })
 })
 
-describe('what an operator has to see to', () => {
-  it('is told: the last backup, and free disk', async () => {
+describe('the metrics of maintenance', () => {
+  it('reports the last backup and the free disk space', async () => {
     expect(await value('countersign_last_backup_timestamp_seconds')).toBe(0)
     await running.service.core.store.transaction((tx) => tx.setLastBackup(1_700_000_000_000))
     expect(await value('countersign_last_backup_timestamp_seconds')).toBe(1_700_000_000)
@@ -124,7 +124,7 @@ describe('what an operator has to see to', () => {
     expect(await value('countersign_disk_free_bytes')).toBeLessThanOrEqual(free.blocks * free.bsize)
   })
 
-  it('is told of the disk before the data folder is made', async () => {
+  it('reports the free disk space before the data folder exists', async () => {
     const registry = new Registry()
     const { store } = running.service.core
     watchUpkeep(registry, {
@@ -138,7 +138,7 @@ describe('what an operator has to see to', () => {
 })
 
 describe('tenants', () => {
-  it('are counted each by name, up to the limit, and together beyond it', async () => {
+  it('counts tenants by name up to the limit, and together beyond it', async () => {
     const bounded = await startService({ COUNTERSIGN_METRICS_TENANTS: '2' })
     try {
       const tenants = [

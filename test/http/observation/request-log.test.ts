@@ -1,4 +1,4 @@
-/** Who called from where: the address and the key's id in request lines and audit entries, of refused calls too. */
+/** The caller's address and key id in request lines and audit entries, also of refused calls. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { HOUR_MS, MINUTE_MS } from '../../../src/lib/clock.js'
 import { generateApiKey } from '../../../src/tenants/api-key.js'
@@ -53,16 +53,16 @@ overTransports((transport) => {
   }
 
   describe('the line of a request', () => {
-    it('names the key by its id and the address that the trusted proxy tells', async () => {
+    it('logs the id of the key and the address that the trusted proxy forwards', async () => {
       const line = await lineOf(await production.health(FROM_OFFICE))
       expect(line).toMatchObject({ key: await keyId('production'), address: OFFICE, tenant: tenant.id })
     })
 
-    it('names the peer where nobody forwards', async () => {
+    it('logs the address of the peer where no proxy forwards one', async () => {
       expect(await lineOf(await production.health())).toMatchObject({ address: '127.0.0.1' })
     })
 
-    it('names the id of a key that is refused: revoked, expired, of the other environment', async () => {
+    it('logs the id of a key that is refused: revoked, expired, of the other environment', async () => {
       const other = await running.tenant()
       const { key } = await running.production(other)
       const { tenancy, store } = running.service.core
@@ -87,7 +87,7 @@ overTransports((transport) => {
       expect(await lineOf(revoked)).toMatchObject({ key: await keyId('sandbox', other), address: OFFICE })
     })
 
-    it('names it where too many wrong keys came as well, and null where no key is known', async () => {
+    it('logs the address after too many wrong keys too, and null as the id of an unknown key', async () => {
       const guess = () => apiClient(running.service.url('production'), generateApiKey('production'))
       running.clock.advance(HOUR_MS)
       for (let i = 0; i < 2; i++) expect((await guess().health(FROM_OFFICE)).status).toBe(401)
@@ -100,7 +100,7 @@ overTransports((transport) => {
   })
 
   describe('the audit entry of a call', () => {
-    it('holds the address, beside the id of the key', async () => {
+    it('writes the address and the id of the key into the audit entry of a call', async () => {
       const image = base64(await face('ada'))
       const enrolled = await production.enroll({ user_id: 'audited', image }, FROM_OFFICE)
       const id = enrolled.headers.get('x-request-id')
@@ -108,7 +108,7 @@ overTransports((transport) => {
       expect(entry).toMatchObject({ actor: await keyId('production'), facts: { address: OFFICE } })
     })
 
-    it('never holds the address of a visitor of the hosted page, and neither does the log', async () => {
+    it('writes the address of a visitor of the capture page neither into audit entries nor into the log', async () => {
       await allowReturn(running, tenant)
       const user = 'visitor'
       await production.enroll({ user_id: user, image: base64(await face('ada')) })

@@ -27,7 +27,7 @@ describe('traceparent', () => {
     .tuple(hex(32), hex(16), fc.constantFrom('00', '01'))
     .map(([trace, span, flags]) => `00-${trace}-${span}-${flags}`)
 
-  it('is continued where it is valid, and its sampling heeded', () => {
+  it('continues a valid traceparent, and respects its sampling flag', () => {
     check(
       fc.property(traceparent, (header) => {
         fc.pre(VALID.test(header))
@@ -39,13 +39,13 @@ describe('traceparent', () => {
     )
   })
 
-  it('of any other text begins a trace, and tracestate never matters', () => {
+  it('begins a trace where traceparent is invalid, with any tracestate', () => {
     const text = fc.oneof(damaged(traceparent), fc.string({ unit: 'binary' }))
     check(
       fc.property(text, fc.string({ unit: 'binary' }), (header, tracestate) => {
         const own = answer({ traceparent: header, tracestate })
         expect(own).toMatch(VALID)
-        // Later versions of the header may be read as this one; whatever is continued stood in it.
+        // Later versions of the header may be read as this one: a continued trace must be one that the header names.
         if (!/^[0-9a-f]{2}-[0-9a-f]{32}-/.test(header.trim())) expect(header).not.toContain(own.split('-')[1])
       }),
       1000,

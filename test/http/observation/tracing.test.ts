@@ -62,7 +62,7 @@ async function traceOf({
 }
 
 describe('a traced request', () => {
-  it("continues the caller's trace with a server span, and a child for each stage in the order of their way", async () => {
+  it("continues the caller's trace with a server span and a child for each stage, in the order of the stages", async () => {
     const response = await tenant.sandbox.call(
       'POST',
       '/v1/verify',
@@ -106,7 +106,7 @@ describe('a traced request', () => {
     expect(server.end).toBeGreaterThanOrEqual(from)
   })
 
-  it('says in the log which trace it belongs to', async () => {
+  it('logs the trace of a request', async () => {
     const response = await tenant.sandbox.health()
     const [, traceId] = RESPONSE.exec(response.headers.get('traceresponse')!)!
     const line = running
@@ -116,7 +116,7 @@ describe('a traced request', () => {
     expect(JSON.parse(line!).trace_id).toBe(traceId)
   })
 
-  it('of many images keeps its stages inside it', async () => {
+  it('keeps the stages of a request with many images inside its span', async () => {
     const production = await running.production(await running.tenant())
     const images = await Promise.all(
       (['ada', 'adaToday', 'ada'] as const).map(async (name) => base64(await face(name))),
@@ -141,7 +141,7 @@ describe('a traced request', () => {
     'given twice': `00-${TRACE_ID}-${PARENT_ID}-01, 00-${TRACE_ID}-${PARENT_ID}-01`,
   }
   for (const [what, traceparent] of Object.entries(INVALID))
-    it(`begins a trace of its own when traceparent is ${what}`, async () => {
+    it(`begins a trace where traceparent is ${what}`, async () => {
       const headers: Record<string, string> = traceparent ? { traceparent } : {}
       const response = await tenant.sandbox.call('GET', '/v1/health', undefined, { headers })
       expect(response.status).toBe(200)
@@ -150,7 +150,7 @@ describe('a traced request', () => {
       expect(server.parentSpanId).toBeUndefined()
     })
 
-  it('is not recorded when the caller does not record, and says so', async () => {
+  it('does not record a trace that the caller does not record, and says so in traceresponse', async () => {
     const headers = { traceparent: `00-${TRACE_ID}-${PARENT_ID}-00` }
     const silent = await tenant.sandbox.call('GET', '/v1/health', undefined, { headers })
     const [, traceId, spanId, flags] = RESPONSE.exec(silent.headers.get('traceresponse')!)!
@@ -160,7 +160,7 @@ describe('a traced request', () => {
     expect(spans.spans.map((span) => span.spanId)).not.toContain(spanId)
   })
 
-  it('is an error when the service failed, and none when the caller did', async () => {
+  it('marks a span as an error when the service failed, and not when the caller did', async () => {
     const image = base64(await face('ada'))
     const failed = await traceOf(
       await tenant.sandbox.verify({ user_id: 'u+unavailable', image, action: 'x' }),
@@ -175,14 +175,14 @@ describe('a traced request', () => {
     expect(refused.server.attributes).not.toHaveProperty('error.type')
   })
 
-  it('names no path and no method that is none of ours', async () => {
+  it('puts no unknown path and no unknown method into a span', async () => {
     const { server } = await traceOf(await tenant.sandbox.call('BREW', `/v1/${tenant.sandboxKey}`))
     expect(server.name).toBe('HTTP')
     expect(server.attributes).toMatchObject({ 'http.request.method': '_OTHER' })
     expect(server.attributes).not.toHaveProperty('url.path')
   })
 
-  it('holds neither user, key, secret, nonce, action nor picture', async () => {
+  it('puts neither user, key, secret, nonce, action nor picture into a span', async () => {
     const image = base64(await face('ada'))
     const request = {
       user_id: 'someone-in-particular+match',
@@ -203,7 +203,7 @@ describe('a traced request', () => {
       expect(spans.text()).not.toContain(secret)
   })
 
-  it("comes under the service's name, with the collector's key and what else the standard variables say", () => {
+  it("sends traces under the service's name, with the collector's key and the other standard variables", () => {
     expect(spans.resource).toMatchObject({
       'service.name': 'step-up',
       'service.version': expect.stringMatching(/^\d+\.\d+\.\d+/),
@@ -212,14 +212,17 @@ describe('a traced request', () => {
     expect(spans.headers['x-collector-key']).toBe('k-123')
   })
 
-  it.skipIf(process.platform !== 'linux')("gives the engine process none of the collector's settings", () => {
-    const { processId } = running.service.engine.health()
-    expect(readFileSync(`/proc/${processId}/environ`, 'utf8')).not.toMatch(/OTEL_|k-123/)
-  })
+  it.skipIf(process.platform !== 'linux')(
+    "passes none of the collector's settings to the engine process",
+    () => {
+      const { processId } = running.service.engine.health()
+      expect(readFileSync(`/proc/${processId}/environ`, 'utf8')).not.toMatch(/OTEL_|k-123/)
+    },
+  )
 })
 
 describe('without a collector', () => {
-  it('that was configured and is gone, requests are answered and the service ends', async () => {
+  it('answers requests and ends while the configured collector is gone', async () => {
     const gone = await collector()
     await gone.close()
     const service = await startService({ OTEL_EXPORTER_OTLP_ENDPOINT: gone.url })
@@ -228,7 +231,7 @@ describe('without a collector', () => {
     await service.stop()
   })
 
-  it('being configured, nothing is traced', async () => {
+  it('traces nothing where no collector is configured', async () => {
     const service = await startService()
     try {
       const { sandbox } = await service.tenant()
@@ -241,7 +244,7 @@ describe('without a collector', () => {
     }
   })
 
-  it('nothing of OpenTelemetry but its bare interface is loaded', async () => {
+  it('loads only the bare interface of OpenTelemetry where no collector is configured', async () => {
     const moduleUrl = (name: string) => pathToFileURL(packageFile('dist', 'src', name)).href
     const script = `
       import Module from 'node:module'

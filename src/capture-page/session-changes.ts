@@ -1,0 +1,111 @@
+/** Changes capture sessions for the hosted page, each in a transaction of its tenant, and returns the state that the page shows. */
+import type { AuditFacts, AuditLog } from '../audit/audit-log.js'
+import { AuditedUnitOfWork } from '../audit/audited-unit-of-work.js'
+import { requestId } from '../crypto/identifiers.js'
+import type { Clock } from '../lib/clock.js'
+import type { CaptureSessionRecord } from '../storage/records.js'
+import type { Store, StoreTransaction } from '../storage/store.js'
+import type {
+  CaptureEnding,
+  CaptureSession,
+  CaptureSessionBook,
+} from '../verification/capture-session-book.js'
+import type { CaptureSessionEvents, CaptureSessionResult } from '../webhooks/capture-session-events.js'
+
+/** The state of a session, by which the page decides what it shows. */
+export type PageState =
+  /** `phone` is true once the phone has opened its link. */
+  | { state: 'open'; phone?: true }
+  /** The code was wrong, and another one can be typed. */
+  | { state: 'code'; message: string }
+  | { state: 'challenge'; challenge: Record<string, unknown> }
+  /** The person is to make another capture. */
+  | { state: 'again'; message: string }
+  /** `return_url` is null where the person goes on at another device. */
+  | { state: 'over'; return_url: string | null; ending?: CaptureEnding }
+
+/** The session has gone on meanwhile, in another tab or on the phone, or the text of the consent was changed: the page loads again. */
+export class CaptureFlowError extends Error {
+  override readonly name = 'CaptureFlowError'
+
+  constructor(
+    message: string,
+    readonly code: 'conflict' | 'consent_changed' = 'conflict',
+  ) {
+    super(message)
+  }
+}
+
+/** The effects of a step in addition to the change of the session. */
+export interface SessionChange {
+  /** Result of the capture, or null when none was judged. */
+  result?: CaptureSessionResult | null
+  /** Facts for the audit log. */
+  facts?: AuditFacts
+}
+
+export interface SessionChangesParts {
+  store: Store
+  clock: Clock
+  audit: AuditLog
+  captureSessions: CaptureSessionBook
+  captureEvents: CaptureSessionEvents
+}
+
+export class SessionChanges {
+  private readonly audited: AuditedUnitOfWork
+
+  constructor(private readonly parts: SessionChangesParts) {
+    this.audited = new AuditedUnitOfWork(parts.store, parts.audit)
+  }
+
+  /** Returns the state of a session as the page shows it. */
+  state(session: CaptureSession): PageState {
+    const { record, content, side } = session
+    if (record.status === 'open')
+      return { state: 'open', ...(side === 'page' && record.phoneBrowser !== null ? { phone: true } : {}) }
+    const { ending } = content
+    return {
+      state: 'over',
+      return_url: side === 'phone' ? null : returnUrlOf(session),
+      ...(ending === undefined ? {} : { ending }),
+    }
+  }
+
+  /**
+   * Changes a session that is not over. When `work` ends the session, queues the webhook that reports it.
+   * @param work may await nothing but `tx`
+   * @returns the state after it
+   */
+  async change(
+    token: string,
+    // biome-ignore lint/suspicious/noConfusingVoidType: most changes have no result to return
+    work: (session: CaptureSession, tx: StoreTransaction) => Promise<SessionChange | void>,
+  ): Promise<PageState> {
+    const { store, clock, captureSessions, captureEvents } = this.parts
+    const known = await captureSessions.find(store.read, token)
+    if (!known) throw new CaptureFlowError('the session is gone')
+    const { tenantId, keyId } = known.record
+    const actor = { name: keyId, requestId: requestId(clock.now()) }
+    return this.audited.runFound({ tenantId }, actor, async (tx) => {
+      const session = await captureSessions.find(tx, token)
+      if (!session) throw new CaptureFlowError('the session is gone')
+      const { record } = session
+      if (record.status !== 'open') return { tenantId: null, result: this.state(session) }
+      if (record.expiryReportedAt !== null) throw new CaptureFlowError('the session has expired')
+      const { result = null, facts } = (await work(session, tx)) ?? {}
+      await captureSessions.put(tx, session)
+      if ((record.status as CaptureSessionRecord['status']) !== 'open')
+        await captureEvents.reportEnd(tx, record, result)
+      const state = this.state(session)
+      return facts ? { tenantId, result: state, facts } : { tenantId: null, result: state }
+    })
+  }
+}
+
+/** The address to which the page leads the person back: the caller's own, with the id of the session as its only addition. */
+export function returnUrlOf({ record, content }: CaptureSession): string {
+  const url = new URL(content.captureRequest.returnUrl)
+  url.searchParams.set('capture_session', record.id)
+  return url.href
+}

@@ -1,0 +1,192 @@
+/** Begins sessions, with a link, a password or a sign-in at an OpenID provider, and confirms the identity in one that exists. */
+import type { FactorOwner, SecondFactorOperations } from '../admin/second-factor-operations.js'
+import type { NewSession, SignInOperations } from '../admin/sign-in-operations.js'
+import { matchesHash } from '../crypto/password-hash.js'
+import { networkOf } from '../http/authentication/wrong-keys.js'
+import { type Clock, SECOND_MS } from '../lib/clock.js'
+import { DomainError } from '../lib/domain-error.js'
+import type { PersonRecord } from '../storage/records.js'
+import type { Store } from '../storage/store.js'
+import { hashToken } from '../tenants/login-link.js'
+import type { RateLimiter } from '../tenants/rate-limiter.js'
+import type { InputOf, OperatorRoutes, SessionRoutes } from './contract.js'
+import { DashboardError } from './dashboard-error.js'
+import type { OperatorPassword } from './operator-password.js'
+import { ProviderSignInError } from './provider-sign-in-error.js'
+import { asSessionPerson, UNNAMED, unnamedOf } from './session-person.js'
+import { type Guest, opened, type Session, type Sessions } from './sessions.js'
+
+/** Limit of sign-ins per network: ten at once, then one in ten seconds. A login link cannot be guessed, but a password might be. */
+const SIGN_IN_RATE = { ratePerSecond: 0.1, burst: 10 }
+/**
+ * Limit of codes per person, from any address: ten at once, then one in five minutes. Of a million codes three are valid at a time, so that
+ * an attacker who knows the password would need three years.
+ */
+const CODE_RATE = { ratePerSecond: 1 / 300, burst: 10 }
+
+export type Credentials = InputOf<SessionRoutes['POST /session']>
+/** Password and code with which a person confirms their identity. */
+type Proof = InputOf<OperatorRoutes['POST /session/confirm']>
+type PasswordCredentials = Extract<Credentials, { password: string }>
+
+export interface SignInParts {
+  store: Store
+  clock: Clock
+  operatorPassword: OperatorPassword
+  signIns: SignInOperations
+  secondFactors: SecondFactorOperations
+  attempts: RateLimiter
+  /** Whether operators and people of tenants may sign in by a password. */
+  isPasswordSignIn: { operators: boolean; tenants: boolean }
+}
+
+export class SignIn {
+  constructor(
+    private readonly parts: SignInParts,
+    private readonly sessions: Sessions,
+  ) {}
+
+  /** @throws DashboardError sign_in_failed; DomainError rate_limited */
+  async byCredentials(credentials: Credentials, guest: Guest): Promise<Session> {
+    await this.assertNotGuessing(guest)
+    return 'password' in credentials
+      ? this.byPassword(credentials, guest)
+      : this.byLink(credentials.login_token, guest)
+  }
+
+  /**
+   * Begins a session for a person whom the provider has identified.
+   * @param authenticatedAt time of the sign-in at the provider, or null when the provider does not report it
+   * @throws ProviderSignInError unknown_person; TenancyError tenant_suspended
+   */
+  async byProvider(name: string, authenticatedAt: number | null, guest: Guest): Promise<Session> {
+    const person = await this.parts.store.read.personByName(name)
+    const begun = this.sessions.begin('oidc', guest, authenticatedAt)
+    const session = person && (await this.byPerson(person, begun, guest))
+    if (!session) throw new ProviderSignInError('unknown_person', `There is nobody named ${name}.`)
+    return session
+  }
+
+  /**
+   * Makes the sign-in of a session fresh again, for a person who repeats the password.
+   * @throws DashboardError sign_in_failed; not_permitted for a session that began in another way; DomainError rate_limited
+   */
+  async confirm(session: Session, { password, code }: Proof, guest: Guest): Promise<Session> {
+    const { person, method, hash } = session
+    if (method !== 'password') throw new DashboardError('not_permitted')
+    await this.assertNotGuessing(guest)
+    const isRight =
+      person.id === null
+        ? await this.parts.operatorPassword.matches(password)
+        : await matchesHash(password, (await this.personById(person.id)).passwordHash)
+    if (!isRight) throw new DashboardError('sign_in_failed', 'The password is wrong.')
+    await this.assertSecondFactor(person, code)
+    await this.parts.signIns.confirmed(hash, person, guest.requestId)
+    return { ...session, authenticatedAt: this.parts.clock.now() }
+  }
+
+  /** Counts a sign-in against the limit of its network. @throws DomainError rate_limited */
+  async assertNotGuessing({ address }: Guest): Promise<void> {
+    const attempt = await this.parts.attempts.take(`sign-in ${networkOf(address)}`, SIGN_IN_RATE)
+    if (!attempt.allowed)
+      throw new DomainError('rate_limited', {
+        message: 'Too many sign-ins from this address.',
+        retryAfterMs: attempt.retryAfterSeconds * SECOND_MS,
+      })
+  }
+
+  /**
+   * Uses up a code of the person's second factor, if the person has one. The password was checked before, so the caller knows it.
+   * @throws DashboardError second_factor_required, sign_in_failed; DomainError rate_limited
+   */
+  private async assertSecondFactor(owner: FactorOwner, code: string | undefined): Promise<void> {
+    const { secondFactors, attempts } = this.parts
+    if (!(await secondFactors.isEnrolled(owner))) return
+    if (!code) throw new DashboardError('second_factor_required')
+    const attempt = await attempts.take(`second factor ${owner.id ?? owner.name}`, CODE_RATE)
+    if (!attempt.allowed)
+      throw new DomainError('rate_limited', {
+        message: 'Too many codes of this second factor.',
+        retryAfterMs: attempt.retryAfterSeconds * SECOND_MS,
+      })
+    if (!(await secondFactors.use(owner, code)))
+      throw new DashboardError(
+        'sign_in_failed',
+        'The code is wrong, or was used already: wait for the next one.',
+      )
+  }
+
+  private async byLink(loginToken: string, guest: Guest): Promise<Session> {
+    const ofPerson = await this.byPersonLink(loginToken, guest)
+    if (ofPerson) return ofPerson
+    const { token, record } = this.sessions.begin('link', guest)
+    const tenantId = await this.parts.signIns.byLink(hashToken(loginToken), record, guest.requestId)
+    // Unknown, used and expired links get the same answer, so that guesses reveal nothing.
+    if (tenantId === null)
+      throw new DashboardError(
+        'sign_in_failed',
+        'The login link is not valid: it was used already, or has expired. A link works once, and not for long.',
+      )
+    return opened(record, unnamedOf(tenantId), token)
+  }
+
+  /** @returns null when the link is no person's invitation */
+  private async byPersonLink(loginToken: string, guest: Guest): Promise<Session | null> {
+    const { signIns, store } = this.parts
+    const link = await signIns.takePersonLink(hashToken(loginToken))
+    if (link === undefined) return null
+    const begun = this.sessions.begin('link', guest)
+    if (link.personId !== null) {
+      const person = await store.read.personById(link.personId)
+      return person ? this.byPerson(person, begun, guest) : null
+    }
+    const record = { ...begun.record, hash: await this.sessions.unnamedHash(begun.token) }
+    await signIns.asUnnamed(record, guest.requestId)
+    return opened(record, UNNAMED, begun.token)
+  }
+
+  private async byPassword({ name, password, code }: PasswordCredentials, guest: Guest): Promise<Session> {
+    const { store, operatorPassword, signIns, isPasswordSignIn } = this.parts
+    const isNamed = name !== undefined && name !== UNNAMED.name
+    if (!isPasswordSignIn.operators && !(isPasswordSignIn.tenants && isNamed))
+      throw new DashboardError('password_sign_in_off')
+    const begun = this.sessions.begin('password', guest)
+    if (isNamed) {
+      const person = await store.read.personByName(name)
+      const isRight = await matchesHash(password, person?.passwordHash ?? null)
+      if (!person || !isRight || !this.sessions.takesPassword(person)) throw wrongPassword()
+      await this.assertSecondFactor(person, code)
+      const session = await this.byPerson(person, begun, guest)
+      if (!session) throw wrongPassword()
+      return session
+    }
+    // The hash is made before the password is compared: if the password is replaced meanwhile, the session cannot be found.
+    const record = { ...begun.record, hash: await this.sessions.unnamedHash(begun.token) }
+    if (!(await operatorPassword.matches(password))) throw wrongPassword()
+    await this.assertSecondFactor(UNNAMED, code)
+    await signIns.asUnnamed(record, guest.requestId)
+    return opened(record, UNNAMED, begun.token)
+  }
+
+  /** @returns null when the person was removed or got another password meanwhile */
+  private async byPerson(
+    person: PersonRecord,
+    { token, record }: { token: string; record: NewSession },
+    { requestId }: Guest,
+  ): Promise<Session | null> {
+    if (!(await this.parts.signIns.asPerson(person, record, requestId))) return null
+    return opened(record, asSessionPerson(person), token)
+  }
+
+  /** @throws DashboardError not_signed_in */
+  private async personById(id: string): Promise<PersonRecord> {
+    const person = await this.parts.store.read.personById(id)
+    if (!person) throw new DashboardError('not_signed_in')
+    return person
+  }
+}
+
+/** The same answer for an unknown name and a wrong password. */
+function wrongPassword(): DashboardError {
+  return new DashboardError('sign_in_failed', 'The name or the password is wrong.')
+}

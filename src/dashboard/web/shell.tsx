@@ -1,0 +1,227 @@
+/** The frame around every page: the navigation, the heading, and the page that the address names. */
+import type { ComponentType } from 'preact'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import type { OperatorRoutes, SessionView, TenantRoutes } from '../contract.js'
+import { CallError, get, tenantAddress } from './api.js'
+import { AuditPage } from './audit-page.js'
+import { Brand } from './brand.js'
+import { CapturePage } from './capture-page.js'
+import { KeysPage } from './keys-page.js'
+import { OperatorsPage } from './operators-page.js'
+import { OverviewPage } from './overview-page.js'
+import { Card } from './parts.js'
+import { PasswordPage } from './password-page.js'
+import { PeoplePage } from './people-page.js'
+import { RequestsPage } from './requests-page.js'
+import { SecondFactorPage } from './second-factor-page.js'
+import { rightsOf } from './session.js'
+import { SessionsPage, TenantSessionsPage } from './sessions-page.js'
+import { SystemPage } from './system-page.js'
+import { TenantsPage } from './tenants-page.js'
+import { ThemeButton } from './theme.js'
+import { TimesButton } from './time-zone.js'
+import { TryPage } from './try-page.js'
+import { UsersPage } from './users-page.js'
+import { WebhooksPage } from './webhooks-page.js'
+
+/** Name in the address, heading, page, and the route without which the page would be useless. */
+type PageEntry<Props, Routes> = readonly [string, string, ComponentType<Props>, (keyof Routes)?]
+
+const TENANT_PAGES: ReadonlyArray<
+  PageEntry<{ tenantId: string; keysHref: string; requestsHref: string }, TenantRoutes>
+> = [
+  ['overview', 'Overview', OverviewPage],
+  ['keys', 'Keys and secrets', KeysPage],
+  ['users', 'Users', UsersPage],
+  ['webhooks', 'Webhooks', WebhooksPage],
+  ['capture-page', 'Capture page', CapturePage],
+  ['requests', 'Requests', RequestsPage],
+  ['audit', 'Audit log', AuditPage],
+  ['people', 'People', PeoplePage],
+  ['sessions', 'Sessions', TenantSessionsPage],
+  ['try', 'Try it', TryPage, 'POST /try/call'],
+]
+/** The pages of the person's own password and second factor. Each is shown before all others when it is required. */
+const [PASSWORD, SECOND_FACTOR] = ['password', 'second-factor']
+const OWN_PAGES: ReadonlyArray<PageEntry<{ onChanged: () => void }, OperatorRoutes>> = [
+  [PASSWORD, 'Password', PasswordPage],
+  [SECOND_FACTOR, 'Second factor', SecondFactorPage],
+]
+const OPERATOR_PAGES: ReadonlyArray<PageEntry<{ onChanged: () => void }, OperatorRoutes>> = [
+  ['tenants', 'Tenants', TenantsPage],
+  ['operators', 'Operators', OperatorsPage],
+  ['sessions', 'Sessions', SessionsPage],
+  ['system', 'System', SystemPage],
+]
+
+const UNKNOWN = new Set(['tenant_not_found', 'unknown_endpoint'])
+
+export function Shell({
+  session,
+  route,
+  onChanged,
+  onSignOut,
+}: {
+  session: SessionView
+  route: string[]
+  /** Called when `session` is out of date, such as after the operator added a second factor. */
+  onChanged: () => void
+  onSignOut: () => void
+}) {
+  const required = requiredPage(session)
+  const ownPages = OWN_PAGES.filter(([name]) =>
+    name === PASSWORD ? session.password !== null : session.second_factor !== null,
+  )
+  const ownPage = route.length === 1 ? ownPages.find(([name]) => name === route[0]) : undefined
+  const tenantId = session.tenant_id ?? (route[0] === 'tenants' ? route[1] : undefined)
+  const base = session.tenant_id ? '#' : `#/tenants/${tenantId}`
+  const [named = tenantId ? 'overview' : 'tenants', ...more] =
+    tenantId && !session.tenant_id ? route.slice(2) : route
+  const may = rightsOf(session)
+  const tenantPages = required ? [] : TENANT_PAGES.filter(([, , , needed]) => !needed || may.tenant(needed))
+  const operatorPages = required
+    ? []
+    : OPERATOR_PAGES.filter(([, , , needed]) => !needed || may.operator(needed))
+  const isHere = ([name]: readonly [string, ...unknown[]]) => name === named && more.length === 0
+  const tenantPage = tenantId && !ownPage ? tenantPages.find(isHere) : undefined
+  const operatorPage = tenantId || ownPage ? undefined : operatorPages.find(isHere)
+  const isForbidden =
+    !ownPage && !tenantPage && !operatorPage && (tenantId ? TENANT_PAGES : OPERATOR_PAGES).some(isHere)
+  const [here, heading] = ownPage ??
+    tenantPage ??
+    operatorPage ?? [null, isForbidden ? 'Not allowed' : 'No such page']
+  const tenantName = useTenantName(required ? undefined : tenantId)
+  const isUnknown = tenantName === null
+  const [TenantPage, OtherPage] = [tenantPage?.[2], (ownPage ?? operatorPage)?.[2]]
+  useEffect(() => {
+    scrollTo(0, 0)
+  }, [heading])
+  useEffect(() => {
+    document.title = [
+      heading,
+      ...(tenantId && !ownPage && tenantName ? [tenantName] : []),
+      'Countersign',
+    ].join(' · ')
+  }, [heading, tenantId, ownPage, tenantName])
+  return (
+    <div class="shell">
+      <button type="button" class="skip" onClick={() => document.getElementById('main')?.focus()}>
+        Skip to content
+      </button>
+      <nav aria-label="Pages">
+        <Brand />
+        {!session.tenant_id && (
+          <ul>
+            {operatorPages.map(([name, text]) => (
+              <NavLink key={name} href={`#/${name}`} here={!tenantId && here === name} text={text} />
+            ))}
+          </ul>
+        )}
+        {tenantId && !required && !isUnknown && (
+          <ul aria-label={tenantName}>
+            <li class="group">{tenantName}</li>
+            {tenantPages.map(([name, text]) => (
+              <NavLink key={name} href={`${base}/${name}`} here={here === name} text={text} />
+            ))}
+          </ul>
+        )}
+        <ul class="foot">
+          <li class="who">
+            {session.person.name}, {session.person.role}
+          </li>
+          {ownPages.map(([name, text]) => (
+            <NavLink key={name} href={`#/${name}`} here={here === name} text={text} />
+          ))}
+          <li>
+            <a href="/docs">API docs</a>
+          </li>
+          <li>
+            <ThemeButton />
+          </li>
+          <li>
+            <TimesButton />
+          </li>
+          <li>
+            <button type="button" class="quiet" onClick={onSignOut}>
+              Sign out
+            </button>
+          </li>
+        </ul>
+      </nav>
+      <main id="main" tabIndex={-1}>
+        <h1>
+          {heading}
+          {tenantId && !ownPage && tenantName && <span class="of"> · {tenantName}</span>}
+        </h1>
+        {isUnknown ? (
+          <Card title="There is no such tenant">
+            <p>
+              The address names a tenant that is not here. <a href="#/tenants">Go to the tenants</a>
+            </p>
+          </Card>
+        ) : isForbidden ? (
+          <Card title="Your role may not open this page">
+            <p>
+              It is for changes, and a {session.person.role} may only read. An admin can give you another
+              role. <a href="#/">Go to the first page</a>
+            </p>
+          </Card>
+        ) : tenantId && TenantPage ? (
+          <TenantPage
+            key={tenantId}
+            tenantId={tenantId}
+            keysHref={`${base}/keys`}
+            requestsHref={`${base}/requests`}
+          />
+        ) : OtherPage ? (
+          <OtherPage onChanged={onChanged} />
+        ) : (
+          <Card title="There is nothing at this address">
+            <p>
+              It may be mistyped, or from another version. <a href="#/">Go to the first page</a>
+            </p>
+          </Card>
+        )}
+      </main>
+    </div>
+  )
+}
+
+/** Returns the page that must be shown before all others, or null. */
+export function requiredPage({ password, second_factor }: SessionView): string[] | null {
+  if (password === 'required') return [PASSWORD]
+  return second_factor === 'required' ? [SECOND_FACTOR] : null
+}
+
+function NavLink({ href, here, text }: { href: string; here: boolean; text: string }) {
+  const link = useRef<HTMLAnchorElement>(null)
+  // On a phone the row of pages may be wider than the screen. The row itself is scrolled, since Chromium would continue Tab from an element
+  // that `scrollIntoView` moved, past the skip link.
+  useEffect(() => {
+    const row = link.current?.closest('ul')
+    if (!here || !row) return
+    const [item, frame] = [link.current!.getBoundingClientRect(), row.getBoundingClientRect()]
+    row.scrollLeft += Math.min(0, item.left - frame.left) + Math.max(0, item.right - frame.right)
+  }, [here])
+  return (
+    <li>
+      <a ref={link} href={href} {...(here ? { 'aria-current': 'page' as const } : {})}>
+        {text}
+      </a>
+    </li>
+  )
+}
+
+/** Returns the name of the tenant, or null when there is no such tenant. */
+function useTenantName(id: string | undefined): string | null {
+  const [name, setName] = useState<string | null>('')
+  useEffect(() => {
+    setName('')
+    if (id)
+      get(tenantAddress(id, 'GET /')).then(
+        (tenant) => setName(tenant.name),
+        (error) => setName(error instanceof CallError && UNKNOWN.has(error.code) ? null : id),
+      )
+  }, [id])
+  return name
+}
