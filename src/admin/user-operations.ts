@@ -108,9 +108,9 @@ export class UserOperations {
   }
 
   /**
-   * Ends the wait of a user of production after too many rejections, and counts anew. A reference that was disabled stays so:
-   * whoever went on guessing for so long is answered by a new enrolment alone.
-   * @returns the rejections that had been counted
+   * Ends the lockout of a production user, and resets the count of rejections. A disabled reference stays disabled: only a new
+   * enrollment replaces it.
+   * @returns the number of rejections before the reset
    * @throws DomainError reference_not_found; UserOperationError reference_disabled
    */
   unlock({ id }: TenantRecord, actor: Actor, userId: string): Promise<number> {

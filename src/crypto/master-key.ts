@@ -22,7 +22,7 @@ export function masterKeyId(masterKey: Buffer): string {
 /** The configured master key is malformed. A new key helps only where there is no database yet. */
 export class MalformedKeyError extends ConfigError {
   constructor(
-    /** What is wrong, as a sentence without its period. */
+    /** Sentence about the defect, without its period. */
     private readonly found: string,
   ) {
     super(`${found}. Make one with: openssl rand -base64 ${MASTER_KEY_BYTES}`)
@@ -160,7 +160,7 @@ function readKeyFile(file: string): Buffer {
   const text = readFileSync(file, 'utf8')
   const stats = statSync(file)
   const mode = stats.mode & 0o777
-  // As OpenSSH does, only a file of our own user is checked. A mounted secret belongs to root and is readable by our group.
+  // Only a file of our own user is checked, as OpenSSH does. A mounted secret belongs to root and is readable by our group.
   const isOurs = process.platform !== 'win32' && stats.uid === process.getuid?.()
   if (isOurs && (mode & bitsOfOthers(file)) !== 0)
     throw new ConfigError(

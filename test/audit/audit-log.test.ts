@@ -213,7 +213,7 @@ describe('a change of the working keys', () => {
   it('the old chain key cannot seal a log that was cut off before the change', async () => {
     await append(3)
     const keys = [chainKey, randomBytes(32)]
-    // As the old key left it: the entry that the new key would have appended and sealed was cut off.
+    // The state that the old key sealed: the entry that the new key appended and sealed is cut off.
     const settled = new AuditLog({ audit: keys, phase: 'settled' }, clock)
     expect(await settled.verify(store.read, 'ten_a')).toEqual({ entries: 2, brokenAt: 3 })
     const activated = new AuditLog({ audit: keys, phase: 'activated' }, clock)

@@ -95,7 +95,7 @@ describe('the audit log in production', () => {
     ])
     expect(await verifyChain()).toEqual({ entries: after.length, brokenAt: null })
 
-    // With user id and every key that is left, the pseudonym cannot be made again.
+    // The pseudonym cannot be computed again from the user id and every remaining key.
     const { keys } = running.service.core
     const { wrapping, secrets, idempotency, audit, lookup, instance } = keys
     const all = [wrapping.current, secrets.current, idempotency.current, ...audit, lookup, instance]

@@ -77,7 +77,7 @@ describe('results', () => {
     const before = { ...documentOf(result(80)), measured_at: '2026-01-31T12:00:00.000Z' }
     expect(compare(before, documentOf(result(100)))).toEqual({
       table: {
-        title: 'Beside 2026-01-31T12:00:00.000Z',
+        title: 'Compared with 2026-01-31T12:00:00.000Z',
         rows: [
           ['', 'then', 'now', 'now / then'],
           ['service.per_s', '80', '100', '1.250'],

@@ -5,7 +5,7 @@ import { type Sample, slopesOf, tooSteep, warmUpOf } from '../../bench/lib/soak-
 const MINUTES = 60
 const SAMPLES_PER_MINUTE = 6
 
-/** An hour of samples in which an engine of its own serves each twenty minutes; flat but for what `change` says. */
+/** An hour of samples in which a different engine process serves each twenty minutes; constant except for `change`. */
 function hour(change: (sample: Sample, ageMinutes: number) => void = () => {}): Sample[] {
   return Array.from({ length: MINUTES * SAMPLES_PER_MINUTE }, (_, i) => {
     const minute = i / SAMPLES_PER_MINUTE
@@ -14,7 +14,7 @@ function hour(change: (sample: Sample, ageMinutes: number) => void = () => {}): 
     const sample: Sample = {
       minute,
       service: { pid: 1, ...vitals },
-      // Each engine begins elsewhere: a step, and no growth.
+      // Each engine process begins at another level: a step, and no growth.
       engine: { pid: 10 + life, ...vitals, anonymousMib: 100 + 30 * life },
       heapUsedMib: 20,
       databaseMib: 1,

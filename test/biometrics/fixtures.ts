@@ -23,7 +23,7 @@ export const anyFace: ImageLimits = { ...defaultLimits, minFacePx: 1, secondFace
 /** Networks and photographs for measuring, which are not part of the project: see `evaluationDataMissing`. */
 const evaluationData = fileURLToPath(new URL('../../../shared/data/', import.meta.url))
 
-/** True (and said so) where the evaluation data is not at hand; such tests are then skipped. */
+/** True (with a note on the console) if the evaluation data is not on this machine; such tests are then skipped. */
 export function evaluationDataMissing(): boolean {
   const missing = !existsSync(join(evaluationData, 'models'))
   if (missing) console.warn('skipped: the evaluation networks and photographs are not on this machine')
@@ -46,7 +46,7 @@ export function removeTemporaryDirs(): void {
   for (const dir of temporaryDirs.splice(0)) rmSync(dir, { recursive: true, force: true })
 }
 
-/** A copy that may be spoilt of the pack that this run has built. */
+/** A copy of the pack that this run has built; a test may damage it. */
 export function copyBaselinePack(): string {
   const dir = temporaryDir()
   cpSync(join(inject('modelsDir'), 'baseline'), dir, { recursive: true })
@@ -124,7 +124,7 @@ export function startEngine(packDir: string, options: Partial<EngineOptions> = {
     executionProviders: ['cpu'],
     limits: defaultLimits,
     queueLimit: 64,
-    // So that a call is either in the worker or waiting; what a second one brings has tests of its own.
+    // With one task a worker a call is either in the worker or waiting; other tests give a worker several tasks.
     tasksPerWorker: 1,
     ...options,
   })

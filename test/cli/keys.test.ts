@@ -23,7 +23,7 @@ it('names the master key of a database to anyone whose own is malformed, and adv
   const file = place.path('master.key')
   const id = masterKeyId(Buffer.from(await readFile(file, 'utf8'), 'base64'))
   await writeFile(file, 'cut\n')
-  const message = `The master key in ${file} is not 32 bytes of base64: put back the one of the database (id ${id}); a new key opens nothing.`
+  const message = `The master key in ${file} is not 32 bytes of base64: restore the master key of the database (id ${id}); a new key opens nothing.`
   expect((await place.run(['tenant', 'list', '--json'])).error.message).toBe(message)
   expect((await place.run(['serve', '--json'])).error.message).toBe(message)
   expect((await place.run(['config', 'check', '--json'])).json.problems).toEqual([message])

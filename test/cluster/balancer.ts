@@ -1,4 +1,4 @@
-/** A load balancer that passes each request on to the next of several listeners, whoever sends it. */
+/** A load balancer that passes each request on to the next of several listeners. */
 import { createServer, request, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 

@@ -1,4 +1,4 @@
-/** `countersign serve` that is told to end while its database is lost: it ends all the same, in order, within the time that it is given. */
+/** Stops `countersign serve` while its database is unreachable: it ends in order, within its shutdown time. */
 import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, it } from 'vitest'
@@ -14,7 +14,7 @@ const GIVEN_MS = 20_000
 const LIMIT_MS = 120_000
 const CALLERS = 8
 
-/** What becomes of the connections. */
+/** Fate of the connections to the database. */
 const LOSSES = {
   'cut, and made anew': (proxy: TcpProxy) => proxy.cut(),
   'cut, and refused': (proxy: TcpProxy) => proxy.refuse(),
@@ -22,7 +22,7 @@ const LOSSES = {
   'held up': (proxy: TcpProxy) => proxy.hang(),
   deaf: (proxy: TcpProxy) => proxy.swallow(),
 }
-/** With how long it has been so when the signal comes: too short for anything to be noticed, or long enough for all of it. */
+/** Each case has the time from the loss to the signal: too short for the loss to be noticed, or long enough. */
 const CASES: Array<[processes: number, loss: keyof typeof LOSSES, afterMs: number]> = [
   [1, 'cut, and made anew', 0],
   [1, 'cut, and refused', 4000],
@@ -69,7 +69,7 @@ overPostgres(() => {
   }
 
   it.each(CASES)(
-    'exits 0, with all its processes (%i), when its connections have been %s for %i ms',
+    'a service that stops while its database is lost exits 0 with all processes (%i), with connections %s for %i ms',
     async (processes, loss, afterMs) => {
       const server = await installation.serve({ env: { COUNTERSIGN_PROCESSES: String(processes) } })
       const stop = new AbortController()

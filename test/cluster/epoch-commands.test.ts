@@ -57,7 +57,7 @@ overPostgres(() => {
   const finding = async () =>
     (await run('doctor')).json.findings.find(({ check }: { check: string }) => check === 'epoch keys')
 
-  it('begin an epoch, destroy the key of the one before, and keep the newest wrapped keys', async () => {
+  it('keys rotate-epoch begins an epoch, destroys the key of the one before and exports the wrapped keys', async () => {
     expect(await finding()).toMatchObject({ status: 'warning' })
     await enrol('ada')
     const first = (await run('keys', 'rotate-epoch')).json
@@ -79,7 +79,7 @@ overPostgres(() => {
     expect(await finding()).toMatchObject({ status: 'ok' })
   })
 
-  it('put back who is in the file, and erase who was erased since', async () => {
+  it('keys import restores the users in the file and erases the others', async () => {
     await run('keys', 'rotate-epoch')
     await enrol('ada')
     const { blindIndex } = await enrol('grace')
@@ -87,7 +87,7 @@ overPostgres(() => {
     const then = (await withCore(({ store }) => store.shared!.epochs.all())).at(-1)!
     await withCore(({ store }) => store.transaction(async (tx) => void (await tx.eraseSubject(blindIndex))))
     await run('keys', 'rotate-epoch')
-    // As a dump from before would have it.
+    // Restores the row as a dump from before the erasure contains it.
     const fields = 'id, tenant_id, environment, lookup, wrapped_key, created_at, failures'
     await database.query('DELETE FROM subject')
     for (const row of copy)
@@ -112,7 +112,7 @@ overPostgres(() => {
     expect((await run('audit', 'verify')).code).toBe(0)
   })
 
-  it('refuse a file that is older, cut off, of another database, or under a key that is gone', async () => {
+  it('keys import refuses a file that is too old, cut off, of another database or under a destroyed key', async () => {
     await enrol('ada')
     await run('keys', 'rotate-epoch')
     const file = `${folder}/users.keys`
@@ -136,7 +136,7 @@ overPostgres(() => {
     expect((await run('keys', 'import')).json).toMatchObject({ users: 2, users_erased: 0 })
   })
 
-  it('end epochs, after which neither folder nor setting is needed, and another begins them again', async () => {
+  it('keys rotate-epoch --none makes folder and setting unnecessary, and a later rotation begins epochs again', async () => {
     await enrol('ada')
     await run('keys', 'rotate-epoch')
     const ended = (await run('keys', 'rotate-epoch', '--none')).json
@@ -156,7 +156,7 @@ overPostgres(() => {
     expect(await users()).toBe(2)
   })
 
-  it('say what is missing: the folder, epochs, or PostgreSQL', async () => {
+  it('epoch commands name what is missing: the folder, an epoch or PostgreSQL', async () => {
     expect((await run('keys', 'export')).error.code).toBe('no_epochs')
     env.COUNTERSIGN_EPOCH_KEYS = place.path('nowhere')
     expect((await run('keys', 'rotate-epoch')).error.message).toContain('there is no folder')
@@ -165,7 +165,7 @@ overPostgres(() => {
     expect((await finding()).remedy).toContain('COUNTERSIGN_EPOCH_KEYS')
   })
 
-  it('name who keeps an epoch from beginning', async () => {
+  it('keys rotate-epoch names the service that delays the epoch', async () => {
     await withCore(async ({ store, keys }) => {
       const keyId = await new EpochFolder(folder).make(databaseTag(keys))
       await store.shared!.epochs.announce(keyId, Date.now() - HOUR_MS)
@@ -183,7 +183,7 @@ overPostgres(() => {
     expect(await finding()).toMatchObject({ status: 'ok' })
   })
 
-  it('tell of a key file that is damaged', async () => {
+  it('a damaged epoch key file is reported with its path', async () => {
     const { key_id: id } = (await run('keys', 'rotate-epoch')).json
 
     writeFileSync(`${folder}/${id}.epoch-key`, `${randomBytes(32).toString('base64')}\n`)

@@ -22,10 +22,10 @@ import { overPostgres } from '../support/postgres.js'
 import { PostgresServer } from '../support/postgres-server.js'
 import { assertAllUnder, destroyEnded, enrol, keyFiles, opens, rotationOf } from './epoch-parts.js'
 
-/** Servers that start on a busy machine. */
+/** Time for servers that start on a busy machine. */
 const LIMIT_MS = 180_000
 const PATIENCE_MS = 60_000
-/** What the primary has done and the standby has received; the rest of the change it has not. */
+/** The last step of the rotation that the standby received from the primary before it was promoted. */
 const MOMENTS = ['before', 'announced', 'activated', 'fenced', 'one batch', 'wrapped', 'completed'] as const
 type Moment = (typeof MOMENTS)[number]
 const USERS = ['ada', 'grace', 'edith']
@@ -38,7 +38,7 @@ overPostgres(() => {
   let client: pg.Client
   let backup: string
   let tenantId: string
-  /** Of the dead primary, as a service has it that was connected to it. */
+  /** The core of a service that was connected to the dead primary. */
   let living: Core
   let epochs: string
   const servers: PostgresServer[] = []
@@ -56,10 +56,10 @@ overPostgres(() => {
     ledgers.push(core)
     return core
   }
-  /** Copied to the standby is what has come before. */
+  /** Sets a restore point: the standby receives everything before it. */
   const mark = async (moment: Moment) =>
     void (await client.query(`SELECT pg_create_restore_point('${moment}')`))
-  /** The same, that marks each step once it is done. */
+  /** The same epoch book, which sets a restore point after each step. */
   const marked = (book: EpochBook): EpochBook => {
     let batches = 0
     return {
@@ -78,7 +78,7 @@ overPostgres(() => {
         await mark('completed')
       },
       rewrap: async (rows, number) => {
-        // As a batch that ended after the first user.
+        // Stands for a batch that ended after the first user.
         const done = await book.rewrap(rows.slice(0, 1), number)
         if (batches++ === 0) await mark('one batch')
         return done + (await book.rewrap(rows.slice(1), number))
@@ -88,7 +88,7 @@ overPostgres(() => {
 
   beforeAll(async () => {
     base = await mkdtemp(join(tmpdir(), 'countersign-epoch-failover-'))
-    // The archive is written by the user of the server, who is another.
+    // The server, which runs as another user, writes the archive.
     chmodSync(base, 0o755)
     const archive = join(base, 'wal')
     mkdirSync(archive)
@@ -157,7 +157,7 @@ overPostgres(() => {
     )
     return server
   }
-  /** A folder that goes on by itself, as of an hour later: its keys are no longer about to be announced. */
+  /** A copy of the folder whose files are an hour old, so that a key without a row counts as orphaned. */
   const folderOf = (name: string) => {
     const path = join(base, name)
     cpSync(epochs, path, { recursive: true })
@@ -168,14 +168,14 @@ overPostgres(() => {
 
   describe.each(MOMENTS)('a standby that received a change of the epoch up to: %s', (moment) => {
     it(
-      'opens all users, and those whom services enrolled before they noticed, and ends the change',
+      'a promoted standby opens all users, those enrolled before services noticed too, and a rotation completes',
       async () => {
         const path = folderOf(`promoted-${moment}`)
         const server = await promoted(moment)
         const after = await open(server, path)
-        // By the keys of the primary's last moment.
+        // Wraps by the keys that the primary had last.
         await enrol(after, living, tenantId, 'late')
-        // A service that comes from the primary goes back to what the standby knows.
+        // A service that was connected to the primary takes over what the standby knows.
         const folder = new EpochFolder(path)
         const keys = new WorkingKeys(living.keys)
         expect(await takeOverEpochs(after.store, keys, folder)).toBeNull()
@@ -187,7 +187,7 @@ overPostgres(() => {
         }
         const { keyId } = await rotationOf(after, folder).rotate({ patienceMs: PATIENCE_MS })
         await destroyEnded(after, folder)
-        // Neither the keys of before nor one that only the primary knew of.
+        // Neither earlier keys are left, nor one that only the primary knew.
         expect(keyFiles(path)).toEqual([`${keyId}.epoch-key`])
         const anew = await open(server, path)
         await assertAllUnder(anew, folder, keyId)
@@ -198,14 +198,14 @@ overPostgres(() => {
   })
 
   it(
-    'a standby that is further behind than the retention is served from again after `keys import`, and nobody is lost',
+    'a standby that is further behind than the retention serves after `keys import`, and no user is lost',
     async () => {
       const path = folderOf('behind')
       await destroyEnded(living, new EpochFolder(path))
       expect(keyFiles(path)).toHaveLength(1)
       const server = await promoted('fenced')
       await expect(open(server, path)).rejects.toThrow(/lacks the key .* countersign keys import/)
-      // A service that goes on neither goes by what it knew nor says that it has come so far.
+      // A running service uses none of the epochs that it knew, and does not report that it has loaded them.
       const told: unknown[] = []
       const config = loadConfig(configure(server, path))
       const unsure = await openCore(config, undefined, { withoutEpochs: true })
@@ -216,7 +216,7 @@ overPostgres(() => {
         takeOverEpochs({ shared, coordinator } as never, unsure.keys, new EpochFolder(path)),
       ).rejects.toThrow(/lacks the key/)
       expect(told).toEqual([{ loaded: 0, used: 0 }])
-      // Before they noticed, and after the file was written.
+      // Enrolls after the file was written, before the service noticed the failover.
       const clock = { ...systemClock, now: () => Date.now() + HOUR_MS }
       await enrol(unsure, { vault: new TemplateVault(living.keys, clock) }, tenantId, 'late')
       const imported = await place.run(['keys', 'import', '--json'], configure(server, path))

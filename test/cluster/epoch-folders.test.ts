@@ -1,4 +1,4 @@
-/** Folders of epoch keys as a network has them: late, gone, hanging, empty, or of somebody else. */
+/** Folders of epoch keys as network mounts can be: late, gone, hanging, empty, or owned by another user. */
 import { execFileSync } from 'node:child_process'
 import {
   chownSync,
@@ -27,7 +27,7 @@ import { overPostgres } from '../support/postgres.js'
 import { assertAllUnder, destroyEnded, enrol, keyFiles, opens, rotationOf } from './epoch-parts.js'
 import { type Cluster, makeTenant, startCluster } from './nodes.js'
 
-/** Services that start on a busy machine. */
+/** Time for services that start on a busy machine. */
 const LIMIT_MS = 120_000
 const PATIENCE_MS = 60_000
 const NOBODY = 65_534
@@ -63,7 +63,7 @@ overPostgres(() => {
   }
 
   it(
-    'that show a key late, in part, not at all or never answer hold the change up, and no call',
+    'a folder that shows a key late, in part or not at all, or hangs, delays the rotation and no call',
     async () => {
       const [first, second] = [path, join(base, 'late')]
       mkdirSync(second)
@@ -87,7 +87,7 @@ overPostgres(() => {
       const obstacles: Array<[string, (file: string, whole: string) => void]> = [
         ['lacks the key', () => {}],
         ['is damaged', (file, whole) => writeFileSync(file, readFileSync(whole).subarray(0, 20))],
-        // Stands for EIO and ESTALE, which no test can have of a folder here.
+        // Stands for EIO and ESTALE, which a test cannot provoke here.
         ['EISDIR', (file) => mkdirSync(file)],
         ['does not answer', (file) => void execFileSync('mkfifo', [file])],
       ]
@@ -102,7 +102,7 @@ overPostgres(() => {
           const enrolled = await tenant.production[node]!.enroll({ user_id: `${index}-${node}`, image })
           expect(enrolled.status).toBe(201)
         }
-        // Whoever waits for what never answers is let go.
+        // Ends the read that hangs on the pipe.
         if (statSync(file, { throwIfNoEntry: false })?.isFIFO()) writeFileSync(file, '')
         rmSync(file, { recursive: true, force: true })
         copyFileSync(join(first, name), `${file}.new`)
@@ -119,7 +119,7 @@ overPostgres(() => {
 
   const STEPS: EpochStep[] = ['announced', 'activated', 'fenced', 'wrapped']
   it(
-    'that go in the middle of a change, and leave an empty one in their place, lose nobody: it ends when they are back',
+    'a folder that is replaced by an empty one during a rotation loses no user: the rotation completes once the folder is back',
     async () => {
       const living = await core()
       const { tenant } = await living.tenancy.create('acme')
@@ -151,7 +151,7 @@ overPostgres(() => {
     LIMIT_MS,
   )
 
-  it('get a key back that is missing, from who knows it; an empty one does not', async () => {
+  it('a service restores a missing key file from memory, but not into an empty folder', async () => {
     const living = await core()
     const { tenant } = await living.tenancy.create('acme')
     const first = await rotate(living)
@@ -170,7 +170,7 @@ overPostgres(() => {
     expect(keyFiles(path)).toEqual([])
   })
 
-  it('may hold keys that nobody announced: each has its epoch, and its end; those of other databases stay', async () => {
+  it('orphaned keys of this database become epochs and are destroyed; keys of other databases stay', async () => {
     const living = await core()
     const { tenant } = await living.tenancy.create('acme')
     await enrol(living, living, tenant.id, 'ada')
@@ -179,7 +179,7 @@ overPostgres(() => {
     const astray = [await folder().make(own), await folder().make(own)]
     const foreign = await folder().make('of another database')
     for (const id of [...astray, foreign]) age(join(path, `${id}.epoch-key`))
-    // Somebody may be about to announce it.
+    // A young key may belong to a process that is about to announce it.
     const young = await folder().make(own)
     const { keyId } = await rotate(living)
     expect([...astray, foreign, young]).not.toContain(keyId)
@@ -188,7 +188,7 @@ overPostgres(() => {
     await assertAllUnder(await core(), folder(), keyId)
   })
 
-  it('that never show a key do not hold up the next', async () => {
+  it('a key that never appears in the folder does not block the next epoch', async () => {
     const living = await core()
     const { tenant } = await living.tenancy.create('acme')
     await enrol(living, living, tenant.id, 'ada')
@@ -205,12 +205,15 @@ overPostgres(() => {
     await assertAllUnder(await core(), folder(), keyId)
   })
 
-  it.skipIf(process.getuid?.() !== 0)('belong to who owns them, with all that root makes there', async () => {
-    chownSync(path, NOBODY, NOBODY)
-    const living = await core()
-    await living.tenancy.create('acme')
-    const { keyId } = await rotate(living)
-    for (const name of [`${keyId}.epoch-key`, 'users.keys'])
-      expect(statSync(join(path, name))).toMatchObject({ uid: NOBODY, gid: NOBODY })
-  })
+  it.skipIf(process.getuid?.() !== 0)(
+    'files that root writes into the folder belong to the owner of the folder',
+    async () => {
+      chownSync(path, NOBODY, NOBODY)
+      const living = await core()
+      await living.tenancy.create('acme')
+      const { keyId } = await rotate(living)
+      for (const name of [`${keyId}.epoch-key`, 'users.keys'])
+        expect(statSync(join(path, name))).toMatchObject({ uid: NOBODY, gid: NOBODY })
+    },
+  )
 })

@@ -1,4 +1,4 @@
-/** What tests of epoch keys do with a database and a folder, without a service. */
+/** Helpers for tests of epoch keys that use a database and a folder, without a service. */
 import { readdirSync } from 'node:fs'
 import { expect } from 'vitest'
 import { type Core, takeOverEpochs } from '../../src/app/core.js'
@@ -16,19 +16,19 @@ export function rotationOf({ store, keys }: Core, folder: EpochFolder): EpochRot
   })
 }
 
-/** Of epochs that have ended just now, too. */
+/** Destroys the keys of retired epochs without any retention. */
 export function destroyEnded({ store }: Core, folder: EpochFolder): Promise<string[]> {
   return destroyRetiredKeys({ store, folder, clock: systemClock, retentionMs: 0 })
 }
 
-/** Their names, in order. */
+/** Names of the key files, sorted. */
 export function keyFiles(path: string): string[] {
   return readdirSync(path)
     .filter((name) => name.endsWith('.epoch-key'))
     .sort()
 }
 
-/** Straight into the database, without a face. @param keys whose vault wraps, where it is another process's than the store */
+/** Inserts a user into the database without a reference. @param vault wraps the data key; it may be another process's than the store */
 export async function enrol(
   { store }: Pick<Core, 'store'>,
   { vault }: Pick<Core, 'vault'>,
@@ -45,7 +45,7 @@ export async function opens({ store, vault }: Core, tenantId: string, userId: st
   return (await vault.find(store.read, vault.blindIndex(tenantId, 'production', userId), userId)) !== null
 }
 
-/** All users' keys open by that key, together with the database's, and by those alone none does. */
+/** Asserts that all data keys open with that epoch key and the database's keys together, and none with the database's keys only. */
 export async function assertAllUnder(
   { store, keys }: Core,
   folder: EpochFolder,

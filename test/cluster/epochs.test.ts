@@ -1,4 +1,4 @@
-/** Epoch keys of several services over one database: how one follows the other, whatever stops in between. */
+/** Rotation of the epoch key with several services on one database, interrupted at every step. */
 import { randomBytes } from 'node:crypto'
 import { mkdirSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -22,7 +22,7 @@ import { overPostgres } from '../support/postgres.js'
 import { assertAllUnder, destroyEnded, enrol, keyFiles, opens, rotationOf } from './epoch-parts.js'
 import { type Cluster, makeTenant, startCluster } from './nodes.js'
 
-/** Services that start on a busy machine. */
+/** Time for services that start on a busy machine. */
 const LIMIT_MS = 120_000
 const PATIENCE_MS = 60_000
 
@@ -42,11 +42,11 @@ overPostgres(() => {
   const start = async (count: number) => {
     cluster = await startCluster(count, {
       COUNTERSIGN_EPOCH_KEYS: path,
-      // Begun here alone.
+      // Only the tests begin epochs.
       COUNTERSIGN_EPOCH_HOURS: '0',
     })
   }
-  /** As a command has it. */
+  /** A core as a command opens it. */
   const core = async (env: Record<string, string> = {}) => {
     const opened = await openCore(await cluster.configure(env))
     ledgers.push(opened)
@@ -58,7 +58,7 @@ overPostgres(() => {
   const assertUnder = (core: Core, keyId: string) => assertAllUnder(core, new EpochFolder(path), keyId)
 
   it(
-    'follow each other under load without a refused call, and nothing is left under the one before',
+    'rotations under load refuse no call and leave nothing wrapped under the earlier epoch',
     async () => {
       await start(2)
       const tenant = await makeTenant(cluster)
@@ -97,7 +97,7 @@ overPostgres(() => {
 
   const STEPS: EpochStep[] = ['announced', 'activated', 'fenced', 'wrapped', 'exported', 'completed']
   it(
-    'lose nobody wherever a rotation ends: the next one goes on from there',
+    'a rotation that is killed after any step loses no user, and the next rotation completes it',
     async () => {
       await start(0)
       const before = await core()
@@ -122,7 +122,7 @@ overPostgres(() => {
         await enrolOne(after, `after ${broken}`)
         for (const user of users) expect(await opens(after, tenant.id, user)).toBe(true)
         const completed = await rotation(await core()).rotate({ patienceMs: PATIENCE_MS })
-        // What was begun is ended; what had been ended, followed.
+        // An epoch in progress is completed; after a completed one, another begins.
         expect(numbers.includes(completed.number)).toBe(broken !== 'completed')
         await destroy(after)
         expect(keyFiles(path)).toEqual([`${completed.keyId}.epoch-key`])
@@ -135,7 +135,7 @@ overPostgres(() => {
   )
 
   it(
-    'are begun once by two at once',
+    'two concurrent rotations announce one epoch',
     async () => {
       await start(0)
       const both = [await core(), await core()]
@@ -153,7 +153,7 @@ overPostgres(() => {
       const [announced, ...others] = await both[0]!.store.shared!.epochs.all()
       expect(others).toEqual([])
       expect(keyFiles(path)).toEqual([`${announced!.keyId}.epoch-key`])
-      // Whoever comes when the other has ended begins the next.
+      // A rotation that begins after the other has completed announces the next epoch.
       await Promise.all(both.map((one) => rotation(one).rotate({ patienceMs: PATIENCE_MS })))
       const after = await core()
       const records = await after.store.shared!.epochs.all()
@@ -166,7 +166,7 @@ overPostgres(() => {
   )
 
   it(
-    'are not gone back to: whoever stood still in the middle of one, and goes on after the next, changes nothing',
+    'a rotation that stalls while later epochs complete changes nothing and is refused as overtaken',
     async () => {
       await start(0)
       const [stalled, other] = [await core(), await core()]
@@ -193,7 +193,7 @@ overPostgres(() => {
   )
 
   it(
-    'wait for a service that does not see the folder, and which goes on meanwhile',
+    'a rotation waits for a service that cannot read the folder, and that service keeps answering',
     async () => {
       const elsewhere = join(path, 'not-mounted')
       mkdirSync(elsewhere)
@@ -218,7 +218,7 @@ overPostgres(() => {
   )
 
   it(
-    'are not written past: whoever wraps under one that is over writes nothing, and reads the next',
+    'a service that wraps under a retired epoch writes nothing until it reads the next one',
     async () => {
       await start(0)
       const [stale, other] = [await core(), await core()]
@@ -234,7 +234,7 @@ overPostgres(() => {
   )
 
   it(
-    'a service that stood still while the first epoch and new working keys began answers reads with 503 until it reads the keys',
+    'a service that stood still while the keys changed answers reads with 503 until it reads the keys',
     async () => {
       await start(0)
       const [stale, other] = [await core(), await core()]
@@ -260,7 +260,7 @@ overPostgres(() => {
   )
 
   it(
-    'go on beside a change of the master key',
+    'epochs go on before and after a change of the master key',
     async () => {
       await start(0)
       const command = await core()
@@ -273,7 +273,7 @@ overPostgres(() => {
       await finishMasterKey(renewed.store, renewed.keys, next)
       const finished = await core({ COUNTERSIGN_MASTER_KEY: next.toString('base64') })
       expect(await opens(finished, tenant.id, 'ada')).toBe(true)
-      // Neither the keys of before nor the epoch's alone open anything.
+      // The working keys from before open nothing, with the epoch key or without it.
       await assertUnder(finished, first.keyId)
       const [row] = await finished.store.read.sealedRows('subject', '', 1)
       const firstKey = (await new EpochFolder(path).read(first.keyId))!
@@ -285,7 +285,7 @@ overPostgres(() => {
   )
 
   it(
-    'are asked for by name where the folder is not set, or lacks a key',
+    'opening the database without the folder or with a missing key names the setting and the key',
     async () => {
       await start(0)
       const command = await core()
@@ -299,7 +299,7 @@ overPostgres(() => {
   )
 
   it(
-    'begin by themselves, by the service that keeps house, and end by themselves',
+    'the leader begins and completes epochs automatically',
     async () => {
       cluster = await startCluster(2, {
         COUNTERSIGN_EPOCH_KEYS: path,

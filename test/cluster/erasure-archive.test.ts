@@ -82,7 +82,7 @@ overPostgres(() => {
     await destroyRetiredKeys({ store, folder: epochFolder, clock, retentionMs: 0 })
   }
 
-  /** By whoever has the database, the master key, and a folder of epoch keys: each key is tried on each, whatever rows and files say. */
+  /** Opens a reference with the database, the master key and a folder of epoch keys: every key is tried, regardless of what rows and files say. */
   async function openedReference(
     store: Store,
     tenantId: string,
@@ -139,7 +139,7 @@ overPostgres(() => {
   }
 
   it(
-    'open a living user, and nobody who was erased before the last epoch; with the old key kept they do',
+    'archives open enrolled users and no user erased before the last epoch, unless the old key was kept',
     async () => {
       const archive = join(folder, 'wal')
       const first = await PostgresServer.start({
@@ -154,7 +154,7 @@ overPostgres(() => {
       await rotate(living)
       await enrol(living, tenant.id, 'ada')
       const backup = await baseBackup(client, first)
-      // In the log alone.
+      // This user is only in the write-ahead log.
       await enrol(living, tenant.id, 'grace')
       await client.query("SELECT pg_create_restore_point('before')")
       const kept = join(folder, 'kept-epochs')
@@ -198,7 +198,7 @@ overPostgres(() => {
       const store = await openPostgresStore(url)
       try {
         expect(await openedReference(store, tenant.id, 'ada', epochs)).toBeNull()
-        // What makes it so is the key alone.
+        // Only the missing key makes the difference.
         expect(await openedReference(store, tenant.id, 'ada', kept)).not.toBeNull()
         const grace = await openedReference(store, tenant.id, 'grace', epochs)
         expect(Math.max(...grace!.map((value, i) => Math.abs(value - EMBEDDING[i]!)))).toBeLessThan(1e-6)
@@ -206,7 +206,7 @@ overPostgres(() => {
         await store.close()
       }
 
-      // As an operator restores it.
+      // Restores the database as an operator does.
       await expect(open(restored)).rejects.toThrow(/countersign keys import/)
       const imported = await place.run(['keys', 'import', '--json'], configure(restored))
       expect(imported.json).toMatchObject({ users: 1, users_erased: 1 })

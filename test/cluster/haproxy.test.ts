@@ -36,7 +36,7 @@ class PretendedNode {
     })
   }
 
-  /** As before it ends, or when its clock is wrong. */
+  /** Makes a node report that it is not ready, as before it ends or when its clock is wrong. */
   refuse(): void {
     this.readiness = 503
   }
@@ -96,7 +96,7 @@ describe.skipIf(!isHaproxyHere)('haproxy', () => {
       (now) => now === state,
     )
 
-  it('takes the configuration without a warning, on its own addresses too', () => {
+  it('HAProxy accepts the shipped configuration without a warning, with other addresses too', () => {
     expect(Haproxy.check()).toEqual({
       status: 0,
       said: expect.stringContaining('Configuration file is valid'),
@@ -104,7 +104,7 @@ describe.skipIf(!isHaproxyHere)('haproxy', () => {
     expect(Haproxy.check().said).not.toContain('WARNING')
   })
 
-  it('takes the lines for TLS that its comments give', () => {
+  it('HAProxy accepts the TLS lines from the comments of the configuration', () => {
     const pem = join(folder, 'any.pem')
     const made = [
       '-newkey',
@@ -137,7 +137,7 @@ describe.skipIf(!isHaproxyHere)('haproxy', () => {
     })
   })
 
-  it('shares calls out, each as it came, and says last of X-Forwarded-For who called', async () => {
+  it('HAProxy distributes unchanged calls and appends the caller to X-Forwarded-For', async () => {
     expect((await calls(4)).sort()).toEqual(['a', 'a', 'b', 'b'])
     await call({ 'X-Forwarded-For': '192.0.2.1' })
     const { url, headersDistinct } = [...a.received, ...b.received].find(({ headers }) =>
@@ -147,7 +147,7 @@ describe.skipIf(!isHaproxyHere)('haproxy', () => {
     expect(headersDistinct['x-forwarded-for']!.join(', ')).toMatch(/^192\.0\.2\.1, 127\.\d+\.\d+\.\d+$/)
   })
 
-  it('asks nodes of which none is ready all the same, so that callers get the signed answer', async () => {
+  it('HAProxy asks nodes that are not ready when none is, so that callers get a signed answer', async () => {
     for (const node of [a, b]) {
       node.refuse()
       node.answer = (_request, response) => void response.writeHead(503).end(`signed by ${node.name}`)
@@ -156,14 +156,14 @@ describe.skipIf(!isHaproxyHere)('haproxy', () => {
     expect((await calls(2)).sort()).toEqual(['signed by a', 'signed by b'])
   })
 
-  it('sends what a dead node did not take to the other at once, before it has noticed', async () => {
+  it('HAProxy retries a refused connection at another node at once', async () => {
     a.stop()
     expect(await calls(6)).toEqual(['b', 'b', 'b', 'b', 'b', 'b'])
     await reaches('a', 0)
     expect(await calls(2)).toEqual(['b', 'b'])
   })
 
-  it('never sends twice what a node has read', async () => {
+  it('HAProxy never sends a request twice that a node has read', async () => {
     for (const node of [a, b]) node.answer = (request) => void request.socket.destroy()
     expect((await call()).status).toBe(502)
     expect(a.received.length + b.received.length).toBe(1)
@@ -181,7 +181,7 @@ describe.skipIf(!isHaproxyHere)('haproxy', () => {
     return { underWay }
   }
 
-  it('lets a node that is no longer ready finish what it has, and gives it nothing new', async () => {
+  it('a node that is no longer ready finishes its requests and gets no new ones', async () => {
     let finish = () => {}
     a.answer = (_request, response) => {
       finish = () => void response.end('late')
@@ -198,7 +198,7 @@ describe.skipIf(!isHaproxyHere)('haproxy', () => {
     expect(await (await underWay).text()).toBe('late')
   })
 
-  it('cuts a node off that says nothing, so that its callers can ask again', async () => {
+  it('HAProxy closes connections to a node that does not answer, so that callers can retry', async () => {
     a.answer = () => {}
     const { underWay } = await callAtA()
     a.standStill()
@@ -207,7 +207,7 @@ describe.skipIf(!isHaproxyHere)('haproxy', () => {
     expect(b.received).toEqual([])
   })
 
-  it('tells nobody one node’s metrics for those of all', async () => {
+  it('HAProxy exposes no metrics of single nodes', async () => {
     const status = async (path: string) => (await fetch(`http://${places.listen}:${ADMIN}${path}`)).status
     expect([await status('/metrics'), await status('/')]).toEqual([404, 200])
   })

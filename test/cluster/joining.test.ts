@@ -1,4 +1,4 @@
-/** What one more service needs in order to serve from a database on which others work. */
+/** A further service joins others on one database: its master key and its data folder. */
 import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
@@ -17,7 +17,7 @@ overPostgres(() => {
   afterEach(() => cluster?.stop())
 
   it(
-    'is refused with another master key, and without any makes none',
+    'a joining service is refused with another master key, and creates none where it has none',
     async () => {
       cluster = await startCluster(1)
       const another = { COUNTERSIGN_MASTER_KEY: randomBytes(32).toString('base64') }
@@ -33,7 +33,7 @@ overPostgres(() => {
   )
 
   it(
-    'may share a data folder with another: of two first starts at once, both serve',
+    'two services that share a data folder and start concurrently both serve',
     async () => {
       cluster = await startCluster(0)
       const { masterKeyFile } = await cluster.configure(BY_FILE)

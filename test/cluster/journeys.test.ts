@@ -1,4 +1,4 @@
-/** What begins at one of two services ends at the other, and what both are asked at once happens once. */
+/** Journeys that begin at one of two services and end at the other, and concurrent calls of both that take effect once. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
 import { ACTION, askForSession, RETURN_ORIGIN, Visitor } from '../support/capture-page.js'
@@ -89,7 +89,7 @@ overPostgres(() => {
     Promise.all(clients.map(ask))
 
   describe('an idempotency key', () => {
-    it('that comes to both at once is executed once, and answered the same by both from then on', async () => {
+    it('an idempotency key that reaches two services concurrently is executed once and answered alike', async () => {
       for (let round = 0; round < 5; round++) {
         const once = { headers: { 'X-Svc-Idempotency-Key': `key-${round}` } }
         const user_id = newUser()
@@ -103,7 +103,7 @@ overPostgres(() => {
       }
     })
 
-    it('is refused for another payload by both, also at once', async () => {
+    it('an idempotency key with another payload is refused by both services, concurrently too', async () => {
       const once = { headers: { 'X-Svc-Idempotency-Key': 'of-another' } }
       await tenant.sandbox[0]!.enroll({ user_id: newUser(), image: blank }, once)
       const other = { user_id: newUser(), image: blank }
@@ -114,7 +114,7 @@ overPostgres(() => {
   })
 
   describe('a capture', () => {
-    it('that both are shown at once is approved by one of them', async () => {
+    it('a capture that reaches two services concurrently is approved by only one', async () => {
       for (let round = 0; round < 5; round++) {
         const user_id = newUser()
         await tenant.production[0]!.enroll({ user_id, image: ada })
@@ -134,14 +134,14 @@ overPostgres(() => {
       return { user_id, action: ACTION, challenge: answerTo(body, blank) }
     }
 
-    it('that one gave is answered at the other, once', async () => {
+    it('a challenge from one service is answered once at the other', async () => {
       const answer = await challenged(0)
       const { status, body } = await tenant.sandbox[1]!.verify(answer)
       expect([status, body.verdict]).toEqual([200, 'approved'])
       expect((await tenant.sandbox[0]!.verify(answer)).body.code).toBe('challenge_used')
     })
 
-    it('that both are answered at once counts at one', async () => {
+    it('a challenge that is answered at two services concurrently counts at only one', async () => {
       for (let round = 0; round < 3; round++) {
         const answer = await challenged(round % 2)
         const answers = await both(tenant.sandbox, (client) => client.verify(answer))
@@ -170,7 +170,7 @@ overPostgres(() => {
     const look = async (node: number, id: string) =>
       (await tenant.sandbox[node]!.call('GET', `/v1/capture-sessions/${id}`)).body
 
-    it('goes from one to the other with every step, to the verdict', async () => {
+    it('a capture session alternates between services with every step, to the verdict', async () => {
       const { id, url } = await session()
       const visitor = new Visitor(url)
       expect((await visitor.open()).status).toBe(200)
@@ -185,7 +185,7 @@ overPostgres(() => {
         })
     })
 
-    it('is handed to a phone, and ends there, at whichever', async () => {
+    it('a capture session that is handed to a phone ends there, at either service', async () => {
       const { id, url } = await session()
       const visitor = new Visitor(url)
       await visitor.open()
@@ -197,13 +197,13 @@ overPostgres(() => {
       expect(await look(1, id)).toMatchObject({ status: 'completed', attempts: 1 })
     })
 
-    it('is the first browser’s, whichever it reached', async () => {
+    it('a capture session belongs to the first browser, whichever service it reached', async () => {
       const { url } = await session()
       const opened = await Promise.all([1, 2, 3, 4].map(() => new Visitor(url).open()))
       expect(opened.map(({ status }) => status).sort()).toEqual([200, 403, 403, 403])
     })
 
-    it('has no more tries over both than over one', async () => {
+    it('a capture session has the same number of attempts over two services as over one', async () => {
       const user_id = newUser('+no_match')
       await tenant.sandbox[0]!.enroll({ user_id, image: blank })
       const { id, url } = await session({ user_id })
@@ -244,7 +244,7 @@ overPostgres(() => {
     })
     const twice = async (ask: () => Promise<ApiResponse>) => [await ask(), await ask()]
 
-    it('shows tenants and their webhooks at both as soon as they are changed at one', async () => {
+    it('the dashboard of each service shows changes of tenants and webhooks at once', async () => {
       const made = await operator.call('POST', '/tenants', { name: newUser() })
       const path = `/tenants/${made.body.tenant.id}`
       for (const { status } of await twice(() => operator.call('GET', path))) expect(status).toBe(200)
@@ -266,7 +266,7 @@ overPostgres(() => {
       }
     })
 
-    it('issues a key that both take, and ends the one before at both', async () => {
+    it('a key reissued at one dashboard is accepted by both services, and the one before refused by both', async () => {
       const keys = `/tenants/${tenant.id}/keys`
       const reissue = (grace_seconds: number) =>
         operator.call('POST', `${keys}/reissue`, { type: 'sandbox', grace_seconds })
@@ -279,7 +279,7 @@ overPostgres(() => {
       for (const old of tenant.sandbox) expect((await old.health()).status).toBe(401)
     })
 
-    it('unlocks at one a user whom the other has locked out', async () => {
+    it('one service unlocks a user whom the other has locked out', async () => {
       const user_id = newUser()
       await tenant.production[0]!.enroll({ user_id, image: ada })
       for (let i = 0; i < ATTEMPTS; i++)
@@ -294,7 +294,7 @@ overPostgres(() => {
       expect(verified.verdict).toBe('approved')
     })
 
-    it('knows operators, their roles and their end at both', async () => {
+    it('operators, their roles and their removal hold at both services', async () => {
       const name = `${newUser()}@example.com`
       const { password } = (await operator.call('POST', '/operators', { name, role: 'viewer' })).body
       const own = await signIn({ name, password })
@@ -309,7 +309,7 @@ overPostgres(() => {
   })
 
   describe('limits', () => {
-    it('of a tenant’s rate hold for both together', async () => {
+    it('the rate limit of a tenant holds for both services together', async () => {
       const contract = { ratePerSecond: 1, fmr: null, requireLiveness: null, replaceVerdictMinutes: null }
       const { burst } = await core(0).operations.tenants.setContract(await record(), COMMAND_LINE, contract)
       const startedMs = performance.now()
@@ -322,7 +322,7 @@ overPostgres(() => {
       expect(admitted).toBeLessThanOrEqual(burst + Math.ceil(seconds))
     })
 
-    it('of wrong API keys hold for both together', async () => {
+    it('the limit of wrong API keys holds for both services together', async () => {
       const strangers = cluster.nodes.map((node) =>
         apiClient(node.url('sandbox'), `csk_sandbox_${'x'.repeat(43)}`),
       )
@@ -338,7 +338,7 @@ overPostgres(() => {
       expect(answers.filter(({ status }) => status === 429)).toHaveLength(answers.length - heard)
     })
 
-    it('of guesses at passwords hold for both together', async () => {
+    it('the limit of password guesses holds for both services together', async () => {
       const client = apiClient(`${dashboards.url}/v1`)
       const guess = () =>
         client.call('POST', '/api/session', { password: 'a guess' }, { headers: { Origin: dashboards.url } })
@@ -349,7 +349,7 @@ overPostgres(() => {
     })
   })
 
-  it('the audit log that both write has no gap, and each shows all of it', async () => {
+  it('an audit log that two services write has no gap, and each service shows all of it', async () => {
     await Promise.all(Array.from({ length: 60 }, (_, i) => tenant.production[i % 2]!.erase(newUser())))
     expect(await events('delete')).toHaveLength(60)
     for (const node of [0, 1]) {

@@ -22,7 +22,7 @@ overPostgres(() => {
     for (const core of ledgers.splice(0)) await core.store.close()
     await cluster?.stop()
   })
-  /** As a command has it. */
+  /** A core as a command opens it. */
   const core = async (env: Record<string, string> = {}) => {
     const opened = await openCore(await cluster.configure(env))
     ledgers.push(opened)
@@ -31,7 +31,7 @@ overPostgres(() => {
   const ready = async (node: number) => (await fetch(`${cluster.nodes[node]!.adminUrl}/readyz`)).status
 
   it(
-    'a change of the keys is taken over by all who have the new master key; the others write nothing, and are not ready',
+    'services with the new master key take over a change of the keys; the others write nothing and are not ready',
     async () => {
       cluster = await startCluster(1)
       const next = randomBytes(32)
@@ -66,7 +66,7 @@ overPostgres(() => {
         const status = await enroll(1, `user-${i}`)
         statuses.add(status)
         if (status === 201) enrolled.push(`user-${i}`)
-        // Of the old master key.
+        // A service with the old master key.
         const old = await enroll(0, `old-${i}`)
         if (old === 201) enrolled.push(`old-${i}`)
       }
@@ -93,7 +93,7 @@ overPostgres(() => {
   )
 
   it(
-    'a service whose keys are stale writes nothing from the moment of the change on, and reads',
+    'a service with stale keys writes nothing from the change on, and keeps reading',
     async () => {
       cluster = await startCluster(0)
       const stale = await core()
@@ -115,7 +115,7 @@ overPostgres(() => {
   )
 
   it(
-    'two that start at once on an empty database have one set of keys',
+    'two services that start concurrently on an empty database share one set of keys',
     async () => {
       cluster = await startCluster(0)
       const [one, other] = await Promise.all([core(), core()])
@@ -127,7 +127,7 @@ overPostgres(() => {
   )
 
   it(
-    'have one password of the operator, which the first to keep it made, and a reset holds for all at once',
+    'all services share one operator password, and a reset holds for all at once',
     async () => {
       cluster = await startCluster(0)
       const { store } = await core()
@@ -151,7 +151,7 @@ overPostgres(() => {
   )
 
   it(
-    'take over the password of a data folder from before, and keep to a file that is named',
+    'the operator password of an existing data folder is taken over, and a configured file wins',
     async () => {
       cluster = await startCluster(0)
       const { store } = await core()

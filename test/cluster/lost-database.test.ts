@@ -1,4 +1,4 @@
-/** One node of two that alone loses the way to the database. */
+/** One of two nodes loses its connection to the database. */
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { TcpProxy } from '../chaos/tcp-proxy.js'
 import { poll } from '../support/command.js'
@@ -35,7 +35,7 @@ overPostgres(() => {
     )
 
   it(
-    'is not ready until it has found the way again, and the other one stays ready',
+    'a node that loses the database is not ready until it reconnects, and the other stays ready',
     async () => {
       await until(1, 200)
       proxy.refuse()

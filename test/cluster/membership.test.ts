@@ -7,7 +7,7 @@ import { StoreUnavailableError } from '../../src/storage/store.js'
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
 
-it('names no service while the database cannot be asked: what it said before may be so no more', async () => {
+it('lists no services while the database does not answer', async () => {
   const node: ServiceNode = {
     id: 'one',
     name: 'web1/1',

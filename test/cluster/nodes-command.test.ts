@@ -1,4 +1,4 @@
-/** What the services of one database know of each other, and what the operator is told of it. */
+/** The services of one database know each other, and report it to the operator. */
 import { writeFile } from 'node:fs/promises'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { masterKeyId } from '../../src/crypto/master-key.js'
@@ -11,7 +11,7 @@ import { type Cluster, startCluster } from './nodes.js'
 
 /** Services that start on a busy machine. */
 const LIMIT_MS = 120_000
-/** As behind a load balancer. */
+/** Services behind a load balancer. */
 const ALIKE = {
   COUNTERSIGN_PRODUCTION_URL: 'https://verify.example/v1',
   COUNTERSIGN_SANDBOX_URL: 'https://sandbox.example/v1',
@@ -63,7 +63,7 @@ overPostgres(() => {
   }
 
   it(
-    'readiness, dashboard, command and doctor list who serves, and no longer who has ended',
+    'readiness, dashboard, `nodes` and doctor list the services that run, and none that ended',
     async () => {
       for (const at of [0, 1]) {
         const view = await poll(
@@ -94,7 +94,7 @@ overPostgres(() => {
   )
 
   it(
-    'a new master key is refused while a service could not follow, and what is said of backups is true of PostgreSQL',
+    'rotate-master is refused while a service cannot read the new key, and its advice on backups is that for PostgreSQL',
     async () => {
       await writeFile(place.path('master.key'), cluster.masterKey.toString('base64'), { mode: 0o600 })
       const byFile = { COUNTERSIGN_MASTER_KEY: '' }
@@ -116,7 +116,7 @@ overPostgres(() => {
   )
 
   it(
-    'one that is configured otherwise serves, and all are told',
+    'a service with other settings serves, and every service logs the difference',
     async () => {
       const otherwise = {
         COUNTERSIGN_EPOCH_RETENTION_HOURS: '2',

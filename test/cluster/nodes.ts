@@ -17,7 +17,7 @@ export interface Cluster {
   nodes: Service[]
   /** One more. */
   start(env?: Record<string, string>): Promise<Service>
-  /** As another service, or a command, would be configured. */
+  /** Configuration of another service or of a command. */
   configure(env?: Record<string, string>): Promise<Config>
   logText(): string
   stop(): Promise<void>
@@ -78,7 +78,7 @@ export async function startCluster(count: number, env: Record<string, string> = 
 export interface ClusterTenant {
   id: string
   name: string
-  /** By node, with one production key. */
+  /** One client for each node, all with the same production key. */
   production: Array<ReturnType<typeof apiClient>>
   sandbox: Array<ReturnType<typeof apiClient>>
 }

@@ -54,11 +54,11 @@ overPostgres(() => {
       .split('\n')
       .map((line) => JSON.parse(line) as Record<string, unknown>)
   const logged = (msg: string) => lines().filter((line) => line.msg === msg)
-  /** Of the processes, as the supervisor last told them. */
+  /** Process ids of the service's processes, as the supervisor last logged them. */
   const pids = () =>
     logged('all processes are ready').concat(logged('rolling restart done')).at(-1)!.processes as number[]
   const metrics = async () => (await fetch(`${server.admin}/metrics`)).text()
-  /** By process. */
+  /** Number of connections, by process. */
   const healthCalls = async () => {
     const counts = new Map<string, number>()
     for (const [, labels, value] of (await metrics()).matchAll(
@@ -69,7 +69,7 @@ overPostgres(() => {
     return counts
   }
 
-  it('are announced once, with one password of the operator', async () => {
+  it('several processes announce themselves once, with one operator password', async () => {
     await server.logged('all processes are ready')
     expect(server.stderr().match(/is ready/g)).toHaveLength(1)
     expect(server.stderr()).toContain(`\n  Processes   ${PROCESSES}\n`)
@@ -78,20 +78,20 @@ overPostgres(() => {
   })
 
   it(
-    'share new connections evenly',
+    'several processes share new connections evenly',
     async () => {
       for (let i = 0; i < CONNECTIONS; i++) expect(await call(health, key)).toBe(200)
       const counts = [...(await healthCalls()).values()]
       expect(counts).toHaveLength(PROCESSES)
       const expected = CONNECTIONS / PROCESSES
       const chiSquare = counts.reduce((sum, count) => sum + (count - expected) ** 2 / expected, 0)
-      // Of one degree of freedom: an even spread exceeds it once in a million times.
+      // Chi-squared bound for one degree of freedom: an even distribution exceeds it once in a million times.
       expect(chiSquare).toBeLessThan(23.9)
     },
     LIMIT_MS,
   )
 
-  it('have one /metrics, whichever is asked: each figure by process', async () => {
+  it('every process serves the metrics of all processes, labeled by process', async () => {
     const text = await metrics()
     const types = [...text.matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name)
     expect(new Set(types).size).toBe(types.length)
@@ -104,7 +104,7 @@ overPostgres(() => {
   })
 
   it(
-    'read the configuration anew on SIGHUP, all of them',
+    'all processes reload the configuration on SIGHUP',
     async () => {
       await writeFile(settings(), 'COUNTERSIGN_LOG_LEVEL=debug\n')
       server.signal('SIGHUP')
@@ -118,7 +118,7 @@ overPostgres(() => {
   )
 
   it(
-    'one that is killed is started anew, and the others serve meanwhile',
+    'a process that is killed is restarted while the others serve',
     async () => {
       const [killed] = pids()
       process.kill(killed!, 'SIGKILL')
@@ -135,7 +135,7 @@ overPostgres(() => {
   )
 
   it(
-    'one that stands still is killed, and started anew',
+    'a process that hangs is killed and restarted',
     async () => {
       const stopped = pids().at(-1)!
       process.kill(stopped, 'SIGSTOP')
@@ -150,7 +150,7 @@ overPostgres(() => {
   )
 
   it(
-    'are exchanged one by one on SIGUSR2 without a call that fails, on kept connections and on new ones',
+    'a rolling restart on SIGUSR2 fails no call, on kept and new connections',
     async () => {
       const before = new Set(pids())
       const agent = new Agent({ keepAlive: true, maxSockets: 4 })
@@ -175,14 +175,14 @@ overPostgres(() => {
       expect(pids().filter((pid) => before.has(pid))).toEqual([])
       expect(calls).toBeGreaterThan(100)
       expect(failures.kept).toEqual([])
-      // What the kernel has taken in the very moment in which a listener is closed, it resets, unless net.ipv4.tcp_migrate_req is set.
+      // The kernel resets connections that it accepted in the moment in which a listener closes, unless net.ipv4.tcp_migrate_req is set.
       expect(failures.new.length).toBeLessThanOrEqual(1)
     },
     LIMIT_MS,
   )
 
   it(
-    'go on as they are where a rolling restart meets a configuration that cannot be used',
+    'a rolling restart with an invalid configuration keeps the running processes',
     async () => {
       await writeFile(settings(), 'COUNTERSIGN_LOG_LEVEL=nonsense\n')
       server.signal('SIGUSR2')
@@ -193,7 +193,7 @@ overPostgres(() => {
   )
 
   it(
-    'end together with 0 on SIGTERM, and leave nothing behind',
+    'all processes end with 0 on SIGTERM and leave nothing behind',
     async () => {
       const all = pids()
       server.signal('SIGTERM')
@@ -209,7 +209,7 @@ overPostgres(() => {
   )
 
   it(
-    'end by themselves where their supervisor is killed',
+    'the processes end when their supervisor is killed',
     async () => {
       await writeFile(settings(), 'COUNTERSIGN_LOG_LEVEL=info\n')
       const orphaned = await place.serve(['--config', settings()])

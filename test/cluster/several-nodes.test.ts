@@ -1,4 +1,4 @@
-/** What is done at one of two services over one database holds at the other. */
+/** Changes made at one of two services on one database hold at the other. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -75,7 +75,7 @@ overPostgres(() => {
   const cookieOf = (response: Response) => response.headers.get('set-cookie')!.split(';')[0]!
 
   it(
-    'a key that one revokes is refused by the other at its next call',
+    'a key revoked at one service is refused by the other at the next call',
     async () => {
       for (const node of [0, 1]) expect((await sandbox(node).health()).status).toBe(200)
       await operations(0).keys.revoke(await record(), COMMAND_LINE, 'sandbox')
@@ -88,7 +88,7 @@ overPostgres(() => {
   )
 
   it(
-    'a tenant that one suspends is refused by the other, and served again once it is resumed there',
+    'a tenant suspended at one service is refused by the other, and served again once resumed',
     async () => {
       const verify = () => sandbox(1).verify({ user_id: 'u+match', image: ada, action: 'x' })
       expect((await verify()).status).toBe(200)
@@ -101,7 +101,7 @@ overPostgres(() => {
   )
 
   it(
-    'a contract that one changes is the contract of the other',
+    'a contract changed at one service holds at the other',
     async () => {
       const burst = async (node: number) => {
         const { headers } = await production(node).verify({ user_id: 'nobody', image: ada, action: 'x' })
@@ -121,7 +121,7 @@ overPostgres(() => {
   )
 
   it(
-    'a signing secret that one rotates signs at the other, beside the older one',
+    'a signing secret rotated at one service signs at the other, together with the older one',
     async () => {
       await production(1).health()
       const { body } = await production(0).rotate({})
@@ -133,7 +133,7 @@ overPostgres(() => {
   )
 
   it(
-    'guesses at both count together, and a lockout that one begins holds at the other',
+    'rejections at two services count together, and a lockout holds at both',
     async () => {
       await production(0).enroll({ user_id: 'ada', image: ada })
       const wrong = (i: number) => production(i % 2).verify({ user_id: 'ada', image: joan, action: 'x' })
@@ -150,7 +150,7 @@ overPostgres(() => {
   )
 
   it(
-    'a user whom one erases is gone at the other',
+    'a user erased at one service is unknown at the other',
     async () => {
       await production(0).enroll({ user_id: 'ada', image: ada })
       expect((await production(1).verify({ user_id: 'ada', image: ada, action: 'x' })).status).toBe(200)
@@ -162,7 +162,7 @@ overPostgres(() => {
   )
 
   it(
-    'a session of the operator holds at both, and its end too',
+    'a session of the operator is valid at both services and ends at both',
     async () => {
       const signedIn = await dashboard(0, 'POST', '/session', undefined, { password: OPERATOR_PASSWORD })
       const { csrf_token } = (await signedIn.json()) as { csrf_token: string }
@@ -177,7 +177,7 @@ overPostgres(() => {
   )
 
   it(
-    'a login link works once, at whichever',
+    'a login link works once, at either service',
     async () => {
       const { store } = cluster.nodes[0]!.core
       const link = await store.transaction((tx) =>
@@ -191,7 +191,7 @@ overPostgres(() => {
   )
 
   it(
-    'a sign-in by the provider that begins at one ends at the other',
+    'a sign-in by the provider that begins at one service ends at the other',
     async () => {
       const login = await dashboard(0, 'GET', '/oidc/login')
       const back = await fetch(login.headers.get('location')!, { redirect: 'manual' })
@@ -206,7 +206,7 @@ overPostgres(() => {
   )
 
   it(
-    'what both count is shown by both, once it is saved, and counted once',
+    'traffic that two services count is shown by both, and counted once',
     async () => {
       const calls = [3, 5]
       for (const [node, count] of calls.entries())
@@ -233,7 +233,7 @@ overPostgres(() => {
   )
 
   it(
-    'refuses to be ready where its clock differs from the database’s by more than the bound, and is again',
+    'a service is not ready while its clock differs from the database’s by more than the bound',
     async () => {
       const ready = async (node: number) => {
         const { port } = cluster.nodes[node]!.addresses.admin

@@ -1,4 +1,4 @@
-/** A database that takes the time of a request: the caller is told to come again, wherever the time ended. */
+/** A slow database uses up the deadline of a request: the caller is told to retry, at each statement at which it can end. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, it } from 'vitest'
@@ -26,7 +26,7 @@ overPostgres(() => {
   })
 
   it.each(['api_key', 'lane'])(
-    'is what a 503 with Retry-After says where %s was locked beyond the deadline',
+    'a call gets 503 with Retry-After where the table %s is locked beyond the deadline',
     async (table) => {
       const image = base64(await face('ada'))
       await holder.query('BEGIN')

@@ -32,7 +32,7 @@ overPostgres(() => {
   }, LIMIT_MS)
 
   it(
-    'waits until the database accepts connections, says so once, and then serves',
+    'a start waits until the database accepts connections, logs so once, and then serves',
     async () => {
       proxy.refuse()
       const server = home.launch()
@@ -55,7 +55,7 @@ overPostgres(() => {
 
   for (const processes of ['1', '2'])
     it(
-      `ends with 0 when it is told to stop while ${processes === '1' ? 'it waits' : 'its processes wait'}`,
+      `exits 0 on SIGTERM while ${processes === '1' ? 'the service waits' : 'its processes wait'} for the database`,
       async () => {
         proxy.refuse()
         const server = home.launch([], { COUNTERSIGN_PROCESSES: processes })
@@ -70,7 +70,7 @@ overPostgres(() => {
     )
 
   it(
-    'ends at once where waiting would not help, as with a database that is not there',
+    'a start fails at once where waiting would not help, as with a database that does not exist',
     async () => {
       const elsewhere = new URL(url)
       elsewhere.pathname = '/nowhere'

@@ -66,7 +66,7 @@ overPostgres(() => {
   })
 
   it.skipIf(!isHaproxyHere)(
-    'a node that is killed under load costs callers who ask again no call, and nothing is run twice',
+    'a node that is killed under load costs callers that retry no call, and nothing is executed twice',
     async () => {
       const { store, tenancy, audit } = await openCore(await cluster.configure())
       try {

@@ -20,7 +20,7 @@ const EXPAND = `
   ALTER TABLE lane ADD COLUMN turns bigint NOT NULL DEFAULT 0;
   CREATE TABLE motto (tenant_id text COLLATE "C" PRIMARY KEY REFERENCES tenant (id), text text NOT NULL);
 `
-/** What the version before does without. */
+/** Names that the version before does not use. */
 const CONTRACT = 'ALTER TABLE tenant DROP COLUMN motto; DROP TABLE motto'
 
 overPostgres(() => {
@@ -121,7 +121,7 @@ overPostgres(() => {
   }
 
   it(
-    'a step that adds is made under the traffic of the version before, which goes on, and may start again',
+    'a migration that adds runs under the traffic of the version before, which goes on and can restart',
     async () => {
       const old = await present.serve()
       const before = callers(old)
@@ -147,7 +147,7 @@ overPostgres(() => {
   )
 
   it(
-    'a step that takes away is not made while a service runs that is too old for it, and is made beside one that is not',
+    'a migration that removes waits for services that are too old, and for no others',
     async () => {
       const old = await present.serve()
       release([EXPAND], 1)
@@ -180,14 +180,14 @@ overPostgres(() => {
   )
 
   it(
-    'a service that slept through the change answers 503, writes nothing, and says why',
+    'a service that stood still during an incompatible migration answers 503, writes nothing and logs why',
     async () => {
       await database.query('UPDATE lane SET compatible_from = 1')
       const old = await present.serve()
       const client = apiClient(`${old.sandbox}/v1`, key)
       const entries = () => database.query('SELECT count(*) FROM audit')
       const before = await entries()
-      // As one whose lease had ended meanwhile finds it.
+      // The state that a service finds whose lease ended meanwhile.
       await database.query(`UPDATE lane SET compatible_from = ${SCHEMA + 1}`)
       const { status, body } = await client.enroll({ user_id: 'late+match', image })
       expect([status, body.code]).toEqual([503, 'store_unavailable'])

@@ -22,14 +22,14 @@ overPostgres(() => {
   /** Ids of events as they came, and how many were under way at once. */
   let received: string[]
   let underWay = 0
-  let mostUnderWay = 0
+  let maxInFlight = 0
   let answer: (response: ServerResponse) => void
   const children: ChildProcess[] = []
 
   beforeAll(async () => {
     receiver = createServer(async (request, response) => {
       received.push(request.headers['x-svc-webhook-id'] as string)
-      mostUnderWay = Math.max(mostUnderWay, ++underWay)
+      maxInFlight = Math.max(maxInFlight, ++underWay)
       response.on('close', () => underWay--)
       request.resume()
       answer(response)
@@ -39,7 +39,7 @@ overPostgres(() => {
   })
   beforeEach(async () => {
     received = []
-    mostUnderWay = 0
+    maxInFlight = 0
     answer = (response) => void setTimeout(() => response.writeHead(204).end(), 20)
     cluster = await startCluster(0)
   })
@@ -62,7 +62,7 @@ overPostgres(() => {
     (await cluster.nodes[0]!.core.store.read.webhookDeliveries(tenant.id, 1000)).reverse()
   const settled = () => poll(deliveries, (all) => all.every(({ status }) => status !== 'pending'))
 
-  /** Another service's sender, which has the duty. */
+  /** Starts another service's sender, which has the leader lease. */
   async function startSender(): Promise<ChildProcess> {
     const config = await cluster.configure()
     const child = spawn(process.execPath, [SENDER], {
@@ -84,7 +84,7 @@ overPostgres(() => {
   }
 
   it(
-    'are each sent once, one at a time to an endpoint, in order, whichever service stored them',
+    'webhooks of several services are each sent once, in order, one at a time to an endpoint',
     async () => {
       await cluster.start()
       await cluster.start()
@@ -93,13 +93,13 @@ overPostgres(() => {
       const all = await settled()
       expect(all.map(({ status, attempts }) => [status, attempts])).toEqual(all.map(() => ['delivered', 1]))
       expect(received).toEqual(all.map(({ eventId }) => eventId))
-      expect(mostUnderWay).toBe(1)
+      expect(maxInFlight).toBe(1)
     },
     LIMIT_MS,
   )
 
   it(
-    'go on at once with the next service where one stops, nothing left out',
+    'the next service goes on sending webhooks when the leader stops, and leaves none out',
     async () => {
       await cluster.start()
       await cluster.start()
@@ -113,7 +113,7 @@ overPostgres(() => {
       cluster.nodes.shift()
       const all = await settled()
       expect(all.every(({ status }) => status === 'delivered')).toBe(true)
-      // The delivery that was under way is sent again, after others if it has to wait.
+      // The delivery in flight is sent again, after others if it has to wait.
       expect([...new Set(received)].sort()).toEqual(all.map(({ eventId }) => eventId).sort())
       expect(received.length - all.length).toBeLessThanOrEqual(1)
     },
@@ -122,12 +122,12 @@ overPostgres(() => {
 
   for (const signal of ['SIGKILL', 'SIGSTOP'] as const)
     it(
-      `of a service that had ${signal} are taken over from where it was, in order`,
+      `webhooks of a service that got ${signal} are taken over in order`,
       async () => {
         const child = await startSender()
         await cluster.start()
         const endpoint = await prepare()
-        // Whoever had the duty is in the middle of the first one.
+        // The leader is in the middle of the first delivery.
         const hanging: ServerResponse[] = []
         answer = (response) => void hanging.push(response)
         for (let i = 0; i < 5; i++) await webhooks(0).test(await record(), endpoint)
@@ -142,12 +142,12 @@ overPostgres(() => {
         expect(received).toEqual([ids[0], ...ids])
         expect(all.map(({ status }) => status)).toEqual(all.map(() => 'delivered'))
         if (signal === 'SIGKILL') return
-        // It wakes up, and finds that it is no longer its turn.
+        // The stopped process goes on, and finds that its term is over.
         child.kill('SIGCONT')
         await webhooks(0).test(await record(), endpoint)
         await settled()
         expect(received).toHaveLength(all.length + 2)
-        expect(mostUnderWay).toBeLessThanOrEqual(2)
+        expect(maxInFlight).toBeLessThanOrEqual(2)
       },
       LIMIT_MS,
     )

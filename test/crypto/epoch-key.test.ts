@@ -48,7 +48,7 @@ describe('a data key of an epoch', () => {
     }
   })
 
-  it('without epochs only the working key wraps data keys', () => {
+  it('only the working key wraps data keys before the first epoch', () => {
     expect(dataKeyWrapping({ wrapping, epochs: NO_EPOCHS })).toEqual(wrapping)
   })
 })
@@ -69,7 +69,7 @@ describe('the folder of epoch keys', () => {
     expect(await new EpochFolder(path).read('0'.repeat(32))).toBeNull()
   })
 
-  it('destroying an epoch key overwrites its file and leaves other files alone', async () => {
+  it('destroying an epoch key overwrites its file and keeps other files', async () => {
     const folder = new EpochFolder(path)
     const [gone, kept] = [await folder.make('database'), await folder.make('database')]
     const file = join(path, `${gone}.epoch-key`)

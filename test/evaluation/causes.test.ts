@@ -42,7 +42,7 @@ describe('what errors have in common', () => {
       [photo(10), refused],
       [photo(11), photo(12, { isAmbiguous: true, yawDegrees: 50 })],
       [photo(13, { yawDegrees: 30 }), photo(14)],
-      // Not recognised either, and nothing to be seen why.
+      // This pair is not recognized either, without a visible cause.
       [photo(11), photo(15)],
       ...others,
     ])

@@ -34,7 +34,7 @@ describe('a list of pairs', () => {
 
   it('refuses a list of pairs that contradicts itself', () => {
     expect(() => pairs('1.jpg,2.jpg,1', '2.jpg,3.jpg,1', '1.jpg,3.jpg,0')).toThrow(
-      '1.jpg and 3.jpg are told to show two people, but other pairs join them as one.',
+      '1.jpg and 3.jpg are listed as two people, but other pairs join them as one.',
     )
   })
 

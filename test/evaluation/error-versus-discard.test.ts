@@ -9,7 +9,7 @@ import { discardsPlot } from '../../src/evaluation/report-plots.js'
 import { cosinePack, DIMENSIONS, dataSetOf } from './synthetic.js'
 
 const PEOPLE = 200
-/** The photos of every tenth person are blurred, and one of them shows nothing of the person any more. */
+/** The photos of every tenth person are blurred, and one of them no longer resembles the person. */
 const isBlurred = (person: number) => person % 10 === 0
 
 function evaluation(): Evaluation {
@@ -21,7 +21,7 @@ function evaluation(): Evaluation {
     face: {
       yawDegrees: 0,
       isAmbiguous: false,
-      // Which photos are uneven has nothing to do with who is missed.
+      // The uneven photos are unrelated to the misses.
       components: {
         sharpness,
         head_pose_yaw: 10 * random() - 5,
@@ -33,7 +33,7 @@ function evaluation(): Evaluation {
   })
   const results = Array.from({ length: PEOPLE }, (_, person) => {
     const own = anybody()
-    // One of the misses has nothing to do with blur.
+    // One of the misses is unrelated to blur.
     const isMissed = isBlurred(person) || person === 1
     const sharpness = isBlurred(person) ? 5 + random() : 50 + 100 * random()
     return [photo(own, 100), photo(isMissed ? own.map((v) => -v) : own, sharpness)]

@@ -6,7 +6,7 @@ import { type Population, population, sampleCurve } from './synthetic.js'
 
 const THRESHOLD = 0.6
 const GENUINE_THRESHOLD = 0.85
-/** Three in ten resemble each other, in different measure: false matches come from people, not from pairs. */
+/** Three in ten people resemble each other, to different degrees: false matches come from people, not from pairs. */
 const FAMILY = { share: 0.3, weight: 4 }
 
 const cosine = (a: Float32Array, b: Float32Array) => a.reduce((sum, value, i) => sum + value * b[i]!, 0)

@@ -1,4 +1,4 @@
-/** People whose embeddings are drawn from a known distribution, and a pack that knows nothing but their dimensions. */
+/** People whose embeddings are drawn from a known distribution, and a pack with nothing but their dimensions. */
 import type { ModelPack } from '../../models/pack/model-pack.js'
 import type { DataSet } from '../../src/evaluation/data-set.js'
 import { genuinePairs, type ImpostorProtocol, impostorPairs } from '../../src/evaluation/pair-scores.js'
@@ -20,9 +20,7 @@ export interface Population {
   photo(face: Float32Array): Float32Array
 }
 
-/**
- * @param family share of people who resemble each other: as much as the weight says, each in a measure of his or her own
- */
+/** @param family share of people who resemble each other, each to a different degree up to the weight */
 export function population(seed: number, family: { share: number; weight: number }): Population {
   const normal = normals(seed)
   const random = seededRandom(seed + 1)
@@ -47,7 +45,7 @@ export function cosinePack(dimensions = DIMENSIONS, metric: 'cosine' | 'euclidea
   return { dir: '', modelId: 'synthetic@1', manifest: manifest as unknown as ModelPack['manifest'] }
 }
 
-/** People of a folder, without the folder. */
+/** The people of a folder data set, without files. */
 export function dataSetOf(photosOf: readonly number[]): DataSet {
   return {
     name: 'synthetic',

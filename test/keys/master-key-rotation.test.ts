@@ -48,7 +48,7 @@ describe('a new master key', () => {
   it('after a rotation the old master key and working keys open no copy of the database', async () => {
     const { tenant } = await core.tenancy.create('acme')
     for (const user of ['ada', 'grace']) await enrol(tenant.id, user)
-    // The thief's: the old master key, and the working keys that it opened.
+    // A thief has the old master key and the working keys that it opened.
     const [keyring] = await core.store.read.keyrings()
     const stolen = openKeys(keyring!.sealed, oldMaster, masterKeyId(oldMaster))
 
@@ -138,7 +138,7 @@ describe('a new master key', () => {
     await core.store.close()
     core = await openCore(configure(newMaster))
     const crash = new Error('killed')
-    // Activated, and the first rows are sealed anew.
+    // The crash comes after the activation, when the first rows are sealed again.
     await expect(
       finishMasterKey(core.store, core.keys, newMaster, (done) => {
         if (done === 1) throw crash

@@ -1,4 +1,4 @@
-/** Measures in which range the embedder's activations lie: what models/baseline/embedder-ranges.ts states. */
+/** Measures the ranges of the embedder's activations, which models/baseline/embedder-ranges.ts states. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { InferenceSession, Tensor } from 'onnxruntime-node'
@@ -41,7 +41,7 @@ async function chipsOf(pack: ModelPack, photos: readonly Buffer[]): Promise<Floa
 }
 
 /**
- * @param graph the float32 embedder, which gets further outputs by this
+ * @param graph the float32 embedder, to which this adds outputs
  * @param photoDir folder with the photographs that come with the weights, sample1.jpg and so on
  */
 export async function measureRanges(

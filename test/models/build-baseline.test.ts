@@ -1,4 +1,4 @@
-/** How the pack gets onto the disk: always the same bytes, all of them or none. */
+/** Writing the pack to the disk: always the same bytes, all of them or none. */
 import { createHash } from 'node:crypto'
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -11,7 +11,7 @@ import { loadModelPack, verifyModelPack } from '../../models/pack/model-pack.js'
 import { WEIGHTS_DIR } from './reference/quantised-weights.js'
 
 const FILE_NAMES = ['detector.onnx', 'embedder-int8.onnx', 'embedder.onnx', 'landmarks.onnx', 'pack.json']
-/** An operator's own may stand in its place, so it is not among the files with known bytes. */
+/** The operator may replace this file, so it is not among the files with known bytes. */
 const IN_FOLDER = ['calibration.json', ...FILE_NAMES]
 const WEIGHT_FILES =
   /^(tiny_face_detector|face_landmark_68|face_recognition)_model(\.bin|-weights_manifest\.json)$/

@@ -1,4 +1,4 @@
-/** The embedder's package for tests: null, with a reason to skip by, on a machine that cannot have it. */
+/** The embedder's package for tests; null, with a reason for the skip, on a machine that cannot obtain it. */
 import { mkdirSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -10,7 +10,7 @@ import {
 
 type Found = { file: string; missing: null } | { file: null; missing: string }
 
-/** npm's cache makes every fetch but the first a local one. */
+/** Uses npm's cache, so that every fetch but the first is local. */
 export async function findEmbedderTarball(): Promise<Found> {
   const given = process.env.COUNTERSIGN_EMBEDDER_TARBALL
   if (given) return { file: given, missing: null }

@@ -1,4 +1,4 @@
-/** The shortest way from a photograph to an embedding: a plain rendering of what pack.json asks for. */
+/** The shortest way from a photograph to an embedding: a plain implementation of pack.json. */
 import sharp from 'sharp'
 import { baselinePackDocument } from '../../models/baseline/pack-document.js'
 import type { BaselinePack } from './baseline-pack.js'

@@ -39,7 +39,7 @@ describe('the capture page of a tenant', () => {
     ['http://localhost:3000', 'http://localhost:3000'],
     ['http://127.0.0.1:3000', 'http://127.0.0.1:3000'],
     ['http://[::1]:3000', 'http://[::1]:3000'],
-  ])('may lead back to %s', (given, origin) => {
+  ])('accepts the return origin %s', (given, origin) => {
     const { returnOrigins } = capturePageSettings({ capturePage: checkedCapturePage(withReturn(given)) })
     expect(returnOrigins).toEqual([origin])
   })
@@ -56,7 +56,7 @@ describe('the capture page of a tenant', () => {
     'bank.example',
     'null',
     '',
-  ])('never leads to %s, nor stands in its frame', (origin) => {
+  ])('refuses %s as return origin and as frame ancestor', (origin) => {
     const refused = expect.objectContaining({ code: 'invalid_origin' })
     expect(() => checkedCapturePage(withReturn(origin))).toThrow(refused)
     expect(() => checkedCapturePage({ ...SETTINGS, frameAncestors: [origin] })).toThrow(refused)
@@ -72,7 +72,7 @@ describe('the capture page of a tenant', () => {
     ['invalid_color', { color: '#0b57d0; } body { display: none' }],
     ['invalid_color', { color: '#0B57D0' }],
     ['invalid_origin', { returnOrigins: Array.from({ length: 21 }, (_, i) => `https://bank${i}.example`) }],
-  ])('is refused with %s for %j', (code, change) => {
+  ])('refuses with %s the settings %j', (code, change) => {
     expect(() => checkedCapturePage({ ...SETTINGS, ...change })).toThrow(CapturePageError)
     expect(() => checkedCapturePage({ ...SETTINGS, ...change })).toThrow(expect.objectContaining({ code }))
   })
@@ -86,7 +86,7 @@ describe('the origin of an address to lead back to', () => {
     ['https://bank.example@evil.example/', null],
     ['//bank.example', null],
     ['http://127.0.0.1.evil.example/', null],
-  ])('of %s is %s', (address, origin) => {
+  ])('the safe origin of %s is %s', (address, origin) => {
     expect(safeOrigin(address)).toBe(origin)
   })
 })

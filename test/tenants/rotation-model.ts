@@ -1,4 +1,4 @@
-/** What the specification says of a tenant's signing secrets over time. No code of the service. */
+/** A model of a tenant's signing secrets over time, written from the specification without code of the service. */
 
 export const OVERLAP_MS = 30 * 60 * 1000
 export const WINDOW_MS = 24 * 60 * 60 * 1000
@@ -15,7 +15,7 @@ export type RotationOutcome =
 export class RotationModel {
   /** Every secret there ever was, the current one last. */
   readonly secrets: Secret[]
-  /** Of a secret that was replaced: when it ends. */
+  /** End of a replaced secret's validity, in milliseconds since the Unix epoch. */
   private readonly ends = new Map<string, number>()
   /** Answers to rotations with an idempotency key. */
   readonly kept = new Map<string, { status: number; text: string; expiresMs: number; force: boolean }>()
@@ -49,7 +49,7 @@ export class RotationModel {
     return this.outgoing ? [this.outgoing, this.current] : [this.current]
   }
 
-  /** What a rotation that is executed now comes to. */
+  /** The result of a rotation that is executed now. */
   outcome(force: boolean): RotationOutcome {
     if (this.outgoing && !force) {
       const remainingMs = this.ends.get(this.outgoing.id)! - this.nowMs

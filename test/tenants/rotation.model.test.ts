@@ -74,7 +74,7 @@ const trustsResponse = (response: ApiResponse, held: Array<string | Secret>, now
     ),
   )
 
-/** What the SDK of a backend with these secrets makes of a token. */
+/** The result of verifying a token by the SDK of a backend with these secrets. */
 const trustsToken = (token: string, held: Array<string | Secret>, audience: string, now: number) =>
   holds(
     verifyVerdict(token, {
@@ -88,7 +88,7 @@ const trustsToken = (token: string, held: Array<string | Secret>, audience: stri
     }),
   )
 
-/** Who signs a verdict now, and which backends accept it. */
+/** Checks which secret signs a verdict now, and which backends accept it. */
 class Look implements Command {
   /** @param hint the secret that the caller says it holds, counted from the newest; null for none */
   constructor(private readonly hint: number | null) {}
@@ -111,14 +111,14 @@ class Look implements Command {
       expect(decodeJwt(next, '').claims).toEqual(decodeJwt(jwt, '').claims)
     } else expect(response.body).not.toHaveProperty('jwt_next')
 
-    // A backend may configure the secret alone, or with its id.
+    // A backend may configure only the secret, or the secret with its id.
     for (const secret of secrets)
       for (const held of [secret.secret, secret]) {
         expect(await trustsResponse(response, [held], now)).toBe(active.includes(secret))
         expect(await trustsToken(jwt, [held], tenant.id, now)).toBe(secret === first)
         if (next) expect(await trustsToken(next, [held], tenant.id, now)).toBe(secret === second)
       }
-    // A backend that holds both of an overlap accepts whatever comes.
+    // A backend with both secrets of an overlap accepts every verdict.
     for (const token of [jwt, next].filter(Boolean))
       expect(await trustsToken(token, active, tenant.id, now)).toBe(true)
   }

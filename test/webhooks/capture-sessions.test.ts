@@ -1,4 +1,4 @@
-/** Webhooks about capture sessions: each end is told once, whatever happens at the same time, and nothing of a face is told. */
+/** Webhooks about capture sessions: each end is reported once, even under concurrent requests, and without biometric data. */
 import { pino } from 'pino'
 import Schema from 'typebox/schema'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
@@ -49,7 +49,7 @@ async function session(suffix = '+match', fields: Record<string, unknown> = {}) 
   return { id: body.session_id as string, visitor, user_id }
 }
 
-/** Everything that webhooks were told of capture sessions, in order. */
+/** All events about capture sessions that webhooks received, in order. */
 async function told(): Promise<Array<{ type: string; data: Record<string, unknown> }>> {
   const { store, outbox } = running.service.core
   const deliveries = await store.read.webhookDeliveries(tenant.id, 100)
@@ -65,7 +65,7 @@ async function told(): Promise<Array<{ type: string; data: Record<string, unknow
     .reverse()
 }
 
-/** One round of housekeeping, as a service that was just started would do it. */
+/** Runs the retention job once, as a service that was just started does. */
 function keepHouse(): Promise<void> {
   const { clock, service } = running
   const events = new CaptureSessionEvents({ ...service.core, clock }, GRACE_MS)

@@ -96,7 +96,7 @@ describe('an event about a user who is erased while it is being delivered', () =
         (await store.read.webhookDeliveries(tenant.id, 10)).find((one) => one.type === type)
       expect((await statusOf('user.enrolled'))?.status).toBe('erased')
       sentTo(HELD)[0]!.answer(status)
-      // The erasure itself is told next: so the answer to the one before has been noted.
+      // The erasure is delivered next, so the outcome of the delivery before has been recorded.
       await arrived(HELD, 2)
       expect(sentTo(HELD)[1]!.type).toBe('user.erased')
       expect(await statusOf('user.enrolled')).toMatchObject({ status: 'erased', nextAttemptAt: null })

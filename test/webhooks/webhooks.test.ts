@@ -28,7 +28,7 @@ let joan: string
 let receiver: Server
 let url: string
 let received: Received[] = []
-/** What the receiver answers. */
+/** Status that the receiver answers with. */
 let answer: { status: number; headers?: Record<string, string> }
 
 beforeAll(async () => {
@@ -56,7 +56,7 @@ beforeEach(async () => {
   production = await running.production(tenant)
 })
 afterEach(async () => {
-  // What a test leaves waiting is not for the next one.
+  // Pending deliveries of one test must not reach the next one.
   const { store } = running.service.core
   for (const endpoint of await store.read.webhookEndpoints(tenant.id))
     await store.transaction((tx) => tx.deleteWebhookEndpoint(endpoint.id))
@@ -206,7 +206,7 @@ describe('a webhook', () => {
   })
 
   it('a webhook whose name resolves to another host sends nothing without a certificate for the name', async () => {
-    // What a rebound name leads to: somebody who listens, and reads along.
+    // Stands for the host that a rebound name resolves to: a listener that reads everything.
     let read = ''
     const elsewhere = createTcpServer((socket) => {
       socket.on('error', () => {})
@@ -253,7 +253,7 @@ describe('a delivery that is not taken', () => {
         const { nextAttemptAt } = (await deliveries())[0]!
         return nextAttemptAt === running.clock.now() + delayMs || undefined
       })
-      // What is being tried is lent for a minute, which is also one of the waits: the log tells when the try is over.
+      // A delivery in flight is leased for a minute, which is also one of the delays: the log shows when the attempt is over.
       await poll(async () => told((await deliveries())[0]!.id) === index + 1 || undefined)
       running.clock.advance(delayMs)
     }
@@ -427,7 +427,7 @@ describe('receivers that are slow', () => {
       await poll(async () => order.includes('/polite') || undefined)
       const before = order.slice(begun, order.indexOf('/polite'))
       const rounds = Math.max(...before.map((path) => before.filter((other) => other === path).length))
-      // Of 80 deliveries that were due before it. One round may be about to begin when it is put in.
+      // At most two rounds of the 80 deliveries that were due before it: a round may be about to begin when it is stored.
       expect(rounds).toBeLessThanOrEqual(2)
       for (const [id, endpoint] of greedy)
         await webhooks().remove(await tenancy.find(id), COMMAND_LINE, endpoint)
@@ -472,7 +472,7 @@ describe('an erasure', () => {
     await poll(async () => (await deliveries()).every(({ sealed }) => sealed === null) || undefined)
   })
 
-  it('an erasure of a user who was enrolled again leaves deliveries about the earlier enrollment alone', async () => {
+  it('an erasure of a user who was enrolled again keeps deliveries about the earlier enrollment', async () => {
     await add({ url: 'http://127.0.0.1:2/nobody', events: ['user.erased'] })
     for (let i = 0; i < 2; i++) {
       await production.enroll({ user_id: 'ada', image: ada })
@@ -529,7 +529,7 @@ describe('whoever adds, tests and removes webhooks', () => {
     'example.com',
     `https://example.com/${'x'.repeat(2048)}`,
     'http://127.0.0.1.example.com/',
-  ])('may not lead to %s', async (address) => {
+  ])('refuses the webhook URL %s', async (address) => {
     await expect(add({ url: address })).rejects.toMatchObject({ code: 'invalid_webhook_url' })
   })
 
@@ -538,7 +538,7 @@ describe('whoever adds, tests and removes webhooks', () => {
     'https://10.0.0.7:8443/',
     'http://localhost:3000/',
     'http://[::1]:3000/',
-  ])('may lead to %s', async (address) => {
+  ])('accepts the webhook URL %s', async (address) => {
     expect((await add({ url: address, events: ['user.disabled'] })).url).toBe(address)
   })
 

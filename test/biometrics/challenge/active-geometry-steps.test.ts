@@ -140,7 +140,10 @@ describe('the last look', () => {
 })
 
 describe('how far a head may have moved', () => {
-  /** A head that looks ahead, but for one frame; ten frames a second, so half of what a stride of 200 ms allows. */
+  /**
+   * A head that looks ahead except in one frame; ten frames a second, so half of the movement that a stride of 200 ms
+   * allows.
+   */
   const still = (change: (look: FrameFace) => FrameFace) =>
     Array.from({ length: 21 }, (_, index) => {
       const { look } = frames[0]!

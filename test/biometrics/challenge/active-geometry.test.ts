@@ -67,7 +67,7 @@ describe('paper', () => {
 describe('continuity', () => {
   const { mostPerStride } = ACTIVE_LIVENESS_68
   const DISCONTINUOUS = { guidance: 'slower', finding: 'discontinuous' }
-  /** From this frame on, in the middle of the last look ahead, something else is in front of the camera. */
+  /** From this frame on, in the middle of the last frontal look, something else is in front of the camera. */
   const from = head.frames.length - 2
   const changed = (change: (look: FrameFace) => FrameFace) =>
     head.frames.map(({ note, look }, index) => ({ note, look: index < from ? look : change(look) }))

@@ -17,7 +17,7 @@ function packOf(movedFaceFmr?: number): ModelPack {
 }
 
 const FRONTAL = 7
-/** Whose cosine with the look ahead is this. */
+/** Returns an embedding whose cosine with the frontal look is this value. */
 const alike = (cosine: number) => Float32Array.of(cosine, Math.sqrt(1 - cosine ** 2))
 
 function isOne(pack: ModelPack, movements: number[], last: number): boolean {

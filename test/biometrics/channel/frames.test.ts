@@ -16,7 +16,7 @@ function readInChunks(size: number): Array<Frame<unknown>> {
   const reader = new FrameReader(4096, (frame) => read.push(frame))
   const buffer = new Uint8Array(size)
   for (let offset = 0; offset < stream.length; offset += size) {
-    // The same buffer for every chunk, as the socket has it.
+    // Every chunk arrives in the same buffer, as from the socket.
     const length = stream.copy(buffer, 0, offset, offset + size)
     reader.push(buffer.subarray(0, length))
   }

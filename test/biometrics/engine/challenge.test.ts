@@ -22,7 +22,7 @@ const someone = await face('ada')
 
 const engines = new Map<string, Engine>()
 let film: Film
-/** Results for `film` from one pipeline that looks at its frames one after another. */
+/** Results for `film` from one pipeline that measures its frames one after another. */
 let expected: { indices: number[]; embeddings: Float32Array[]; qualities: number[] }
 
 async function running(options: Partial<EngineOptions> = {}): Promise<Engine> {
@@ -69,7 +69,7 @@ const codeOf = (promise: Promise<unknown>) =>
   )
 const challenge = (engine: Engine, { frames, notes }: Film = film) =>
   engine.challenge(frames, { notes, steps: STEPS }, null)
-/** Frames without a face, which cost little to look at. */
+/** Frames without a face, which cost little to measure. */
 const blankFilm = (): Film => ({ frames: notes.map(() => nobody), notes })
 
 function expectSame({ fault, samples }: ChallengeResult): void {
@@ -79,7 +79,7 @@ function expectSame({ fault, samples }: ChallengeResult): void {
   expect(samples.map(({ quality }) => quality.score)).toEqual(expected.qualities)
 }
 
-/** The tasks that workers are given from now on, and how many of them workers then hold. */
+/** Records the tasks that workers are given from now on, and how many of them workers then hold. */
 function watchTasks(engine: Engine) {
   const given: Array<{ type: string; imageIndex: number | undefined; running: number }> = []
   const run = EngineProcess.prototype.run

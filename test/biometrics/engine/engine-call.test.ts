@@ -1,4 +1,4 @@
-/** A call of several tasks: what settles it, and what is left to hand over. */
+/** A call of several tasks: when it is settled, and which tasks it still hands over. */
 import { describe, expect, it } from 'vitest'
 import {
   type CallTask,
@@ -10,7 +10,7 @@ const reply = (number: number) =>
   ({ ok: true, value: { number }, timingsMs: {} }) as unknown as SuccessfulReply
 const bad = (index: number) => new Error(`picture ${index} is bad`)
 
-/** So many tasks, the first `taken` of which workers have. */
+/** A call of several tasks, of which workers have the first `taken`. */
 function callOf(count: number, taken: number): { call: EngineCall; parts: CallTask[] } {
   const tasks = Array.from({ length: count }, (_, imageIndex) => ({
     type: 'inspect' as const,

@@ -42,10 +42,10 @@ async function start(options: Partial<EngineOptions> = {}): Promise<Engine> {
   return engine
 }
 
-/** Starting an engine costs more than most of what is asked of one. */
+/** Starting an engine takes longer than most tests, so tests share engines. */
 const kept = new Map<string, Engine>()
 
-/** The engine of earlier tests with these options, healed from what they did to it. */
+/** The engine of earlier tests with these options, once it has recovered from them. */
 async function running(options: Partial<EngineOptions> = {}): Promise<Engine> {
   const key = JSON.stringify(options)
   let engine = kept.get(key)
@@ -273,7 +273,7 @@ describe('several tasks in one worker', () => {
     )
     const alone: Float32Array[] = []
     for (const crop of crops) alone.push((await engine.enrol([crop])).reference)
-    // Pictures without a face leave the batch, and take nobody along.
+    // Pictures without a face leave the batch, and the others stay.
     const pictures = [...crops, nobody, ...crops, nobody]
     const together = await Promise.allSettled(pictures.map((picture) => engine.enrol([picture])))
     together.forEach((result, i) => {
@@ -371,7 +371,7 @@ describe('a worker that dies', () => {
     const engine = await running({ workers: 2 })
     const { reference } = await engine.enrol([face])
     const { sample } = await engine.verify([face], reference)
-    // Wherever the face is by then.
+    // The delays meet the face at different stages.
     for (const delayMs of [0, 4, 8, 12]) {
       await expect.poll(() => engine.health().status).toBe('ok')
       const helped = engine.verify([face], reference)
@@ -409,7 +409,10 @@ describe('a worker that dies', () => {
 })
 
 describe('memory of a picture', () => {
-  /** Settings of glibc that give every large picture a mapping of its own: a read of freed memory crashes for certain. */
+  /**
+   * Settings of glibc that give every large picture a mapping of its own: a read of freed memory then crashes for
+   * certain.
+   */
   const STRICT_MALLOC = { MALLOC_MMAP_THRESHOLD_: '131072', MALLOC_PERTURB_: '165' }
 
   it('a picture is not freed while a decoder reads it: one bad frame among large ones of a challenge crashes nothing', async () => {
@@ -467,7 +470,7 @@ describe('a native crash', () => {
 
 describe('a worker taken over', () => {
   let engine: Engine
-  /** At which the engine's workers speak. */
+  /** Socket on which the engine's workers answer. */
   let socketPath: string
   beforeAll(async () => {
     const place = temporaryDir()
@@ -495,7 +498,7 @@ describe('a worker taken over', () => {
     ['a vector that is not there', Buffer.concat(encodeFrame({ $vector: 7 }))],
     ['a message of nothing', Buffer.concat(encodeFrame(null))],
     ['a message of no known kind', Buffer.concat(encodeFrame({ kind: 'other' }))],
-    ['that it is ready without saying how', Buffer.concat(encodeFrame({ kind: 'ready' }))],
+    ['a ready message without its provider', Buffer.concat(encodeFrame({ kind: 'ready' }))],
   ])('a worker that sends %s is disconnected, and the service keeps answering', async (_what, bytes) => {
     const socket = connect(socketPath)
     await once(socket, 'connect')
@@ -524,7 +527,7 @@ describe('a worker taken over', () => {
       for (const piece of encodeFrame({ kind: 'ready', provider: engine.health().provider }))
         socket.write(piece)
       await expect.poll(() => engine.health().workers.ready).toBe(2)
-      // Each takes one.
+      // Each worker takes one task.
       const calls = await Promise.all([engine.compare(face, face), engine.compare(face, face)])
       for (const call of calls) expect(call.samples[0].embedding).toEqual(samples[0].embedding)
       expect(incidents.map(({ kind }) => kind)).toEqual(['worker_garbled'])

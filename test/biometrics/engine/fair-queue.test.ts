@@ -14,7 +14,7 @@ class Line {
     this.queue = new FairQueue(limit)
   }
 
-  /** @returns what had no place */
+  /** @returns the item that has no place */
   push(schedulingClass: SchedulingClass, times = 1, cost = 1, isSeries = false): string[] {
     const refused: string[] = []
     for (let i = 0; i < times; i++) {
@@ -70,7 +70,7 @@ describe('order of service', () => {
     const line = new Line()
     line.push(production('a'), 10, 5)
     line.push(production('b'), 10, 5)
-    // Comes back with one more each time it was served, as a caller does who waits for the answer.
+    // The flow queues another item each time it was served, as a caller does that waits for the response.
     let ofC = 0
     for (let i = 0; i < 12; i++) {
       if (i % 2 === 0) line.push(production('c'), 1, 5)
@@ -124,7 +124,7 @@ describe('series of tasks', () => {
   it('series and single tasks of one flow take turns', () => {
     const line = new Line()
     line.push(production('film'), 3, 1, true)
-    // Names tell the flow; here both kinds are of one.
+    // Names tell the flow; here singles and series are of one flow.
     for (const name of ['one', 'two']) line.queue.push(name, production('film'), { cost: 1, isSeries: false })
     expect(line.serve()).toBe('one film1 two film2 film3')
   })

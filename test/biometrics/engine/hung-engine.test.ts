@@ -1,4 +1,4 @@
-/** An engine process that stands still, as one stuck in native code does: found by the pings that it does not answer. */
+/** An engine process that stands still, as one that is stuck in native code: the unanswered pings show it. */
 import { afterAll, afterEach, beforeEach, expect, it } from 'vitest'
 import type { Engine } from '../../../src/biometrics/engine/engine.js'
 import { copyBaselinePack, plainPicture, removeTemporaryDirs, startEngine } from '../fixtures.js'

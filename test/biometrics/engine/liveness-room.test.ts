@@ -1,4 +1,4 @@
-/** A pack that asks for something around the face judges nothing where there is too little of it. */
+/** A pack that requires room around the face judges nothing where there is too little of it. */
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import type { Engine } from '../../../src/biometrics/engine/engine.js'
 import { livenessStatement } from '../../../src/verification/liveness.js'

@@ -1,4 +1,7 @@
-/** Tasks that never end, that have lost their worker once, or that nobody waits for; and whose tasks have which places. */
+/**
+ * Tasks that never end, that have lost their worker once, or for which no caller waits; and the places of production
+ * and sandbox.
+ */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { Engine } from '../../../src/biometrics/engine/engine.js'
 import { MINUTE_MS } from '../../../src/lib/clock.js'
@@ -106,12 +109,12 @@ describe('a call whose worker died under it', () => {
 })
 
 describe('a call whose caller has gone', () => {
-  /** Takes a decoder process about half a second of CPU time. */
+  /** A picture that takes a decoder process about half a second of CPU time. */
   const costly = zeroPng({ width: 3600, height: 3600, bits: 16, colour: 6, isInterlaced: true })
 
   it('a call whose caller has gone ends its decoding, and causes no incident', async () => {
     const { processId } = engine.health()
-    // Starts the decoder process.
+    // This picture starts the decoder process.
     expect(await codeOf(engine.inspect([zeroPng({ width: 3000, height: 2000 })]))).toBe('resolved')
     const caller = new AbortController()
     const gone = codeOf(engine.inspect([costly, costly, costly, costly], { signal: caller.signal }))
@@ -120,7 +123,7 @@ describe('a call whose caller has gone', () => {
     await expect.poll(() => processorTicks(decoder!), { interval: 5 }).toBeGreaterThan(before + 5)
     caller.abort()
     expect(await gone).toBe('cancelled')
-    // Idle, it would live for a minute.
+    // An idle decoder process would live for a minute.
     await expect.poll(() => childrenOf(processId!).includes(decoder!), { interval: 20 }).toBe(false)
     await expect.poll(() => engine.health().queue, { interval: 20 }).toMatchObject({ running: 0, waiting: 0 })
     expect(incidents).toEqual([])

@@ -24,7 +24,7 @@ if (reason) console.warn(`native kernels skipped: ${reason}`)
 describe.skipIf(!native)('native kernels', () => twinSuite(native ?? typescriptKernels))
 describe('TypeScript kernels', () => twinSuite(typescriptKernels))
 
-/** Called also for a twin that is not there, so that its tests are skipped by name. */
+/** Called for a missing twin as well, so that its tests are skipped by name. */
 function twinSuite(twin: Kernels): void {
   const { resizeToPlanar, warpToPlanar, halveSize, mirrorPlanar, dotMany, decodeBase64 } = twin
 
@@ -340,12 +340,13 @@ describe.skipIf(!native)('native and TypeScript', () => {
   })
 
   it.skipIf(!isGlibc())('gives free pages between used memory back to the system', () => {
-    // Below the size from which glibc maps each piece by itself; the last of a hundred stays, so that no arena has a free end.
+    // The pieces are smaller than those that glibc maps separately; the last of a hundred stays, so that no arena has
+    // a free end.
     const pieces = Array.from({ length: 1000 }, () => new Uint8Array(64 * 1024).fill(1))
     for (const [index, piece] of pieces.entries()) if (index % 100 < 99) native!.releaseMemory(piece)
     const beforeBytes = process.memoryUsage.rss()
     native!.releaseFreePages()
-    // Under AddressSanitizer the allocator is its own, which keeps what was freed.
+    // AddressSanitizer has an allocator of its own, which keeps freed memory.
     if (!process.env.SANITIZED_KERNELS)
       expect(beforeBytes - process.memoryUsage.rss()).toBeGreaterThan(32 * 2 ** 20)
     expect(pieces[99]!.every((byte) => byte === 1)).toBe(true)

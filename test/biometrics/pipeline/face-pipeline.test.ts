@@ -1,4 +1,4 @@
-/** Pictures that share a worker. */
+/** Pictures that share a worker's networks. */
 import { expect, it } from 'vitest'
 import { StageClock } from '../../../src/biometrics/pipeline/stage-clock.js'
 import { loadPipeline } from '../../liveness/pipeline.js'

@@ -19,7 +19,7 @@ const start = fc.constantFrom(
 )
 const file = fc
   .tuple(start, fc.uint8Array({ maxLength: 40 }), fc.nat(60), bytesInside({ maxLength: 20 }))
-  // Cut off anywhere, with the rest of the file lying right behind what may be read.
+  // The picture is cut off anywhere, and the rest of the file lies right behind the readable part.
   .map(([magic, rest, length, tail]) =>
     Buffer.concat([Buffer.from(magic, 'hex'), rest, tail]).subarray(0, length),
   )

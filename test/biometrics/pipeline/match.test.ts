@@ -58,7 +58,7 @@ it('the odd one is the embedding that matches fewest of the others', () => {
   expect(odd(0, 90)).toBe(1)
   expect(odd(90, 0, 10)).toBe(0)
   expect(odd(0, 90, 10, 20)).toBe(1)
-  // The two at the ends miss one fellow each; the further one from all is named.
+  // The two at the ends miss one other each; the one further from all is named.
   expect(odd(0, 20, 30)).toBe(0)
   // Nobody matches anybody.
   expect(odd(0, 120, 240)).not.toBeNull()

@@ -56,7 +56,7 @@ describe('a pack that is built again', () => {
     putCalibration(own)
     await build()
     expect(calibrationInPlace()).toEqual(own)
-    // Also where something else is to be mended.
+    // The same holds if another file has to be repaired.
     rmSync(join(outDir, 'pack.json'))
     await build()
     expect(calibrationInPlace()).toEqual(own)
@@ -72,7 +72,7 @@ describe('a pack that is built again', () => {
     writeFileSync(join(outDir, 'landmarks.onnx'), 'spoilt')
     expect(await build()).toEqual(['landmarks.onnx'])
     const whole = readFileSync(join(inject('modelsDir'), 'baseline', 'landmarks.onnx'))
-    // `toEqual` goes through a million bytes one by one, for seconds.
+    // `toEqual` would compare a million bytes one by one, for seconds.
     expect(whole.equals(readFileSync(join(outDir, 'landmarks.onnx')))).toBe(true)
   })
 })

@@ -1,4 +1,4 @@
-/** The catalogue's facts hang together. */
+/** Consistency of the catalogue's facts. */
 import { expect, test } from 'vitest'
 import { CATALOGUE, findCataloguePack } from '../../../models/install/catalogue.js'
 

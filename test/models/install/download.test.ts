@@ -154,7 +154,7 @@ describe('a refused download keeps nothing', () => {
       /has 6 bytes, expected 300000/,
     ],
   ] as const)
-    it(what, async () => {
+    it(`refuses a file ${what}`, async () => {
       const { failure, requests } = await download(listener)
       expect(failure).toMatchObject({ code: 'checksum_mismatch', message: expect.stringMatching(reason) })
       expect(requests).toHaveLength(1)

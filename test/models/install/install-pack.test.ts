@@ -68,7 +68,7 @@ it('networks that do not run leave nothing behind, and the error keeps the reaso
   expect(readdirSync(modelsDir())).toEqual([])
 })
 
-describe('refused, with nothing left behind, is a pack', () => {
+describe('a refused pack', () => {
   const embedder = () => join(brought, 'embedder.onnx')
   const bring = (changes: Parameters<typeof writeBroughtPack>[2]) =>
     writeBroughtPack(brought, inject('modelsDir'), changes)
@@ -90,7 +90,7 @@ describe('refused, with nothing left behind, is a pack', () => {
     'without pack.json': ['pack_not_found', () => rmSync(join(brought, 'pack.json'))],
   }
   for (const [what, [code, spoil]] of Object.entries(spoilt))
-    it(what, async () => {
+    it(`refuses a pack ${what}, and leaves nothing behind`, async () => {
       await spoil()
       await expect(install()).rejects.toMatchObject({ code })
       mkdirSync(modelsDir(), { recursive: true })

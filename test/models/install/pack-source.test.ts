@@ -33,14 +33,14 @@ function write(name: string): void {
   writeFileSync(path(name, 'network.onnx'), NETWORK)
 }
 
-describe('a pack is read from', () => {
+describe('a pack source', () => {
   for (const [what, name, ...command] of [
     ['a folder', 'pack', 'true'],
     ['a .tar.gz of the folder', 'pack.tar.gz', 'tar', 'czf', 'pack.tar.gz', 'pack'],
     ['a .tar.gz of its files', 'flat.tgz', 'tar', 'czf', 'flat.tgz', '-C', 'pack', '.'],
     ['a .zip', 'pack.zip', 'python3', '-m', 'zipfile', '-c', 'pack.zip', 'pack'],
   ] as Array<[string, string, string, ...string[]]>)
-    it(what, async () => {
+    it(`reads a pack from ${what}`, async () => {
       write('pack')
       inPlace(...(command as [string, ...string[]]))
       const source = await open(name)
@@ -50,7 +50,7 @@ describe('a pack is read from', () => {
     })
 })
 
-describe('refused is', () => {
+describe('a refused pack source', () => {
   it('refuses an archive of two packs', async () => {
     write('a')
     write('b')
@@ -67,7 +67,7 @@ describe('refused is', () => {
   })
 
   it('refuses an archive that unpacks without end', async () => {
-    // Compressed once: a gzip file may be many behind each other.
+    // The zeros are compressed once: gzip members may follow each other in a file.
     const zeros = gzipSync(Buffer.alloc(2 ** 26), { level: 1 })
     for (let bytes = 0; bytes <= 2 ** 30; bytes += 2 ** 26) appendFileSync(path('bomb.tgz'), zeros)
     await expect(open('bomb.tgz')).rejects.toMatchObject({ code: 'archive_unreadable' })

@@ -75,7 +75,8 @@ describe.skipIf(evaluationDataMissing())('with networks of the evaluation data',
   const network = (name: string) => readEvaluationFile(`models/${name}`)
 
   it('a pulled pack is in place, leaves no other files, is not requested twice, and finds a face', async () => {
-    // The catalogued detector; for the catalogued embedder, which is not at hand, another one of the same shape stands in.
+    // The catalogued detector; another embedder of the same shape replaces the catalogued one, which is not on this
+    // machine.
     const networks = { detector: network(DETECTOR.file), embedder: network('mobilefacenet.onnx') }
     const entry = entryOf(networks)
     const { url, requests } = await mirror(
@@ -94,7 +95,7 @@ describe.skipIf(evaluationDataMissing())('with networks of the evaluation data',
     try {
       const photo = readEvaluationFile('faces/spoof/image_T1.jpg')
       const { sample } = await engine.verify([photo], new Float32Array(128).fill(1))
-      // Where the data's own page has it.
+      // Path of the file in the evaluation data.
       expect(Math.abs(sample.box.x - 119)).toBeLessThan(15)
       expect(Math.abs(sample.box.y - 108)).toBeLessThan(15)
       expect(Math.abs(sample.box.width - 177)).toBeLessThan(15)

@@ -1,4 +1,4 @@
-/** The 8-bit embedder against the float32 one that it is made of. */
+/** Compares the 8-bit embedder with the float32 one from which it is made. */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'

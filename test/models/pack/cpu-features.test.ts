@@ -12,6 +12,6 @@ it.each([
   ['an Arm Mac', '', { platform: 'darwin', arch: 'arm64' } as const, true],
   ['an Intel Mac', '', { platform: 'darwin', arch: 'x64' } as const, false],
   ['Windows', '', { platform: 'win32', arch: 'x64' } as const, false],
-])('%s', (_name, cpuInfo, machine, expected) => {
+])('detects whether %s has 8-bit dot products', (_name, cpuInfo, machine, expected) => {
   expect(detectByteDotProducts(cpuInfo, machine)).toBe(expected)
 })

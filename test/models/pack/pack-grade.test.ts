@@ -1,4 +1,4 @@
-/** When a pack is good for production, and what is refused until an operator accepts it by name. */
+/** Conditions for production use of a pack, and refusals until an operator accepts it by name. */
 import { describe, expect, it } from 'vitest'
 import type { Calibration } from '../../../models/pack/calibration.js'
 import { type ModelPack, parsePackManifest, thresholdForFmr } from '../../../models/pack/model-pack.js'

@@ -1,6 +1,6 @@
 /**
- * TensorFlow's layers in their plainest form: height × width × channels in double precision, one loop per index.
- * Slow on purpose; its worth lies in being easy to check against the formulas.
+ * TensorFlow's layers in their plainest form: height × width × channels in double precision, one loop per index. They
+ * are slow on purpose, so that they are easy to check against the formulas.
  */
 import type { Weight } from './quantised-weights.js'
 
@@ -116,7 +116,7 @@ export function maxPool(x: Tensor, kernel: number, stride: number, mode: Padding
   return slide(x, kernel, stride, mode, x.channels, visit, Number.NEGATIVE_INFINITY)
 }
 
-/** Without padding. */
+/** Average pooling without padding. */
 export function avgPool(x: Tensor, kernel: number, stride: number): Tensor {
   return slide(x, kernel, stride, 'valid', x.channels, (output, outputStart, inputStart) => {
     for (let c = 0; c < x.channels; c++) output[outputStart + c]! += x.data[inputStart + c]! / kernel ** 2
