@@ -1,5 +1,5 @@
 /**
- * What npm scripts start with on a fresh clone: installs and builds when needed, then runs the command.
+ * Runs npm scripts on a fresh clone: installs and builds when needed, then runs the command.
  * Plain JavaScript without dependencies, because nothing is installed yet.
  */
 import { spawn, spawnSync } from 'node:child_process'
@@ -24,7 +24,7 @@ if (isNodeTooOld()) {
   process.exit(1)
 }
 
-// npm and the tools that it links start the `node` of the path: what they compile must fit the one that runs here.
+// npm and its tools start the `node` of the PATH, and what they compile must fit the one that runs here.
 process.env.PATH = [dirname(process.execPath), process.env.PATH].join(delimiter)
 
 const COMMANDS = {
@@ -52,7 +52,7 @@ const COMMANDS = {
 
 if (command !== 'dev' && !Object.hasOwn(COMMANDS, command)) {
   console.error(
-    `There is no ${command} to start: dev, ${Object.keys(COMMANDS).join(', ')}. What countersign itself knows: npx countersign --help`,
+    `Unknown command ${command}. Known are: dev, ${Object.keys(COMMANDS).join(', ')}. For the commands of countersign: npx countersign --help`,
   )
   process.exit(2)
 }
@@ -61,7 +61,7 @@ function step(title, program, parameters) {
   console.error(`> ${title}`)
   const { status } = spawnSync(program, parameters, {
     cwd: root,
-    // What the tools say goes to stderr: stdout belongs to the command that was asked for.
+    // The output of the tools goes to stderr: stdout belongs to the requested command.
     stdio: ['ignore', 2, 2],
     shell: windows,
   })
@@ -79,10 +79,10 @@ const PARENT_POLL_MS = 500
 const bin = (name) => join(root, 'node_modules', '.bin', windows ? `${name}.cmd` : name)
 
 if (!isInstalled())
-  // No package's own script runs, whatever the version of npm: two of them download what no lockfile has a sum for.
+  // Install scripts of packages never run, with any version of npm: two of them download files that no lockfile has a checksum for.
   step('Installing packages', 'npm', [
     ...['ci', '--no-audit', '--no-fund'],
-    // Our Node was checked above; what npm's versions warn of beside it would hide what matters.
+    // The version of Node was checked above; npm's own warnings about versions would hide what matters.
     '--loglevel=error',
   ])
 if (!areNativePartsReady())
@@ -93,13 +93,13 @@ if (!isBuilt()) {
   step('Building the capture component', bin('tsc'), ['-p', CAPTURE])
   step('Building the hosted page', process.execPath, [HOSTED_PAGE])
   step('Building the dashboard', bin('vite'), ['build', '--config', DASHBOARD, '--logLevel', 'warn'])
-  // npx makes it so when it first meets a folder, and never again: after another build it would be refused.
+  // npx sets this bit when it first meets a folder and never again, so another build would lose it.
   chmodSync(join(root, 'dist/src/cli/main.js'), 0o755)
   recordBuild(started)
 }
 recordCommit()
 
-/** The whole gate when nothing particular is asked for; a named test runs alone. */
+/** Runs the whole gate without arguments, or the named tests only. */
 function test() {
   if (args.length === 0) {
     step('Linting', bin('biome'), ['check', '.'])
@@ -110,7 +110,7 @@ function test() {
   return [bin('vitest'), ['run', ...args]]
 }
 
-/** Writes what is generated: the tests that compare it are those that make it. */
+/** Writes the generated documents, by the tests that compare them. */
 function docs() {
   process.env.UPDATE_DOCS = '1'
   const makers = ['docs', 'openapi', 'postman', 'client/vectors', 'client/guides', 'client/sdk-reference']
@@ -120,27 +120,27 @@ function docs() {
 if (command === 'dev') dev()
 else forward(...COMMANDS[command]())
 
-/** Runs the command with our terminal and leaves as it left. */
+/** Runs a command with this terminal and exits as it exited. */
 function forward(program, parameters) {
   const child = spawn(program, parameters, { stdio: 'inherit', shell: windows && program.endsWith('.cmd') })
   onEnd((signal) => child.kill(signal))
   child.on('exit', (code, signal) => process.exit(signal ? 1 : code))
 }
 
-/** Signals of a terminal reach the children anyway, others are passed on. */
+/** A terminal sends its signals to the children too; other signals are passed on. */
 function onEnd(end) {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => end(signal))
-  // `kill` of an npm process ends npm and its shell without telling us; then the shell is no longer our parent.
+  // `kill` of an npm process ends npm and its shell without a signal to this process; then its parent changes.
   const parent = process.ppid
   setInterval(() => process.ppid !== parent && end('SIGTERM'), PARENT_POLL_MS).unref()
 }
 
-/** How long the compilers must have written nothing before the service is started anew. */
+/** Pause without compiler output after which the service is restarted, in milliseconds. */
 const SETTLE_MS = 500
 
 /**
- * Compiles service, capture component and dashboard on change and restarts the service when what was built changed. Not by `node --watch`: the
- * engine's process would inherit its wish to be told of every import, and fail.
+ * Compiles service, capture component and dashboard on change, and restarts the service when the output changed. `node --watch` is no option:
+ * the engine process would inherit its request to report every import, and fail.
  */
 function dev() {
   const compilers = [
@@ -153,7 +153,7 @@ function dev() {
       cwd: root,
       stdio: ['ignore', 'inherit', 'inherit'],
       shell: windows,
-      // A group of its own: the compiler is a child of what npm links, which does not pass signals on.
+      // A process group of its own: npm starts the compiler as a child and does not pass signals on.
       detached: !windows,
     }),
   )
@@ -165,7 +165,7 @@ function dev() {
   }
   const restart = () => {
     if (service.exitCode !== null || service.signalCode !== null) return start()
-    // It finishes what is under way; what changes meanwhile is there when the next one starts.
+    // Finishes the build under way; later changes are there for the next one.
     if (service.listenerCount('exit') === 0) service.once('exit', start)
     service.kill('SIGTERM')
   }

@@ -1,4 +1,4 @@
-/** What of a checkout is installed and built, and whether it still fits. Without dependencies: asked before anything is installed. */
+/** Whether a checkout is installed and built, and still up to date. Has no dependencies, because it runs before anything is installed. */
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
@@ -28,8 +28,8 @@ export function isInstalled() {
 }
 
 /**
- * SQLite is compiled for one version of Node alone, so that only loading it tells whether it fits this one. Kernels that are
- * missing count as ready: where they could not be compiled, every start would try anew.
+ * The addon of SQLite is compiled for only one version of Node, so only loading it shows whether it fits this one. Missing kernels count
+ * as ready: where they cannot be compiled, every start would try again.
  */
 export function areNativePartsReady() {
   if (existsSync(KERNELS) && newestSource(join(ROOT, 'native', 'src')) > statSync(KERNELS).mtimeMs)
@@ -43,7 +43,7 @@ export function areNativePartsReady() {
   }
 }
 
-/** Whether dist is what the sources say; tests that start the built command would else try an older one. */
+/** Whether dist was built from the present sources; otherwise tests would run an older command. */
 export function isBuilt() {
   if (!existsSync(STAMP)) return false
   const builtMs = Number(readFileSync(STAMP, 'utf8'))
@@ -55,7 +55,7 @@ export function isBuilt() {
   )
 }
 
-/** @param startedMs when the build began: what was changed meanwhile is newer. */
+/** @param startedMs start of the build: files changed after it are newer than the build */
 export function recordBuild(startedMs) {
   writeFileSync(STAMP, String(startedMs))
 }

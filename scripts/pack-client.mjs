@@ -1,5 +1,5 @@
 /**
- * Makes the package `countersign-client` out of the build, in dist/client-package: the SDK, whose only dependency is jose, and the
+ * Makes the package `countersign-client` from the build, in dist/client-package: the SDK, whose only dependency is jose, and the
  * capture component as one file for browsers.
  */
 import { execFileSync } from 'node:child_process'
@@ -33,7 +33,7 @@ const manifest = {
   license,
   type: 'module',
   engines,
-  // The component registers its element; a bundler may drop nothing of it.
+  // The import of the component registers its element, so a bundler must not drop it as unused.
   sideEffects: ['./lib/capture/capture.js'],
   exports: {
     ...Object.fromEntries(
@@ -52,7 +52,7 @@ const manifest = {
 
 rmSync(target, { recursive: true, force: true })
 mkdirSync(new URL('lib/capture/', target), { recursive: true })
-// The code is packed without comments: they stand in the types, where editors show them.
+// The code is packed without comments: editors show those of the type declarations.
 const tsc = fileURLToPath(new URL('node_modules/typescript/bin/tsc', root))
 execFileSync(process.execPath, [tsc, '-p', fileURLToPath(new URL('src/client', root))], {
   stdio: ['ignore', 2, 2],
@@ -65,7 +65,7 @@ const formatting = ['format', '--write', '--vcs-enabled=false', '--indent-style=
 execFileSync(biome, [...formatting, fileURLToPath(new URL('lib/', target))], {
   stdio: ['ignore', 'ignore', 2],
 })
-// One file without an import: it can be copied where there is no bundler, and a browser asks once.
+// One file without imports can be copied where there is no bundler, and a browser loads it in one request.
 await build({
   configFile: false,
   root: fileURLToPath(root),
@@ -91,7 +91,7 @@ console.log(fileURLToPath(target))
 /** Copies the declarations of the modules that can be imported, and of the modules that these import. */
 function copyTypes(from, modules, to) {
   const reached = new Set(modules)
-  // A loop over a set also visits what is added meanwhile.
+  // A loop over a set also visits members that are added during the loop.
   for (const module of reached) {
     const types = readFileSync(new URL(`${module}.d.ts`, from), 'utf8')
     for (const [, imported] of types.matchAll(/["'](\.\.?\/[\w/-]+)\.js["']/g))

@@ -1,6 +1,6 @@
 /**
- * `npm run release-notes`: packs both packages and says of a release what changed, what an operator does, and which files it is
- * made of. The packages and their provenance go to dist/release, or where --out says; the notes to stdout.
+ * `npm run release-notes`: packs both packages and prints notes of a release: what changed, what an operator does, and which files it
+ * consists of. The packages and their provenance go to dist/release, or to --out; the notes to stdout.
  */
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -29,7 +29,7 @@ const section = readFileSync(join(root, 'CHANGELOG.md'), 'utf8')
   .find((text) => text.startsWith(`${heading}\n`))
 if (!section) refuse(`CHANGELOG.md has no section ${heading}.`)
 const commit = run('git', ['rev-parse', 'HEAD'])
-// What is packed would not be what the tag names.
+// The packages would differ from the commit that the tag names.
 if (!values.draft && run('git', ['status', '--porcelain'])) refuse('The checkout differs from its commit.')
 
 const changes = section.slice(section.indexOf('\n')).trim()
@@ -53,7 +53,7 @@ const packages = [root, client].map((source) => {
   return { name, filename, size: bytes.length, files, digest: sha512.digest('hex') }
 })
 
-/** In-toto's statement with SLSA's predicate, to be signed by whoever releases. */
+/** An in-toto statement with a SLSA predicate, which the person who releases signs. */
 const provenance = {
   _type: 'https://in-toto.io/Statement/v1',
   subject: packages.map(({ filename, digest }) => ({ name: filename, digest: { sha512: digest } })),

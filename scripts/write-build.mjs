@@ -1,6 +1,6 @@
 /**
- * Writes dist/build.json, which says of a build what it was built from. The commit is BUILD_COMMIT, where a build without a checkout is
- * given one; else that of the checkout, with "-dirty" where files differ from it; else "unknown".
+ * Writes dist/build.json, which names what the build was made from: the commit in BUILD_COMMIT, for a build without a checkout;
+ * else that of the checkout, with "-dirty" where files differ from it; else "unknown".
  */
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -19,7 +19,7 @@ export function recordCommit() {
 function commit() {
   const { BUILD_COMMIT: given } = process.env
   if (given && /^[0-9a-f]{7,40}$/.test(given)) return given.slice(0, 12)
-  // A package below another checkout must not take the commit of that one.
+  // A package inside another checkout must not name the commit of that one.
   if (!existsSync(join(ROOT, '.git'))) return 'unknown'
   const { status, stdout } = spawnSync(
     'git',

@@ -44,7 +44,7 @@ export function createBackgroundWork(resources: ServiceResources): BackgroundWor
     metrics.countAuditBreak()
     log.error(
       { tenant_id: tenantId, sealed_sequence: sealedSequence, found_sequence: foundSequence },
-      'an audit log was changed in the database: its end is not the one that was sealed; run countersign audit verify',
+      'an audit log was changed in the database: its end does not match its seal; run countersign audit verify',
     )
   })
   return {

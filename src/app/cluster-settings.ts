@@ -1,4 +1,4 @@
-/** What a caller could tell one node from another by: the cluster warns where these differ between its members. */
+/** Settings that callers notice: the cluster warns where they differ between its members. */
 import { packFingerprint } from '../../models/pack/calibration.js'
 import type { Engine } from '../biometrics/engine/engine.js'
 import type { Config } from '../config/config.js'

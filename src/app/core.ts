@@ -1,4 +1,7 @@
-/** The books: database, keys, tenants, users and audit log, and what can be done to them, without the engine and the listeners. All that most commands need. */
+/**
+ * The core of an installation: database, keys, tenants, users, audit log and the operations on them, without engine and listeners.
+ * Most commands need nothing else.
+ */
 
 import { Operations } from '../admin/operations.js'
 import { AuditLog } from '../audit/audit-log.js'
@@ -33,12 +36,12 @@ export interface Core {
   vault: TemplateVault
   outbox: Outbox
   operations: Operations
-  /** Under which the keyring is sealed. */
+  /** The master key under which the keyring is sealed. */
   masterKey: Buffer
 }
 
 export interface CoreOptions extends OpenOptions {
-  /** For what mends them: data keys of users may not open. */
+  /** Skips the epoch keys, for commands that restore them: data keys of users may not open. */
   withoutEpochs?: boolean
 }
 
@@ -48,7 +51,7 @@ export async function openCore(
   clock: Clock = systemClock,
   options: CoreOptions = {},
 ): Promise<Core> {
-  // A key that cannot be used is to show before a database is made. A database that is there needs its own key, not a new one.
+  // Read the key before a database is made, so that a wrong one shows. An existing database needs its own key, never a new one.
   const given = hasMasterKey(config) || !(await hasDatabase(config)) ? await masterKeyOf(config) : null
   const store = await openStore(config, options)
   try {
@@ -74,8 +77,8 @@ export async function openCore(
 }
 
 /**
- * The configured master key, as `loadMasterKey` reads it.
- * @throws ConfigError, which for a malformed key beside a database names the key of the database
+ * Reads the configured master key, as `loadMasterKey` does.
+ * @throws ConfigError; for a malformed key of an existing database it names the key that the database needs
  */
 export async function masterKeyOf(config: Config): Promise<Buffer> {
   try {
@@ -90,7 +93,7 @@ function hasMasterKey(config: Config): boolean {
   return !isKeyFileUsed(config) || isThere(config.masterKeyFile)
 }
 
-/** @throws ConfigError for a database that has keys or tenants, unless another process has made their master key in this moment */
+/** @throws ConfigError for a database that has keys or tenants, unless another process has just made their master key */
 async function assertNew(store: Store, config: Config): Promise<void> {
   const keyrings = await store.read.keyrings()
   const isNew = keyrings.length === 0 && (await store.read.tenants()).length === 0
@@ -101,24 +104,24 @@ async function assertNew(store: Store, config: Config): Promise<void> {
     )
 }
 
-/** @param wanted ids of the master keys that open the database; empty where they are not known */
+/** @param wanted ids of the master keys that open the database; empty where they are unknown */
 export function missingMasterKey(config: Config, wanted: readonly string[]): ConfigError {
   const which = wanted.length > 0 ? ` It opens with master key ${wanted.join(' or ')} only.` : ''
   return new ConfigError(
-    `There is no master key at ${config.masterKeyFile}: put the one of the database there first. There are data in ${describeDatabase(config)}.${which} ` +
-      'Neither COUNTERSIGN_MASTER_KEY nor COUNTERSIGN_MASTER_KEY_COMMAND is set; a new key would open nothing, so none is made.',
+    `There is no master key at ${config.masterKeyFile}, but there are data in ${describeDatabase(config)}. Put the database's key there first.${which} ` +
+      'Neither COUNTERSIGN_MASTER_KEY nor COUNTERSIGN_MASTER_KEY_COMMAND is set. No new key was made, since it would not open the database.',
   )
 }
 
-/** Null where none is configured. */
+/** The configured folder of epoch keys, or null. */
 export function epochFolder({ epochKeys }: Pick<Config, 'epochKeys'>): EpochFolder | null {
   return epochKeys === undefined ? null : new EpochFolder(epochKeys)
 }
 
 /**
- * Reads the epoch keys that the database names, and wraps by them from now on.
- * @returns why the key of the next epoch could not be read yet, if any
- * @throws ConfigError when one by which data keys may be wrapped is not there
+ * Reads the epoch keys that the database names, and wraps data keys under the current one from now on.
+ * @returns why the key of the next epoch could not be read yet, or null
+ * @throws ConfigError when a key is missing under which data keys may be wrapped
  */
 export async function takeOverEpochs(
   { shared, coordinator }: Pick<Store, 'shared' | 'coordinator'>,
@@ -128,12 +131,12 @@ export async function takeOverEpochs(
   if (!shared) return null
   const records = await shared.epochs.all()
   const { epochs, progress, awaited } = await loadEpochs(records, folder, Date.now()).catch((error) => {
-    // What it had come to says nothing of the epochs that the database names now, as after a failover.
+    // The progress so far belongs to other epochs than the database names now, as after a failover.
     coordinator?.showEpochs({ loaded: 0, used: 0 })
     throw error
   })
   if (!areSame(keys.epochs, epochs)) keys.replaceEpochs(epochs)
-  // After that: what is wrapped from now on is wrapped under it.
+  // Only now: writes from here on are wrapped under the new epoch.
   shared.requireEpoch(progress.used)
   coordinator?.showEpochs(progress)
   return awaited
@@ -147,7 +150,7 @@ function areSame(one: EpochKeys, other: EpochKeys): boolean {
   )
 }
 
-/** Null for a database that has no keyring yet. @throws ConfigError when it has none for this master key */
+/** The keys of the database, or null where it has no keyring yet. @throws ConfigError when no keyring is sealed under this master key */
 export async function findKeys(
   store: Pick<StoreReader, 'keyrings'>,
   masterKey: Buffer,
@@ -164,11 +167,11 @@ export async function findKeys(
   return openKeys(keyring.sealed, masterKey, id, keyring.generation)
 }
 
-/** For a new database, or one from before there were keyrings, whose keys were derived from the master key each time. */
+/** Makes the keys of a new database, or derives those of one without keyrings, which were derived from the master key at each start. */
 async function firstKeys(store: Store, masterKey: Buffer, clock: Clock): Promise<ServiceKeys> {
   const id = masterKeyId(masterKey)
   return store.transaction(async (tx) => {
-    // Of two processes that start at once, the second takes what the first made.
+    // When two processes start at once, the second takes the keys that the first made.
     const made = await findKeys(tx, masterKey)
     if (made) return made
     const tenants = await tx.tenants()

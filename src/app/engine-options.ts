@@ -1,4 +1,4 @@
-/** What the configuration means for the engine: for the service and for commands without one. */
+/** Options of the engine by the configuration, for the service and for commands that run an engine themselves. */
 import type { EngineOptions } from '../biometrics/types.js'
 import { type Config, modelPackDir } from '../config/config.js'
 

@@ -1,6 +1,6 @@
 /**
- * Takes over new working keys while the service runs: within a second of their change, long before the old ones are forgotten. On a
- * database of several services, writes nothing by keys that are no longer the database's.
+ * Replaces the working keys of a running service within a second of their change, long before the old ones are deleted. Where several
+ * services share a database, writes that use outdated keys are refused.
  */
 import type { Logger } from 'pino'
 import type { Config } from '../config/config.js'
@@ -12,7 +12,7 @@ import type { KeyringRecord } from '../storage/records.js'
 import { StoreCorruptError, StoreUnavailableError } from '../storage/store.js'
 import { type Core, epochFolder, findKeys, takeOverEpochs } from './core.js'
 
-/** Consecutive failures for one line of the log: the first is logged and then each sixtieth. */
+/** While failures repeat, the first and then each sixtieth is logged: one line a minute. */
 const LOGGED_EVERY = 60
 
 export class KeyWatch {
@@ -20,27 +20,26 @@ export class KeyWatch {
     KEY_WATCH_MS,
     () => this.takeOver(),
     (err) => {
-      // A database that is away for a moment says nothing of the keys.
+      // A database that does not answer for a moment says nothing about the keys.
       const isAway = err instanceof StoreUnavailableError && !(err instanceof StoreCorruptError)
       if (!(err instanceof StoreUnavailableError)) this.isCurrent = false
-      // An outage is one line a minute, and not one a second.
       if (this.failures++ % LOGGED_EVERY === 0)
         this.log.error(
           { err, failures: this.failures },
           isAway
-            ? 'the database does not answer, and the service looks at its keys again once it does'
-            : 'the keys cannot be read, and no call is answered until they can',
+            ? 'the database does not answer; the keys are read again when it does'
+            : 'the keys cannot be read; no call is answered until they can',
         )
     },
   )
   private seen: string | null = null
-  /** In a row. */
+  /** Number of failures in a row. */
   private failures = 0
   private toldAwaited: string | null = null
   private masterKey: Buffer
-  /** Of epoch keys: it knows those that are needed, and forgets the others. */
+  /** Folder of epoch keys; it caches the keys that are needed. */
   readonly folder: EpochFolder | null
-  /** Whether the keys are the database's, as far as the last look tells. */
+  /** Whether the last look found the keys in use to be those of the database. */
   isCurrent = true
 
   constructor(
@@ -52,7 +51,7 @@ export class KeyWatch {
     this.folder = epochFolder(config)
   }
 
-  /** @throws ConfigError when the keys were changed since the ledger was opened, and the master key opens them no longer */
+  /** @throws ConfigError when the keys were changed since the core was opened, and the master key no longer opens them */
   async start(): Promise<void> {
     await this.takeOver()
     this.beat.start()
@@ -62,7 +61,7 @@ export class KeyWatch {
     void this.beat.stop()
   }
 
-  /** Never rejects. */
+  /** Compares the keys now. Never rejects. */
   look(): Promise<void> {
     return this.beat.now()
   }
@@ -70,7 +69,7 @@ export class KeyWatch {
   private async takeOver(): Promise<void> {
     const { store, keys } = this.core
     store.presence?.showMasterKeys(await readableKeyIds(this.config, this.masterKey))
-    // Asked first: keys that are newer than it are refused until the next look, and older ones never pass.
+    // Read the revision before the keys: a revision that is too old only delays writes until the next look, one that is too new would let outdated keys write.
     const revision = await store.shared?.keysRevision()
     const now = fingerprint(await store.read.keyrings())
     if (now !== this.seen) {
@@ -81,7 +80,10 @@ export class KeyWatch {
     }
     const awaited = await takeOverEpochs(store, keys, this.folder)
     if (awaited !== null && awaited !== this.toldAwaited)
-      this.log.warn({ reason: awaited }, 'the key of the next epoch cannot be read: it begins once it can')
+      this.log.warn(
+        { reason: awaited },
+        'the key of the next epoch cannot be read yet; the epoch begins when it can',
+      )
     this.toldAwaited = awaited
     if (revision !== undefined) store.shared!.requireKeys(revision, () => void this.look())
     this.isCurrent = true
@@ -89,7 +91,7 @@ export class KeyWatch {
     this.failures = 0
   }
 
-  /** The master key may have been replaced in its file; where it comes from outside, the service was restarted with the new one. */
+  /** Reads the keys, with the master key that its file holds now if the present one does not open them. A key from elsewhere needs a restart. */
   private async load() {
     try {
       return await findKeys(this.core.store.read, this.masterKey)

@@ -1,21 +1,21 @@
-/** The log: one line a request on stdout. Where that is a file on a full disk, lines wait and are lost, and the service goes on. */
+/** The log: one line a request on stdout. While stdout cannot be written, as on a full disk, lines wait up to a limit and the service goes on. */
 import { type Logger, pino } from 'pino'
 import type { Config } from '../config/config.js'
 import { CodedError } from '../lib/errors.js'
 
-/** Lines that wait for a log that cannot be written; beyond it the newest are lost. */
+/** Memory for lines that wait; beyond it the newest lines are lost. */
 const BACKLOG_BYTES = 16 * 1024 * 1024
-/** No more goes into a pipe without what others write there coming in between (PIPE_BUF of Linux): lines stay whole. */
+/** Longer writes into a pipe may be interleaved with those of other processes (PIPE_BUF of Linux). */
 const WHOLE_WRITE_BYTES = 4096
 
-/** How a line says its level (by name), its time (RFC 3339, UTC) and an error. docs/operations.md lists the fields. */
+/** Form of each line: level by name, time in RFC 3339 (UTC), error without a needless stack. docs/operations.md lists the fields. */
 export const LOG_FORM = {
   timestamp: pino.stdTimeFunctions.isoTime,
   formatters: { level: (level: string) => ({ level }) },
   serializers: { err: describeError },
 }
 
-/** An error that was foreseen needs no stack, and its cause only where its own message does not say it. */
+/** A foreseen error is logged without its stack, and with its cause only where its message does not contain it. */
 function describeError(error: unknown): unknown {
   if (!(error instanceof CodedError)) return pino.stdSerializers.err(error as Error)
   const { name, code, message, cause } = error
@@ -23,9 +23,9 @@ function describeError(error: unknown): unknown {
   return { type: name, code, message, ...why }
 }
 
-/** @param process its name, where several write to one stdout */
+/** @param process name of the process, where several write to one stdout */
 export function createLog({ logLevel }: Pick<Config, 'logLevel'>, process?: string): Logger {
-  // Written by another thread: under load several lines go out together.
+  // Asynchronous: under load another thread writes several lines at once.
   const out = pino.destination({
     dest: 1,
     sync: false,
@@ -35,7 +35,7 @@ export function createLog({ logLevel }: Pick<Config, 'logLevel'>, process?: stri
   const log = pino({ level: logLevel, base: process ? { process } : null, ...LOG_FORM }, out)
   const { flushSync } = out
   let lost = 0
-  // The next line tries again. At the end of the process nothing must: it would try for ever.
+  // The next line tries again. At the end of the process nothing may try again: it would never end.
   out.on('error', () => {
     out.flushSync = () => {}
   })
@@ -47,7 +47,7 @@ export function createLog({ logLevel }: Pick<Config, 'logLevel'>, process?: stri
     if (lost === 0) return
     const lines = lost
     lost = 0
-    log.warn({ lines }, 'lines of the log were lost while it could not be written')
+    log.warn({ lines }, 'log lines were lost while stdout could not be written')
   })
   return log
 }

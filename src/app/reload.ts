@@ -1,11 +1,11 @@
-/** What a running service takes over of a changed configuration: its log level and its certificates. The rest waits for a restart. */
+/** Applies a changed configuration to a running service: its log level and its certificates. All else needs a restart. */
 import type { Logger } from 'pino'
 import { type Config, SETTINGS, type SettingName } from '../config/config.js'
 import type { Listener } from '../http/listeners/listener.js'
 import { assertUsable, examineTls, type TlsFiles } from '../http/listeners/tls-files.js'
 import type { Clock } from '../lib/clock.js'
 
-/** Taken over without a restart. */
+/** Settings that take effect without a restart. */
 const RELOADED: ReadonlySet<SettingName> = new Set([
   'logLevel',
   'tlsCert',
@@ -16,11 +16,11 @@ const RELOADED: ReadonlySet<SettingName> = new Set([
   'captureTlsKey',
 ])
 
-/** The listeners that show one certificate, and the one that they show. */
+/** A certificate with the listeners that present it. */
 interface Certificate {
   name: 'api' | 'admin' | 'capture'
   listeners: Listener[]
-  /** Undefined where they serve plain HTTP. */
+  /** Undefined where the listeners serve plain HTTP. */
   files: TlsFiles | undefined
   expiresAt: number | null
 }
@@ -33,27 +33,27 @@ export class Certificates {
     private readonly log: Logger,
   ) {}
 
-  /** @param files those with which the listeners began */
+  /** @param files certificate and key with which the listeners were opened */
   add(name: Certificate['name'], listeners: Listener[], files: TlsFiles | undefined): void {
     const expiresAt = files ? this.expiryOf(files) : null
     this.shown.push({ name, listeners, files, expiresAt })
   }
 
-  /** When each that is shown expires, in milliseconds since the epoch; null where there is none. */
+  /** Expiry of each certificate in milliseconds since the Unix epoch, or null where there is none. */
   expiries(): Array<Pick<Certificate, 'name' | 'expiresAt'>> {
     return this.shown.map(({ name, expiresAt }) => ({ name, expiresAt }))
   }
 
   /**
-   * Reads them anew, from where `config` says they are. Those that cannot be used stay as they were, and the log says why.
-   * @returns whether all could be used
+   * Reads the certificates from where `config` says they are. A certificate that cannot be used is logged and the old one stays.
+   * @returns whether all certificates could be used
    */
   async renew(config: Config): Promise<boolean> {
     let isWhole = true
     for (const certificate of this.shown) {
       const { name } = certificate
       const files = tlsFiles(config, name)
-      // Between plain HTTP and TLS only a restart changes.
+      // Switching between plain HTTP and TLS needs a restart.
       if (!files || !certificate.files) continue
       try {
         assertUsable(files, this.clock.now())
@@ -74,7 +74,7 @@ export class Certificates {
   }
 }
 
-/** Of the listeners of the APIs, of those of dashboard and metrics, or of that of the capture page. */
+/** Files of one certificate: of the APIs, of dashboard and metrics, or of the capture page. */
 export function tlsFiles(config: Config, name: Certificate['name']): TlsFiles | undefined {
   const { certFile, keyFile } = {
     api: { certFile: config.tlsCert, keyFile: config.tlsKey },
@@ -85,7 +85,7 @@ export function tlsFiles(config: Config, name: Certificate['name']): TlsFiles | 
   return name === 'api' ? { certFile, keyFile, clientCaFile: config.clientCa } : { certFile, keyFile }
 }
 
-/** Variables whose new value a running service cannot take over. */
+/** Variables whose new value needs a restart. */
 export function awaitingRestart(began: Config, next: Config): string[] {
   const names = Object.keys(SETTINGS) as SettingName[]
   const isSame = (name: SettingName) => JSON.stringify(began[name]) === JSON.stringify(next[name])

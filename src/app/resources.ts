@@ -1,4 +1,4 @@
-/** What a service opens first and closes last: database, model pack, engine, metrics and traces. */
+/** Opens the resources that a service opens first and closes last: database, model pack, engine, metrics and traces. */
 import type { Logger } from 'pino'
 import { loadModelPack } from '../../models/pack/model-pack.js'
 import { assertLivenessServed, assertServable } from '../../models/pack/pack-grade.js'

@@ -1,4 +1,4 @@
-/** `countersign audit …`. */
+/** `countersign audit`: prints, exports, anchors and verifies the audit logs. */
 import { readFileSync } from 'node:fs'
 import type { Command } from 'commander'
 import type { AuditAnchor } from '../audit/audit-log.js'
@@ -11,7 +11,7 @@ export function registerAuditCommands(audit: Command): void {
   audit
     .command('verify')
     .description('check the hash chain of every tenant')
-    .option('--anchor <file>', 'the logs must still hold what `audit anchor` printed into this file')
+    .option('--anchor <file>', 'file with the output of `audit anchor`, which the logs must still contain')
     .option('--json', 'print JSON')
     .action(
       action(async (options: OutputOptions & { anchor?: string }) => {
@@ -47,18 +47,18 @@ export function registerAuditCommands(audit: Command): void {
     )
   audit
     .command('anchor')
-    .description('print the end of every log, to be kept where nobody reaches it who reaches the database')
+    .description('print the end of every log; keep it where nobody with access to the database can change it')
     .option('--json', 'print JSON')
     .action(
       action(async (options: OutputOptions) => {
         await withCore(async ({ store, audit: log }) => {
           const anchors: AuditAnchor[] = []
           for (const { id, name } of await store.read.tenants()) {
-            // An anchor of what somebody else appended would vouch for it.
+            // Verify before making an anchor: an anchor of a changed log would vouch for the change.
             if (!(await log.endsAsSealed(store.read, id)))
               throw new CommandError(
                 'audit_log_broken',
-                `The log of ${name} does not end as it was sealed, so nothing is anchored: countersign audit verify says where it breaks.`,
+                `The log of ${name} does not end as it was sealed, so no anchor is made. Run countersign audit verify to see where it breaks.`,
               )
             const anchor = await log.anchor(store.read, id)
             if (anchor) anchors.push(anchor)
@@ -81,13 +81,13 @@ interface ChainView {
   name: string
   entries: number
   broken_at: number | null
-  /** Whether it holds every anchor that was given for it. */
+  /** Whether the log contains the entry of every anchor that was given. */
   anchored?: boolean
 }
 
 function describeChain({ broken_at, anchored }: ChainView): Cell {
   if (broken_at !== null) return { text: `broken at entry ${broken_at}`, style: 'red' }
-  if (anchored === false) return { text: 'intact, but not the log that was anchored', style: 'red' }
+  if (anchored === false) return { text: 'intact, but without an entry that was anchored', style: 'red' }
   return { text: 'intact', style: 'green' }
 }
 
@@ -109,7 +109,7 @@ function readAnchors(file: string): AuditAnchor[] {
       if (!hash)
         throw new CommandError(
           'unreadable_anchor',
-          `${file} holds a line that is no anchor: ${line.slice(0, 80)}`,
+          `${file} contains a line that is not an anchor: ${line.slice(0, 80)}`,
         )
       return { tenantId: tenantId!, sequence: Number(sequence), hash: Buffer.from(hash, 'hex') }
     })

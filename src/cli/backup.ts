@@ -1,4 +1,4 @@
-/** `countersign backup`, `countersign restore`. */
+/** `countersign backup` and `countersign restore`. */
 import { existsSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import type { Command } from 'commander'
@@ -18,7 +18,7 @@ export function registerBackupCommand(command: Command): void {
   command
     .option(
       '--keys <file>',
-      `where the users' keys go, replacing those there since the last change of the master key (default: ${KEYS_FILE} beside the copy)`,
+      `file for the users' keys; replaces those written there since the last change of the master key (default: ${KEYS_FILE} in the folder of the copy)`,
     )
     .option('--json', 'print JSON')
     .action(
@@ -26,10 +26,16 @@ export function registerBackupCommand(command: Command): void {
         if (isPostgres(loadConfig())) throw new BackupUnsupportedError()
         const keysFile = options.keys ?? join(dirname(file), KEYS_FILE)
         if (existsSync(file))
-          throw new CommandError('file_exists', `${file} exists already; a backup never overwrites.`)
+          throw new CommandError(
+            'file_exists',
+            `${file}exists already, and a backup never overwrites a file. Name another one.`,
+          )
         for (const folder of [dirname(resolve(file)), dirname(resolve(keysFile))])
           if (!existsSync(folder))
-            throw new CommandError('folder_not_found', `There is no folder ${folder}; a backup makes none.`)
+            throw new CommandError(
+              'folder_not_found',
+              `There is no folder ${folder}. Create it first, or name another file.`,
+            )
         const progress = progressBar('Writing')
         const { subjects, keptKeysFile } = await withCore(async ({ store }) => {
           const made = await store.backup(file, keysFile, (pages, totalPages) =>
@@ -42,7 +48,7 @@ export function registerBackupCommand(command: Command): void {
           options,
           { file, keys_file: keysFile, kept_keys_file: keptKeysFile, users: subjects },
           () => `Wrote ${file}, and the keys of its ${counted(subjects, 'user')} to ${keysFile}.
-${keptKeysFile ? `${keptNotice(keptKeysFile)}\n` : ''}Keep copies as long as you like, but only the latest keys: without them, who is erased is erased in every copy.
+${keptKeysFile ? `${keptNotice(keptKeysFile)}\n` : ''}Keep copies as long as you like, but only the latest keys: then an erased user is erased in every copy.
 Neither opens without the master key; keep that apart.`,
         )
       }),
@@ -51,14 +57,14 @@ Neither opens without the master key; keep that apart.`,
 
 function keptNotice(kept: string): string {
   return (
-    `The keys there were from before a change of the master key, and are ${kept} now: the copies from before open with them alone\n` +
-    '(countersign restore <copy> --keys …), and keep whoever is erased from now on, until you delete that file.'
+    `The previous keys are from before a change of the master key and were moved to ${kept}: only they open the copies from that time\n` +
+    '(countersign restore <copy> --keys …). Until you delete that file, those copies keep users who are erased from now on.'
   )
 }
 
 export function registerRestoreCommand(command: Command): void {
   command
-    .option('--keys <file>', `the latest keys (default: ${KEYS_FILE} beside the copy)`)
+    .option('--keys <file>', `the latest keys (default: ${KEYS_FILE} in the folder of the copy)`)
     .option('--json', 'print JSON')
     .action(
       action(async (file: string, options: OutputOptions & { keys?: string }) => {
@@ -69,12 +75,12 @@ export function registerRestoreCommand(command: Command): void {
         const keysFile = options.keys ?? (existsSync(beside) ? beside : null)
         for (const wanted of [file, ...(options.keys ? [options.keys] : [])])
           if (!existsSync(wanted)) throw new CommandError('file_not_found', `There is no file ${wanted}.`)
-        // With a log or journal of its own, the database is one that is in use or was left by a crash.
+        // A write-ahead log or journal next to the database means that it is in use, or was left by a crash.
         for (const taken of [database, `${database}-wal`, `${database}-journal`])
           if (existsSync(taken))
             throw new CommandError(
               'file_exists',
-              `${taken} exists: stop the service and move its database away; a restore never overwrites.`,
+              `${taken} exists, and a restore never overwrites a file. Stop the service and move its database away first.`,
             )
         assertMasterKey(config)
         const { subjects, erased } = await restoreDatabase(config, file, keysFile)
@@ -88,7 +94,7 @@ export function registerRestoreCommand(command: Command): void {
     )
 }
 
-/** Puts copy and keys in the place of the configured database, which is not there. @throws RestoreError */
+/** Writes copy and keys to the configured database, which must not exist yet. @throws RestoreError */
 export async function restoreDatabase(
   config: Config,
   copy: string,
@@ -109,7 +115,7 @@ export async function restoreDatabase(
   }
 }
 
-/** Opens the restored database, which proves that the master key fits, and says in every log what happened to it. */
+/** Opens the restored database, which proves that the master key fits, and records the restore in every audit log. */
 async function attest(config: Config): Promise<void> {
   await using(config, ({ operations }) => operations.tenants.noteRestored(COMMAND_LINE))
 }

@@ -1,13 +1,13 @@
-/** Table of contents of the command line: what each command is called and does, and the file behind it. */
+/** Table of contents of the command line: the name and purpose of each command, and the file behind it. */
 import type { Command } from 'commander'
 
 export interface CommandEntry {
-  /** The name and what stands behind it, as commander reads it. */
+  /** Name and arguments, in the syntax of commander. */
   usage: string
   description: string
-  /** Loads the file that gives the command its options and its work: only for one that was asked for. */
+  /** Imports the file that defines the command's options and work. Called only for the command that is run. */
   load(): Promise<(command: Command) => void>
-  /** It opens no configuration. */
+  /** The command opens no configuration. */
   isWithoutConfig?: true
 }
 
@@ -24,12 +24,12 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     usage: 'user',
-    description: 'look users up and unlock them',
+    description: 'look up and unlock users',
     load: async () => (await import('./user.js')).registerUserCommands,
   },
   {
     usage: 'webhook',
-    description: 'where a tenant is told of what happens, and what became of it',
+    description: "a tenant's webhook endpoints and their deliveries",
     load: async () => (await import('./webhook.js')).registerWebhookCommands,
   },
   {
@@ -40,7 +40,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   {
     usage: 'evaluate <data>',
     description:
-      'measure error rates on a folder with one folder a person, or on a CSV of pairs (columns a,b,same; paths relative to it)',
+      'measure error rates on a folder with one subfolder for each person, or on a CSV of pairs (columns a,b,same; paths relative to it)',
     load: async () => (await import('./evaluate/evaluate.js')).registerEvaluateCommand,
   },
   {
@@ -67,7 +67,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     usage: 'restore <file>',
-    description: 'put a backup in the place of the database, less the users erased since',
+    description: 'restore a backup as the database, without the users who were erased since',
     load: async () => (await import('./backup.js')).registerRestoreCommand,
   },
   {
@@ -77,17 +77,17 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     usage: 'migrate-store',
-    description: 'copy a database from SQLite to PostgreSQL, or back; resumable, and compared row by row',
+    description: 'copy a database from SQLite to PostgreSQL, or back, and compare all rows',
     load: async () => (await import('./migrate-store.js')).registerMigrateStoreCommand,
   },
   {
     usage: 'audit',
-    description: 'the append-only audit log',
+    description: 'verify and anchor the append-only audit logs',
     load: async () => (await import('./audit.js')).registerAuditCommands,
   },
   {
     usage: 'keys',
-    description: 'keys of the installation',
+    description: 'the master key, epoch keys and the instance secret',
     load: async () => (await import('./keys/keys.js')).registerKeysCommands,
   },
   {
@@ -102,12 +102,13 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     usage: 'operator',
-    description: 'operators with names and roles, who sign in at the dashboard',
+    description: 'operators with names and roles, who sign in to the dashboard',
     load: async () => (await import('./operator/operator.js')).registerOperatorCommands,
   },
   {
     usage: 'operator-password',
-    description: 'print the hash of a password for COUNTERSIGN_OPERATOR_PASSWORD or its file; or --reset it',
+    description:
+      'print the hash of a password for COUNTERSIGN_OPERATOR_PASSWORD or its file, or reset the password in use',
     load: async () => (await import('./operator/operator-password.js')).registerOperatorPasswordCommand,
   },
   {

@@ -14,7 +14,7 @@ import { prepareModels } from './models/prepare-models.js'
 
 export function registerCompareCommand(command: Command): void {
   command
-    .option('--fmr <rate>', 'false match rate that the threshold stands for (default: COUNTERSIGN_FMR)')
+    .option('--fmr <rate>', 'false match rate of the threshold to use (default: COUNTERSIGN_FMR)')
     .option('--json', 'print JSON')
     .addHelpText(
       'after',
@@ -83,7 +83,7 @@ function verdictOf(same: boolean): Cell {
   return same ? { text: 'same person', style: 'green' } : { text: 'not the same person', style: 'red' }
 }
 
-/** Says which of the two files the engine refused. */
+/** Names the file that the engine refused. */
 function naming(error: unknown, files: string[]): unknown {
   if (!(error instanceof BiometricError) || error.imageIndex === undefined) return error
   return new CommandError(error.code, `${files[error.imageIndex]}: ${error.message}`)

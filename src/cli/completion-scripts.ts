@@ -1,12 +1,12 @@
 /**
- * Completion scripts. They hold every name themselves: nothing is run while one types, and so nothing that was typed is
- * ever evaluated. Arguments and values of options are completed as files.
+ * Completion scripts for shells. Each contains every name, so that no command runs at a TAB and nothing that was typed is evaluated.
+ * Arguments and values of options are completed as files.
  */
 
 export interface CompletedCommand {
-  /** Names from the program's own on, without it: '' or 'tenant create'. */
+  /** Path of the command without the program's name: '' or 'tenant create'. */
   path: string
-  /** Commands under it, or the words that its argument may be. */
+  /** Subcommands, or the words that the command's argument may be. */
   words: Array<{ name: string; description: string }>
   options: Array<{ name: string; description: string; takesValue: boolean }>
 }
@@ -17,13 +17,13 @@ export const SCRIPTS = { bash, zsh, fish }
 
 const quote = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`
 
-/** `--config|--fmr`: after these comes a value. */
+/** Options that are followed by a value: `--config|--fmr`. */
 function valued(commands: CompletedCommand[]): string {
   const names = commands.flatMap(({ options }) => options.filter(({ takesValue }) => takesValue))
   return [...new Set(names.map(({ name }) => name))].join('|')
 }
 
-/** `'tenant'|'tenant create'`: every path but the program's own. */
+/** Every path but the empty one: `'tenant'|'tenant create'`. */
 function paths(commands: CompletedCommand[]): string {
   return commands
     .filter(({ path }) => path)

@@ -1,4 +1,4 @@
-/** `countersign completion <shell>`: what the shell needs to complete our commands, made from their definitions. */
+/** `countersign completion <shell>`: prints a completion script, made from the definitions of the commands. */
 import { Argument, type Command } from 'commander'
 import { type CompletedCommand, SCRIPTS, type Shell } from './completion-scripts.js'
 import { action, type OutputOptions, print } from './lib/output.js'

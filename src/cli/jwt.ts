@@ -17,11 +17,11 @@ export function registerJwtCommand(command: Command): void {
       action(async (token: string, options: OutputOptions & { secret: string; audience?: string }) => {
         const secret = options.secret === '-' ? await readStandardInput() : options.secret
         if (!SECRET.test(secret))
-          throw new CommandError('invalid_secret', 'That is no signing secret: expected svc-sec-…')
+          throw new CommandError('invalid_secret', 'The signing secret is malformed: expected svc-sec-…')
         if (!JWT.test(token))
           throw new CommandError(
             'invalid_jwt',
-            'That is no JWT: expected three parts in base64url with dots between them.',
+            'The token is not a JWT: expected three parts in base64url, separated by dots.',
           )
         try {
           const { payload, protectedHeader } = await jwtVerify(token, Buffer.from(secret), {
@@ -54,13 +54,13 @@ export function registerJwtCommand(command: Command): void {
     )
 }
 
-/** A genuine token may still carry a rejection, which nobody must read as an approval. */
+/** The warning of a genuine token that carries a rejection, so that nobody reads it as an approval. */
 function verdictLine({ verdict, reason }: JWTPayload, kid: string | undefined): string {
   if (verdict !== 'rejected') return `Valid, signed with ${kid}.`
-  return `Genuine, and a rejection: ${typeof reason === 'string' ? reason : 'no reason named'} (signed with ${kid}).`
+  return `Genuine, but a rejection: ${typeof reason === 'string' ? reason : 'no reason named'} (signed with ${kid}).`
 }
 
-/** Null for all that is wrong with a token but its audience. */
+/** The audiences where the token's is not the expected one; null for any other error. */
 function audienceMismatch(error: unknown, asked: string | undefined): string | null {
   if (!(error instanceof errors.JWTClaimValidationFailed) || error.claim !== 'aud') return null
   const { aud } = error.payload
@@ -68,7 +68,7 @@ function audienceMismatch(error: unknown, asked: string | undefined): string | n
   return `The token is for ${[aud].flat().join(', ')} (\`aud\`), and --audience asks for ${asked}.`
 }
 
-/** A failed signature most often means another secret: its id is in the header. */
+/** A failed signature most often means another secret: the header has the id of the right one. */
 function keyHint(token: string, error: unknown): string {
   if (!(error instanceof errors.JWSSignatureVerificationFailed)) return ''
   const { kid } = decodeProtectedHeader(token)
@@ -77,13 +77,13 @@ function keyHint(token: string, error: unknown): string {
 
 interface Timing {
   reason: 'expired' | 'not_yet_valid'
-  /** Since it expired, or until it is valid, by this machine's clock. */
+  /** How long ago the token expired, or how long until it becomes valid, by this machine's clock. */
   seconds: number
   claims: JWTPayload
   sentence: string
 }
 
-/** Null for all that is wrong with a token but its time. Signature, type and audience were checked before the time. */
+/** The time of a token that is expired or not valid yet; null for any other error. Signature, type and audience are checked before the time. */
 function timingOf(error: unknown): Timing | null {
   const now = Math.floor(Date.now() / 1000)
   if (error instanceof errors.JWTExpired && typeof error.payload.exp === 'number') {
@@ -110,7 +110,7 @@ const UNITS = [
   ['s', 1],
 ] as const
 
-/** The two largest units, such as `3 h 2 min`. */
+/** The two largest units of a duration, such as `3 h 2 min`. */
 function describeSeconds(seconds: number): string {
   const first = Math.max(
     0,

@@ -3,14 +3,14 @@
 import { EXIT } from './lib/output.js'
 import { runProgram } from './program.js'
 
-/** Node's exit code for a process in which nothing is left that could end what is awaited. */
+/** Node's exit code for a process that awaits something which nothing can end any more. */
 const NEVER_ENDED = 13
 
-// Silence is the worst answer: a command that cannot end says so.
+// Report a command that cannot end instead of exiting silently.
 process.once('exit', (code) => {
   if (code !== NEVER_ENDED) return
   process.stderr.write(
-    'error: The command stopped before it was done; this is a fault of Countersign, please report it.\n',
+    'error: The command stopped before it was done. This is a bug in Countersign; please report it.\n',
   )
   process.exitCode = EXIT.failed
 })

@@ -38,7 +38,7 @@ export function registerMigrateStoreCommand(command: Command): void {
     .addHelpText(
       'after',
       `
-The password for PostgreSQL is read from COUNTERSIGN_DATABASE_PASSWORD_FILE, or stands in the URL. The source stays as it is. The target is written in
+The password for PostgreSQL is read from COUNTERSIGN_DATABASE_PASSWORD_FILE or from the URL. The source is not changed. The target is written in
 one transaction: a run that fails or is interrupted leaves it as it was.
 
 Example:
@@ -62,10 +62,7 @@ async function migrateStore(options: MigrateOptions): Promise<void> {
   try {
     const keys = await findKeys(source.read, masterKey)
     if (!keys)
-      throw new CommandError(
-        'source_missing',
-        `${shownUrl(from)} holds nothing yet: there is nothing to copy.`,
-      )
+      throw new CommandError('source_missing', `${shownUrl(from)} is empty: there is nothing to copy.`)
     const translation = await translationOf(source, keys, config)
     const target = await openTarget(config, to)
     const bars = new ProgressBars()
@@ -95,7 +92,7 @@ function assertUrls({ from, to }: MigrateOptions): void {
   if (!kinds.includes('sqlite') || !kinds.includes('postgres'))
     throw new UsageError(
       'invalid_option',
-      '--from and --to must be one sqlite:<file> and one postgres://<user>@<host>/<database>.',
+      'One of --from and --to must be sqlite:<file>, the other postgres://<user>@<host>/<database>.',
     )
   const [option, url] = kinds[0] === 'postgres' ? ['--from', from] : ['--to', to]
   try {
@@ -120,7 +117,7 @@ async function openTarget(config: Config, database: string): Promise<CopyTarget>
 
 const access = ({ databasePasswordFile }: Config) => ({ passwordFile: databasePasswordFile })
 
-/** Data keys that epochs have wrapped are wrapped without them afterwards: SQLite has no epochs. @throws ConfigError when a key of an epoch is missing */
+/** Unwraps data keys that are wrapped under epoch keys, since SQLite has no epochs. @throws ConfigError when a key of an epoch is missing */
 async function translationOf(
   { epochs }: CopySource,
   keys: ServiceKeys,
@@ -136,7 +133,7 @@ async function translationOf(
     try {
       return openWithAny(wrapping, wrapped, id)
     } catch {
-      // This user's data were lost before the copy.
+      // The data of this user were lost before the copy.
       return wrapped
     }
   }
@@ -149,7 +146,7 @@ async function translationOf(
   }
 }
 
-/** The URL without its password; the path of a file is absolute. */
+/** The URL without its password, or the absolute path of a file. */
 function shownUrl(database: string): string {
   return isPostgres({ database })
     ? database.replace(/^(\w+:\/\/[^:@/?#]*):[^@/?#]*@/, '$1@')
@@ -167,7 +164,7 @@ async function verifyChains(log: AuditLog, { read }: CopyTarget, bars: ProgressB
   return chains
 }
 
-/** Shows one stage after the other. */
+/** Shows the progress of one stage after the other. */
 class ProgressBars {
   private stage = ''
   private bar: Progress | null = null
@@ -195,13 +192,13 @@ interface Report {
 }
 
 function report(options: MigrateOptions, { rows, chains, seconds }: Report): void {
-  // The copy is as the source is. People have to follow up what a broken chain says.
+  // The copy has the same broken chain as its source, which people have to investigate.
   if (chains.some(({ broken_at }) => broken_at !== null)) process.exitCode = EXIT.failed
   const total = Object.values(rows).reduce((sum, count) => sum + count, 0)
   const [from, to] = [shownUrl(options.from), shownUrl(options.to)]
   print(options, { from, to, rows: total, tables: rows, chains, seconds }, () =>
     [
-      `Copied ${counted(total, 'row')}. All were read again on both sides, compared one by one, and are the same.`,
+      `Copied ${counted(total, 'row')}. All were read again on both sides and are equal.`,
       '',
       listing(
         ['TABLE', 'ROWS'],
@@ -214,7 +211,7 @@ function report(options: MigrateOptions, { rows, chains, seconds }: Report): voi
       ),
       '',
       `Set COUNTERSIGN_DATABASE=${to} with the same master key, and start the service.`,
-      `${from} stays as it was, so it keeps the data of users who are erased from now on. Do not serve from it any more, and delete it when you need no way back.`,
+      `${from} is unchanged, so it keeps the data of users who are erased from now on. Do not serve from it any more, and delete it when you need no way back.`,
     ].join('\n'),
   )
 }
@@ -222,5 +219,5 @@ function report(options: MigrateOptions, { rows, chains, seconds }: Report): voi
 function describeChain(brokenAt: number | null): Cell {
   return brokenAt === null
     ? { text: 'intact', style: 'green' }
-    : { text: `broken at entry ${brokenAt}, in the source as well`, style: 'red' }
+    : { text: `broken at entry ${brokenAt}, as in the source`, style: 'red' }
 }

@@ -14,7 +14,7 @@ export function registerMigrateCommand(command: Command): void {
     .addHelpText(
       'after',
       `
-The first start of \`countersign serve\` does the same. No other command changes a schema. There is no way back on SQLite:
+The first start of \`countersign serve\` does the same. No other command changes the schema. On SQLite there is no way back:
 make a backup first, with the version that serves the database now.`,
     )
     .action(
@@ -31,7 +31,7 @@ make a backup first, with the version that serves the database now.`,
           for (const text of warnings) note(`${paint('yellow', 'warning:', process.stderr)} ${text}`)
         print(options, { database, schema_before: found, schema: now, warnings }, () =>
           now === found
-            ? `${database} has schema ${now}, which this version works with: nothing was changed.`
+            ? `${database} has schema ${now}, the one of this version: nothing was changed.`
             : `${database} had schema ${found}, and has schema ${own} now.`,
         )
       }),

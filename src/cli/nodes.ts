@@ -1,4 +1,4 @@
-/** `countersign nodes`: which services serve from the database, and which master keys each can read. */
+/** `countersign nodes`: lists the services that serve from the database, and the master keys that each can read. */
 import type { Command } from 'commander'
 import { membershipView } from '../cluster/membership.js'
 import { action, note, type OutputOptions, print } from './lib/output.js'
@@ -12,7 +12,7 @@ export function registerNodesCommand(command: Command): void {
       const membership = membershipView(services)
       const view = {
         ...membership,
-        /** Ids of the master keys that a service can read are for the operator: readiness, which anyone may ask, leaves them out. */
+        /** Adds the ids of the master keys that a service can read. /readyz, which anyone may ask, leaves them out. */
         nodes: membership.nodes.map((node, index) => ({ ...node, master_keys: services[index]!.masterKeys })),
       }
       print(options, view, () =>
@@ -25,7 +25,7 @@ export function registerNodesCommand(command: Command): void {
               commit.slice(0, 8),
               schema === null ? '-' : String(schema),
               is_serving ? since : 'starting',
-              // From a SQLite file one service serves, for as long as it holds the lock.
+              // One service at a time serves from a SQLite file, which it locks.
               lease_ms === 0 ? '-' : `${(lease_ms / 1000).toFixed(1)} s`,
               not_ready.length === 0 ? 'yes' : { text: not_ready.join(', '), style: 'red' },
               master_keys?.join(' ') ?? '-',
@@ -34,7 +34,7 @@ export function registerNodesCommand(command: Command): void {
         ),
       )
       if (!options.json && view.differing_settings.length > 0)
-        note(`They have not all alike: ${view.differing_settings.join(', ')}`)
+        note(`These settings differ between them: ${view.differing_settings.join(', ')}`)
     }),
   )
 }

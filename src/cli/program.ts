@@ -5,15 +5,15 @@ import { COMMIT, VERSION } from '../lib/version.js'
 import { COMMANDS } from './commands.js'
 import { EXIT, fail, UsageError } from './lib/output.js'
 
-/** Leaves how it ended in `process.exitCode`. @param argv what follows the command's own name */
+/** Runs one command line and leaves its exit code in `process.exitCode`. @param argv the words after the command's own name */
 export async function runProgram(argv: readonly string[]): Promise<void> {
-  // Asked before anything is parsed, because what cannot be parsed is told as JSON too.
+  // Looked up before parsing, because a command line that cannot be parsed is reported as JSON too.
   const isJson = argv.includes('--json')
   try {
     await (await createProgram(argv, isJson)).parseAsync(argv, { from: 'user' })
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error
-    // Commander leaves by here for --help and --version too, with exit code 0.
+    // Commander throws for --help and --version too, with exit code 0.
     if (error.exitCode === 0) return
     if (isJson) fail(new UsageError('wrong_usage', usageMessage(error)), { json: true })
     else process.exitCode = EXIT.usage
@@ -39,12 +39,12 @@ Examples:
     .configureOutput(isJson ? { writeErr: () => {} } : {})
     .exitOverride()
 
-  // The first word that is no option; behind `help` the next one.
+  // The first word that is not an option, or the second one behind `help`.
   const words = argv.filter((argument) => !argument.startsWith('-'))
   const asked = words[0] === 'help' ? words[1] : words[0]
   for (const { usage, description, load, isWithoutConfig } of COMMANDS) {
     const command = program.command(usage).description(description)
-    // What was not asked for is only listed; a completion script names every option of all.
+    // Other commands are only listed, except for a completion script, which needs the options of all.
     if (asked !== command.name() && asked !== 'completion') continue
     ;(await load())(command)
     if (!isWithoutConfig)
@@ -58,7 +58,7 @@ Examples:
   return program
 }
 
-/** The schemas are read where they are asked for only: each is in a file with a database's driver. */
+/** Imported when asked for: each schema is in a file that loads a database driver. */
 async function describeBuild(argv: readonly string[]): Promise<string> {
   if (!argv.some((argument) => argument === '--version' || argument === '-V')) return VERSION
   try {
@@ -66,7 +66,7 @@ async function describeBuild(argv: readonly string[]): Promise<string> {
     const { SCHEMA } = await import('../storage/postgres/postgres-migrations.js')
     return `${VERSION} (commit ${COMMIT}, schema ${SCHEMA_VERSION} with SQLite, ${SCHEMA} with PostgreSQL)`
   } catch {
-    // A package is missing, which `countersign doctor` reports.
+    // A package is missing; `countersign doctor` reports which.
     return `${VERSION} (commit ${COMMIT})`
   }
 }
@@ -76,7 +76,7 @@ function leaves(command: Command): Command[] {
 }
 
 function usageMessage({ code, message }: CommanderError): string {
-  // Every command knows --json: where it is unknown, as where only the help could be shown, the command itself is missing.
+  // Every command knows --json. Where it is unknown, the command itself is missing.
   const isIncomplete = code === 'commander.help' || message.includes("unknown option '--json'")
   return isIncomplete
     ? 'A command is missing before --json; --help lists them.'

@@ -1,4 +1,4 @@
-/** `countersign user …`: a tenant's users, straight on the database; a running service sees it at once. */
+/** `countersign user`: a tenant's users. Commands change the database, and a running service sees it at once. */
 import type { Command } from 'commander'
 import { COMMAND_LINE } from '../audit/audited-unit-of-work.js'
 import type { Environment } from '../config/config.js'
@@ -9,8 +9,8 @@ import { withCore } from './lib/with-core.js'
 export function registerUserCommands(user: Command): void {
   user
     .command('show <tenant> <user>')
-    .description('say whether a user is enrolled and whether the user is locked out')
-    .option('--sandbox', 'the user of the sandbox')
+    .description('show whether a user is enrolled and whether the user is locked out')
+    .option('--sandbox', 'look in the sandbox')
     .option('--json', 'print JSON')
     .action(
       action(async (tenant: string, userId: string, options: OutputOptions & { sandbox?: boolean }) => {
@@ -37,7 +37,7 @@ export function registerUserCommands(user: Command): void {
   user
     .command('unlock <tenant> <user>')
     .description(
-      'end the wait of a user who was rejected too often; a disabled reference needs a new enrolment',
+      'end the lockout of a user who was rejected too often; a disabled reference needs a new enrollment',
     )
     .option('--json', 'print JSON')
     .action(

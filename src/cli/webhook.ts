@@ -1,4 +1,4 @@
-/** `countersign webhook …`: where a tenant is told of what happens. The service sends; these commands only write the outbox. */
+/** `countersign webhook`: a tenant's webhook endpoints and deliveries. These commands only write the outbox; the service sends. */
 import type { Command } from 'commander'
 import { webhookDeliveryView, webhookView } from '../admin/views.js'
 import { COMMAND_LINE } from '../audit/audited-unit-of-work.js'
@@ -6,15 +6,18 @@ import { action, note, type OutputOptions, print } from './lib/output.js'
 import { listing } from './lib/style.js'
 import { withCore } from './lib/with-core.js'
 
-/** Printed at once. */
+/** Largest number of deliveries that are printed. */
 const MAX_DELIVERIES = 200
 
 export function registerWebhookCommands(webhook: Command): void {
   webhook
     .command('add <tenant> <url>')
-    .description('tell the tenant at an https address of what happens to its users')
-    .option('--events <types>', 'only these, with commas between, such as user.locked_out,user.disabled')
-    .option('--sandbox', "tell of the sandbox instead of production's users")
+    .description('send events about a tenant’s users to an https URL')
+    .option(
+      '--events <types>',
+      'only these events, separated by commas, such as user.locked_out,user.disabled',
+    )
+    .option('--sandbox', 'send events of the sandbox instead of production')
     .option('--json', 'print JSON')
     .action(
       action(
@@ -42,9 +45,7 @@ export function registerWebhookCommands(webhook: Command): void {
 
   webhook
     .command('list <tenant>')
-    .description(
-      "list the tenant's webhooks, whether they take what they are sent, and how many deliveries wait for each",
-    )
+    .description("list a tenant's webhooks with their state and number of waiting deliveries")
     .option('--json', 'print JSON')
     .action(
       action(async (name: string, options: OutputOptions) => {
@@ -80,7 +81,7 @@ export function registerWebhookCommands(webhook: Command): void {
 
   webhook
     .command('remove <tenant> <webhook>')
-    .description('end a webhook, with all that waits for it')
+    .description('delete a webhook and its waiting deliveries')
     .option('--json', 'print JSON')
     .action(
       action(async (tenant: string, endpoint: string, options: OutputOptions) => {
@@ -93,7 +94,7 @@ export function registerWebhookCommands(webhook: Command): void {
 
   webhook
     .command('test <tenant> <webhook>')
-    .description('send an event that says nothing; the running service delivers it')
+    .description('send an event without content for testing; the running service delivers it')
     .option('--json', 'print JSON')
     .action(
       action(async (tenant: string, endpoint: string, options: OutputOptions) => {
@@ -101,13 +102,13 @@ export function registerWebhookCommands(webhook: Command): void {
           operations.webhooks.test(await tenancy.find(tenant), endpoint),
         )
         print(options, { delivery }, () => delivery)
-        if (!options.json) note(`What became of it: countersign webhook deliveries ${tenant}`)
+        if (!options.json) note(`To see its delivery: countersign webhook deliveries ${tenant}`)
       }),
     )
 
   webhook
     .command('deliveries <tenant>')
-    .description(`list what was sent, newest first, for a week; the last ${MAX_DELIVERIES}`)
+    .description(`list the deliveries of the last week, newest first, at most ${MAX_DELIVERIES}`)
     .option('--json', 'print JSON')
     .action(
       action(async (name: string, options: OutputOptions) => {
@@ -134,14 +135,14 @@ export function registerWebhookCommands(webhook: Command): void {
 
   webhook
     .command('redeliver <tenant> <delivery>')
-    .description('send an event once more, with the same id')
+    .description('send an event again, with the same id')
     .option('--json', 'print JSON')
     .action(
       action(async (tenant: string, deliveryId: string, options: OutputOptions) => {
         const delivery = await withCore(async ({ tenancy, operations }) =>
           operations.webhooks.redeliver(await tenancy.find(tenant), COMMAND_LINE, deliveryId),
         )
-        print(options, webhookDeliveryView(delivery), () => `${delivery.eventId} is sent once more.`)
+        print(options, webhookDeliveryView(delivery), () => `${delivery.eventId} is sent again.`)
       }),
     )
 }

@@ -1,7 +1,7 @@
-/** What every part throws whose settings cannot be used. */
+/** The error of every part whose settings cannot be used. */
 import { CodedError } from '../lib/errors.js'
 
-/** Each problem is a sentence for the operator; the message holds one a line. */
+/** Each problem is a sentence for the operator. The message has one problem a line. */
 export class ConfigError extends CodedError<'invalid_configuration'> {
   override readonly name = 'ConfigError'
   readonly problems: readonly string[]

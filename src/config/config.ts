@@ -1,4 +1,4 @@
-/** Configuration: environment and file become one typed, validated, frozen object; config/settings.ts says what there is to set. */
+/** Configuration: environment and file become one typed, validated, frozen object. `config/settings.ts` lists the settings. */
 import { readFileSync } from 'node:fs'
 import { isAbsolute, join, resolve } from 'node:path'
 import { ConfigError } from './config-error.js'
@@ -10,13 +10,13 @@ import { type Env, type GivenValue, readVariables } from './variables.js'
 
 export { type Config, ConfigError, type ListenAddress, parseRate, SETTINGS, type SettingName }
 
-/** Of each group one is given at most: which of two wins would be a trap. */
+/** At most one setting of each group may be given: an order of precedence would be a trap. */
 const ALTERNATIVES: readonly SettingName[][] = [
   ['masterKey', 'masterKeyCommand', 'masterKeyFile'],
   ['operatorPassword', 'operatorPasswordFile'],
 ]
 
-/** Certificate and private key. */
+/** Pairs of certificate and private key, which must be given together. */
 const KEY_PAIRS = [
   ['tlsCert', 'tlsKey'],
   ['adminTlsCert', 'adminTlsKey'],
@@ -24,13 +24,13 @@ const KEY_PAIRS = [
 ] as const
 
 export interface Resolution {
-  /** What is in effect; in the place of a value that cannot be read stands its default. */
+  /** Values in effect. A value that cannot be read is replaced by its default. */
   config: Config
-  /** What was set and could be read, as text, by variable. */
+  /** Settings that were given and could be read: text by variable. */
   given: ReadonlyMap<string, GivenValue>
-  /** Everything that is wrong, a sentence each. */
+  /** Everything that is wrong, one sentence each. */
   problems: readonly string[]
-  /** What is left out of account, a sentence each. */
+  /** Given values that are ignored, one sentence each. */
   warnings: readonly string[]
 }
 
@@ -55,7 +55,7 @@ export function resolveConfig(env: Env = process.env): Resolution {
     }
   }
   const values: Record<string, unknown> = {}
-  // One after the other: some defaults follow from settings before them.
+  // In order: some defaults follow from settings before them.
   for (const name of names)
     values[name] = read(SETTINGS[name]) ?? SETTINGS[name].whenUnset(values as unknown as Basis)
   const settled = given.has(variableOf('modelPack')) || defaultModelPack(values.modelsDir as string).isSettled
@@ -67,13 +67,13 @@ export function resolveConfig(env: Env = process.env): Resolution {
   }) as Config
   for (const group of ALTERNATIVES) {
     const set = group.map(variableOf).filter((variable) => given.has(variable))
-    if (set.length > 1) problems.push(`${set.join(' and ')} are both set; give one of them.`)
+    if (set.length > 1) problems.push(`${set.join(' and ')} are both set. Give only one of them.`)
   }
   if ((config.oidcIssuer === undefined) !== (config.oidcClientId === undefined))
     problems.push(`${variableOf('oidcIssuer')} and ${variableOf('oidcClientId')} must be given together.`)
   if (!config.operatorPasswordSignIn && config.oidcIssuer === undefined)
     problems.push(
-      `${variableOf('operatorPasswordSignIn')} is false without ${variableOf('oidcIssuer')}: no operator could sign in. Set an issuer, or leave it out.`,
+      `${variableOf('operatorPasswordSignIn')} is false without ${variableOf('oidcIssuer')}, so no operator could sign in. Set an issuer, or leave this setting out.`,
     )
   for (const pair of KEY_PAIRS) {
     const files = pair.map((name) => config[name])
@@ -85,16 +85,16 @@ export function resolveConfig(env: Env = process.env): Resolution {
     problems.push(...unreadable(config.clientCa))
     if (config.tlsCert === undefined)
       problems.push(
-        `${variableOf('clientCa')} needs ${variableOf('tlsCert')}: client certificates are shown where TLS ends.`,
+        `${variableOf('clientCa')} needs ${variableOf('tlsCert')}: callers show client certificates where TLS ends.`,
       )
     if (config.http !== 'node')
       problems.push(
-        `${variableOf('clientCa')} needs ${variableOf('http')}=node: uWebSockets.js tells of no client certificate.`,
+        `${variableOf('clientCa')} needs ${variableOf('http')}=node: uWebSockets.js does not report client certificates.`,
       )
   }
   if (config.epochKeys !== undefined && !isPostgres(config))
     problems.push(
-      `${variableOf('epochKeys')} is for PostgreSQL: with SQLite, backups hold no data keys (docs/operations.md).`,
+      `${variableOf('epochKeys')} needs PostgreSQL: with SQLite, backups contain no data keys (docs/operations.md).`,
     )
   if (config.bodyMemoryBytes < config.maxBodyBytes)
     problems.push(
@@ -102,7 +102,7 @@ export function resolveConfig(env: Env = process.env): Resolution {
     )
   if (config.processes !== 'auto' && config.processes > 1 && !isPostgres(config))
     problems.push(
-      `${variableOf('processes')} is ${config.processes}, and a SQLite database is served by one process: several need PostgreSQL (docs/postgresql.md).`,
+      `${variableOf('processes')} is ${config.processes}, but only one process can serve a SQLite database. Several need PostgreSQL (docs/postgresql.md).`,
     )
   return { config, given, problems, warnings }
 }
@@ -114,7 +114,7 @@ export function loadConfig(env: Env = process.env): Config {
   return config
 }
 
-/** What keeps a file from being read, a sentence; else nothing. */
+/** One sentence that says why a file cannot be read, or an empty list. */
 export function unreadable(file: string): string[] {
   try {
     readFileSync(file)
@@ -124,13 +124,13 @@ export function unreadable(file: string): string[] {
   }
 }
 
-/** The folder of the configured pack: a path as it is, a name inside the models folder. */
+/** The folder of the configured pack: a path as given, a name inside the models folder. */
 export function modelPackDir(config: Config): string {
   const { modelPack, modelsDir } = config
   return isAbsolute(modelPack) || modelPack.includes('/') ? resolve(modelPack) : join(modelsDir, modelPack)
 }
 
-/** PostgreSQL, in the place of a SQLite file. */
+/** True for PostgreSQL, false for a SQLite file. */
 export function isPostgres({ database }: Pick<Config, 'database'>): boolean {
   return isPostgresUrl(database)
 }
@@ -160,14 +160,14 @@ export function adminUrl(config: Config): string {
   return config.adminUrl ?? `${config.adminTlsCert ? 'https' : 'http'}://${urlHost(host)}:${port}`
 }
 
-/** Origin of the hosted capture page; null where it is not served. */
+/** Origin of the hosted capture page, or null where the page is not served. */
 export function captureOrigin({ captureListen, captureUrl, captureTlsCert }: Config): string | null {
   if (!captureListen) return null
   const { host, port } = captureListen
   return captureUrl ?? new URL(`${captureTlsCert ? 'https' : 'http'}://${urlHost(host)}:${port}`).origin
 }
 
-/** The names by which the admin and metrics listeners are reached; IP addresses besides. */
+/** Host names by which the admin and metrics listeners may be reached, besides IP addresses. */
 export function adminHosts(config: Config): Set<string> {
   const { adminListen, metricsListen, adminHosts: named = [] } = config
   const listened = [adminListen, metricsListen].flatMap((address) => (address ? [address.host] : []))

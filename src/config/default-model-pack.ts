@@ -1,8 +1,8 @@
-/** Which model pack an installation serves that names none: the one it began with, since references belong to their pack. */
+/** Which model pack an installation serves that names none: the first one that it served, since references work only with their pack. */
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** The choice is kept beside the packs. */
+/** File in the models folder that records the choice. */
 export const DEFAULT_PACK_FILE = 'default-pack'
 
 export const STANDARD_PACK = 'standard'
@@ -10,14 +10,14 @@ export const BASELINE_PACK = 'baseline'
 
 export interface DefaultModelPack {
   name: typeof STANDARD_PACK | typeof BASELINE_PACK
-  /** False for a new installation, which may still begin with the other one. */
+  /** False for a new installation, whose default may still change. */
   isSettled: boolean
 }
 
 export function defaultModelPack(modelsDir: string): DefaultModelPack {
   const kept = readText(join(modelsDir, DEFAULT_PACK_FILE))?.trim()
   if (kept === STANDARD_PACK || kept === BASELINE_PACK) return { name: kept, isSettled: true }
-  // Installations of before there was a choice have this pack and no file that says so.
+  // Installations from before there was a choice have this pack and no file that records it.
   const isOlder = existsSync(join(modelsDir, BASELINE_PACK, 'pack.json'))
   return isOlder ? { name: BASELINE_PACK, isSettled: true } : { name: STANDARD_PACK, isSettled: false }
 }

@@ -1,9 +1,9 @@
-/** The false match rates that anything may ask for: one rule for settings, the command line and the dashboard. */
+/** Bounds of the false match rates that settings, the command line and the dashboard accept. */
 
-/** One impostor in a hundred: beyond it a verdict says next to nothing, and no pack is calibrated. */
+/** One impostor in a hundred: a verdict at a higher rate says next to nothing, and no pack is calibrated for it. */
 export const MAX_FMR = 0.01
 
-/** A sentence that says what is wrong with a rate, whatever the pack; null where nothing is. */
+/** A sentence that says what is wrong with a rate for any pack, or null. */
 export function falseMatchRateProblem(fmr: number | string, setting: string): string | null {
   const rate = Number(fmr)
   if (rate > 0 && rate <= MAX_FMR) return null

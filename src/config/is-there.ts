@@ -1,8 +1,8 @@
-/** Whether something is at a path, which a path that may not be looked at does not answer. */
+/** Checks whether a path exists. An error of the check is never taken for "no". */
 import { statSync } from 'node:fs'
 import { ConfigError } from './config-error.js'
 
-/** @returns false where there is nothing @throws ConfigError where this user may not look, or the file system fails */
+/** @returns false where nothing exists at the path @throws ConfigError where this user may not look, or the file system fails */
 export function isThere(path: string): boolean {
   try {
     statSync(path)
@@ -10,6 +10,6 @@ export function isThere(path: string): boolean {
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException
     if (code === 'ENOENT' || code === 'ENOTDIR') return false
-    throw new ConfigError(`Cannot look at ${path}, so nobody knows whether it is there: ${message}`)
+    throw new ConfigError(`Cannot check whether ${path} exists: ${message}`)
   }
 }

@@ -6,11 +6,11 @@ import { falseMatchRateProblem } from './false-match-rate.js'
 
 export interface ListenAddress {
   host: string
-  /** 0 lets the system choose. */
+  /** Port 0 lets the system choose one. */
   port: number
 }
 
-/** Each has a dozen connections to the database. */
+/** Each process has a dozen connections to the database. */
 const MAX_PROCESSES = 64
 
 function fail(variable: string, text: string, expected: string): never {
@@ -83,7 +83,7 @@ export function origin(text: string, variable: string): string {
   return url.origin
 }
 
-/** As it was written: issuers are compared letter by letter. */
+/** A URL exactly as written: issuers are compared letter by letter. */
 export function issuer(text: string, variable: string): string {
   baseUrl(text, variable)
   return text
@@ -93,7 +93,7 @@ export function text(value: string): string {
   return value
 }
 
-/** A group of an OpenID provider, and what its members are here. */
+/** A group of an OpenID provider, with the tenant and role that it gives. */
 export interface TenantGroup {
   group: string
   /** Name of the tenant. */
@@ -114,7 +114,7 @@ export function tenantGroups(text: string, variable: string): TenantGroup[] {
     })
 }
 
-/** Absolute, from the folder in which the command was started. */
+/** A path made absolute from the folder in which the command was started. */
 export function path(value: string): string {
   return resolve(value)
 }

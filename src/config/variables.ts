@@ -1,4 +1,4 @@
-/** What was set, and where: environment and configuration file as one, before anything is parsed. */
+/** Environment and configuration file as one list of variables, before anything is parsed. */
 import { readFileSync } from 'node:fs'
 import { parseEnv } from 'node:util'
 import { closestMatch } from 'leven'
@@ -12,12 +12,12 @@ export interface GivenValue {
 
 export interface Variables {
   given: Map<string, GivenValue>
-  /** Absolute or relative as it was named; undefined where no file was. */
+  /** Path of the configuration file as it was named, absolute or relative; undefined where there is none. */
   file: string | undefined
-  /** OTEL_* names of the file that are no settings of ours: OpenTelemetry's own, which defines them. */
+  /** OTEL_* variables of the file that are no settings of Countersign but of OpenTelemetry. */
   otelVariables: Record<string, string>
   problems: string[]
-  /** Names in the environment that are no settings, a sentence each. */
+  /** Sentences about COUNTERSIGN_* names in the environment that are no settings. */
   warnings: string[]
 }
 
@@ -26,17 +26,17 @@ export const CONFIG_VARIABLE = 'COUNTERSIGN_CONFIG'
 const PREFIX = 'COUNTERSIGN_'
 const OTEL_PREFIX = 'OTEL_'
 const ASSIGNMENT = /^\s*(?:export\s+)?([A-Za-z_]\w*)\s*=(.*)$/s
-/** Empty, or a comment. */
+/** An empty line or a comment. */
 const NO_ASSIGNMENT = /^\s*(?:#|$)/
-/** More typing errors than that are another word. */
+/** Names that differ by more letters than this are different words, not typing errors. */
 const MAX_TYPING_ERRORS = 3
 /** Kubernetes puts these into every pod of a namespace with a Service whose name begins with "countersign". */
 const SERVICE_LINK =
   /^COUNTERSIGN_(?:\w+_)?(?:SERVICE_HOST|SERVICE_PORT(?:_\w+)?|PORT(?:_\d+_(?:TCP|UDP|SCTP)(?:_(?:PROTO|PORT|ADDR))?)?)$/
 
 /**
- * The environment wins over the file that it names. An empty variable counts as absent. A file is ours alone, so a name in it that
- * is no setting, of ours or of OpenTelemetry, is an error; the environment is shared, with a newer version that was rolled back to this one, too.
+ * The environment wins over the file that it names. An empty variable counts as absent. An unknown name is an error in a file, which belongs
+ * to Countersign only, but not in the environment: that may be meant for a newer version which was rolled back to this one.
  */
 export function readVariables(env: Env, known: ReadonlySet<string>): Variables {
   const given = new Map<string, GivenValue>()
@@ -79,22 +79,23 @@ function readFile(file: string): { entries: Array<[string, string]>; problems: s
   const entries = new Map<string, string>()
   const lineOf = new Map<string, number>()
   const problems: string[] = []
-  // Line by line: what parseEnv makes of a line that is no assignment differs between versions of Node, from joining it to the
-  // next name to leaving it out.
+  // Each line by itself: versions of Node differ in what parseEnv makes of a line that is no assignment, from joining it to the
+  // next name to ignoring it.
   for (const [index, line] of text.split(/\r\n?|\n/).entries()) {
     if (NO_ASSIGNMENT.test(line)) continue
     const [, name, written] = ASSIGNMENT.exec(line) ?? []
-    // Its number, not its text: that may be a part of a secret.
-    if (name === undefined) problems.push(`${file} holds a line that is not NAME=value: line ${index + 1}.`)
+    // The number of the line and not its text, which may be part of a secret.
+    if (name === undefined) problems.push(`${file}: line ${index + 1} is not NAME=value.`)
     else if (lineOf.has(name))
       problems.push(
-        `${file} sets ${name} twice, in lines ${lineOf.get(name)} and ${index + 1}: leave one of them.`,
+        `${file} sets ${name} twice, in lines ${lineOf.get(name)} and ${index + 1}. Remove one of them.`,
       )
-    else if (name === CONFIG_VARIABLE) problems.push(`${file} sets ${name}: a file names no other.`)
+    else if (name === CONFIG_VARIABLE)
+      problems.push(`${file} sets ${name}, which only the environment may set. Remove that line.`)
     else {
       const value = readValue(written!.trim())
       if (value === null)
-        problems.push(`${file}: the value of ${name} does not end on its line; a quote is missing.`)
+        problems.push(`${file}: the value of ${name} does not end on its line. Add the missing quote.`)
       else entries.set(name, value)
       lineOf.set(name, index + 1)
     }
@@ -102,10 +103,10 @@ function readFile(file: string): { entries: Array<[string, string]>; problems: s
   return { entries: [...entries], problems }
 }
 
-/** Without quotes and comment; null where it does not end on its line. */
+/** The value without quotes and comment, or null where its quote does not end on its line. */
 function readValue(written: string): string | null {
   const { value } = parseEnv(`value=${written}`)
-  // parseEnv leaves the quote in the value when the other one is missing, or the value out, and makes line ends of escapes.
+  // parseEnv keeps a lone quote in the value or drops the value, and turns escapes into line ends.
   if (value === undefined) return written === '' ? '' : null
   const isUnclosed = /^["'`]/.test(written) && value.startsWith(written[0]!)
   return isUnclosed || value.includes('\n') ? null : value

@@ -10,7 +10,7 @@ const logged = (write: (log: pino.Logger) => void) => {
   return JSON.parse(lines[0]!)
 }
 
-it('names the level and has the time as RFC 3339', () => {
+it('names the level, and the time as RFC 3339', () => {
   expect(logged((log) => log.warn({ a: 1 }, 'so it is'))).toEqual({
     level: 'warn',
     time: expect.stringMatching(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/),
@@ -19,7 +19,7 @@ it('names the level and has the time as RFC 3339', () => {
   })
 })
 
-it('says the cause of a foreseen error once, and without a stack; an unforeseen one has its stack', () => {
+it('names the cause of a foreseen error once and without a stack; an unforeseen error has its stack', () => {
   const cause = new Error('it can only be read: it is a standby.')
   const foreseen = new StoreUnavailableError(`PostgreSQL: ${cause.message}`, { cause })
   expect(logged((log) => log.error({ err: foreseen })).err).toEqual({

@@ -1,4 +1,4 @@
-/** What must never be written down: a whole run, then a search of the complete log and of every database file. */
+/** Secrets that must never be written down: one whole run, then a search of the complete log and of every database file. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
@@ -14,9 +14,9 @@ const NONCE = 'nonce-of-the-caller-1234'
 
 let running: TestService
 let log: string
-/** The bytes of every database file, as they lay on disk while the service ran. */
+/** The bytes of every database file, as they were on disk while the service ran. */
 let files: Array<{ name: string; bytes: Buffer }>
-/** What must stay out of both, by kind. */
+/** The texts that must stay out of log and files, by kind. */
 const secrets: Record<string, string[]> = {
   'an API key': [],
   'a signing secret': [],
@@ -54,7 +54,7 @@ beforeAll(async () => {
   const production = await running.production(tenant)
   secrets['an API key']!.push(production.key)
 
-  // Production: everything that works.
+  // Production: every call that succeeds.
   for (const name of USERS) {
     const enrolled = await production.enroll({ user_id: name, image: ada }, key(`enroll-${name.length}`))
     expect(enrolled.status).toBe(201)
@@ -79,7 +79,7 @@ beforeAll(async () => {
   expect((await production.erase(USERS[2]!)).status).toBe(200)
   expect((await production.call('DELETE', `/v1/delete?user_id=${USERS[2]}`)).status).toBe(200)
 
-  // A row that was damaged: an error of the service itself.
+  // A damaged row causes an error of the service itself.
   const damage = new Database(join(running.dataDir, 'countersign.db'), { timeout: 5000 })
   const blindIndex = vault.blindIndex(tenant.id, 'production', USERS[3]!)
   damage.prepare("UPDATE subject SET wrapped_key = x'00' WHERE lookup = ?").run(blindIndex)
@@ -87,7 +87,7 @@ beforeAll(async () => {
   const broken = await production.verify({ user_id: USERS[3], image: ada, action: ACTION })
   expect(broken.body).toMatchObject({ code: 'store_unavailable' })
 
-  // Everything that callers get wrong, most of all with a key in the wrong place.
+  // Every mistake of a caller, above all a key in the wrong place.
   for (const secret of [production.key, tenant.sandboxKey, tenant.secret.secret, unknown])
     for (const url of [service.url('production'), service.url('sandbox')]) {
       const client = apiClient(url)
@@ -135,7 +135,7 @@ beforeAll(async () => {
 })
 afterAll(() => running?.stop())
 
-/** A text in the forms in which it could slip through. Long ones are searched by pieces: an excerpt is a leak as well. */
+/** The forms in which a text could slip through. Long texts are searched in pieces: an excerpt is a leak as well. */
 function forms(secret: string): string[] {
   const pieces =
     secret.length > 200
@@ -153,7 +153,7 @@ function forms(secret: string): string[] {
 }
 
 describe('the log', () => {
-  it('tells of every request, and of the error of the service', () => {
+  it('contains every request, and the error of the service', () => {
     const lines = log
       .trimEnd()
       .split('\n')
@@ -168,18 +168,18 @@ describe('the log', () => {
   })
 
   for (const kind of Object.keys(secrets))
-    it(`never holds ${kind}`, () => {
+    it(`never contains ${kind}`, () => {
       expect(secrets[kind]!.length).toBeGreaterThan(0)
       expect(secrets[kind]!.flatMap(forms).filter((form) => log.includes(form))).toEqual([])
     })
 
-  it('never holds anything that looks like a key, a secret or a JWT', () => {
+  it('never contains anything that looks like a key, a secret or a JWT', () => {
     expect(log).not.toMatch(/svc-(sbx|prod|sec)-/)
     expect(log).not.toMatch(/eyJ[\w-]{10,}\./)
     expect(log).not.toMatch(/[A-Za-z0-9+/]{100,}/)
   })
 
-  it('never holds an embedding', () => {
+  it('never contains an embedding', () => {
     expect(embeddings).toHaveLength(USERS.length)
     for (const embedding of embeddings) {
       const number = String(embedding.readFloatLE(0))
@@ -190,7 +190,7 @@ describe('the log', () => {
 })
 
 describe('the database files', () => {
-  it('are the database and its write-ahead log', () => {
+  it('consist of the database and its write-ahead log', () => {
     expect(files.map(({ name }) => name)).toEqual(
       expect.arrayContaining(['countersign.db', 'countersign.db-wal']),
     )
@@ -198,7 +198,7 @@ describe('the database files', () => {
   })
 
   for (const kind of Object.keys(secrets))
-    it(`never hold ${kind}`, () => {
+    it(`never contain ${kind}`, () => {
       for (const { name, bytes } of files)
         expect(
           secrets[kind]!.flatMap(forms).filter((form) => bytes.includes(form)),
@@ -206,7 +206,7 @@ describe('the database files', () => {
         ).toEqual([])
     })
 
-  it('never hold an image as bytes', () => {
+  it('never contain an image as bytes', () => {
     for (const photo of secrets['an image']!) {
       const middle = Buffer.from(photo, 'base64')
       const piece = middle.subarray(middle.length >> 1, (middle.length >> 1) + 32)
@@ -214,13 +214,13 @@ describe('the database files', () => {
     }
   })
 
-  it('never hold an embedding, nor a piece of one', () => {
+  it('never contain an embedding, nor a piece of one', () => {
     for (const embedding of embeddings)
       for (let at = 0; at + 16 <= embedding.length; at += 16)
         for (const { bytes } of files) expect(bytes.includes(embedding.subarray(at, at + 16))).toBe(false)
   })
 
-  it('never hold the master key', () => {
+  it('never contain the master key', () => {
     for (const { bytes } of files)
       for (const form of [
         masterKey,

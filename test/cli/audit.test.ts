@@ -29,7 +29,7 @@ async function createAudited(name: string): Promise<string> {
   return tenant_id
 }
 
-/** What somebody with the file and without the master key can do: the triggers are no obstacle to them. */
+/** Attacks by someone who has the file but not the master key: the triggers do not stop them. */
 function tamper(sql: string, ...values: unknown[]): void {
   const database = new Database(place.path('countersign.db'))
   database.exec('DROP TRIGGER audit_no_update; DROP TRIGGER audit_no_delete')
@@ -38,7 +38,7 @@ function tamper(sql: string, ...values: unknown[]): void {
 }
 
 describe('audit verify', () => {
-  it('says of a damaged database where the way out stands, without a stack', async () => {
+  it('names the runbook for a damaged database, without a stack', async () => {
     await createAudited('acme')
     damageTable(place.path('countersign.db'), 'audit')
     const { code, stderr } = await place.run(['audit', 'verify'])
@@ -61,7 +61,7 @@ describe('audit verify', () => {
     expect((await place.run(['audit', 'verify'])).stdout).toMatch(/^acme +5 +intact$/m)
   })
 
-  it('finds the log that was anchored, and one that was not', async () => {
+  it('accepts a log that contains its anchor, and reports one that does not', async () => {
     await createAudited('acme')
     const { stdout } = await place.run(['audit', 'anchor'])
     expect(stdout).toMatch(/^ten_[0-9a-f]{32}:5:[0-9a-f]{64}\n$/)
@@ -78,7 +78,7 @@ describe('audit verify', () => {
     )
   })
 
-  it('finds a log whose end is not the sealed one; doctor names it, and nothing is anchored', async () => {
+  it('reports a log whose end does not match its seal; doctor names it, and no anchor is made', async () => {
     await createAudited('acme')
     tamper('UPDATE audit_seal SET sequence = sequence - 1')
     const { code, json } = await place.run(['audit', 'verify', '--json'])
@@ -94,7 +94,7 @@ describe('audit verify', () => {
     })
   })
 
-  it('names the first entry that was changed, and ends with 1', async () => {
+  it('names the first changed entry and ends with 1', async () => {
     await createAudited('acme')
     await createAudited('other')
     tamper(
@@ -112,7 +112,7 @@ describe('audit verify', () => {
     expect(people.stdout).toMatch(/^acme +2 +broken at entry 3$/m)
   })
 
-  it('sees an entry that was cut out', async () => {
+  it('reports an entry that was removed', async () => {
     await createAudited('acme')
     tamper('DELETE FROM audit WHERE sequence = 2')
     const { code, json } = await place.run(['audit', 'verify', '--json'])
@@ -122,7 +122,7 @@ describe('audit verify', () => {
 })
 
 describe('keys instance-secret', () => {
-  it('prints the secret that signs what no tenant is known for', async () => {
+  it('prints the secret that signs responses without a known tenant', async () => {
     const server = await place.serve()
     const { code, json } = await place.run(['keys', 'instance-secret', '--json'])
     expect(code).toBe(0)

@@ -18,7 +18,7 @@ async function createTenant(name: string): Promise<{ sandbox_key: string }> {
 }
 
 describe('backup', () => {
-  it('copies a database that is being written to, and the copy opens', async () => {
+  it('copies a database during writes, and the copy opens', async () => {
     const server = await place.serve([], { COUNTERSIGN_SANDBOX_RATE_LIMIT: '10000/s' })
     const { sandbox_key } = await createTenant('acme')
     const client = apiClient(`${server.sandbox}/v1`, sandbox_key)
@@ -47,7 +47,7 @@ describe('backup', () => {
     })
     expect(result.json.users).toBeGreaterThanOrEqual(before)
 
-    // As it is, it holds no key of a user, and is not served from.
+    // The copy by itself contains no key of a user, and no service can serve from it.
     const refused = await place.run(['tenant', 'list', '--json'], { COUNTERSIGN_DATABASE: `sqlite:${copy}` })
     expect(refused.error.code).toBe('database_unusable')
     const env = { COUNTERSIGN_DATABASE: `sqlite:${place.path('restored', 'countersign.db')}` }
@@ -65,7 +65,7 @@ describe('backup', () => {
     expect(verified.body).toMatchObject({ verdict: 'approved' })
   })
 
-  it('refuses a damaged database: no copy, no new keys, no time of a backup', async () => {
+  it('refuses a damaged database: writes no copy, no new keys and no time of a backup', async () => {
     await createTenant('acme')
     const keys = place.path('countersign.keys')
     await writeFile(keys, 'the keys from before')
@@ -80,16 +80,19 @@ describe('backup', () => {
     expect(peekBackups(place.path('countersign.db'))).toMatchObject({ lastBackupAt: null })
   })
 
-  // Nobody writes there, not even root.
-  it.runIf(process.platform === 'linux')('into a folder that cannot be written names the file', async () => {
-    await createTenant('acme')
-    const { code, stderr } = await place.run(['backup', '/proc/copy.db'])
-    expect(code).toBe(1)
-    expect(stderr).toMatch(/^error: Cannot write \/proc\/copy\.db: [^\n]+\n$/)
-    const keys = await place.run(['backup', place.path('copy.db'), '--keys', '/proc/keys'])
-    expect(keys.code).toBe(1)
-    expect(keys.stderr).toMatch(/^error: Cannot write \/proc\/keys: [^\n]+\n$/)
-  })
+  // Nobody can write to this device, not even root.
+  it.runIf(process.platform === 'linux')(
+    'names the file where the folder of the backup cannot be written',
+    async () => {
+      await createTenant('acme')
+      const { code, stderr } = await place.run(['backup', '/proc/copy.db'])
+      expect(code).toBe(1)
+      expect(stderr).toMatch(/^error: Cannot write \/proc\/copy\.db: [^\n]+\n$/)
+      const keys = await place.run(['backup', place.path('copy.db'), '--keys', '/proc/keys'])
+      expect(keys.code).toBe(1)
+      expect(keys.stderr).toMatch(/^error: Cannot write \/proc\/keys: [^\n]+\n$/)
+    },
+  )
 
   it('names the runbook for a database that does not open, as every command does', async () => {
     await createTenant('acme')
@@ -117,7 +120,7 @@ describe('backup', () => {
     expect(await readFile(place.path('precious'), 'utf8')).toBe('precious')
   })
 
-  it('into a folder that is not there fails in one clear line', async () => {
+  it('names the folder that does not exist, in one line', async () => {
     const { code, stdout, stderr } = await place.run(['backup', place.path('no', 'such', 'file.db')])
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
     expect(stderr).toMatch(/^error: [^\n]+\n$/)
@@ -155,7 +158,7 @@ it.runIf(process.getuid?.() === 0)(
 )
 
 describe('restore', () => {
-  it('loses in an older backup who was erased before the latest', async () => {
+  it('leaves users out of an older backup who were erased before the latest one', async () => {
     const server = await place.serve()
     const { sandbox_key } = await createTenant('acme')
     const client = apiClient(`${server.sandbox}/v1`, sandbox_key)
@@ -183,19 +186,19 @@ describe('restore', () => {
     expect((await after.verify({ user_id: 'stays', image, action: 'login' })).body.verdict).toBe('approved')
     expect((await after.erase('gone')).body.code).toBe('reference_not_found')
     expect((await place.run(['audit', 'verify', '--json'])).json).toMatchObject([
-      // The creation of the tenant, and the restore.
+      // Two entries: the creation of the tenant, and the restore.
       { entries: 2, broken_at: null },
     ])
   })
 
-  it('opens a copy from before a change of the master key with the keys and the master key of then', async () => {
+  it('opens a copy from before a change of the master key with the keys and the master key of that time', async () => {
     await createTenant('acme')
     const old = place.path('old.db')
     await place.run(['backup', old])
     const rotated = await place.run(['keys', 'rotate-master', '--json'])
     const { stdout } = await place.run(['backup', place.path('new.db')])
     const kept = place.path('countersign.keys.0')
-    expect(stdout).toContain(`are ${kept} now`)
+    expect(stdout).toContain(`were moved to ${kept}`)
     const env = {
       COUNTERSIGN_DATABASE: `sqlite:${place.path('there', 'countersign.db')}`,
       COUNTERSIGN_MASTER_KEY_FILE: rotated.json.kept,

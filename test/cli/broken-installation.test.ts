@@ -1,4 +1,4 @@
-/** Each native part hidden in turn, in a copy of the built package. */
+/** Hides each native part in turn, in a copy of the built package. */
 import { writeFile } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Workplace, workplace } from '../support/command.js'
@@ -19,7 +19,7 @@ afterAll(async () => {
 
 const UNLOADABLE = "throw new Error('libfoo.so.1: cannot open shared object file')"
 
-/** Each part as it breaks: at its import, SQLite at its first use. */
+/** Each part breaks at its import, SQLite at its first use. */
 const BROKEN: Record<string, string> = {
   'uWebSockets.js': UNLOADABLE,
   'onnxruntime-node': UNLOADABLE,
@@ -32,7 +32,7 @@ const HIDDEN: Record<string, (part: string) => Promise<void>> = {
   'does not load': (part) => copy.replace(part, BROKEN[part]!),
 }
 
-/** A command that cannot do without the part. */
+/** A command that needs the part. */
 const NEEDED_BY: Record<string, () => string[]> = {
   'onnxruntime-node': () => ['compare', place.path('ada.jpg'), place.path('ada.jpg')],
   sharp: () => ['compare', place.path('ada.jpg'), place.path('ada.jpg')],
@@ -75,7 +75,7 @@ describe.each(Object.keys(NEEDED_BY))('where %s', (part) => {
   )
 })
 
-describe('where uWebSockets.js', () => {
+describe('a broken uWebSockets.js', () => {
   it.each(Object.keys(HIDDEN))('%s, node:http serves, and doctor warns', { timeout: 90_000 }, async (how) => {
     await HIDDEN[how]!('uWebSockets.js')
     try {
@@ -98,7 +98,7 @@ describe('where uWebSockets.js', () => {
   })
 })
 
-describe('where no native part is left', () => {
+describe('an installation without native parts', () => {
   beforeAll(async () => {
     for (const part of Object.keys(BROKEN)) await copy.remove(part)
   })
@@ -111,7 +111,7 @@ describe('where no native part is left', () => {
     },
   )
 
-  it('every command still tells its options', async () => {
+  it('every command still prints its help', async () => {
     const { code, stdout } = await place.spawn(['completion', 'bash'])
     expect(code).toBe(0)
     for (const option of ['--demo', '--rate-limit', '--fmr', '--anchor', '--finish', '--mirror'])
@@ -123,7 +123,7 @@ describe('where no native part is left', () => {
   })
 })
 
-it('a part that ends the process that loads it does not end doctor', async () => {
+it('doctor survives a part that crashes the process which loads it', async () => {
   await copy.replace('onnxruntime-node', "process.kill(process.pid, 'SIGILL')")
   try {
     const { code, problems } = await examine()

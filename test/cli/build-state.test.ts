@@ -1,4 +1,4 @@
-/** What npm scripts ask of a checkout before they start anything, in a copy that holds only what is asked for. */
+/** Questions that npm scripts ask about a checkout before they start anything, in a copy with only the files that they read. */
 import { spawnSync } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -38,19 +38,19 @@ function answer(question: 'areNativePartsReady' | 'isBuilt'): boolean {
 
 const SQLITE = join('node_modules', 'better-sqlite3', 'index.js')
 
-describe('native parts are ready', () => {
-  it('where SQLite loads', () => {
+describe('areNativePartsReady', () => {
+  it('is true where SQLite loads', () => {
     write(SQLITE, 'module.exports = class { close() {} }')
     expect(answer('areNativePartsReady')).toBe(true)
   })
 
-  it('not where it is missing, nor where its binary is for another Node', () => {
+  it('is false where SQLite is missing or compiled for another Node', () => {
     expect(answer('areNativePartsReady')).toBe(false)
     write(SQLITE, "module.exports = class { constructor() { throw new Error('NODE_MODULE_VERSION 115') } }")
     expect(answer('areNativePartsReady')).toBe(false)
   })
 
-  it('not where the kernels are older than their sources', () => {
+  it('is false where the kernels are older than their sources', () => {
     write(SQLITE, 'module.exports = class { close() {} }')
     write('native/src/kernels.cc', '')
     const kernels = 'native/build/Release/countersign_kernels.node'
@@ -61,15 +61,15 @@ describe('native parts are ready', () => {
   })
 })
 
-describe('dist is built', () => {
-  it('where nothing is newer than the build', () => {
+describe('isBuilt', () => {
+  it('is true where no file is newer than the build', () => {
     expect(answer('isBuilt')).toBe(false)
     write('dist/.built', String(Date.now() + 1000))
     expect(answer('isBuilt')).toBe(true)
   })
 
   it.each(['src/app/service.ts', 'test/faults/campaign.ts', 'tsconfig.json'])(
-    'not where %s is newer',
+    'is false where %s is newer than the build',
     (path) => {
       const files = ['bootstrap.mjs', 'build-state.mjs', 'write-build.mjs'].map((name) => `scripts/${name}`)
       for (const old of [...files, 'tsconfig.json']) age(old, 120)
@@ -81,7 +81,7 @@ describe('dist is built', () => {
   )
 })
 
-it('a Node that is too old is told which one is needed, before anything is installed', () => {
+it('names the required Node to one that is too old, before anything is installed', () => {
   write('package.json', JSON.stringify({ engines: { node: '>=99.1.0' } }))
   const bootstrap = join(root, 'scripts', 'bootstrap.mjs')
   const { status, stderr } = spawnSync(process.execPath, [bootstrap, 'serve'], { encoding: 'utf8' })

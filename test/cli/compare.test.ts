@@ -31,7 +31,7 @@ afterAll(async () => {
   await running?.stop()
 })
 
-/** What the command says of Ada and somebody, asked once for each. */
+/** The command's results for Ada and others, each asked for once. */
 const comparisons = new Map<string, Promise<CommandResult>>()
 function comparedWithAda(other: 'adaToday' | 'grace'): Promise<CommandResult> {
   const result =
@@ -47,7 +47,7 @@ const PAIRS = [
 
 describe('compare', () => {
   for (const { other, same, verdict } of PAIRS)
-    it(`of ada and ${other} says what the API says, to the last digit`, async () => {
+    it(`gives the same score as the API for ada and ${other}, to the last digit`, async () => {
       const compared = await comparedWithAda(other)
       expect(compared).toMatchObject({ code: same ? 0 : 3, stderr: '' })
       const verified = await production.verify({
@@ -80,12 +80,12 @@ describe('compare', () => {
     expect(json.timings_ms).toMatchObject({ decode: expect.any(Number), embed: expect.any(Number) })
   })
 
-  it('tells people the same', async () => {
+  it('shows people the same figures', async () => {
     const same = await place.run(['compare', file('ada.jpg'), file('adaToday.jpg')])
     expect(same.code).toBe(0)
     expect(same.stdout).toMatch(/^Verdict +same person$/m)
     const other = await place.run(['compare', file('ada.jpg'), file('grace.jpg')])
-    // For scripts: errors end with 1, wrong usage with 2.
+    // Scripts tell failures from verdicts: errors end with 1, wrong usage with 2.
     expect(other.code).toBe(3)
     expect(other.stdout).toMatch(/^Verdict +not the same person$/m)
   })
@@ -100,7 +100,7 @@ describe('compare', () => {
     expect(strict.fmr).toBe(1e-3)
   })
 
-  it('takes its policy from the same variables as the service', async () => {
+  it('reads its policy from the same variables as the service', async () => {
     const { error } = await place.run(['compare', file('ada.jpg'), file('adaToday.jpg'), '--json'], {
       COUNTERSIGN_MIN_FACE_PX: '2000',
     })
@@ -115,7 +115,7 @@ describe('compare', () => {
     'missing.jpg': 'file_unreadable',
   }
   for (const [name, code] of Object.entries(UNUSABLE)) {
-    it(`of ${name} fails with ${code}`, async () => {
+    it(`fails with ${code} for ${name}`, async () => {
       const result = await place.run(['compare', file('ada.jpg'), file(name), '--json'])
       expect(result).toMatchObject({ code: 1, stdout: '', error: { code } })
     })
@@ -128,7 +128,7 @@ describe('compare', () => {
   })
 
   for (const fmr of ['0', '1', 'often'])
-    it(`answers --fmr ${fmr} as wrong usage`, async () => {
+    it(`refuses --fmr ${fmr} as wrong usage`, async () => {
       const result = await place.run(['compare', file('ada.jpg'), file('grace.jpg'), '--fmr', fmr, '--json'])
       expect(result).toMatchObject({ code: 2, stdout: '', error: { code: 'invalid_option' } })
     })

@@ -24,7 +24,7 @@ function run(shell: string, ...args: string[]) {
   return stdout
 }
 
-/** What bash offers when TAB is pressed after these words, the last of which may be a part. */
+/** Names that bash offers when TAB is pressed after these words. The last word may be a part of one. */
 function inBash(...words: string[]): string[] {
   const complete = `source "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _countersign; echo "\${COMPREPLY[*]}"`
   return run('bash', '-c', complete, 'bash', scripts.bash!, 'countersign', ...words)
@@ -97,6 +97,6 @@ describe.runIf(isThere('fish'))('fish completion', () => {
   })
 })
 
-it('for another shell is refused', async () => {
+it('refuses another shell', async () => {
   expect(await place.run(['completion', 'tcsh'])).toMatchObject({ code: 2, stdout: '' })
 })

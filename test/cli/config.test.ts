@@ -13,7 +13,7 @@ import { type Workplace, workplace } from '../support/command.js'
 import { withDatabase } from '../support/database.js'
 
 let place: Workplace
-/** Nothing is open by default, and there is no pack to be judged: no folder can be made inside a device, not even by root. */
+/** No setting is open by default here, and there is no pack to judge: no folder can be made inside a device, not even by root. */
 const CLOSED = {
   COUNTERSIGN_REPLAY_POLICY: 'reject',
   COUNTERSIGN_REQUIRE_LIVENESS: 'active',
@@ -51,7 +51,7 @@ describe('config', () => {
     )
   })
 
-  it('says where each value comes from, the environment before the file', async () => {
+  it('shows the source of each value; the environment wins over the file', async () => {
     const file = place.path('countersign.env')
     await writeFile(file, 'COUNTERSIGN_WORKERS=3\nCOUNTERSIGN_QUEUE_LIMIT=7\n')
     const { of } = await show({}, ['--config', file])
@@ -69,7 +69,7 @@ describe('config', () => {
     expect(of('DATABASE').value).toBe(`sqlite:${place.path('countersign.db')}`)
   })
 
-  it('never shows a secret, nor the file that it makes needless', async () => {
+  it('never shows a secret, nor the file that a secret makes superfluous', async () => {
     const env = {
       COUNTERSIGN_MASTER_KEY: MASTER_KEY,
       COUNTERSIGN_OPERATOR_PASSWORD: 'correct horse of tests',
@@ -94,13 +94,13 @@ describe('config', () => {
     )
   })
 
-  it('shows no table where the file that is named cannot be read', async () => {
+  it('prints no table where the named file cannot be read', async () => {
     const { code, stdout, stderr } = await place.run(['config', '--config', place.path('nope.env')])
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
     expect(stderr).toMatch(/^error: Cannot read the configuration file: .*nope\.env'\.\n$/)
   })
 
-  it('explains, one line a setting in a pipe', async () => {
+  it('explains each setting, in one line when piped', async () => {
     const { stdout } = await place.run(['config', '--explain'])
     const lines = stdout.trimEnd().split('\n')
     expect(lines).toHaveLength(Object.keys(SETTINGS).length + 1)
@@ -110,14 +110,14 @@ describe('config', () => {
 })
 
 describe('config check', () => {
-  it('finds a sound configuration sound, and makes nothing', async () => {
+  it('accepts a valid configuration and creates nothing', async () => {
     const { code, json } = await place.run(['config', 'check', '--json'])
     expect({ code, json }).toEqual({ code: 0, json: { ok: true, problems: [], warnings: [] } })
-    expect((await place.run(['config', 'check'])).stdout).toBe('The configuration is sound.\n')
+    expect((await place.run(['config', 'check'])).stdout).toBe('The configuration is valid.\n')
     expect(readdirSync(place.dataDir)).toEqual([])
   })
 
-  it('says that PostgreSQL cannot be reached, and no password', async () => {
+  it('reports an unreachable PostgreSQL without showing the password', async () => {
     const env = { COUNTERSIGN_DATABASE: 'postgres://user:battery@127.0.0.1:1/db' }
     const { code, json } = await place.run(['config', 'check', '--json'], env)
     expect(code).toBe(1)
@@ -130,7 +130,7 @@ describe('config check', () => {
     })
   })
 
-  it('says which file of the URL is not there, and what is wrong with the URL once', async () => {
+  it('names the missing file of a URL, and reports a wrong URL once', async () => {
     const url = 'postgres://user@127.0.0.1:1/db?sslmode=verify-full&sslrootcert='
     const absent = place.path('absent.pem')
     const check = async (database: string) => {
@@ -144,11 +144,11 @@ describe('config check', () => {
       `COUNTERSIGN_DATABASE cannot be used: ENOENT: no such file or directory, open '${absent}'.`,
     ])
     expect(await check('postgres://user:p@ss@127.0.0.1:1/db')).toEqual([
-      'COUNTERSIGN_DATABASE cannot be used: an @ in user or password is written %40.',
+      'COUNTERSIGN_DATABASE cannot be used: write an @ in user or password as %40.',
     ])
   })
 
-  it('refuses a password of the operator that is guessed at once, and says how to make one', async () => {
+  it('refuses an operator password that is easy to guess, and says how to generate one', async () => {
     const detail =
       'has 1 character, and needs at least 15; make one with: countersign operator-password --generate'
     const env = { COUNTERSIGN_OPERATOR_PASSWORD: 'a' }
@@ -165,7 +165,7 @@ describe('config check', () => {
     expect(JSON.stringify([json, ofFile])).not.toContain('fourteen chars')
   })
 
-  it('tells everything that is wrong, secrets included, and ends with 1', async () => {
+  it('reports everything that is wrong, secrets included, and ends with 1', async () => {
     const env = {
       COUNTERSIGN_WORKERS: 'many',
       COUNTERSIGN_FRM: '1e-5',
@@ -190,7 +190,7 @@ describe('config check', () => {
     expect(people.stdout.match(/^FAIL {2}/gm)).toHaveLength(4)
   })
 
-  it('tells a certificate and a key that do not belong together, as doctor does', async () => {
+  it('reports a certificate and a key that do not belong together, as doctor does', async () => {
     const pair = (name: string) =>
       execFileSync(
         'openssl',
@@ -215,7 +215,7 @@ describe('config check', () => {
     )
   })
 
-  /** What config check and doctor find, which is the same. */
+  /** The findings of config check and doctor, which are the same. */
   async function find(env: Record<string, string>, check: string) {
     const checked = await place.run(['config', 'check', '--json'], env)
     const { findings } = (await place.run(['doctor', '--json'], env)).json
@@ -223,7 +223,7 @@ describe('config check', () => {
     return { code: checked.code, ...checked.json, finding }
   }
 
-  it('tells an address that another program has, and one that is given twice, as doctor does', async () => {
+  it('reports an address in use by another program and one given twice, as doctor does', async () => {
     const stranger = createServer().listen(0, '127.0.0.1')
     try {
       await once(stranger, 'listening')
@@ -269,7 +269,7 @@ describe('config check', () => {
     expect((await place.spawn(['doctor', '--json'], env)).code).toBe(1)
   })
 
-  it('refuses a master key that does not open the database, and one that is missing, as doctor does', async () => {
+  it('reports a master key that does not open the database and one that is missing, as doctor does', async () => {
     await place.run(['tenant', 'create', 'acme'])
     const id = masterKeyId(Buffer.from(await readFile(place.path('master.key'), 'utf8'), 'base64'))
     expect((await find({}, 'database')).problems).toEqual([])
@@ -320,11 +320,11 @@ describe('config check', () => {
     const { code, json } = await place.run(['config', 'check', '--config', file, '--json'])
     expect(code).toBe(1)
     expect(json.problems).toEqual([
-      `${file} sets COUNTERSIGN_FMR twice, in lines 1 and 3: leave one of them.`,
+      `${file} sets COUNTERSIGN_FMR twice, in lines 1 and 3. Remove one of them.`,
     ])
   })
 
-  it('finds the addresses sound on which the service runs already', async () => {
+  it('accepts the addresses at which the service already runs', async () => {
     const server = await place.serve([], { COUNTERSIGN_MODELS_DIR: inject('modelsDir') })
     const env = {
       COUNTERSIGN_PRODUCTION_LISTEN: new URL(server.production).host,
@@ -333,10 +333,10 @@ describe('config check', () => {
     }
     const { code, problems, warnings, finding } = await find(env, 'addresses')
     expect({ code, problems, warnings }).toEqual({ code: 0, problems: [], warnings: [] })
-    expect(finding).toMatchObject({ status: 'ok', detail: 'a Countersign listens there' })
+    expect(finding).toMatchObject({ status: 'ok', detail: 'a Countersign service listens there' })
   })
 
-  it('runs the key command, and tells what is wrong with it, as doctor does', async () => {
+  it('runs the key command and reports what is wrong with it, as doctor does', async () => {
     const run = (command: string) => find({ COUNTERSIGN_MASTER_KEY_COMMAND: command }, 'key command')
     for (const [command, message] of [
       ['exit 3', 'COUNTERSIGN_MASTER_KEY_COMMAND failed (exit code 3).'],
@@ -351,7 +351,7 @@ describe('config check', () => {
     expect(JSON.stringify(sound)).not.toContain(MASTER_KEY)
   })
 
-  it('tells a database that cannot be written, as doctor does', async () => {
+  it('reports a database that cannot be written, as doctor does', async () => {
     await writeFile(place.path('file'), '')
     const env = { COUNTERSIGN_DATABASE: `sqlite:${place.path('file', 'countersign.db')}` }
     const { code, problems } = await find(env, 'disk')
@@ -359,13 +359,13 @@ describe('config check', () => {
     expect(problems).toEqual([expect.stringMatching(/file is not writable: /)])
   })
 
-  it('warns of a backup that is overdue, as doctor does', async () => {
+  it('warns of an overdue backup, as doctor does', async () => {
     await place.run(['tenant', 'create', 'acme'])
     const age = (sql: string) =>
       withDatabase(place, (database) => database.prepare(sql).run(Date.now() - 3 * DAY_MS))
     expect(await find({}, 'backups')).toMatchObject({ warnings: [], finding: { status: 'ok' } })
     age('UPDATE tenant SET created_at = ?')
-    const never = `No backup of ${place.path('countersign.db')} was made yet: countersign backup <file>.`
+    const never = `There is no backup of ${place.path('countersign.db')} yet. Make one: countersign backup <file>.`
     expect(await find({}, 'backups')).toMatchObject({
       code: 0,
       warnings: [never],
@@ -379,7 +379,7 @@ describe('config check', () => {
     ])
   })
 
-  it('warns of files with secrets that everybody may open, and ends with 0', async () => {
+  it('warns of secret files that everybody may open, and ends with 0', async () => {
     const [password, settings] = [place.path('password'), place.path('countersign.env')]
     await writeFile(password, 'correct horse of tests', { mode: 0o644 })
     await writeFile(settings, `COUNTERSIGN_MASTER_KEY=${MASTER_KEY}\n`, { mode: 0o644 })
@@ -388,12 +388,12 @@ describe('config check', () => {
     })
     expect(code).toBe(0)
     expect(json.warnings).toEqual([
-      `${settings} holds a secret and is open to every user here (mode 644).`,
-      `${password} holds a secret and is open to every user here (mode 644).`,
+      `${settings} contains a secret and is open to every user here (mode 644).`,
+      `${password} contains a secret and is open to every user here (mode 644).`,
     ])
   })
 
-  it('warns of addresses that callers or operators would be harmed by, and ends with 0', async () => {
+  it('warns of addresses that endanger callers or operators, and ends with 0', async () => {
     const check = async (env: Record<string, string>) => {
       const { code, json } = await place.run(['config', 'check', '--json'], env)
       expect(code).toBe(0)
@@ -405,7 +405,7 @@ describe('config check', () => {
       COUNTERSIGN_ADMIN_LISTEN: '0.0.0.0:0',
     }
     expect(await check(odd)).toEqual([
-      'COUNTERSIGN_PRODUCTION_URL is https://face.example.com, and does not end in /v1.',
+      'COUNTERSIGN_PRODUCTION_URL is https://face.example.com, which does not end in /v1.',
       expect.stringMatching(/^COUNTERSIGN_ADMIN_LISTEN is 0\.0\.0\.0:0, .* without TLS/),
     ])
     expect(
@@ -416,7 +416,7 @@ describe('config check', () => {
     ).toEqual([])
   })
 
-  it('warns of what lets a photo of the user pass, with what closes it, and ends with 0', async () => {
+  it('warns of settings that let a photo of the user pass, with the remedy, and ends with 0', async () => {
     const open = {
       COUNTERSIGN_REPLAY_POLICY: 'report',
       COUNTERSIGN_REQUIRE_LIVENESS: '',
@@ -426,7 +426,7 @@ describe('config check', () => {
     expect(code).toBe(0)
     expect(json.warnings).toEqual([
       expect.stringMatching(
-        /^COUNTERSIGN_REPLAY_POLICY is report: .* enrolment photo .* To close it: set COUNTERSIGN_REPLAY_POLICY=reject/,
+        /^COUNTERSIGN_REPLAY_POLICY is report: .* enrollment photo, .* To close it: set COUNTERSIGN_REPLAY_POLICY=reject/,
       ),
       expect.stringMatching(
         /^COUNTERSIGN_REQUIRE_LIVENESS is none: .* To close it: set COUNTERSIGN_REQUIRE_LIVENESS=active/,
@@ -450,7 +450,7 @@ describe('config check', () => {
     )
   })
 
-  it('is said in one line at the start, where nobody chose', async () => {
+  it('warns in one line at the start, where nobody chose the setting', async () => {
     const models = { COUNTERSIGN_MODELS_DIR: inject('modelsDir') }
     const first = await place.serve([], {
       ...models,
@@ -472,7 +472,7 @@ describe('config check', () => {
     expect(named.stderr()).not.toContain('Open by default')
   })
 
-  it('says nothing of a file with settings alone that everybody may read', async () => {
+  it('does not warn of a readable file that contains only settings', async () => {
     const settings = place.path('countersign.env')
     await writeFile(settings, 'COUNTERSIGN_QUEUE_LIMIT=7\n', { mode: 0o644 })
     const { json } = await place.run(['config', 'check', '--json', '--config', settings])

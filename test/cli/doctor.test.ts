@@ -32,7 +32,7 @@ async function examine(env: Record<string, string> = {}) {
 
 const transport = await chooseTransport('auto')
 
-/** By a copy of the package, so that its record can be changed; what is installed stays as it is. */
+/** Runs in a copy of the package, so that its record can be changed without touching the installation. */
 async function examineCopy(change: (record: AddonRecord) => void): Promise<Finding[]> {
   const copy = place.path('package')
   for (const name of ['dist', 'native', 'package.json'])
@@ -60,7 +60,7 @@ async function examineCopy(change: (record: AddonRecord) => void): Promise<Findi
 }
 
 describe('doctor', () => {
-  it('finds a sound installation sound', async () => {
+  it('finds nothing wrong with a good installation', async () => {
     const { ok, findings } = await examine()
     expect(ok).toBe(true)
     expect(findings.filter(({ status }) => status === 'problem')).toEqual([])
@@ -82,7 +82,7 @@ describe('doctor', () => {
     )
   })
 
-  it('says which HTTP server serves, and why', async () => {
+  it('names the HTTP server that serves, and why', async () => {
     const { of } = await examine()
     expect(of('HTTP server')).toMatchObject({
       status: transport.reason === 'unavailable' ? 'warning' : 'ok',
@@ -96,14 +96,14 @@ describe('doctor', () => {
     expect(node.findings.map(({ check }) => check)).not.toContain('HTTP addon')
   })
 
-  it('tells people in a table, and ends with 0', async () => {
+  it('prints a table for people and ends with 0', async () => {
     const { code, stdout } = await place.run(['doctor'])
     expect(code).toBe(0)
     expect(stdout).toMatch(/^ok +Node\.js +v\d+/m)
-    expect(stdout).toContain('Everything needed is in place.')
+    expect(stdout).toContain('Everything that is needed is in place.')
   })
 
-  it('may run while the service does', async () => {
+  it('runs while the service does', async () => {
     await place.serve()
     await place.run(['tenant', 'create', 'acme'])
     const { ok, of } = await examine()
@@ -111,29 +111,29 @@ describe('doctor', () => {
     expect(of('database').detail).toBe('whole; 1 tenant, 0 production references')
   })
 
-  it('of a fresh installation says that its pack is built at the first start', async () => {
+  it('says for a new installation that the first start builds its pack', async () => {
     const { ok, of } = await examine({ COUNTERSIGN_MODELS_DIR: place.path('none') })
     expect(ok).toBe(true)
     expect(of('model pack')).toMatchObject({
       status: 'warning',
-      detail: `${place.path('none', 'standard')} is not there yet; the first countersign serve builds it`,
+      detail: `${place.path('none', 'standard')} does not exist yet; the first countersign serve builds it`,
       remedy: 'to have it now, run countersign models build standard',
     })
   })
 
-  it('of a fresh installation says what makes the database, and makes nothing itself', async () => {
+  it('says for a new installation what creates the database, and creates nothing', async () => {
     const folder = place.path('not', 'yet')
     const { ok, of } = await examine({ COUNTERSIGN_DATA_DIR: folder })
     expect(ok).toBe(true)
     expect(of('database')).toMatchObject({
       status: 'warning',
-      detail: expect.stringContaining('is not there yet'),
+      detail: expect.stringContaining('does not exist yet'),
     })
     expect(of('disk').status).toBe('ok')
     expect(await readdir(place.dataDir)).toEqual([])
   })
 
-  it('reports that the master key of the database is gone, and makes no other', async () => {
+  it('reports a missing master key and creates no other', async () => {
     await place.run(['tenant', 'create', 'acme'])
     await rm(place.path('master.key'))
     const { ok, of } = await examine()
@@ -142,7 +142,7 @@ describe('doctor', () => {
     expect(await readdir(place.dataDir)).not.toContain('master.key')
   })
 
-  it('calls what cannot be looked at unreadable, not absent, and goes on', async () => {
+  it('reports a path that cannot be examined as unreadable, not as missing, and goes on', async () => {
     // A link to itself cannot be followed by root either.
     const loop = place.path('loop')
     await symlink(loop, loop)
@@ -158,7 +158,7 @@ describe('doctor', () => {
     expect(findings.map(({ check }) => check)).toContain('topology')
   })
 
-  it('goes on where a file of TLS is missing, and names it', async () => {
+  it('names a missing TLS file and goes on', async () => {
     const { ok, findings, of } = await examine({
       COUNTERSIGN_TLS_CERT: place.path('none.pem'),
       COUNTERSIGN_TLS_KEY: place.path('none.key'),
@@ -255,7 +255,7 @@ describe('doctor', () => {
     expect(of('disk').status).toBe('problem')
   })
 
-  it('warns, and does not fail, of what is merely odd', async () => {
+  it('warns of oddities without failing', async () => {
     const { ok, of } = await examine({
       COUNTERSIGN_WORKERS: '256',
       COUNTERSIGN_EXECUTION_PROVIDERS: 'nonsense,cpu',
@@ -296,23 +296,23 @@ describe('doctor', () => {
     expect(findings.map(({ check }) => check)).toContain('model pack')
   })
 
-  it('itself fails on a configuration file that cannot be read: it would examine another installation', async () => {
+  it('fails on a configuration file that cannot be read, since it would examine another installation', async () => {
     const result = await place.run(['doctor', '--json', '--config', place.path('none.env')])
     expect(result).toMatchObject({ code: 1, stdout: '', error: { code: 'invalid_configuration' } })
   })
 
   overUws(() => {
-    it('warns of a release of the HTTP addon that is not the one on record', async () => {
+    it('warns of a release of the HTTP addon that differs from the one on record', async () => {
       const findings = await examineCopy((record) => {
         record.version = '0.0.1'
       })
       expect(findings.find(({ check }) => check === 'HTTP addon')).toMatchObject({
         status: 'warning',
-        detail: expect.stringContaining(`in the place of ${recordedAddon().package} 0.0.1`),
+        detail: expect.stringContaining(`instead of ${recordedAddon().package} 0.0.1`),
       })
     })
 
-    it('reports a binary of the HTTP addon that is not the one on record', async () => {
+    it('reports a binary of the HTTP addon that differs from the one on record', async () => {
       const findings = await examineCopy((record) => {
         record.sha256[OWN_BINARY] = '0'.repeat(64)
       })
@@ -320,7 +320,7 @@ describe('doctor', () => {
         {
           check: 'HTTP addon',
           status: 'problem',
-          detail: expect.stringContaining(`${OWN_BINARY} is not the one on record`),
+          detail: expect.stringContaining(`${OWN_BINARY} differs from the one on record`),
           remedy: expect.stringContaining('npm ci'),
         },
       ])

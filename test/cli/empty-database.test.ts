@@ -11,7 +11,7 @@ afterEach(() => place?.dispose())
 
 describe('a database file without content', () => {
   for (const args of [['tenant', 'list'], ['tenant', 'create', 'acme'], ['audit', 'verify'], ['nodes']])
-    it(`is refused by ${args.join(' ')}, and stays as it is`, async () => {
+    it(`is refused by ${args.join(' ')} and stays empty`, async () => {
       await place.run(['tenant', 'create', 'acme'])
       const file = place.path('countersign.db')
       await writeFile(file, '')
@@ -20,7 +20,7 @@ describe('a database file without content', () => {
       expect(statSync(file).size).toBe(0)
     })
 
-  it('is a problem to doctor, which makes nothing of it', async () => {
+  it('is reported by doctor, which writes nothing into it', async () => {
     await place.run(['tenant', 'create', 'acme'])
     const file = place.path('countersign.db')
     await writeFile(file, '')

@@ -44,7 +44,7 @@ const PRESENTATIONS = [
 ]
 
 describe('evaluate-pad', () => {
-  it('measures each species, the living by condition and device, and the whole system', async () => {
+  it('measures each attack species, bona fide presentations by condition and device, and the whole system', async () => {
     const reports = ['html', 'md', 'json'].map((ending) => place.path(`report.${ending}`))
     const { code, stdout, stderr } = await evaluate(PRESENTATIONS, ...live(), '--report', ...reports)
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
@@ -72,7 +72,7 @@ describe('evaluate-pad', () => {
         { label: 'phone', bpcer: 0.5 },
       ],
     })
-    // Exact: one attack without an error says an APCER of at most 0.95.
+    // An exact figure: one attack without an error shows an APCER of at most 0.95.
     expect(view.species[1].apcer_ub95).toBeCloseTo(0.95, 10)
     expect(stdout).toMatch(/^screen +2 +0 +2 +100 % +100 % +50\.00 % \(at most 97\.47 %\)$/m)
     const [html, markdown, data] = await Promise.all(reports.map((file) => readFile(file, 'utf8')))
@@ -82,12 +82,12 @@ describe('evaluate-pad', () => {
     expect(JSON.parse(data!).presentations[0]).toMatchObject({ id: '1', response: 'bona_fide' })
   })
 
-  it('prints the line alone where JSON is asked for', async () => {
+  it('prints only the line with --json', async () => {
     const { json } = await evaluate(PRESENTATIONS.slice(0, 2), ...live(), '--json')
     expect(json).toMatchObject({ bona_fide: 1, attacks: 0, bpcer: 0, worst_species: null, worst_apcer: null })
   })
 
-  it('counts a face whose surroundings the pack asks for in vain as without a response', async () => {
+  it('counts a face without the surroundings that the pack needs as a non-response', async () => {
     const { json } = await evaluate(PRESENTATIONS, '--pack', place.path('careful'), '--json')
     expect(json.non_responses).toEqual({ too_close: 5, face_not_found: 2 })
     expect(json).toMatchObject({ bpcer: null, worst_apcer: null, worst_apcer_ub95: 1 })
@@ -98,7 +98,7 @@ describe('evaluate-pad', () => {
     const photo = sharp(await face('ada'))
     const frames = await Promise.all(
       Array.from({ length: 16 }, async (_, i) => {
-        // Files of their own, as a camera's.
+        // Separate files, as from a camera.
         await photo
           .clone()
           .jpeg({ quality: 70 + i })
@@ -128,13 +128,13 @@ describe('evaluate-pad', () => {
     })
   })
 
-  it('says that nothing would judge a photo where the pack has no liveness network', async () => {
+  it('warns that nothing judges a photo where the pack has no liveness network', async () => {
     const { code, error } = await evaluate(PRESENTATIONS, '--pack', 'baseline', '--json')
     expect({ code, error: error.code }).toEqual({ code: 1, error: 'no_liveness' })
     expect(error.message).toContain('baseline@1.0.0 has no liveness network')
   })
 
-  it('names a reference that shows nobody, and a picture that is not there', async () => {
+  it('names a reference without a face and a missing picture', async () => {
     const unusable = await evaluate(
       [`${HEADER},reference`, '1,attack,ada,print,,,ada.jpg,landscape.jpg'],
       ...live(),
@@ -151,7 +151,7 @@ describe('evaluate-pad', () => {
     })
   })
 
-  it('refuses a column that it does not know, before it measures', async () => {
+  it('refuses an unknown column before it measures', async () => {
     const { code, error } = await evaluate([`${HEADER},light`, '1,attack,ada,print,,,ada.jpg,dim'], '--json')
     expect({ code, error: error.code }).toEqual({ code: 1, error: 'malformed_presentations' })
     expect(error.message).toContain('light')
@@ -159,7 +159,7 @@ describe('evaluate-pad', () => {
 })
 
 describe.skipIf(evaluationDataMissing())('evaluate-pad, on pictures of the evaluation data', () => {
-  it('lets few of the attacks pass, and refuses few of the living, where a camera saw more than a face', async () => {
+  it('passes few attacks and rejects few bona fide presentations where a camera shows more than a face', async () => {
     const { columns, rows } = parseCsv(readEvaluationFile('pad/labels.csv').toString('utf8'))
     const at = (row: string[], name: string) => row[columns.indexOf(name)]!
     const pictures = rows.filter((row) => at(row, 'kind').startsWith('full-'))

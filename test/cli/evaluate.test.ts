@@ -34,14 +34,14 @@ describe('evaluate', () => {
     })
   })
 
-  it('counts a photo that cannot be used as a miss, and names it', async () => {
+  it('names a photo that cannot be used and counts it as a miss', async () => {
     const result = await evaluate(['ada.jpg,landscape.jpg,1', 'ada.jpg,grace.jpg,0'])
     const view = JSON.parse(result.stdout)
     expect(view.refused).toEqual({ 'landscape.jpg': 'face_not_found' })
     expect(view.configured.measured_fnmr).toBe(1)
   })
 
-  it('takes the largest of several faces where it is asked to', async () => {
+  it('takes the largest of several faces with --face largest', async () => {
     await writeFile(place.path('group.jpg'), groupPhoto())
     const refused = async (...options: string[]) =>
       JSON.parse((await evaluate(['ada.jpg,group.jpg,0', 'ada.jpg,adaToday.jpg,1'], ...options)).stdout)
@@ -51,7 +51,7 @@ describe('evaluate', () => {
     expect(await refused('--face', 'largest')).toEqual({})
   })
 
-  it('takes the face nearest the centre where it is asked to', async () => {
+  it('takes the face nearest the center with --face centre', async () => {
     // Ada large at the edge, Grace small in the middle.
     const [large, small] = [
       await sharp(await face('ada'))
@@ -76,13 +76,13 @@ describe('evaluate', () => {
     expect(await misses('largest')).toBe(1)
   })
 
-  it('tells people where the errors come from', async () => {
+  it('shows people where the errors come from', async () => {
     await writeFile(place.path('pairs.csv'), 'a,b,same\nada.jpg,landscape.jpg,1\nada.jpg,grace.jpg,0')
     const { stdout } = await place.run(['evaluate', place.path('pairs.csv')])
     expect(stdout).toMatch(/^Errors, not compared +1 misses \(100 % of them\), 0 false matches \(–\)$/m)
   })
 
-  it('says which file it cannot read', async () => {
+  it('names the file that it cannot read', async () => {
     const { code, error } = await place.run(['evaluate', place.path('nope.csv'), '--json'])
     expect(code).toBe(1)
     expect(error.code).toBe('file_unreadable')
@@ -110,7 +110,7 @@ describe('evaluate, with a folder of people', () => {
     await writeFile(place.path('people.csv'), 'person,eyes\nada,blue\ngrace,blue\nmary,brown\n')
   })
 
-  it('compares everybody with everybody, tells groups apart, and writes every kind of report', async () => {
+  it('compares everybody with everybody, separates groups, and writes every kind of report', async () => {
     const reports = ['html', 'md', 'json'].map((ending) => place.path(`report.${ending}`))
     const { code, json, stderr } = await place.run([
       'evaluate',
@@ -134,7 +134,7 @@ describe('evaluate, with a folder of people', () => {
       points: [],
       configured: { fmr: 1e-4, threshold: 0.782753, measured_fmr: 0, measured_fmr_ci95: [0, 0.5] },
     })
-    // Both pairs with the photo that cannot be used.
+    // Both pairs contain the photo that cannot be used.
     expect(json.configured.measured_fnmr).toBeCloseTo(2 / 6, 12)
     expect(json.configured.measured_fnmr_compared).toBe(0)
     expect(
@@ -152,21 +152,21 @@ describe('evaluate, with a folder of people', () => {
     for (const text of [html, markdown, data]) expect(text).not.toMatch(/ada|grace/)
   })
 
-  it('shows names and photos where it is told to', async () => {
+  it('shows names and photos only when asked to', async () => {
     const file = place.path('faces.html')
     await place.run(['evaluate', people(), '--report', file, '--include-photos'])
     const html = await readFile(file, 'utf8')
     expect(html).toMatch(/<img src="data:image\/jpeg;base64,[^"]+" alt="(?:ada|grace|joan|mary)\/1\.jpg">/)
   })
 
-  it('keeps embeddings for the owner alone, and computes none of them twice', async () => {
+  it('keeps embeddings readable by their owner only, and computes none of them twice', async () => {
     await rm(place.path('evaluations'), { recursive: true })
     const first = await place.run(['evaluate', people(), '--impostors', 'all', '--json'])
     const [name] = await readdir(place.path('evaluations'))
     const cache = place.path('evaluations', name!)
     expect((await stat(cache)).mode & 0o077).toBe(0)
     const before = await readFile(cache, 'utf8')
-    // As an interruption leaves it: the last line cut in half.
+    // An interruption leaves the last line cut in half.
     await writeFile(cache, before.slice(0, -20))
     const second = await place.run(['evaluate', people(), '--impostors', 'all', '--json'])
     expect(second.json).toEqual(first.json)
@@ -175,14 +175,14 @@ describe('evaluate, with a folder of people', () => {
     expect(lines.length).toBe(before.trim().split('\n').length + 1)
   })
 
-  it('refuses to calibrate on a handful of people', async () => {
+  it('refuses to calibrate on too few people', async () => {
     const file = place.path('few.json')
     const { code, error } = await place.run(['evaluate', people(), '--calibrate', file, '--json'])
     expect({ code, error: error.code }).toEqual({ code: 1, error: 'too_few_people' })
     await expect(stat(file)).rejects.toThrow()
   })
 
-  it('refuses a report of a kind that it does not write, before it measures', async () => {
+  it('refuses a report format that it does not write, before it measures', async () => {
     const { error } = await place.run(['evaluate', people(), '--report', 'x.pdf', '--json'])
     expect(error).toMatchObject({ code: 'unknown_report_format' })
   })
@@ -243,7 +243,7 @@ describe('models calibrate', () => {
     await writeBroughtPack(place.path('models', 'brought'), inject('modelsDir'))
   })
 
-  it('puts measured thresholds in use', async () => {
+  it('applies measured thresholds', async () => {
     const file = place.path('measured.json')
     await writeCalibration(file, place.path('models', 'brought'))
     const written = await place.run(['models', 'calibrate', 'brought', file, '--json'], env())
@@ -258,7 +258,7 @@ describe('models calibrate', () => {
     expect(json.threshold).toBe(0.8)
   })
 
-  it('refuses thresholds of another pack, and leaves those in use alone', async () => {
+  it('refuses thresholds of another pack and keeps those in use', async () => {
     const file = place.path('other.json')
     const pack = { id: 'other', version: '1', sha256: '0'.repeat(64) }
     await writeCalibration(file, place.path('models', 'brought'), { pack })

@@ -1,4 +1,4 @@
-/** Users whose references another model pack made than the one that serves. */
+/** Users whose references were made by another model pack than the one that serves. */
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, inject, it } from 'vitest'
 import { SqliteStore } from '../../src/storage/sqlite/sqlite-store.js'
@@ -32,7 +32,7 @@ async function databaseFinding(env: Record<string, string> = {}) {
   return findings.find(({ check }: { check: string }) => check === 'database')
 }
 
-it('doctor, migrate and serve warn of references that the pack that serves did not make', async () => {
+it('doctor, migrate and serve warn of references from another pack than the one that serves', async () => {
   await writeBroughtPack(place.path('brought'), inject('modelsDir'))
   const env = { COUNTERSIGN_MODEL_PACK: place.path('brought'), COUNTERSIGN_ACCEPT_PACK: 'brought' }
   expect(await databaseFinding(env)).toMatchObject({
@@ -47,7 +47,7 @@ it('doctor, migrate and serve warn of references that the pack that serves did n
   await server.exited
 })
 
-it('a pack that is not built yet is judged by its name', async () => {
+it('a pack that is not built yet is recognized by its name', async () => {
   const env = { COUNTERSIGN_MODELS_DIR: place.path('none'), COUNTERSIGN_MODEL_PACK: '' }
   expect(await databaseFinding(env)).toMatchObject({
     status: 'warning',
@@ -55,7 +55,7 @@ it('a pack that is not built yet is judged by its name', async () => {
   })
 })
 
-it('nothing is said of references of the pack that serves', async () => {
+it('there is no warning about references of the pack that serves', async () => {
   expect(await databaseFinding()).toMatchObject({
     status: 'ok',
     detail: 'whole; 1 tenant, 2 production references',

@@ -21,7 +21,7 @@ function token(claims: Record<string, unknown>, secret = SECRET): string {
 const claims = { aud: 'ten_1', sub: 'ada', verdict: 'approved', exp: inFiveMinutes }
 
 describe('jwt', () => {
-  it('shows the claims of a token that holds', async () => {
+  it('shows the claims of a valid token', async () => {
     const result = await place.run([
       'jwt',
       token(claims),
@@ -35,12 +35,12 @@ describe('jwt', () => {
     expect(JSON.parse(result.stdout)).toMatchObject({ valid: true, header: { kid: 'sec_1' }, claims })
   })
 
-  it('says first of a rejection that it is one, and why', async () => {
+  it('says first that a token is a rejection, and why', async () => {
     const rejection = token({ ...claims, verdict: 'rejected', reason: 'no_match' })
     const { code, stdout } = await place.run(['jwt', rejection, '--secret', SECRET])
     expect({ code, first: stdout.split('\n')[0] }).toEqual({
       code: 0,
-      first: 'Genuine, and a rejection: no_match (signed with sec_1).',
+      first: 'Genuine, but a rejection: no_match (signed with sec_1).',
     })
     const approval = await place.run(['jwt', token(claims), '--secret', SECRET])
     expect(approval.stdout).toMatch(/^Valid, signed with sec_1\.\n/)
@@ -56,15 +56,15 @@ describe('jwt', () => {
   })
 
   it.each([
-    ['what is no token', 'abc', SECRET, 'invalid_jwt', 'That is no JWT'],
-    ['what is no secret', token(claims), 'x', 'invalid_secret', 'no signing secret'],
+    ['what is no token', 'abc', SECRET, 'invalid_jwt', 'The token is not a JWT'],
+    ['what is no secret', token(claims), 'x', 'invalid_secret', 'The signing secret is malformed'],
   ])('says so of %s', async (_, text, secret, code, message) => {
     const result = await place.run(['jwt', text, '--secret', secret, '--json'])
     expect(result).toMatchObject({ code: 1, stdout: '' })
     expect(result.error).toEqual({ code, message: expect.stringContaining(message) })
   })
 
-  it('says that the secret given is not the one that the token names', async () => {
+  it('reports a secret that is not the one named in the token', async () => {
     const result = await place.run(['jwt', token(claims, 'another'), '--secret', SECRET, '--json'])
     expect(result.error!.message).toContain(
       'the token names the secret sec_1, and the secret given is not that one',

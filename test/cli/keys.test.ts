@@ -18,7 +18,7 @@ async function createTenant(env?: Record<string, string>): Promise<{ sandbox_key
   return (await place.run(['tenant', 'create', 'acme', '--json'], env)).json
 }
 
-it('names the master key of a database to anyone whose own is malformed, and advises no new one', async () => {
+it('a malformed key for an existing database is answered with the id of the right key, not with advice to make a new one', async () => {
   await createTenant()
   const file = place.path('master.key')
   const id = masterKeyId(Buffer.from(await readFile(file, 'utf8'), 'base64'))
@@ -30,7 +30,7 @@ it('names the master key of a database to anyone whose own is malformed, and adv
 })
 
 describe('rotating the master key', () => {
-  it('replaces the key file while the service runs, and what was enrolled stays readable', async () => {
+  it('replaces the key file while the service runs, and enrolled users stay readable', async () => {
     const server = await place.serve()
     const { sandbox_key } = await createTenant()
     const before = await readFile(place.path('master.key'), 'utf8')
@@ -48,7 +48,7 @@ describe('rotating the master key', () => {
     })
     const after = await readFile(place.path('master.key'), 'utf8')
     expect(after).not.toBe(before)
-    // For the backups from before; destroyed by name alone.
+    // The kept key opens earlier backups; only naming it destroys it.
     const { kept } = rotated.json
     expect(await readFile(kept, 'utf8')).toBe(before)
     expect((await stat(kept)).mode & 0o777).toBe(0o600)
@@ -76,7 +76,7 @@ describe('rotating the master key', () => {
     expect(old.stderr).toContain('does not open this database')
   })
 
-  it('takes a new key from a file where the present one comes from outside, and lets both work until it is finished', async () => {
+  it('takes a new key from a file where the present one is not in the key file; both work until it is finished', async () => {
     const [old, next] = [{ COUNTERSIGN_MASTER_KEY: masterKey(1) }, { COUNTERSIGN_MASTER_KEY: masterKey(2) }]
     await createTenant(old)
     expect((await place.run(['keys', 'rotate-master', '--json'], old)).error.code).toBe('new_key_needed')
@@ -93,11 +93,11 @@ describe('rotating the master key', () => {
     const ids = [1, 2].map((fill) => masterKeyId(Buffer.alloc(32, fill)))
     expect(await finding(old)).toMatchObject({
       status: 'warning',
-      detail: `its change is under way: both ${ids.join(' and ')} open the database`,
+      detail: `a change is not finished: both ${ids.join(' and ')} open the database`,
       remedy: expect.stringMatching(/--finish.*--cancel/),
     })
 
-    // Out of order it would forget the new key: that is said, and done only when asked for by name.
+    // In the wrong order this would delete the new key: the command says so, and does it only for a key named by id.
     const early = await place.run(['keys', 'rotate-master', '--finish', '--json'], old)
     expect(early.error.code).toBe('not_the_new_key')
     expect((await place.run(['tenant', 'list'], next)).code).toBe(0)
@@ -109,7 +109,7 @@ describe('rotating the master key', () => {
     expect((await place.run(['tenant', 'list'], old)).code).not.toBe(0)
   })
 
-  it('can be given up until the new key is configured, and not after', async () => {
+  it('can be cancelled until the new key is configured, and not after that', async () => {
     const [old, next] = [{ COUNTERSIGN_MASTER_KEY: masterKey(1) }, { COUNTERSIGN_MASTER_KEY: masterKey(2) }]
     await createTenant(old)
     const file = place.path('next.key')
@@ -124,7 +124,7 @@ describe('rotating the master key', () => {
     expect(nothing.error.code).toBe('nothing_prepared')
   })
 
-  it('refuses the present key as the new one', async () => {
+  it('refuses the key in use as the new one', async () => {
     await createTenant()
     const file = place.path('master.key')
     const result = await place.run(['keys', 'rotate-master', '--new-key-file', file, '--json'])
@@ -133,7 +133,7 @@ describe('rotating the master key', () => {
 })
 
 describe('services that could not follow a new master key', () => {
-  /** With a copy of the key, as systemd's LoadCredential makes one. */
+  /** The service has a copy of the key, as systemd's LoadCredential makes one. */
   const serveByCopy = async () => {
     await copyFile(place.path('master.key'), place.path('copy.key'))
     return place.serve([], { COUNTERSIGN_MASTER_KEY_FILE: place.path('copy.key') })
@@ -142,7 +142,7 @@ describe('services that could not follow a new master key', () => {
   const idOf = async (file: string) =>
     masterKeyId(Buffer.from(await readFile(place.path(file), 'utf8'), 'base64'))
 
-  it('keep the one-step form from changing anything, and are named with the keys that they can read', async () => {
+  it('stop the one-step form from changing anything, and are named with the keys that they can read', async () => {
     await createTenant()
     const server = await serveByCopy()
     const before = await readFile(place.path('master.key'), 'utf8')
@@ -158,7 +158,7 @@ describe('services that could not follow a new master key', () => {
     expect(await isReady(server.admin)).toBe(true)
   })
 
-  it('keep --finish from forgetting the old key, until each was restarted with the new one', async () => {
+  it('stop --finish from deleting the old key until each was restarted with the new one', async () => {
     const { sandbox_key } = await createTenant()
     const server = await serveByCopy()
     await writeFile(place.path('next.key'), masterKey(2), { mode: 0o600 })
@@ -183,7 +183,7 @@ describe('services that could not follow a new master key', () => {
     expect(await isReady(restarted.admin)).toBe(true)
   })
 
-  it('are only those that run: what a killed one left behind counts for nothing', async () => {
+  it('are only those that run: a killed service does not count', async () => {
     await createTenant()
     const server = await serveByCopy()
     server.signal('SIGKILL')
@@ -194,7 +194,7 @@ describe('services that could not follow a new master key', () => {
 })
 
 describe('a master key from a command', () => {
-  it('opens the database, and its failure is told without what it printed', async () => {
+  it("opens the database; a failure is reported without the command's output", async () => {
     await createTenant({ COUNTERSIGN_MASTER_KEY: masterKey(3) })
     const good = { COUNTERSIGN_MASTER_KEY_COMMAND: `echo ${masterKey(3)}` }
     expect((await place.run(['tenant', 'list', '--json'], good)).json).toHaveLength(1)

@@ -105,7 +105,7 @@ const COMMANDS = [
 
 const words = (command: string) => command.split(' ').filter(Boolean)
 
-it('--help loads no command, and no package but what parses the line', async () => {
+it('--help loads no command, and no package but the command line parser', async () => {
   const { stderr } = await place.spawn(['--help'], {
     NODE_OPTIONS: `--import ${pathToFileURL(packageFile('test', 'support', 'record-imports.mjs'))}`,
   })
@@ -118,7 +118,7 @@ it('--help loads no command, and no package but what parses the line', async () 
 
 describe('--help', () => {
   for (const command of COMMANDS)
-    it(`of "countersign ${command}" explains the command on stdout`, async () => {
+    it(`explains "countersign ${command}" on stdout`, async () => {
       const { code, stdout, stderr } = await place.run([...words(command), '--help'])
       expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
       expect(stdout).toContain(`Usage: countersign${command ? ` ${command}` : ''}`)
@@ -163,7 +163,7 @@ it('--version prints the version of the package, its commit and the schemas', as
   })
 })
 
-// What the other tests ask inside their own process holds for the command that people start.
+// Other tests run commands inside their own process; this one holds for the real command.
 it.each([
   [0, ['tenant', '--help']],
   [1, ['tenant', 'create', 'not a name', '--json']],
@@ -183,19 +183,19 @@ describe('wrong usage', () => {
     'one argument too many': ['tenant', 'create', 'a', 'b'],
     'an option without its value': ['tenant', 'create', 'a', '--fmr'],
   }))
-    it(`${what} ends with 2 and says how to do it on stderr`, async () => {
+    it(`ends with 2 and an explanation on stderr for ${what}`, async () => {
       const { code, stdout, stderr } = await place.run(args)
       expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
       expect(stderr).toMatch(/Usage: countersign|run with --help for usage/)
     })
 })
 
-it('what npm scripts start with names what it knows, and ends with 2', () => {
+it('npm scripts report an unknown command with the known ones, and end with 2', () => {
   const bootstrap = packageFile('scripts', 'bootstrap.mjs')
   for (const command of ['tenant', 'constructor']) {
     const { status, stdout, stderr } = spawnSync(process.execPath, [bootstrap, command], { encoding: 'utf8' })
     expect({ status, stdout }).toEqual({ status: 2, stdout: '' })
-    expect(stderr).toMatch(new RegExp(`^There is no ${command} to start: dev, serve, [^\\n]*\\n$`))
+    expect(stderr).toMatch(new RegExp(`^Unknown command ${command}. Known are: dev, serve, [^\\n]*\\n$`))
   }
 })
 
@@ -211,7 +211,7 @@ describe('wrong usage with --json', () => {
     [
       'an option that cannot be',
       ['keys', 'rotate-master', '--finish', '--new-key-file', 'x'],
-      /three steps/,
+      /separate steps/,
       'invalid_option',
     ],
   ])('%s is one JSON document on stderr, and ends with 2', async (_, args, message, code = 'wrong_usage') => {
@@ -237,7 +237,7 @@ describe('a refusal', () => {
     })
   })
 
-  it('of a configuration names the variable', async () => {
+  it('names the variable of a wrong setting', async () => {
     const result = await place.run(['tenant', 'list', '--json'], { COUNTERSIGN_WORKERS: 'many' })
     expect(result).toMatchObject({ code: 1, stdout: '' })
     expect(result.error).toEqual({
@@ -247,7 +247,7 @@ describe('a refusal', () => {
   })
 })
 
-describe('where no database is', () => {
+describe('a missing database', () => {
   const READERS = [
     ['tenant', 'list'],
     ['tenant', 'login-link', 'acme'],
@@ -260,14 +260,14 @@ describe('where no database is', () => {
     ['keys', 'discard-master', '0123456789abcdef'],
   ]
   for (const command of READERS)
-    it(`"${command.join(' ')}" says so, and makes neither it nor a master key`, async () => {
+    it(`is reported by "${command.join(' ')}", which creates neither it nor a master key`, async () => {
       const fresh = await workplace()
       try {
         const { code, stdout, error } = await fresh.run([...command, '--json'])
         expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
         expect(error).toEqual({
           code: 'database_missing',
-          message: `There is no database at ${fresh.path('countersign.db')} yet: \`countersign serve\` or \`countersign tenant create\` makes it. Where the service runs with another COUNTERSIGN_DATA_DIR or COUNTERSIGN_DATABASE, set it here too.`,
+          message: `There is no database at ${fresh.path('countersign.db')} yet. \`countersign serve\` or \`countersign tenant create\` makes one. If the service runs with another COUNTERSIGN_DATA_DIR or COUNTERSIGN_DATABASE, set the same here.`,
         })
         expect(await readdir(fresh.dataDir)).toEqual([])
       } finally {
@@ -275,7 +275,7 @@ describe('where no database is', () => {
       }
     })
 
-  it('a database without its master key gets no other one', async () => {
+  it('a database without its master key gets no new one', async () => {
     const fresh = await workplace()
     try {
       await fresh.run(['tenant', 'create', 'acme'])
@@ -294,7 +294,7 @@ describe('where no database is', () => {
 })
 
 describe('--json', () => {
-  /** What each command needs to succeed, in an order in which all of them do. */
+  /** Files and arguments that each command needs to succeed, in an order in which all of them do. */
   const ARGUMENTS: Record<string, (made: { secret: string; jwt: string; oldMasterKey: string }) => string[]> =
     {
       'tenant list': () => [],
@@ -354,7 +354,7 @@ describe('--json', () => {
       completion: () => ['bash'],
       doctor: () => [],
     }
-  /** A restore needs a place where no database is; packs for tests are shared. */
+  /** A restore needs a place without a database; the packs for tests are shared. */
   const ENVIRONMENT: Record<string, Record<string, string>> = {
     get restore() {
       return { COUNTERSIGN_DATABASE: `sqlite:${place.path('restored.db')}` }
@@ -366,9 +366,9 @@ describe('--json', () => {
       return { COUNTERSIGN_MODELS_DIR: place.path('models') }
     },
   }
-  /** Made first, because the others need them. */
+  /** These run first, because the others need their results. */
   const MADE = ['serve', 'tenant create']
-  /** As processes, because what a native library prints passes by the streams of JavaScript. */
+  /** These run as processes: output of native libraries bypasses the streams of JavaScript. */
   const NATIVE = ['compare', 'evaluate', 'models import', 'backup', 'doctor']
   /** Need a server elsewhere, a liveness network, a second factor, a user, a webhook or PostgreSQL: see models-pull, evaluate-pad, user, webhook, postgres-copy, fleet and epoch-commands.test.ts. */
   const ELSEWHERE = [
@@ -388,7 +388,7 @@ describe('--json', () => {
     expect([...Object.keys(ARGUMENTS), ...MADE, ...ELSEWHERE].sort()).toEqual(leaves.sort())
   })
 
-  it('prints one JSON document on stdout and nothing on stderr; serve a log of them', {
+  it('prints one JSON document on stdout and nothing on stderr; serve prints a log of them', {
     timeout: 300_000,
   }, async () => {
     await writeFile(place.path('ada.jpg'), await face('ada'))
@@ -424,7 +424,7 @@ describe('--json', () => {
   })
 })
 
-it('two first commands at once agree on one master key and one database', async () => {
+it('two first commands at the same time agree on one master key and one database', async () => {
   const fresh = await workplace()
   try {
     const results = await Promise.all(

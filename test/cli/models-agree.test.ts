@@ -35,7 +35,7 @@ async function bring(name: string, spoil?: (bytes: Buffer) => void): Promise<str
 
 describe('models verify --agree', () => {
   it.skipIf(!hasByteDotProducts)(
-    'finds the 8-bit graphs of the baseline within the bound, on the photos that come along',
+    "finds the scores of the baseline's 8-bit graphs within the bound, on the bundled photos",
     async () => {
       const { code, json } = await place.run(['models', 'verify', 'baseline', '--agree', '--json'])
       const [graph] = json.agreement.graphs
@@ -53,14 +53,14 @@ describe('models verify --agree', () => {
       expect(json.agreement).toMatchObject({ photos: 24, pairs: 276 })
       // The step from the threshold for 2e-4 to the one for 1e-4 in the shipped calibration.
       expect(json.agreement.bound).toBeCloseTo(0.782753 - 0.770564, 6)
-      // They are not the same graph twice.
+      // The graphs are not twice the same.
       expect(graph.max_score_difference).toBeGreaterThan(1e-4)
     },
   )
 
   it.skipIf(!hasByteDotProducts)('fails where a graph gives other scores, and says by how much', async () => {
     await bring('spoilt', (bytes) => {
-      // Inside the weights of one convolution.
+      // Changes the weights of one convolution.
       const start = Math.floor(bytes.length * 0.8)
       for (let i = start; i < start + 100_000; i++) bytes[i]! ^= 0x3f
     })
@@ -78,7 +78,7 @@ describe('models verify --agree', () => {
     expect(stdout).toMatch(/^cpu, 8-bit +differ +0\.\d{6} +0$/m)
   })
 
-  it('names an accelerator that does not run here, and is no worse for it', async () => {
+  it('names an accelerator that does not run here, without failing', async () => {
     const { code, json } = await place.run(['models', 'verify', 'baseline', '--agree', '--json'], {
       COUNTERSIGN_EXECUTION_PROVIDERS: 'tensorrt,cpu',
     })
@@ -91,7 +91,7 @@ describe('models verify --agree', () => {
     })
   })
 
-  it('takes no photo that cannot be read', async () => {
+  it('refuses a photo that cannot be read', async () => {
     const missing = place.path('nowhere.jpg')
     const { code, error } = await place.run([
       'models',
@@ -124,7 +124,7 @@ describe('the first start on a new provider', () => {
     ],
   })
 
-  /** A data folder of its own, and how often the graphs were measured. */
+  /** A separate data folder, and the number of measurements. */
   async function installation(name: string, providers: string) {
     const dataDir = place.path(name)
     await mkdir(dataDir, { recursive: true })
@@ -142,13 +142,13 @@ describe('the first start on a new provider', () => {
     return { config, dataDir, start, count: () => measured }
   }
 
-  it('compares the graphs once, and remembers that they agree', async () => {
+  it('compares the graphs once and records that they agree', async () => {
     const { start, count, dataDir, config } = await installation('agreeing', 'cuda,cpu')
     await start(true)
     await start(false)
     expect(count()).toBe(1)
     expect(await readdir(dataDir)).toContain('graph-agreements.json')
-    // Other networks are another question.
+    // Other networks need another check.
     const other = {
       ...config,
       modelPack: await bring('agreeing-other', (bytes) => {
@@ -160,7 +160,7 @@ describe('the first start on a new provider', () => {
     })
   })
 
-  it('is refused where they differ, every time', async () => {
+  it('refuses graphs that differ, every time', async () => {
     const { start, count } = await installation('differing', 'cuda')
     for (const time of [1, 2]) {
       await expect(start(false)).rejects.toMatchObject({
@@ -171,27 +171,27 @@ describe('the first start on a new provider', () => {
     }
   })
 
-  it('asks nothing of a provider that its calibration was measured with', async () => {
+  it('checks nothing on a provider with which the calibration was measured', async () => {
     const { start, count, config } = await installation('calibrated', 'cuda')
     await writeCalibration(`${config.modelPack}/calibration.json`, config.modelPack, { provider: 'cuda' })
     await start(false)
     expect(count()).toBe(0)
   })
 
-  it('passes over a provider that is not there, and asks again the next time', async () => {
+  it('skips a provider that does not exist, and tries again the next time', async () => {
     const { start, count } = await installation('absent', 'cuda')
     await start(null)
     await start(null)
     expect(count()).toBe(2)
   })
 
-  it('asks nothing on the processor', async () => {
+  it('checks nothing on the CPU', async () => {
     const { start, count } = await installation('processor', 'cpu')
     await start(false)
     expect(count()).toBe(0)
   })
 
-  it('does what the command does, in a process of its own', async () => {
+  it('runs the command in a process of its own', async () => {
     const { config, dataDir } = await installation('real', 'tensorrt,cpu')
     process.env.COUNTERSIGN_EXECUTION_PROVIDERS = 'tensorrt,cpu'
     try {

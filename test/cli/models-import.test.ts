@@ -18,7 +18,7 @@ const run = (path: string, ...options: string[]) =>
   place.run(['models', 'import', path, '--json', ...options], env)
 const inPlace = ([command, ...args]: readonly string[]) =>
   execFileSync(command!, args, { cwd: place.dataDir })
-/** What is in the models folder, hidden folders included. */
+/** Content of the models folder, hidden folders included. */
 const installed = () => {
   try {
     return readdirSync(place.path('models'))
@@ -32,7 +32,7 @@ describe('models import', () => {
     ['a folder', 'pack', ['true']],
     ['a .tar.gz of the folder', 'pack.tar.gz', ['tar', 'czf', 'pack.tar.gz', 'pack']],
   ] as const)
-    it(`takes ${what}, and what is then in place is whole`, async () => {
+    it(`takes ${what}, and the installed pack is complete`, async () => {
       await write('pack')
       inPlace(command)
       const { code, json } = await run(place.path(pack))
@@ -48,7 +48,7 @@ describe('models import', () => {
       expect(verified.json).toMatchObject({ ok: true, model: 'brought@1.0.0' })
     })
 
-  it('may be repeated, and replaces another one only when told to', async () => {
+  it('can be repeated, and replaces another pack only when asked to', async () => {
     await write('pack')
     expect((await run(place.path('pack'))).code).toBe(0)
     expect((await run(place.path('pack'))).code).toBe(0)
@@ -58,7 +58,7 @@ describe('models import', () => {
     expect(installed()).toEqual(['brought'])
   })
 
-  it('shows people what it is', async () => {
+  it('shows people the installed pack', async () => {
     await write('pack')
     const { stdout } = await place.run(['models', 'import', place.path('pack')], env)
     expect(stdout).toMatch(/^Pack +brought@1\.0\.0$/m)
@@ -67,7 +67,7 @@ describe('models import', () => {
   })
 })
 
-describe('a pack that is not what it says is refused, and leaves nothing behind', () => {
+describe('models import of a wrong pack', () => {
   const spoilt: Record<string, [code: string, changes: (manifest: Record<string, unknown>) => object]> = {
     'whose embedding has another length': [
       'pack_unusable',
@@ -86,14 +86,14 @@ describe('a pack that is not what it says is refused, and leaves nothing behind'
     ],
   }
   for (const [what, [code, changes]] of Object.entries(spoilt))
-    it(what, async () => {
+    it(`refuses a pack ${what} and installs nothing`, async () => {
       await write('pack', changes)
       const result = await run(place.path('pack'))
       expect(result).toMatchObject({ code: 1, stdout: '', error: { code } })
       expect(installed()).toEqual([])
     })
 
-  it('that is not there', async () => {
+  it('refuses a pack that does not exist', async () => {
     const result = await run(place.path('none'))
     expect(result).toMatchObject({ code: 1, stdout: '', error: { code: 'file_not_found' } })
   })

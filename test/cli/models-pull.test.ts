@@ -41,7 +41,7 @@ async function mirror(listener: RequestListener): Promise<FilesServer> {
 }
 
 const pull = (...args: string[]) => place.run(['models', 'pull', ...args, '--json'], env)
-/** What is in the models folder, hidden folders included. */
+/** Content of the models folder, hidden folders included. */
 const installed = () => {
   try {
     return readdirSync(place.path('models'))
@@ -52,15 +52,15 @@ const installed = () => {
 
 describe('models pull', () => {
   it.each(['nothing', 'toString', '../opencv-zoo'])(
-    'knows no pack named %s, and says which it knows',
+    'refuses the unknown pack %s and names the known ones',
     async (name) => {
       const result = await pull(name)
       expect(result).toMatchObject({ code: 2, stdout: '', error: { code: 'unknown_pack' } })
-      expect(result.error.message).toContain('known are: opencv-zoo, recommended')
+      expect(result.error.message).toContain('Known packs: opencv-zoo, recommended')
     },
   )
 
-  it.each(['baseline', 'standard'])('says how to come by %s, which is built', async (name) => {
+  it.each(['baseline', 'standard'])('says how to build %s, which is not downloaded', async (name) => {
     const result = await pull(name)
     expect(result).toMatchObject({ code: 2, error: { code: 'unknown_pack' } })
     expect(result.error.message).toContain(`countersign models build ${name}`)
@@ -72,13 +72,13 @@ describe('models pull', () => {
     'http://user:secret@127.0.0.1',
     'http://127.0.0.1/?key=secret',
     'http://127.0.0.1/#secret',
-  ])('takes no mirror at %s, and repeats no secret', async (address) => {
+  ])('refuses %s as a mirror and repeats no secret', async (address) => {
     const result = await pull('opencv-zoo', '--mirror', address)
     expect(result).toMatchObject({ code: 2, stdout: '', error: { code: 'invalid_mirror' } })
     expect(result.stderr).not.toContain('secret')
   })
 
-  it('from nobody says what else can be done', async () => {
+  it('says what else can be done where the mirror does not answer', async () => {
     const closed = await mirror(filesOf({}))
     closed.close()
     const result = await pull('opencv-zoo', '--mirror', closed.url)
@@ -87,7 +87,7 @@ describe('models pull', () => {
     expect(installed()).toEqual([])
   })
 
-  it('from a mirror without the file names the file', async () => {
+  it('names the file that the mirror lacks', async () => {
     const { url } = await mirror(filesOf({}))
     const result = await pull('opencv-zoo', '--mirror', `${url}/zoo/`)
     expect(result).toMatchObject({ code: 1, stdout: '', error: { code: 'download_failed' } })
@@ -95,7 +95,7 @@ describe('models pull', () => {
     expect(installed()).toEqual([])
   })
 
-  it('of other bytes puts nothing in place', async () => {
+  it('installs nothing where the bytes differ', async () => {
     const { url } = await mirror(filesOf({ [DETECTOR.path]: Buffer.alloc(DETECTOR.bytes) }))
     const result = await pull('opencv-zoo', '--mirror', url)
     expect(result).toMatchObject({ code: 1, stdout: '', error: { code: 'checksum_mismatch' } })
@@ -105,7 +105,7 @@ describe('models pull', () => {
     expect(json.filter((pack: { installed: boolean }) => pack.installed)).toEqual([])
   })
 
-  it('asks nobody where another pack has the name, unless told to replace it', async () => {
+  it('downloads nothing where another pack has the name, unless told to replace it', async () => {
     const { url, requests } = await mirror(filesOf({}))
     const other = { ...downloadedPackDocument(OPENCV_ZOO), version: '1' }
     await mkdir(place.path('models', 'opencv-zoo'), { recursive: true })
@@ -125,7 +125,7 @@ describe('models pull', () => {
 describe.skipIf(evaluationDataMissing())('with networks of the evaluation data', () => {
   const network = (name: string) => readEvaluationFile(`models/${name}`)
 
-  it('a pull that lacks one file keeps the others for the next', async () => {
+  it('keeps the other files of a failed pull for the next one', async () => {
     const { url, requests } = await mirror(filesOf({ [DETECTOR.path]: network(DETECTOR.file) }))
     for (const _ of [1, 2])
       expect(await pull('opencv-zoo', '--mirror', url)).toMatchObject({
@@ -136,7 +136,7 @@ describe.skipIf(evaluationDataMissing())('with networks of the evaluation data',
     expect(readdirSync(place.path('models', '.opencv-zoo.download'))).toEqual([DETECTOR.file])
   })
 
-  it('the recommended pack is downloaded in part, built in part, and tells a live face from a photograph of one', async () => {
+  it('downloads and builds the recommended pack, which tells a live face from a photograph of one', async () => {
     const entry = findCataloguePack('recommended') as AssembledPack
     const downloads = entry.files.flatMap(({ file, download }) => (download ? [{ file, download }] : []))
     const names: Record<string, string> = {

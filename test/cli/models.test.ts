@@ -8,7 +8,7 @@ beforeAll(async () => {
 })
 afterAll(() => place?.dispose())
 
-/** A models folder with a copy of the baseline pack, to be spoilt. */
+/** A models folder with a copy of the baseline pack, for spoiling. */
 async function copyOfModels(name: string): Promise<string> {
   const dir = place.path(name)
   await cp(inject('modelsDir'), dir, { recursive: true })
@@ -20,7 +20,7 @@ async function networkIn(dir: string): Promise<string> {
   return files.filter((file) => file.endsWith('.onnx')).sort()[0]!
 }
 
-/** One bit in the middle, as a bad disk would do it. */
+/** Flips one bit in the middle, as a bad disk would. */
 async function flipBit(file: string): Promise<void> {
   const bytes = await readFile(file)
   bytes[bytes.length >> 1]! ^= 1
@@ -28,7 +28,7 @@ async function flipBit(file: string): Promise<void> {
 }
 
 describe('models list', () => {
-  it('marks the configured pack as active, and names those that are not installed', async () => {
+  it('marks the configured pack as active, and names packs that are not installed', async () => {
     const { code, json } = await place.run(['models', 'list', '--json'])
     expect(code).toBe(0)
     const baseline = json.find(({ id }: { id: string }) => id === 'baseline')
@@ -54,7 +54,7 @@ describe('models list', () => {
     expect(json.find(({ id }: { id: string }) => id === 'baseline')).toMatchObject({ installed: false })
   })
 
-  it('shows a pack that is broken as such', async () => {
+  it('marks a broken pack', async () => {
     const dir = await copyOfModels('list-broken')
     await writeFile(`${dir}/baseline/pack.json`, '{')
     const { code, json } = await place.run(['models', 'list', '--json'], { COUNTERSIGN_MODELS_DIR: dir })
@@ -64,7 +64,7 @@ describe('models list', () => {
 })
 
 describe('models verify', () => {
-  it('finds the configured pack whole, and says where each file comes from', async () => {
+  it('finds the configured pack complete, and shows the source of each file', async () => {
     const { code, json } = await place.run(['models', 'verify', '--json'])
     expect(code).toBe(0)
     expect(json).toMatchObject({ ok: true, problem: null, model: expect.stringMatching(/^baseline@/) })
@@ -78,7 +78,7 @@ describe('models verify', () => {
     expect((await place.run(['models', 'verify', 'baseline'])).stdout).toContain('is whole')
   })
 
-  it('fails on one flipped bit, and names the file', async () => {
+  it('fails on one flipped bit and names the file', async () => {
     const dir = await copyOfModels('flipped')
     const network = await networkIn(dir)
     await flipBit(`${dir}/baseline/${network}`)
@@ -92,7 +92,7 @@ describe('models verify', () => {
     expect(people.stderr).toBe('')
   })
 
-  it('fails on a missing file, and names it', async () => {
+  it('fails on a missing file and names it', async () => {
     const dir = await copyOfModels('missing-file')
     const network = await networkIn(dir)
     await rm(`${dir}/baseline/${network}`)
@@ -119,7 +119,7 @@ describe('models verify', () => {
 })
 
 describe('models build', () => {
-  it('makes a broken pack whole again', async () => {
+  it('repairs a broken pack', async () => {
     const dir = await copyOfModels('rebuilt')
     const network = await networkIn(dir)
     await flipBit(`${dir}/baseline/${network}`)
@@ -131,7 +131,7 @@ describe('models build', () => {
     expect((await place.run(['models', 'verify', '--json'], env)).json.ok).toBe(true)
   })
 
-  it('writes where it is told to', async () => {
+  it('writes to the given folder', async () => {
     const out = place.path('elsewhere')
     const { code } = await place.run(['models', 'build', 'baseline', '--out', out, '--json'])
     expect(code).toBe(0)
@@ -139,8 +139,8 @@ describe('models build', () => {
   })
 })
 
-describe('serve on a corrupted pack', () => {
-  it('refuses one that was brought, in one clear line', async () => {
+describe('serve with a corrupted pack', () => {
+  it('refuses one that was imported, in one line', async () => {
     const dir = await copyOfModels('brought')
     const network = await networkIn(dir)
     await flipBit(`${dir}/baseline/${network}`)
@@ -150,7 +150,7 @@ describe('serve on a corrupted pack', () => {
     expect(stderr).toContain(network)
   })
 
-  it('makes the baseline pack whole again before it serves', async () => {
+  it('repairs the baseline pack before it serves', async () => {
     const dir = await copyOfModels('served')
     await flipBit(`${dir}/baseline/${await networkIn(dir)}`)
     const env = { COUNTERSIGN_MODELS_DIR: dir }

@@ -14,15 +14,15 @@ beforeAll(async () => {
 afterAll(() => rm(cache, { recursive: true, force: true }))
 
 it.skipIf(process.platform === 'win32')(
-  'can be started by whoever was told of it before it was built anew',
+  'the built command is executable, also where npx found it before the last build',
   async () => {
     const { mode } = await stat(packageFile('dist', 'src', 'cli', 'main.js'))
     expect(mode & 0o111).toBe(0o111)
   },
 )
 
-// What npm remembers of earlier uses hides what a new user meets.
-it('`npx countersign` works at its first use, asks no registry and compiles nothing anew', async () => {
+// An empty cache: what npm remembers of earlier uses would hide what a new user meets.
+it('`npx countersign` works at its first use, without asking a registry or compiling', async () => {
   const kernels = packageFile('native', 'build', 'Release', 'countersign_kernels.node')
   const builtAt = async () =>
     stat(kernels).then(

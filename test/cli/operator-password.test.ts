@@ -17,7 +17,7 @@ const opens = async (hash: string, password: string) =>
   (await loadOperatorPassword({ operatorPassword: hash, operatorPasswordFile: '' })).matches(password)
 
 describe('operator-password', () => {
-  it('prints the hash of what is piped into it, and it signs in at the dashboard', async () => {
+  it('prints the hash of a piped password, which signs in to the dashboard', async () => {
     const { code, stdout, stderr } = await place.spawn(['operator-password'], {}, 'correct horse of tests\n')
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
     await writeFile(place.path('operator.password'), stdout, { mode: 0o600 })
@@ -32,7 +32,7 @@ describe('operator-password', () => {
     expect((await signIn(stdout.trim())).status).toBe(401)
   })
 
-  it('makes a password that its hash belongs to', async () => {
+  it('generates a password together with its hash', async () => {
     const { json } = await place.run(['operator-password', '--generate', '--json'])
     expect(await opens(json.hash, json.password)).toBe(true)
     const people = await place.run(['operator-password', '--generate'])
@@ -40,7 +40,7 @@ describe('operator-password', () => {
     expect(await opens(people.stdout.trim(), password!)).toBe(true)
   })
 
-  it('resets it for a running service, ends the sessions with the old one, and says so in every log', async () => {
+  it('resets the password of a running service, ends the sessions of the old one, and records it in every audit log', async () => {
     await place.run(['tenant', 'create', 'acme'])
     const { admin, stderr, told } = await place.serve([], { COUNTERSIGN_OPERATOR_PASSWORD: '' })
     const shown = /shown only now:\n\n {2}(\S+)\n/
@@ -73,7 +73,7 @@ describe('operator-password', () => {
     expect((await place.run(['audit', 'verify'])).code).toBe(0)
   })
 
-  it('refuses to reset what the environment gives, and what no start has made', async () => {
+  it('refuses to reset a password from the environment, or one that no start has made', async () => {
     const early = await place.run(['operator-password', '--reset', '--json'])
     expect({ code: early.code, error: early.error.code }).toEqual({ code: 1, error: 'database_missing' })
     await place.run(['tenant', 'create', 'acme'])
@@ -124,7 +124,7 @@ describe('operator-password', () => {
       return { code, shown }
     }
 
-    it('asks twice, and shows nothing of what is typed', async () => {
+    it('asks twice and does not echo what is typed', async () => {
       const { code, shown } = await type({
         'Password: ': 's3cret of the test\r',
         'Again: ': 's3cret of the test\r',
@@ -137,10 +137,10 @@ describe('operator-password', () => {
       [
         'two that differ',
         { 'Password: ': 's3cret of the test\r', 'Again: ': 's3cret of the tes\r' },
-        'not the same',
+        'The two passwords differ',
       ],
-      ['end of file', { 'Password: ': '\u0004' }, 'No password was given.'],
-      ['an interrupt', { 'Password: ': 's3\u0003' }, 'No password was given.'],
+      ['end of file', { 'Password: ': '\u0004' }, 'No password was entered.'],
+      ['an interrupt', { 'Password: ': 's3\u0003' }, 'No password was entered.'],
     ] as const)
       it(`ends with 1 at ${what}`, async () => {
         const { code, shown } = await type({ ...answers })

@@ -1,4 +1,4 @@
-/** Which packs and rates are refused where they are set, on the real service. */
+/** Packs and false match rates that are refused when they are set, with the real service. */
 import { cp } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest'
@@ -8,7 +8,7 @@ import { OPERATOR_PASSWORD } from '../support/operator.js'
 import { writeBroughtPack, writeCalibration } from '../support/packs.js'
 import { startService } from '../support/service.js'
 
-/** Nothing is accepted. */
+/** No pack is accepted by name. */
 const STRICT = { COUNTERSIGN_ACCEPT_PACK: '' }
 
 let place: Workplace
@@ -29,7 +29,7 @@ describe('a pack of evaluation grade', () => {
     expect(other.stderr).toContain('"code":"pack_not_accepted"')
   })
 
-  it('says of a name that was mistyped which pack it may be meant for', async () => {
+  it('suggests the pack that a mistyped name may mean', async () => {
     const refused = await place.run(['serve', '--json'], { COUNTERSIGN_ACCEPT_PACK: 'standrad' })
     expect(refused.error.code).toBe('pack_not_accepted')
     expect(refused.error.message).toContain(
@@ -38,7 +38,7 @@ describe('a pack of evaluation grade', () => {
     expect(refused.error.message).not.toContain('COUNTERSIGN_MODEL_PACK=standrad')
   })
 
-  it('serves with --demo, and says so at the start and in health', async () => {
+  it('serves with --demo, and warns of the grade at the start and in health', async () => {
     const server = await place.serve(['--demo', '--json'])
     const { warnings, demo } = JSON.parse(server.stderr())
     expect(warnings.join('\n')).toMatch(
@@ -52,7 +52,7 @@ describe('a pack of evaluation grade', () => {
     await server.exited
   })
 
-  it('refuses a rate of the service that it cannot reach, where nothing is accepted', async () => {
+  it('limits the rate of the service to what it reaches, where no pack is accepted', async () => {
     const refused = await place.run(['serve', '--json'], { COUNTERSIGN_FMR: '1e-6' })
     expect(refused.stderr).toContain('"code":"fmr_not_reached"')
     expect(refused.stderr).toContain('ends at 0.00002')
@@ -68,7 +68,7 @@ describe('a pack that was measured on people enough', () => {
     env = { ...STRICT, COUNTERSIGN_MODEL_PACK: dir }
   })
 
-  it('serves unasked, and its contracts are held to what it reaches', async () => {
+  it('serves without acceptance, and contracts are limited to the rates that it reaches', async () => {
     const running = await startService(env)
     try {
       expect(await running.service.packWarnings()).toEqual([])
@@ -88,11 +88,11 @@ describe('a pack that was measured on people enough', () => {
     }
   })
 
-  it('tells at the start of each tenant whose rate it does not reach, and what is signed', async () => {
+  it('warns at the start of each tenant whose rate it does not reach, with the rate that is signed', async () => {
     const data = { ...env, COUNTERSIGN_DATA_DIR: place.path('rates'), COUNTERSIGN_ACCEPT_PACK: 'brought' }
     const create = async (name: string, fmr: string, env: Record<string, string> = data) =>
       (await place.run(['tenant', 'create', name, '--fmr', fmr, '--json'], env)).json.tenant_id
-    // Made before this pack was in place.
+    // The tenant was made before this pack was installed.
     const lost = await create('lost', '1e-6', { ...data, COUNTERSIGN_MODEL_PACK: place.path('none-yet') })
     await create('kept', '1e-4')
     const server = await place.serve(['--json'], data)
@@ -104,7 +104,7 @@ describe('a pack that was measured on people enough', () => {
     await server.exited
   })
 
-  it('is asked by tenant create --fmr', async () => {
+  it('decides which rates tenant create --fmr accepts', async () => {
     const refused = await place.run(['tenant', 'create', 'b', '--fmr', '1e-6', '--json'], env)
     expect(refused).toMatchObject({ code: 1, error: { code: 'fmr_not_reached' } })
     expect((await place.run(['tenant', 'create', 'b', '--fmr', '1e-4', '--json'], env)).code).toBe(0)

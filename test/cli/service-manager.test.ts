@@ -1,4 +1,4 @@
-/** `countersign serve` under systemd with `Type=notify`: systemd learns when it is ready, and when it begins to end. */
+/** `countersign serve` under systemd with `Type=notify`: systemd learns when it is ready and when it begins to end. */
 import { spawn, spawnSync } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -44,7 +44,7 @@ describe.skipIf(!canTry)('systemd', () => {
     await rm(folder, { recursive: true, force: true })
   })
 
-  it('is told that the service is ready, and that it ends', async () => {
+  it('learns that the service is ready, and that it ends', async () => {
     const server = await home.serve([], { NOTIFY_SOCKET: join(folder, 'socket') })
     await poll(
       async () => received,

@@ -13,7 +13,7 @@ beforeAll(async () => {
 })
 afterAll(() => place?.dispose())
 
-/** @returns the cookie */
+/** @returns the session cookie */
 async function signIn(credentials: object): Promise<string> {
   const response = await fetch(`${server.admin}/api/session`, {
     method: 'POST',
@@ -30,9 +30,9 @@ const status = async (cookie: string) =>
   (await fetch(`${server.admin}/api/session`, { headers: { Cookie: cookie } })).status
 
 describe('the commands on sessions', () => {
-  it('list who is signed in and end a tenant’s sessions and links, in a running service', async () => {
+  it('list who is signed in, and end a tenant’s sessions and links in a running service', async () => {
     const [tenant, operator] = [await asTenant(), await signIn({ password: OPERATOR_PASSWORD })]
-    // One that nobody uses, beside that of the tenant's creation.
+    // An unused link, besides the one from the tenant's creation.
     await place.run(['tenant', 'login-link', 'acme'])
     const { json } = await place.run(['operator', 'sessions', '--json'])
     expect(json).toMatchObject([
@@ -45,7 +45,7 @@ describe('the commands on sessions', () => {
     expect([await status(tenant), await status(operator)]).toEqual([401, 200])
   })
 
-  it('end one session by its id, those of the operator without a name, and those of all', async () => {
+  it('end one session by its id, the sessions of the unnamed operator, and all sessions', async () => {
     const [tenant, first] = [await asTenant(), await signIn({ password: OPERATOR_PASSWORD })]
     const [{ id }] = (await place.run(['tenant', 'sessions', 'acme', '--json'])).json
     expect((await place.run(['operator', 'sign-out', '--session', id])).code).toBe(0)
@@ -57,14 +57,14 @@ describe('the commands on sessions', () => {
     expect([all.json, await status(second)]).toEqual([{ sessions: 1 }, 401])
   })
 
-  it('say what is to be ended where that is not said, or is not there', async () => {
+  it('report a missing argument and an unknown session', async () => {
     const codes = []
     for (const more of [[], ['sam', '--all'], ['sam'], ['--session', 'ses_none']])
       codes.push((await place.run(['operator', 'sign-out', ...more, '--json'])).error.code)
     expect(codes).toEqual(['wrong_usage', 'wrong_usage', 'session_not_found', 'session_not_found'])
   })
 
-  it('suspend a tenant with its sessions and links', async () => {
+  it('leave nothing to end after a tenant is suspended: its sessions and links have ended', async () => {
     const tenant = await asTenant()
     await place.run(['tenant', 'suspend', 'acme'])
     expect(await status(tenant)).toBe(401)

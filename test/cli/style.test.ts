@@ -13,7 +13,7 @@ beforeAll(async () => {
 })
 afterAll(() => place?.dispose())
 
-describe('in a pipe', () => {
+describe('output in a pipe', () => {
   for (const args of [
     ['config'],
     ['config', '--explain'],
@@ -21,12 +21,12 @@ describe('in a pipe', () => {
     ['tenant', 'list'],
     ['doctor'],
   ])
-    it(`${args.join(' ')} is plain text without tabs`, async () => {
+    it(`is plain text without tabs: ${args.join(' ')}`, async () => {
       const { stdout, stderr } = await place.run(args)
       expect(stdout + stderr).not.toMatch(CONTROL)
     })
 
-  it('FORCE_COLOR asks for colours all the same, and NO_COLOR has the last word', async () => {
+  it('is colored with FORCE_COLOR, unless NO_COLOR is set', async () => {
     const coloured = async (env: Record<string, string>) =>
       (await place.run(['config'], env)).stdout.includes(ESCAPE)
     expect(await coloured({ FORCE_COLOR: '1' })).toBe(true)
@@ -36,7 +36,7 @@ describe('in a pipe', () => {
   })
 })
 
-it('what a pack says of itself moves no cursor', async () => {
+it('contains no control characters from the texts of a pack', async () => {
   const dir = place.path('models')
   await cp(inject('modelsDir'), dir, { recursive: true })
   const file = `${dir}/baseline/pack.json`
@@ -54,9 +54,9 @@ it('what a pack says of itself moves no cursor', async () => {
 
 // util-linux's `script` gives a command a terminal.
 const hasScript = spawnSync('script', ['--version']).status === 0
-describe.runIf(hasScript)('on a terminal', () => {
+describe.runIf(hasScript)('output on a terminal', () => {
   function show(columns: number, env: Record<string, string> = {}): string {
-    // Not the whole environment: Node sees no colours where CI=1 is set.
+    // A reduced environment: Node uses no colors where CI=1 is set.
     const { PATH, HOME } = process.env
     const main = `${process.execPath} ${packageFile('dist', 'src', 'cli', 'main.js')} config --explain`
     const { stdout } = spawnSync('script', ['-qec', `stty cols ${columns}; ${main}`, '/dev/null'], {
@@ -66,13 +66,13 @@ describe.runIf(hasScript)('on a terminal', () => {
     return stdout.replaceAll('\r', '')
   }
 
-  it('tables are coloured, unless NO_COLOR is set or the terminal has none', () => {
+  it('has colored tables, unless NO_COLOR is set or the terminal has no colors', () => {
     expect(show(200)).toContain(ESCAPE)
     expect(show(200, { NO_COLOR: '1' })).not.toContain(ESCAPE)
     expect(show(200, { TERM: 'dumb' })).not.toContain(ESCAPE)
   })
 
-  it('the last column wraps inside the terminal, under itself', () => {
+  it('wraps the last column inside the terminal, below itself', () => {
     const lines = show(150, { NO_COLOR: '1', COUNTERSIGN_DATA_DIR: '/srv/countersign' }).trimEnd().split('\n')
     const column = lines[0]!.indexOf('MEANING')
     const continued = lines.filter((line) => line.startsWith(' '))
@@ -81,11 +81,11 @@ describe.runIf(hasScript)('on a terminal', () => {
     for (const line of lines) expect(line.length).toBeLessThanOrEqual(150)
   })
 
-  it.each([150, 100, 60])('nothing runs past the edge of %i columns, however long a value is', (columns) => {
+  it.each([150, 100, 60])('stays within %i columns, however long a value is', (columns) => {
     const folder = `/srv/${'long-'.repeat(30)}folder`
     const shown = show(columns, { NO_COLOR: '1', COUNTERSIGN_DATA_DIR: folder })
     for (const line of shown.split('\n')) expect(line.length).toBeLessThanOrEqual(columns)
-    // Broken into pieces, it is still all there.
+    // The value is complete, though broken into pieces.
     expect(shown.match(/long-/g)!.length).toBeGreaterThan(20)
     for (const word of ['VARIABLE', 'MEANING', 'production']) expect(shown).toContain(word)
   })

@@ -16,10 +16,10 @@ const run = (...options: string[]) => place.run(['tenant', 'capture-page', 'acme
 describe('tenant capture-page', () => {
   it('says at first that the page leads nowhere', async () => {
     const { code, stdout } = await run()
-    expect([code, stdout]).toEqual([0, expect.stringContaining('nowhere: no session can be made')])
+    expect([code, stdout]).toEqual([0, expect.stringContaining('nowhere: no session can be created')])
   })
 
-  it('changes what is named, and leaves the rest as it was', async () => {
+  it('changes only the given settings', async () => {
     const text = place.path('consent.txt')
     writeFileSync(text, 'We compare your face.\n')
     await run(
@@ -66,7 +66,7 @@ describe('tenant capture-page', () => {
     })
   })
 
-  it('goes back to nothing by none', async () => {
+  it('removes settings with none', async () => {
     const nothing = ['--company', 'none', '--frame-ancestor', 'none', '--consent-text', 'none']
     expect((await run(...nothing, '--json')).json).toMatchObject({
       company: null,
@@ -84,7 +84,7 @@ describe('tenant capture-page', () => {
     [['--consent-version', '2'], 2, 'wrong_usage'],
     [['--consent-text', '/nowhere'], 2, 'wrong_usage'],
     [['--consent-version', '2', '--consent-text', '/nowhere'], 1, 'file_unreadable'],
-  ])('refuses %j, and changes nothing', async (options, code, error) => {
+  ])('refuses %j and changes nothing', async (options, code, error) => {
     const before = (await run('--json')).json
     const refused = await run(...options, '--json')
     expect([refused.code, refused.error.code]).toEqual([code, error])

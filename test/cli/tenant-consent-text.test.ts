@@ -30,7 +30,7 @@ describe('tenant consent-text', () => {
     expect([code, stdout]).toEqual([0, `${TEXT}\n`])
   })
 
-  it('lists what people have agreed to', async () => {
+  it('lists the texts that people have agreed to', async () => {
     const { json } = await run('--json')
     expect(json).toEqual([
       {
@@ -44,7 +44,7 @@ describe('tenant consent-text', () => {
     expect((await run()).stdout).toContain('2026-11-22T00:00:00.000Z')
   })
 
-  it('refuses what is no hash, and says that a text was not kept', async () => {
+  it('refuses a malformed hash, and reports a text that was not kept', async () => {
     expect((await run('abc', '--json')).error.code).toBe('wrong_usage')
     expect((await run('0'.repeat(64), '--json')).error.code).toBe('consent_text_not_found')
   })

@@ -1,4 +1,4 @@
-/** `countersign tenant keys …`: made, listed, reissued and ended while a service runs. */
+/** `countersign tenant keys`: keys are made, listed, reissued and revoked while a service runs. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { apiClient } from '../support/client.js'
 import { type ServerProcess, type Workplace, workplace } from '../support/command.js'
@@ -17,7 +17,7 @@ const sandbox = (key: string) => apiClient(`${server.sandbox}/v1`, key)
 const keys = (...args: string[]) => place.run(['tenant', 'keys', ...args, '--environment', 'sandbox'])
 
 describe('tenant keys', () => {
-  it('makes a key that is told once, lists it without its text, and ends it', async () => {
+  it('makes a key that is shown once, lists it without its text, and revokes it', async () => {
     const grants = ['--scope', 'verify', '--scope', 'read', '--network', '127.0.0.0/8']
     const { code, stdout } = await keys('create', 'acme', '--name', 'payments', ...grants)
     expect(code).toBe(0)
@@ -40,7 +40,7 @@ describe('tenant keys', () => {
     expect((await sandbox(key!).health()).body.code).toBe('revoked_api_key')
   })
 
-  it('reissues a key with its grants, and leaves the old one its grace', async () => {
+  it('reissues a key with the same scopes and networks, and keeps the old one for its grace period', async () => {
     const made = await keys('create', 'acme', '--name', 'ci', '--scope', 'audit', '--json')
     const { json } = await keys('reissue', 'acme', '--name', 'ci', '--grace', '1h', '--json')
     for (const key of [made.json.key, json.key]) {
@@ -49,7 +49,7 @@ describe('tenant keys', () => {
     }
   })
 
-  it('says what is wrong with a grant, and makes nothing', async () => {
+  it('reports a wrong scope or network, and makes no key', async () => {
     for (const [args, code] of [
       [['--name', 'bad', '--scope', 'admin'], 'invalid_scope'],
       [['--name', 'bad', '--network', '10.0.0.0/99'], 'invalid_network'],

@@ -1,4 +1,4 @@
-/** `countersign tenant person …`: people of a tenant, invited and removed while a service runs. */
+/** `countersign tenant person`: people of a tenant are invited and removed while a service runs. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type ServerProcess, type Workplace, workplace } from '../support/command.js'
 
@@ -24,7 +24,7 @@ const open = async (link: string) => {
   return (await response.json()) as Record<string, unknown>
 }
 
-it('adds a person, who is in by the link that is printed, and lists, changes, invites again and removes the person', async () => {
+it('adds a person, who signs in by the printed link, and lists, changes, invites again and removes the person', async () => {
   expect((await person('list')).stdout).toContain('There are none yet')
   const added = await person('add', NAME, '--role', 'viewer')
   expect([added.code, added.stderr]).toEqual([0, expect.stringContaining('within 24 hours')])
@@ -43,10 +43,10 @@ it('adds a person, who is in by the link that is printed, and lists, changes, in
   expect((await person('sign-out', NAME)).stdout).toBe('1 session ended.\n')
   const again = await person('reset-password', NAME, '--json')
   expect(await open(again.json.dashboard_url)).toMatchObject({ person: { name: NAME, role: 'admin' } })
-  expect((await person('remove', NAME)).stdout).toBe(`${NAME} may sign in no more.\n`)
+  expect((await person('remove', NAME)).stdout).toBe(`${NAME} can no longer sign in.\n`)
 })
 
-it('says who is unknown, and which roles there are', async () => {
+it('reports an unknown person, and names the roles', async () => {
   const unknown = await person('remove', 'nobody')
   expect([unknown.code, unknown.stderr]).toEqual([1, expect.stringContaining('Nobody named nobody')])
   const role = await person('add', 'someone', '--role', 'owner')

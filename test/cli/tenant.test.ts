@@ -24,7 +24,7 @@ async function create(name: string) {
   return json as { tenant_id: string; sandbox_key: string; signing_secret: { id: string; secret: string } }
 }
 
-/** A tenant whose production key is issued, and not revealed. */
+/** A tenant whose production key is issued but not revealed. */
 async function createIssued(name: string) {
   const tenant = await create(name)
   const verified = await sandbox(tenant.sandbox_key).verify({
@@ -49,7 +49,7 @@ async function expectRevoked(client: ApiClient) {
 }
 
 describe('tenant create', () => {
-  it('prints exactly the key, the secret and where the dashboard is', async () => {
+  it('prints exactly the key, the secret and the address of the dashboard', async () => {
     const { code, json, stderr } = await place.run(['tenant', 'create', 'shape', '--json'])
     expect(code).toBe(0)
     expect(stderr).toBe('')
@@ -75,7 +75,7 @@ describe('tenant create', () => {
     expect(stderr).toContain('shown only now')
   })
 
-  it('is seen by a running service at once', async () => {
+  it('takes effect in a running service at once', async () => {
     const tenant = await create('at-once')
     const response = await sandbox(tenant.sandbox_key).health()
     expect(response.status).toBe(200)
@@ -83,14 +83,14 @@ describe('tenant create', () => {
     expect(validSignatures(response, { [id]: secret })).toEqual([id])
   })
 
-  it('refuses a name that is taken, and leaves the first tenant alone', async () => {
+  it('refuses a name that is taken, without changing the first tenant', async () => {
     const first = await create('taken')
     const second = await place.run(['tenant', 'create', 'taken', '--json'])
     expect(second).toMatchObject({ code: 1, stdout: '', error: { code: 'tenant_exists' } })
     expect((await sandbox(first.sandbox_key).health()).status).toBe(200)
   })
 
-  it('makes one tenant of two creations of a name at once', async () => {
+  it('makes one tenant when two commands create the same name at once', async () => {
     const results = await Promise.all([1, 2].map(() => place.spawn(['tenant', 'create', 'race', '--json'])))
     expect(results.map(({ code }) => code).sort()).toEqual([0, 1])
     expect(results.find(({ code }) => code === 1)!.error.code).toBe('tenant_exists')
@@ -104,7 +104,7 @@ describe('tenant create', () => {
       expect(error.code).toBe('invalid_tenant_name')
     })
 
-  it('takes a contract, which the list shows', async () => {
+  it('accepts a contract, which the list shows', async () => {
     const created = await place.run([
       'tenant',
       'create',
@@ -131,7 +131,7 @@ describe('tenant create', () => {
     ['--fmr', '2'],
     ['--fmr', '0.5'],
   ] as const)
-    it(`answers ${option} ${value} as wrong usage, and makes no tenant`, async () => {
+    it(`refuses ${option} ${value} as wrong usage, and makes no tenant`, async () => {
       const refused = await place.run(['tenant', 'create', 'unmade', option, value, '--json'])
       expect(refused.code).toBe(2)
       expect(refused.error.message).toContain(option)
@@ -141,7 +141,7 @@ describe('tenant create', () => {
 })
 
 describe('tenant list', () => {
-  it('shows the state of every key, and never a key or a secret', async () => {
+  it('shows the state of every key, but never a key or a secret', async () => {
     const tenant = await createIssued('listed')
     const key = await reveal('listed')
     for (const args of [
@@ -193,7 +193,7 @@ describe('tenant production-key', () => {
     expect(result).toMatchObject({ code: 1, stdout: '', error: { code: 'production_key_not_issued' } })
   })
 
-  it('prints the key alone, once, and the service takes it at once', async () => {
+  it('prints only the key, once, and the service accepts it at once', async () => {
     const tenant = await createIssued('once')
     const { code, stdout } = await place.run(['tenant', 'production-key', 'once'])
     expect(code).toBe(0)
@@ -208,7 +208,7 @@ describe('tenant production-key', () => {
     expect(again.error.message).toContain('reissue-key once --type production')
   })
 
-  it('with --new-secret makes a new signing secret as well, and ends the one of the sandbox days at once', async () => {
+  it('makes a new signing secret with --new-secret, and ends the one used with the sandbox at once', async () => {
     const tenant = await createIssued('fresh')
     const result = await place.run(['tenant', 'production-key', 'fresh', '--new-secret', '--json'])
     expect(result).toMatchObject({
@@ -234,7 +234,7 @@ describe('tenant production-key', () => {
     expect(validSignatures(await sandbox(tenant.sandbox_key).health(), both)).toEqual([made.id])
   })
 
-  it('is revealed to one of two who ask at once', async () => {
+  it('reveals the key to only one of two commands at once', async () => {
     await createIssued('two-ask')
     const results = await Promise.all(
       [1, 2].map(() => place.spawn(['tenant', 'production-key', 'two-ask', '--json'])),
@@ -244,7 +244,7 @@ describe('tenant production-key', () => {
 })
 
 describe('tenant revoke-key', () => {
-  it('ends a key at once', async () => {
+  it('revokes a key at once', async () => {
     const tenant = await create('revoked')
     const client = sandbox(tenant.sandbox_key)
     expect((await client.health()).status).toBe(200)
@@ -253,7 +253,7 @@ describe('tenant revoke-key', () => {
     await expectRevoked(client)
   })
 
-  it('leaves the key of the other type alone', async () => {
+  it('keeps the key of the other type', async () => {
     const tenant = await createIssued('half-revoked')
     const key = await reveal('half-revoked')
     await place.run(['tenant', 'revoke-key', 'half-revoked', '--type', 'production'])
@@ -279,7 +279,7 @@ describe('tenant revoke-key', () => {
 })
 
 describe('tenant reissue-key', () => {
-  it('without grace replaces the key at once', async () => {
+  it('replaces the key at once without --grace', async () => {
     const tenant = await create('reissued')
     const { code, json } = await place.run([
       'tenant',
@@ -295,7 +295,7 @@ describe('tenant reissue-key', () => {
     expect((await sandbox(json.sandbox_key).health()).status).toBe(200)
   })
 
-  it('with grace leaves the old key valid beside the new one', async () => {
+  it('keeps the old key valid next to the new one with --grace', async () => {
     await createIssued('graceful')
     const old = await reveal('graceful')
     const { code, stdout, stderr } = await place.run([
@@ -337,7 +337,7 @@ describe('tenant reissue-key', () => {
     expect((await sandbox(json.sandbox_key).health()).status).toBe(200)
   })
 
-  it('counts a key as active no more when its grace is over', async () => {
+  it('no longer counts a key as active after its grace period', async () => {
     const tenant = await create('grace-over')
     await place.run(['tenant', 'reissue-key', 'grace-over', '--type', 'sandbox', '--grace', '1s'])
     await poll(
@@ -348,13 +348,13 @@ describe('tenant reissue-key', () => {
     expect(json).toEqual({ revoked: 1 })
   })
 
-  it('makes no production key before it is issued', async () => {
+  it('makes no production key before the first one is issued', async () => {
     await create('impatient')
     const result = await place.run(['tenant', 'reissue-key', 'impatient', '--type', 'production', '--json'])
     expect(result).toMatchObject({ code: 1, error: { code: 'production_key_not_issued' } })
   })
 
-  it('reveals nothing twice: after a reissue the first reveal is spent', async () => {
+  it('reveals a production key only once, also when the reissue comes first', async () => {
     await createIssued('spent')
     await place.run(['tenant', 'reissue-key', 'spent', '--type', 'production'])
     const result = await place.run(['tenant', 'production-key', 'spent', '--json'])
@@ -362,7 +362,7 @@ describe('tenant reissue-key', () => {
   })
 
   for (const grace of ['1', '-1h', '999999999999999d'])
-    it(`answers --grace ${grace} as wrong usage, and the key stays`, async () => {
+    it(`refuses --grace ${grace} as wrong usage, and keeps the key`, async () => {
       const name = `grace-${grace.replace(/[^0-9a-z]/g, '_')}`
       const tenant = await create(name)
       const { code, stderr } = await place.run([
@@ -381,7 +381,7 @@ describe('tenant reissue-key', () => {
 })
 
 describe('tenant rotate-signing', () => {
-  it('makes a new secret, under which and the old one every response is signed', async () => {
+  it('makes a new secret, and signs every response under it and the old one', async () => {
     const tenant = await create('rotated')
     const { code, json } = await place.run(['tenant', 'rotate-signing', 'rotated', '--json'])
     expect(code).toBe(0)
@@ -394,7 +394,7 @@ describe('tenant rotate-signing', () => {
     expect(validSignatures(response, secrets).sort()).toEqual(Object.keys(secrets).sort())
   })
 
-  it('is refused in an overlap, unless forced, which ends the older secret at once', async () => {
+  it('is refused while two secrets are valid, unless --force ends the older one at once', async () => {
     const tenant = await create('forced')
     const first = await place.run(['tenant', 'rotate-signing', 'forced', '--json'])
     const refused = await place.run(['tenant', 'rotate-signing', 'forced', '--json'])
@@ -417,7 +417,7 @@ describe('every tenant command', () => {
     ['rotate-signing'],
   ]
   for (const [command, ...options] of COMMANDS) {
-    it(`${command} names a tenant that is not there`, async () => {
+    it(`reports an unknown tenant: ${command}`, async () => {
       const { code, stdout, stderr } = await place.run(['tenant', command!, 'nobody', ...options])
       expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
       expect(stderr).toBe('error: There is no tenant named nobody.\n')
@@ -431,12 +431,12 @@ describe('every tenant command', () => {
   })
 
   for (const command of ['revoke-key', 'reissue-key']) {
-    it(`${command} without --type is wrong usage`, async () => {
+    it(`is wrong usage without --type: ${command}`, async () => {
       const { code, stderr } = await place.run(['tenant', command, 'shape'])
       expect(code).toBe(2)
       expect(stderr).toContain('--type')
     })
-    it(`${command} of an unknown type is wrong usage`, async () => {
+    it(`is wrong usage with an unknown type: ${command}`, async () => {
       const result = await place.run(['tenant', command, 'shape', '--type', 'both', '--json'])
       expect(result).toMatchObject({ code: 2, error: { code: 'invalid_option' } })
     })
@@ -444,7 +444,7 @@ describe('every tenant command', () => {
 })
 
 describe('tenant show, update, suspend, resume and delete', () => {
-  it('change a tenant for a running service at once, and say what it is', async () => {
+  it('change a tenant of a running service at once, and print the result', async () => {
     const tenant = await createIssued('lifecycle')
     const key = await reveal('lifecycle')
     expect((await production(key).enroll({ user_id: 'ada', image: photo })).status).toBe(201)
@@ -505,7 +505,7 @@ describe('tenant show, update, suspend, resume and delete', () => {
     expect((await place.run(['audit', 'verify'])).code).toBe(0)
   })
 
-  it('want to know what is to be changed', async () => {
+  it('ask for an option to change', async () => {
     await create('idle')
     const { code, error } = await place.run(['tenant', 'update', 'idle', '--json'])
     expect({ code, error: error.code }).toEqual({ code: 2, error: 'wrong_usage' })
@@ -513,7 +513,7 @@ describe('tenant show, update, suspend, resume and delete', () => {
 })
 
 describe('links to the dashboard', () => {
-  it('lead to the service that runs, whatever the shell of the command knows of its address', async () => {
+  it('lead to the running service, also where the shell of the command has another address', async () => {
     const other = await workplace()
     try {
       const running = await other.serve()

@@ -20,7 +20,7 @@ beforeAll(async () => {
 })
 afterAll(() => place?.dispose())
 
-it('user show says what the API says, for people and for programs', async () => {
+it('user show prints what the API answers, for people and for programs', async () => {
   const { code, json } = await place.run(['user', 'show', 'acme', 'ada', '--json'])
   expect(code).toBe(0)
   expect(json).toMatchObject({
@@ -34,7 +34,7 @@ it('user show says what the API says, for people and for programs', async () => 
   expect(shown.stdout).toMatch(/^Consent +not recorded$/m)
 })
 
-it('user unlock ends the wait, in the log as the operator’s act', async () => {
+it('user unlock ends the lockout, and the audit log names the operator', async () => {
   const { code, json } = await place.run(['user', 'unlock', 'acme', 'ada', '--json'])
   expect({ code, json }).toEqual({ code: 0, json: { user_id: 'ada', status: 'unlocked', rejections: 2 } })
   const { json: after } = await place.run(['user', 'show', 'acme', 'ada', '--json'])

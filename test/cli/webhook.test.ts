@@ -44,7 +44,7 @@ const isDelivered = (count: number) => async () => {
   return json.length === count && json.every(({ status }: { status: string }) => status === 'delivered')
 }
 
-it('a webhook is added, tried, told of an erasure once, sent again and removed', async () => {
+it('a webhook is added, tested, gets one event of an erasure, sends it again, and is removed', async () => {
   const { code, json: endpoint } = await run(
     'add',
     'acme',
@@ -58,7 +58,7 @@ it('a webhook is added, tried, told of an erasure once, sent again and removed',
   expect((await run('list', 'acme')).json).toEqual([{ ...endpoint, waiting: 0, dropped: 0 }])
   await run('test', 'acme', endpoint.id)
   await poll(isDelivered(1), Boolean)
-  // The receiver's pipe may be slower than its answer.
+  // The receiver's output may arrive later than its answer.
   await told('webhook.test\n')
   const image = base64(await face('ada'))
   await sandbox.enroll({ user_id: 'ada', image })
@@ -73,7 +73,7 @@ it('a webhook is added, tried, told of an erasure once, sent again and removed',
   expect((await run('deliveries', 'acme')).json).toEqual([])
 })
 
-it('the receiver refuses what is not signed', async () => {
+it('the receiver refuses an unsigned event', async () => {
   const response = await fetch(url, {
     method: 'POST',
     headers: { 'Content-Type': 'application/json' },
@@ -82,7 +82,7 @@ it('the receiver refuses what is not signed', async () => {
   expect([response.status, await response.json()]).toEqual([400, { error: 'signature_missing' }])
 })
 
-it('an address in the clear is refused', async () => {
+it('an address without TLS is refused', async () => {
   const { code, stderr } = await run('add', 'acme', 'http://example.com/')
   expect([code, JSON.parse(stderr).error.code]).toEqual([1, 'invalid_webhook_url'])
 })

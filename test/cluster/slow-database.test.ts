@@ -1,4 +1,4 @@
-/** A slow database uses up the deadline of a request: the caller is told to retry, at each statement at which it can end. */
+/** A slow database uses up the deadline of a request: the caller gets 503 with Retry-After, at each statement at which it can end. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, it } from 'vitest'

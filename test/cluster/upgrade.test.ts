@@ -59,7 +59,7 @@ overPostgres(() => {
     await database?.drop()
   }, LIMIT_MS)
 
-  const compiled = () => join(copy.main, '..', '..', 'storage', 'postgres-migrations.js')
+  const compiled = () => join(copy.main, '..', '..', 'storage', 'postgres', 'postgres-migrations.js')
   let original: string | null = null
   /** The next version's code, which the copy is from now on. */
   const release = (steps: string[], compatibleFrom: number) => {

@@ -5,7 +5,7 @@ import { UsageError } from '../../src/cli/lib/output.js'
 import { ConfigError, loadConfig, parseRate, SETTINGS } from '../../src/config/config.js'
 import { check, damaged } from '../support/properties.js'
 
-/** The value, or null for a refusal of the kind that a person is told; anything else goes on. */
+/** The parsed value, or null for a ConfigError. Other errors are thrown on. */
 function attempt<T>(kind: typeof ConfigError | typeof UsageError, parse: () => T): T | null {
   try {
     return parse()
@@ -19,12 +19,12 @@ const listen = (address: string) =>
   attempt(ConfigError, () => loadConfig({ COUNTERSIGN_PRODUCTION_LISTEN: address }).productionListen)
 
 describe('a setting', () => {
-  // What a file must stand behind is no matter of parsing.
+  // Parsing does not read files, so files need not exist here.
   const settings = Object.values(SETTINGS).filter(
     ({ variable }) => !/_(TLS_CERT|TLS_KEY|CONFIG)$/.test(variable),
   )
 
-  it('of any text is read, or refused by its name', () => {
+  it('is read from any text, or refused with its name', () => {
     const text = fc.oneof(
       fc.string({ unit: 'binary' }),
       damaged(fc.constantFrom(...settings.map(({ fallback }) => fallback ?? '1'))),
@@ -51,7 +51,7 @@ describe('a listen address', () => {
     fc.ipV6().filter((address) => !address.includes('.')),
   )
 
-  it('is host and port', () => {
+  it('consists of host and port', () => {
     check(
       fc.property(host, fc.integer({ min: 0, max: 99_999 }), (name, port) => {
         const isIpv6 = name.includes(':')
@@ -62,7 +62,7 @@ describe('a listen address', () => {
     )
   })
 
-  it('that is damaged is still host and port, or none', () => {
+  it('is parsed completely or refused when its text is damaged', () => {
     check(
       fc.property(damaged(fc.constantFrom('127.0.0.1:8080', '[::1]:8080', 'localhost:0')), (text) => {
         const address = listen(text)
@@ -92,7 +92,7 @@ describe('a rate', () => {
     )
   })
 
-  it('of any text is finite, above 0 and bounded, or refused', () => {
+  it('is finite, above 0 and bounded for any text, or refused', () => {
     check(
       fc.property(
         fc.oneof(fc.string({ unit: 'binary' }), damaged(fc.constantFrom('50/s', '0.5', '1e4'))),
@@ -113,7 +113,7 @@ describe('a duration', () => {
   const UNITS = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
   const parse = (text: string) => attempt(UsageError, () => parseDuration(text))
 
-  it('is a whole number and its unit, up to a year', () => {
+  it('is a whole number with its unit, up to a year', () => {
     check(
       fc.property(fc.nat(40_000_000), fc.constantFrom('s', 'm', 'h', 'd'), (count, unit) => {
         const ms = count * UNITS[unit as keyof typeof UNITS]
@@ -122,7 +122,7 @@ describe('a duration', () => {
     )
   })
 
-  it('of any other text is refused', () => {
+  it('is refused for any other text', () => {
     check(
       fc.property(
         fc.oneof(fc.string({ unit: 'binary' }), damaged(fc.constantFrom('90s', '30m', '0', '365d'))),

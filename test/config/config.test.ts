@@ -24,8 +24,8 @@ afterAll(() => rmSync(dir, { recursive: true, force: true }))
 const load = (env: Record<string, string> = {}) =>
   loadConfig(Object.fromEntries(Object.entries(env).map(([name, value]) => [`COUNTERSIGN_${name}`, value])))
 
-describe('without any variable', () => {
-  it('the defaults of the contract hold', () => {
+describe('the configuration without any variable', () => {
+  it('has the defaults of the contract', () => {
     expect(load()).toMatchObject({
       productionListen: { host: '127.0.0.1', port: 8080 },
       sandboxListen: { host: '127.0.0.1', port: 8081 },
@@ -55,18 +55,18 @@ describe('without any variable', () => {
     })
   })
 
-  it('an empty variable counts as absent', () => {
+  it('ignores an empty variable', () => {
     const empty = Object.fromEntries(Object.values(SETTINGS).map(({ variable }) => [variable, ' ']))
     expect(loadConfig(empty)).toEqual(loadConfig({}))
   })
 
-  it('the result cannot be changed', () => {
+  it('cannot be changed', () => {
     expect(Object.isFrozen(load())).toBe(true)
   })
 })
 
-describe('what is written lives under the data folder', () => {
-  it('unless a variable names another place', () => {
+describe('the paths of written files', () => {
+  it('are in the data folder unless a variable names another place', () => {
     const config = load({ DATA_DIR: dir })
     expect([config.database, config.masterKeyFile, config.modelsDir]).toEqual([
       `sqlite:${join(dir, 'countersign.db')}`,
@@ -86,14 +86,14 @@ describe('what is written lives under the data folder', () => {
     ])
   })
 
-  it('a pack is a name in the models folder, or a path', () => {
+  it("resolve a pack's name in the models folder, and take a path as it is", () => {
     expect(modelPackDir(load({ MODELS_DIR: '/m', MODEL_PACK: 'zoo' }))).toBe('/m/zoo')
     expect(modelPackDir(load({ MODELS_DIR: '/m', MODEL_PACK: '/packs/zoo' }))).toBe('/packs/zoo')
     expect(modelPackDir(load({ MODELS_DIR: '/m', MODEL_PACK: './zoo' }))).toBe(resolve('zoo'))
   })
 })
 
-describe('a value that is read', () => {
+describe('a valid value', () => {
   for (const [name, text, key, value] of [
     ['PRODUCTION_LISTEN', '0.0.0.0:443', 'productionListen', { host: '0.0.0.0', port: 443 }],
     ['PRODUCTION_LISTEN', '[::1]:8080', 'productionListen', { host: '::1', port: 8080 }],
@@ -106,17 +106,17 @@ describe('a value that is read', () => {
     ['TLS_TERMINATED_UPSTREAM', 'true', 'tlsTerminatedUpstream', true],
     ['WORKERS', ' 3 ', 'workers', 3],
   ] as const)
-    it(`${name}=${text}`, () => {
+    it(`is read: ${name}=${text}`, () => {
       expect(load({ [name]: text })[key]).toEqual(value)
     })
 
-  it('the queue grows with the workers', () => {
+  it('makes the queue grow with the workers', () => {
     expect(load({ WORKERS: '3' }).queueLimit).toBe(96)
     expect(load({ WORKERS: '3', QUEUE_LIMIT: '7' }).queueLimit).toBe(7)
   })
 })
 
-describe('a value that is refused', () => {
+describe('an invalid value', () => {
   for (const [name, ...texts] of [
     ['PRODUCTION_LISTEN', 'localhost', '8080', ':8080', '1.2.3.4:99999', 'a b:80', 'http://x:80', '[::1]'],
     ['PRODUCTION_URL', 'example.test', 'ftp://x', '/v1'],
@@ -132,20 +132,20 @@ describe('a value that is refused', () => {
     ['LOG_LEVEL', 'loud'],
   ] as const)
     for (const text of texts)
-      it(`${name}=${text} names the variable, the value and what was expected`, () => {
+      it(`is reported with variable, value and expectation: ${name}=${text}`, () => {
         expect(() => load({ [name]: text })).toThrow(ConfigError)
         expect(() => load({ [name]: text })).toThrow(
           `COUNTERSIGN_${name} is ${JSON.stringify(text)}; expected `,
         )
       })
 
-  it('a database of another kind, without showing its address', () => {
+  it('is a database of another kind, whose address is not shown', () => {
     const config = load({ DATABASE: 'postgres://user:password@host/db' })
     expect(() => sqliteFile(config)).toThrow(ConfigError)
     expect(() => sqliteFile(config)).not.toThrow(/password/)
   })
 
-  it('a certificate without its key, and a file that cannot be read', () => {
+  it('is a certificate without its key, or a file that cannot be read', () => {
     const file = join(dir, 'tls.pem')
     expect(load({ TLS_CERT: file, TLS_KEY: file })).toMatchObject({ tlsCert: file, tlsKey: file })
     expect(() => load({ TLS_CERT: file })).toThrow(/must be given together/)
@@ -158,15 +158,15 @@ describe('a value that is refused', () => {
 })
 
 describe('epoch keys', () => {
-  it('are for PostgreSQL: beside SQLite they are refused, and not left out of account', () => {
-    expect(() => load({ EPOCH_KEYS: dir })).toThrow(/COUNTERSIGN_EPOCH_KEYS is for PostgreSQL/)
+  it('need PostgreSQL, and are refused with SQLite instead of ignored', () => {
+    expect(() => load({ EPOCH_KEYS: dir })).toThrow(/COUNTERSIGN_EPOCH_KEYS needs PostgreSQL/)
     const config = load({ EPOCH_KEYS: dir, DATABASE: 'postgres://countersign@localhost/countersign' })
     expect([config.epochKeys, config.epochHours, config.epochRetentionHours]).toEqual([dir, 24, 1])
   })
 })
 
 describe('the memory for bodies', () => {
-  it('is refused where one body would not fit, and both settings are named', () => {
+  it('must be large enough for one body; the error names both settings', () => {
     expect(() => load({ BODY_MEMORY_BYTES: '1000000', MAX_BODY_BYTES: '1000001' })).toThrow(
       /COUNTERSIGN_BODY_MEMORY_BYTES \(1000000\) must not be less than COUNTERSIGN_MAX_BODY_BYTES \(1000001\)/,
     )
@@ -187,7 +187,7 @@ describe('URLs', () => {
     expect(adminUrl(config)).toBe('http://localhost:82')
   })
 
-  it('are https where a certificate is given, and what the operator says where he says it', () => {
+  it('are https where a certificate is given, and the configured ones otherwise', () => {
     const file = join(dir, 'tls.pem')
     const config = load({ TLS_CERT: file, TLS_KEY: file, SANDBOX_URL: 'https://sbx.example.test/v1' })
     expect(environmentUrl(config, 'production')).toBe('https://127.0.0.1:8080/v1')
@@ -196,18 +196,18 @@ describe('URLs', () => {
 })
 
 describe('rates', () => {
-  it('are numbers a second, with or without the unit', () => {
+  it('are numbers per second, with or without the unit', () => {
     expect([parseRate('50', 'x'), parseRate('50/s', 'x'), parseRate(' 2.5/s ', 'x')]).toEqual([50, 50, 2.5])
   })
 })
 
-/** All that is wrong with an environment. */
+/** Everything that is wrong with an environment. */
 const problemsOf = (env: Record<string, string>) => resolveConfig(env).problems
 
 const warningsOf = (env: Record<string, string>) => resolveConfig(env).warnings
 
 describe('a variable that is no setting', () => {
-  it('is warned of with the one that was meant, and others are none of our business', () => {
+  it('gets a warning that names the setting which may be meant; other names are ignored', () => {
     expect(warningsOf({ COUNTERSIGN_WORKER: '1', COUNTERSIGN_WORKERS: '1', PATH: 'x' })).toEqual([
       'COUNTERSIGN_WORKER is not a setting of Countersign; did you mean COUNTERSIGN_WORKERS?',
     ])
@@ -216,7 +216,7 @@ describe('a variable that is no setting', () => {
     ])
   })
 
-  it('is let through where Kubernetes has put it', () => {
+  it('is ignored where Kubernetes has set it', () => {
     const links = {
       COUNTERSIGN_SERVICE_HOST: '10.0.0.1',
       COUNTERSIGN_SERVICE_PORT: '8080',
@@ -231,8 +231,8 @@ describe('a variable that is no setting', () => {
   })
 })
 
-describe('several things that are wrong', () => {
-  it('are told at once', () => {
+describe('several problems', () => {
+  it('are reported together', () => {
     const env = { COUNTERSIGN_WORKERS: 'many', COUNTERSIGN_FMR: '2', COUNTERSIGN_TLS_CERT: join(dir, 'none') }
     expect(problemsOf(env)).toHaveLength(4)
     try {
@@ -244,17 +244,17 @@ describe('several things that are wrong', () => {
   })
 })
 
-describe('of settings that exclude each other', () => {
+describe('settings that exclude each other', () => {
   for (const [first, second] of [
     ['MASTER_KEY', 'MASTER_KEY_FILE'],
     ['MASTER_KEY', 'MASTER_KEY_COMMAND'],
     ['MASTER_KEY_COMMAND', 'MASTER_KEY_FILE'],
     ['OPERATOR_PASSWORD', 'OPERATOR_PASSWORD_FILE'],
   ])
-    it(`${first} and ${second} are refused together`, () => {
+    it(`are refused together: ${first} and ${second}`, () => {
       const env = { [`COUNTERSIGN_${first}`]: 'top-secret', [`COUNTERSIGN_${second}`]: '/run/secrets/x' }
       expect(problemsOf(env)).toEqual([
-        `COUNTERSIGN_${first} and COUNTERSIGN_${second} are both set; give one of them.`,
+        `COUNTERSIGN_${first} and COUNTERSIGN_${second} are both set. Give only one of them.`,
       ])
     })
 })
@@ -270,7 +270,7 @@ describe('every setting', () => {
     }
   })
 
-  it('that is a secret can be given by a file', () => {
+  it('can be given by a file if it is a secret', () => {
     const variables = new Set<string>(Object.values(SETTINGS).map(({ variable }) => variable))
     const secrets = Object.values(SETTINGS).filter(({ isSecret }) => isSecret)
     expect(secrets.length).toBeGreaterThan(0)

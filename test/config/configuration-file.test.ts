@@ -17,7 +17,7 @@ function resolveFile(text: string, env: Record<string, string> = {}) {
 }
 
 describe('a configuration file', () => {
-  it('is read as dotenv files are: comments, quotes, export, any line end', () => {
+  it('is read like a dotenv file: comments, quotes, export, any line end', () => {
     const { config, problems } = resolveFile(
       [
         '\uFEFF# of this host',
@@ -32,7 +32,7 @@ describe('a configuration file', () => {
     expect(config).toMatchObject({ workers: 3, modelPack: 'zoo', operatorPassword: 'a#b $c', fmr: 1e-4 })
   })
 
-  it('yields to the environment, unless a variable there is empty', () => {
+  it('gives way to the environment, unless a variable there is empty', () => {
     const text = 'COUNTERSIGN_WORKERS=3\nCOUNTERSIGN_QUEUE_LIMIT=7\n'
     const { config, given } = resolveFile(text, { COUNTERSIGN_WORKERS: '5', COUNTERSIGN_QUEUE_LIMIT: '' })
     expect(config).toMatchObject({ workers: 5, queueLimit: 7 })
@@ -40,12 +40,12 @@ describe('a configuration file', () => {
     expect(given.get('COUNTERSIGN_QUEUE_LIMIT')?.source).toBe('file')
   })
 
-  it('may hold a hash with its dollar signs as it is', () => {
+  it('may contain a hash with its dollar signs', () => {
     const hash = 'scrypt$abc$def'
     expect(resolveFile(`COUNTERSIGN_OPERATOR_PASSWORD=${hash}`).config.operatorPassword).toBe(hash)
   })
 
-  it("may hold OpenTelemetry's own variables, which others read", () => {
+  it("may contain OpenTelemetry's own variables, which its libraries read", () => {
     const { config, problems } = resolveFile(
       'OTEL_SERVICE_NAME=step-up\nOTEL_RESOURCE_ATTRIBUTES="a=b,c=d"\nOTEL_BSP_SCHEDULE_DELAY=20\n',
     )
@@ -60,12 +60,16 @@ describe('a configuration file', () => {
     ['a misspelt name', 'COUNTERSIGN_WRKERS=1', /WRKERS in .+ is not a setting.+mean COUNTERSIGN_WORKERS\?$/],
     ['a name without its prefix', 'WORKERS=1', /^WORKERS in .+did you mean COUNTERSIGN_WORKERS\?$/],
     ['a value that cannot be read', 'COUNTERSIGN_WORKERS=x', /^COUNTERSIGN_WORKERS in .+ is "x"; expected/],
-    ['a stray line', '# x\nnonsense here\nCOUNTERSIGN_WORKERS=1', /is not NAME=value: line 2\.$/],
-    ['a stray last line', 'COUNTERSIGN_WORKERS=1\nnonsense', /is not NAME=value: line 2\.$/],
-    ['a colon for the sign', 'COUNTERSIGN_WORKERS: 1', /is not NAME=value: line 1\.$/],
-    ['a stray line in the file of an old Mac', 'COUNTERSIGN_WORKERS=1\rnonsense\r', /NAME=value: line 2\.$/],
-    ['a name of two words', 'COUNTERSIGN WORKERS=1', /is not NAME=value: line 1\.$/],
-    ['a sign without a name', '=1\nCOUNTERSIGN_WORKERS=1', /is not NAME=value: line 1\.$/],
+    ['a stray line', '# x\nnonsense here\nCOUNTERSIGN_WORKERS=1', /: line 2 is not NAME=value\.$/],
+    ['a stray last line', 'COUNTERSIGN_WORKERS=1\nnonsense', /: line 2 is not NAME=value\.$/],
+    ['a colon for the sign', 'COUNTERSIGN_WORKERS: 1', /: line 1 is not NAME=value\.$/],
+    [
+      'a stray line in the file of an old Mac',
+      'COUNTERSIGN_WORKERS=1\rnonsense\r',
+      /: line 2 is not NAME=value\.$/,
+    ],
+    ['a name of two words', 'COUNTERSIGN WORKERS=1', /: line 1 is not NAME=value\.$/],
+    ['a sign without a name', '=1\nCOUNTERSIGN_WORKERS=1', /: line 1 is not NAME=value\.$/],
     [
       'an open quote',
       'COUNTERSIGN_DATA_DIR="/var\nCOUNTERSIGN_WORKERS=1',
@@ -76,21 +80,21 @@ describe('a configuration file', () => {
       'COUNTERSIGN_DATA_DIR="/var\nCOUNTERSIGN_MODEL_PACK="x"',
       /DATA_DIR does not end on its line/,
     ],
-    ['another file', 'COUNTERSIGN_CONFIG=/etc/other', /a file names no other/],
+    ['another file', 'COUNTERSIGN_CONFIG=/etc/other', /which only the environment may set/],
   ] as const)
-    it(`with ${what} is refused`, () => {
+    it(`is refused with ${what}`, () => {
       const { problems } = resolveFile(text)
       expect(problems).toHaveLength(1)
       expect(problems[0]).toMatch(expected)
     })
 
-  it('shows nothing of a line that it cannot read, since that may be a part of a secret', () => {
+  it('is never quoted in an error, since a line may be part of a secret', () => {
     const { problems } = resolveFile('COUNTERSIGN_MASTER_KEY=\nbase64ofthemasterkey\n')
     expect(problems).toHaveLength(1)
     expect(problems.join()).not.toContain('base64')
   })
 
-  it('that is not there, or a folder, is refused', () => {
+  it('is refused where it does not exist or is a folder', () => {
     mkdirSync(join(dir, 'folder'))
     for (const name of ['none', 'folder'])
       expect(resolveConfig({ COUNTERSIGN_CONFIG: join(dir, name) }).problems).toEqual([

@@ -1,4 +1,4 @@
-/** Which pack serves where none is named: references belong to the pack that made them, so it never changes by itself. */
+/** The pack that serves where none is named. References work only with the pack that made them, so it never changes automatically. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -21,7 +21,7 @@ const haveBaseline = () => {
   writeFileSync(join(modelsDir, 'baseline', 'pack.json'), '{}')
 }
 
-test('a new installation begins with standard, and may still turn to another', () => {
+test('a new installation starts with standard and may still change', () => {
   expect(chosen()).toEqual({ modelPack: 'standard', isModelPackSettled: false })
 })
 
@@ -30,13 +30,13 @@ test('an installation that has the baseline pack stays with it', () => {
   expect(chosen()).toEqual({ modelPack: 'baseline', isModelPackSettled: true })
 })
 
-test('an installation that began with standard stays with it, whatever is built later', () => {
+test('an installation that started with standard keeps it when another pack is built', () => {
   writeFileSync(join(modelsDir, DEFAULT_PACK_FILE), 'standard\n')
   haveBaseline()
   expect(chosen()).toEqual({ modelPack: 'standard', isModelPackSettled: true })
 })
 
-test('a pack that is named wins', () => {
+test('a named pack wins', () => {
   haveBaseline()
   expect(chosen({ COUNTERSIGN_MODEL_PACK: 'standard' })).toEqual({
     modelPack: 'standard',

@@ -43,7 +43,7 @@ describe('a URL of PostgreSQL', () => {
         tls: 'disable',
       },
     ],
-    // One of them may be anywhere.
+    // A missing one is looked for with any of these.
     [
       'postgres://kim@localhost,db',
       {
@@ -76,7 +76,7 @@ describe('a URL of PostgreSQL', () => {
 
   it.each([
     ['postgres:secret', /expected postgres:/],
-    ['postgres://db/books', /names no user/],
+    ['postgres://db/books', /contains no user name/],
     ['postgres://kim@', /expected host:port/],
     ['postgres://kim@db:0', /expected host:port/],
     ['postgres://kim@db:70000', /expected host:port/],
@@ -84,11 +84,11 @@ describe('a URL of PostgreSQL', () => {
       'postgres://kim@db?sslmode=prefer',
       /sslmode is prefer; expected one of disable, require, verify-ca, verify-full/,
     ],
-    ['postgres://kim@db?sslMode=disable', /sslMode is not a parameter/],
+    ['postgres://kim@db?sslMode=disable', /sslMode is not a known parameter/],
     ['postgres://kim@db?sslcert=/c.pem', /must be given together/],
     ['postgres://kim@db?connect_timeout=0', /connect_timeout/],
     ['postgres://kim@db?target_session_attrs=any', /only be read-write/],
-    ['postgres://kim:p@ss@db', /an @ in user or password is written %40/],
+    ['postgres://kim:p@ss@db', /write an @ in user or password as %40/],
     ['postgres://kim:50%@db', /does not begin an escape/],
   ])('is refused: %s', (url, message) => {
     const parsing = () => parsePostgresUrl(url)

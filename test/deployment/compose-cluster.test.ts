@@ -1,4 +1,4 @@
-/** compose.cluster.yaml: settings that the service takes, nodes that haproxy and the database know, and no more rights than are needed. */
+/** compose.cluster.yaml: settings that the service accepts, nodes that haproxy and the database know, and no more rights than needed. */
 import { existsSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
@@ -13,7 +13,7 @@ const { 'node-a': a, 'node-b': b, balancer, database } = services
 const haproxy = readFileSync(packageFile('docs', 'operations', 'haproxy.cfg'), 'utf8')
 const VARIABLES = new Set<string>(Object.values(SETTINGS).map(({ variable }) => variable))
 
-/** As compose puts them in where nothing is set. */
+/** The defaults that compose uses where nothing is set. */
 const withDefaults = (environment: Record<string, string>) =>
   Object.fromEntries(
     Object.entries(environment).map(([name, value]) => [name, value.replace(/\$\{\w+:-([^}]*)\}/g, '$1')]),
@@ -22,7 +22,7 @@ const withDefaults = (environment: Record<string, string>) =>
 describe.each(Object.entries({ a, b }))('node %s', (name, node) => {
   const config = loadConfig({ ...IMAGE_ENVIRONMENT, ...withDefaults(node.environment) })
 
-  it('is set as the service takes it', () => {
+  it('has settings that the service accepts', () => {
     expect(Object.keys(node.environment).filter((variable) => !VARIABLES.has(variable))).toEqual([])
     expect(parsePostgresUrl(config.database)).toMatchObject({
       hosts: [{ host: 'database', port: 5432 }],
@@ -35,7 +35,7 @@ describe.each(Object.entries({ a, b }))('node %s', (name, node) => {
     expect(Object.keys(secrets).sort()).toEqual([...node.secrets].sort())
   })
 
-  it('has the rights and the patience of the service of compose.yaml', () => {
+  it('has the rights and the grace period of the service in compose.yaml', () => {
     const alone = read('compose.yaml').services.countersign
     for (const key of [
       'read_only',
@@ -60,13 +60,13 @@ describe.each(Object.entries({ a, b }))('node %s', (name, node) => {
     expect(node.depends_on.database.condition).toBe('service_healthy')
   })
 
-  it('is the one that haproxy knows, and trusts haproxy alone', () => {
+  it('is known to haproxy, and trusts only haproxy', () => {
     expect(balancer.environment[`NODE_${name.toUpperCase()}`]).toBe(node.networks.front.ipv4_address)
     expect(config.trustedProxies).toEqual([balancer.networks.front.ipv4_address])
   })
 })
 
-it('the nodes have one folder of epoch keys, which the image makes for its user and nothing else has', () => {
+it('shares one folder of epoch keys with the other nodes, which only they can access', () => {
   const of = (service: { volumes?: string[] }) => service.volumes ?? []
   const { COUNTERSIGN_EPOCH_KEYS: folder } = a.environment
   const shared = of(a).filter((volume) => of(b).includes(volume))
@@ -78,28 +78,28 @@ it('the nodes have one folder of epoch keys, which the image makes for its user 
 })
 
 describe('the load balancer', () => {
-  it('is told everything that its configuration asks for', () => {
+  it('has everything that its configuration asks for', () => {
     const asked = [...haproxy.matchAll(/^ *presetenv (\w+) /gm)].map(([, variable]) => variable)
     expect(Object.keys(balancer.environment).sort()).toEqual(asked.sort())
     expect(balancer.volumes[0].split(':')[0]).toBe('./docs/operations/haproxy.cfg')
     expect(balancer).toMatchObject({ read_only: true, cap_drop: ['ALL'] })
   })
 
-  it('shows its ports on loopback alone, and reaches the nodes at theirs', () => {
+  it('publishes its ports only on loopback, and reaches the nodes at theirs', () => {
     const bound = [...haproxy.matchAll(/^ *bind "\$\{\w+\}:(\d+)"/gm)].map(([, port]) => port)
     expect(balancer.ports).toEqual(bound.map((port) => `127.0.0.1:${port}:${port}`))
     const served = [...haproxy.matchAll(/^ *server a "\$\{NODE_A\}:(\d+)"/gm)].map(([, port]) => port)
     expect([...new Set(served)]).toEqual(instruction('EXPOSE')!.split(' '))
   })
 
-  it('has nothing to do with the database', () => {
+  it('has no access to the database', () => {
     expect(Object.keys(balancer.networks)).toEqual(['front'])
     expect(networks.database).toEqual({ internal: true })
     expect(database.networks).toEqual(['database'])
   })
 })
 
-it('the database makes the role by the password that the nodes have', () => {
+it('the database creates the role with the password that the nodes have', () => {
   expect(database.environment.POSTGRES_PASSWORD_FILE).toBe(a.environment.COUNTERSIGN_DATABASE_PASSWORD_FILE)
   expect(database).not.toHaveProperty('ports')
   const script = /^\.\/(\S+?):\/docker-entrypoint-initdb\.d\/\S+\.sh:ro$/.exec(database.volumes[1])![1]!

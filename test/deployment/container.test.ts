@@ -14,7 +14,7 @@ const dockerfile = read('Dockerfile')
 const VARIABLES = new Set<string>(Object.values(SETTINGS).map(({ variable }) => variable))
 
 describe('Dockerfile', () => {
-  it('passes its linter, every check of it an error', () => {
+  it('passes its linter with every check as an error', () => {
     const ERROR = ValidationSeverity.ERROR
     const settings = {
       deprecatedMaintainer: ERROR,
@@ -30,7 +30,7 @@ describe('Dockerfile', () => {
     expect(validate(dockerfile, settings)).toEqual([])
   })
 
-  it('runs on the Node that docs/node-version.md decides, in both stages, and by the digest that the build is given', () => {
+  it('uses the Node that docs/node-version.md names, in both stages, and the digest that the build is given', () => {
     const page = read('docs', 'node-version.md')
     const [, decided] = /^\| Node of the image \| (\d+) \|$/m.exec(page)!
     expect(/^ARG NODE_VERSION=(.*)$/m.exec(dockerfile)![1]).toBe(decided)
@@ -49,7 +49,7 @@ describe('Dockerfile', () => {
       expect(Object.keys(sha256)).toContain(`uws_linux_${machine}_${MODULE_VERSIONS[decided!]}.node`)
   })
 
-  it('runs as somebody else than root, by number', () => {
+  it('runs as a user other than root, given by number', () => {
     expect(instruction('USER')).toMatch(/^[1-9]\d*:[1-9]\d*$/)
     expect(IMAGE.findIndex(({ name }) => name === 'USER')).toBeGreaterThan(
       IMAGE.findLastIndex(({ name }) => name === 'RUN'),
@@ -63,7 +63,7 @@ describe('Dockerfile', () => {
     expect(instruction('HEALTHCHECK')).toMatch(/ CMD \["node", "-e", .*\/livez/)
   })
 
-  it('sets what the service reads, to values that it takes', () => {
+  it('sets variables that the service reads, to values that it accepts', () => {
     const ours = Object.keys(IMAGE_ENVIRONMENT).filter((name) => name.startsWith('COUNTERSIGN_'))
     expect(ours.filter((name) => !VARIABLES.has(name))).toEqual([])
     const { productionListen, sandboxListen, adminListen, dataDir } = loadConfig(IMAGE_ENVIRONMENT)
@@ -73,7 +73,7 @@ describe('Dockerfile', () => {
     expect(instruction('VOLUME')).toBe(dataDir)
   })
 
-  it('holds the standard pack, built, so that a start builds nothing', () => {
+  it('contains the built standard pack, so that a start builds nothing', () => {
     const { modelPack, embedderTarball } = loadConfig(IMAGE_ENVIRONMENT)
     const folder = modelPack.replace(/\/standard$/, '')
     expect(dockerfile).toContain(
@@ -83,7 +83,7 @@ describe('Dockerfile', () => {
     expect(dockerfile).toContain(`COPY --from=build ${folder} ${folder.replace('/app/', '')}\n`)
   })
 
-  it('copies what is there and what .dockerignore lets through', () => {
+  it('copies only files that exist and that .dockerignore allows', () => {
     const let_through = read('.dockerignore')
       .match(/^!.+$/gm)!
       .map((line) => line.slice(1))
@@ -98,7 +98,7 @@ describe('Dockerfile', () => {
   })
 })
 
-it('the built service imports production dependencies alone', () => {
+it('imports only production dependencies in the built service', () => {
   const { dependencies } = JSON.parse(read('package.json'))
   const allowed = new Set([...Object.keys(dependencies), ...builtinModules])
   const imported = ['dist/src', 'dist/models'].flatMap((folder) =>
@@ -125,7 +125,7 @@ describe('compose.yaml', () => {
   const { services, secrets, volumes } = parse(read('compose.yaml'))
   const service = services.countersign
 
-  it('takes every right away that the service does not need', () => {
+  it('drops every right that the service does not need', () => {
     expect(service).toMatchObject({
       read_only: true,
       cap_drop: ['ALL'],
@@ -139,7 +139,7 @@ describe('compose.yaml', () => {
     expect(volumes).toHaveProperty('data')
   })
 
-  it('shows its ports on loopback alone', () => {
+  it('publishes its ports only on loopback', () => {
     const ports = instruction('EXPOSE')!.split(' ')
     expect(service.ports).toEqual(ports.map((port) => `127.0.0.1:${port}:${port}`))
   })
@@ -151,12 +151,12 @@ describe('compose.yaml', () => {
     expect(service.environment).not.toHaveProperty('COUNTERSIGN_MASTER_KEY')
   })
 
-  it('sets what the service reads', () => {
+  it('sets variables that the service reads', () => {
     const named = Object.keys(service.environment)
     expect(named.filter((name) => !VARIABLES.has(name))).toEqual([])
   })
 
-  it('waits longer for the end than a request may take', () => {
+  it('waits longer at the end than a request may take', () => {
     const seconds = Number(/^(\d+)s$/.exec(service.stop_grace_period)?.[1])
     expect(seconds * 1000).toBeGreaterThan(loadConfig({}).deadlineMs + 2000)
     expect(service.restart).toBe('unless-stopped')

@@ -1,4 +1,4 @@
-/** The chart, by Helm itself: linted, rendered as docs/operations/kubernetes.yaml, and with what else may be set. */
+/** The chart, by Helm itself: linted, rendered to docs/operations/kubernetes.yaml, and with its options. */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -26,7 +26,7 @@ describe.skipIf(!helm)('Helm', () => {
     )
   const manifests = (...settings: string[]): Manifest[] => readManifests(render(...settings).stdout)
 
-  it('finds nothing to complain of', () => {
+  it('has nothing for the linter to report', () => {
     const { status, stdout } = runHelm(helm!, 'lint', '--strict', CHART)
     expect(stdout).toContain('0 chart(s) failed')
     expect(status).toBe(0)
@@ -40,7 +40,7 @@ describe.skipIf(!helm)('Helm', () => {
     expect(readFileSync(RENDERED, 'utf8')).toBe(expected)
   })
 
-  it('renders what Kubernetes takes, whatever is set', () => {
+  it('renders manifests that Kubernetes accepts, with every option', () => {
     const rendered = manifests(
       'autoscaling.enabled=false',
       'database.caConfigMap=',
@@ -83,7 +83,7 @@ describe.skipIf(!helm)('Helm', () => {
     expect(kinds).not.toContain('HorizontalPodAutoscaler')
   })
 
-  it('gives the Prometheus operator the alert rules, and the job that they ask for', () => {
+  it('gives the Prometheus operator the alert rules and the job that they need', () => {
     const rendered = manifests(
       'prometheusRule.enabled=true',
       'prometheusRule.labels.release=prometheus',
@@ -100,7 +100,7 @@ describe.skipIf(!helm)('Helm', () => {
     expect(down.expr).toContain(`job="${metrics.metadata.labels[jobLabel]}"`)
   })
 
-  it('has the alert rules of docs/operations/alerts.yml in the chart (UPDATE_DOCS=1 copies them)', () => {
+  it('contains the alert rules of docs/operations/alerts.yml (UPDATE_DOCS=1 copies them)', () => {
     if (process.env.UPDATE_DOCS === '1') writeFileSync(join(CHART, 'alerts.yml'), readFileSync(ALERTS))
     expect(readFileSync(join(CHART, 'alerts.yml'), 'utf8')).toBe(readFileSync(ALERTS, 'utf8'))
   })
@@ -120,18 +120,18 @@ describe.skipIf(!helm)('Helm', () => {
     expect(spec.template.spec.terminationGracePeriodSeconds).toBe(73)
   })
 
-  it('scales by the queue as well where an adapter for metrics is there, and leaves the policy out where it is not wanted', () => {
+  it('scales by the queue too where an adapter for metrics is there, and leaves the policy out on request', () => {
     const rendered = manifests('autoscaling.queue.enabled=true', 'networkPolicy.enabled=false')
     const { spec } = rendered.find(({ kind }) => kind === 'HorizontalPodAutoscaler')!
     expect(spec.metrics.map(({ type }: Manifest) => type)).toEqual(['Pods', 'Resource'])
-    // The table of metrics is held against the service.
+    // Another test compares the table of metrics with the service.
     expect(readFileSync(packageFile('docs', 'operations.md'), 'utf8')).toContain(
       `| \`${spec.metrics[0].pods.metric.name}\` | gauge |`,
     )
     expect(rendered.map(({ kind }) => kind)).not.toContain('NetworkPolicy')
   })
 
-  it('takes an image by its digest', () => {
+  it('accepts an image by its digest', () => {
     const digest = `sha256:${'0a'.repeat(32)}`
     const { spec } = manifests(
       'image.repository=registry.bank.example/countersign',
@@ -140,7 +140,7 @@ describe.skipIf(!helm)('Helm', () => {
     expect(spec.template.spec.containers[0].image).toBe(`registry.bank.example/countersign@${digest}`)
   })
 
-  it('lets pods out to receivers of webhooks and to a collector of traces where they are named', () => {
+  it('allows traffic to receivers of webhooks and to a collector of traces where they are named', () => {
     const { spec } = manifests(
       'networkPolicy.httpsTo[0].ipBlock.cidr=203.0.113.0/24',
       'networkPolicy.egress[0].ports[0].port=4318',

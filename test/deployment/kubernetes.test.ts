@@ -1,4 +1,4 @@
-/** docs/operations/kubernetes.yaml, which the chart renders: of types that Kubernetes takes, in step with the service, and with few rights. */
+/** docs/operations/kubernetes.yaml, rendered by the chart: types that Kubernetes accepts, settings of the service, and few rights. */
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
@@ -27,14 +27,14 @@ const ports: Record<string, number> = Object.fromEntries(
   container.ports.map((port: Manifest) => [port.name, port.containerPort]),
 )
 
-it('has no field that Kubernetes does not know, and none of another type', () => {
+it('has no unknown field, and none of a wrong type', () => {
   expect(typeErrors(manifests)).toEqual([])
   const [first, ...rest] = manifests
   const wrong = typeErrors([{ ...first, spec: { ...first!.spec, replica: 2 } }, ...rest])
   expect(wrong.join('\n')).toMatch(/replica.* does not exist in type/)
 })
 
-it('has an object of every kind that a cluster needs, all of one namespace, and no secret', () => {
+it('has an object of every kind that a cluster needs, all in one namespace, and no secret', () => {
   expect(manifests.map(({ kind }) => kind).sort()).toEqual([
     'Deployment',
     'HorizontalPodAutoscaler',
@@ -48,7 +48,7 @@ it('has an object of every kind that a cluster needs, all of one namespace, and 
 })
 
 describe('the settings', () => {
-  it('are those of the service, with values that it takes', () => {
+  it('are known to the service, with values that it accepts', () => {
     const known = new Set<string>(Object.values(SETTINGS).map(({ variable }) => variable))
     expect(Object.keys(environment).filter((name) => !known.has(name))).toEqual([])
     expect(environment).not.toHaveProperty('COUNTERSIGN_MASTER_KEY')
@@ -69,7 +69,7 @@ describe('the settings', () => {
     expect(container.volumeMounts.map(({ name }: Manifest) => name).sort()).toEqual(volumes.sort())
   })
 
-  it('listen where the container is reached', () => {
+  it('listen on addresses that reach the container', () => {
     const { productionListen, sandboxListen, adminListen, metricsListen } = config
     expect(ports).toEqual({
       production: productionListen.port,
@@ -79,7 +79,7 @@ describe('the settings', () => {
     })
   })
 
-  it('have as many workers as CPUs are requested', () => {
+  it('have as many workers as requested CPUs', () => {
     expect(container.resources.requests.cpu).toBe(String(config.workers))
     expect(container.resources.limits).not.toHaveProperty('cpu')
   })
@@ -104,7 +104,7 @@ describe('a pod', () => {
     for (const key of ['hostNetwork', 'hostPID', 'hostIPC']) expect(pod).not.toHaveProperty(key)
   })
 
-  it('is asked at the admin listener whether it is ready, and whether it lives', () => {
+  it('is probed for readiness and liveness at the admin listener', () => {
     for (const [probe, path] of [
       ['startupProbe', '/readyz'],
       ['readinessProbe', '/readyz'],
@@ -113,13 +113,13 @@ describe('a pod', () => {
       expect(container[probe].httpGet).toEqual({ path, port: 'admin' })
   })
 
-  it('is given the time to end that the hook and a call may take', () => {
+  it('has time to end for the hook and for a call', () => {
     const [, hookSeconds] = container.lifecycle.preStop.exec.command
     const needed = Number(hookSeconds) * 1000 + config.deadlineMs + 2000
     expect(pod.terminationGracePeriodSeconds * 1000).toBeGreaterThan(needed)
   })
 
-  it('stands on another machine, and in another zone, than the next', () => {
+  it('is scheduled on another machine, and in another zone, than the next', () => {
     const spread = pod.topologySpreadConstraints.map((one: Manifest) => [
       one.topologyKey,
       one.whenUnsatisfiable,
@@ -129,7 +129,7 @@ describe('a pod', () => {
       ['topology.kubernetes.io/zone', 'ScheduleAnyway'],
     ])
     for (const { labelSelector } of pod.topologySpreadConstraints) expect(labelSelector).toEqual(selector)
-    // Else what stood on a machine that is gone would wait for it.
+    // Otherwise pods of a lost machine would wait for it.
     expect(pod.topologySpreadConstraints[0].nodeTaintsPolicy).toBe('Honor')
     for (const { matchLabelKeys } of pod.topologySpreadConstraints)
       expect(matchLabelKeys).toEqual(['pod-template-hash'])
@@ -137,7 +137,7 @@ describe('a pod', () => {
 })
 
 describe('what finds the pods', () => {
-  it('goes by their labels', () => {
+  it('matches their labels', () => {
     const { labels } = template.metadata
     const found = [
       selector.matchLabels,
@@ -152,7 +152,7 @@ describe('what finds the pods', () => {
     })
   })
 
-  it('asks at ports that they have, and nobody else at the dashboard’s', () => {
+  it('reaches only ports that they have, and nobody else reaches the dashboard’s', () => {
     const targets = all('Service').flatMap(({ spec }) => spec.ports.map((port: Manifest) => port.targetPort))
     expect(targets.sort()).toEqual(['metrics', 'production', 'sandbox'])
     const { ingress, policyTypes } = only('NetworkPolicy').spec
@@ -165,7 +165,7 @@ describe('what finds the pods', () => {
     const { egress, ingress } = only('NetworkPolicy').spec
     const reached = egress.map((rule: Manifest) => [...new Set(rule.ports.map(({ port }: Manifest) => port))])
     expect(reached).toEqual([[53], [parsePostgresUrl(config.database).hosts[0]!.port]])
-    // A rule without peers is for all.
+    // A rule without peers applies to all.
     for (const peers of [
       ...egress.map(({ to }: Manifest) => to),
       ...ingress.map(({ from }: Manifest) => from),
@@ -186,7 +186,7 @@ describe('what finds the pods', () => {
   })
 })
 
-it('pods say what they take of the machine’s disk', () => {
+it('pods request the space that they need on the machine’s disk', () => {
   const { requests, limits } = container.resources
   expect([requests['ephemeral-storage'], limits['ephemeral-storage']]).toEqual(['1Gi', '2Gi'])
   const { sizeLimit } = pod.volumes.find(({ name }: Manifest) => name === 'data').emptyDir

@@ -1,4 +1,4 @@
-/** The Grafana dashboard and the alert rules ask for what the service tells. */
+/** The Grafana dashboard and the alert rules use metrics that the service has. */
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -28,7 +28,7 @@ const panels: Panel[] = dashboard.panels
 const rules: Array<{ alert: string; expr: string }> = parse(readFileSync(file('alerts.yml'), 'utf8'))
   .groups[0].rules
 
-/** Grafana puts its variables in before Prometheus sees the query. */
+/** Replaces the variables of Grafana before Prometheus sees the query. */
 const withVariables = (expr: string) =>
   expr.replaceAll('$__rate_interval', '5m').replaceAll('$environment', '.*').replaceAll('$instance', '.*')
 
@@ -38,7 +38,7 @@ const queries = [
   ),
   ...rules.map(({ alert, expr }) => ({ what: `alert ${alert}`, expr })),
 ]
-/** What Prometheus adds to every series of a target, and `le` of histograms. */
+/** Labels that Prometheus adds to every series of a target, and `le` of histograms. */
 const ADDED = ['instance', 'job', 'le']
 
 let running: TestService
@@ -53,12 +53,12 @@ beforeAll(async () => {
 afterAll(() => running?.stop())
 
 describe('every query of dashboard and alerts', () => {
-  it('is there at all', () => {
+  it('exist', () => {
     expect(queries.length).toBeGreaterThan(30)
   })
 
   for (const { what, expr } of queries)
-    it(`${what}: ${expr}`, () => {
+    it(`uses known metrics and labels, ${what}: ${expr}`, () => {
       const { errors, selectors, groupings } = parseQuery(expr)
       expect(errors).toEqual([])
       expect(selectors).not.toEqual([])
@@ -77,7 +77,7 @@ describe('every query of dashboard and alerts', () => {
     })
 })
 
-it('every metric of the service is asked for by the dashboard or an alert', () => {
+it('every metric of the service is used by the dashboard or an alert', () => {
   const whole = (name: string) => name.replace(/_(bucket|sum|count)$/, '')
   const asked = queries.flatMap(({ expr }) => parseQuery(expr).selectors).map(({ metric }) => whole(metric))
   const own = [...labels.keys()].filter((name) => name.startsWith('countersign_')).map(whole)
@@ -85,7 +85,7 @@ it('every metric of the service is asked for by the dashboard or an alert', () =
 })
 
 describe('docs/operations/grafana.json', () => {
-  it('lays its panels out without overlap, each with an id of its own', () => {
+  it('has panels without overlap, each with an id of its own', () => {
     expect(new Set(panels.map(({ id }) => id)).size).toBe(panels.length)
     const cells = panels.flatMap(({ gridPos: { x, y, w, h } }) =>
       Array.from({ length: w * h }, (_, cell) => `${x + (cell % w)},${y + Math.floor(cell / w)}`),
@@ -93,7 +93,7 @@ describe('docs/operations/grafana.json', () => {
     expect(new Set(cells).size).toBe(cells.length)
   })
 
-  it('asks which Prometheus to use, and asks that one in every panel', () => {
+  it('has a variable for the Prometheus server, which every panel uses', () => {
     const [datasource] = dashboard.templating.list
     expect(datasource).toMatchObject({ name: 'datasource', type: 'datasource', query: 'prometheus' })
     const asked = panels.flatMap(({ datasource: own, targets = [] }) => [
@@ -117,7 +117,7 @@ describe('docs/operations/grafana.json', () => {
     ])
   })
 
-  it('names in its legends labels that the query keeps', () => {
+  it('has legends with labels that the query keeps', () => {
     for (const { expr, legendFormat } of panels.flatMap(({ targets = [] }) => targets)) {
       const { selectors, groupings } = parseQuery(withVariables(expr))
       const kept =

@@ -20,7 +20,7 @@ describe('docs/operations/runbooks.md', () => {
     expect(sections).toEqual(expect.arrayContaining([...NOT_READY_REASONS]))
   })
 
-  it('has the section that an alert points to', () => {
+  it('has the section to which each alert points', () => {
     const named = rules.flatMap(({ annotations }) => annotations.runbook_url ?? [])
     expect(named.length).toBeGreaterThan(4)
     for (const url of named) {
@@ -32,12 +32,12 @@ describe('docs/operations/runbooks.md', () => {
 })
 
 describe('docs/operations/alerts.yml', () => {
-  it('is critical about a service without a worker, a damaged database and one that is not ready', () => {
+  it('has critical alerts for a service without a worker, a damaged database and a service that is not ready', () => {
     for (const name of ['CountersignNoWorkers', 'CountersignDatabaseCorrupt', 'CountersignNotReady'])
       expect(rule(name).labels.severity).toBe('critical')
   })
 
-  it('counts networks that do not load, and an engine that hangs, as an engine that is lost', () => {
+  it('counts networks that do not load, and an engine that hangs, as a lost engine', () => {
     const kinds = new RegExp(`^(?:${/kind=~"([^"]+)"/.exec(rule('CountersignEngineLost').expr)![1]})$`)
     for (const kind of [
       'worker_load_failed',

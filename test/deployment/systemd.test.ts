@@ -1,4 +1,4 @@
-/** docs/operations/countersign.service: linted by systemd itself, and in step with the service's settings. */
+/** docs/operations/countersign.service: linted by systemd itself, and compared with the service's settings. */
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
@@ -13,29 +13,29 @@ const unit = [...readFileSync(FILE, 'utf8').matchAll(/^(\w+)=(.*)$/gm)].map(([, 
 const all = (name: string) => unit.filter((one) => one[0] === name).map((one) => one[1]!)
 
 describe('the unit', () => {
-  it('sets what the service reads', () => {
+  it('sets variables that the service reads', () => {
     const known = new Set<string>(Object.values(SETTINGS).map(({ variable }) => variable))
     const named = all('Environment').map((pair) => pair.split('=')[0]!)
     expect(named.filter((name) => name !== 'NODE_ENV' && !known.has(name))).toEqual([])
     expect(named).toContain('COUNTERSIGN_MASTER_KEY_FILE')
   })
 
-  it('waits longer for the end than a request may take', () => {
+  it('waits longer at the end than a request may take', () => {
     expect(Number(all('TimeoutStopSec')[0]) * 1000).toBeGreaterThan(loadConfig({}).deadlineMs + 2000)
     expect([all('KillSignal'), all('KillMode')]).toEqual([['SIGTERM'], ['mixed']])
   })
 
-  it('is started when the service says that it serves, however long it waits for its database', () => {
+  it('counts as started when the service reports readiness, however long it waits for its database', () => {
     expect([all('Type'), all('TimeoutStartSec')]).toEqual([['notify'], ['infinity']])
     // The command systemd-notify is a child of the service.
     expect(all('NotifyAccess')).toEqual(['all'])
   })
 
-  it('reloads by the signal that the service heeds', () => {
+  it('reloads by the signal that the service handles', () => {
     expect(all('ExecReload')).toEqual(['/bin/kill -HUP $MAINPID'])
   })
 
-  it('lets V8 write code that it runs, and the engine talk over its Unix sockets', () => {
+  it('allows V8 to write executable code, and the engine to use its Unix sockets', () => {
     expect(all('MemoryDenyWriteExecute')).toEqual(['no'])
     expect(all('RestrictAddressFamilies')[0]!.split(' ')).toContain('AF_UNIX')
   })
@@ -46,9 +46,9 @@ const analyze = (...args: string[]) => spawnSync('systemd-analyze', [...args, FI
 describe.skipIf(analyze('--version').error !== undefined)(
   'systemd-analyze (skipped where it is not installed)',
   () => {
-    it('finds no line that it does not understand', () => {
+    it('has no line that systemd does not know', () => {
       const { status, stderr } = analyze('verify')
-      // That /usr/bin/node is not here says nothing of the unit.
+      // A missing /usr/bin/node on this machine is no fault of the unit.
       const said = stderr
         .split('\n')
         .filter((line) => line && !/Command \S+node is not executable/.test(line))
@@ -56,7 +56,7 @@ describe.skipIf(analyze('--version').error !== undefined)(
       if (!stderr) expect(status).toBe(0)
     })
 
-    it('counts little that is exposed', () => {
+    it('has a low exposure score', () => {
       const { stdout } = analyze('security', '--offline=true', '--no-pager')
       const exposure = /Overall exposure level for countersign\.service: (\d+\.\d)/.exec(stdout)?.[1]
       expect(Number(exposure)).toBeLessThan(2)

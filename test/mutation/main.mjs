@@ -1,6 +1,6 @@
 /**
- * `npm run test:mutation -- <room>`: changes one thing at a time in the sources of a room and asks whether its tests notice. The
- * tool is installed here when it is first asked for, and not with the project: nobody else needs its 167 packages.
+ * `npm run test:mutation -- <room>`: changes one thing at a time in the sources of a room and checks whether its tests notice. The
+ * tool is installed here at its first use and not with the project: nobody else needs its 167 packages.
  */
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
@@ -18,7 +18,7 @@ if (!Object.hasOwn(ROOMS, room ?? '')) {
 
 const marker = join(folder, 'node_modules', '.package-lock.json')
 if (!existsSync(marker) || statSync(marker).mtimeMs < statSync(join(folder, 'package-lock.json')).mtimeMs)
-  // Its runner finds the Vitest of the project in the folder above: a second one would run nothing.
+  // Its runner finds Vitest in the project's folder above: a second copy would run nothing.
   run('npm', ['ci', '--ignore-scripts', '--legacy-peer-deps', '--no-audit', '--no-fund'], folder)
 
 const { mutate, tests } = ROOMS[room]
@@ -35,7 +35,7 @@ const config = {
   coverageAnalysis: 'perTest',
   timeoutMS: 60_000,
   disableTypeChecks: false,
-  // Stryker would rewrite references in it by TypeScript's API, which TypeScript 7 does not have. There are none to rewrite.
+  // Stryker would rewrite references in it with TypeScript's API, which TypeScript 7 lacks. There are none to rewrite.
   tsconfigFile: 'no-tsconfig.json',
   reporters: ['clear-text', 'progress-append-only', 'json'],
   jsonReporter: { fileName: join(results, `${room}.json`) },

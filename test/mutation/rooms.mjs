@@ -1,4 +1,4 @@
-/** The rooms that decide: which sources are mutated, and the tests beside them that are to notice. */
+/** The rooms that decide: the sources to mutate, and the tests that should notice. */
 export const ROOMS = {
   decision: {
     mutate: [

@@ -1,4 +1,4 @@
-/** What must hold on every version of Node: from `npm start` on a fresh copy of the checkout to its end. */
+/** The checks for every version of Node: from `npm start` on a fresh copy of the checkout to its end. */
 import { type ChildProcessWithoutNullStreams, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
@@ -25,15 +25,15 @@ interface Running {
 
 export interface Check {
   title: string
-  /** @throws what is wrong */
+  /** @throws Error that says what is wrong */
   run(): Promise<void>
 }
 
-/** Installing and compiling included, on a busy machine. */
+/** Includes installing and compiling on a busy machine. */
 const START_TIMEOUT_MS = 20 * 60_000
 const COMMAND_TIMEOUT_MS = 5 * 60_000
 
-/** In an order in which each finds what it needs. */
+/** The checks, each after those whose results it needs. */
 export function checksOf(place: Place): Check[] {
   const env = environmentOf(place)
   const command = async (...args: string[]) => {
@@ -169,7 +169,7 @@ function environmentOf({ bin, dataDir }: Place): NodeJS.ProcessEnv {
 }
 
 async function start({ checkout, bin }: Place, env: NodeJS.ProcessEnv): Promise<Running> {
-  // As `npm start` does it; npm itself would not pass a signal on.
+  // Started like `npm start`, but without npm, which would not pass a signal on.
   const bootstrap = join(checkout, 'scripts', 'bootstrap.mjs')
   const child = spawn(join(bin, 'node'), [bootstrap, 'serve', '--demo', '--json'], { cwd: checkout, env })
   process.once('exit', () => child.kill('SIGTERM'))
@@ -181,7 +181,7 @@ async function start({ checkout, bin }: Place, env: NodeJS.ProcessEnv): Promise<
   })
   const ready = /^\{.*"admin":"http.*\}$/m
   const signal = AbortSignal.timeout(START_TIMEOUT_MS)
-  // Once for all rounds: what loses a race keeps its listeners.
+  // Registered once for all rounds: a promise that loses a race keeps its listeners.
   const ended = once(child, 'exit', { signal })
   try {
     while (!ready.test(told)) {

@@ -1,6 +1,6 @@
 /**
  * Leaves many closed databases to the garbage collector, and idles: some versions of Node abort there with bindings that were
- * compiled against their headers as they are. Run in the checkout; exits with 0 when it lives to its end.
+ * compiled against their unpatched headers. Run in the checkout; exits with 0 when it survives.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import Database from 'better-sqlite3'
@@ -18,5 +18,5 @@ const allocate = setInterval(() => {
 await sleep(2000)
 clearInterval(allocate)
 garbage.length = 0
-// The collector comes when nothing has run for a while.
+// The collector runs after a while without work.
 await sleep(10_000)

@@ -1,4 +1,4 @@
-/** `npm run test:nodes`: what must hold on other versions of Node, each in a copy of the checkout; ends with the totals. */
+/** `npm run test:nodes`: the checks on other versions of Node, each in a copy of the checkout; prints the totals last. */
 import { cp, mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join, relative } from 'node:path'
@@ -6,9 +6,9 @@ import { packageFile } from '../../src/lib/package-root.js'
 import { checksOf, type Place } from './checks.js'
 import { fetchNode } from './node-release.js'
 
-/** Where nothing else is asked for: the lines with long-term support that the gate does not run the suite on. */
+/** Default versions: the lines with long-term support on which the gate does not run the suite. */
 const MAJORS = [24, 26]
-/** What a fresh clone does not have. */
+/** Files that a fresh clone does not have. */
 const LEFT_OUT = new Set(['node_modules', 'dist', '.git', 'data', join('native', 'build')])
 
 const totals = { passed: 0, failed: 0, skipped: 0 }

@@ -1,4 +1,4 @@
-/** Other versions of Node, from the npm registry: the binary with its headers, run by nothing but its path. */
+/** Other versions of Node from the npm registry: the binary with its headers, started only by its path. */
 import { execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-/** The database of an earlier release, which only `serve` and `migrate` may change: every command is run beside it. */
+/** Runs every command on the database of an earlier release, which only `serve` and `migrate` may change. */
 import { cpSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
@@ -13,7 +13,7 @@ import type { ReleaseFacts } from './make-database.js'
 const RELEASE = packageFile('test', 'releases', 'schema-5')
 const facts: ReleaseFacts = JSON.parse(readFileSync(join(RELEASE, 'facts.json'), 'utf8'))
 
-/** Commands that open no database, or look at an older one and go on. */
+/** Commands that open no database, or that examine an older one. */
 const GO_ON = [
   'compare',
   'evaluate',
@@ -30,7 +30,7 @@ const GO_ON = [
   'completion',
   'doctor',
 ]
-/** Each refuses an older database by a rule of its own, before it opens it. */
+/** Commands that refuse for a reason of their own before they open the database. */
 const OTHER_REFUSALS: Record<string, string> = {
   restore: 'file_exists',
   'migrate-store': 'source_outdated',
@@ -38,7 +38,7 @@ const OTHER_REFUSALS: Record<string, string> = {
 }
 const MIGRATING = ['serve', 'migrate']
 
-/** Arguments and options of those that want some. */
+/** Arguments and options of commands that need some. */
 const ARGUMENTS: Record<string, string[]> = {
   'tenant create': ['globex'],
   'tenant update': ['acme', '--rate-limit', '50/s'],
@@ -140,14 +140,14 @@ describe('the database of an earlier release', () => {
     else expect(ended.error.code).toBe(OTHER_REFUSALS[leaf] ?? 'schema_outdated')
   })
 
-  it('is refused in a sentence that names both schemas and what to do', async () => {
+  it('is refused with a message that names both schemas and what to do', async () => {
     const { error } = await place.run(['tenant', 'list', '--json'])
     expect(error.message).toBe(
       `${place.path('countersign.db')} has schema 5, made by an earlier Countersign; the schema of this one is ${SCHEMA_VERSION}. Only \`countersign serve\` and \`countersign migrate\` change a schema: until one of them has, use the commands of the version that serves it.`,
     )
   })
 
-  it('is told by doctor as what the next start will do, which is no problem', async () => {
+  it('is reported by doctor as a warning about what the next start will do', async () => {
     const { json } = await place.run(['doctor', '--json'])
     expect(json.findings.find(({ check }: { check: string }) => check === 'database')).toMatchObject({
       status: 'warning',
@@ -156,7 +156,7 @@ describe('the database of an earlier release', () => {
     expect(json.ok).toBe(true)
   })
 
-  it('is brought up to date by migrate, once, and not while a service has it', async () => {
+  it('is migrated by migrate, once, and not while a service uses it', async () => {
     const claim = new Database(place.path('countersign.db-serving'))
     claim.exec('BEGIN EXCLUSIVE')
     expect((await place.run(['migrate', '--json'])).error.message).toContain('another Countersign serves')

@@ -1,6 +1,6 @@
 /**
- * Makes the database of this release, to be kept: the releases after it must open it (upgrade.test.ts).
- * `npm run release:database`, once for each release that changes the schema.
+ * Makes the database of this release, which later releases must open (upgrade.test.ts). Run as `npm run release:database`,
+ * once for each release that changes the schema.
  */
 import { randomBytes } from 'node:crypto'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -20,16 +20,16 @@ import { base64, face } from '../support/faces.js'
 
 const MADE_AT = Date.parse('2026-11-22T00:00:00Z')
 
-/** What the database holds; a test compares. Its keys open nothing else. */
+/** The content of the database, with which a test compares. Its keys open nothing else. */
 export interface ReleaseFacts {
   version: string
   schema: number
-  /** Milliseconds since the epoch: when everything was done. */
+  /** Time of all actions, in milliseconds since the Unix epoch. */
   madeAt: number
   masterKey: string
   model: string
   tenant: { id: string; name: string; sandboxKey: string; productionKey: string; auditEntries: number }
-  /** The first call of its key and what it was answered. */
+  /** The first call with its idempotency key, and its answer. */
   kept: { idempotencyKey: string; request: unknown; response: unknown }
 }
 

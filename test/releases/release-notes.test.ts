@@ -1,4 +1,4 @@
-/** `npm run release-notes`: both packages as they are published, and what is said of them. */
+/** `npm run release-notes`: both packages as they are published, and their notes. */
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
@@ -24,7 +24,7 @@ beforeAll(() => {
 }, 120_000)
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-it('name the SHA-512 and the files of both packages, and the statement says the same', () => {
+it('name the SHA-512 and the files of both packages, as the statement does', () => {
   expect(readdirSync(join(folder, 'once')).sort()).toEqual([...PACKAGES, 'provenance.json'].sort())
   const { subject, predicate } = JSON.parse(file('provenance.json').toString())
   for (const [i, name] of PACKAGES.entries()) {
@@ -47,7 +47,7 @@ it('begin with everything that the changelog asks an operator to do', () => {
   expect(said.match(/^- To do/gm)).toHaveLength(asked)
 })
 
-it('are the same sums when they are made again', () => {
+it('have the same checksums when they are made again', () => {
   const sums = (text: string) => text.match(/sha512-\S+/g)
   expect(sums(make('again'))).toEqual(sums(notes))
 }, 120_000)

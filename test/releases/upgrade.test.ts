@@ -1,4 +1,4 @@
-/** Databases of releases before: each is opened by this one with all that was in it, and by none that is older. */
+/** Databases of earlier releases: this release opens each with all of its content, and no older release opens them then. */
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -23,7 +23,7 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(dir, { recursive: true, force: true }))
 
-/** Its database alone, as an operator brings it along. */
+/** Copies only the database, as an operator brings it along. */
 function bring(release: string): { facts: ReleaseFacts; config: Config } {
   cpSync(join(RELEASES, release, 'countersign.db'), join(dir, 'countersign.db'))
   const facts: ReleaseFacts = JSON.parse(readFileSync(join(RELEASES, release, 'facts.json'), 'utf8'))
@@ -41,15 +41,15 @@ function bring(release: string): { facts: ReleaseFacts; config: Config } {
   return { facts, config }
 }
 
-it('there is a database of a release before', () => {
+it('there is a database of an earlier release', () => {
   expect(kept.length).toBeGreaterThan(0)
 })
 
 describe.each(kept)('the database of a release with %s', (release) => {
-  it('serves on: keys, references, kept answers, receipts and logs are there', async () => {
+  it('serves with this release: keys, references, kept answers, receipts and logs are there', async () => {
     const { facts, config } = bring(release)
     const clock = new ManualClock(facts.madeAt)
-    // The photo is the one that the release has seen.
+    // The earlier release has seen this photo.
     const service = await Service.start(
       { ...config, replayPolicy: 'report' },
       { clock, log: pino({ level: 'silent' }) },
@@ -70,7 +70,7 @@ describe.each(kept)('the database of a release with %s', (release) => {
         image: base64(await face('ada')),
         action: 'upgrade',
       })
-      // The pack is no part of the database: with another one, its references ask to be enrolled anew.
+      // The database does not contain the pack: with another pack, its references must be enrolled again.
       if (service.engine.pack.modelId === facts.model)
         expect(verified.body).toMatchObject({ verdict: 'approved', jwt_next: expect.any(String) })
       else expect(verified.body).toMatchObject({ code: 'reference_model_mismatch' })
@@ -88,7 +88,7 @@ describe.each(kept)('the database of a release with %s', (release) => {
     }
   })
 
-  it('is refused by a release that is older than it, with what to do, and unchanged', () => {
+  it('is refused unchanged by an older release, with what to do', () => {
     const { config } = bring(release)
     const file = join(config.dataDir, 'countersign.db')
     const newer = 1000

@@ -1,4 +1,4 @@
-/** `npm audit` of what runs in production, as a verdict. */
+/** Verdict of `npm audit` on the packages that run in production. */
 import { execFile } from 'node:child_process'
 import { packageFile } from '../../src/lib/package-root.js'
 
@@ -15,7 +15,7 @@ interface Report {
   message?: string
 }
 
-/** @param options more of npm's, such as another registry */
+/** @param options further options of npm, such as another registry */
 export async function audit(options: string[] = []): Promise<Audit> {
   const report = await runNpm(options)
   const { vulnerabilities, metadata } = report
@@ -30,7 +30,7 @@ export async function audit(options: string[] = []): Promise<Audit> {
 }
 
 function runNpm(options: string[]): Promise<Report> {
-  // One more attempt, not npm's minutes of them: without an answer the check says so.
+  // Only one more attempt, since npm's own take minutes: without an answer the check reports that.
   const parameters = [
     'audit',
     '--omit=dev',
@@ -40,7 +40,7 @@ function runNpm(options: string[]): Promise<Report> {
     ...options,
   ]
   return new Promise((resolve, reject) => {
-    // npm ends with 1 for any finding and for no answer alike; what it prints tells them apart.
+    // npm exits with 1 both for findings and for no answer; its output tells them apart.
     execFile(
       'npm',
       parameters,
@@ -56,7 +56,7 @@ function runNpm(options: string[]): Promise<Report> {
   })
 }
 
-/** Which registry is configured is nobody's business in a log. */
+/** The configured registry is private and must not appear in a log. */
 function withoutAddress(message = 'no answer'): string {
   return message.replace(/\s*(- \w+ )?(to )?https?:\/\/\S+/g, '').trim()
 }

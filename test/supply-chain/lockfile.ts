@@ -1,11 +1,11 @@
-/** What package.json and package-lock.json promise: exact versions, a sum for every package, and which install scripts run. */
+/** Checks package.json and package-lock.json: exact versions, a checksum for every package, and the install scripts that may run. */
 import { readFileSync } from 'node:fs'
 import { packageFile } from '../../src/lib/package-root.js'
 
 export interface LockedPackage {
   version: string
   integrity?: string
-  /** Of a package that comes from Git: the repository and the commit. */
+  /** Repository and commit of a package that comes from Git. */
   resolved?: string
   license?: string
   dev?: boolean
@@ -24,7 +24,7 @@ const readJson = (name: string) => JSON.parse(readFileSync(packageFile(name), 'u
 
 export const manifest = (): Manifest => readJson('package.json')
 
-/** By path; the package itself, which is the entry ``, left out. */
+/** Packages by path, without the package itself, which is the entry ``. */
 export function lockedPackages(): Map<string, LockedPackage> {
   const packages = new Map<string, LockedPackage>(Object.entries(readJson('package-lock.json').packages))
   packages.delete('')
@@ -34,10 +34,10 @@ export function lockedPackages(): Map<string, LockedPackage> {
 /** The name of the package at this path of the lockfile. */
 export const nameAt = (path: string) => path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length)
 
-/** Of the registry, under another name perhaps, or a tag on GitHub. */
+/** A URL of the registry, also under another name, or a tag on GitHub. */
 const ONE_VERSION = /^(npm:[\w./@-]+@|github:[\w./-]+#v)?\d+\.\d+\.\d+(-[\w.]+)?$/
 
-/** What is not as promised, a sentence each. */
+/** Problems of the lockfile, one sentence each. */
 export function lockfileIssues(
   { dependencies, devDependencies, allowScripts }: Manifest,
   packages: Map<string, LockedPackage>,
@@ -47,7 +47,7 @@ export function lockfileIssues(
     if (!ONE_VERSION.test(version)) issues.push(`${name} is not pinned to one version: ${version}`)
   for (const [path, { integrity, resolved = '', inBundle, hasInstallScript }] of packages) {
     const name = nameAt(path)
-    // What is bundled lies inside another package, whose sum covers it.
+    // A bundled package lies inside another one, whose checksum covers it.
     const isPinned = integrity?.startsWith('sha512-') || /#[0-9a-f]{40}$/.test(resolved)
     if (!inBundle && !isPinned) issues.push(`${name} has neither SHA-512 nor commit in the lockfile`)
     if (hasInstallScript && allowScripts[name] === undefined)

@@ -1,6 +1,6 @@
 /**
- * `npm run supply-chain`: what is installed, against what is on record. A line a check on stderr, the result as the last
- * line of stdout. Exit code 1 when something is wrong, 2 when something could not be asked.
+ * `npm run supply-chain`: compares what is installed with what is on record. Prints a line for each check on stderr and the result
+ * as the last line of stdout. Exit code 1 when something is wrong, 2 when something could not be checked.
  */
 import { writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'

@@ -1,4 +1,4 @@
-/** What the install script does for SQLite where nothing can be compiled, in a copy of what it touches. */
+/** The install script for SQLite on machines without a compiler, in a copy of the files that it touches. */
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import {
@@ -43,7 +43,7 @@ afterEach(() => {
   rmSync(root, { recursive: true, force: true })
 })
 
-/** With neither compiler nor node-gyp on the path, and with our server where the publisher's is. */
+/** An environment without compiler and node-gyp, in which this test's server replaces the publisher's. */
 async function install(...args: string[]) {
   const script = spawn(process.execPath, [join(root, 'native', 'install.mjs'), ...args], {
     env: {
@@ -56,14 +56,14 @@ async function install(...args: string[]) {
   return { status, stderr, requests: publisher.requests.length }
 }
 
-/** What is installed here, put into the copy. */
+/** Copies the installed addon. */
 function putBinary(): void {
   mkdirSync(dirname(join(sqlite, BINARY)), { recursive: true })
   cpSync(packageFile('node_modules', 'better-sqlite3', BINARY), join(sqlite, BINARY))
 }
 
-describe('without a compiler', () => {
-  it("SQLite is the publisher's binary, and it is said", async () => {
+describe('an install without a compiler', () => {
+  it("takes SQLite's binary from the publisher, and says so", async () => {
     const archive = join(root, 'binary.tar.gz')
     spawnSync('tar', ['czf', archive, BINARY], { cwd: packageFile('node_modules', 'better-sqlite3') })
     binary = readFileSync(archive)
@@ -73,30 +73,30 @@ describe('without a compiler', () => {
     expect(existsSync(join(sqlite, BINARY))).toBe(true)
   })
 
-  it('that is already there is not downloaded again', async () => {
+  it('does not download a binary that is there already', async () => {
     putBinary()
     expect(await install()).toMatchObject({ status: 0, requests: 0 })
   })
 
-  it('and without the publisher the install fails, and says what is needed', async () => {
+  it('fails without the publisher, and says what is needed', async () => {
     const { status, stderr } = await install()
     expect(status).toBe(1)
     expect(stderr).toContain('apt install g++ make python3')
   })
 
-  it('and told to compile, nothing is downloaded', async () => {
+  it('downloads nothing when it has to compile', async () => {
     const { status, stderr, requests } = await install('--from-source')
     expect({ status, requests }).toEqual({ status: 1, requests: 0 })
     expect(stderr).toContain('apt install g++ make python3')
   })
 
-  it('the kernels are left out, and it is said', async () => {
+  it('leaves the kernels out, and says so', async () => {
     putBinary()
     expect((await install()).stderr).toContain('See `countersign doctor`')
   })
 })
 
-it('SQLite that was compiled here and loads is left alone', async () => {
+it('the install keeps a SQLite that was compiled here and loads', async () => {
   putBinary()
   writeFileSync(join(sqlite, 'build', 'config.gypi'), '')
   const { status, stderr, requests } = await install('--from-source')
@@ -104,7 +104,7 @@ it('SQLite that was compiled here and loads is left alone', async () => {
   expect(stderr).not.toContain('SQLite')
 })
 
-it('as a dependency of something else SQLite is left to its own script', async () => {
+it('the install leaves SQLite to its own script where this package is a dependency', async () => {
   const folder = join(root, 'node_modules', 'countersign', 'native')
   mkdirSync(folder, { recursive: true })
   cpSync(packageFile('native', 'install.mjs'), join(folder, 'install.mjs'))

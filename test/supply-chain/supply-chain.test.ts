@@ -33,7 +33,7 @@ async function serve(listener: RequestListener): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
-/** A copy of the addon's package, to be spoilt. */
+/** A copy of the addon's package, for spoiling. */
 async function copyOfAddon(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'countersign-addon-'))
   folders.push(folder)
@@ -48,24 +48,26 @@ async function spoil(file: string): Promise<void> {
 }
 
 describe('the binaries of the HTTP addon', () => {
-  it('that are installed are those on record, this platform’s among them', () => {
+  it('match the record, the binary of this platform included', () => {
     expect(addonDifferences(recordedAddon(), installed)).toEqual([])
     expect(mine).toMatch(`_${process.platform}_${process.arch}_`)
   })
 
-  it('with one bit changed, or one file missing, are told', async () => {
+  it('are reported with one bit changed or one file missing', async () => {
     const folder = await copyOfAddon()
     const binary = (name: string) => addonBinaries(folder).find((file) => basename(file) === name)!
     await spoil(binary(mine))
     await unlink(binary('uws_win32_x64_127.node'))
     const differences = addonDifferences(recordedAddon(), installedAddon(folder))
     expect(differences).toEqual([
-      expect.stringMatching(new RegExp(`^${mine} is not the one on record: its SHA-256 is [0-9a-f]{64}$`)),
+      expect.stringMatching(
+        new RegExp(`^${mine} differs from the one on record: its SHA-256 is [0-9a-f]{64}$`),
+      ),
       'uws_win32_x64_127.node is missing',
     ])
   })
 
-  it('of another release are told', () => {
+  it('are reported if they are of another release', () => {
     expect(addonDifferences(recordedAddon(), { ...installed, version: '20.0.99' })).toEqual([
       `${installed.package} 20.0.99 is installed, ${installed.package} ${installed.version} is on record`,
     ])
@@ -77,7 +79,7 @@ describe('upstream', () => {
     addonBinaries().map((file) => [basename(file), readFileSync(file)]),
   )
 
-  /** A server that stands where GitHub is, with these files under these tags. */
+  /** A server in place of GitHub, with these files under these tags. */
   async function github(tags: Record<string, Record<string, Buffer>>) {
     const address = await serve((request, response) => {
       const repository = '/uNetworking/uWebSockets.js'
@@ -90,7 +92,7 @@ describe('upstream', () => {
     return { api: address, raw: address }
   }
 
-  it('that has the same bytes under some tag is found', async () => {
+  it('is found where it has the same bytes under some tag', async () => {
     const other = { [mine]: Buffer.from('another release') }
     const addresses = await github({ 'v20.9.0': other, 'v20.49.0': files, 'v20.50.0': other, 'v20.51.0': {} })
     expect(await compareWithUpstream(installed, mine, addresses)).toEqual({
@@ -100,7 +102,7 @@ describe('upstream', () => {
     })
   })
 
-  it('that has one file otherwise is told, with the file', async () => {
+  it('is reported where one file differs, with the file', async () => {
     const addresses = await github({
       'v20.49.0': { ...files, 'uws_win32_x64_127.node': Buffer.from('other') },
     })
@@ -111,7 +113,7 @@ describe('upstream', () => {
     })
   })
 
-  it('that has this platform’s file under no tag is told', async () => {
+  it('is reported where no tag has this platform’s file', async () => {
     const addresses = await github({ 'v20.49.0': { [mine]: Buffer.from('other') } })
     expect(await compareWithUpstream(installed, mine, addresses)).toEqual({
       kind: 'different',
@@ -120,13 +122,13 @@ describe('upstream', () => {
     })
   })
 
-  it('that cannot be reached, or refuses, has not been asked', async () => {
+  it('counts as not asked where it cannot be reached or refuses', async () => {
     const refusing = await serve((_request, response) => response.writeHead(403).end())
     expect(await compareWithUpstream(installed, mine, { api: refusing, raw: refusing })).toEqual({
       kind: 'not_asked',
       reason: 'GitHub answers 403',
     })
-    // Port 1 of this machine: nobody listens.
+    // Nobody listens at port 1 of this machine.
     const nobody = 'http://127.0.0.1:1'
     expect(await compareWithUpstream(installed, mine, { api: nobody, raw: nobody })).toMatchObject({
       kind: 'not_asked',
@@ -135,12 +137,12 @@ describe('upstream', () => {
 })
 
 describe('the lockfile', () => {
-  it('pins every package to one version and its sum, and every install script is decided on', () => {
+  it('pins every package to one version and its checksum, and every install script is decided on', () => {
     expect(lockedPackages().size).toBeGreaterThan(100)
     expect(lockfileIssues(manifest(), lockedPackages())).toEqual([])
   })
 
-  it('that lacks any of that is told; a commit is as good as a sum', () => {
+  it('is reported without any of these; a commit replaces a checksum', () => {
     const packages = lockedPackages()
     packages.set('node_modules/a', { version: '1.0.0' })
     packages.set('node_modules/g', {
@@ -166,7 +168,7 @@ describe('the lockfile', () => {
 })
 
 describe('npm audit', () => {
-  /** A registry with these advisories; of packages it knows what npm asks for in order to judge them. */
+  /** A registry with these advisories; it knows only the data of packages that npm needs to judge them. */
   const registry = (advisories: Record<string, object[]>) =>
     serve((request, response) => {
       response.setHeader('Content-Type', 'application/json')
@@ -193,19 +195,19 @@ describe('npm audit', () => {
     cvss: { score: 0, vectorString: null },
   })
 
-  /** With a cache of its own: npm remembers advisories by their number. */
+  /** A separate cache: npm remembers advisories by their number. */
   async function auditAt(address: string) {
     const cache = await mkdtemp(join(tmpdir(), 'countersign-npm-'))
     folders.push(cache)
     return audit([`--registry=${address}`, `--cache=${cache}`])
   }
 
-  it('that finds something high is told by name', async () => {
+  it('names a package with a high advisory', async () => {
     const result = await auditAt(await registry({ pino: [advisory('high')] }))
     expect(result).toMatchObject({ answered: true, severe: [expect.stringMatching(/^pino .*\(high\)$/)] })
   })
 
-  it('that finds something moderate, or nothing, is no reason to stop', async () => {
+  it('does not stop for a moderate advisory, or for none', async () => {
     expect(await auditAt(await registry({ pino: [advisory('moderate')] }))).toMatchObject({
       answered: true,
       severe: [],
@@ -218,12 +220,12 @@ describe('npm audit', () => {
     })
   })
 
-  it('that gets no answer is never taken for a clean one', async () => {
+  it('never takes a missing answer for a clean one', async () => {
     const mirror = await serve((_request, response) => response.writeHead(405).end())
     expect(await auditAt(mirror)).toEqual({ answered: false, reason: '405 Method Not Allowed' })
   })
 
-  it('of the registry in use finds nothing high or critical', async ({ skip }) => {
+  it('finds nothing high or critical with the configured registry', async ({ skip }) => {
     const result = await audit()
     if (!result.answered) return skip(`the registry could not be asked: ${result.reason}`)
     expect(result.severe).toEqual([])

@@ -1,6 +1,6 @@
 /**
- * Compares the installed binaries of the HTTP addon with those that upstream publishes, on GitHub alone, as files of its
- * tags. The repack counts its versions by itself, so the tag is found by the bytes.
+ * Compares the installed binaries of the HTTP addon with those that upstream publishes as files of its tags, only on GitHub. The repack
+ * has version numbers of its own, so the tag is found by the bytes.
  */
 import { createHash } from 'node:crypto'
 import type { AddonRecord } from '../../src/cli/doctor/http-addon.js'
@@ -16,16 +16,16 @@ const GITHUB: UpstreamAddresses = {
   api: 'https://api.github.com',
   raw: 'https://raw.githubusercontent.com',
 }
-/** Of each request. */
+/** Limit of each request, in milliseconds. */
 const PATIENCE_MS = 30_000
 
 export type Comparison =
   | { kind: 'same'; tag: string; files: number }
-  /** The tag that has most of the files, and which it has otherwise or not at all. */
+  /** The tag that has most of the files, with those that it lacks or has with other bytes. */
   | { kind: 'different'; tag: string | null; files: string[] }
   | { kind: 'not_asked'; reason: string }
 
-/** The first of this platform, whatever version of Node it is for: not every Node has one. */
+/** The first file of this platform, for any version of Node: not every Node has one. */
 export function binaryOfPlatform({ sha256 }: AddonRecord): string {
   const names = Object.keys(sha256)
   return names.find((name) => name.startsWith(`uws_${process.platform}_${process.arch}_`)) ?? names[0]!
@@ -65,7 +65,7 @@ export async function compareWithUpstream(
   }
 }
 
-/** Upstream answered, and not with what was asked for. */
+/** Upstream answered, but without the requested file. */
 class UpstreamError extends Error {}
 
 async function ask(url: string): Promise<Response> {
@@ -81,7 +81,7 @@ async function body(response: Response): Promise<ArrayBuffer> {
 
 const isTimeout = (error: unknown) => error instanceof DOMException && error.name === 'TimeoutError'
 
-/** `fetch` says no more than that it failed; its cause says why. */
+/** `fetch` only says that it failed; its cause says why. */
 function reasonOf({ message, cause }: Error): string {
   const code = (cause as { code?: string } | undefined)?.code
   return code ? `${message} (${code})` : message

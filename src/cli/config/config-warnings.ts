@@ -1,4 +1,4 @@
-/** What is allowed in a configuration, and unwise; and what its TLS files are worth. */
+/** Finds what a configuration may contain but should not, and examines its TLS files. */
 import { statSync } from 'node:fs'
 import {
   type Config,
@@ -15,25 +15,25 @@ import { examineTls, namesOtherThan, type TlsFiles, type TlsReport } from '../..
 const PASSWORD_IN_URL = /:\/\/[^/@]*:[^/@]*@/
 
 export interface ConfigWarning {
-  /** A sentence. */
+  /** One sentence. */
   detail: string
-  /** How to mend it, where the sentence does not say it. */
+  /** How to mend it, where the message does not say so. */
   remedy?: string
 }
 
 export function configWarnings(resolution: Resolution): ConfigWarning[] {
   return [
     ...[...resolution.warnings, ...addressWarnings(resolution.config)].map((detail) => ({ detail })),
-    ...openToAll(secretFiles(resolution), 'holds a secret'),
+    ...openToAll(secretFiles(resolution), 'contains a secret'),
     ...openToAll(databaseFiles(resolution.config), "holds users' data"),
     ...openToAll([resolution.config.epochKeys ?? []].flat(), 'holds keys'),
   ]
 }
 
-/** One report a certificate that is configured, held against the URLs by which its listeners are reached. */
+/** Reports on each configured certificate, compared with the URLs by which its listeners are reached. */
 export function tlsReports(config: Config): TlsReport[] {
   const pairs = new Map<string, { files: TlsFiles; urls: Array<SettingName & `${string}Url`> }>()
-  // Listeners may have the same files, which are reported once.
+  // Listeners may share files, which are reported once.
   for (const [certFile, keyFile, urls] of [
     [config.tlsCert, config.tlsKey, ['productionUrl', 'sandboxUrl']],
     [config.adminTlsCert, config.adminTlsKey, ['adminUrl']],
@@ -50,7 +50,7 @@ export function tlsReports(config: Config): TlsReport[] {
   })
 }
 
-/** Callers refuse a certificate for another name. Where TLS ends at a proxy in front, the certificate here is the proxy's to judge. */
+/** Checks the certificate's names, which callers compare with the URL. Where a proxy ends TLS, the proxy judges the certificate. */
 function nameProblems(
   config: Config,
   { certFile }: TlsFiles,
@@ -72,11 +72,11 @@ function addressWarnings(config: Config): string[] {
   const { adminListen, adminTlsCert, tlsTerminatedUpstream } = config
   const urls = (['productionUrl', 'sandboxUrl'] as const)
     .filter((name) => config[name] !== undefined && !config[name].endsWith('/v1'))
-    .map((name) => `${SETTINGS[name].variable} is ${config[name]}, and does not end in /v1.`)
+    .map((name) => `${SETTINGS[name].variable} is ${config[name]}, which does not end in /v1.`)
   const capture = captureOrigin(config)
   if (capture?.startsWith('http:') && !isLoopbackHost(new URL(capture).hostname))
     urls.push(
-      `The hosted capture page is reached at ${capture}, and browsers give a camera to https alone: set ${SETTINGS.captureTlsCert.variable} and ${SETTINGS.captureTlsKey.variable}, or ${SETTINGS.captureUrl.variable} where TLS ends in front.`,
+      `The hosted capture page is reached at ${capture}, but browsers allow cameras only on https pages: set ${SETTINGS.captureTlsCert.variable} and ${SETTINGS.captureTlsKey.variable}, or ${SETTINGS.captureUrl.variable} where TLS ends in front.`,
     )
   if (isLoopbackHost(adminListen.host) || adminTlsCert || tlsTerminatedUpstream) return urls
   return [
@@ -90,7 +90,7 @@ function isLoopbackHost(host: string): boolean {
   return host === 'localhost' || host === '::1' || /^127\./.test(host)
 }
 
-/** What every user of the machine may open. */
+/** Warns of secret files that every user of the machine may open. */
 function openToAll(paths: string[], what: string): ConfigWarning[] {
   if (process.platform === 'win32') return []
   return paths
@@ -102,7 +102,7 @@ function openToAll(paths: string[], what: string): ConfigWarning[] {
     }))
 }
 
-/** Mode 0 for what nobody can reach: whether it can be read is asked elsewhere. */
+/** Permissions of a file, or 0 where it cannot be reached: other checks report that it cannot be read. */
 function accessOf(path: string): { mode: number; isFolder: boolean } {
   try {
     const found = statSync(path)
@@ -112,9 +112,9 @@ function accessOf(path: string): { mode: number; isFolder: boolean } {
   }
 }
 
-/** New ones are closed; those of an earlier version, or made by hand, need not be. */
+/** Checks the database file: new ones are closed to other users, but those of earlier versions or made by hand may not be. */
 function databaseFiles(config: Config): string[] {
-  // What is no SQLite database is told as a problem elsewhere.
+  // Another check reports a value that names no SQLite database.
   if (!config.database.startsWith('sqlite:')) return [config.dataDir]
   const database = sqliteFile(config)
   return [config.dataDir, database, `${database}-wal`]

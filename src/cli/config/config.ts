@@ -1,4 +1,4 @@
-/** `countersign config …`: every setting with its value and where it comes from, and everything that is wrong. */
+/** `countersign config`: shows every setting with its value and source, and reports everything that is wrong. */
 import { existsSync } from 'node:fs'
 import type { Command } from 'commander'
 import {
@@ -23,7 +23,7 @@ import { openPack, openSettings } from './open-settings.js'
 
 interface SettingView {
   name: string
-  /** In effect; null where there is none, MASK for a secret. */
+  /** Value in effect: MASK for a secret, null where there is none. */
   value: string | null
   source: 'environment' | 'file' | 'default'
   default: string | null
@@ -35,15 +35,15 @@ const MASK = '********'
 export function registerConfigCommands(config: Command): void {
   config
     .command('show', { isDefault: true })
-    .description('print every setting, its value and where it comes from; secrets are masked')
-    .option('--explain', 'also what each means and its default')
+    .description('print every setting with its value and source; secrets are masked')
+    .option('--explain', 'also print the meaning and default of each setting')
     .option('--json', 'print JSON')
     .action(
       action(async (options: OutputOptions & { explain?: boolean }) => {
         const resolution = resolveConfig()
         const { problems } = resolution
         const { configFile } = resolution.config
-        // Without what it sets, the table would show what is not so.
+        // Without the settings of the file the table would show wrong values.
         if (configFile && unreadable(configFile).length > 0) throw new ConfigError(problems)
         const views = (Object.keys(SETTINGS) as SettingName[]).map((name) => viewOf(name, resolution))
         if (problems.length > 0) process.exitCode = EXIT.failed
@@ -63,7 +63,7 @@ export function registerConfigCommands(config: Command): void {
   config
     .command('check')
     .description(
-      'say everything that is wrong with the configuration at once: certificates, addresses, key command and write access are tried',
+      'report everything that is wrong with the configuration; tries certificates, addresses, the key command and write access',
     )
     .option('--json', 'print JSON')
     .action(
@@ -79,7 +79,7 @@ export function registerConfigCommands(config: Command): void {
           await tryPack(config),
           await tryBackups(config, Date.now()),
         ]
-        // What a setting and its trial both say, once.
+        // Setting and trial may report the same problem: print it once.
         const told = [
           ...resolution.problems,
           ...(await secretProblems(config)),
@@ -95,7 +95,7 @@ export function registerConfigCommands(config: Command): void {
         if (problems.length > 0) process.exitCode = EXIT.failed
         print(options, { ok: problems.length === 0, problems, warnings }, () =>
           problems.length + warnings.length === 0
-            ? paint('green', 'The configuration is sound.')
+            ? paint('green', 'The configuration is valid.')
             : table([
                 ...problems.map((text): Cell[] => [{ text: 'FAIL', style: 'red' }, text]),
                 ...warnings.map((text): Cell[] => [{ text: 'WARN', style: 'yellow' }, text]),
@@ -120,7 +120,7 @@ function viewOf(name: SettingName, { config, given }: Resolution): SettingView {
   }
 }
 
-/** Settings whose value in effect is not what the configuration holds. */
+/** Settings whose value in effect is not the one in the configuration. */
 const EFFECTIVE: { [K in SettingName]?: (config: Config) => string | null } = {
   productionUrl: (config) => environmentUrl(config, 'production'),
   sandboxUrl: (config) => environmentUrl(config, 'sandbox'),
@@ -138,11 +138,11 @@ function effectiveValue(name: SettingName, config: Config): string | null {
   if (Array.isArray(value)) return value.join(',')
   if (typeof value === 'object' && 'host' in value)
     return `${value.host.includes(':') ? `[${value.host}]` : value.host}:${value.port}`
-  // A URL may carry a password.
+  // A URL may contain a password.
   return String(value).replace(/\/\/\S*@/, `//${MASK}@`)
 }
 
-/** What is wrong with the secrets and the database's name; nothing is made, and the key command is run. */
+/** Problems with the secrets and with the name of the database. Creates nothing; runs the configured key command. */
 async function secretProblems(config: Config): Promise<string[]> {
   const { masterKey, masterKeyCommand, masterKeyFile, operatorPassword, operatorPasswordFile } = config
   const checks: Array<() => unknown> = [() => describeDatabase(config)]

@@ -1,4 +1,4 @@
-/** Settings and packs that let through what an attacker could bring, with what closes each. */
+/** Reports settings and packs that let an attack through, each with the setting that closes it. */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { loadModelPack } from '../../../models/pack/model-pack.js'
@@ -15,7 +15,7 @@ import type { ConfigWarning } from './config-warnings.js'
 interface OpenSetting {
   name: SettingName
   isOpen: (config: Config) => boolean
-  /** A sentence. */
+  /** One sentence. */
   detail: string
   remedy: string
 }
@@ -26,18 +26,18 @@ const OPEN_SETTINGS: OpenSetting[] = [
   {
     name: 'replayPolicy',
     isOpen: (config) => config.replayPolicy === 'report',
-    detail: `${replayPolicy.variable} is report: a photo that was sent before, the enrolment photo included, is approved again and only marked as replay.suspected.`,
+    detail: `${replayPolicy.variable} is report: a photo that was sent before, also the enrollment photo, is approved again and only marked as replay.suspected.`,
     remedy: `set ${replayPolicy.variable}=reject_identical, the default, which refuses the same file, or reject, which refuses a nearly identical face as well`,
   },
   {
     name: 'requireLiveness',
     isOpen: (config) => config.requireLiveness === 'none',
-    detail: `${requireLiveness.variable} is none: a photo of the user, from paper, a screen or a file, is compared like a face before the camera.`,
+    detail: `${requireLiveness.variable} is none: a photo of the user on paper, on a screen or in a file is accepted like a face in front of the camera.`,
     remedy: `set ${requireLiveness.variable}=active (a challenge), passive where the model pack has a liveness network, or both; a tenant's contract can ask for it too`,
   },
 ]
 
-/** One warning for each open setting, whether it was named or is so by default. */
+/** One warning for each open setting, whether the operator chose it or it is the default. */
 export function openSettings(config: Config): ConfigWarning[] {
   return OPEN_SETTINGS.filter(({ isOpen }) => isOpen(config)).map(({ detail, remedy }) => ({
     detail,
@@ -45,7 +45,7 @@ export function openSettings(config: Config): ConfigWarning[] {
   }))
 }
 
-/** A warning where the model pack that lies ready is of evaluation grade. A pack that cannot be read is for `doctor` to judge. */
+/** A warning where the model pack on disk is of evaluation grade. `doctor` reports a pack that cannot be read. */
 export async function openPack(config: Config): Promise<ConfigWarning[]> {
   const dir = modelPackDir(config)
   if (!existsSync(join(dir, 'pack.json'))) return []
@@ -56,7 +56,7 @@ export async function openPack(config: Config): Promise<ConfigWarning[]> {
     return [
       {
         detail: `${describeGrade(pack, config.fmr, reasons)} One person may pass for another more often than the rate that is signed.`,
-        remedy: 'calibrate it on photos of your own: countersign models calibrate',
+        remedy: 'calibrate it on your own photos: countersign models calibrate',
       },
     ]
   } catch {
@@ -64,7 +64,7 @@ export async function openPack(config: Config): Promise<ConfigWarning[]> {
   }
 }
 
-/** A sentence for the start about what is open because nobody chose; null where each such setting was named by the operator. */
+/** One sentence for the start about settings that are open by default, or null where the operator has chosen each of them. */
 export function openByDefault({ config, given }: Resolution): string | null {
   const open = OPEN_SETTINGS.filter(
     ({ name, isOpen }) => isOpen(config) && !given.has(SETTINGS[name].variable),

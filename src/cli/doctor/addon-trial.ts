@@ -1,10 +1,10 @@
-/** Whether the native parts load here, tried without risk to the process that asks. */
+/** Checks whether the native addons load on this machine, without risk to the calling process. */
 import { type ExecFileException, execFile } from 'node:child_process'
 import { packageFile } from '../../lib/package-root.js'
 
 export interface Addon {
   name: string
-  /** What is tried of it: some load their binary only when they are used. */
+  /** Statement that makes the addon work: some load their binary only at the first use. */
   trial: string
 }
 
@@ -21,9 +21,9 @@ export const HTTP_ADDON: Addon = { name: 'uWebSockets.js', trial: "await import(
 const TRIAL_TIMEOUT_MS = 30_000
 
 /**
- * Loads them in a process of their own: a binary made for another machine may end the one that loads it. Which of several it
- * was, one process for each tells.
- * @returns what each one that does not load told, by name
+ * Loads the addons in another process, since a binary made for another machine may crash the process that loads it. When it crashes,
+ * each addon is tried in a process of its own.
+ * @returns the error message of each addon that does not load, by its name
  */
 export async function tryAddons(addons: readonly Addon[]): Promise<Map<string, string>> {
   const trials = addons.map(
@@ -43,7 +43,7 @@ export async function tryAddons(addons: readonly Addon[]): Promise<Map<string, s
   }
   if (error)
     return new Map([[addons[0]!.name, `ends the process that loads it (${error.signal ?? error.code})`]])
-  // What a library prints comes before.
+  // Libraries may print lines before ours.
   const failures: Record<string, string> = JSON.parse(stdout.trim().split('\n').at(-1)!)
   return new Map(Object.entries(failures))
 }

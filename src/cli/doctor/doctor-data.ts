@@ -1,4 +1,4 @@
-/** What `doctor` finds out about model pack and database. */
+/** Checks of `doctor` on model pack and database. */
 import { findCataloguePack } from '../../../models/install/catalogue.js'
 import {
   loadModelPack,
@@ -35,14 +35,14 @@ export async function checkModels(config: Config): Promise<Finding> {
       return {
         check,
         status: 'problem',
-        detail: `countersign serve refuses it: ${obstacle}`,
-        remedy: 'only serve --demo takes it as it is',
+        detail: `countersign serve refuses this pack: ${obstacle}`,
+        remedy: 'only serve --demo accepts it as it is',
       }
     return {
       check,
       status: 'warning',
       detail: `${detail}; of evaluation grade: ${reasons.join('; ')}`,
-      remedy: 'calibrate it on photos of your own',
+      remedy: 'calibrate it on your own photos',
     }
   } catch (error) {
     const remedy = packRemedy(config.modelPack, dir)
@@ -52,14 +52,14 @@ export async function checkModels(config: Config): Promise<Finding> {
       return {
         check,
         status: 'warning',
-        detail: `${dir} is not there yet; the first countersign serve builds it`,
+        detail: `${dir} does not exist yet; the first countersign serve builds it`,
         remedy: `to have it now, ${remedy}`,
       }
     return { check, status: 'problem', detail: (error as Error).message, remedy }
   }
 }
 
-/** A pack that this user may not read is there all the same. */
+/** A pack that this user may not read exists all the same. */
 function isAbsentCause(cause: unknown): boolean {
   const code = (cause as NodeJS.ErrnoException | undefined)?.code
   return code === 'ENOENT' || code === 'ENOTDIR'
@@ -71,7 +71,7 @@ function packRemedy(pack: string, dir: string): string {
   return kind ? `run countersign models pull ${pack}` : `install the pack into ${dir}`
 }
 
-/** Those that serve from a database that several may serve from. */
+/** Lists the services on a database that several can serve from. */
 export async function checkNodes(config: Config): Promise<Finding[]> {
   const check = 'nodes'
   if (!isPostgres(config) || !(await hasDatabase(config).catch(() => false))) return []
@@ -98,12 +98,12 @@ export async function checkNodes(config: Config): Promise<Finding[]> {
           {
             check,
             status: 'warning',
-            detail: `${detail}; they have not all alike: ${differing.join(', ')}`,
-            remedy: 'configure and restart them alike; see docs/postgresql.md',
+            detail: `${detail}; these settings differ between them: ${differing.join(', ')}`,
+            remedy: 'give all services the same settings and restart them; see docs/postgresql.md',
           },
         ]
   } catch {
-    // What keeps the database from being used is told of it.
+    // The finding about the database explains why it cannot be opened.
     return []
   }
 }
@@ -117,13 +117,13 @@ export async function checkDatabase(config: Config): Promise<Finding> {
       return {
         check,
         status: 'warning',
-        detail: `${describeDatabase(config)} is not there yet; the first countersign serve or tenant create makes it`,
+        detail: `${describeDatabase(config)} does not exist yet; the first countersign serve or tenant create makes it`,
       }
     if (found < own)
       return {
         check,
         status: 'warning',
-        detail: `${describeDatabase(config)} has schema ${found}, made by an earlier version; countersign serve of this version brings it to schema ${own}, and its content is not examined before`,
+        detail: `${describeDatabase(config)} has schema ${found}, made by an earlier version; countersign serve of this version migrates it to schema ${own}. Its content is not examined before that`,
         remedy: 'make a backup with the version that serves it now, then restart',
       }
     const served = await modelToServe(config)
@@ -145,7 +145,7 @@ export async function checkDatabase(config: Config): Promise<Finding> {
   }
 }
 
-/** Enough to see which tables and indexes are meant. */
+/** This many lines are enough to name the damaged tables and indexes. */
 const MAX_ISSUES = 10
 
 function damaged(issues: string[]): Finding {
@@ -158,7 +158,7 @@ function damaged(issues: string[]): Finding {
   }
 }
 
-/** A SQLite file may be too damaged for its own keys to be read, and the integrity check still names what is damaged. */
+/** Runs the integrity check of SQLite, which names what is damaged even where the database's own keys cannot be read. */
 async function findDamage(config: Config, error: unknown): Promise<string[]> {
   if (isPostgres(config)) return []
   const { integrityIssuesOf, isDamage } = await import('../../storage/sqlite/sqlite-integrity.js')
@@ -172,7 +172,7 @@ async function findDamage(config: Config, error: unknown): Promise<string[]> {
   }
 }
 
-/** Compares the end of every audit log with its seal: one statement a tenant, where `audit verify` reads all entries. */
+/** Compares the end of every audit log with its seal: one statement a tenant. (`audit verify` reads all entries.) */
 export async function checkAuditLogs(config: Config): Promise<Finding[]> {
   const check = 'audit logs'
   if (!(await hasDatabase(config).catch(() => false))) return []
@@ -201,16 +201,16 @@ export async function checkAuditLogs(config: Config): Promise<Finding[]> {
         check,
         status: 'problem',
         detail: `changed in the database: ${broken.join(', ')}`,
-        remedy: 'countersign audit verify says where they break; see docs/operations.md',
+        remedy: 'run countersign audit verify to see where they break; see docs/operations.md',
       },
     ]
   } catch {
-    // The finding about the database says why it cannot be used.
+    // The finding about the database explains why it cannot be used.
     return []
   }
 }
 
-/** A change of the master key that was begun and not finished: until then both keys open the database. */
+/** Reports a change of the master key that was begun and not finished: until it is, both keys open the database. */
 export async function checkMasterKeyChange(config: Config): Promise<Finding[]> {
   const ids = await masterKeysOf(config).catch(() => [])
   if (ids.length < 2) return []
@@ -218,25 +218,26 @@ export async function checkMasterKeyChange(config: Config): Promise<Finding[]> {
     {
       check: 'master key',
       status: 'warning',
-      detail: `its change is under way: both ${ids.join(' and ')} open the database`,
+      detail: `a change is not finished: both ${ids.join(' and ')} open the database`,
       remedy:
-        'finish it with countersign keys rotate-master --finish once every service has the new key, or give it up with --cancel',
+        'finish it with countersign keys rotate-master --finish once every service has the new key, or cancel it with --cancel',
     },
   ]
 }
 
-/** More than services need to read a key. That rows are wrapped anew may take hours. */
+/** Longer than services need to read a key. Wrapping the rows again may take hours. */
 const EPOCH_LOADED_MS = 10 * MINUTE_MS
 
-/** Of a PostgreSQL database that can be opened. */
+/** Checks the epoch keys of a PostgreSQL database that can be opened. */
 export async function checkEpochs(config: Config): Promise<Finding> {
   const check = 'epoch keys'
   if (config.epochKeys === undefined)
     return {
       check,
       status: 'warning',
-      detail: 'none: archives and base backups, with the master key, open users who were erased since',
-      remedy: 'name a folder with COUNTERSIGN_EPOCH_KEYS, see docs/postgresql.md',
+      detail:
+        'none: anyone with the master key and an older archive or base backup can still open users who were erased since',
+      remedy: 'set COUNTERSIGN_EPOCH_KEYS to a folder; see docs/postgresql.md',
     }
   try {
     const now = Date.now()
@@ -255,21 +256,26 @@ export async function checkEpochs(config: Config): Promise<Finding> {
         detail:
           `epoch ${late.number} was announced, and has not begun` +
           (behind.length > 0 ? `: ${behind.join(', ')} cannot read its key` : ''),
-        remedy: 'countersign keys rotate-epoch says what holds it up',
+        remedy: 'run countersign keys rotate-epoch to see what delays it',
       }
     const present = records.findLast(({ completedAt }) => completedAt !== null)
     if (!present)
-      return { check, status: 'warning', detail: 'the first epoch has not begun: the service begins it' }
+      return { check, status: 'warning', detail: 'the first epoch has not begun; the service will begin it' }
     const detail = `epoch ${present.number}, since ${new Date(present.announcedAt).toISOString()}`
     const isOverdue =
       config.epochHours > 0 && present.announcedAt + config.epochHours * HOUR_MS < now - DAY_MS
     return isOverdue
-      ? { check, status: 'problem', detail: `${detail}: overdue`, remedy: "the service's log says why" }
+      ? {
+          check,
+          status: 'problem',
+          detail: `${detail}: overdue`,
+          remedy: "look for the reason in the service's log",
+        }
       : { check, status: 'ok', detail }
   } catch (error) {
-    // The finding about the database says so already.
+    // The finding about the database already says so.
     if (error instanceof SchemaOutdatedError)
-      return { check, status: 'warning', detail: 'not examined before the schema is brought up to date' }
+      return { check, status: 'warning', detail: 'not examined until the schema is migrated' }
     return { check, status: 'problem', detail: (error as Error).message, remedy: 'see docs/postgresql.md' }
   }
 }

@@ -1,8 +1,8 @@
-/** One thing that `doctor` looked at. */
+/** The result of one check of `doctor`. */
 export interface Finding {
   check: string
   status: 'ok' | 'warning' | 'problem'
   detail: string
-  /** How to mend it. */
+  /** How to mend the problem. */
   remedy?: string
 }

@@ -1,4 +1,4 @@
-/** What `doctor` finds out about the machine and what is installed on it. */
+/** Checks of `doctor` on the machine and on what is installed. */
 import { createRequire } from 'node:module'
 import { availableParallelism } from 'node:os'
 import { hasByteDotProducts } from '../../../models/pack/cpu-features.js'
@@ -15,7 +15,7 @@ import {
   recordedAddon,
 } from './http-addon.js'
 
-/** Before this the clock cannot be right: JWTs and signatures would be refused. */
+/** A clock before this date is wrong: JWTs and signatures would be refused. */
 const EARLIEST_PLAUSIBLE = Date.parse('2026-01-01T00:00:00Z')
 
 export function checkNode(): Finding {
@@ -27,18 +27,18 @@ export function checkNode(): Finding {
   return { check, status: 'problem', detail: process.version, remedy: `use Node ${OLDEST_NODE} or later` }
 }
 
-/** @param failure null where there is none */
+/** @param failure error message of the addon, or null where it loads */
 export function checkAddon(check: string, failure: string | null): Finding {
   if (failure === null) return { check, status: 'ok', detail: 'loads' }
   return {
     check,
     status: 'problem',
     detail: failure.trim().split('\n')[0]!,
-    remedy: 'run npm ci && npm run install with this Node, where g++, make and python3 are',
+    remedy: 'run npm ci && npm run install with this Node; it needs g++, make and python3',
   }
 }
 
-/** Which HTTP server would serve; the addon's binary is looked at where it is the one that does. */
+/** Names the HTTP server that would serve. The binary of uWebSockets.js is checked only where that one serves. */
 export async function checkHttp(config: Config, addonFailure: string | null): Promise<Finding[]> {
   const check = 'HTTP server'
   if (addonFailure !== null && config.http === 'auto')
@@ -55,12 +55,12 @@ export async function checkHttp(config: Config, addonFailure: string | null): Pr
     const server: Finding = { check, status: 'ok', detail: description }
     return name === 'uws' ? [server, checkHttpAddon()] : [server]
   } catch (error) {
-    const remedy = 'leave COUNTERSIGN_HTTP at auto, or install a release for this Node'
+    const remedy = 'set COUNTERSIGN_HTTP to auto, or install a release for this Node'
     return [{ check, status: 'problem', detail: (error as Error).message, remedy }]
   }
 }
 
-/** npm holds a package to its sum when it installs it; this one came by way of a repacker, and may have been changed since. */
+/** npm checks a package's sum when it installs it. This package came through a repacker, and its files may have been changed since. */
 function checkHttpAddon(): Finding {
   const check = 'HTTP addon'
   const remedy =
@@ -72,8 +72,8 @@ function checkHttpAddon(): Finding {
       return {
         check,
         status: 'warning',
-        detail: `${installed.package} ${installed.version} is installed in the place of ${recorded.package} ${recorded.version}`,
-        remedy: `nothing on record holds its binary to a sum: compare SHA-256 ${installed.sha256[OWN_BINARY]} with its publisher's`,
+        detail: `${installed.package} ${installed.version} is installed instead of ${recorded.package} ${recorded.version}`,
+        remedy: `its binary has no recorded checksum: compare SHA-256 ${installed.sha256[OWN_BINARY]} with its publisher's`,
       }
     const differences = addonDifferences(recorded, installed)
     if (differences.length > 0) return { check, status: 'problem', detail: differences.join(', '), remedy }
@@ -83,7 +83,7 @@ function checkHttpAddon(): Finding {
   }
 }
 
-/** An image may have left out what other platforms need. */
+/** An image may leave out the binaries of other platforms. */
 function ownBinary(addon: AddonRecord): AddonRecord {
   return { ...addon, sha256: { [OWN_BINARY]: addon.sha256[OWN_BINARY] ?? 'none' } }
 }
@@ -96,11 +96,11 @@ export function checkKernels(): Finding {
     status: 'warning',
     detail: `not built (${nativeKernels.reason})`,
     remedy:
-      'their TypeScript twins serve, at about 2 ms more for each image; with g++ and make: npm run install',
+      'the TypeScript versions are used instead, about 2 ms slower for each image; to compile the kernels (g++, make): npm run install',
   }
 }
 
-/** Only worth a word where the pack has such networks; what it costs is their speed. */
+/** Reported only for packs that have quantized networks: without the instructions they are slower. */
 export function checkByteNetworks(): Finding {
   const check = 'networks in 8 bits'
   if (hasByteDotProducts) return { check, status: 'ok', detail: 'the processor multiplies bytes' }
@@ -108,7 +108,7 @@ export function checkByteNetworks(): Finding {
     check,
     status: 'ok',
     detail:
-      'not on this processor: it lacks VNNI or dot products of bytes, so float32 serves, at about 7 ms more',
+      'not on this processor, which lacks VNNI or dot products of bytes: float32 is used instead, about 7 ms slower',
   }
 }
 
@@ -132,7 +132,8 @@ export function checkProviders(config: Config): Finding[] {
         check,
         status: 'warning',
         detail: 'its libraries are not bundled',
-        remedy: 'install them as onnxruntime-node documents; /v1/health tells whether it loaded',
+        remedy:
+          'install them as the documentation of onnxruntime-node says; /v1/health shows whether the provider loaded',
       }
     return { check, status: 'ok', detail: 'bundled' }
   })
@@ -158,7 +159,7 @@ export function checkTopology(config: Config): Finding {
         check: 'topology',
         status: 'warning',
         detail,
-        remedy: 'more workers than cores only wait for each other',
+        remedy: 'set COUNTERSIGN_WORKERS to the number of cores: more workers only wait for each other',
       }
     : { check: 'topology', status: 'ok', detail }
 }

@@ -1,4 +1,4 @@
-/** What `doctor` finds by trying the configuration as `serve` would use it. */
+/** Checks of `doctor` that try the configuration, as `serve` would use it. */
 import { statfs } from 'node:fs/promises'
 import { type Config, isPostgres } from '../../config/config.js'
 import { nearestFolder } from '../../lib/nearest-folder.js'
@@ -22,12 +22,12 @@ export async function checkKeyCommand(config: Config): Promise<Finding> {
 
 export async function checkBackups(config: Config): Promise<Finding> {
   if (isPostgres(config))
-    return { check: 'backups', status: 'ok', detail: "made by PostgreSQL's own tools, and not watched here" }
+    return { check: 'backups', status: 'ok', detail: "made with PostgreSQL's own tools; not checked here" }
   const { warnings } = await tryBackups(config, Date.now())
   return {
     check: 'backups',
     ...(warnings[0]
-      ? { status: 'warning', detail: warnings[0], remedy: 'let countersign backup run by a timer' }
+      ? { status: 'warning', detail: warnings[0], remedy: 'run countersign backup by a timer' }
       : { status: 'ok', detail: 'none is overdue' }),
   }
 }
@@ -40,12 +40,12 @@ export async function checkAddresses(config: Config): Promise<Finding> {
       check,
       status: 'problem',
       detail: problems.join(' '),
-      remedy: 'stop what listens there, or choose others (COUNTERSIGN_*_LISTEN)',
+      remedy: 'stop the program that listens there, or choose other addresses (COUNTERSIGN_*_LISTEN)',
     }
-  return { check, status: 'ok', detail: isServing ? 'a Countersign listens there' : 'free' }
+  return { check, status: 'ok', detail: isServing ? 'a Countersign service listens there' : 'free' }
 }
 
-/** Findings about the service that listens at the admin address, if one does. */
+/** Findings about the service that listens at the admin address, if there is one. */
 export async function checkReadiness(config: Config): Promise<Finding[]> {
   const check = 'readiness'
   const reasons = await askReadiness(config)
@@ -69,20 +69,20 @@ export async function checkDisk(config: Config): Promise<Finding> {
       check,
       status: 'problem',
       detail: problems.join(' '),
-      remedy: 'set COUNTERSIGN_DATA_DIR or its owner',
+      remedy: 'set COUNTERSIGN_DATA_DIR to another folder, or change the owner of this one',
     }
   const folder = nearestFolder(config.dataDir)
   const { bavail, bsize } = await statfs(folder)
   const free = bavail * bsize
   const detail = `${(free / 2 ** 30).toFixed(1)} GiB free for ${config.dataDir}`
   return free < MIN_FREE_BYTES
-    ? { check, status: 'warning', detail, remedy: 'make room before the database cannot grow' }
+    ? { check, status: 'warning', detail, remedy: 'free space, or the database can soon grow no more' }
     : { check, status: 'ok', detail }
 }
 
 export function checkTls(config: Config): Finding[] {
   const check = 'TLS'
-  const remedy = 'have the certificate and its key made anew; see docs/operations.md'
+  const remedy = 'get a new certificate and key; see docs/operations.md'
   return tlsReports(config).flatMap(({ problems, warnings, expiresAt }): Finding[] => {
     const told = [...problems, ...warnings]
     if (told.length > 0)
@@ -93,6 +93,6 @@ export function checkTls(config: Config): Finding[] {
         remedy,
       }))
     const expiry = new Date(expiresAt!).toISOString().slice(0, 10)
-    return [{ check, status: 'ok', detail: `certificate and key belong together, until ${expiry}` }]
+    return [{ check, status: 'ok', detail: `certificate and key belong together; valid until ${expiry}` }]
   })
 }

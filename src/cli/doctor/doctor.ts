@@ -1,4 +1,4 @@
-/** `countersign doctor`: what is wrong with this installation and how to mend it. */
+/** `countersign doctor`: reports what is wrong with this installation and how to mend it. */
 import type { Command } from 'commander'
 import { ConfigError, isPostgres, resolveConfig, unreadable } from '../../config/config.js'
 import { configWarnings } from '../config/config-warnings.js'
@@ -39,12 +39,12 @@ export function registerDoctorCommand(command: Command): void {
     action(async (options: OutputOptions) => {
       const resolution = resolveConfig()
       const { config } = resolution
-      // Without what the file sets, the findings would be about another installation.
+      // Without the settings of the file, the findings would be about another installation.
       if (config.configFile && unreadable(config.configFile).length > 0)
         throw new ConfigError(resolution.problems)
       const failures = await tryAddons([HTTP_ADDON, ...NEEDED_ADDONS])
       const addons = NEEDED_ADDONS.map(({ name }) => checkAddon(name, failures.get(name) ?? null))
-      // What does not load may end this process as well; its own finding says so.
+      // An addon that does not load may end this process too; its own finding reports it.
       const loads = (name: string) => addons.some(({ check, status }) => check === name && status === 'ok')
       const findings = [
         checkNode(),
@@ -90,7 +90,7 @@ export function registerDoctorCommand(command: Command): void {
             ]),
           ),
           problems === 0
-            ? `\n${paint('green', 'Everything needed is in place.')}`
+            ? `\n${paint('green', 'Everything that is needed is in place.')}`
             : `\n${paint('red', `${counted(problems, 'problem')} found.`)}`,
         ].join('\n'),
       )

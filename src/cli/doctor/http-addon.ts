@@ -1,15 +1,15 @@
-/** The HTTP addon's binaries: which are installed, and whether they are the ones that were reviewed. */
+/** The binaries of the HTTP addon: which are installed, and whether they are the reviewed ones. */
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { uwsFolder, uwsRelease } from '../../http/listeners/uws-package.js'
 import { packageFile } from '../../lib/package-root.js'
 
-/** native/uwebsockets.json; `npm run supply-chain -- --record` writes it. */
+/** Content of native/uwebsockets.json, which `npm run supply-chain -- --record` writes. */
 export interface AddonRecord {
   package: string
   version: string
-  /** File name → SHA-256 in hex, of every platform and every version of Node that the package serves. */
+  /** SHA-256 in hex by file name, for every platform and every version of Node that the package serves. */
   sha256: Record<string, string>
 }
 
@@ -18,8 +18,8 @@ export function recordedAddon(): AddonRecord {
 }
 
 /**
- * What lies in node_modules, read as files: nothing of it is run.
- * @param isAsked of which binaries, by file name: there are two dozen, of more than 100 MB
+ * Reads the binaries in node_modules as files, without running any.
+ * @param isAsked selects binaries by file name: there are two dozen, of more than 100 MB
  */
 export function installedAddon(
   folder = uwsFolder(),
@@ -33,7 +33,7 @@ export function installedAddon(
   return { ...uwsRelease(folder), sha256: Object.fromEntries(sums) }
 }
 
-/** Paths of the binaries in the package's folder: the repack and upstream have them in different ones. */
+/** Paths of the binaries in the package's folder. The repacked package and the original have them in different folders. */
 export function addonBinaries(folder = uwsFolder()): string[] {
   return readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.node'))
@@ -41,7 +41,7 @@ export function addonBinaries(folder = uwsFolder()): string[] {
     .map((file) => join(folder, file))
 }
 
-/** What differs from the record, a sentence each. */
+/** Differences from the record, one sentence each. */
 export function addonDifferences(recorded: AddonRecord, installed: AddonRecord): string[] {
   const release = ({ package: name, version }: AddonRecord) => `${name} ${version}`
   if (release(recorded) !== release(installed))
@@ -51,9 +51,9 @@ export function addonDifferences(recorded: AddonRecord, installed: AddonRecord):
     .filter((name) => recorded.sha256[name] !== installed.sha256[name])
     .map((name) => {
       const sum = installed.sha256[name]
-      return sum ? `${name} is not the one on record: its SHA-256 is ${sum}` : `${name} is missing`
+      return sum ? `${name} differs from the one on record: its SHA-256 is ${sum}` : `${name} is missing`
     })
 }
 
-/** The one that this Node on this machine loads. */
+/** File name of the binary that this Node loads on this machine. */
 export const OWN_BINARY = `uws_${process.platform}_${process.arch}_${process.versions.modules}.node`

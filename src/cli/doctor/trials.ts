@@ -1,4 +1,4 @@
-/** What `config check` and `doctor` try of a configuration, as `serve` would use it: addresses, writing, the age of backups. */
+/** Tries that `config check` and `doctor` make of a configuration, as `serve` would use it: addresses, writing, the age of backups. */
 import { randomBytes } from 'node:crypto'
 import { accessSync, closeSync, constants, existsSync, openSync, unlinkSync, writeSync } from 'node:fs'
 import { request } from 'node:http'
@@ -24,17 +24,17 @@ import { nearestFolder } from '../../lib/nearest-folder.js'
 import { hasDatabase, masterKeysOf } from '../../storage/open-store.js'
 import type { ServedModel } from '../../users/foreign-references.js'
 
-/** A sentence each. */
+/** One sentence each. */
 export interface Trial {
   problems: string[]
   warnings: string[]
 }
 
 const ANSWER_MS = 2000
-/** A backup older than that is warned of; alerts.yml has the same limit. */
+/** Age from which on a backup is warned of. alerts.yml has the same limit. */
 const BACKUP_LIMIT_MS = 2 * DAY_MS
 
-/** @returns besides, whether a Countersign listens there already */
+/** @returns the problems, and whether a Countersign already listens at the addresses */
 export async function tryAddresses(config: Config): Promise<Trial & { isServing: boolean }> {
   const trial = { problems: [] as string[], warnings: [], isServing: false }
   const opened: Server[] = []
@@ -68,7 +68,7 @@ export async function tryAddresses(config: Config): Promise<Trial & { isServing:
   return trial
 }
 
-/** Checks that the master key opens the database, as far as it can be read. Nothing is made. */
+/** Checks that the master key opens the database, as far as the database can be read. Creates nothing. */
 export async function tryMasterKey(config: Config): Promise<Trial> {
   const trial: Trial = { problems: [], warnings: [] }
   try {
@@ -84,7 +84,7 @@ export async function tryMasterKey(config: Config): Promise<Trial> {
   return trial
 }
 
-/** Checks that `serve` would take the model pack. Other commands build a missing pack or report it. */
+/** Checks that `serve` would accept the model pack. Other commands build a missing pack or report it. */
 export async function tryPack(config: Config): Promise<Trial> {
   const dir = modelPackDir(config)
   try {
@@ -97,11 +97,11 @@ export async function tryPack(config: Config): Promise<Trial> {
   }
 }
 
-/** The model pack that `serve` would serve; null where it cannot be told, as for a pack that cannot be read. */
+/** The model pack that `serve` would serve, or null where that is unknown, as for a pack that cannot be read. */
 export async function modelToServe(config: Config): Promise<ServedModel | null> {
   const dir = modelPackDir(config)
   try {
-    // A pack that is not built yet is told from others by its name.
+    // A pack that is not built yet is recognized by its name.
     if (!isThere(join(dir, 'pack.json')))
       return findCataloguePack(config.modelPack)?.kind === 'built' ? config.modelPack : null
     return (await loadModelPack(dir)).modelId
@@ -110,7 +110,7 @@ export async function modelToServe(config: Config): Promise<ServedModel | null> 
   }
 }
 
-/** Why `serve` would refuse the pack, sentences; null where it takes it. */
+/** Sentences that say why `serve` would refuse the pack, or null where it accepts it. */
 export function packObstacle(pack: ModelPack, config: Config): string | null {
   try {
     assertServable(pack, config.fmr, config.acceptPack)
@@ -127,14 +127,14 @@ function problemsOf(error: unknown): readonly string[] {
 }
 
 /**
- * Asks the service that listens at the admin address of the configuration for its readiness.
- * @returns why it is not ready, as /readyz names it; empty for one that is ready; null where no Countersign answers
+ * Asks the service at the configured admin address for its readiness.
+ * @returns its reasons from /readyz, none where it is ready; null where no Countersign answers
  */
 export function askReadiness({ adminListen, adminTlsCert }: Config): Promise<string[] | null> {
   const { host, port } = adminListen
   const options = {
     ...{ host: reachable(host), port, path: '/readyz', timeout: ANSWER_MS, rejectUnauthorized: false },
-    // Its certificate is for another name than the address.
+    // The certificate need not name this address.
     headers: { Host: 'localhost' },
   }
   return new Promise((resolve) => {
@@ -160,7 +160,7 @@ function readinessOf(text: string): string[] | null {
   }
 }
 
-/** Folders that `serve` writes to, and the database. */
+/** Checks the folders that `serve` writes to, and the database. */
 export function tryWriting(config: Config): Trial {
   const problems: string[] = []
   const attempt = (path: string, work: () => void) => {
@@ -174,14 +174,14 @@ export function tryWriting(config: Config): Trial {
   const database = config.database.startsWith('sqlite:') ? sqliteFile(config) : null
   if (database) {
     const folder = nearestFolder(dirname(database))
-    // SQLite keeps its log beside the database.
+    // SQLite keeps its write-ahead log in the folder of the database.
     if (folder !== nearestFolder(config.dataDir)) attempt(dirname(database), () => writeIn(folder))
     if (existsSync(database)) attempt(database, () => accessSync(database, constants.W_OK))
   }
   return { problems, warnings: [] }
 }
 
-/** PostgreSQL has to be there to be asked; a SQLite file is made. */
+/** Opens a PostgreSQL database, which must exist. `serve` creates a SQLite file. */
 export async function tryDatabase(config: Config): Promise<Trial> {
   const trial: Trial = { problems: [], warnings: [] }
   try {
@@ -192,7 +192,7 @@ export async function tryDatabase(config: Config): Promise<Trial> {
   return trial
 }
 
-/** Reads the database alone: neither its keys nor the schema of this version are needed. @param now milliseconds since the epoch */
+/** Age of the last backup. Needs neither the keys of the database nor the current schema. @param now milliseconds since the Unix epoch */
 export async function tryBackups(config: Config, now: number): Promise<Trial> {
   const warnings: string[] = []
   const database = config.database.startsWith('sqlite:') ? sqliteFile(config) : null
@@ -203,7 +203,7 @@ export async function tryBackups(config: Config, now: number): Promise<Trial> {
     if (seen && since !== null && now - since > BACKUP_LIMIT_MS)
       warnings.push(
         seen.lastBackupAt === null
-          ? `No backup of ${database} was made yet: countersign backup <file>.`
+          ? `There is no backup of ${database} yet. Make one: countersign backup <file>.`
           : `The last backup of ${database} is ${Math.floor((now - since) / DAY_MS)} days old.`,
       )
   }
@@ -231,7 +231,7 @@ function addressesOf(config: Config) {
   ] as const
 }
 
-/** Whether the second of the two could not be listened to. `::` takes the port for IPv4 as well, as Node opens it. */
+/** Whether the second of two addresses could not be opened together with the first. Node's `::` takes the port for IPv4 too. */
 function areOneSocket(one: ListenAddress, other: ListenAddress): boolean {
   if (one.port !== other.port || one.port === 0) return false
   const hosts = [one.host, other.host]
@@ -241,14 +241,14 @@ function areOneSocket(one: ListenAddress, other: ListenAddress): boolean {
 
 function open(address: ListenAddress): Promise<Server> {
   return new Promise((resolve, reject) => {
-    // Nobody is answered here: a connection that were kept would keep the server from closing.
+    // This server answers nobody: an open connection would keep it from closing.
     const server = createServer((socket) => socket.destroy())
     server.once('error', reject)
     server.listen({ ...address, exclusive: true }, () => resolve(server))
   })
 }
 
-/** By what all of its listeners answer to an address that is none of theirs: in the API's words, or in those of dashboard, metrics and capture page. */
+/** Recognizes a Countersign by its answer to an unknown path, in the API's words or in those of dashboard, metrics and capture page. */
 function isCountersign({ host, port }: ListenAddress, isEncrypted: boolean): Promise<boolean> {
   const options = { host: reachable(host), port, path: '/v1', timeout: ANSWER_MS, rejectUnauthorized: false }
   return new Promise((resolve) => {
@@ -271,7 +271,7 @@ function reachable(host: string): string {
   return host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host
 }
 
-/** A full disk and a read-only file system show only here. */
+/** Writes a file: only that shows a full disk or a read-only file system. */
 function writeIn(folder: string): void {
   const probe = join(folder, `.countersign-${randomBytes(8).toString('hex')}`)
   const descriptor = openSync(probe, 'wx', 0o600)

@@ -13,15 +13,15 @@ interface EvaluatePadOptions extends OutputOptions {
 export function registerEvaluatePadCommand(command: Command): void {
   command
     .option('--pack <pack>', 'name or folder of the pack to measure (default: the configured one)')
-    .option('--report <file...>', 'write a report, by its ending: .html, .md or .json')
-    .option('--json', 'print the line of JSON alone')
+    .option('--report <file...>', 'write a report; the format follows from the ending: .html, .md or .json')
+    .option('--json', 'print only the line of JSON')
     .action(
       action(async (file: string, options: EvaluatePadOptions) => {
         const { assertReportFormat } = await import('../../evaluation/report.js')
         const { writePadReport } = await import('../../evaluation/pad-report.js')
         const { evaluatePad } = await import('../../evaluation/pad-evaluation.js')
         const { padText, padView } = await import('./pad-view.js')
-        // Told before the pictures are measured, not after.
+        // Report wrong options before the pictures are measured.
         for (const report of options.report ?? []) assertReportFormat(report)
         const text = (await readInput(file)).toString('utf8')
         const { config, settings } = await prepareEngine(options.pack)

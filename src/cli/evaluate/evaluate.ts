@@ -14,9 +14,9 @@ export function registerEvaluateCommand(command: Command): void {
   withMeasuringOptions(
     command.option('--pack <pack>', 'name or folder of the pack to measure (default: the configured one)'),
   )
-    .option('--report <file...>', 'write a report, by its ending: .html, .md or .json')
+    .option('--report <file...>', 'write a report; the format follows from the ending: .html, .md or .json')
     .option('--include-photos', 'show the worst pairs in the report, with their photos and names')
-    .option('--calibrate <file>', 'write the thresholds that these photos show, for: models calibrate')
+    .option('--calibrate <file>', 'write the measured thresholds to a file for `models calibrate`')
     .option('--json', 'print JSON')
     .action(
       action(async (path: string, options: EvaluateOptions) => {
@@ -24,7 +24,7 @@ export function registerEvaluateCommand(command: Command): void {
         const { calibrate } = await import('../../evaluation/calibrate.js')
         const { writeCalibration } = await import('../models/models-calibrate.js')
         const { evaluationText, evaluationView } = await import('./evaluation-view.js')
-        // Told before the photos are measured, not after.
+        // Report wrong options before the photos are measured.
         for (const file of options.report ?? []) assertReportFormat(file)
         const run = await measure(path, options.pack, options)
         for (const file of options.report ?? []) await writeReport(file, run, options.includePhotos ?? false)

@@ -1,9 +1,9 @@
-/** What `countersign evaluate` prints: the line for programs, and the table for people. */
+/** The output of `countersign evaluate`: one JSON line for programs, a table for people. */
 import type { Evaluation } from '../../evaluation/evaluation.js'
 import { people, percent, range } from '../../evaluation/format.js'
 import { type Field, fields } from '../lib/style.js'
 
-/** One line's worth: what only a report shows (curve, distributions, single pairs) is left out. */
+/** Leaves out what only a report shows: curve, distributions, single pairs. */
 export function evaluationView(evaluation: Evaluation) {
   const { data, eer, configured, groups } = evaluation
   return {

@@ -1,4 +1,4 @@
-/** What `evaluate` and `models calibrate` share: the options that decide the figures, and the measuring itself. */
+/** The parts that `evaluate` and `models calibrate` share: options that decide the figures, and the measuring. */
 import { type Command, Option } from 'commander'
 import type { EngineOptions, FaceChoice, ImageLimits } from '../../biometrics/types.js'
 import type { Config } from '../../config/config.js'
@@ -14,25 +14,31 @@ export interface MeasuringOptions extends OutputOptions {
   largestFace?: boolean
 }
 
-/** What decides the figures. */
+/** Options that decide the figures. */
 export function withMeasuringOptions(command: Command): Command {
   return command
-    .option('--groups <people.csv>', 'tell groups apart: columns person and any labels, such as sex')
+    .option(
+      '--groups <people.csv>',
+      'CSV that assigns people to groups: columns person and any labels, such as sex',
+    )
     .addOption(
-      new Option('--impostors <photos>', 'compare one photo of everybody with one of everybody else, or all')
+      new Option(
+        '--impostors <photos>',
+        'compare one photo of each person with one of every other person, or all photos',
+      )
         .choices(['one', 'all'])
         .default('one'),
     )
     .addOption(
       new Option(
         '--face <which>',
-        'take the largest face of each photo, or the one nearest its centre, whatever else is in it or how small it is',
+        'use the largest face of each photo, or the one nearest its center, regardless of its size and of other faces',
       ).choices(['largest', 'centre']),
     )
     .addOption(new Option('--largest-face', 'the same as --face largest').conflicts('face'))
 }
 
-/** Loaded late: engine and configuration cost more than a short command has time for. */
+/** Imported late: loading engine and configuration takes longer than a short command should. */
 export async function measure(
   path: string,
   pack: string | undefined,
@@ -63,7 +69,7 @@ export async function measure(
   }
 }
 
-/** The configuration, and an engine as the service has it, for as many calls at once as there are pictures. */
+/** The configuration, and an engine like the service's whose queue takes as many calls at once as there are pictures. */
 export async function prepareEngine(
   pack: string | undefined,
 ): Promise<{ config: Config; settings: EngineOptions }> {
@@ -76,7 +82,7 @@ export async function prepareEngine(
   return { config, settings: { ...engineOptions(config), queueLimit: Number.MAX_SAFE_INTEGER } }
 }
 
-/** As the service has them, unless the operator says which face of a photo is its person's. */
+/** The image rules of the service, unless the operator says which face of a photo is the person's. */
 function limitsFor(options: MeasuringOptions, limits: ImageLimits): ImageLimits {
   const face = options.face ?? (options.largestFace ? 'largest' : undefined)
   return face ? { ...limits, face, secondFaceRatio: Number.MAX_VALUE, minFacePx: 1 } : limits

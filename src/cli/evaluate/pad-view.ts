@@ -1,10 +1,10 @@
-/** What `countersign evaluate-pad` prints: the line for programs, and the tables for people. */
+/** The output of `countersign evaluate-pad`: one JSON line for programs, tables for people. */
 import { percent, range } from '../../evaluation/format.js'
 import type { PadEvaluation } from '../../evaluation/pad-evaluation.js'
 import type { BonaFideRates } from '../../evaluation/pad-rates.js'
 import { listing } from '../lib/style.js'
 
-/** What only a JSON report has (single presentations) is left out. */
+/** Leaves out single presentations, which only a JSON report has. */
 export function padView({ presentations, ...evaluation }: PadEvaluation) {
   const { attacks, bona_fide, species, ...others } = evaluation
   const [worst] = species

@@ -1,17 +1,17 @@
-/** Whether every running service could go on under another master key. */
+/** Checks whether every running service can continue under another master key. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ServiceNode } from '../../storage/coordinator.js'
 import type { Store } from '../../storage/store.js'
 import { CommandError } from '../lib/output.js'
 
-/** Services look for keys every second, and say every half second what they found. */
+/** Services look for keys every second and report every half second what they found. */
 const PATIENCE_MS = 5000
 const ASK_MS = 100
 
 /**
- * Resolves once every service says that it can read the master key.
+ * Resolves once every service reports that it can read the master key.
  * @param id of the key @param remedy sentences for the operator
- * @throws CommandError services_cannot_follow, with the name of each that cannot and the keys that it can read
+ * @throws CommandError services_cannot_follow, with the name of each service that cannot, and the keys that it can read
  */
 export async function assertServicesRead(
   store: Pick<Store, 'services'>,
@@ -24,7 +24,7 @@ export async function assertServicesRead(
     if (performance.now() < untilMs) continue
     throw new CommandError(
       'services_cannot_follow',
-      `Nothing was changed: under master key ${id} these services could answer nobody, because they cannot read it: ${behind.map(describe).join('; ')}. ${remedy}`,
+      `Nothing was changed, because these services cannot read master key ${id} and would refuse all calls under it: ${behind.map(describe).join('; ')}. ${remedy}`,
     )
   }
 }

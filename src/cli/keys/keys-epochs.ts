@@ -1,4 +1,4 @@
-/** `countersign keys rotate-epoch`, `export` and `import`: the keys outside of the database that users' keys are wrapped under. */
+/** `countersign keys rotate-epoch`, `export` and `import`: the keys outside of the database under which users' data keys are wrapped. */
 import { existsSync } from 'node:fs'
 import type { Command } from 'commander'
 import type { Core } from '../../app/core.js'
@@ -18,15 +18,15 @@ export function registerEpochCommands(keys: Command): void {
   keys
     .command('rotate-epoch')
     .description(
-      "begin a new epoch: wrap all users' keys anew, and destroy the key of before; the service may be running",
+      "begin a new epoch: wrap all users' keys again and destroy the previous epoch key; the service may be running",
     )
-    .option('--none', "end epochs: wrap by the database's keys alone, as before the first")
+    .option('--none', "end epochs: wrap only under the database's keys, as before the first epoch")
     .option('--json', 'print JSON')
     .action(action((options: RotateOptions) => withCore((core, config) => rotate(options, core, config))))
   keys
     .command('export')
-    .argument('[file]', 'where to; it replaces the one there (default: users.keys in COUNTERSIGN_EPOCH_KEYS)')
-    .description('write the newest wrapped keys of all users: what a restore to an earlier time needs')
+    .argument('[file]', 'file to write, which is replaced (default: users.keys in COUNTERSIGN_EPOCH_KEYS)')
+    .description('write the newest wrapped keys of all users, which a restore to an earlier time needs')
     .option('--json', 'print JSON')
     .action(
       action((file: string | undefined, options: OutputOptions) =>
@@ -36,7 +36,9 @@ export function registerEpochCommands(keys: Command): void {
   keys
     .command('import')
     .argument('[file]', 'the newest wrapped keys (default: users.keys in COUNTERSIGN_EPOCH_KEYS)')
-    .description('into a database that was restored to an earlier time: erases whoever was erased since')
+    .description(
+      'import wrapped keys into a database that was restored to an earlier time; erases users who were erased since',
+    )
     .option('--json', 'print JSON')
     .action(action((file: string | undefined, options: OutputOptions) => importKeys(file, options)))
 }
@@ -65,11 +67,11 @@ async function rotate(options: RotateOptions, core: Core, config: Config): Promi
     { epoch: number, key_id: keyId, destroyed, wrapped_keys_file: folder.exportFile },
     () =>
       (options.none
-        ? "All users' keys are wrapped by the database's keys alone: take COUNTERSIGN_EPOCH_KEYS out, or the services begin epochs again.\n"
+        ? "All users' keys are wrapped only under the database's keys. Remove COUNTERSIGN_EPOCH_KEYS, or the services begin epochs again.\n"
         : `All users' keys are wrapped under epoch ${number}; ${folder.exportFile} holds them for a restore.\n`) +
       (retentionMs > 0
-        ? `The key of the epoch before is destroyed by the service in ${config.epochRetentionHours} h.`
-        : 'The key of the epoch before is destroyed.'),
+        ? `The service destroys the previous epoch key in ${config.epochRetentionHours} h.`
+        : 'The previous epoch key is destroyed.'),
   )
 }
 
@@ -105,7 +107,7 @@ async function importKeys(named: string | undefined, options: OutputOptions): Pr
     ({ store, keys }) => importDataKeys({ store, keys }, folder, file, systemClock.now()),
     { withoutEpochs: true },
   )
-  // Opened as a service opens it, which shows that it can; and every log says what happened.
+  // Opening the core as a service does proves that it opens; each audit log then records the import.
   await using(config, ({ operations }) => operations.tenants.noteRestored(COMMAND_LINE))
   const { users, erased } = imported
   print(
@@ -115,7 +117,7 @@ async function importKeys(named: string | undefined, options: OutputOptions): Pr
   )
 }
 
-/** @throws CommandError no_epochs, ConfigError */
+/** @throws CommandError no_epochs; ConfigError */
 async function folderOf(config: Config): Promise<EpochFolder> {
   const { epochFolder } = await import('../../app/core.js')
   const folder = epochFolder(config)
@@ -123,8 +125,8 @@ async function folderOf(config: Config): Promise<EpochFolder> {
     throw new CommandError(
       'no_epochs',
       isPostgres(config)
-        ? 'COUNTERSIGN_EPOCH_KEYS names no folder, so there are no epoch keys here (docs/postgresql.md).'
-        : 'There are epoch keys with PostgreSQL alone (docs/postgresql.md).',
+        ? 'There are no epoch keys: COUNTERSIGN_EPOCH_KEYS is not set (docs/postgresql.md).'
+        : 'Epoch keys need PostgreSQL (docs/postgresql.md).',
     )
   await folder.assertThere()
   return folder

@@ -1,4 +1,4 @@
-/** `countersign keys`: the secret of the instance, and a new master key. */
+/** `countersign keys`: prints the instance secret and changes the master key. */
 import { existsSync } from 'node:fs'
 import { unlink } from 'node:fs/promises'
 import type { Command } from 'commander'
@@ -22,7 +22,7 @@ import { withCore } from '../lib/with-core.js'
 import { assertServicesRead } from './key-followers.js'
 import { registerEpochCommands } from './keys-epochs.js'
 
-/** Opens the database, which help of these commands does without. */
+/** Opens the database. Imported late, so that help does without it. */
 const rotation = () => import('../../keys/master-key-rotation.js')
 
 interface RotateOptions extends OutputOptions {
@@ -46,17 +46,23 @@ export function registerKeysCommands(keys: Command): void {
     )
   keys
     .command('rotate-master')
-    .description('make a new master key, and new working keys with it; the service may be running')
-    .option('--new-key-file <file>', 'the new master key, where it does not live in the key file; mode 0600')
-    .option('--finish', 'with the new key configured: forget the old one, and seal everything anew')
-    .option('--cancel', 'with the old key configured: give the new one up')
+    .description('replace the master key and all working keys; the service may be running')
+    .option(
+      '--new-key-file <file>',
+      'file with the new master key (mode 0600), where the key is not in the key file',
+    )
+    .option(
+      '--finish',
+      'with the new key configured: remove the old one and seal everything under the new keys',
+    )
+    .option('--cancel', 'with the old key configured: discard the new one')
     .option('--json', 'print JSON')
     .action(
       action(async (options: RotateOptions) => {
         if ([options.finish, options.newKeyFile, options.cancel].filter(Boolean).length > 1)
           throw new UsageError(
             'invalid_option',
-            '--new-key-file, --finish and --cancel are three steps: give one of them.',
+            '--new-key-file, --finish and --cancel are separate steps. Give only one of them.',
           )
         await withCore((core, config) => {
           if (options.cancel) return cancelRotation(options, core)
@@ -71,37 +77,37 @@ export function registerKeysCommands(keys: Command): void {
   keys
     .command('discard-master <id>')
     .description(
-      'destroy an old master key that was kept beside the key file: backups made under it open no more',
+      'destroy an old master key that was kept in the folder of the key file; backups made under it can no longer be opened',
     )
     .option('--json', 'print JSON')
     .action(
       action(async (id: string, options: OutputOptions) => {
         await withCore(async ({ masterKey }, config) => {
           if (id === masterKeyId(masterKey))
-            throw new CommandError('key_in_use', `${id} is the master key in use.`)
+            throw new CommandError('key_in_use', `${id} is the master key in use and cannot be discarded.`)
           const file = keptKeyFile(config.masterKeyFile, id)
           if (!/^[0-9a-f]{16}$/.test(id) || !existsSync(file))
             throw new CommandError(
               'key_not_found',
-              `There is no master key ${id} beside ${config.masterKeyFile}.`,
+              `There is no master key ${id} in the folder of ${config.masterKeyFile}.`,
             )
           await unlink(file)
           print(
             options,
             { discarded: id, file },
-            () => `${file} is gone: what was backed up under it opens no more.`,
+            () => `${file} is destroyed: backups made under it can no longer be opened.`,
           )
         })
       }),
     )
 }
 
-/** A change in the key file's own place that a crash ended is taken up where it stands. */
+/** Resumes a change of the key file that a crash ended. */
 function isUnfinished({ keys }: Core, { newKeyFile }: RotateOptions): boolean {
   return keys.phase !== 'settled' && !newKeyFile
 }
 
-/** All of it at once: this program can replace the key. The old one is kept, for the backups made under it. */
+/** Changes the master key in one step, where this program can replace the key file. Keeps the old key, for the backups made under it. */
 async function rotateInPlace(options: RotateOptions, core: Core, config: Config): Promise<void> {
   const next = newMasterKey()
   const file = config.masterKeyFile
@@ -128,7 +134,7 @@ async function rotateInPlace(options: RotateOptions, core: Core, config: Config)
   const { WorkingKeys } = await import('../../app/working-keys.js')
   const keys = new WorkingKeys((await findKeys(store.read, next))!)
   await takeOverEpochs(store, keys, epochFolder(config))
-  const progress = progressBar('Sealing anew')
+  const progress = progressBar('Sealing again')
   await (await rotation()).finishMasterKey(store, keys, next, progress.update).finally(() => progress.stop())
   const id = masterKeyId(next)
   const previousId = masterKeyId(core.masterKey)
@@ -136,19 +142,19 @@ async function rotateInPlace(options: RotateOptions, core: Core, config: Config)
     options,
     { master_key_id: id, previous: null, kept },
     () =>
-      `Master key ${id} is in ${file}; ${previousId} opens the database no more, and everything is sealed under new working keys.\n` +
-      `${backupNow(config)}\nThe old key is kept in ${kept} for the backups from before. When you need them no more: countersign keys discard-master ${previousId}`,
+      `Master key ${id} is in ${file}; ${previousId} no longer opens the database, and everything is sealed under new working keys.\n` +
+      `${backupNow(config)}\nThe old key is kept in ${kept} for the earlier backups. When you no longer need them: countersign keys discard-master ${previousId}`,
   )
 }
 
 function readOnly(file: string, error: unknown): CommandError {
   return new CommandError(
     'key_file_read_only',
-    `Nothing can be written beside ${file} (${(error as Error).message}). ${IN_TWO_STEPS}`,
+    `The folder of ${file} cannot be written (${(error as Error).message}). ${IN_TWO_STEPS}`,
   )
 }
 
-/** Where services have copies of the key: as systemd credentials, on several machines, from a Secret of Kubernetes. */
+/** The remedy where services have copies of the key: as systemd credentials, on several machines, from a Secret of Kubernetes. */
 const IN_TWO_STEPS =
   'Change the key in two steps: make the new one where the old one is made (openssl rand -base64 32), run countersign keys rotate-master ' +
   '--new-key-file <a copy of it>, replace the old one with it for every service, restart each of them, and run: countersign keys ' +
@@ -158,13 +164,14 @@ async function prepareRotation(options: RotateOptions, core: Core, config: Confi
   if (!options.newKeyFile)
     throw new CommandError(
       'new_key_needed',
-      'The master key comes from outside, so that the new one must, too: make one with `openssl rand -base64 32`, keep it where ' +
-        'the old one is kept, and name a file with it: --new-key-file <file>.',
+      'The master key is not in the key file, so this command cannot replace it. Make a new one with `openssl rand -base64 32`, keep it where ' +
+        'the old one is kept, and give a file with it: --new-key-file <file>.',
     )
   const previousId = masterKeyId(loadMasterKey(config))
   const next = readMasterKeyFile(options.newKeyFile)
   const nextId = masterKeyId(next)
-  if (nextId === previousId) throw new CommandError('same_key', 'That is the present master key.')
+  if (nextId === previousId)
+    throw new CommandError('same_key', 'This is the master key in use. Give a new one.')
   await (await rotation()).prepareMasterKey(core.store, core.keys, next)
   print(
     options,
@@ -172,7 +179,7 @@ async function prepareRotation(options: RotateOptions, core: Core, config: Confi
     () =>
       `Master key ${nextId} opens the database, as ${previousId} still does. Configure the new one, restart the service,\n` +
       'and then run: countersign keys rotate-master --finish\n' +
-      `Keep ${previousId} as long as you keep backups from before.`,
+      `Keep ${previousId} as long as you keep earlier backups.`,
   )
 }
 
@@ -182,14 +189,14 @@ async function finishRotation(
   config: Config,
 ): Promise<void> {
   const id = masterKeyId(masterKey)
-  // One that has begun goes on: the old key opens nothing any more.
+  // A change that has begun continues: the old key opens nothing any more.
   if (keys.phase === 'prepared')
     await assertServicesRead(
       store,
       id,
       'Both keys open the database until then: configure this one for each of them, restart it, and run the same command again.',
     )
-  const progress = progressBar('Sealing anew')
+  const progress = progressBar('Sealing again')
   const forgotten = await (await rotation())
     .finishMasterKey(store, keys, masterKey, progress.update)
     .finally(() => progress.stop())
@@ -206,19 +213,19 @@ async function cancelRotation(options: RotateOptions, { store, keys, masterKey }
   if (keys.phase !== 'settled')
     throw new CommandError(
       'too_late',
-      `Master key ${id} is the new one: there is no way back, only --finish.`,
+      `Master key ${id} is the new one, and the change can no longer be cancelled. Complete it with --finish.`,
     )
   const forgotten = await (await rotation()).cancelMasterKey(store, masterKey)
   print(options, { master_key_id: id, forgotten }, () =>
     forgotten.length === 0
       ? `No change of the master key is under way; ${id} is in use.`
-      : `Given up: ${forgotten.join(', ')}. Master key ${id} stays in use.`,
+      : `Discarded: ${forgotten.join(', ')}. Master key ${id} stays in use.`,
   )
 }
 
 function backupNow(config: Config): string {
   return isPostgres(config)
-    ? 'Make a base backup or a dump now. Those from before open with the old master key only, and keep the users who are erased from now on:\ndelete them, or destroy the old key, as soon as you can.'
-    : 'Make a backup now. It moves the keys of users from before aside (countersign.keys.<n>): the older copies open with that file alone,\n' +
-        'and with the old master key. They keep the users who are erased from now on, until you delete that file.'
+    ? 'Make a base backup or a dump now. Earlier ones open only with the old master key and keep users who are erased from now on:\ndelete them, or destroy the old key, as soon as you can.'
+    : 'Make a backup now. It moves the earlier keys of users to countersign.keys.<n>: the older copies open only with that file\n' +
+        'and the old master key. They keep users who are erased from now on, until you delete that file.'
 }

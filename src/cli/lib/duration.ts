@@ -1,4 +1,4 @@
-/** Durations on the command line: `90s`, `30m`, `1h`, `2d`; 0 for none. */
+/** Durations on the command line, such as `90s`, `30m`, `1h` or `2d`; 0 means none. */
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../lib/clock.js'
 import { UsageError } from './output.js'
 
@@ -6,7 +6,7 @@ const UNITS: Record<string, number> = { s: SECOND_MS, m: MINUTE_MS, h: HOUR_MS, 
 
 const MAX_MS = 365 * DAY_MS
 
-/** In milliseconds, at most a year. */
+/** @returns milliseconds, at most those of a year */
 export function parseDuration(text: string): number {
   if (text === '0') return 0
   const match = /^(\d+)([smhd])$/.exec(text)

@@ -9,7 +9,7 @@ export interface Progress {
 
 export const SILENT: Progress = { update() {}, stop() {} }
 
-/** @param title what is done, such as "Evaluating" */
+/** @param title name of the work, such as "Evaluating" */
 export function progressBar(title: string): Progress {
   if (!process.stderr.isTTY) return SILENT
   const bar = new cliProgress.SingleBar(
@@ -19,7 +19,7 @@ export function progressBar(title: string): Progress {
   let started = false
   return {
     update(done, total, label) {
-      // Work that is found done is not worth a bar.
+      // Work that is already done needs no bar.
       if (done === total && !started) return
       if (started) bar.update(done, { label })
       else bar.start(total, done, { label })
@@ -31,7 +31,7 @@ export function progressBar(title: string): Progress {
   }
 }
 
-/** As progressBar; a log gets a line for each label, so that whoever reads it knows why nothing serves yet. */
+/** Like `progressBar`, but a log gets a line for each step, so that its reader knows why nothing serves yet. */
 export function progressSteps(title: string): Progress {
   if (process.stderr.isTTY) return progressBar(title)
   let last = ''

@@ -1,4 +1,4 @@
-/** A file that a command line names. */
+/** Reads a file that the command line names. */
 import { readFile } from 'node:fs/promises'
 import { CommandError } from './output.js'
 

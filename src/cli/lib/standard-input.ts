@@ -1,6 +1,6 @@
-/** What is piped into a command. */
+/** Reads the text that is piped into a command. */
 
-/** All of it, without the white space that ends it. */
+/** The whole input, without the white space at its end. */
 export async function readStandardInput(): Promise<string> {
   const chunks: Buffer[] = []
   for await (const chunk of process.stdin) chunks.push(chunk as Buffer)

@@ -1,23 +1,23 @@
-/** Colour and layout for people: on a terminal only, or where FORCE_COLOR asks for it. */
+/** Color and layout for people: only on a terminal, or where FORCE_COLOR asks for it. */
 import { styleText } from 'node:util'
 import { Help } from 'commander'
 
 export type Style = 'bold' | 'dim' | 'green' | 'yellow' | 'red'
 
-/** A cell of a table: text, or text in a style. */
+/** A cell of a table: plain text, or text with a style. */
 export type Cell = string | { text: string; style: Style }
 
-/** A name and its value. */
+/** A name with its value. */
 export type Field = readonly [string, Cell]
 
 const GAP = '  '
-/** A last column narrower than this is harder to read than lines of its own. */
+/** Below this width a last column is harder to read than lines of its own. */
 const MIN_COLUMN = 30
 
-/** stdout or stderr. */
+/** The stream to write to: stdout or stderr. */
 type Output = Pick<typeof process.stdout, 'isTTY' | 'hasColors'>
 
-/** NO_COLOR and FORCE_COLOR as https://no-color.org and https://force-color.org have them; NO_COLOR is stronger. */
+/** Follows https://no-color.org and https://force-color.org; NO_COLOR wins. */
 function showsColour(stream: Output): boolean {
   const { NO_COLOR, FORCE_COLOR } = process.env
   if (NO_COLOR) return false
@@ -26,26 +26,26 @@ function showsColour(stream: Output): boolean {
 }
 
 export function paint(style: Style, text: string, stream: Output = process.stdout): string {
-  // The stream is judged here: Node 20 does not, and later ones would ask stdout for what goes to stderr.
+  // Pass the stream: Node 20 ignores it, and later versions would ask stdout for text on stderr.
   return showsColour(stream) ? styleText(style, text, { validateStream: false }) : text
 }
 
-/** Replaces characters that move the cursor, mean something to a terminal or change the direction of writing: texts come from files, too. */
+/** Replaces control characters and those that change the direction of writing: a text may come from a file. */
 export function printable(text: string): string {
   return text.replace(/[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu, ' ')
 }
 
-/** A table under column names. */
+/** Prints a table under the names of its columns. */
 export function listing(names: string[], rows: Cell[][]): string {
   return table([names.map((text) => ({ text, style: 'bold' })), ...rows])
 }
 
-/** A line for each name and its value. */
+/** Prints a line for each name and its value. */
 export function fields(rows: Field[]): string {
   return table(rows.map(([text, value]) => [{ text, style: 'dim' }, value]))
 }
 
-/** Left-aligned columns, two spaces apart; on a terminal what does not fit into its column is broken, under itself. */
+/** Left-aligned columns, two spaces apart. On a terminal, text too long for its column continues below itself. */
 export function table(rows: Cell[][]): string {
   const textOf = (cell: Cell) => printable(typeof cell === 'string' ? cell : cell.text)
   const natural = rows.reduce<number[]>(
@@ -61,7 +61,7 @@ export function table(rows: Cell[][]): string {
   return rows
     .flatMap((row) => {
       const texts = row.map(textOf)
-      // Beside the others the last one may have no room at all.
+      // The other columns may leave no room for the last one.
       const isUnder = indent + Math.min(texts[last]!.length, widths[last]!) > terminal
       const under = isUnder ? broken(texts[last]!, terminal - 2 * GAP.length) : []
       const beside = row.slice(0, isUnder ? last : undefined)
@@ -83,7 +83,7 @@ export function table(rows: Cell[][]): string {
 
 const indentOf = (widths: number[]) => widths.reduce((sum, width) => sum + width + GAP.length, 0)
 
-/** Takes from the widest columns what the terminal lacks; the last one keeps a readable width, or is put under its row. */
+/** Narrows the widest columns to the terminal. The last column keeps a readable width, or goes below its row. */
 function widthsFor(natural: number[], terminal: number): number[] {
   const before = natural.slice(0, -1)
   const wanted = natural.at(-1)!

@@ -1,2 +1,2 @@
-/** There, SIGHUP says that it was closed; anywhere else it asks to read the configuration anew. */
+/** At a terminal SIGHUP means that the terminal was closed; elsewhere it asks to reload the configuration. */
 export const isAtTerminal = [process.stdin, process.stdout, process.stderr].some(({ isTTY }) => isTTY)

@@ -1,4 +1,4 @@
-/** Opens the database for one command and closes it again, whatever happens. */
+/** Opens the database for one command and always closes it again. */
 
 import { statSync } from 'node:fs'
 import type { Core, CoreOptions } from '../../app/core.js'
@@ -11,7 +11,7 @@ import { CommandError } from './output.js'
 
 type Work<T> = (core: Core, config: Config) => Promise<T>
 
-/** @throws CommandError database_missing, master_key_missing: a command that only reads or changes must not make either */
+/** @throws CommandError database_missing, master_key_missing: a command that only reads or changes must not create either */
 export async function withCore<T>(work: Work<T>): Promise<T> {
   const config = loadConfig()
   if (!(await hasDatabase(config))) throw databaseMissing(config)
@@ -22,33 +22,33 @@ export async function withCore<T>(work: Work<T>): Promise<T> {
 export function databaseMissing(config: Config): CommandError {
   return new CommandError(
     'database_missing',
-    `There is no database at ${describeDatabase(config)} yet: \`countersign serve\` or \`countersign tenant create\` makes it. Where the service runs with another COUNTERSIGN_DATA_DIR or COUNTERSIGN_DATABASE, set it here too.`,
+    `There is no database at ${describeDatabase(config)} yet. \`countersign serve\` or \`countersign tenant create\` makes one. If the service runs with another COUNTERSIGN_DATA_DIR or COUNTERSIGN_DATABASE, set the same here.`,
   )
 }
 
-/** Makes the database and the master key where there are none. */
+/** Creates the database and the master key where they are missing. */
 export async function withNewLedger<T>(work: Work<T>): Promise<T> {
   const config = loadConfig()
   if (await hasDatabase(config)) assertMasterKey(config)
   return using(config, work)
 }
 
-/** For a database that is there: a key made now would not open it. @throws CommandError master_key_missing */
+/** Called for an existing database, which a new key would not open. @throws CommandError master_key_missing */
 export function assertMasterKey(config: Config): void {
   if (isKeyFileUsed(config) && !isThere(config.masterKeyFile))
     throw new CommandError(
       'master_key_missing',
-      `There is no master key at ${config.masterKeyFile}: put the one of the database there first.`,
+      `There is no master key at ${config.masterKeyFile}. Put the database's key there first.`,
     )
 }
 
-/** Databases, their logs and backups are for the owner alone, whatever the shell that started us allows. */
+/** Makes new files (databases, logs, backups) readable by their owner only, regardless of the shell's umask. */
 export function closeFilesToOthers(): void {
   process.umask(0o077)
 }
 
 /**
- * A file without content is what a full disk or a mistaken redirection leaves of a database. Only `serve` and `migrate` may fill it.
+ * A full disk or a mistaken redirection leaves an empty file instead of a database. Only `serve` and `migrate` may fill it.
  * @throws CommandError database_empty
  */
 export function assertNotEmpty(config: Config): void {
@@ -57,14 +57,14 @@ export function assertNotEmpty(config: Config): void {
   if (!isThere(file) || isThere(`${file}-wal`) || statSync(file).size > 0) return
   throw new CommandError(
     'database_empty',
-    `${file} is empty: remove it, and restore a backup if there was a database; \`countersign serve\` makes a new one.`,
+    `${file} is empty. Remove it, and restore a backup if there was a database; \`countersign serve\` makes a new one.`,
   )
 }
 
 export async function using<T>(config: Config, work: Work<T>, options: CoreOptions = {}): Promise<T> {
   if (!options.migrating) assertNotEmpty(config)
   closeFilesToOthers()
-  // Loaded here: help needs no database, and shows where SQLite is broken, too.
+  // Imported here: help needs no database, and works where SQLite is broken.
   const { openCore } = await import('../../app/core.js')
   const core = await openCore(config, systemClock, options)
   try {

@@ -1,6 +1,6 @@
 /**
- * Before a pack is first served by an accelerator: whether its graphs give the scores there that its thresholds were measured
- * with. What agreed once is remembered in the data folder.
+ * Before a pack is first served by an accelerator, checks that its graphs give there the scores that its thresholds were measured
+ * with. A check that passed is recorded in the data folder.
  */
 import { execFile } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
@@ -17,19 +17,19 @@ import { CommandError } from '../lib/output.js'
 
 const AGREEMENTS_JSON = 'graph-agreements.json'
 
-/** All that decides whether graphs agree, but for the machine: a data folder stays on one. */
+/** Everything but the machine that decides whether graphs agree: a data folder stays on one machine. */
 interface RememberedAgreement {
   pack: string
   provider: string
-  /** Of the service, which pins the networks' runtime. */
+  /** Version of the service, which pins the runtime of the networks. */
   version: string
 }
 
 export type MeasureGraphs = (config: Config) => Promise<AgreementReport>
 
 /**
- * Looks at the accelerators that are configured, and at none that the calibration was measured with. One that does not run on
- * this machine is passed over: the engine falls back by itself, and says so.
+ * Checks the configured accelerators with which the calibration was not measured. Skips one that does not run on
+ * this machine: the engine falls back to the CPU and logs it.
  * @throws CommandError graphs_differ
  */
 export async function assertGraphsAgree(
@@ -75,12 +75,12 @@ function readRemembered(file: string): RememberedAgreement[] {
   try {
     return JSON.parse(readFileSync(file, 'utf8')) as RememberedAgreement[]
   } catch {
-    // Measuring again costs seconds; a start that fails over a note costs more.
+    // A failure to save the result costs a few seconds at the next start; it must not fail this one.
     return []
   }
 }
 
-/** A driver that crashes takes nothing else with it, and the networks' memory is free again afterwards. */
+/** Runs the check in another process: a driver that crashes takes nothing else with it, and its memory is freed. */
 async function measureInChildProcess(config: Config): Promise<AgreementReport> {
   const args = [
     packageFile('dist', 'src', 'cli', 'main.js'),
@@ -92,7 +92,7 @@ async function measureInChildProcess(config: Config): Promise<AgreementReport> {
   ]
   const { stdout } = await promisify(execFile)(process.execPath, args, { maxBuffer: 1 << 24 }).catch(
     (failed: { stdout?: string; stderr?: string; message: string }) => {
-      // Graphs that differ end it with 1, and are told all the same.
+      // The process exits with 1 for graphs that differ, and prints its result all the same.
       if (failed.stdout) return { stdout: failed.stdout }
       throw new CommandError(
         'graphs_not_compared',

@@ -1,4 +1,4 @@
-/** `countersign models calibrate`: puts thresholds that were measured in use. */
+/** `countersign models calibrate`: applies measured thresholds to a pack. */
 import { randomUUID } from 'node:crypto'
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -13,7 +13,7 @@ export function registerCalibrateCommand(models: Command): void {
     models
       .command('calibrate <pack> <data>')
       .description(
-        'decide by thresholds measured on a folder of people, on a CSV of pairs, or in a calibration.json that evaluate wrote',
+        'set the thresholds of a pack: measured on a folder of people or a CSV of pairs, or from a calibration.json that evaluate wrote',
       ),
   )
     .option('--json', 'print JSON')
@@ -54,7 +54,7 @@ export function registerCalibrateCommand(models: Command): void {
     )
 }
 
-/** In one step: whoever reads it meanwhile finds the old one or the new one. */
+/** Replaces the file in one step: a reader finds the old thresholds or the new ones. */
 export async function writeCalibration(file: string, calibration: Calibration): Promise<void> {
   const { moveIntoPlace } = await import('../../lib/durable-file.js')
   const partial = `${file}.${randomUUID()}.tmp`

@@ -1,4 +1,4 @@
-/** `countersign models import`: puts a pack that somebody brought into the models folder. */
+/** `countersign models import`: copies a pack from a folder or archive into the models folder. */
 import type { Command } from 'commander'
 import { type InstallOptions, installPack } from '../../../models/install/install-pack.js'
 import { openPackSource } from '../../../models/install/pack-source.js'
@@ -15,7 +15,7 @@ export function registerImportCommand(models: Command): void {
   models
     .command('import <pack>')
     .description('check a pack (a folder, .tar.gz or .zip) and copy it into the models folder')
-    .option('--replace', 'replace another pack of the same name; its references are not comparable')
+    .option('--replace', 'replace another pack of the same name; users enrolled with it have to enroll again')
     .option('--json', 'print JSON')
     .action(
       action(async (path: string, options: OutputOptions & { replace?: boolean }) => {
@@ -34,7 +34,7 @@ export function registerImportCommand(models: Command): void {
     )
 }
 
-/** Where packs go, and how one is tried: by an engine as the service would start it. */
+/** The models folder, and the trial of a pack by an engine as the service would start it. */
 export function installOptions(config: Config): Pick<InstallOptions, 'modelsDir' | 'tryNetworks'> {
   return {
     modelsDir: config.modelsDir,
@@ -45,7 +45,7 @@ export function installOptions(config: Config): Pick<InstallOptions, 'modelsDir'
   }
 }
 
-/** What is in place now, and how to serve it. */
+/** Reports the installed pack and how to serve it. */
 export function printInstalled(options: OutputOptions, pack: ModelPack): void {
   const { id, description, embedder, calibration } = pack.manifest
   const view = {

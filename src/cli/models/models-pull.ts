@@ -15,8 +15,8 @@ export function registerPullCommand(models: Command): void {
     .description(
       `download a pack known by name (${pullable().join(', ')}), check it and put it into the models folder`,
     )
-    .option('--mirror <url>', 'a server that has the files of the repository under this address')
-    .option('--replace', 'replace another pack of the same name; its references are not comparable')
+    .option('--mirror <url>', 'URL of a server with the files of the repository')
+    .option('--replace', 'replace another pack of the same name; users enrolled with it have to enroll again')
     .option('--json', 'print JSON')
     .action(
       action(async (name: string, options: OutputOptions & { mirror?: string; replace?: boolean }) => {
@@ -29,7 +29,9 @@ export function registerPullCommand(models: Command): void {
           .finally(() => progress.stop())
         printInstalled(options, pack)
         if (!options.json && entry.kind === 'downloaded')
-          note('\nIts false match rate is a bound, not a measurement: calibrate before you rely on it.')
+          note(
+            '\nThe false match rate of this pack is a bound, not a measurement: calibrate it before you rely on it.',
+          )
       }),
     )
 }
@@ -44,10 +46,13 @@ function findPullable(name: string): PulledPack {
   if (entry?.kind === 'built')
     throw new UsageError(
       'unknown_pack',
-      `${name} is not downloaded, but built: countersign models build ${name}.`,
+      `${name} is built, not downloaded. Run: countersign models build ${name}.`,
     )
   if (!entry)
-    throw new UsageError('unknown_pack', `No pack is known as ${name}; known are: ${pullable().join(', ')}.`)
+    throw new UsageError(
+      'unknown_pack',
+      `There is no known pack named ${name}. Known packs: ${pullable().join(', ')}.`,
+    )
   return entry
 }
 
@@ -58,17 +63,17 @@ function mirrorOf(text: string | undefined): string | undefined {
   if (!url || !/^https?:$/.test(url.protocol) || url.username || url.password || url.search || url.hash)
     throw new UsageError(
       'invalid_mirror',
-      'The mirror is no http(s) address without user name, query and fragment.',
+      '--mirror must be an http(s) URL without user name, query or fragment.',
     )
   return url.href.replace(/\/+$/, '')
 }
 
 function adviseOnDownload(error: unknown, mirror: string | undefined): never {
   if (!(error instanceof CodedError && error.code === 'download_failed')) throw error
-  const advice = mirror ? 'Check the mirror' : 'Without a way there: name a mirror with --mirror'
+  const advice = mirror ? 'Check the mirror' : 'If this machine has no way there, name a mirror with --mirror'
   throw new CommandError(
     error.code,
-    `${error.message} What came of it is kept for the next try. ${advice}, or bring the pack as a file: countersign models import.`,
+    `${error.message} What was downloaded is kept for the next attempt. ${advice}, or bring the pack as a file: countersign models import.`,
     { cause: error },
   )
 }

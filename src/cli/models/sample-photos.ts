@@ -1,4 +1,4 @@
-/** Photographs that every installation has: the samples inside @vladmandic/face-api, whose version is pinned. */
+/** Photos that every installation has: the samples inside @vladmandic/face-api, whose version is pinned. */
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
@@ -11,7 +11,7 @@ export async function samplePhoto(file: string): Promise<Buffer> {
 
 const SAMPLES = ['sample1.jpg', 'sample2.jpg', 'sample3.jpg', 'sample4.jpg', 'sample5.jpg', 'sample6.jpg']
 
-/** Poorer pictures lie nearer to where graphs part: darker, smaller, and turned over. */
+/** Poorer pictures (darker, smaller, turned over) are where graphs differ first. */
 const VIEWS: ReadonlyArray<(image: Sharp) => Sharp> = [
   (image) => image,
   (image) => image.flop(),
@@ -19,7 +19,7 @@ const VIEWS: ReadonlyArray<(image: Sharp) => Sharp> = [
   (image) => image.resize(480),
 ]
 
-/** The same bytes every time, as far as the same version of sharp makes them. */
+/** Gives the same bytes every time, with the same version of sharp. */
 export async function agreementPhotos(): Promise<Buffer[]> {
   const photos: Buffer[] = []
   for (const file of SAMPLES) {

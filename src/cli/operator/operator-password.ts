@@ -1,4 +1,4 @@
-/** `countersign operator-password`: the hash that COUNTERSIGN_OPERATOR_PASSWORD and its file take; or another password at once. */
+/** `countersign operator-password`: prints the hash for COUNTERSIGN_OPERATOR_PASSWORD and its file, or sets another password at once. */
 import { createInterface } from 'node:readline'
 import { Writable } from 'node:stream'
 import type { Command } from 'commander'
@@ -16,10 +16,10 @@ interface PasswordOptions extends OutputOptions {
 
 export function registerOperatorPasswordCommand(command: Command): void {
   command
-    .option('--generate', 'make the password, too')
+    .option('--generate', 'generate the password')
     .option(
       '--reset',
-      "put another password in the place of the operator's: print it, and end the operator's sessions",
+      "replace the operator's password by a generated one, print it, and end the operator's sessions",
     )
     .option('--json', 'print JSON')
     .action(
@@ -33,10 +33,10 @@ export function registerOperatorPasswordCommand(command: Command): void {
     )
 }
 
-/** A running service sees it at its next sign-in; its sessions are bound to the password. */
+/** Sets another password. A running service uses it from the next sign-in on and ends the sessions of the old one. */
 async function reset(options: PasswordOptions): Promise<void> {
   if (options.generate)
-    throw new UsageError('wrong_usage', '--reset makes the password itself: --generate is not for it.')
+    throw new UsageError('wrong_usage', '--reset always generates the password. Leave --generate out.')
   const password = await withCore(async ({ operations, store }, config) => {
     const made = await resetOperatorPassword(config, store.shared)
     await operations.operators.recordPasswordReset(COMMAND_LINE)
@@ -53,7 +53,7 @@ async function askForPassword(): Promise<string> {
   try {
     const password = checked(await terminal.ask('Password: '))
     if ((await terminal.ask('Again: ')) !== password)
-      throw new CommandError('passwords_differ', 'The two passwords are not the same.')
+      throw new CommandError('passwords_differ', 'The two passwords differ. Try again.')
     return password
   } finally {
     terminal.close()
@@ -65,18 +65,18 @@ function checked(password: string): string {
   if (password === '' || password !== password.trim() || /[\r\n]/.test(password))
     throw new CommandError(
       'unusable_password',
-      'A password is one line, and no white space begins or ends it.',
+      'A password must be one line without white space at its ends.',
     )
   const weakness = passwordWeakness(password)
   if (weakness !== null)
-    throw new CommandError('weak_password', `The password ${weakness}. To have one made: --generate`)
+    throw new CommandError('weak_password', `The password ${weakness}. To generate one: --generate`)
   return password
 }
 
-/** Lines from the terminal, which shows nothing of them. Questions go to stderr: stdout is for the hash. */
+/** Reads lines from the terminal without echo. Questions go to stderr: stdout is for the hash. */
 function hiddenInput() {
   const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() })
-  // `terminal` switches the terminal's own echo off, wherever the output goes.
+  // `terminal: true` switches the echo off, wherever the output goes.
   const input = createInterface({ input: process.stdin, output: nowhere, terminal: true, historySize: 0 })
   const lines = input[Symbol.asyncIterator]()
   return {
@@ -84,7 +84,7 @@ function hiddenInput() {
       process.stderr.write(question)
       const { value, done } = await lines.next()
       process.stderr.write('\n')
-      if (done) throw new CommandError('cancelled', 'No password was given.')
+      if (done) throw new CommandError('cancelled', 'No password was entered.')
       return value
     },
     close: () => input.close(),

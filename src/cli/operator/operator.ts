@@ -1,4 +1,4 @@
-/** `countersign operator …`: who operates the installation by the dashboard, with a name and a role each. */
+/** `countersign operator`: the people who operate the installation through the dashboard, each with a name and a role. */
 import type { Command } from 'commander'
 import { SIGN_IN_LINK_MS } from '../../admin/people-operations.js'
 import { UNNAMED_OPERATOR } from '../../admin/session-operations.js'
@@ -12,19 +12,19 @@ import { withCore } from '../lib/with-core.js'
 import { servedAdminUrl } from '../serve/served-urls.js'
 import { registerOperatorSessions } from './sessions.js'
 
-export const ROLES = 'admin, who may do everything, or viewer, who may look'
+export const ROLES = 'admin, who may do everything, or viewer, who may only read'
 
 export function registerOperatorCommands(operator: Command): void {
   operator
     .command('list')
-    .description('list the operators who have a name')
+    .description('list the named operators')
     .option('--json', 'print JSON')
     .action(
       action(async (options: OutputOptions) => {
         const views = (await withCore(({ operations }) => operations.operators.list())).map(operatorView)
         print(options, views, () =>
           views.length === 0
-            ? 'There are none yet: whoever has the operator password is the operator. Add one with: countersign operator add <name> --role admin'
+            ? 'There are no named operators yet: anyone who has the operator password is the operator. Add one with: countersign operator add <name> --role admin'
             : listing(
                 ['NAME', 'ROLE', 'CREATED', 'LAST SIGN-IN'],
                 views.map(({ name, role, created_at, last_sign_in_at, last_sign_in_by }) => [
@@ -53,7 +53,7 @@ export function registerOperatorCommands(operator: Command): void {
 
   operator
     .command('set-role <name>')
-    .description('give an operator another role, at once')
+    .description('change the role of an operator, effective at once')
     .requiredOption('--role <role>', ROLES)
     .option('--json', 'print JSON')
     .action(
@@ -68,7 +68,7 @@ export function registerOperatorCommands(operator: Command): void {
 
   operator
     .command('reset-password <name>')
-    .description("make an operator another password and end the operator's sessions; prints it, once")
+    .description("generate a new password for an operator, print it once, and end the operator's sessions")
     .option('--json', 'print JSON')
     .action(
       action(async (name: string, options: OutputOptions) => {
@@ -82,7 +82,7 @@ export function registerOperatorCommands(operator: Command): void {
   operator
     .command('reset-second-factor <name>')
     .description(
-      `take the second factor from an operator who has lost it (${UNNAMED_OPERATOR}: from the one without a name)`,
+      `remove the second factor of an operator who has lost it (${UNNAMED_OPERATOR}: of the one without a name)`,
     )
     .option('--json', 'print JSON')
     .action(
@@ -91,7 +91,7 @@ export function registerOperatorCommands(operator: Command): void {
         print(
           options,
           { name, second_factor: false },
-          () => `${name} signs in by the password alone from now on.`,
+          () => `${name} signs in with only the password from now on.`,
         )
       }),
     )
@@ -99,7 +99,7 @@ export function registerOperatorCommands(operator: Command): void {
   operator
     .command('sign-in-link [name]')
     .description(
-      'make a link that signs an operator in once, without a password or the provider; without a name, the one who has none',
+      'print a link that signs an operator in once, without password or OpenID provider (without a name: the unnamed operator)',
     )
     .option('--json', 'print JSON')
     .action(
@@ -123,7 +123,7 @@ export function registerOperatorCommands(operator: Command): void {
     .action(
       action(async (name: string, options: OutputOptions) => {
         const removed = await withCore(({ operations }) => operations.operators.remove(name, COMMAND_LINE))
-        print(options, operatorView(removed), () => `${name} may sign in no more.`)
+        print(options, operatorView(removed), () => `${name} can no longer sign in.`)
       }),
     )
 

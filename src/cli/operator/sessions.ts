@@ -1,4 +1,4 @@
-/** `countersign operator sessions | sign-out` and `countersign tenant sessions | sign-out`: who is signed in at the dashboard, and ending it. */
+/** `countersign operator sessions | sign-out` and `countersign tenant sessions | sign-out`: lists and ends dashboard sessions. */
 import type { Command } from 'commander'
 import { type NamedSession, UNNAMED_OPERATOR } from '../../admin/session-operations.js'
 import { optionalTime } from '../../admin/views.js'
@@ -17,9 +17,7 @@ interface SignOutOptions extends OutputOptions {
 export function registerOperatorSessions(operator: Command): void {
   operator
     .command('sessions')
-    .description(
-      'list the sessions at the dashboard: whose, since when, last used, from where, by which browser',
-    )
+    .description('list the dashboard sessions: person, start, last use, address and browser')
     .option('--json', 'print JSON')
     .action(
       action(async (options: OutputOptions) => {
@@ -30,15 +28,15 @@ export function registerOperatorSessions(operator: Command): void {
   operator
     .command('sign-out [name]')
     .description(
-      `end the sessions of an operator (${UNNAMED_OPERATOR}: of the one without a name), of all operators, or one session of anybody`,
+      `end the sessions of an operator (${UNNAMED_OPERATOR}: of the unnamed one) or of all operators, or any single session`,
     )
-    .option('--all', 'of every operator')
-    .option('--session <id>', 'one session, as countersign operator sessions lists it')
+    .option('--all', 'sessions of all operators')
+    .option('--session <id>', 'id of one session, from countersign operator sessions')
     .option('--json', 'print JSON')
     .action(
       action(async (name: string | undefined, options: SignOutOptions) => {
         if ([name, options.all, options.session].filter((one) => one !== undefined).length !== 1)
-          throw new UsageError('wrong_usage', 'Give an operator, or --all, or --session <id>: one of them.')
+          throw new UsageError('wrong_usage', 'Give exactly one of: an operator, --all, --session <id>.')
         const ended = await withCore(async ({ operations: { sessions } }) => {
           if (options.session !== undefined) {
             await sessions.end(options.session, COMMAND_LINE)
@@ -56,7 +54,7 @@ export function registerOperatorSessions(operator: Command): void {
 export function registerTenantSessions(tenant: Command): void {
   tenant
     .command('sessions <tenant>')
-    .description('list the sessions of a tenant at the dashboard')
+    .description('list the dashboard sessions of a tenant')
     .option('--json', 'print JSON')
     .action(
       action(async (name: string, options: OutputOptions) => {
@@ -69,7 +67,7 @@ export function registerTenantSessions(tenant: Command): void {
 
   tenant
     .command('sign-out <tenant>')
-    .description('end every session of a tenant at the dashboard, and its login links that nobody has used')
+    .description('end every dashboard session of a tenant, and its unused login links')
     .option('--json', 'print JSON')
     .action(
       action(async (name: string, options: OutputOptions) => {

@@ -16,7 +16,7 @@ export interface ProcessEnd {
 }
 
 export class ServiceProcess {
-  /** Resolves when the process has ended, for whatever reason. */
+  /** Resolves when the process has ended for any reason. */
   readonly exited: Promise<ProcessEnd>
   /** Time by `performance.now()` at which the process became ready, or null before. */
   readyAtMs: number | null = null

@@ -126,7 +126,7 @@ export class Supervisor {
     return true
   }
 
-  /** Starts another process when this one ends, unless it was told to end. */
+  /** Starts another process when this one ends, unless it was ordered to end. */
   private async supervise(slot: ProcessSlot, held: ServiceProcess): Promise<void> {
     const end = await held.exited
     if (held.isLeaving || this.stopped.signal.aborted) return

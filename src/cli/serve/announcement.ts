@@ -1,4 +1,4 @@
-/** What a service says of itself when it is ready: addresses, and what is shown only once. */
+/** Prints what an operator needs when a service is ready: its addresses, and secrets that are shown only once. */
 
 import type { Service } from '../../app/service.js'
 import { resolveConfig } from '../../config/config.js'
@@ -11,13 +11,13 @@ export interface AnnouncementOptions extends OutputOptions {
   demo?: boolean
 }
 
-/** Of what the operator should know: told at once to people, and to programs with the rest. */
+/** Warnings for the operator: printed at once for people, and together with the addresses for programs. */
 export class Warnings {
   readonly all: string[]
 
   constructor(
     private readonly isJson: boolean,
-    /** Those that were told before, by another process. */
+    /** Warnings that another process has printed already. */
     told: readonly string[] = [],
   ) {
     this.all = [...told]
@@ -29,14 +29,14 @@ export class Warnings {
   }
 }
 
-/** @param processes how many serve at the addresses. @throws ConfigError where a password that was made cannot be kept */
+/** @param processes number of processes that serve at the addresses @throws ConfigError where a generated password cannot be kept */
 export async function announce(
   service: Service,
   options: AnnouncementOptions,
   warnings: Warnings,
   processes = 1,
 ): Promise<void> {
-  // A start that is refused prints only its error, so this waits until the service is ready.
+  // A start that fails prints only its error, so this waits until the service is ready.
   const open = openByDefault(resolveConfig())
   if (open) warnings.add(open)
   for (const warning of await service.packWarnings()) warnings.add(warning)
@@ -61,7 +61,7 @@ export async function announce(
   const { demoInstructions, demoView, prepareDemo } = await import('./demo.js')
   const demo = options.demo ? await prepareDemo(service) : null
   if (options.json) {
-    // Not to stdout: that is the log, and goes where no secret may.
+    // Not to stdout: that is the log, where no secret may go.
     note(
       JSON.stringify({
         version: VERSION,
@@ -77,7 +77,7 @@ export async function announce(
   } else if (demo) note(demoInstructions(demo, where))
 }
 
-/** A service that is told to stop meanwhile closes what the announcement works with: then nothing has failed. */
+/** Ignores the errors of an announcement during which the service is stopped: stopping closes what the announcement uses. */
 export async function announceUnlessStopping(service: Service, work: () => Promise<void>): Promise<void> {
   try {
     await work()
@@ -86,11 +86,13 @@ export async function announceUnlessStopping(service: Service, work: () => Promi
   }
 }
 
-/** Only now that it was shown does it count. A service that nobody could sign in to is stopped. @throws ConfigError */
+/** Keeps a generated password only now that it was shown. Stops a service that nobody could sign in to. @throws ConfigError */
 async function keepPassword(service: Service): Promise<void> {
   try {
     if (!(await service.operatorPassword.keep()))
-      note("The operator's password above does not hold: another service has made one for all meanwhile.")
+      note(
+        "The operator's password above is not valid: another service has made one for all services in the meantime.",
+      )
   } catch (error) {
     await service.stop()
     throw error

@@ -1,4 +1,4 @@
-/** Photos to try: faces cut out of the sample pictures that @vladmandic/face-api ships; its version is pinned, so the places hold. */
+/** Photos for trying: faces cut out of the sample pictures in @vladmandic/face-api, whose pinned version keeps their positions valid. */
 import { existsSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -6,15 +6,15 @@ import sharp, { type Sharp } from 'sharp'
 import { samplePhoto } from '../models/sample-photos.js'
 
 const SIDE_PX = 440
-/** How much more is cut out of what is then turned, so that no corner is empty. */
+/** Factor by which more is cut out of a picture that is then rotated, so that no corner is empty. */
 const MARGIN = 1.5
 
 interface Shot {
   file: string
   sample: string
-  /** Of the face, in pixels. */
+  /** Center of the face in the picture, in pixels. */
   centre: [x: number, y: number]
-  /** From how far away: the side of what is cut out. */
+  /** Side of the square that is cut out, in pixels. */
   sidePx?: number
   tiltDegrees?: number
   mirrored?: boolean
@@ -24,8 +24,8 @@ interface Shot {
 const ADA = { sample: 'sample3.jpg', centre: [1137, 384] } satisfies Partial<Shot>
 
 /**
- * Three views of Ada to enrol, made of one picture. Her photo of today is another picture of her, as a verify's is: a second
- * copy of what was enrolled would be a replay. Grace is somebody else.
+ * Three photos of Ada to enroll, made of one picture. Her photo of today is another picture, as in a real verify: a second
+ * copy of an enrolled picture would be a replay. Grace is somebody else.
  */
 const SHOTS: Shot[] = [
   { ...ADA, file: 'ada.jpg' },
@@ -35,7 +35,7 @@ const SHOTS: Shot[] = [
   { file: 'grace.jpg', sample: 'sample6.jpg', centre: [1591, 464] },
 ]
 
-/** What is there already stays. */
+/** Writes the photos that are missing and leaves existing files as they are. */
 export async function writeDemoPhotos(dir: string): Promise<void> {
   await mkdir(dir, { recursive: true })
   for (const shot of SHOTS) {

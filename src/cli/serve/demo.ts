@@ -1,4 +1,4 @@
-/** The first minute: a demo tenant, photos to try, and commands to paste. */
+/** `serve --demo`: a demo tenant, photos to try, and commands to paste. */
 import { join, relative, resolve } from 'node:path'
 import type { Service } from '../../app/service.js'
 import { COMMAND_LINE } from '../../audit/audited-unit-of-work.js'
@@ -10,12 +10,12 @@ import { writeDemoPhotos } from './demo-photos.js'
 const DEMO_TENANT = 'demo'
 
 export interface Demo {
-  /** Null when the database had tenants already: keys are shown only when they are made. */
+  /** Keys of a new tenant, or null when the database had tenants before: keys are shown only when they are made. */
   created: ReturnType<typeof createdTenantView> | null
-  /** A tenant that is there. */
+  /** A tenant that exists already. */
   tenantName: string
   photosDir: string
-  /** `countersign` as another terminal calls it, with the data folder where that is not the default. */
+  /** The `countersign` command for another terminal, with the data folder where it is not the default. */
   command: string
 }
 
@@ -39,7 +39,7 @@ async function createTenant({ core, adminUrl }: Service) {
   return createdTenantView(await core.operations.tenants.create(DEMO_TENANT, COMMAND_LINE, {}, adminUrl))
 }
 
-/** For programs; null where the tenant was there before, whose keys cannot be shown again. */
+/** The demo for programs, or null where the tenant existed before: its keys cannot be shown again. */
 export function demoView({ created, photosDir }: Demo) {
   if (!created) return null
   return { ...created, photos: photosDir }
@@ -50,9 +50,9 @@ export function demoInstructions(
   where: { production: string; sandbox: string },
 ): string {
   if (!created)
-    return `Keys were shown when they were made. For a new one:\n\n  ${command} tenant reissue-key ${tenantName} --type sandbox\n\nTo sign in to the dashboard:\n\n  ${command} tenant login-link ${tenantName}\n`
+    return `Keys are shown only when they are made. To make a new one:\n\n  ${command} tenant reissue-key ${tenantName} --type sandbox\n\nTo sign in to the dashboard:\n\n  ${command} tenant login-link ${tenantName}\n`
   const photos = relative('.', photosDir) || '.'
-  // By stdin: a photo of 100 kB is longer than an argument may be.
+  // curl reads the body from stdin: a photo of 100 kB is longer than an argument may be.
   const call = (url: string, key: string, body: string) =>
     [
       `  ${body} |`,
@@ -69,7 +69,7 @@ export function demoInstructions(
   ].join('\n    ')
   const action = ',"action":{"type":"wire_transfer","amount":"1250.00","currency":"EUR"}'
   return [
-    `A tenant "${created.name}" was made for you. Key and secret are shown only now:\n`,
+    `Created a tenant "${created.name}" for you. Key and secret are shown only now:\n`,
     table(createdTenantRows(created).map(([name, value]) => [`  ${name}`, value])),
     '\nTry it from another terminal in this folder.\n',
     '1. Verify in the sandbox. No model runs there: the end of user_id chooses the outcome.\n',
@@ -80,7 +80,7 @@ export function demoInstructions(
     ),
     '\n2. It was approved, which issued the production key. Reveal it, once:\n',
     `  KEY=$(${command} tenant production-key ${created.name})`,
-    '\n3. Enrol three photos of a face in production, and verify another one of the same person, taken on another day:\n',
+    '\n3. Enroll three photos of a face in production, and verify another photo of the same person, taken on another day:\n',
     call(`${where.production}/enroll`, '$KEY', threePhotos),
     '',
     call(`${where.production}/verify`, '$KEY', withPhoto('ada-today.jpg', action)),

@@ -1,4 +1,4 @@
-/** `countersign serve`: runs the service until it is told to stop, in this process or in several. */
+/** `countersign serve`: runs the service until a signal stops it, in this process or in several. */
 import type { Command } from 'commander'
 import type { Service } from '../../app/service.js'
 import { type Config, loadConfig, resolveConfig } from '../../config/config.js'
@@ -16,14 +16,11 @@ import { type AnnouncementOptions, announce, announceUnlessStopping, Warnings } 
 
 export function registerServeCommand(command: Command): void {
   command
-    .option('--demo', 'on an empty database, create a tenant "demo" and say how to try it')
-    .option(
-      '--json',
-      'print addresses and what is shown only once as JSON on stderr; stdout is the log in any case',
-    )
+    .option('--demo', 'on an empty database, create a tenant "demo" and print commands to try')
+    .option('--json', 'print addresses and new secrets as JSON on stderr; stdout is always the log')
     .action(
       action(async (options: AnnouncementOptions) => {
-        // What a full disk does not take of our notes is lost; it must not end the service.
+        // A note that a full disk does not take is lost, and must not end the service.
         process.stderr.on('error', () => {})
         closeFilesToOthers()
         const config = loadConfig()
@@ -49,7 +46,7 @@ async function serveHere(config: Config, options: AnnouncementOptions, warnings:
     throw error
   })
   if (!service) return
-  // Not before: a start that fails has one line to say.
+  // Only now: a start that fails prints nothing but its error.
   const warning = await preparing
   keepDefaultPack(config)
   if (warning) warnings.add(warning)
@@ -80,9 +77,9 @@ async function start(
 }
 
 /**
- * SIGTERM and SIGINT drain and exit 0. A second signal is ignored on purpose: ending the process while a worker is inside
- * ONNX Runtime would abort it; the drain is bounded by the request deadline anyway. Heeded from
- * the first moment on: as process 1 of a container, a program that listens to no signal is not ended by one.
+ * SIGTERM and SIGINT drain and exit with 0. A second signal is ignored on purpose: ending the process while a worker is inside
+ * ONNX Runtime would abort it, and the request deadline bounds the drain anyway. Installed at the start:
+ * process 1 of a container is not ended by a signal for which it has no handler.
  */
 function stopOnSignals(starting: Promise<Service>, ending: AbortController): void {
   let stopping = false
@@ -90,7 +87,7 @@ function stopOnSignals(starting: Promise<Service>, ending: AbortController): voi
     if (stopping) return
     stopping = true
     ending.abort()
-    // A start that fails ends the process by itself, and says why.
+    // A start that fails reports its error and ends the process elsewhere.
     const service = await starting.catch(() => null)
     if (!service) return
     service.log.info({ signal }, 'stopping')

@@ -1,4 +1,4 @@
-/** What is shown once of a new tenant. */
+/** The secrets of a new tenant, which are shown only once. */
 import type { TenantWithLoginLink } from '../../admin/tenant-operations.js'
 import { secretView } from '../../admin/views.js'
 
@@ -12,7 +12,7 @@ export function createdTenantView({ tenant, sandboxKey, signingSecret, loginLink
   }
 }
 
-/** The same for people, a name and its value each. */
+/** The same for people: names with their values. */
 export function createdTenantRows(view: ReturnType<typeof createdTenantView>): Array<[string, string]> {
   return [
     ['Tenant id', view.tenant_id],

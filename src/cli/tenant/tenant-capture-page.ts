@@ -1,4 +1,4 @@
-/** `countersign tenant capture-page`: what the hosted capture page is for a tenant. */
+/** `countersign tenant capture-page`: shows and changes a tenant's settings for the hosted capture page. */
 import type { Command } from 'commander'
 import { capturePageView } from '../../admin/views.js'
 import { COMMAND_LINE } from '../../audit/audited-unit-of-work.js'
@@ -19,24 +19,26 @@ interface CapturePageOptions extends OutputOptions {
   logo?: string
 }
 
-/** In the place of a value: nothing is set, as at the beginning. */
+/** Value that removes a setting. */
 const NONE = 'none'
 
 export function registerTenantCapturePage(tenant: Command): void {
   tenant
     .command('capture-page <tenant>')
-    .description('show or change what the hosted capture page is for a tenant; what is not named stays')
-    .option('--company <name>', `the name that people read; ${NONE}: that of the tenant`)
+    .description(
+      "show or change a tenant's settings of the hosted capture page; settings that are not named stay",
+    )
+    .option('--company <name>', `company name on the page; ${NONE}: the name of the tenant`)
     .option(
       '--return-origin <origins...>',
-      `to which the page may lead back, in the place of those before; ${NONE}`,
+      `origins to which the page may lead back; replaces the earlier ones; ${NONE}`,
     )
-    .option('--frame-ancestor <origins...>', `whose pages may show it in a frame; ${NONE}`)
-    .option('--consent-version <version>', 'of the text that people agree to; with --consent-text')
-    .option('--consent-text <file>', `file with that text; ${NONE}: the page’s own`)
+    .option('--frame-ancestor <origins...>', `origins whose pages may show the page in a frame; ${NONE}`)
+    .option('--consent-version <version>', 'version of the text that people agree to; with --consent-text')
+    .option('--consent-text <file>', `file with the text that people agree to; ${NONE}: the page’s own`)
     .option(
       '--color <#rrggbb>',
-      `of buttons and lines; made readable in both themes; ${NONE}: the page’s own`,
+      `color of buttons and lines, adjusted to be readable in both themes; ${NONE}: the page’s own`,
     )
     .option('--logo <file>', `PNG or WebP of at most 512 KiB; ${NONE}: no logo`)
     .option('--json', 'print JSON')
@@ -49,7 +51,7 @@ export function registerTenantCapturePage(tenant: Command): void {
           !isChange && logo === undefined
             ? await withCore(async ({ tenancy }) => capturePageView(await tenancy.find(name)))
             : await operate(name, async ({ tenants }, found) => {
-                // A logo that is refused changes nothing else.
+                // Read the logo first: a logo that is refused must leave the other settings unchanged.
                 const withLogo =
                   logo === undefined ? found : await tenants.setCaptureLogo(found, COMMAND_LINE, logo)
                 const settings = { ...capturePageSettings(withLogo), ...changes }
@@ -60,8 +62,8 @@ export function registerTenantCapturePage(tenant: Command): void {
         print(options, view, () =>
           fields([
             ['Company', view.company ?? `${view.name} (the tenant’s name)`],
-            ['Leads back to', view.return_origins.join(', ') || 'nowhere: no session can be made'],
-            ['In a frame of', view.frame_ancestors.join(', ') || 'nobody'],
+            ['Leads back to', view.return_origins.join(', ') || 'nowhere: no session can be created'],
+            ['May be framed by', view.frame_ancestors.join(', ') || 'nobody'],
             ['Consent', view.consent_version ?? 'the page’s own text'],
             ['Color', colorLine(view)],
             ['Logo', view.logo ? `${view.logo.width} × ${view.logo.height} pixels` : 'none'],
@@ -87,7 +89,7 @@ async function changesOf(options: CapturePageOptions): Promise<Partial<CapturePa
   }
 }
 
-/** Null for no logo. */
+/** Null for `none`, which removes the logo. */
 async function logoOf(file: string): Promise<Uint8Array | null> {
   return file === NONE ? null : readInput(file)
 }

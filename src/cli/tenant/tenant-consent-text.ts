@@ -1,4 +1,4 @@
-/** `countersign tenant consent-text`: what people have agreed to on the hosted capture page. */
+/** `countersign tenant consent-text`: shows the texts to which people have agreed on the hosted capture page. */
 import type { Command } from 'commander'
 import { isoTime } from '../../lib/clock.js'
 import type { ConsentTextRecord } from '../../storage/records.js'
@@ -6,7 +6,7 @@ import { action, CommandError, type OutputOptions, print, UsageError } from '../
 import { listing } from '../lib/style.js'
 import { withCore } from '../lib/with-core.js'
 
-/** Where a list is longer, a single text is still found by its hash. */
+/** Most texts that are listed. A single text of a longer list is found by its hash. */
 const MAX_LISTED = 1000
 
 export function registerTenantConsentText(tenant: Command): void {
@@ -32,7 +32,7 @@ export function registerTenantConsentText(tenant: Command): void {
         if (sha256 !== undefined && texts.length === 0)
           throw new CommandError(
             'consent_text_not_found',
-            `Nobody has agreed to a text of this hash at ${name}, or it was before texts were kept (version 0.1.0).`,
+            `Nobody has agreed to a text with this hash at ${name}, or it was before version 0.1.0, which first kept texts.`,
           )
         print(options, texts.map(consentTextView), () =>
           sha256 === undefined

@@ -1,4 +1,4 @@
-/** `countersign tenant keys …`: further API keys of a tenant, each with scopes and networks of its own. */
+/** `countersign tenant keys`: further API keys of a tenant, each with its own scopes and networks. */
 import type { Command } from 'commander'
 import { keyView } from '../../admin/views.js'
 import { COMMAND_LINE } from '../../audit/audited-unit-of-work.js'
@@ -26,18 +26,23 @@ const ENVIRONMENT = ['--environment <environment>', 'production or sandbox', 'pr
 export function registerTenantKeys(tenant: Command): void {
   const keys = tenant
     .command('keys')
-    .description('API keys with scopes and networks, beside the first key of each environment')
+    .description(
+      'further API keys with scopes and networks, in addition to the first key of each environment',
+    )
 
   keys
     .command('create <tenant>')
-    .description('make a further key; prints it, once')
+    .description('make a further key and print it once')
     .option(...ENVIRONMENT)
-    .requiredOption('--name <name>', 'what the key is called, such as payments')
+    .requiredOption('--name <name>', 'name of the key, such as payments')
     .option('--scope <scopes...>', `what it may do: ${SCOPES.join(', ')}; without it, everything`)
-    .option('--network <networks...>', 'where it may be used from, such as 10.0.0.0/8; without it, anywhere')
+    .option(
+      '--network <networks...>',
+      'networks from which it may be used, such as 10.0.0.0/8; without it, any',
+    )
     .option(
       '--certificate <certificate>',
-      'client certificate that it needs: SHA-256 fingerprint, or CN=<common name>; without it, none',
+      'client certificate that callers must show: SHA-256 fingerprint, or CN=<common name>; without it, none',
     )
     .option('--json', 'print JSON')
     .addHelpText(
@@ -73,7 +78,7 @@ export function registerTenantKeys(tenant: Command): void {
 
   keys
     .command('list <tenant>')
-    .description('list the keys of a tenant, the newest first, those that have ended too')
+    .description('list the keys of a tenant, ended ones too, the newest first')
     .option('--json', 'print JSON')
     .action(
       action(async (name: string, options: OutputOptions) => {
@@ -103,7 +108,7 @@ export function registerTenantKeys(tenant: Command): void {
 
   keys
     .command('reissue <tenant>')
-    .description('make a new key with the name, scopes and networks of another; prints it, once')
+    .description('make a new key with the name, scopes and networks of another, and print it once')
     .option(...ENVIRONMENT)
     .requiredOption('--name <name>', 'of the key')
     .option('--grace <duration>', 'how long the old key stays valid, such as 1h', '0')
@@ -127,7 +132,9 @@ export function registerTenantKeys(tenant: Command): void {
 
   keys
     .command('revoke <tenant>')
-    .description('end one further key at once; `countersign tenant revoke-key` ends all of an environment')
+    .description(
+      'revoke one further key at once; `countersign tenant revoke-key` revokes all keys of an environment',
+    )
     .option(...ENVIRONMENT)
     .requiredOption('--name <name>', 'of the key')
     .option('--json', 'print JSON')

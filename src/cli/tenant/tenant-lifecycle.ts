@@ -18,13 +18,13 @@ import {
 } from './tenant-options.js'
 import { signedOf, signedRateView, tenantSummary, wholeTenantRows, wholeTenantView } from './tenant-view.js'
 
-/** Instead of a rate: the one that is configured for all. */
+/** Word that removes a tenant's own rate, so that the configured one holds. */
 const CONFIGURED = 'default'
 
 export function registerTenantLifecycle(tenant: Command): void {
   tenant
     .command('show <tenant>')
-    .description('show a tenant: its state, contract, keys, and how many references it has')
+    .description('show the state, contract, keys and number of references of a tenant')
     .option('--json', 'print JSON')
     .action(
       action(async (name: string, options: OutputOptions) => {
@@ -41,7 +41,7 @@ export function registerTenantLifecycle(tenant: Command): void {
 
   tenant
     .command('update <tenant>')
-    .description('change the contract of a tenant; what is not named stays')
+    .description('change the contract of a tenant; options that are not given stay')
     .option('--rate-limit <n/s>', 'sustained requests per second of the production key, such as 50/s')
     .option(
       '--fmr <rate>',
@@ -49,11 +49,11 @@ export function registerTenantLifecycle(tenant: Command): void {
     )
     .option(
       '--require-liveness <what>',
-      `what must be checked of its captures: none, passive, active, both; ${CONFIGURED}: what is configured`,
+      `liveness required of its captures: none, passive, active or both; ${CONFIGURED}: the configured value`,
     )
     .option(
       '--replace-verdict <age>',
-      'replace a reference only after an approved verify of the user for it, at most so old, such as 10m; none: without',
+      'replace a reference only after an approved verify of the user for it, at most this old, such as 10m; none: without one',
     )
     .option('--json', 'print JSON')
     .action(
@@ -64,7 +64,7 @@ export function registerTenantLifecycle(tenant: Command): void {
         if (changes.every((change) => change === undefined))
           throw new UsageError(
             'wrong_usage',
-            'Nothing is to be changed: give --rate-limit, --fmr, --require-liveness or --replace-verdict.',
+            'Nothing to change. Give --rate-limit, --fmr, --require-liveness or --replace-verdict.',
           )
         const rate = options.rateLimit === undefined ? null : parseRateLimit(options.rateLimit)
         const fmr = options.fmr === undefined || options.fmr === CONFIGURED ? null : parseFmr(options.fmr)
@@ -95,7 +95,7 @@ export function registerTenantLifecycle(tenant: Command): void {
   tenant
     .command('suspend <tenant>')
     .description(
-      'refuse every call of a tenant (403 tenant_suspended) and end its sessions at the dashboard, until it is resumed; all else is kept',
+      'refuse every call of a tenant (403 tenant_suspended) and end its dashboard sessions until it is resumed; nothing is deleted',
     )
     .option('--json', 'print JSON')
     .action(
@@ -114,7 +114,7 @@ export function registerTenantLifecycle(tenant: Command): void {
 
   tenant
     .command('resume <tenant>')
-    .description('let a suspended tenant call again')
+    .description('accept the calls of a suspended tenant again')
     .option('--json', 'print JSON')
     .action(
       action(async (name: string, options: OutputOptions) => {
@@ -127,8 +127,8 @@ export function registerTenantLifecycle(tenant: Command): void {
 
   tenant
     .command('delete <tenant>')
-    .description('erase all users, keys and secrets of a tenant for good; its audit log stays')
-    .option('--confirm <name>', 'the name of the tenant again')
+    .description('erase all users, keys and secrets of a tenant permanently; its audit log stays')
+    .option('--confirm <name>', 'name of the tenant, to confirm')
     .option('--json', 'print JSON')
     .action(
       action(async (name: string, options: OutputOptions & { confirm?: string }) => {
@@ -136,7 +136,7 @@ export function registerTenantLifecycle(tenant: Command): void {
           if (options.confirm !== found.name)
             throw new UsageError(
               'not_confirmed',
-              `This erases every user of ${found.name} for good, in every backup with the next one's keys. To do it, add --confirm ${found.name}.`,
+              `This erases every user of ${found.name} permanently, and from every backup once the next one replaces the keys. To confirm, add --confirm ${found.name}.`,
             )
           return tenantErasureView(found, await lifecycle.delete(found, COMMAND_LINE))
         })
@@ -153,7 +153,7 @@ export function registerTenantLifecycle(tenant: Command): void {
         )
         if (!options.json)
           note(
-            `${receipt.name} is deleted. Its audit log stays, and says so. Make a backup now: older keys still open what was erased.`,
+            `${receipt.name} is deleted. Its audit log stays and records this. Make a backup now: older keys still open what was erased.`,
           )
       }),
     )

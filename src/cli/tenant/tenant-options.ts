@@ -1,4 +1,4 @@
-/** What the commands on tenants share: finding the tenant, and reading its contract. */
+/** Helpers that the commands on tenants share: they find the tenant and read the options of its contract. */
 
 import type { ModelPack } from '../../../models/pack/model-pack.js'
 import type { Operations } from '../../admin/operations.js'
@@ -12,10 +12,10 @@ import { parseDuration } from '../lib/duration.js'
 import { UsageError } from '../lib/output.js'
 import { withCore } from '../lib/with-core.js'
 
-/** A day: who agreed yesterday is asked again. */
+/** At most a day: a person who agreed yesterday is asked again. */
 const MAX_REPLACE_VERDICT_MINUTES = 1440
 
-/** Of a contract. */
+/** Options of a tenant's contract. */
 export interface ContractOptions {
   rateLimit?: string
   fmr?: string
@@ -23,7 +23,7 @@ export interface ContractOptions {
   replaceVerdict?: string
 }
 
-/** Does something to a tenant that is there, as the operator. @throws TenancyError tenant_not_found, tenant_deleted */
+/** Runs an operation on an existing tenant, as the operator. @throws TenancyError tenant_not_found, tenant_deleted */
 export function operate<T>(
   name: string,
   work: (operations: Operations, tenant: TenantRecord, config: Config, store: Store) => Promise<T>,
@@ -33,7 +33,7 @@ export function operate<T>(
   )
 }
 
-/** @param option by which it was given */
+/** @param option name of the option that gave the rate */
 export function parseEnvironment(text: string, option: string): Environment {
   if (text === 'sandbox' || text === 'production') return text
   throw new UsageError('invalid_option', `${option} is "${text}"; expected sandbox or production.`)
@@ -47,7 +47,7 @@ export function parseRateLimit(text: string): number {
   }
 }
 
-/** By the pack in place; where there is none yet, there is nothing to hold the rate against. @throws PackGradeError fmr_not_reached */
+/** Checks a rate against the installed pack. Without a pack there is nothing to check. @throws PackGradeError fmr_not_reached */
 export async function assertReached(fmr: number): Promise<void> {
   const { assertFmrReached } = await import('../../../models/pack/pack-grade.js')
   const config = loadConfig()
@@ -55,29 +55,29 @@ export async function assertReached(fmr: number): Promise<void> {
   if (pack) assertFmrReached(pack, fmr, '--fmr', config.acceptPack)
 }
 
-/** The rate that a tenant's verdicts are signed with. */
+/** The false match rate that a tenant's verdicts are signed with. */
 export interface SignedRate {
   fmr: number
   basis: 'measured' | 'extrapolated'
 }
 
-/** @returns null where no pack is in place yet, since the pack decides */
+/** @returns null where no pack is installed yet, since the pack decides */
 export async function signedRate(config: Config, { fmr: asked }: TenantRecord): Promise<SignedRate | null> {
   const { thresholdForFmr } = await import('../../../models/pack/model-pack.js')
-  // A damaged pack is told by `doctor` and `serve`: the tenant is shown nevertheless.
+  // `doctor` and `serve` report a damaged pack; the tenant is shown nevertheless.
   const pack = await packInPlace(config).catch(() => null)
   if (!pack) return null
   const { fmr, basis } = thresholdForFmr(pack, asked ?? config.fmr)
   return { fmr, basis }
 }
 
-/** A clause for people. */
+/** The rate as a clause of a sentence. */
 export function describeSignedRate(signed: SignedRate | null): string {
-  if (!signed) return 'what is signed shows once a model pack is in place'
+  if (!signed) return 'the signed rate is known once a model pack is installed'
   return `signed at ${signed.fmr}, ${signed.basis}`
 }
 
-/** By the pack in place, as `assertReached`. @throws PackGradeError liveness_not_served; UsageError */
+/** Checks a liveness requirement against the installed pack. @throws PackGradeError liveness_not_served; UsageError */
 export async function parseRequirement(text: string): Promise<LivenessRequirement> {
   const required = LIVENESS_REQUIREMENTS.find((name) => name === text)
   if (!required)
@@ -93,7 +93,7 @@ export async function parseRequirement(text: string): Promise<LivenessRequiremen
   return required
 }
 
-/** Null where there is none yet. */
+/** The installed pack, or null where there is none yet. */
 async function packInPlace(config: Config): Promise<ModelPack | null> {
   const { loadModelPack, ModelPackError } = await import('../../../models/pack/model-pack.js')
   return loadModelPack(modelPackDir(config)).catch((error) => {

@@ -1,4 +1,4 @@
-/** `countersign tenant person …`: who signs in to the dashboard for a tenant, with a name and a role each. */
+/** `countersign tenant person`: the people who sign in to the dashboard for a tenant, each with a name and a role. */
 import type { Command } from 'commander'
 import { INVITATION_MS, type Invitation } from '../../admin/people-operations.js'
 import { personView } from '../../admin/views.js'
@@ -11,13 +11,11 @@ import { parseRole, ROLES } from '../operator/operator.js'
 import { operate } from './tenant-options.js'
 
 export function registerTenantPerson(tenant: Command): void {
-  const person = tenant
-    .command('person')
-    .description('people with names and roles, who sign in to the dashboard for a tenant')
+  const person = tenant.command('person').description('the people who sign in to the dashboard for a tenant')
 
   person
     .command('add <tenant> <name>')
-    .description('add a person; prints a link, once, that signs the person in and asks for a password')
+    .description('add a person and print, once, a link that signs the person in and asks for a password')
     .requiredOption('--role <role>', ROLES)
     .option('--json', 'print JSON')
     .action(
@@ -57,7 +55,7 @@ export function registerTenantPerson(tenant: Command): void {
 
   person
     .command('set-role <tenant> <name>')
-    .description('give a person another role, at once')
+    .description('change the role of a person, effective at once')
     .requiredOption('--role <role>', ROLES)
     .option('--json', 'print JSON')
     .action(
@@ -72,7 +70,7 @@ export function registerTenantPerson(tenant: Command): void {
 
   person
     .command('reset-password <tenant> <name>')
-    .description('end the password and the sessions of a person; prints a new link, once')
+    .description('end the password and the sessions of a person, and print a new link once')
     .option('--json', 'print JSON')
     .action(
       action(async (tenantName: string, name: string, options: OutputOptions) => {
@@ -90,7 +88,7 @@ export function registerTenantPerson(tenant: Command): void {
     .action(
       action(async (tenantName: string, name: string, options: OutputOptions) => {
         await operate(tenantName, ({ secondFactors }, { id }) => secondFactors.reset(name, COMMAND_LINE, id))
-        print(options, { name, second_factor: false }, () => `${name} signs in by only the password now.`)
+        print(options, { name, second_factor: false }, () => `${name} signs in with only the password now.`)
       }),
     )
 
@@ -116,7 +114,7 @@ export function registerTenantPerson(tenant: Command): void {
         const removed = await operate(tenantName, ({ peopleOf }, { id }) =>
           peopleOf(id).remove(name, COMMAND_LINE),
         )
-        print(options, personView(removed), () => `${name} may sign in no more.`)
+        print(options, personView(removed), () => `${name} can no longer sign in.`)
       }),
     )
 }

@@ -1,4 +1,4 @@
-/** How a tenant looks at the command line; nothing in it is secret. */
+/** A tenant as the command line shows it, without secrets. */
 
 import { keyView, optionalTime, productionKeyState, tenantStatus } from '../../admin/views.js'
 import { isoTime } from '../../lib/clock.js'
@@ -29,14 +29,14 @@ export function tenantSummary(tenant: TenantRecord) {
   }
 }
 
-/** Both are null where no pack is in place yet. */
+/** Both are null where no pack is installed yet. */
 export function signedRateView(signed: SignedRate | null) {
   return { signed_fmr: signed?.fmr ?? null, signed_fmr_basis: signed?.basis ?? null }
 }
 
 type WholeTenantView = Awaited<ReturnType<typeof wholeTenantView>>
 
-/** With what has to be counted, and the rate that verdicts are signed at. @param now milliseconds since the epoch */
+/** Includes counts and the rate that verdicts are signed with. @param now milliseconds since the Unix epoch */
 export async function wholeTenantView(
   read: StoreReader,
   tenant: TenantRecord,
@@ -55,13 +55,13 @@ export async function wholeTenantView(
   }
 }
 
-/** The rate that verdicts are signed at, out of a view that has it. */
+/** The rate that verdicts are signed with, from a view that has it. */
 export function signedOf(view: ReturnType<typeof signedRateView>): SignedRate | null {
   const { signed_fmr: fmr, signed_fmr_basis: basis } = view
   return fmr === null || basis === null ? null : { fmr, basis }
 }
 
-/** For people, a name and its value each. */
+/** Names with their values, for people. */
 export function wholeTenantRows(view: WholeTenantView): Array<[string, string]> {
   const since = view.deleted_at ?? view.suspended_at
   return [

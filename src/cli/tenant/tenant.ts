@@ -1,4 +1,4 @@
-/** `countersign tenant …`: tenants, their keys and their signing secret, straight on the database; a running service sees it at once. */
+/** `countersign tenant`: tenants, their keys and their signing secrets. Commands change the database, and a running service sees it at once. */
 import type { Command } from 'commander'
 import { rotationView, secretView } from '../../admin/views.js'
 import { COMMAND_LINE } from '../../audit/audited-unit-of-work.js'
@@ -38,13 +38,13 @@ interface KeyOptions extends OutputOptions {
 export function registerTenantCommands(tenant: Command): void {
   tenant
     .command('create <name>')
-    .description('create a tenant; prints its sandbox key and signing secret, once')
-    .option('--rate-limit <n/s>', 'contract of the production key, such as 50/s')
+    .description('create a tenant and print its sandbox key and signing secret once')
+    .option('--rate-limit <n/s>', 'requests per second of the production key, such as 50/s')
     .option('--fmr <rate>', 'false match rate of its verdicts, such as 1e-5')
-    .option('--require-liveness <what>', 'what must be checked of its captures: none, passive, active, both')
+    .option('--require-liveness <what>', 'liveness required of its captures: none, passive, active or both')
     .option(
       '--replace-verdict <age>',
-      'replace a reference only after an approved verify of the user for it, at most so old, such as 10m',
+      'replace a reference only after an approved verify of the user for it, at most this old, such as 10m',
     )
     .option('--json', 'print JSON')
     .action(
@@ -117,7 +117,7 @@ export function registerTenantCommands(tenant: Command): void {
 
   tenant
     .command('login-link <tenant>')
-    .description('make a link that signs the tenant in to the dashboard, once')
+    .description('print a link that signs the tenant in to the dashboard once')
     .option('--json', 'print JSON')
     .action(
       action(async (name: string, options: OutputOptions) => {
@@ -131,8 +131,8 @@ export function registerTenantCommands(tenant: Command): void {
 
   tenant
     .command('production-key <tenant>')
-    .description('reveal the production key, once, after a verify in the sandbox was approved')
-    .option('--new-secret', 'make a new signing secret as well; the one of the sandbox days ends at once')
+    .description('print the production key once, after a verify in the sandbox was approved')
+    .option('--new-secret', 'make a new signing secret as well; the one used with the sandbox ends at once')
     .option('--json', 'print JSON')
     .action(
       action(async (name: string, options: OutputOptions & { newSecret?: boolean }) => {
@@ -144,7 +144,7 @@ export function registerTenantCommands(tenant: Command): void {
         if (!options.json) {
           note('The production key is shown only now; put it into the secret store of your backend.')
           note(
-            `Anybody who has held the signing secret can sign production's verdicts: rotate it with \`countersign tenant rotate-signing ${name}\`.`,
+            `Anyone who has had the signing secret can sign production's verdicts: rotate it with \`countersign tenant rotate-signing ${name}\`.`,
           )
         }
       }),
@@ -170,7 +170,7 @@ export function registerTenantCommands(tenant: Command): void {
   tenant
     .command('reissue-key <tenant>')
     .description(
-      'make a new key of a type; the old one stays valid for the grace period, one that is in it already ends',
+      'make a new key of a type; the old one stays valid for the grace period, and one whose grace period still runs ends',
     )
     .requiredOption('--type <type>', 'sandbox or production')
     .option('--grace <duration>', 'how long the old key stays valid, such as 1h', '0')
@@ -195,7 +195,7 @@ export function registerTenantCommands(tenant: Command): void {
   tenant
     .command('rotate-signing <tenant>')
     .description('make a new signing secret; the old one stays valid for 30 minutes')
-    .option('--force', 'rotate even in an overlap: ends the older secret at once')
+    .option('--force', 'rotate even while two secrets are valid: the older one ends at once')
     .option('--json', 'print JSON')
     .action(
       action(async (name: string, options: OutputOptions & { force?: boolean }) => {
