@@ -41,7 +41,7 @@ function compile(file: string): string {
   ).stdout
 }
 
-/** What the calls print. */
+/** Compiles and runs the calls over the client, and resolves with their output. */
 async function call(name: string, client: string, calls: string): Promise<string> {
   await writeFile(join(folder, `${name}.ts`), client)
   await writeFile(join(folder, `${name}-calls.ts`), calls)

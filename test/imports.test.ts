@@ -46,7 +46,7 @@ interface Import {
   to: string
 }
 
-/** `src/api/verify.ts` is in room `api`; the folder `models` is a room beside src. */
+/** `src/api/verify.ts` is in room `api`; the folder `models`, which stands next to `src`, is a room too. */
 function roomOf(path: string): string {
   if (!relative(MODELS, path).startsWith('..')) return 'models'
   const inside = relative(SRC, path)
@@ -65,7 +65,7 @@ const imports: Import[] = [SRC, MODELS]
     })
   })
 
-/** What is compiled to `file`. */
+/** The source file that is compiled to `file`. */
 const sourceOf = (file: string) =>
   ['.ts', '.tsx'].map((ending) => file.replace(/\.js$/, ending)).find(existsSync) ?? file
 
@@ -151,7 +151,7 @@ describe('imports', () => {
   })
 
   for (const [room, known] of Object.entries(APART))
-    it(`of ${room} stay inside it and ${known.join(', ') || 'nothing else'}`, () => {
+    it(`keep ${room} independent of every room but ${known.join(', ') || 'itself'}`, () => {
       const allowed = [room, ...known]
       expect(imports.filter(({ from, to }) => from === room && !allowed.includes(to)).map(show)).toEqual([])
     })
@@ -192,7 +192,7 @@ describe('imports', () => {
     expect(new Set(callers)).toEqual(new Set(['admin', 'tenants']))
   })
 
-  it('reach what builds and installs model packs from the command line and the composition root alone', () => {
+  it('reach the builders and installers of model packs only from the command line and the composition root', () => {
     const building = between.filter(
       ({ to, target }) => to === 'models' && !relative(MODELS, target).startsWith('pack/'),
     )
@@ -201,7 +201,7 @@ describe('imports', () => {
     expect(imports.filter(({ to }) => to === '').map(show)).toEqual([])
   })
 
-  it('of an engine worker, which is started anew whenever one dies, reach no package but what decodes and infers', () => {
+  it('give an engine worker, which must start fast after a crash, no package but sharp and onnxruntime-node', () => {
     const seen = new Set<string>()
     const packages = new Set<string>()
     const visit = (file: string): void => {
@@ -211,7 +211,7 @@ describe('imports', () => {
         if (specifier!.startsWith('.')) visit(resolve(dirname(file), specifier!))
         else if (!specifier!.startsWith('node:')) packages.add(specifier!)
     }
-    // What was built names no types.
+    // Compiled files import no types.
     visit(packageFile('dist', 'src', 'biometrics', 'worker', 'worker.js'))
     expect([...packages].sort()).toEqual(['onnxruntime-node', 'sharp'])
   })

@@ -14,10 +14,10 @@ const entry = Type.Object(
   {
     sequence: Type.Integer({ minimum: 1, description: '1, 2, 3, … without a gap.' }),
     at: time('When it happened.'),
-    event: Type.String({ description: `What happened: ${AUDIT_EVENTS.join(', ')}.` }),
+    event: Type.String({ description: `Name of the event: ${AUDIT_EVENTS.join(', ')}.` }),
     actor: Type.String({
       description:
-        'Who did it: the id of an API key, `operator` for the command line, or an operator of the dashboard.',
+        'The actor: the id of an API key, `operator` for the command line, or an operator of the dashboard.',
     }),
     request_id: nullable(Type.String({ description: 'The request that caused the event.' })),
     status: nullable(Type.Integer({ description: 'HTTP status of the answer to a call of the API.' })),

@@ -440,7 +440,7 @@ export interface AuditEntry {
   /** When it happened. RFC 3339. */
   at: string
   /**
-   * What happened: enroll, verify, delete, rotate_signing, key_revealed, key_created, key_revoked, key_reissued,
+   * Name of the event: enroll, verify, delete, rotate_signing, key_revealed, key_created, key_revoked, key_reissued,
    * tenant_created, contract_changed, capture_page_changed, capture_consented, capture_code_failed, user_unlocked,
    * webhook_added, webhook_removed, webhook_redelivered, database_restored, working_keys_changed, audit_break_found,
    * operator_password_reset, operator_added, operator_changed, operator_removed, operator_password_chosen, person_added,
@@ -449,7 +449,7 @@ export interface AuditEntry {
    * tenant_suspended, tenant_resumed, tenant_deleted.
    */
   event: string
-  /** Who did it: the id of an API key, `operator` for the command line, or an operator of the dashboard. */
+  /** The actor: the id of an API key, `operator` for the command line, or an operator of the dashboard. */
   actor: string
   /** The request that caused the event. */
   request_id: string | null

@@ -124,7 +124,7 @@ export function startEngine(packDir: string, options: Partial<EngineOptions> = {
     executionProviders: ['cpu'],
     limits: defaultLimits,
     queueLimit: 64,
-    // With one task a worker a call is either in the worker or waiting; other tests give a worker several tasks.
+    // One task per worker: a call is either in the worker or waiting; other tests give a worker several tasks.
     tasksPerWorker: 1,
     ...options,
   })
