@@ -113,7 +113,7 @@ describe('serve', () => {
     })
     expect(second.code).toBe(1)
     expect(second.stderr).toBe(
-      `error: Cannot use the database ${home.path('countersign.db')}: another Countersign serves from it. Stop that one first; commands may run beside it.\n`,
+      `error: Cannot use the database ${home.path('countersign.db')}: another Countersign serves from it. Stop that service first; commands may run while it serves.\n`,
     )
     expect((await home.run(['tenant', 'list'])).code).toBe(0)
     expect((await fetch(`${server.admin}/readyz`)).status).toBe(200)
@@ -392,7 +392,7 @@ describe('serve --demo', () => {
     afterAll(() => home?.dispose())
 
     it('creates nothing where there are tenants already', async () => {
-      await server.told('Keys were shown when they were made')
+      await server.told('Keys are shown only when they are made')
       expect(
         (await home.run(['tenant', 'list', '--json'])).json.map(({ name }: { name: string }) => name),
       ).toEqual(['acme'])
