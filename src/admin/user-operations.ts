@@ -87,7 +87,7 @@ export class UserOperations {
       async (tx): Promise<AuditedResult<Erasure | null>> => {
         const subject = await this.vault.find(tx, blindIndex, userId)
         if (!subject) return repeatedErasure(await tx.erasure(blindIndex, this.clock.now()))
-        const receipt = await this.eraseSubject(tx, { id, environment, userId, blindIndex })
+        const receipt = await this.eraseUser(tx, { id, environment, userId, blindIndex })
         return {
           result: { receipt, isRepeated: false },
           facts: {
@@ -139,7 +139,7 @@ export class UserOperations {
   }
 
   /** Deletes everything about the user, keeps a receipt and puts the webhook `user.erased` into the outbox. */
-  private async eraseSubject(
+  private async eraseUser(
     tx: StoreTransaction,
     { id, environment, userId, blindIndex }: { id: string; blindIndex: Buffer } & UserAddress,
   ): Promise<ErasureRecord> {

@@ -31,10 +31,7 @@ export interface EvaluationRun extends Measured {
   groups: PeopleGroup[]
 }
 
-/**
- * Seed that selects the people whom the intervals draw: another seed changes them by as much as a thousand draws
- * vary.
- */
+/** Seed for resampling people when confidence intervals are computed. Another seed shifts them by the chance variation of 1,000 resamples. */
 const SEED = 1
 
 /** @throws DataSetError; ModelPackError; the operating system's error for a file that cannot be read */

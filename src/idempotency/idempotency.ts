@@ -113,11 +113,11 @@ export class Idempotency {
     const reading = this.store.read.idempotencyRecord(scope, createdAt)
     reading.catch(() => {})
     const claim = await claiming
-    if ('heldFor' in claim) {
+    if ('holderHash' in claim) {
       // The holder may have kept its response already, and be about to release the claim.
       const record = await this.store.read.idempotencyRecord(scope, this.clock.now())
       if (record) return { replay: await this.replayOf(record, payloadHash) }
-      if (!claim.heldFor.equals(payloadHash)) throw new DomainError('idempotency_key_reused')
+      if (!claim.holderHash.equals(payloadHash)) throw new DomainError('idempotency_key_reused')
       // A caller whose service has just died asks another one: no earlier than the claim can be taken over.
       throw new DomainError('idempotency_in_progress', { retryAfterMs: claim.leaseSeconds * SECOND_MS })
     }

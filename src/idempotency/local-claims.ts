@@ -7,8 +7,8 @@ export class LocalClaims implements Claims {
 
   async claim(scope: Buffer, payloadHash: Buffer): Promise<Claim> {
     const name = scope.toString('hex')
-    const heldFor = this.held.get(name)
-    if (heldFor) return { heldFor, leaseSeconds: 0 }
+    const holderHash = this.held.get(name)
+    if (holderHash) return { holderHash, leaseSeconds: 0 }
     this.held.set(name, payloadHash)
     return { release: () => void this.held.delete(name) }
   }

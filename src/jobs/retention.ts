@@ -30,7 +30,7 @@ export class RetentionJob {
   )
   private isStopped = false
   /** Milliseconds by which the clock is ahead of `uptime`. */
-  private lead: number
+  private clockOffsetMs: number
   /** Time until which nothing is deleted, on the axis of `uptime`. */
   private doubtUntil = Number.NEGATIVE_INFINITY
 
@@ -49,7 +49,7 @@ export class RetentionJob {
     },
     private readonly uptime = () => performance.now(),
   ) {
-    this.lead = clock.now() - uptime()
+    this.clockOffsetMs = clock.now() - uptime()
   }
 
   start(): void {
@@ -90,8 +90,8 @@ export class RetentionJob {
   private async deleteExpired(): Promise<void> {
     const now = this.clock.now()
     const uptime = this.uptime()
-    const jumpMs = now - uptime - this.lead
-    this.lead += jumpMs
+    const jumpMs = now - uptime - this.clockOffsetMs
+    this.clockOffsetMs += jumpMs
     if (Math.abs(jumpMs) > JUMP_MS) {
       this.doubtUntil = uptime + DOUBT_MS
       this.log.warn({ jump_ms: Math.round(jumpMs) }, 'the clock was set: nothing is deleted for an hour')

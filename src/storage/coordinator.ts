@@ -19,7 +19,7 @@ export interface TokenLease {
  * Either the claim, or the digest of the payload for which another service holds it and the seconds until its lease ends if that service
  * has died.
  */
-export type Claim = { release(): void } | { heldFor: Buffer; leaseSeconds: number }
+export type Claim = { release(): void } | { holderHash: Buffer; leaseSeconds: number }
 
 /** The right to execute a request for an idempotency key. */
 export interface Claims {

@@ -71,7 +71,7 @@ async function advised<T>(
     return await work()
   } catch (error) {
     if (!(error instanceof StoreOpenError)) throw error
-    const { postgresRemedy } = await import('./postgres/postgres-remedy.js')
+    const { postgresRemedy } = await import('./postgres/postgres-advice.js')
     const remedy = postgresRemedy(error.cause, parsePostgresUrl(database), databasePasswordFile)
     if (!remedy) throw error
     throw new StoreOpenError(`${error.message.replace(/[.:\s]+$/, '')}. ${remedy}`, {

@@ -93,7 +93,7 @@ export interface SubjectRecord {
   failures: number
   /** No verify is evaluated before this time. */
   lockedUntil: number | null
-  /** When the user was disabled because rejections continued after a lockout; null otherwise. Only a new enrolment clears it. */
+  /** When the reference was disabled because rejections continued after a lockout; null otherwise. Only a new enrollment clears it. */
   disabledAt: number | null
   /** Id of the verification by which the user agreed to a new reference, with its time; null when there is none, or it was used. */
   replaceVerdict: string | null
@@ -153,7 +153,7 @@ export interface ErasureRecord {
   expiresAt: number
 }
 
-/** How far a tenant's log goes, authenticated under the chain key: who cuts off the end of the log cannot make a seal for it. */
+/** How far a tenant's log goes, authenticated under the chain key: a person who cuts off the end of the log cannot make a valid seal for the rest. */
 export interface AuditSealRecord {
   tenantId: string
   sequence: number
@@ -256,7 +256,6 @@ export interface ConsentTextRecord {
 /** Length of a counted interval of traffic. */
 export type TrafficResolution = 'minute' | 'hour'
 
-/** Counted requests of a tenant within one interval, without users. */
 /** An entry of the request log. */
 export interface RequestRecord {
   /** UUIDv7: entries sort by it in the order in which requests came. */
@@ -284,6 +283,7 @@ export interface RequestRecord {
   sandboxUser: string | null
 }
 
+/** Counted requests of a tenant within one interval, without users. */
 export interface TrafficRecord {
   tenantId: string
   resolution: TrafficResolution

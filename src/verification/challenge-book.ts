@@ -14,8 +14,9 @@
  *                                                        the answer only: the row holds an HMAC keyed by it.
  *   2. `open` checks id, nonce, user, purpose, action.   Reads only. Several requests may hold an open challenge at once.
  *   3. The engine judges the frames.                     Nothing is durable.
- *   4. `use` sets `used_at`, if it is still null.        Durable with the transaction of the verdict, the enrollment or the
- *                                                        refusal: a challenge is used exactly where its outcome is recorded.
+ *   4. `use` sets `used_at`, if it is still null.        Durable with the transaction of the verdict, the enrollment, or the
+ *                                                        refusal of the pictures. Another refusal, such as
+ *                                                        `reference_not_found`, leaves the challenge issued.
  *
  * Of several requests with one challenge the first to commit step 4 has it. The others fail there with `challenge_used`, and their
  * transactions are rolled back.

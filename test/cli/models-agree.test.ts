@@ -53,7 +53,7 @@ describe('models verify --agree', () => {
       expect(json.agreement).toMatchObject({ photos: 24, pairs: 276 })
       // The step from the threshold for 2e-4 to the one for 1e-4 in the shipped calibration.
       expect(json.agreement.bound).toBeCloseTo(0.782753 - 0.770564, 6)
-      // The graphs are not twice the same.
+      // The two graphs differ, so this is not one graph compared with itself.
       expect(graph.max_score_difference).toBeGreaterThan(1e-4)
     },
   )

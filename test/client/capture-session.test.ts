@@ -1,4 +1,4 @@
-/** Capture sessions in the SDK and in the service in memory, which a person in front of the real page is held against. */
+/** Runs the same capture session against the real service and the in-memory one, and compares the results. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import {
   ApiError,

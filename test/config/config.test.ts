@@ -139,13 +139,13 @@ describe('an invalid value', () => {
         )
       })
 
-  it('is a database of another kind, whose address is not shown', () => {
+  it('refuses a PostgreSQL URL where a SQLite file is needed, without showing the URL', () => {
     const config = load({ DATABASE: 'postgres://user:password@host/db' })
     expect(() => sqliteFile(config)).toThrow(ConfigError)
     expect(() => sqliteFile(config)).not.toThrow(/password/)
   })
 
-  it('is a certificate without its key, or a file that cannot be read', () => {
+  it('refuses a certificate without its key, and a file that cannot be read', () => {
     const file = join(dir, 'tls.pem')
     expect(load({ TLS_CERT: file, TLS_KEY: file })).toMatchObject({ tlsCert: file, tlsKey: file })
     expect(() => load({ TLS_CERT: file })).toThrow(/must be given together/)

@@ -23,7 +23,7 @@ it('the bounds of an enrolment refuse fewer than one in twenty usable photos', (
     expect(refusals.refused_photos / refusals.usable_photos).toBeLessThan(0.05)
 })
 
-it('a component is bounded only at enrolment only if leaving out its poorest photos leaves out misses', () => {
+it('enrollment bounds a quality component only if refusing its poorest photos reduces false non-matches', () => {
   for (const component of Object.keys(DEFAULT_BOUNDS.enrol)) {
     for (const { curves } of Object.values(QUALITY_FIGURES))
       expect(curves.find((curve) => curve.component === component)!.relative_fnmr, component).toBeLessThan(1)

@@ -16,7 +16,7 @@ export const PACE = {
   stepMs: 3000,
 } as const
 
-/** Milliseconds that are rendered of the lead, and repeated. */
+/** Length of the rendered part of the lead, which is repeated until the challenge begins. */
 const LOOP_MS = 1000
 /** Milliseconds after the last step: a capture that begins a little late ends later. */
 const TAIL_MS = 1500

@@ -122,7 +122,7 @@ describe('upstream', () => {
     })
   })
 
-  it('counts as not asked where it cannot be reached or refuses', async () => {
+  it('reports upstream as not asked when it cannot be reached or refuses', async () => {
     const refusing = await serve((_request, response) => response.writeHead(403).end())
     expect(await compareWithUpstream(installed, mine, { api: refusing, raw: refusing })).toEqual({
       kind: 'not_asked',

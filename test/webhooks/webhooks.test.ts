@@ -278,7 +278,7 @@ describe('a delivery that is not taken', () => {
     await webhooks().redeliver(await record(), COMMAND_LINE, id)
     await settled('delivered')
     expect(received.at(-1)!.event).toEqual(received[0]!.event)
-    // The signature is of the time of the try: the receiver need not believe an old one.
+    // Each attempt is signed with its own time, so that a receiver can refuse old signatures.
     await client().verifyWebhook(received.at(-1)!.headers, received.at(-1)!.body)
   }, 120_000)
 
@@ -322,7 +322,7 @@ describe('a delivery that is not taken', () => {
     await store.transaction((tx) => outbox.put(tx, occurrence))
     const [first] = await store.read.webhookDeliveries(tenant.id, 1)
     await store.transaction(async (tx) => {
-      // Put one by one, each would count those before it, for seconds.
+      // `outbox.put` counts all pending deliveries each time: filling the queue with it would take seconds.
       for (let i = 2; i < MAX_PENDING; i++) await tx.insertWebhookDelivery({ ...first!, id: `whd_${i}` })
       for (let i = 0; i < 3; i++) await outbox.put(tx, occurrence)
     })
@@ -365,7 +365,7 @@ describe('a suspended tenant', () => {
         }),
       )
     await tell('ada')
-    // Another tenant's are sent meanwhile: the sender has looked.
+    // A webhook of another tenant arrives, which proves that the sender has polled since.
     const other = await running.tenant()
     const beside = await running.service.core.tenancy.find(other.id)
     await webhooks().add(beside, COMMAND_LINE, { url, environment: 'sandbox', events: [] })
@@ -413,7 +413,7 @@ describe('receivers that are slow', () => {
         const webhook = { url: `${base}${path}`, environment: 'production', events: [] } as const
         return (await webhooks().add(await tenancy.find(tenantId), COMMAND_LINE, webhook)).id
       }
-      // More than there are places.
+      // 20 endpoints: more than the 16 attempts that the sender makes at once.
       for (let i = 0; i < 4; i++) {
         const { id } = await running.tenant()
         for (let j = 0; j < 5; j++) greedy.push([id, await addTo(id, `/greedy-${i}-${j}`)])

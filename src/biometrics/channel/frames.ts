@@ -64,7 +64,7 @@ export class FrameReader<Message> {
   private next: (whole: Uint8Array) => void = (whole) => this.takeHead(whole)
 
   /**
-   * @param maxBytes limit of message and parts together; the reader allocates what a head announces, so at most this
+   * @param maxBytes limit of message and parts together. The reader allocates as many bytes as the head of a frame announces; this bounds that allocation
    */
   constructor(maxBytes: number, onFrame: (frame: Frame<Message>) => void) {
     this.maxBytes = maxBytes

@@ -3,10 +3,10 @@ import { isMainThread } from 'node:worker_threads'
 import sharp, { type SharpOptions } from 'sharp'
 import type { Pixels } from '../kernels/planes.js'
 import { BiometricError, type InspectedImage } from '../types.js'
-import { assertSize, type DecodingLimits } from './decoding-limits.js'
 import { unknownFormat } from './foreign-format.js'
 import { sniffImageFormat } from './image-format.js'
 import { jpegSize } from './jpeg-size.js'
+import { assertSize, type DecodingLimits } from './picture-size-limits.js'
 
 /** A decoded picture, upright, in sRGB. */
 export interface DecodedImage extends InspectedImage {

@@ -2,11 +2,11 @@
 import { BiometricError } from '../types.js'
 import { type DecodedImage, decodePixels } from './decode-pixels.js'
 import { DecoderProcess } from './decoder-process.js'
-import { assertSize, type DecodingLimits } from './decoding-limits.js'
 import { foreseeWork } from './decoding-work.js'
 import { unknownFormat } from './foreign-format.js'
 import { sniffImageFormat } from './image-format.js'
 import { reading } from './picture-readers.js'
+import { assertSize, type DecodingLimits } from './picture-size-limits.js'
 
 /** Decoder process of this thread. */
 const heavyDecoder = new DecoderProcess()

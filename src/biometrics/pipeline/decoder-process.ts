@@ -8,7 +8,7 @@ import type { Readable } from 'node:stream'
 import { encodeFrame, type Frame, FrameError, FrameReader } from '../channel/frames.js'
 import { BiometricError } from '../types.js'
 import type { DecodedImage } from './decode-pixels.js'
-import type { DecodingLimits } from './decoding-limits.js'
+import type { DecodingLimits } from './picture-size-limits.js'
 
 /** From the process: first `ready`, then one message for each picture, whose pixels are the frame's only part. */
 export type DecoderMessage =

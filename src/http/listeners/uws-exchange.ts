@@ -82,8 +82,8 @@ export class UwsExchange {
   }
 
   /**
-   * A client whose body is refused sends it to its end and reads the answer afterwards. The answer waits until then, because the
-   * socket cannot be closed from here after it.
+   * A client whose body is refused sends it to its end and reads the answer afterwards. The answer is sent only when the body has
+   * ended, because uWebSockets.js cannot close the socket after the answer.
    */
   private replyAfterBody(reply: Reply, headOnly: boolean): void {
     const over = (why: LingerEnd) => {
@@ -113,7 +113,7 @@ export class UwsExchange {
       if (!headOnly && whole !== null) this.res.end(whole, close)
       else if (close && whole !== null) this.res.endWithoutBody(Buffer.byteLength(whole), true)
       else {
-        // An argument would make it wait for a body that never comes, and cut the connection at the next request.
+        // Given a length, `endWithoutBody` would wait for a body that never comes, and close the connection at the next request.
         if (whole !== null) this.res.writeHeader('Content-Length', String(Buffer.byteLength(whole)))
         this.res.endWithoutBody()
       }

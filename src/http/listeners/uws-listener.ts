@@ -31,8 +31,8 @@ const RETIREMENT_MS = 15_000
 /** @throws ListenError when the address is in use or the certificate does not load. */
 export async function listenOnUws(options: ListenerOptions): Promise<Listener> {
   const { address, tls, sharesPort = false } = options
-  // uWebSockets.js binds with SO_REUSEPORT: a second process would silently share the port. It binds port 0 without, so that no
-  // second app could share that port when the certificate is renewed.
+  // uWebSockets.js binds with SO_REUSEPORT: a second process would silently share the port. For port 0 it does not
+  // set SO_REUSEPORT; a second app could then not share the port when the certificate is renewed, so a free port is chosen here.
   const isChecked = !sharesPort && (address.port !== 0 || tls)
   const port = isChecked ? (await freePorts([address]))[0]! : address.port
   let listenSocket = await ListenSocket.open(options, port)

@@ -98,7 +98,7 @@ export class PostgresCoordinator implements Coordinator {
     scope: Buffer,
     payloadHash: Buffer,
     token: string,
-  ): Promise<{ heldFor: Buffer; leaseSeconds: number } | null> {
+  ): Promise<{ holderHash: Buffer; leaseSeconds: number } | null> {
     for (;;) {
       const taken = await this.pool.query({
         name: 'claim',
@@ -112,13 +112,13 @@ export class PostgresCoordinator implements Coordinator {
       if (taken.rowCount === 1) return null
       const held = await this.pool.query({
         name: 'claim-of',
-        text: `SELECT payload_hash AS "heldFor", coalesce(extract(epoch FROM
+        text: `SELECT payload_hash AS "holderHash", coalesce(extract(epoch FROM
             (SELECT lease_until FROM node WHERE id = claim.node) - clock_timestamp()), 0)::float8 AS "leaseSeconds"
           FROM claim WHERE scope = $1`,
         values: [scope],
       })
       // No row: the claim was released in between, so it is free.
-      if (held.rows[0]) return held.rows[0] as { heldFor: Buffer; leaseSeconds: number }
+      if (held.rows[0]) return held.rows[0] as { holderHash: Buffer; leaseSeconds: number }
     }
   }
 

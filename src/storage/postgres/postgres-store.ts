@@ -37,7 +37,7 @@ const HEALTH_MS = 2000
 /** How often a service with several hosts checks whether another host was promoted while the current one still answers. */
 const PRIMARY_POLL_MS = 2000
 const SIZE_KEPT_MS = 60_000
-/** A page or index can be repaired while the service runs, so the report of damage ends when no statement has met it for so long. */
+/** Damage is reported until no statement has met it for this time, because a page or index can be repaired while the service runs. */
 const CORRUPT_MS = 600_000
 
 export interface PostgresOptions {

@@ -26,6 +26,9 @@
  * 4. `end` writes a random token to the row of one partition and sends COMMIT. When its answer arrives, all jobs are durable on the server.
  * 5. The callers get their results.
  *
+ * The deadline of a caller may pass in any state: the caller is then refused with StoreUnavailableError. A job that has not been locked is
+ * dropped; one that is running may still become durable, as after a lost connection, and the kept response answers the next attempt.
+ *
  * If the connection is lost in steps 1 to 3, nothing is durable and the jobs reject with StoreUnavailableError. If it is lost in step 4,
  * `hasCommitted` reads the token over a new connection, after it has waited for the lock that the lost server process may still hold: the
  * same token means that the group is durable. If that cannot be found out, the jobs reject, and callers ask again with their idempotency key.
@@ -274,7 +277,7 @@ export class PostgresWriter {
     for (const job of jobs)
       if (!partitions.has(job.partition)) left.push(job)
       else if (job.deadlineMs > now) group.push(job)
-      // A job whose caller gets an error must have no effect.
+      // Nothing was done for this job yet, so that its refusal is final.
       else job.reject(new StoreUnavailableError('timed out waiting for a PostgreSQL lock'))
     if (group.length === 0) await this.client!.query('ROLLBACK')
     for (const job of left) job.skippedRounds++

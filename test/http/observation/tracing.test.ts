@@ -155,7 +155,7 @@ describe('a traced request', () => {
     const silent = await tenant.sandbox.call('GET', '/v1/health', undefined, { headers })
     const [, traceId, spanId, flags] = RESPONSE.exec(silent.headers.get('traceresponse')!)!
     expect([traceId, flags]).toEqual([TRACE_ID, '00'])
-    // Spans are sent in their order: after this one has come, the other would have.
+    // Spans are sent in order: once this later one has arrived, the earlier one would have arrived as well.
     await traceOf(await tenant.sandbox.health())
     expect(spans.spans.map((span) => span.spanId)).not.toContain(spanId)
   })

@@ -62,7 +62,7 @@ overPostgres(() => {
       const claims = await Promise.all(asked)
       expect(claims.filter((claim) => 'release' in claim)).toHaveLength(1)
       for (const claim of claims)
-        if ('heldFor' in claim) expect(Buffer.compare(claim.heldFor, PAYLOAD)).toBe(0)
+        if ('holderHash' in claim) expect(Buffer.compare(claim.holderHash, PAYLOAD)).toBe(0)
     })
 
     it('is free again once it is released', async () => {
@@ -81,9 +81,9 @@ overPostgres(() => {
         Buffer.from('of the killed'),
         PAYLOAD,
       ])
-      expect(await other.claim(Buffer.from('of the killed'), PAYLOAD)).toHaveProperty('heldFor')
+      expect(await other.claim(Buffer.from('of the killed'), PAYLOAD)).toHaveProperty('holderHash')
       await expect.poll(() => other.claim(Buffer.from('of the killed'), PAYLOAD)).toHaveProperty('release')
-      expect(await other.claim(SCOPE, PAYLOAD)).toHaveProperty('heldFor')
+      expect(await other.claim(SCOPE, PAYLOAD)).toHaveProperty('holderHash')
     })
 
     it('is released by the next heartbeat when the database has granted it and its service does not know', async () => {
@@ -94,7 +94,7 @@ overPostgres(() => {
       const lost = Buffer.from('lost')
       await database.query("INSERT INTO claim VALUES ($1, $2, $3, 'of nobody')", [lost, PAYLOAD, id])
       await expect.poll(() => other.claim(lost, PAYLOAD)).toHaveProperty('release')
-      expect(await other.claim(SCOPE, PAYLOAD)).toHaveProperty('heldFor')
+      expect(await other.claim(SCOPE, PAYLOAD)).toHaveProperty('holderHash')
     })
 
     it('reports when it becomes free if its service has died', async () => {
