@@ -24,7 +24,7 @@ overPostgres(() => {
       await expect(cluster.start(another)).rejects.toThrow(/master key does not open this database/)
       const config = await cluster.configure(BY_FILE)
       await expect(openCore(config)).rejects.toThrow(
-        `There is no master key at ${config.masterKeyFile}. Put the database's key there first.`,
+        `There is no master key at ${config.masterKeyFile}, but there are data in PostgreSQL database `,
       )
       expect(existsSync(config.masterKeyFile)).toBe(false)
       expect(await cluster.nodes[0]!.core.store.read.keyrings()).toHaveLength(1)
