@@ -18,7 +18,7 @@
  *                                                        refusal of the pictures. Another refusal, such as
  *                                                        `reference_not_found`, leaves the challenge issued.
  *
- * Of several requests with one challenge the first to commit step 4 has it. The others fail there with `challenge_used`, and their
+ * When several requests use one challenge, the first to commit step 4 has it. The others fail there with `challenge_used`, and their
  * transactions are rolled back.
  *
  * Nobody has to recover anything after a crash. Before step 1 is committed the challenge does not exist, and its caller asks for
