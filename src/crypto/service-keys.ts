@@ -37,8 +37,6 @@ export interface ServiceKeys {
 export type KeyPhase = 'prepared' | 'activated' | 'settled'
 
 const KEY_BYTES = 32
-/** Purposes whose boxes can be sealed again under new keys. */
-export const SEALING = ['wrapping', 'secrets', 'idempotency'] as const
 
 export function newKeys(): ServiceKeys {
   const random = () => randomBytes(KEY_BYTES)
