@@ -70,6 +70,23 @@ export interface Parameter {
   description: string
 }
 
+/** Error codes of an endpoint that takes photos or the frames of a challenge: first of the challenge, then of the pictures. */
+export const CAPTURE_ERRORS = [
+  'challenge_not_found',
+  'challenge_used',
+  'challenge_expired',
+  'challenge_mismatch',
+  'liveness_required',
+  'liveness_unavailable',
+  'image_unreadable',
+  'image_too_large',
+  'image_too_small',
+  'face_not_found',
+  'multiple_faces',
+  'face_too_small',
+  'low_quality',
+] as const satisfies readonly ErrorCode[]
+
 export interface EndpointDescription {
   /** `operationId` in the OpenAPI document, and name of the endpoint in logs and metrics. */
   id:

@@ -5,7 +5,13 @@ import type { Evidence } from '../verification/biometric-provider.js'
 import type { UserCall } from '../verification/call.js'
 import { decodeImages } from '../verification/images.js'
 import { openChallenge } from '../verification/opened-challenge.js'
-import type { Commit, EndpointDescription, Outcome, UserEndpoint } from './endpoint.js'
+import {
+  CAPTURE_ERRORS,
+  type Commit,
+  type EndpointDescription,
+  type Outcome,
+  type UserEndpoint,
+} from './endpoint.js'
 import { assessmentOf, Enrolment, type EnrolmentParts } from './enrolment.js'
 import { assertOneOf } from './key-scope.js'
 import { assertPlainUserId } from './plain-user-id.js'
@@ -95,19 +101,7 @@ export const enrollDescription: EndpointDescription = {
     'reference_not_found',
     'reference_model_mismatch',
     'locked_out',
-    'challenge_not_found',
-    'challenge_used',
-    'challenge_expired',
-    'challenge_mismatch',
-    'liveness_required',
-    'liveness_unavailable',
-    'image_unreadable',
-    'image_too_large',
-    'image_too_small',
-    'face_not_found',
-    'multiple_faces',
-    'face_too_small',
-    'low_quality',
+    ...CAPTURE_ERRORS,
     'liveness_failed',
     'different_people',
   ],

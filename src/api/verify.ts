@@ -12,7 +12,13 @@ import { openChallenge } from '../verification/opened-challenge.js'
 import { REASONS } from '../verification/reasons.js'
 import { signVerdict, verdictClaims } from '../verification/verdict-token.js'
 import { actionSchema, canonicalAction } from './action.js'
-import type { Commit, EndpointDescription, Outcome, UserEndpoint } from './endpoint.js'
+import {
+  CAPTURE_ERRORS,
+  type Commit,
+  type EndpointDescription,
+  type Outcome,
+  type UserEndpoint,
+} from './endpoint.js'
 import { retryAfter } from './error-response.js'
 import { agreesToReplacement } from './replace-verdict.js'
 import {
@@ -100,24 +106,7 @@ export const verifyDescription: EndpointDescription = {
     'Runs a step-up check at a high-risk action. A rejection is a 200 with `verdict: "rejected"`. Several images are frames of one capture: they must show one person, the usable image of best quality is compared, every usable image must be live, and all are remembered.',
   body,
   success: { status: 200, description: 'The verdict.', schema: success },
-  errors: [
-    'reference_not_found',
-    'reference_model_mismatch',
-    'challenge_not_found',
-    'challenge_used',
-    'challenge_expired',
-    'challenge_mismatch',
-    'liveness_required',
-    'liveness_unavailable',
-    'image_unreadable',
-    'image_too_large',
-    'image_too_small',
-    'face_not_found',
-    'multiple_faces',
-    'face_too_small',
-    'low_quality',
-    'different_people',
-  ],
+  errors: ['reference_not_found', 'reference_model_mismatch', ...CAPTURE_ERRORS, 'different_people'],
   usesEngine: true,
   answersWithSecret: false,
   idempotent: true,
