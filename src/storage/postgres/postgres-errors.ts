@@ -20,9 +20,6 @@ const ENDS_CONNECTION = /^(?:08|57P|25P03|25P04)/
  */
 const STALE_STATEMENTS = /^(?:0A000|26000|42P05)/
 
-/** The result type of a prepared statement has changed: it fails until its connection is closed. */
-const STALE_PLAN = '0A000'
-
 /** A lock was not granted in time. */
 const LOCK_TIMEOUT = '55P03'
 
@@ -71,10 +68,6 @@ export function isOutOfReach(error: unknown): boolean {
     (code !== undefined && UNREACHABLE.includes(code)) ||
     /timeout expired|connection timeout|timeout exceeded|Connection terminated|standby/.test(message)
   )
-}
-
-export function isStalePlan(error: unknown): boolean {
-  return error instanceof pg.DatabaseError && error.code === STALE_PLAN
 }
 
 export function isLockTimeout(error: unknown): boolean {

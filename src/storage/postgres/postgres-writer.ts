@@ -49,9 +49,8 @@ import { type Job, type JobOutcome, PostgresGroup } from './postgres-group.js'
 import { LOCK_PARTITIONS, SCHEMA } from './postgres-migrations.js'
 import { lockAllPartitions, lockPartitions, type SharedState } from './postgres-partitions.js'
 import type { PostgresPool } from './postgres-pool.js'
+import { TIMEOUTS } from './postgres-session.js'
 
-/** How long a group waits for a lock. Shorter than a statement may take, so that the error is a lock timeout. */
-export const PARTITION_LOCK_MS = 4000
 /** Jobs of a group. At most 64, because the locks are held while all of them run. */
 const MAX_GROUP_SIZE = 64
 /**
@@ -115,7 +114,7 @@ export class PostgresWriter {
         answerByMs === undefined ? undefined : setTimeout(rejectLate, answerByMs - performance.now())
       const job: Job = {
         work,
-        deadlineMs: answerByMs ?? performance.now() + PARTITION_LOCK_MS,
+        deadlineMs: answerByMs ?? performance.now() + TIMEOUTS.lockMs,
         partition: scope ? partitionOf(scope.tenantId) : null,
         skippedRounds: 0,
         number: ++this.lastNumber,
