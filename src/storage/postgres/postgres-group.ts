@@ -15,7 +15,7 @@
 import type { QueryConfig, QueryResult } from 'pg'
 import type { AuditEnd, AuditRecord, AuditSealRecord } from '../records.js'
 import { storeTransaction } from '../statements.js'
-import type { StoreTransaction } from '../store.js'
+import type { Scope, StoreTransaction } from '../store.js'
 import { postgresConnection } from './postgres-connection.js'
 
 /** One transaction of a caller. */
@@ -24,7 +24,8 @@ export interface Job {
   number: number
   /** On the axis of `performance.now()`. */
   deadlineMs: number
-  /** Lock partition of the tenant; null for all partitions. */
+  scope: Scope
+  /** Lock partition of the tenant; null for a scope without a tenant. */
   partition: number | null
   /** Number of groups that left the job out because another node held its partition. */
   skippedRounds: number

@@ -3,7 +3,8 @@
  * service goes over one connection.
  *
  * Nodes exclude each other by lock partitions. A partition is a row of the table `lane`, and each tenant belongs to one. A group holds
- * the partitions of its tenants from its first statement to its commit, or the whole table when one of its jobs has no scope.
+ * the partitions of its tenants from its first statement to its commit; with the scope `rows` it holds any one partition, and with the
+ * scope `installation` the whole table.
  *
  * A job is the transaction of one caller. Its states:
  *
@@ -17,7 +18,7 @@
  * Steps of a group, and what is durable after each:
  *
  * 1. `nextGroup` takes up to MAX_GROUP_SIZE jobs of the queue that have the same concurrency as its first one:
- *    `global` (no scope), `serial` (a tenant) or `concurrent` (a tenant and a serialization key). Nothing is durable.
+ *    `installation`, `rows`, `serial` (a tenant) or `concurrent` (a tenant and a serialization key). Nothing is durable.
  * 2. `begin` opens the transaction and locks the partitions that are free (SKIP LOCKED). Jobs whose partition is taken wait for the next
  *    group; after MAX_SKIPPED_ROUNDS rounds the partition is waited for. The same statement reads the state that all writers share
  *    (revision of the keys, epochs, schema): a writer that is behind rejects the jobs and writes nothing.
@@ -47,7 +48,12 @@ import { postgresConnection } from './postgres-connection.js'
 import { isAnswer, isLockTimeout, translatePostgres } from './postgres-errors.js'
 import { type Job, type JobOutcome, PostgresGroup } from './postgres-group.js'
 import { LOCK_PARTITIONS, SCHEMA } from './postgres-migrations.js'
-import { lockAllPartitions, lockPartitions, type SharedState } from './postgres-partitions.js'
+import {
+  lockAllPartitions,
+  lockAnyPartition,
+  lockPartitions,
+  type SharedState,
+} from './postgres-partitions.js'
 import type { PostgresPool } from './postgres-pool.js'
 
 /** How long a group waits for a lock. Shorter than a statement may take, so that the error is a lock timeout. */
@@ -60,11 +66,13 @@ const MAX_GROUP_SIZE = 64
  */
 const MAX_SKIPPED_ROUNDS = 4
 
-type Concurrency = 'global' | 'concurrent' | 'serial'
+type Concurrency = 'installation' | 'rows' | 'serial' | 'concurrent'
 
 /** Which jobs of a group may run at the same time; the jobs of one group have the same. */
-const concurrencyOf = ({ partition, serializationKey }: Job): Concurrency =>
-  partition === null ? 'global' : serializationKey === undefined ? 'serial' : 'concurrent'
+function concurrencyOf({ scope }: Job): Concurrency {
+  if (typeof scope === 'string') return scope
+  return scope.serializationKey === undefined ? 'serial' : 'concurrent'
+}
 
 export class PostgresWriter {
   /** In the order of arrival. */
@@ -101,7 +109,7 @@ export class PostgresWriter {
     this.client = await this.pool.acquire()
   }
 
-  transaction<T>(work: (tx: StoreTransaction) => Promise<T>, answerByMs?: number, scope?: Scope): Promise<T> {
+  transaction<T>(scope: Scope, work: (tx: StoreTransaction) => Promise<T>, answerByMs?: number): Promise<T> {
     if (this.closed) return Promise.reject(new StoreUnavailableError('the store is closed'))
     return new Promise<T>((resolve, reject) => {
       const rejectLate = () => {
@@ -116,10 +124,11 @@ export class PostgresWriter {
       const job: Job = {
         work,
         deadlineMs: answerByMs ?? performance.now() + PARTITION_LOCK_MS,
-        partition: scope ? partitionOf(scope.tenantId) : null,
+        scope,
+        partition: typeof scope === 'string' ? null : partitionOf(scope.tenantId),
         skippedRounds: 0,
         number: ++this.lastNumber,
-        serializationKey: scope?.serializationKey,
+        serializationKey: typeof scope === 'string' ? undefined : scope.serializationKey,
         resolve: (value) => {
           clearTimeout(timer)
           resolve(value as T)
@@ -257,10 +266,13 @@ export class PostgresWriter {
   }
 
   private take(client: PoolClient, jobs: readonly Job[]): Promise<SharedState[]> {
+    const [{ scope, skippedRounds: rounds }] = jobs as readonly [Job]
+    if (scope === 'installation') return lockAllPartitions(client)
+    if (scope === 'rows') return lockAnyPartition(client, rounds >= MAX_SKIPPED_ROUNDS)
     const wanted = new Set<number>()
     let due: number | null = null
     for (const { partition, skippedRounds } of jobs) {
-      if (partition === null) return lockAllPartitions(client)
+      if (partition === null) continue
       wanted.add(partition)
       // Waits for one partition at most: waiting for a second while holding the first could deadlock.
       if (skippedRounds >= MAX_SKIPPED_ROUNDS) due ??= partition

@@ -98,7 +98,7 @@ overPostgres(() => {
     return usual(async () => {
       await Promise.all(
         Array.from({ length: JOBS }, (_, i) =>
-          store.transaction(job, undefined, { tenantId: 'ten_nobody', serializationKey: concernOf(i) }),
+          store.transaction({ tenantId: 'ten_nobody', serializationKey: concernOf(i) }, job),
         ),
       )
       return { status: 200 }
