@@ -9,8 +9,8 @@
  *     round trip 3   first verify of ada writes | verify of eve writes | second verify of ada reads
  *     round trip 4   second verify of ada writes, the seals, COMMIT
  *
- * Transactions with the same serialization key run one after the other. All of them may extend the audit log of their tenant: entries
- * are linked in memory, in the order in which they are appended, and each log is sealed once, at its last entry.
+ * Transactions that exclude each other, because they have the same serialization key, or are of one tenant and have no key, run one after
+ * the other. All of them may extend the audit log of their tenant: entries are linked in memory, in the order in which they are appended, and each log is sealed once, at its last entry.
  */
 import type { QueryConfig, QueryResult } from 'pg'
 import type { AuditEnd, AuditRecord, AuditSealRecord } from '../records.js'
@@ -18,17 +18,22 @@ import { storeTransaction } from '../statements.js'
 import type { StoreTransaction } from '../store.js'
 import { postgresConnection } from './postgres-connection.js'
 
+/** What a transaction excludes; all jobs of a group have the same kind. See `Scope`, of which `tenant` and `key` have a tenant. */
+export type JobKind = 'installation' | 'rows' | 'tenant' | 'key'
+
 /** One transaction of a caller. */
 export interface Job {
+  kind: JobKind
   /** Counts up in the order of arrival. */
   number: number
   /** On the axis of `performance.now()`. */
   deadlineMs: number
-  /** Lock partition of the tenant; null for all partitions. */
+  /** Lock partition of the tenant; null for a scope without a tenant. */
   partition: number | null
   /** Number of groups that left the job out because another node held its partition. */
   skippedRounds: number
-  serializationKey?: string | undefined
+  /** Jobs of a group with the same value run one after the other; null for a job that excludes none. */
+  serializedWith: string | null
   work: (tx: StoreTransaction) => Promise<unknown>
   resolve: (value: unknown) => void
   reject: (error: unknown) => void
@@ -55,18 +60,19 @@ export class PostgresGroup {
   constructor(private readonly send: (query: QueryConfig) => Promise<QueryResult>) {}
 
   /**
-   * @param jobs one or more, each with a serialization key
-   * @returns null when a job has failed after it had written: the group has to be rolled back, and run again one job after the other
+   * @param jobs of one kind, and not of the kind `installation`
+   * @returns null when a job has failed after it had written: the group has to be rolled back, and each job run again by itself
    */
   async run(jobs: readonly Job[]): Promise<JobOutcome[] | null> {
     for (const kept of [this.before, this.heads, this.seals]) kept.clear()
-    const lastOfKey = new Map<string | undefined, Promise<unknown>>()
+    const last = new Map<string, Promise<unknown>>()
     const outcomes = await Promise.all(
       jobs.map(async (job, i) => {
-        const earlier = lastOfKey.get(job.serializationKey)
         const slot = this.slot(i)
+        if (job.serializedWith === null) return slot.run(job)
+        const earlier = last.get(job.serializedWith)
         const turn = earlier ? earlier.then(() => slot.run(job)) : slot.run(job)
-        lastOfKey.set(job.serializationKey, turn)
+        last.set(job.serializedWith, turn)
         return turn
       }),
     )

@@ -144,8 +144,8 @@ export class PostgresStore implements Store {
     }
   }
 
-  transaction<T>(work: (tx: StoreTransaction) => Promise<T>, deadlineMs?: number, scope?: Scope): Promise<T> {
-    return this.writer.transaction(work, deadlineMs, scope).catch((error) => {
+  transaction<T>(scope: Scope, work: (tx: StoreTransaction) => Promise<T>, deadlineMs?: number): Promise<T> {
+    return this.writer.transaction(scope, work, deadlineMs).catch((error) => {
       throw this.notice(error)
     })
   }
@@ -173,7 +173,7 @@ export class PostgresStore implements Store {
   async assertWritable(deadlineMs?: number): Promise<void> {
     try {
       // An empty transaction commits too, because every group writes the row of a lock partition.
-      await this.transaction(async () => {}, deadlineMs)
+      await this.transaction('rows', async () => {}, deadlineMs)
     } catch (error) {
       const { message } = ((error as Error).cause ?? error) as Error
       throw new StoreUnavailableError(
