@@ -262,17 +262,20 @@ overPostgres(() => {
     expect(hasRun).toBe(false)
   })
 
+  /** Transactions of one tenant share a group. */
+  const TENANT = { tenantId: 'ten_a' }
+
   it('rejects only the group whose connection is lost in the middle of it', async () => {
     const proxy = await Wire.start(hostOf(database.url))
     const store = await openStore(by(proxy.address))
     const group = [
-      store.transaction('installation', adding('a')),
-      store.transaction('installation', async (tx) => {
+      store.transaction(TENANT, adding('a')),
+      store.transaction(TENANT, async (tx) => {
         await tx.tenants()
         proxy.cutAll()
         await tx.insertTenant(tenant('b'))
       }),
-      store.transaction('installation', adding('c')),
+      store.transaction(TENANT, adding('c')),
     ]
     for (const one of await Promise.allSettled(group))
       expect((one as PromiseRejectedResult).reason).toBeInstanceOf(StoreUnavailableError)
