@@ -173,7 +173,7 @@ overPostgres(() => {
       const scope = { tenantId: 'ten_a', serializationKey: 'ada' }
       const claiming = store.coordinator!.claim(Buffer.from('scope'), Buffer.from('payload'))
       await store.read.tenantById('ten_a')
-      await store.transaction((tx) => tx.tenantById('ten_a'), undefined, scope)
+      await store.transaction(scope, (tx) => tx.tenantById('ten_a'))
       const claim = await claiming
       if (!('release' in claim)) throw new TypeError('another call has the claim')
       claim.release()
