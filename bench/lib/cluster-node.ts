@@ -4,8 +4,8 @@ import { createLog } from '../../src/app/log.js'
 import { Service } from '../../src/app/service.js'
 import { loadConfig } from '../../src/config/config.js'
 import type { NodeOrder, NodeResult } from './cluster-orders.js'
+import { readCpuTimes } from './cpu-times.js'
 import { serveOrders } from './helper-process.js'
-import { readCpuTimes } from './service-process.js'
 import { ENGINE_MS_VARIABLE } from './simulated-engine.js'
 
 /** Rate limit that never refuses: the rate limiter runs. */

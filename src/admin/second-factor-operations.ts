@@ -153,7 +153,7 @@ function isInForce(
   return record !== undefined && record.enrolledAt !== null
 }
 
-/** Whatever puts an operator's second factor in force or removes it has the scope `installation`, and so runs beside no other transaction. */
+/** An operator needs no more than `rows`: confirming and removing a second factor have the scope `installation`, which excludes this one. */
 function scopeOf({ tenantId }: FactorOwner): Scope {
   return tenantId === null ? 'rows' : { tenantId }
 }

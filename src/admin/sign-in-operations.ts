@@ -65,7 +65,7 @@ export class SignInOperations {
    */
   async asPerson(person: PersonRecord, session: NewSession, requestId: string): Promise<boolean> {
     const { id, tenantId } = person
-    // Whatever changes or removes an operator has the scope `installation`, and so does not run meanwhile.
+    // Changes and removals of operators have the scope `installation`, so that none runs meanwhile.
     const scope = tenantId === null ? 'rows' : { tenantId }
     const isStill = await this.store.transaction(scope, async (tx) => {
       const current = await tx.personById(id)

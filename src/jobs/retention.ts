@@ -70,7 +70,7 @@ export class RetentionJob {
 
   /**
    * Erases in batches, each of one tenant, so that calls of the service run in between. Whether a user is still unused is read again within
-   * the transaction, beside which no call of the tenant uses the user.
+   * the transaction, during which no call of the tenant can use the user.
    */
   private async eraseUnusedSandboxUsers(before: number): Promise<void> {
     while (!this.isStopped && this.leaderLease.current()) {

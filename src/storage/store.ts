@@ -287,11 +287,12 @@ export interface CommitReport {
 }
 
 /**
- * What a transaction excludes while it runs. SQLite runs all transactions one after the other, whatever their scope; on PostgreSQL the
- * scope decides what may run at the same time, on this node and on others.
+ * Says which other transactions may run at the same time. SQLite runs all transactions one after the other, under any scope; on
+ * PostgreSQL the scope decides, on this node and on others.
  *
- * - `installation`: the transaction runs alone in the whole cluster. It waits for every commit that is under way on all nodes and keeps all
- *   others out until its own. For rare work only: tenants that are created, changes of keys, entries in all logs at once, operators.
+ * - `installation`: the transaction is the only one that runs in the whole cluster. It waits for every commit that is under way on all nodes
+ *   and keeps all others out until its own. For rare work only: tenants that are created, changes of keys, entries in all logs at once,
+ *   operators.
  * - `rows`: the transaction excludes only transactions that write the same rows, by the database's own row locks, and `installation`. What it
  *   reads may be changed before it writes. For single statements and idempotent writes that belong to no tenant: expired rows, sign-in links,
  *   dashboard sessions, the last backup, the state of the audit verification. Statements over many rows leave out rows that other

@@ -1,4 +1,4 @@
-/** Tests of the scopes of a transaction in every store: what each excludes, and that writes under `rows` are right beside each other. */
+/** Tests of the scopes of a transaction in every store: what each excludes, and that writes under `rows` are right when they run at once. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import type { SecondFactorRecord } from '../../../src/storage/records.js'

@@ -166,7 +166,6 @@ overPostgres(() => {
         () => read.webhookDelivery('del_a'),
         (sent) => sent?.takenBy === term.id,
       )
-      await sender.stop()
       expect(await read.challenge('cha_a')).toBeUndefined()
       expect(await read.idempotencyRecord(keptResponse('scope held').scope, 0)).toBeUndefined()
       expect(await read.subject(bytes('grace'))).toBeUndefined()
@@ -181,6 +180,7 @@ overPostgres(() => {
     } finally {
       isOver = true
       await watching
+      await sender.stop()
       await release()
     }
     expect(modes).toContain('RowShareLock')
