@@ -15,7 +15,7 @@
 import type { QueryConfig, QueryResult } from 'pg'
 import type { AuditEnd, AuditRecord, AuditSealRecord } from '../records.js'
 import { storeTransaction } from '../statements.js'
-import type { StoreTransaction } from '../store.js'
+import { type StoreTransaction, StoreUnavailableError } from '../store.js'
 import { postgresConnection } from './postgres-connection.js'
 
 /** What a transaction excludes; all jobs of a group have the same kind. See `Scope`, of which `tenant` and `key` have a tenant. */
@@ -42,9 +42,16 @@ export interface Job {
 export interface JobOutcome {
   /** Whether the effect of the job is to be committed. */
   hasSucceeded: boolean
-  /** Resolves or rejects the promise of the caller. Must be called only after the commit. */
-  notifyCaller: () => void
+  /** Whether the job has failed after it had written, so that the transaction that all jobs share has to be rolled back. */
+  isSpoiling: boolean
+  /**
+   * Resolves or rejects the promise of the caller. Must be called only after the commit.
+   * @param failure the statement that has failed, for which the effect of the job is not committed
+   */
+  notifyCaller: (failure: Error | null) => void
 }
+
+type Send = (query: QueryConfig) => Promise<QueryResult>
 
 export class PostgresGroup {
   /** Made when first used: commands, and most services, need few. */
@@ -56,14 +63,19 @@ export class PostgresGroup {
   /** Seal of that entry, by tenant. */
   private readonly seals = new Map<string, AuditSealRecord>()
 
+  /** Writes the seals, after the last job. */
+  private readonly sealing: StoreTransaction
+
   /** @param send has to remember the failure of a statement, because nobody awaits writes */
-  constructor(private readonly send: (query: QueryConfig) => Promise<QueryResult>) {}
+  constructor(private readonly send: Send) {
+    this.sealing = storeTransaction(postgresConnection(send), () => {})
+  }
 
   /**
-   * @param jobs of one kind, and not of the kind `installation`
-   * @returns null when a job has failed after it had written: the group has to be rolled back, and each job run again by itself
+   * @param jobs of one kind; only one of the kind `installation`
+   * @returns the outcome of each
    */
-  async run(jobs: readonly Job[]): Promise<JobOutcome[] | null> {
+  async run(jobs: readonly Job[]): Promise<JobOutcome[]> {
     for (const kept of [this.before, this.heads, this.seals]) kept.clear()
     const last = new Map<string, Promise<unknown>>()
     const outcomes = await Promise.all(
@@ -76,10 +88,8 @@ export class PostgresGroup {
         return turn
       }),
     )
-    const done = outcomes.filter((outcome) => outcome !== null)
-    if (done.length < outcomes.length) return null
-    for (const seal of this.seals.values()) void this.slot(0).plain.putAuditSeal(seal)
-    return done
+    for (const seal of this.seals.values()) void this.sealing.putAuditSeal(seal)
+    return outcomes
   }
 
   private slot(index: number): TransactionSlot {
@@ -114,31 +124,32 @@ export class PostgresGroup {
 
 /** Runs one transaction of a group at a time, and knows whether it has written. */
 class TransactionSlot {
-  /** The transaction without the linking of audit entries. */
-  readonly plain: StoreTransaction
   private readonly tx: StoreTransaction
+  private isOpen = false
   private hasWritten = false
 
-  constructor(
-    send: (query: QueryConfig) => Promise<QueryResult>,
-    linking: (tx: StoreTransaction) => StoreTransaction,
-  ) {
+  constructor(send: Send, linking: (tx: StoreTransaction) => StoreTransaction) {
     const connection = postgresConnection((query, isWrite) => {
+      // A part of a job that goes on after the job has failed must not write in the next transaction.
+      if (!this.isOpen) return Promise.reject(new StoreUnavailableError('the transaction has ended'))
       if (isWrite) this.hasWritten = true
       return send(query)
     })
-    this.plain = storeTransaction(connection, () => {})
-    this.tx = linking(this.plain)
+    this.tx = linking(storeTransaction(connection, () => {}))
   }
 
-  /** @returns null when the job has failed after it had written */
-  async run(job: Job): Promise<JobOutcome | null> {
+  async run(job: Job): Promise<JobOutcome> {
+    this.isOpen = true
     this.hasWritten = false
     try {
       const value = await job.work(this.tx)
-      return { hasSucceeded: true, notifyCaller: () => job.resolve(value) }
+      const notifyCaller = (failure: Error | null) => (failure ? job.reject(failure) : job.resolve(value))
+      return { hasSucceeded: true, isSpoiling: false, notifyCaller }
     } catch (error) {
-      return this.hasWritten ? null : { hasSucceeded: false, notifyCaller: () => job.reject(error) }
+      const notifyCaller = (failure: Error | null) => job.reject(failure ?? error)
+      return { hasSucceeded: false, isSpoiling: this.hasWritten, notifyCaller }
+    } finally {
+      this.isOpen = false
     }
   }
 }

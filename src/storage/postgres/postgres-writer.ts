@@ -21,7 +21,7 @@
  * 2. `begin` opens the transaction and locks the partitions that are free (SKIP LOCKED). Jobs whose partition is taken wait for the next
  *    group; after MAX_SKIPPED_ROUNDS rounds the partition is waited for. The same statement reads the state that all writers share
  *    (revision of the keys, epochs, schema): a writer that is behind rejects the jobs and writes nothing.
- * 3. `run` lets the jobs run at the same time, on one connection; those that exclude each other run one after the other (`PostgresGroup`).
+ * 3. `PostgresGroup` lets the jobs run at the same time, on the connection; those that exclude each other run one after the other.
  * 4. `end` writes a random token to the row of one partition and sends COMMIT. When its answer arrives, all jobs are durable on the server.
  * 5. The callers get their results.
  *
@@ -42,11 +42,9 @@
 import { randomUUID } from 'node:crypto'
 import type pg from 'pg'
 import type { PoolClient, QueryConfig, QueryResult } from 'pg'
-import { storeTransaction } from '../statements.js'
 import { type CommitReport, type Scope, type StoreTransaction, StoreUnavailableError } from '../store.js'
-import { postgresConnection } from './postgres-connection.js'
 import { isAnswer, isLockTimeout, translatePostgres } from './postgres-errors.js'
-import { type Job, type JobKind, type JobOutcome, PostgresGroup } from './postgres-group.js'
+import { type Job, type JobKind, PostgresGroup } from './postgres-group.js'
 import { LOCK_PARTITIONS, SCHEMA } from './postgres-migrations.js'
 import {
   lockAllPartitions,
@@ -81,10 +79,6 @@ export class PostgresWriter {
   epoch: number | null = null
   onStaleKeys: () => void = () => {}
 
-  private readonly tx = storeTransaction(
-    postgresConnection((query) => this.send(query)),
-    () => {},
-  )
   private readonly group = new PostgresGroup((query) => this.send(query))
   /** The connection, with the transaction of the group that is running; null until it is needed, and after it was lost. */
   private client: PoolClient | null = null
@@ -163,29 +157,26 @@ export class PostgresWriter {
       if (begun === null) return
       group = begun.group
       const startedMs = performance.now()
-      const outcomes = await this.run(group)
-      const transactions = outcomes?.filter(({ hasSucceeded }) => hasSucceeded).length ?? 0
-      let hasFailed = outcomes === null
-      if (transactions === 0) await this.client!.query('ROLLBACK')
-      else if (await this.end(token, begun.partition)) {
+      this.failure = null
+      const outcomes = await this.group.run(group)
+      const transactions = outcomes.filter(({ hasSucceeded }) => hasSucceeded).length
+      let isSpoilt = this.failure !== null || outcomes.some((outcome) => outcome.isSpoiling)
+      if (isSpoilt || transactions === 0) await this.client!.query('ROLLBACK')
+      else isSpoilt = !(await this.end(token, begun.partition))
+      if (isSpoilt && group.length > 1) {
+        for (const job of group) await this.commit([job])
+        return
+      }
+      if (!isSpoilt && transactions > 0) {
         this.isFailing = false
         this.onCommit({ durationMs: performance.now() - startedMs, transactions })
-      } else hasFailed = group.length > 1
-      if (hasFailed) for (const job of group) await this.commit([job])
-      else for (const { notifyCaller } of outcomes!) notifyCaller()
+      }
+      for (const { notifyCaller } of outcomes) notifyCaller(this.failure)
     } catch (error) {
       this.dropClient(error)
       this.isFailing = true
       for (const { reject } of group) reject(translatePostgres(error))
     }
-  }
-
-  /** Step 3. @returns null when the group has to be rolled back, and each job run again by itself */
-  private async run(group: readonly Job[]): Promise<JobOutcome[] | null> {
-    this.failure = null
-    if (group.length === 1) return [await this.runSingle(group[0]!)]
-    const outcomes = await this.group.run(group)
-    return this.failure ? null : outcomes
   }
 
   /**
@@ -275,18 +266,6 @@ export class PostgresWriter {
     return this.epoch === null || this.epoch >= oldestEpoch
   }
 
-  /** Runs the only job of a group without a savepoint: when it fails, so does the transaction, so the commit is sent without waiting for its writes. */
-  private async runSingle(job: Job): Promise<JobOutcome> {
-    try {
-      const value = await job.work(this.tx)
-      // Whether a write has failed is known once the commit is answered.
-      const notifyCaller = () => (this.failure ? job.reject(this.failure) : job.resolve(value))
-      return { hasSucceeded: true, notifyCaller }
-    } catch (thrown) {
-      return { hasSucceeded: false, notifyCaller: () => job.reject(this.failure ?? thrown) }
-    }
-  }
-
   /**
    * Step 4.
    * @returns false when a statement that nobody had awaited has failed, so that the transaction was rolled back
@@ -336,6 +315,7 @@ export class PostgresWriter {
     }
   }
 
+  /** Sends a statement, and remembers the first that fails. */
   private send(query: QueryConfig | string): Promise<QueryResult> {
     const sent = (this.client as pg.ClientBase).query(query as QueryConfig).catch((error: unknown) => {
       this.failure ??= translatePostgres(error)
