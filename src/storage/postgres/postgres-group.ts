@@ -18,7 +18,7 @@ import { storeTransaction } from '../statements.js'
 import { type StoreTransaction, StoreUnavailableError } from '../store.js'
 import { postgresConnection } from './postgres-connection.js'
 
-/** What a transaction excludes; all jobs of a group have the same kind. See `Scope`, of which `tenant` and `key` have a tenant. */
+/** The scope of a job, without the tenant's name: `key` is a tenant with a serialization key. All jobs of a group have the same kind. */
 export type JobKind = 'installation' | 'rows' | 'tenant' | 'key'
 
 /** One transaction of a caller. */
@@ -62,7 +62,6 @@ export class PostgresGroup {
   private readonly heads = new Map<string, AuditRecord>()
   /** Seal of that entry, by tenant. */
   private readonly seals = new Map<string, AuditSealRecord>()
-
   /** Writes the seals, after the last job. */
   private readonly sealing: StoreTransaction
 

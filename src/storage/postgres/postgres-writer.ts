@@ -341,7 +341,7 @@ export class PostgresWriter {
   }
 }
 
-/** What a scope means for a group: the kind of job, its lock partition, and the jobs that it may not run beside. */
+/** Translates a scope for a group: into the kind of job, its lock partition, and the jobs after which it has to run. */
 function exclusionOf(scope: Scope): Pick<Job, 'kind' | 'partition' | 'serializedWith'> {
   if (typeof scope === 'string') return { kind: scope, partition: null, serializedWith: null }
   const { tenantId, serializationKey } = scope
