@@ -49,7 +49,7 @@ async function makeTenants({ core }: Service, count: number): Promise<string[]> 
     const { tenant } = await tenancy.create(`bench-${process.pid}-${++tenants}`, {
       ratePerSecond: RATE_PER_SECOND,
     })
-    const key = await store.transaction(async (tx) => {
+    const key = await store.transaction('installation', async (tx) => {
       await tx.setProductionIssued(tenant.id, Date.now())
       return tenancy.revealProductionKey(tx, tenant)
     })

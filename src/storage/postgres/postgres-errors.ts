@@ -19,9 +19,6 @@ const CORRUPT = /^(?:XX001|XX002)/
  */
 const UNKNOWN_STATE = /^(?:08|57P|25|2D|3B|26|34|42P05|0A000)/
 
-/** The result type of a prepared statement has changed: it fails until its connection is closed. */
-const STALE_PLAN = '0A000'
-
 /** A lock was not granted in time. */
 const LOCK_TIMEOUT = '55P03'
 
@@ -70,10 +67,6 @@ export function isOutOfReach(error: unknown): boolean {
     (code !== undefined && UNREACHABLE.includes(code)) ||
     /timeout expired|connection timeout|timeout exceeded|Connection terminated|standby/.test(message)
   )
-}
-
-export function isStalePlan(error: unknown): boolean {
-  return error instanceof pg.DatabaseError && error.code === STALE_PLAN
 }
 
 export function isLockTimeout(error: unknown): boolean {

@@ -2,7 +2,9 @@ import { connect, createServer, type Server, type Socket } from 'node:net'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { parsePostgresUrl } from '../../../src/config/postgres-url.js'
 import { toDomainError } from '../../../src/http/to-domain-error.js'
-import { Hosts, PostgresPool } from '../../../src/storage/postgres/postgres-pool.js'
+import { Hosts } from '../../../src/storage/postgres/postgres-hosts.js'
+import { PostgresPool } from '../../../src/storage/postgres/postgres-pool.js'
+import { TIMEOUTS } from '../../../src/storage/postgres/postgres-session.js'
 import { openPostgresStore } from '../../../src/storage/postgres/postgres-store.js'
 import { createDatabase, overPostgres, type TestDatabase } from '../../support/postgres.js'
 
@@ -131,7 +133,7 @@ overPostgres(() => {
     const target = parsePostgresUrl(database.url)
     const pool = new PostgresPool(
       { target, hosts: new Hosts(target.hosts), passwordFile: undefined },
-      { size },
+      { size, timeouts: TIMEOUTS },
     )
     opened.push({ close: () => pool.end() })
     return pool
@@ -173,7 +175,7 @@ overPostgres(() => {
       const scope = { tenantId: 'ten_a', serializationKey: 'ada' }
       const claiming = store.coordinator!.claim(Buffer.from('scope'), Buffer.from('payload'))
       await store.read.tenantById('ten_a')
-      await store.transaction((tx) => tx.tenantById('ten_a'), undefined, scope)
+      await store.transaction(scope, (tx) => tx.tenantById('ten_a'))
       const claim = await claiming
       if (!('release' in claim)) throw new TypeError('another call has the claim')
       claim.release()
