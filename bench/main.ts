@@ -52,6 +52,7 @@ interface Options {
   references: number
   minutes: number
   rate?: number
+  tenants: number
   engineMs: number
   database?: string
   json?: boolean
@@ -83,6 +84,13 @@ function parseRate(text: string): number {
   const rate = Number(text)
   if (!(rate > 0 && rate <= 1000)) throw new InvalidArgumentError('Expected more than 0, at most 1000.')
   return rate
+}
+
+function parseTenants(text: string): number {
+  const tenants = Number(text)
+  if (!(Number.isInteger(tenants) && tenants >= 1 && tenants <= 5000))
+    throw new InvalidArgumentError('Expected 1 to 5000.')
+  return tenants
 }
 
 function parseEngineMs(text: string): number {
@@ -138,6 +146,7 @@ new Command('npm run bench --')
   .option('--references <n>', 'scaling: the most references to try', parseReferences, 100_000)
   .option('--minutes <n>', 'soak: how long', parseMinutes, 60)
   .option('--rate <n>', 'soak: calls a second; default: 70 % of what the machine can do', parseRate)
+  .option('--tenants <n>', 'cluster: number of tenants', parseTenants, 64)
   .option('--engine-ms <n>', 'cluster: what a picture takes of an engine worker', parseEngineMs, 5)
   .option('--database <url>', 'cluster: an empty PostgreSQL database; default: one of its own', parseDatabase)
   .option('--cpu-prof <folder>', "write V8 CPU profiles of the service's threads there (slows it down)")
@@ -181,6 +190,7 @@ new Command('npm run bench --')
           references: options.references,
           soakMinutes: options.minutes,
           soakRate: options.rate,
+          tenants: options.tenants,
           engineMs: options.engineMs,
           database: options.database,
           keepPartial: (details) => folder && keepPartial(name, details, folder),

@@ -5,10 +5,11 @@
 import { DEFAULT_TASKS_PER_WORKER } from '../src/biometrics/engine/dispatcher.js'
 import { progressSteps } from '../src/cli/lib/progress.js'
 import { describeSizes, enlarge, takeCaptures } from './lib/captures.js'
+import type { CpuTimes } from './lib/cpu-times.js'
 import { startLoadGenerator } from './lib/load-generator.js'
 import type { LoadResult } from './lib/load-orders.js'
 import { copyReference } from './lib/references.js'
-import { type CpuTimes, type RunningService, startService } from './lib/service-process.js'
+import { type RunningService, startService } from './lib/service-process.js'
 import { carriedPercentile, median, ratePerSecond, round, shown, TOO_FEW_SAMPLES } from './lib/statistics.js'
 import type { Suite } from './suite.js'
 

@@ -243,7 +243,7 @@ async function mainThreadStages(pack: ModelPack, image: Buffer): Promise<Workben
     isSameCapture: (a, b) => scoreOf(pack, a, b) >= replayScore(pack),
   })
   const embedding = randomEmbedding(dimensions)
-  const reference = await store.transaction(async (tx) => {
+  const reference = await store.transaction('installation', async (tx) => {
     await tx.insertSubject(fresh.record)
     const made = await vault.putReference(tx, fresh, pack.modelId, {
       embedding,
@@ -264,7 +264,7 @@ async function mainThreadStages(pack: ModelPack, image: Buffer): Promise<Workben
     vault.blindIndex(tenant.id, 'production', 'other'),
     'other',
   )
-  await store.transaction((tx) => tx.insertSubject(other.record))
+  await store.transaction('installation', (tx) => tx.insertSubject(other.record))
 
   const claims = verdictClaims(tenant.id, pack.modelId)
   const jwt = await signVerification(claims, signingSecret)
@@ -299,7 +299,7 @@ async function mainThreadStages(pack: ModelPack, image: Buffer): Promise<Workben
     [
       'commit',
       () =>
-        store.transaction(async (tx) => {
+        store.transaction('installation', async (tx) => {
           await tx.setLockout(other.record.id, CLEAR)
           await captures.remember(tx, other, {
             digests: [vault.captureDigest(other, image)],

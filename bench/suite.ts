@@ -13,6 +13,8 @@ export interface SuiteOptions {
   soakMinutes: number
   /** Calls per second of `soak`; undefined for a share of the machine's capacity. */
   soakRate: number | undefined
+  /** Number of tenants of `cluster`. */
+  tenants: number
   /** Milliseconds that a picture takes of an engine worker in `cluster`. */
   engineMs: number
   /** URL of the database of `cluster`; undefined to start one. */

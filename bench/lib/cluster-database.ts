@@ -70,6 +70,23 @@ export function measureCommitMs({ url }: ClusterDatabase): Promise<number> {
   })
 }
 
+/** Numbers of rows that the nodes have saved for the dashboard. */
+export interface SavedByDashboard {
+  /** Rows of counts by tenant, minute and hour. */
+  traffic: number
+  /** Entries of the request log. */
+  requests: number
+}
+
+export function countSaved({ url }: ClusterDatabase): Promise<SavedByDashboard> {
+  return withClient(url, async (client) => {
+    const { rows } = await client.query<SavedByDashboard>(
+      'SELECT (SELECT count(*) FROM traffic)::int AS traffic, (SELECT count(*) FROM request_log)::int AS requests',
+    )
+    return rows[0]!
+  })
+}
+
 /** @returns URL of an empty database */
 async function startServer(): Promise<string> {
   const server = await PostgresServer.start(SETTINGS)

@@ -4,8 +4,8 @@ import { createLog } from '../../src/app/log.js'
 import { Service } from '../../src/app/service.js'
 import { loadConfig } from '../../src/config/config.js'
 import type { NodeOrder, NodeResult } from './cluster-orders.js'
+import { readCpuTimes } from './cpu-times.js'
 import { serveOrders } from './helper-process.js'
-import { readCpuTimes } from './service-process.js'
 import { ENGINE_MS_VARIABLE } from './simulated-engine.js'
 
 /** Rate limit that never refuses: the rate limiter runs. */
@@ -49,7 +49,7 @@ async function makeTenants({ core }: Service, count: number): Promise<string[]> 
     const { tenant } = await tenancy.create(`bench-${process.pid}-${++tenants}`, {
       ratePerSecond: RATE_PER_SECOND,
     })
-    const key = await store.transaction(async (tx) => {
+    const key = await store.transaction('installation', async (tx) => {
       await tx.setProductionIssued(tenant.id, Date.now())
       return tenancy.revealProductionKey(tx, tenant)
     })

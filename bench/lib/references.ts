@@ -27,7 +27,7 @@ export async function copyReference(
     const { model: modelId } = model.reference
     for (let begin = from; begin < to; begin += GROUP) {
       const end = Math.min(to, begin + GROUP)
-      await store.transaction(async (tx) => {
+      await store.transaction('installation', async (tx) => {
         for (let i = begin; i < end; i++) {
           const user = `user-${i}`
           const subject = vault.create(tenantId, 'production', blindIndex(user), user)

@@ -4,14 +4,14 @@
  */
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs'
+import { closeSync, mkdirSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import type { ModelPack } from '../../models/pack/model-pack.js'
 import type { TransportName } from '../../src/http/listeners/transport.js'
 import { packageFile } from '../../src/lib/package-root.js'
 import { onCleanUp } from './clean-up.js'
-import { childrenOf } from './process-vitals.js'
+import { type CpuTimes, readCpuTimes } from './cpu-times.js'
 import { temporaryDir } from './temporary-dir.js'
 
 const MAIN = packageFile('dist', 'src', 'cli', 'main.js')
@@ -44,13 +44,6 @@ export interface Vitals {
   residentMib: number
   /** 99th percentile, since the last request, of the delay with which the event loop ran a timer. */
   eventLoopDelayP99Ms: number
-}
-
-/** CPU time since the start, in milliseconds. */
-export interface CpuTimes {
-  /** CPU time of every thread, including the engine process's. */
-  all: number
-  mainThread: number
 }
 
 export interface RunningService extends TenantCredentials {
@@ -223,31 +216,5 @@ async function readVitals(url: string): Promise<Vitals> {
     residentMib:
       (read('process_resident_memory_bytes') + read('countersign_engine_resident_memory_bytes')) / 2 ** 20,
     eventLoopDelayP99Ms: Math.max(0, read('nodejs_eventloop_lag_p99_seconds') * 1000 - EVENT_LOOP_BEAT_MS),
-  }
-}
-
-/**
- * Milliseconds of a tick, in which /proc counts; fixed at 100 Hz for user space on every architecture that Node runs
- * on.
- */
-const TICK_MS = 10
-
-/** Null where the system does not report it (anything but Linux). */
-export function readCpuTimes(pid: number): CpuTimes | null {
-  const read = (path: string) => {
-    const stat = readFileSync(path, 'utf8')
-    // proc(5): utime and stime are fields 14 and 15; the name in field 2 may contain blanks, so counting starts
-    // behind it.
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-    return (Number(fields[11]) + Number(fields[12])) * TICK_MS
-  }
-  try {
-    const processes = [pid, ...childrenOf(pid)]
-    return {
-      all: processes.reduce((sum, one) => sum + read(`/proc/${one}/stat`), 0),
-      mainThread: read(`/proc/${pid}/task/${pid}/stat`),
-    }
-  } catch {
-    return null
   }
 }

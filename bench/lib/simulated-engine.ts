@@ -6,7 +6,13 @@
 import { connect, type Socket } from 'node:net'
 import type { ModelPack } from '../../models/pack/model-pack.js'
 import { replayScore, thresholdForFmr } from '../../models/pack/model-pack.js'
-import type { HostSetup, TaskMessage, WorkerSetup } from '../../src/biometrics/channel/engine-protocol.js'
+import type {
+  CancelMessage,
+  HostSetup,
+  PingMessage,
+  TaskMessage,
+  WorkerSetup,
+} from '../../src/biometrics/channel/engine-protocol.js'
 import { encodeFrame, FrameReader } from '../../src/biometrics/channel/frames.js'
 import type { WorkerMessage, WorkerReply } from '../../src/biometrics/channel/worker-messages.js'
 import type { FaceSample } from '../../src/biometrics/measurements.js'
@@ -84,8 +90,13 @@ class Worker {
     private readonly person: Person,
     private readonly engineMs: number,
   ) {
-    const reader = new FrameReader<TaskMessage>(MAX_TASK_BYTES, ({ message, images }) =>
-      this.take(message, images.length),
+    const reader = new FrameReader<TaskMessage | CancelMessage | PingMessage>(
+      MAX_TASK_BYTES,
+      ({ message, images }) => {
+        if ('ping' in message) this.send({ kind: 'pong' })
+        // A cancelled task is waited for, as a real one that has begun its last stage.
+        else if (!('cancelled' in message)) this.take(message, images.length)
+      },
     )
     this.socket = connect(socketPath)
       .on('connect', () => this.send({ kind: 'ready', provider: { active: 'simulated', fallbacks: [] } }))

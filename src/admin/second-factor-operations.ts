@@ -7,7 +7,7 @@ import { base32, matchingStep, newTotpSecret, totpUri } from '../crypto/totp.js'
 import type { Clock } from '../lib/clock.js'
 import { CodedError } from '../lib/errors.js'
 import type { SecondFactorRecord } from '../storage/records.js'
-import type { Store, StoreTransaction } from '../storage/store.js'
+import type { Scope, Store, StoreTransaction } from '../storage/store.js'
 import { UNNAMED_OPERATOR } from './session-operations.js'
 
 const ISSUER = 'Countersign'
@@ -57,7 +57,7 @@ export class SecondFactorOperations {
   async begin(owner: FactorOwner): Promise<{ secret: string; uri: string }> {
     const id = idOf(owner)
     const secret = newTotpSecret()
-    await this.store.transaction(async (tx) => {
+    await this.store.transaction(scopeOf(owner), async (tx) => {
       if (isInForce(await tx.secondFactor(id)))
         throw new SecondFactorError(
           'second_factor_enrolled',
@@ -121,20 +121,17 @@ export class SecondFactorOperations {
   /** Uses up a code or a recovery code, in one transaction. @returns false for a wrong code, and for one that was used before */
   use(owner: FactorOwner, code: string): Promise<boolean> {
     const typed = code.replaceAll(/[\s-]/g, '').toUpperCase()
-    return this.store.transaction(async (tx) => {
+    return this.store.transaction('rows', async (tx) => {
       const record = await tx.secondFactor(idOf(owner))
       if (!isInForce(record)) return false
       const step = this.step(record, typed)
       // RFC 6238, section 5.2: a code is accepted once, and no code that is older than an accepted one.
-      if (step !== null && step > (record.lastStep ?? 0)) {
-        await tx.putSecondFactor({ ...record, lastStep: step })
-        return true
-      }
+      if (step !== null && step > (record.lastStep ?? 0))
+        return tx.noteSecondFactorUse(record, { ...record, lastStep: step })
       const hashes = JSON.parse(record.recovery) as string[]
       const left = hashes.filter((hash) => hash !== hashOf(typed))
       if (left.length === hashes.length) return false
-      await tx.putSecondFactor({ ...record, recovery: JSON.stringify(left) })
-      return true
+      return tx.noteSecondFactorUse(record, { ...record, recovery: JSON.stringify(left) })
     })
   }
 
@@ -154,6 +151,11 @@ function isInForce(
   record: SecondFactorRecord | undefined,
 ): record is SecondFactorRecord & { enrolledAt: number } {
   return record !== undefined && record.enrolledAt !== null
+}
+
+/** An operator needs no more than `rows`: confirming and removing a second factor have the scope `installation`, which excludes this one. */
+function scopeOf({ tenantId }: FactorOwner): Scope {
+  return tenantId === null ? 'rows' : { tenantId }
 }
 
 function idOf({ id }: FactorOwner): string {

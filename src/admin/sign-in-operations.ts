@@ -31,8 +31,12 @@ export class SignInOperations {
   ) {}
 
   /** Uses up a tenant's login link. @returns the tenant's id, or null where the link is unknown, used or expired */
-  byLink(linkHash: Buffer, session: NewSession, requestId: string): Promise<string | null> {
-    return this.audited.runFound(undefined, { name: 'dashboard:tenant', requestId }, async (tx) => {
+  async byLink(linkHash: Buffer, session: NewSession, requestId: string): Promise<string | null> {
+    // Read first, so that a made-up link costs no transaction and a real one only its tenant's.
+    const known = await this.store.read.loginLink(linkHash, this.clock.now())
+    if (!known) return null
+    const actor = { name: 'dashboard:tenant', requestId }
+    return this.audited.runFound({ tenantId: known.tenantId }, actor, async (tx) => {
       const link = await tx.takeLoginLink(linkHash, this.clock.now())
       const tenant = link && (await tx.tenantById(link.tenantId))
       // A suspension deletes links; an earlier version kept them.
@@ -44,12 +48,12 @@ export class SignInOperations {
 
   /** Uses up a person's link. @returns the link, or undefined where it is unknown, used or expired */
   takePersonLink(linkHash: Buffer): Promise<PersonLinkRecord | undefined> {
-    return this.store.transaction((tx) => tx.takePersonLink(linkHash, this.clock.now()))
+    return this.store.transaction('rows', (tx) => tx.takePersonLink(linkHash, this.clock.now()))
   }
 
   /** Begins a session of the operator without a name. */
   async asUnnamed(session: NewSession, requestId: string): Promise<void> {
-    await this.store.transaction((tx) =>
+    await this.store.transaction('rows', (tx) =>
       tx.insertDashboardSession({ ...session, tenantId: null, personId: null }),
     )
     await this.record({ tenantId: null, name: UNNAMED_OPERATOR }, requestId)
@@ -61,7 +65,9 @@ export class SignInOperations {
    */
   async asPerson(person: PersonRecord, session: NewSession, requestId: string): Promise<boolean> {
     const { id, tenantId } = person
-    const isStill = await this.store.transaction(async (tx) => {
+    // Changes and removals of operators have the scope `installation`, so that none runs meanwhile.
+    const scope = tenantId === null ? 'rows' : { tenantId }
+    const isStill = await this.store.transaction(scope, async (tx) => {
       const current = await tx.personById(id)
       if (current?.passwordHash !== person.passwordHash) return false
       if (tenantId !== null) assertNotSuspended((await tx.tenantById(tenantId))!)
@@ -77,7 +83,7 @@ export class SignInOperations {
 
   /** Records that a person confirmed their identity again within a session. */
   async confirmed(hash: Buffer, who: SignedIn, requestId: string): Promise<void> {
-    await this.store.transaction((tx) => tx.setSessionAuthenticated(hash, this.clock.now()))
+    await this.store.transaction('rows', (tx) => tx.setSessionAuthenticated(hash, this.clock.now()))
     await this.record(who, requestId, 'identity_confirmed')
   }
 

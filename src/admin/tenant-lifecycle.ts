@@ -66,9 +66,7 @@ export class TenantLifecycle {
     const erased: Erased = { users: 0, references: 0, captures: 0, idempotencyRecords: 0 }
     let isMore = true
     while (isMore)
-      isMore = await this.store.transaction((tx) => eraseSome(tx, id, erased, BATCH), undefined, {
-        tenantId: id,
-      })
+      isMore = await this.store.transaction({ tenantId: id }, (tx) => eraseSome(tx, id, erased, BATCH))
     return this.audited.run(id, actor, async (tx) => {
       await live(tx, id)
       // Users that calls in flight have enrolled since.

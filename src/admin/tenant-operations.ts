@@ -38,7 +38,7 @@ export class TenantOperations {
    */
   create(name: string, actor: Actor, contract: Contract, adminUrl: string): Promise<TenantWithLoginLink> {
     const now = this.clock.now()
-    return this.audited.runFound(undefined, actor, async (tx) => {
+    return this.audited.runFound('installation', actor, async (tx) => {
       const created = await this.tenancy.add(tx, name, contract)
       const { tenant } = created
       const loginLink = await createLoginLink(tx, { tenantId: tenant.id, adminUrl, now })

@@ -93,7 +93,7 @@ export class WebhookOperations {
         )
       return delivery
     }
-    return this.store.transaction(put, undefined, { tenantId: tenant.id })
+    return this.store.transaction({ tenantId: tenant.id }, put)
   }
 
   /**

@@ -170,7 +170,7 @@ export async function findKeys(
 /** Makes the keys of a new database, or derives those of one without keyrings, which were derived from the master key at each start. */
 async function firstKeys(store: Store, masterKey: Buffer, clock: Clock): Promise<ServiceKeys> {
   const id = masterKeyId(masterKey)
-  return store.transaction(async (tx) => {
+  return store.transaction('installation', async (tx) => {
     // When two processes start at once, the second takes the keys that the first made.
     const made = await findKeys(tx, masterKey)
     if (made) return made

@@ -38,8 +38,6 @@ export async function shutDown(parts: ShutdownParts): Promise<void> {
   work.keyWatch.stop()
   await parts.reloading()
   await listeners.close(['production', 'sandbox', 'capture'], config.deadlineMs + DRAIN_GRACE_MS)
-  // Callers have their answers: what is still to be written is not worth waiting for a database that is gone.
-  core.store.coordinator?.leave()
   await Promise.all([engine.close(), work.webhooks.stop(), work.epochRotation?.stop()])
   await work.leaderLease.stop()
   await work.membership.stop()

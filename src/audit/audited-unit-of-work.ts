@@ -39,7 +39,7 @@ export interface UnitOptions {
   isAudited?: boolean
 }
 
-/** How many logs get an entry in one transaction: callers of the service wait while it runs. */
+/** How many logs get an entry at once: the transactions share a commit, and callers of the service wait while it runs. */
 const TENANTS_AT_ONCE = 20
 
 /**
@@ -74,7 +74,8 @@ export class AuditedUnitOfWork {
       by.facts = facts ?? {}
       return result
     }
-    return this.transaction({ tenantId, serializationKey }, deadlineMs, async (tx) => {
+    const scope = { tenantId, serializationKey }
+    const audited = async (tx: StoreTransaction) => {
       // Read within the transaction: a suspension that was committed before it holds for an act that was in flight.
       if (by.isTenant) assertNotSuspended((await tx.tenantById(tenantId))!)
       // Sent together with the first statement of the work, so that it costs no network round trip of its own.
@@ -83,7 +84,8 @@ export class AuditedUnitOfWork {
       const { result, facts } = await work(tx)
       if (end && facts) await this.audit.append(tx, tenantId, entryOf(facts, by), end)
       return result
-    })
+    }
+    return this.store.transaction(scope, audited, deadlineMs)
   }
 
   /**
@@ -91,11 +93,11 @@ export class AuditedUnitOfWork {
    * @param scope as of `Store.transaction`
    */
   runFound<Result>(
-    scope: Scope | undefined,
+    scope: Scope,
     actor: Actor,
     work: (tx: StoreTransaction) => Promise<FoundResult<Result>>,
   ): Promise<Result> {
-    return this.transaction(scope, undefined, async (tx) => {
+    return this.store.transaction(scope, async (tx) => {
       const found = await work(tx)
       if (found.tenantId !== null) await this.audit.append(tx, found.tenantId, entryOf(found.facts, actor))
       return found.result
@@ -107,9 +109,10 @@ export class AuditedUnitOfWork {
     actor: Actor,
     work: (tx: StoreTransaction) => Promise<AuditedResult<Result>>,
   ): Promise<Result> {
-    return this.transaction(undefined, undefined, async (tx) => {
+    return this.store.transaction('installation', async (tx) => {
       const { result, facts } = await work(tx)
-      await this.appendToEach(tx, await tx.tenants(), entryOf(facts, actor))
+      const entry = entryOf(facts, actor)
+      for (const { id } of await tx.tenants()) await this.audit.append(tx, id, entry)
       return result
     })
   }
@@ -124,32 +127,22 @@ export class AuditedUnitOfWork {
   }
 
   /**
-   * Appends an entry to every log about something that no single transaction did. It takes one transaction for every 20 logs, so
-   * that callers of a service with many tenants are not kept waiting.
+   * Appends an entry to every log about something that no single transaction did. Each log has a transaction of its own, of which 20 are
+   * under way at once, so that callers of a service with many tenants are not kept waiting.
    */
   async recordInAll(actor: Actor, facts: AuditFacts): Promise<void> {
     const tenants = await this.store.read.tenants()
     for (let start = 0; start < tenants.length; start += TENANTS_AT_ONCE) {
       const some = tenants.slice(start, start + TENANTS_AT_ONCE)
-      await this.transaction(undefined, undefined, (tx) => this.appendToEach(tx, some, entryOf(facts, actor)))
+      await Promise.all(
+        some.map(({ id: tenantId }) => {
+          const append = (tx: StoreTransaction) => this.audit.append(tx, tenantId, entryOf(facts, actor))
+          // A key of its own, because the entry follows from nothing else of the tenant: so the appends share their round trips.
+          return this.store.transaction({ tenantId, serializationKey: tenantId }, append)
+        }),
+      )
       await new Promise((resolve) => setImmediate(resolve))
     }
-  }
-
-  private async appendToEach(
-    tx: StoreTransaction,
-    tenants: ReadonlyArray<{ id: string }>,
-    entry: ReturnType<typeof entryOf>,
-  ): Promise<void> {
-    for (const { id } of tenants) await this.audit.append(tx, id, entry)
-  }
-
-  private transaction<Result>(
-    scope: Scope | undefined,
-    deadlineMs: number | undefined,
-    work: (tx: StoreTransaction) => Promise<Result>,
-  ): Promise<Result> {
-    return this.store.transaction(work, deadlineMs, scope)
   }
 }
 

@@ -107,7 +107,7 @@ export class CaptureServer {
       await captureSessions.put(tx, session)
       return { session, tenant: tenant!, bound: true, secret }
     }
-    const found = known && (await store.transaction(opened, undefined, { tenantId: known.record.tenantId }))
+    const found = known && (await store.transaction({ tenantId: known.record.tenantId }, opened))
     const asked = languageOf(request.headers['accept-language'])
     if (!found)
       return this.replies.page(404, noticePage(asked, { text: 'not_found', company: null, back: null }), [])

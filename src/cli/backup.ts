@@ -41,7 +41,7 @@ export function registerBackupCommand(command: Command): void {
           const made = await store.backup(file, keysFile, (pages, totalPages) =>
             progress.update(pages, totalPages, 'pages'),
           )
-          await store.transaction((tx) => tx.setLastBackup(systemClock.now()))
+          await store.transaction('rows', (tx) => tx.setLastBackup(systemClock.now()))
           return made
         }).finally(() => progress.stop())
         print(

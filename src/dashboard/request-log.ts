@@ -94,7 +94,7 @@ export class RequestLog {
       while (entries.length > 0) {
         const some = entries.splice(0, SAVED_AT_ONCE)
         try {
-          await this.parts.store.transaction((tx) => this.write(tx, tenantId, some), undefined, { tenantId })
+          await this.parts.store.transaction({ tenantId }, (tx) => this.write(tx, tenantId, some))
         } catch (err) {
           this.logFailure(err)
           if (!(err instanceof StoreUnavailableError)) continue

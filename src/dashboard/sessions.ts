@@ -1,11 +1,10 @@
 /** Server-side sessions behind a cookie: finding, extending and ending them. `SignIn` begins them. */
-import { sessionId } from '../admin/session-operations.js'
 import type { NewSession } from '../admin/sign-in-operations.js'
 import { randomBase62 } from '../crypto/identifiers.js'
 import type { IncomingRequest } from '../http/listeners/listener.js'
 import { type Clock, MINUTE_MS, SECOND_MS } from '../lib/clock.js'
 import type { PersonRecord, SessionMethod, SessionRecord } from '../storage/records.js'
-import type { Scope, Store } from '../storage/store.js'
+import type { Store } from '../storage/store.js'
 import { hashToken } from '../tenants/login-link.js'
 import { BACKGROUND_HEADER } from './contract.js'
 import { DashboardError } from './dashboard-error.js'
@@ -133,16 +132,14 @@ export class Sessions {
   }
 
   /** Extends a session that is in use. @returns the time at which it ends */
-  private async keep({ hash, tenantId, expiresAt, endsAt, lastUsedAt }: SessionRecord): Promise<number> {
+  private async keep({ hash, expiresAt, endsAt, lastUsedAt }: SessionRecord): Promise<number> {
     const { clock, store, times } = this.parts
     const now = clock.now()
     // A session that an earlier version began has no idle limit.
     if (endsAt === null || now - (lastUsedAt ?? 0) < USE_INTERVAL_MS) return expiresAt
     const kept = { lastUsedAt: now, expiresAt: Math.min(endsAt, now + times.idleMs) }
-    // An operator's session is one row, which concerns no tenant: so the writers of only one lane wait for it.
-    const scope: Scope = { tenantId: tenantId ?? sessionId(hash) }
     try {
-      await store.transaction((tx) => tx.keepDashboardSession(hash, kept), undefined, scope)
+      await store.transaction('rows', (tx) => tx.keepDashboardSession(hash, kept))
       return kept.expiresAt
     } catch {
       // While the database cannot be written, the dashboard stays readable until the session ends.
@@ -151,7 +148,7 @@ export class Sessions {
   }
 
   async signOut({ hash }: Session): Promise<void> {
-    await this.parts.store.transaction((tx) => tx.deleteDashboardSession(hash))
+    await this.parts.store.transaction('rows', (tx) => tx.deleteDashboardSession(hash))
   }
 
   /** @throws DashboardError not_signed_in */

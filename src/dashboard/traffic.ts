@@ -153,7 +153,7 @@ export class Traffic {
     if (!minutes) return null
     this.unsaved.delete(tenantId)
     try {
-      await this.store.transaction((tx) => addSaved(tx, tenantId, minutes), undefined, { tenantId })
+      await this.store.transaction({ tenantId }, (tx) => addSaved(tx, tenantId, minutes))
       return null
     } catch (error) {
       // Any other error would come again with each save.

@@ -135,7 +135,7 @@ export class AuditVerification {
   private save(state: VerificationState): Promise<void> {
     const text = JSON.stringify(state)
     const mac = this.parts.audit.macOf(text)
-    return this.parts.store.transaction((tx) => tx.putAuditVerification({ state: text, mac }))
+    return this.parts.store.transaction('rows', (tx) => tx.putAuditVerification({ state: text, mac }))
   }
 }
 

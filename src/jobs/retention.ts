@@ -68,21 +68,27 @@ export class RetentionJob {
     return this.task.now()
   }
 
-  /** Erases in batches, so that calls of the service run in between. */
+  /**
+   * Erases in batches, each of one tenant, so that calls of the service run in between. Whether a user is still unused is read again within
+   * the transaction, during which no call of the tenant can use the user.
+   */
   private async eraseUnusedSandboxUsers(before: number): Promise<void> {
     while (!this.isStopped && this.leaderLease.current()) {
-      const erased = await this.store.transaction(async (tx) => {
-        const blindIndexes = await tx.unusedSandboxUsers(before, SANDBOX_USERS_AT_ONCE)
-        for (const blindIndex of blindIndexes) await tx.eraseSubject(blindIndex)
-        return blindIndexes.length
+      const [longest] = await this.store.read.unusedSandboxUsers(before, 1)
+      if (!longest) return
+      const { tenantId } = longest
+      await this.store.transaction({ tenantId }, async (tx) => {
+        for (const unused of await tx.unusedSandboxUsers(before, SANDBOX_USERS_AT_ONCE))
+          if (unused.tenantId === tenantId) await tx.eraseSubject(unused.blindIndex)
       })
-      if (erased < SANDBOX_USERS_AT_ONCE) return
     }
   }
 
   private async deleteOldRequests(before: string): Promise<void> {
     while (!this.isStopped && this.leaderLease.current()) {
-      const deleted = await this.store.transaction((tx) => tx.deleteRequests(before, REQUESTS_AT_ONCE))
+      const deleted = await this.store.transaction('rows', (tx) =>
+        tx.deleteRequests(before, REQUESTS_AT_ONCE),
+      )
       if (deleted < REQUESTS_AT_ONCE) return
     }
   }
@@ -101,7 +107,9 @@ export class RetentionJob {
     const trafficBefore = { minute: now - MINUTES_KEPT_MS, hour: now - HOURS_KEPT_MS }
     // Each batch is a transaction, so that calls run in between: after days without a service there may be many expired rows.
     while (!this.isStopped && this.leaderLease.current()) {
-      const isMore = await this.store.transaction((tx) => tx.deleteExpired(now, now - DAY_MS, trafficBefore))
+      const isMore = await this.store.transaction('rows', (tx) =>
+        tx.deleteExpired(now, now - DAY_MS, trafficBefore),
+      )
       if (!isMore) break
     }
     await this.deleteOldRequests(earliestRequestId(now - this.options.requestLogMs))

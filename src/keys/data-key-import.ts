@@ -68,7 +68,7 @@ export async function importDataKeys(
       ...(await epochs.blindIndexesOf(newer, { createdUntil })),
     ]
     if (blindIndexes.length > 0)
-      await store.transaction(async (tx) => {
+      await store.transaction('installation', async (tx) => {
         for (const blindIndex of blindIndexes) await tx.eraseSubject(blindIndex)
       })
     erased += blindIndexes.length

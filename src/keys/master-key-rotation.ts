@@ -73,7 +73,7 @@ export async function prepareMasterKey(
 
 /** Deletes the keyrings of all other master keys, as prepared ones. @returns the ids of those master keys */
 export async function cancelMasterKey(store: Store, masterKey: Buffer): Promise<string[]> {
-  return store.transaction((tx) => deleteOthers(tx, masterKeyId(masterKey)))
+  return store.transaction('installation', (tx) => deleteOthers(tx, masterKeyId(masterKey)))
 }
 
 /**
@@ -126,7 +126,7 @@ function putKeyring(
   { isOnly = false, isNewGeneration = false } = {},
 ): Promise<string[]> {
   const id = masterKeyId(masterKey)
-  return store.transaction(async (tx) => {
+  return store.transaction('installation', async (tx) => {
     const before = await tx.keyrings()
     const latest = Math.max(...before.map(({ generation }) => generation))
     const own = before.find((one) => one.masterKeyId === id)

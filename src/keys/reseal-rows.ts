@@ -24,7 +24,7 @@ export async function resealRows(store: Store, keys: ServiceKeys, onProgress: Re
   for (const [index, { kind, keyOf }] of KINDS.entries()) {
     onProgress(index, KINDS.length, kind)
     for (let after = ''; ; ) {
-      const last = await store.transaction(async (tx) => {
+      const last = await store.transaction('installation', async (tx) => {
         const rows = await tx.sealedRows(kind, after, BATCH)
         for (const { id, sealed } of rows) {
           const resealed = reseal(keyOf(keys), sealed, id)

@@ -19,6 +19,11 @@ export type StatementKind = 'brief'
 
 /** Prepares statements. Their parameters are `?` in order, or `@name` of one object. */
 export interface Connection {
+  /**
+   * Clause at the end of a SELECT within a write: locks the rows, and leaves out those that other transactions hold instead of waiting for
+   * them. Undefined for SQLite, which has one writer.
+   */
+  readonly skipLocked?: string
   prepare<Parameters extends unknown[] = unknown[], Row = unknown>(
     sql: string,
     kind?: StatementKind,

@@ -77,6 +77,4 @@ export interface Coordinator extends Claims, Presence {
   showEpochs(progress: EpochProgress): void
   /** Takes tokens out of the bucket of `holder`. @param most tokens to take at most @throws StoreUnavailableError */
   leaseTokens(holder: string, bucket: TokenBucket, most: number): Promise<TokenLease>
-  /** Announces that the service ends: from here on, requests to a database that does not answer fail within seconds. */
-  leave(): void
 }

@@ -30,6 +30,7 @@ type DashboardReader = Pick<
   | 'secondFactors'
   | 'dashboardSession'
   | 'dashboardSessions'
+  | 'loginLink'
   | 'traffic'
   | 'trafficAt'
 >
@@ -38,6 +39,7 @@ type DashboardWriter = Pick<
   | 'insertLoginLink'
   | 'takeLoginLink'
   | 'putSecondFactor'
+  | 'noteSecondFactorUse'
   | 'deleteSecondFactor'
   | 'insertPersonLink'
   | 'takePersonLink'
@@ -84,6 +86,9 @@ export function dashboardReader(database: Connection): DashboardReader {
     dashboardSession: database.prepare<[Buffer, number], SessionRecord>(
       `SELECT ${SESSION_FIELDS} FROM ${SESSIONS} WHERE one.hash = ? AND one.expires_at > ?`,
     ),
+    loginLink: database.prepare<[Buffer, number], LoginLinkRecord>(
+      `SELECT ${LOGIN_LINK.fields} FROM login_link WHERE hash = ? AND expires_at > ?`,
+    ),
     secondFactor: database.prepare<[string], SecondFactorRecord>(
       `SELECT ${SECOND_FACTOR.fields} FROM second_factor WHERE id = ?`,
     ),
@@ -107,6 +112,7 @@ export function dashboardReader(database: Connection): DashboardReader {
     personByName: async (name) => (await sql.operatorByName.get(name)) ?? sql.personByName.get(name),
     personById: async (id) => (await sql.operatorById.get(id)) ?? sql.personById.get(id),
     dashboardSession: async (hash, now) => sql.dashboardSession.get(hash, now),
+    loginLink: async (hash, now) => sql.loginLink.get(hash, now),
     secondFactor: async (id) => sql.secondFactor.get(id),
     secondFactors: async () => sql.secondFactors.all(),
     dashboardSessions: async (now) => sql.dashboardSessions.all(now),
@@ -124,6 +130,11 @@ export function dashboardWriter(database: Connection): DashboardWriter {
     expireOperatorLinks: database.prepare('DELETE FROM operator_link WHERE expires_at <= ?'),
     expirePersonLinks: database.prepare('DELETE FROM person_link WHERE expires_at <= ?'),
     putSecondFactor: database.prepare(SECOND_FACTOR.replace),
+    // The comparison with what was read makes one of several uses at once succeed.
+    noteSecondFactorUse: database.prepare(
+      `UPDATE second_factor SET recovery = @recovery, last_step = @lastStep WHERE id = @id
+         AND recovery = @recoveryBefore AND last_step IS NOT DISTINCT FROM @lastStepBefore`,
+    ),
     deleteSecondFactor: database.prepare('DELETE FROM second_factor WHERE id = ?'),
     insertOperatorLink: database.prepare(OPERATOR_LINK.insert),
     insertPersonLink: database.prepare(PERSON_LINK.insert),
@@ -173,6 +184,11 @@ export function dashboardWriter(database: Connection): DashboardWriter {
     insertLoginLink: async (link) => void sql.insertLoginLink.run(link),
     takeLoginLink: async (hash, now) => sql.takeLoginLink.get(hash, now),
     putSecondFactor: async (factor) => void sql.putSecondFactor.run(factor),
+    noteSecondFactorUse: async (before, { recovery, lastStep }) => {
+      const { id, recovery: recoveryBefore, lastStep: lastStepBefore } = before
+      const given = { id, recovery, lastStep, recoveryBefore, lastStepBefore }
+      return (await sql.noteSecondFactorUse.run(given)).changes === 1
+    },
     deleteSecondFactor: async (id) => void sql.deleteSecondFactor.run(id),
     insertPersonLink: async (link, now) => {
       sql.expireOperatorLinks.run(now)

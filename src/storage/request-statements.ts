@@ -43,8 +43,9 @@ export function requestWriter(database: Connection): RequestWriter {
     trimFailed: trim('code IS NOT NULL'),
     trimDone: trim('code IS NULL'),
     expire: database.prepare<[string, number]>(
-      `DELETE FROM request_log WHERE request_id IN
-         (SELECT request_id FROM request_log WHERE request_id < ? ORDER BY request_id LIMIT ?)`,
+      `WITH expired AS (SELECT request_id FROM request_log WHERE request_id < ? ORDER BY request_id
+         LIMIT ? ${database.skipLocked ?? ''})
+       DELETE FROM request_log WHERE request_id IN (SELECT request_id FROM expired)`,
     ),
   }
   return {

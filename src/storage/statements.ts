@@ -102,11 +102,10 @@ export function storeReader(database: Connection): StoreReader {
         'SELECT count(*) FROM (SELECT 1 FROM sandbox_user WHERE tenant_id = ? LIMIT ?) AS counted',
       )
       .pluck(),
-    unusedSandboxUsers: database
-      .prepare<[number, number], Buffer>(
-        'SELECT lookup FROM sandbox_user WHERE used_at <= ? ORDER BY used_at LIMIT ?',
-      )
-      .pluck(),
+    unusedSandboxUsers: database.prepare<[number, number], { blindIndex: Buffer; tenantId: string }>(
+      `SELECT lookup AS "blindIndex", tenant_id AS "tenantId" FROM sandbox_user
+       WHERE used_at <= ? ORDER BY used_at LIMIT ?`,
+    ),
     blindIndexesOf: database
       .prepare<[string, number], Buffer>('SELECT lookup FROM subject WHERE tenant_id = ? LIMIT ?')
       .pluck(),
@@ -277,8 +276,9 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
   /** Deletes in the order of an index: otherwise PostgreSQL would start each batch by reading the dead rows of the batches before. */
   const expire = (table: string, key: string, condition: string, order = 'expires_at') =>
     database.prepare(
-      `DELETE FROM ${table} WHERE (${key}) IN
-         (SELECT ${key} FROM ${table} WHERE ${condition} ORDER BY ${order} LIMIT ${EXPIRED_AT_ONCE})`,
+      `WITH expired AS (SELECT ${key} FROM ${table} WHERE ${condition} ORDER BY ${order}
+         LIMIT ${EXPIRED_AT_ONCE} ${database.skipLocked ?? ''})
+       DELETE FROM ${table} WHERE (${key}) IN (SELECT * FROM expired)`,
     )
   const sql = {
     insertTenant: database.prepare(TENANT.insert),

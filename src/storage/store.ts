@@ -63,8 +63,8 @@ export interface StoreReader extends WebhookReader, RequestReader {
   referencesOf(tenantId: string): Promise<Record<Environment, number>>
   /** Number of the tenant's users in the sandbox, counted up to `limit`. */
   countSandboxUsers(tenantId: string, limit: number): Promise<number>
-  /** Blind indexes of sandbox users that were not used since `before`, the longest unused first. */
-  unusedSandboxUsers(before: number, limit: number): Promise<Buffer[]>
+  /** Sandbox users that were not used since `before`, the longest unused first. */
+  unusedSandboxUsers(before: number, limit: number): Promise<Array<{ blindIndex: Buffer; tenantId: string }>>
   /** Blind indexes of up to `limit` users of the tenant. */
   blindIndexesOf(tenantId: string, limit: number): Promise<Buffer[]>
   /** The subject's captures after `since`. @param digests of the capture that is compared with them */
@@ -120,6 +120,8 @@ export interface StoreReader extends WebhookReader, RequestReader {
   dashboardSession(hash: Buffer, now: number): Promise<SessionRecord | undefined>
   /** Sessions that have not ended at `now`, newest first. */
   dashboardSessions(now: number): Promise<SessionRecord[]>
+  /** The login link that is valid at `now`. */
+  loginLink(hash: Buffer, now: number): Promise<LoginLinkRecord | undefined>
   /** When `countersign backup` last succeeded; null for never. */
   lastBackupAt(): Promise<number | null>
   /** Counted intervals from `since` on, oldest first. */
@@ -230,6 +232,14 @@ export interface StoreTransaction extends StoreReader, WebhookWriter, RequestWri
   takeLoginLink(hash: Buffer, now: number): Promise<LoginLinkRecord | undefined>
   /** Inserts the second factor, or replaces the one with the same id. */
   putSecondFactor(factor: SecondFactorRecord): Promise<void>
+  /**
+   * Stores that a code was used, unless another transaction has stored a use since `before` was read.
+   * @returns whether it was stored
+   */
+  noteSecondFactorUse(
+    before: SecondFactorRecord,
+    used: Pick<SecondFactorRecord, 'recovery' | 'lastStep'>,
+  ): Promise<boolean>
   deleteSecondFactor(id: string): Promise<void>
   /** Inserts the link, and deletes links that have expired at `now`. */
   insertPersonLink(link: PersonLinkRecord, now: number): Promise<void>
@@ -258,7 +268,8 @@ export interface StoreTransaction extends StoreReader, WebhookWriter, RequestWri
   putTraffic(traffic: TrafficRecord): Promise<void>
   /**
    * Deletes expired rows: kept responses, captures, challenges, capture sessions, erasure receipts, ended signing secrets, login links,
-   * sessions, webhook deliveries and counted traffic. Limits the number of rows, because other writers wait meanwhile.
+   * sessions, webhook deliveries and counted traffic. Limits the number of rows, because other writers wait meanwhile, and leaves out rows
+   * that another transaction holds.
    * @returns whether more rows may have expired
    */
   deleteExpired(
@@ -275,9 +286,23 @@ export interface CommitReport {
   transactions: number
 }
 
-/** The data that a transaction reads to decide by, and writes. */
-export interface Scope {
-  /** The transaction touches only rows of this tenant. */
+/**
+ * Says which other transactions may run at the same time. SQLite runs all transactions one after the other, under any scope; on
+ * PostgreSQL the scope decides, on this node and on others.
+ *
+ * - `installation`: the transaction is the only one that runs in the whole cluster. It waits for every commit that is under way on all nodes
+ *   and keeps all others out until its own. For rare work only: tenants that are created, changes of keys, entries in all logs at once,
+ *   operators.
+ * - `rows`: the transaction excludes only transactions that write the same rows, by the database's own row locks, and `installation`. What it
+ *   reads may be changed before it writes. For single statements and idempotent writes that belong to no tenant: expired rows, sign-in links,
+ *   dashboard sessions, the last backup, the state of the audit verification. Statements over many rows leave out rows that other
+ *   transactions hold (`Connection.skipLocked`), so that they neither wait nor deadlock.
+ * - a tenant: see `TenantScope`.
+ */
+export type Scope = 'installation' | 'rows' | TenantScope
+
+/** The transaction reads to decide by, and writes, only rows of one tenant. */
+export interface TenantScope {
   tenantId: string
   /**
    * Names the part of the tenant's rows that the transaction touches, beyond the tenant's audit log, which it may always extend.
@@ -324,20 +349,15 @@ export interface Store {
    * Runs `work` in a transaction. The promise resolves with its result once the effect is durable; when it rejects, nothing has been
    * written.
    *
-   * `work` must await only calls of `tx`: SQLite's write lock, or PostgreSQL's locks of the group, are held until it ends. On SQLite,
-   * transactions run one after the other. On PostgreSQL `scope` decides what runs at the same time:
+   * `work` must await only calls of `tx`: SQLite's write lock, or PostgreSQL's locks of the group, are held until it ends.
    *
-   * - with tenant and key: concurrently with transactions of other keys, on this node and on others;
-   * - with a tenant only: one after the other among those of the tenant;
-   * - without a scope: only one in the whole cluster: it waits for every commit that is under way on all nodes and keeps all others out
-   * until its own. Use it only for rare work on rows of no tenant.
-   *
+   * @param scope what the transaction excludes: the narrowest scope that keeps its decisions right
    * @param deadlineMs when to give up waiting for a lock or an answer, on the axis of `performance.now()`; by default SQLite waits 5
    * seconds for the lock and PostgreSQL 4 seconds
    * @throws StoreUnavailableError, also when it is unknown whether PostgreSQL has committed; AlreadyExecutedError; anything that `work`
    * throws
    */
-  transaction<T>(work: (tx: StoreTransaction) => Promise<T>, deadlineMs?: number, scope?: Scope): Promise<T>
+  transaction<T>(scope: Scope, work: (tx: StoreTransaction) => Promise<T>, deadlineMs?: number): Promise<T>
   /** Whether the store can be read and, as far as the last write shows, written. After a failed write it tries to write again. */
   isHealthy(): Promise<boolean>
   /** Whether the database has reported damage: until the next start for SQLite, for ten minutes for PostgreSQL. */

@@ -65,8 +65,16 @@ export function webhookWriter(database: Connection): WebhookWriter {
          last_outcome = @lastOutcome, finished_at = @finishedAt, taken_by = @takenBy WHERE id = @id`,
     ),
     release: database.prepare(
-      `UPDATE webhook_delivery SET next_attempt_at = created_at, taken_by = NULL
-       WHERE taken_by IS NOT NULL AND taken_by <> ? AND next_attempt_at IS NOT NULL`,
+      `UPDATE webhook_delivery SET next_attempt_at = created_at, taken_by = NULL WHERE id IN
+         (SELECT id FROM webhook_delivery WHERE taken_by IS NOT NULL AND taken_by <> ? AND next_attempt_at IS NOT NULL
+          ${database.skipLocked ?? ''})`,
+    ),
+    take: database.prepare<
+      [{ id: string; attempts: number; now: number; nextAttemptAt: number; takenBy: string }]
+    >(
+      `UPDATE webhook_delivery SET attempts = attempts + 1, next_attempt_at = @nextAttemptAt, taken_by = @takenBy WHERE id =
+         (SELECT id FROM webhook_delivery WHERE id = @id AND attempts = @attempts AND next_attempt_at <= @now
+          ${database.skipLocked ?? ''})`,
     ),
     keepPending: database.prepare(
       `UPDATE webhook_delivery SET expires_at = @until
@@ -84,6 +92,8 @@ export function webhookWriter(database: Connection): WebhookWriter {
         : sql.noteFailure.run(at, failure, endpointId)),
     insertWebhookDelivery: async (delivery) => void sql.insertDelivery.run(delivery),
     setWebhookProgress: async (id, progress) => void sql.setProgress.run({ takenBy: null, ...progress, id }),
+    takeWebhook: async ({ id, attempts }, now, { nextAttemptAt, takenBy }) =>
+      (await sql.take.run({ id, attempts, now, nextAttemptAt, takenBy })).changes === 1,
     releaseWebhooks: async (sender) => void sql.release.run(sender),
     keepPendingWebhooks: async (tenantId, until) => void sql.keepPending.run({ tenantId, until }),
     forgetWebhookBody: async (id) => void sql.forgetBody.run(id),

@@ -42,7 +42,16 @@ export interface WebhookWriter {
   noteWebhookTry(endpointId: string, at: number, failure: string | null): Promise<void>
   insertWebhookDelivery(delivery: WebhookDeliveryRecord): Promise<void>
   setWebhookProgress(id: string, progress: WebhookProgress): Promise<void>
-  /** Makes deliveries due again that senders other than this one have taken. */
+  /**
+   * Takes a delivery that was due when it was read, and counts the attempt.
+   * @returns false where it is no longer due, or another transaction is changing it
+   */
+  takeWebhook(
+    delivery: Pick<WebhookDeliveryRecord, 'id' | 'attempts'>,
+    now: number,
+    taking: { nextAttemptAt: number; takenBy: string },
+  ): Promise<boolean>
+  /** Makes deliveries due again that senders other than this one have taken, except those that another transaction is changing. */
   releaseWebhooks(sender: string): Promise<void>
   /** Extends the life of waiting deliveries that would be deleted before `until`. */
   keepPendingWebhooks(tenantId: string, until: number): Promise<void>

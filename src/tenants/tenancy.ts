@@ -93,7 +93,7 @@ export class Tenancy {
 
   /** @throws TenancyError invalid_tenant_name, tenant_exists */
   create(name: string, contract?: Contract): Promise<CreatedTenant> {
-    return this.store.transaction((tx) => this.add(tx, name, contract))
+    return this.store.transaction('installation', (tx) => this.add(tx, name, contract))
   }
 
   /** @throws TenancyError invalid_tenant_name, tenant_exists */

@@ -51,15 +51,21 @@ export class CaptureSessionEvents {
     else await this.put(tx, record, 'cancelled')
   }
 
-  /** Puts the webhooks of sessions that expired, and marks each session in the same transaction. @param isOn called before each batch */
+  /**
+   * Puts the webhooks of sessions that expired, and marks each session in the same transaction. Each batch is of one tenant.
+   * @param isOn called before each batch
+   */
   async reportExpired(isOn: () => boolean): Promise<void> {
     const { store, clock } = this.parts
     const until = clock.now() - this.graceMs
     while (isOn()) {
       // This read is outside the transaction because most often no session has expired.
-      if ((await store.read.unreportedExpiredCaptureSessions(until, 1)).length === 0) return
-      await store.transaction(async (tx) => {
+      const [oldest] = await store.read.unreportedExpiredCaptureSessions(until, 1)
+      if (!oldest) return
+      const { tenantId } = oldest
+      await store.transaction({ tenantId }, async (tx) => {
         for (const record of await tx.unreportedExpiredCaptureSessions(until, EXPIRED_AT_ONCE)) {
+          if (record.tenantId !== tenantId) continue
           await tx.putCaptureSession({ ...record, expiryReportedAt: clock.now() })
           await this.put(tx, record, 'expired')
         }

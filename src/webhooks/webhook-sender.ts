@@ -110,16 +110,14 @@ export class WebhookSender {
     const due = this.byLastTurn(await tx.dueWebhooks(now, MAX_DUE_ENDPOINTS)).filter((one) =>
       this.isFree(one),
     )
-    const taken = due
-      .slice(0, MAX_IN_FLIGHT - this.inFlight.size)
-      .map((delivery) => ({ ...delivery, attempts: delivery.attempts + 1 }))
-    for (const delivery of taken)
-      await tx.setWebhookProgress(delivery.id, {
-        ...delivery,
-        nextAttemptAt: now + DELIVERY_LEASE_MS,
-        takenBy: term.id,
-      })
-    return taken
+    const taking = { nextAttemptAt: now + DELIVERY_LEASE_MS, takenBy: term.id }
+    const taken = await Promise.all(
+      due.slice(0, MAX_IN_FLIGHT - this.inFlight.size).map(async (delivery) => {
+        const isTaken = await tx.takeWebhook(delivery, now, taking)
+        return isTaken ? [{ ...delivery, attempts: delivery.attempts + 1 }] : []
+      }),
+    )
+    return taken.flat()
   }
 
   private isFree({ endpointId }: WebhookDeliveryRecord): boolean {
@@ -140,9 +138,13 @@ export class WebhookSender {
     this.lastTurn.set(endpointId, ++this.turns)
   }
 
-  /** Runs `work` unless the term is over. Its writes are serialized: the next leader sees everything that this one wrote. */
+  /**
+   * Runs `work` unless the term is over. Its statements check what they change, so that no tenant's calls wait for it. A batch that the last
+   * leader took while its term ended may be committed after the next leader has released its deliveries: they are due again after
+   * DELIVERY_LEASE_MS.
+   */
   private asLeader<T>(term: LeadershipTerm, work: (tx: StoreTransaction) => Promise<T>): Promise<T> {
-    return this.parts.store.transaction(async (tx) => {
+    return this.parts.store.transaction('rows', async (tx) => {
       if (this.parts.leaderLease.current() !== term)
         throw new StoreUnavailableError('another service sends webhooks now')
       return work(tx)
@@ -233,7 +235,7 @@ export class WebhookSender {
       // The body may name an erased user, and no erasure has destroyed the key under which it is sealed.
       if (isDelivered && delivery.subjectId === null) await tx.forgetWebhookBody(delivery.id)
     }
-    await store.transaction(record, undefined, { tenantId: delivery.tenantId })
+    await store.transaction({ tenantId: delivery.tenantId }, record)
     observe(isDelivered ? 'delivered' : isOver ? 'given_up' : 'retried')
     this.logOutcome(delivery, outcome, { isDelivered, isOver })
   }

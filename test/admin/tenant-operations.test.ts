@@ -33,9 +33,10 @@ beforeEach(async () => {
 
 const log = async () =>
   (await core.store.read.auditEntries(tenant.id, 0, 100)).map(({ entry }) => JSON.parse(entry))
-const issue = () => core.store.transaction((tx) => tx.setProductionIssued(tenant.id, clock.now()))
+const issue = () =>
+  core.store.transaction('installation', (tx) => tx.setProductionIssued(tenant.id, clock.now()))
 const enrol = (userId: string, environment: Environment) =>
-  core.store.transaction((tx) => {
+  core.store.transaction('installation', (tx) => {
     const blindIndex = core.vault.blindIndex(tenant.id, environment, userId)
     return tx.insertSubject(core.vault.create(tenant.id, environment, blindIndex, userId).record)
   })
@@ -125,7 +126,7 @@ describe('an operation', () => {
   })
 
   it('an operation in an open unit of work leaves its facts to that unit and appends no audit entry', async () => {
-    const { current, previous, facts } = await core.store.transaction(async (tx) => {
+    const { current, previous, facts } = await core.store.transaction('installation', async (tx) => {
       const unit = new OpenUnitOfWork(tx)
       const rotation = await core.operations.keys.rotateSigning(tenant, unit, false)
       return { ...rotation, facts: unit.facts }

@@ -79,7 +79,7 @@ describe('a first enrolment', () => {
     const [known, odd] = ['early', user_id].map((id) => vault.blindIndex(tenant.id, 'production', id))
     const { reference, ...other } = (await vault.find(store.read, known!, 'early'))!
     const early = vault.create(tenant.id, 'production', odd!, user_id)
-    await store.transaction(async (tx) => {
+    await store.transaction('installation', async (tx) => {
       await tx.insertSubject(early.record)
       const content = vault.openReference({ ...other, reference }, reference!)
       await vault.putReference(tx, early, reference!.model, content)

@@ -132,7 +132,7 @@ it('reads only the caller’s own audit log by any cursor, a made-up one as well
 it('walks the audit log to its end in the SDK, and finds a rare event of a long log on the first page', async () => {
   const { store, audit } = running.service.core
   const by = { actor: 'operator', request_id: null }
-  await store.transaction(async (tx) => {
+  await store.transaction('installation', async (tx) => {
     for (let i = 0; i < MANY; i++) await audit.append(tx, tenant.id, { event: 'verify', ...by })
     await audit.append(tx, tenant.id, { event: 'contract_changed', ...by })
   })

@@ -18,7 +18,7 @@ beforeEach(async () => {
   clock = new ManualClock(Date.UTC(2026, 0, 31))
   chainKey = randomBytes(32)
   log = new AuditLog({ audit: [chainKey], phase: 'settled' }, clock)
-  await store.transaction(async (tx) => {
+  await store.transaction('installation', async (tx) => {
     for (const name of ['a', 'b']) await tx.insertTenant(tenant(name))
   })
 })
@@ -33,7 +33,7 @@ const event = (note: number): AuditEvent => ({
 
 async function append(count: number, tenant = 'ten_a'): Promise<void> {
   for (let i = 0; i < count; i++) {
-    await store.transaction((tx) => log.append(tx, tenant, event(i)))
+    await store.transaction('installation', (tx) => log.append(tx, tenant, event(i)))
     clock.advance(1000)
   }
 }
@@ -69,7 +69,7 @@ describe('the chain', () => {
   })
 
   it('an intact log of several pages verifies', async () => {
-    await store.transaction(async (tx) => {
+    await store.transaction('installation', async (tx) => {
       for (let i = 0; i < 1203; i++) await log.append(tx, 'ten_a', event(i))
     })
     expect(await verify()).toEqual({ entries: 1203, brokenAt: null })
@@ -87,7 +87,9 @@ describe('the chain', () => {
 
   it('concurrent appends leave no gap in the chain', async () => {
     await Promise.all(
-      Array.from({ length: 100 }, (_, i) => store.transaction((tx) => log.append(tx, 'ten_a', event(i)))),
+      Array.from({ length: 100 }, (_, i) =>
+        store.transaction('installation', (tx) => log.append(tx, 'ten_a', event(i))),
+      ),
     )
     expect(await verify()).toEqual({ entries: 100, brokenAt: null })
   })
@@ -95,7 +97,7 @@ describe('the chain', () => {
   it('a transaction that fails appends no entry', async () => {
     await append(1)
     await expect(
-      store.transaction(async (tx) => {
+      store.transaction('installation', async (tx) => {
         await log.append(tx, 'ten_a', event(9))
         throw new Error('no')
       }),
@@ -194,7 +196,7 @@ describe('a change of the working keys', () => {
     const audit = [chainKey, randomBytes(32)]
     next = new AuditLog({ audit, phase: 'settled' }, clock)
     const changing = new AuditLog({ audit, phase: 'activated' }, clock)
-    await store.transaction((tx) => changing.append(tx, 'ten_a', keysChanged))
+    await store.transaction('installation', (tx) => changing.append(tx, 'ten_a', keysChanged))
   }
 
   it('a change of the chain key keeps the log intact: each key verifies the entries that it linked, and the newest key seals', async () => {
@@ -203,8 +205,8 @@ describe('a change of the working keys', () => {
     for (let change = 0; change < 3; change++) {
       keys.push(randomBytes(32))
       const changing = new AuditLog({ audit: [...keys], phase: 'activated' }, clock)
-      await store.transaction((tx) => changing.append(tx, 'ten_a', keysChanged))
-      await store.transaction((tx) => changing.append(tx, 'ten_a', event(change)))
+      await store.transaction('installation', (tx) => changing.append(tx, 'ten_a', keysChanged))
+      await store.transaction('installation', (tx) => changing.append(tx, 'ten_a', event(change)))
     }
     const settled = new AuditLog({ audit: keys, phase: 'settled' }, clock)
     expect(await settled.verify(store.read, 'ten_a')).toEqual({ entries: 8, brokenAt: null })
@@ -228,7 +230,7 @@ describe('a change of the working keys', () => {
       expect(forged).toBe(5)
       if (!seals) expect(await next.verify(store.read, 'ten_a')).toEqual({ entries: 4, brokenAt: 5 })
       else expect((await next.verify(store.read, 'ten_a')).brokenAt).toBe(5)
-      await store.transaction((tx) => next.append(tx, 'ten_a', event(1)))
+      await store.transaction('installation', (tx) => next.append(tx, 'ten_a', event(1)))
       expect(await next.verify(store.read, 'ten_a')).toEqual({ entries: 4, brokenAt: 5 })
     })
 
@@ -239,21 +241,21 @@ describe('a change of the working keys', () => {
     await forge(chainKey)
     await forge(chainKey, { seals: true })
     expect((await next.verify(store.read, 'ten_a')).brokenAt).not.toBeNull()
-    await store.transaction((tx) => next.append(tx, 'ten_a', event(1)))
+    await store.transaction('installation', (tx) => next.append(tx, 'ten_a', event(1)))
     expect((await next.verify(store.read, 'ten_a')).brokenAt).not.toBeNull()
   })
 
   it('a process that has not read the new keys yet reports no break and writes nothing', async () => {
     await append(1)
-    await store.transaction((tx) =>
+    await store.transaction('installation', (tx) =>
       tx.putKeyring({ masterKeyId: 'id', sealed: randomBytes(8), createdAt: 1, generation: 1 }),
     )
     next = new AuditLog({ audit: [chainKey, randomBytes(32)], phase: 'activated', generation: 1 }, clock)
-    await store.transaction((tx) => next.append(tx, 'ten_a', keysChanged))
+    await store.transaction('installation', (tx) => next.append(tx, 'ten_a', keysChanged))
     const late = new AuditLog({ audit: [chainKey], phase: 'settled', generation: 0 }, clock)
-    await expect(store.transaction((tx) => late.append(tx, 'ten_a', event(1)))).rejects.toThrow(
-      StoreUnavailableError,
-    )
+    await expect(
+      store.transaction('installation', (tx) => late.append(tx, 'ten_a', event(1))),
+    ).rejects.toThrow(StoreUnavailableError)
     expect(await next.verify(store.read, 'ten_a')).toEqual({ entries: 2, brokenAt: null })
   })
 })
@@ -321,10 +323,13 @@ describe('an append to a log that does not end as it was sealed', () => {
     await stores.tamper('DELETE FROM audit WHERE sequence > 3')
     await Promise.all(
       Array.from({ length: 30 }, (_, i) =>
-        store.transaction((tx) => log.append(tx, 'ten_a', event(i)), undefined, {
-          tenantId: 'ten_a',
-          serializationKey: `user ${i}`,
-        }),
+        store.transaction(
+          {
+            tenantId: 'ten_a',
+            serializationKey: `user ${i}`,
+          },
+          (tx) => log.append(tx, 'ten_a', event(i)),
+        ),
       ),
     )
     const entries = await store.read.auditEntries('ten_a', 3, 100)
@@ -353,7 +358,7 @@ describe('an anchor', () => {
     expect(await log.holds(store.read, late!)).toBe(true)
 
     await stores.tamper('DELETE FROM audit WHERE sequence > 3')
-    await store.transaction((tx) => log.adopt(tx, 'ten_a'))
+    await store.transaction('installation', (tx) => log.adopt(tx, 'ten_a'))
     expect(await verify()).toEqual({ entries: 3, brokenAt: null })
     expect(await log.holds(store.read, early!)).toBe(true)
     expect(await log.holds(store.read, late!)).toBe(false)

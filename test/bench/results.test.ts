@@ -96,6 +96,8 @@ describe('results', () => {
   it.each([
     [['--out', 'x', '--update'], 'cannot be used with'],
     [['--compare', 'nowhere.json'], 'cannot be read'],
+    [['cluster', '--tenants', '0'], 'Expected 1 to 5000.'],
+    [['cluster', '--tenants', '2.5'], 'Expected 1 to 5000.'],
     [['latency', '--compare', 'FLOOR'], 'names a result of floor, not of latency'],
     [['--compare', 'OTHER'], 'is no result of a suite'],
   ])('%s is refused before anything is measured', async (args, message) => {

@@ -145,7 +145,7 @@ overTransports((transport) => {
       await visitor.agree()
       const { tenancy, store } = running.service.core
       const record = await tenancy.find(other.id)
-      await store.transaction((tx) => tenancy.reissueKey(tx, record, 'sandbox', 0))
+      await store.transaction('installation', (tx) => tenancy.reissueKey(tx, record, 'sandbox', 0))
       expect((await visitor.open()).status).toBe(410)
       expect((await visitor.post('challenge')).status).toBe(401)
     })
@@ -451,7 +451,7 @@ overTransports((transport) => {
       const { store, vault } = running.service.core
       const { subject } = (await store.read.subject(vault.blindIndex(tenant.id, 'sandbox', user_id)))!
       const lockedUntil = running.clock.now() + 60_000
-      await store.transaction((tx) =>
+      await store.transaction('installation', (tx) =>
         tx.setLockout(subject.id, { failures: 10, lockedUntil, disabledAt: null }),
       )
       const over = { state: 'over', ending: 'locked_out' }

@@ -136,7 +136,7 @@ export class Stage {
   private async makeTenant(name: string): Promise<ChaosTenant> {
     const { tenancy, store } = this.core
     const { tenant, sandboxKey } = await tenancy.create(name, { ratePerSecond: RATE })
-    const production = await store.transaction(async (tx) => {
+    const production = await store.transaction('installation', async (tx) => {
       await tx.setProductionIssued(tenant.id, Date.now())
       return tenancy.revealProductionKey(tx, tenant)
     })

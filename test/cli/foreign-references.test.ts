@@ -11,7 +11,7 @@ beforeEach(async () => {
   place = await workplace({ COUNTERSIGN_MODEL_PACK: join(inject('modelsDir'), 'baseline') })
   const { tenant_id: tenantId } = (await place.run(['tenant', 'create', 'acme', '--json'])).json
   const store = await SqliteStore.open(place.path('countersign.db'))
-  await store.transaction(async (tx) => {
+  await store.transaction('installation', async (tx) => {
     for (const name of ['ada', 'grace']) {
       await tx.insertSubject(subject(name, { tenantId, environment: 'production' }))
       await tx.putReference(reference(name, { model: 'baseline@1.0.0' }))

@@ -12,7 +12,7 @@ beforeAll(async () => {
   place = await workplace()
   const { json } = await place.run(['tenant', 'create', 'acme', '--json'])
   const store = SqliteStore.open(place.path('countersign.db'))
-  await store.transaction((tx) =>
+  await store.transaction('installation', (tx) =>
     tx.keepConsentText({
       ...{ tenantId: json.tenant_id, sha256, version: '2026-11', language: 'en', text: TEXT },
       firstAgreedAt: Date.UTC(2026, 10, 22),

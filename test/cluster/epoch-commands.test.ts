@@ -47,7 +47,7 @@ overPostgres(() => {
     withCore(async ({ store, vault, tenancy, audit }) => {
       const { id } = (await store.read.tenants())[0]!
       const blindIndex = vault.blindIndex(id, 'production', userId)
-      await store.transaction(async (tx) => {
+      await store.transaction('installation', async (tx) => {
         await tx.insertSubject(vault.create(id, 'production', blindIndex, userId).record)
         await audit.append(tx, id, { event: 'enroll', actor: 'operator', request_id: null })
       })
@@ -85,7 +85,9 @@ overPostgres(() => {
     const { blindIndex } = await enrol('grace')
     const copy = await database.query('SELECT * FROM subject')
     const then = (await withCore(({ store }) => store.shared!.epochs.all())).at(-1)!
-    await withCore(({ store }) => store.transaction(async (tx) => void (await tx.eraseSubject(blindIndex))))
+    await withCore(({ store }) =>
+      store.transaction('installation', async (tx) => void (await tx.eraseSubject(blindIndex))),
+    )
     await run('keys', 'rotate-epoch')
     // Restores the row as a dump from before the erasure contains it.
     const fields = 'id, tenant_id, environment, lookup, wrapped_key, created_at, failures'

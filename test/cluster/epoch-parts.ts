@@ -36,7 +36,7 @@ export async function enrol(
   userId: string,
 ): Promise<void> {
   const blindIndex = vault.blindIndex(tenantId, 'production', userId)
-  await store.transaction((tx) =>
+  await store.transaction('installation', (tx) =>
     tx.insertSubject(vault.create(tenantId, 'production', blindIndex, userId).record),
   )
 }

@@ -65,7 +65,7 @@ overPostgres(() => {
       vault.blindIndex(tenantId, 'production', userId),
       userId,
     )
-    await store.transaction(async (tx) => {
+    await store.transaction('installation', async (tx) => {
       await tx.insertSubject(subject.record)
       const content = { embedding: EMBEDDING, photoCount: 1, weight: 1, consent: null }
       await vault.putReference(tx, subject, 'pack@1', content)
@@ -162,7 +162,7 @@ overPostgres(() => {
 
       for (const user of ['ada', 'grace']) await enrol(living, tenant.id, `${user}-who-lives`)
       const blindIndex = (user: string) => living.vault.blindIndex(tenant.id, 'production', user)
-      await living.store.transaction(async (tx) => {
+      await living.store.transaction('installation', async (tx) => {
         await tx.eraseSubject(blindIndex('ada'))
       })
       await rotate(living)

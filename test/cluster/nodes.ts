@@ -88,7 +88,7 @@ let tenants = 0
 export async function makeTenant({ nodes }: Cluster): Promise<ClusterTenant> {
   const { store, tenancy } = nodes[0]!.core
   const { tenant, sandboxKey } = await tenancy.create(`tenant-${++tenants}`, { ratePerSecond: 1000 })
-  const key = await store.transaction(async (tx) => {
+  const key = await store.transaction('installation', async (tx) => {
     await tx.setProductionIssued(tenant.id, Date.now())
     return tenancy.revealProductionKey(tx, tenant)
   })

@@ -180,7 +180,7 @@ overPostgres(() => {
     'a login link works once, at either service',
     async () => {
       const { store } = cluster.nodes[0]!.core
-      const link = await store.transaction((tx) =>
+      const link = await store.transaction('installation', (tx) =>
         createLoginLink(tx, { tenantId: tenant.id, adminUrl: 'http://dashboard.example', now: Date.now() }),
       )
       const credentials = { login_token: link.split('/').at(-1) }

@@ -71,7 +71,7 @@ overPostgres(() => {
       const { store, tenancy, audit } = await openCore(await cluster.configure())
       try {
         const { tenant, signingSecret } = await tenancy.create('bank', { ratePerSecond: 1000 })
-        const key = await store.transaction(async (tx) => {
+        const key = await store.transaction('installation', async (tx) => {
           await tx.setProductionIssued(tenant.id, Date.now())
           return tenancy.revealProductionKey(tx, tenant)
         })

@@ -32,7 +32,7 @@ beforeAll(async () => {
   await production.verify({ user_id: 'nobody', image, action: 'x' })
   running.clock.advance(MINUTE_MS)
   const { store, audit } = running.service.core
-  await store.transaction(async (tx) => {
+  await store.transaction('installation', async (tx) => {
     for (let i = 0; i < FILLER; i++)
       await audit.append(tx, tenant.id, {
         event: 'contract_changed',
@@ -77,7 +77,7 @@ describe('the audit log', () => {
     const text = { version: '2026-11', language: 'en', text: 'We compare your face.' }
     const sha256 = createHash('sha256').update(text.text).digest()
     const firstAgreedAt = running.clock.now()
-    await running.service.core.store.transaction((tx) =>
+    await running.service.core.store.transaction('installation', (tx) =>
       tx.keepConsentText({ tenantId: tenant.id, sha256, ...text, firstAgreedAt }),
     )
     const shown = await get(`/consent-text?sha256=${sha256.toString('hex')}`)
@@ -124,7 +124,7 @@ describe('the audit log', () => {
     const [verified] = (await get('?outcome=approved')).body.entries
     const { store, audit } = running.service.core
     running.clock.advance(10 * MINUTE_MS)
-    await store.transaction(async (tx) => {
+    await store.transaction('installation', async (tx) => {
       for (let i = 0; i < 2 * FILLER; i++)
         await audit.append(tx, tenant.id, { event: 'contract_changed', actor: 'operator', request_id: null })
     })

@@ -307,7 +307,7 @@ describe.skipIf(!CHROMIUM)('the dashboard in Chromium', () => {
       await expect.poll(() => webhooks.allTextContents()).toEqual([expect.stringContaining('user.enrolled')])
       expect(await page.getByLabel('Address').inputValue()).toBe('')
       const { store, outbox } = running.service.core
-      await store.transaction(async (tx) => {
+      await store.transaction('installation', async (tx) => {
         for (let i = 0; i < 24; i++)
           await outbox.put(tx, {
             tenantId: own.id,

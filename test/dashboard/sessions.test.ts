@@ -78,7 +78,7 @@ describe('a tenant that is suspended', () => {
     const session = await asTenant()
     const unused = await loginToken(running, tenant.id)
     const { store } = running.service.core
-    await store.transaction((tx) => tx.setSuspended(tenant.id, running.clock.now()))
+    await store.transaction('installation', (tx) => tx.setSuspended(tenant.id, running.clock.now()))
     const path = `/tenants/${tenant.id}`
     for (const [method, rest, body] of [
       ['GET', ''],

@@ -195,14 +195,14 @@ describe('a new password', () => {
       const signingIn = signIn.byCredentials({ name: operator.name, password }, guest)
       const outcome = signingIn.catch((error) => error.code)
       await new Promise(setImmediate)
-      await store.transaction(async (tx) => {
+      await store.transaction('installation', async (tx) => {
         if (change === 'removed') return tx.deletePerson(operator.id)
         await tx.putPerson({ ...operator, passwordHash: OPERATOR_HASH })
         await tx.deletePersonSessions(operator.id)
       })
       expect([change, await outcome]).toEqual([change, 'sign_in_failed'])
       // Restores the operator for the next case.
-      await store.transaction((tx) => tx.putPerson(operator))
+      await store.transaction('installation', (tx) => tx.putPerson(operator))
     }
   })
 

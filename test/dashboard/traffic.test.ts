@@ -290,14 +290,14 @@ describe('figures that are not saved yet', () => {
     const watched: Pick<Store, 'read' | 'transaction' | 'shared'> = {
       read: store.read,
       shared: store.shared,
-      transaction: (work, deadlineMs, scope) => {
+      transaction: (scope, work, deadlineMs) => {
         if (isAway) return Promise.reject(new StoreUnavailableError('away'))
         if (started++ === 0)
           setImmediate(() => {
             sizes.push(started)
             started = 0
           })
-        return store.transaction(work, deadlineMs, scope)
+        return store.transaction(scope, work, deadlineMs)
       },
     }
     const traffic = new Traffic(watched, running.clock, log)

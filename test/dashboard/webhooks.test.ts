@@ -144,7 +144,7 @@ describe('a delivery', () => {
     const early = await own.call('POST', path('/redeliver'), { delivery: body.delivery })
     expect([early.status, early.body.code]).toEqual([409, 'delivery_pending'])
     // The state after the last attempt.
-    await running.service.core.store.transaction((tx) =>
+    await running.service.core.store.transaction('installation', (tx) =>
       tx.setWebhookProgress(body.delivery, {
         status: 'failed',
         attempts: RETRY_DELAYS_MS.length + 1,
@@ -165,7 +165,7 @@ describe('a delivery', () => {
 
   it('appears on exactly one page, newest first, and can be filtered by state', async () => {
     const { store, outbox } = running.service.core
-    await store.transaction(async (tx) => {
+    await store.transaction('installation', async (tx) => {
       for (let i = 0; i < 50; i++)
         await outbox.put(tx, {
           tenantId: tenant.id,

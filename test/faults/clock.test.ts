@@ -173,7 +173,7 @@ it('the retention job deletes nothing for an hour after the clock was changed, a
     const scope = Buffer.from('scope')
     const begun = clock.now()
     const kept = () => store.read.idempotencyRecord(scope, begun)
-    await store.transaction((tx) =>
+    await store.transaction('installation', (tx) =>
       tx.insertIdempotencyRecord({
         scope,
         blindIndex: null,

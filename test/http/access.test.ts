@@ -31,7 +31,7 @@ beforeAll(async () => {
   const revokedKey = (await running.production(revoked)).key
   const { store, tenancy } = running.service.core
   const record = await tenancy.find(revoked.id)
-  await store.transaction(async (tx) => {
+  await store.transaction('installation', async (tx) => {
     await tenancy.revokeKeys(tx, record, 'production')
     await tenancy.revokeKeys(tx, record, 'sandbox')
   })

@@ -91,7 +91,7 @@ describe('the effect of a call', () => {
   it('commits nothing where the deadline passes while it waits for other transactions', async () => {
     const before = await entries()
     const deadlineMs = performance.now() + 100
-    const other = running.service.core.store.transaction(() => until(deadlineMs))
+    const other = running.service.core.store.transaction('installation', () => until(deadlineMs))
     const late = runner.run(endpoint(), callWith({ deadlineMs }), undefined)
     await expect(late).rejects.toMatchObject({ code: 'deadline_exceeded' })
     await other

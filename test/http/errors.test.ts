@@ -163,7 +163,7 @@ const PROVOCATIONS: Record<ErrorCode, Provocation> = {
     const tenant = await running.tenant()
     const { store, tenancy } = running.service.core
     const record = await tenancy.find(tenant.id)
-    await store.transaction((tx) => tenancy.revokeKeys(tx, record, 'sandbox'))
+    await store.transaction('installation', (tx) => tenancy.revokeKeys(tx, record, 'sandbox'))
     return tenant.sandbox.health()
   },
   wrong_environment: ({ running, production }) =>

@@ -242,7 +242,9 @@ describe('the signing secret of a rotation', () => {
     const begun = await idempotency().begin(rotationOf(other.id, key), Buffer.alloc(0))
     if (!('execution' in begun)) throw new Error('the key is used already')
     const { store } = running.service.core
-    await store.transaction((tx) => begun.execution.keep(tx, { status: 200, body: first.text }))
+    await store.transaction('installation', (tx) =>
+      begun.execution.keep(tx, { status: 200, body: first.text }),
+    )
     begun.execution.release()
     expectAlreadyTold(await other.sandbox.rotate(undefined, keyed(key)), first)
   })
@@ -422,7 +424,7 @@ describe('the scope of a key', () => {
     const first = await other.sandbox.enroll({ user_id: 'u', image }, once)
     const { store, tenancy } = running.service.core
     const record = await tenancy.find(other.id)
-    const key = await store.transaction((tx) => tenancy.reissueKey(tx, record, 'sandbox', 0))
+    const key = await store.transaction('installation', (tx) => tenancy.reissueKey(tx, record, 'sandbox', 0))
     const second = await apiClient(running.service.url('sandbox'), key).enroll({ user_id: 'u', image }, once)
     expect([isReplay(second), second.text]).toEqual([true, first.text])
   })

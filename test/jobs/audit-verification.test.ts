@@ -18,7 +18,7 @@ beforeEach(async () => {
   lines = []
   const { audit, store } = running.service.core
   for (let i = 0; i < ENTRIES; i++)
-    await store.transaction((tx) =>
+    await store.transaction('installation', (tx) =>
       audit.append(tx, tenant.id, { event: 'verify', actor: 'key', request_id: null, status: 200 }),
     )
 })

@@ -38,11 +38,11 @@ afterEach(async () => {
 async function enrol(tenantId: string, userId: string): Promise<void> {
   const blindIndex = vault.blindIndex(tenantId, 'production', userId)
   const subject = vault.create(tenantId, 'production', blindIndex, userId)
-  await core.store.transaction((tx) => tx.insertSubject(subject.record))
+  await core.store.transaction('installation', (tx) => tx.insertSubject(subject.record))
 }
 
 const wrappedKeys = async (store: SqliteStore) =>
-  store.transaction((tx) => tx.sealedRows('subject', '', 1000))
+  store.transaction('installation', (tx) => tx.sealedRows('subject', '', 1000))
 
 describe('a new master key', () => {
   it('after a rotation the old master key and working keys open no copy of the database', async () => {
@@ -86,7 +86,7 @@ describe('a new master key', () => {
 
   it('a rotation leaves an audit log intact to which nothing was appended meanwhile', async () => {
     const { tenant } = await core.tenancy.create('acme')
-    await core.store.transaction((tx) =>
+    await core.store.transaction('installation', (tx) =>
       core.audit.append(tx, tenant.id, { event: 'verify', actor: 'key_a', request_id: null }),
     )
     await prepareMasterKey(core.store, core.keys, newMaster)
@@ -123,7 +123,9 @@ describe('a new master key', () => {
       }
       await watch.look()
       expect(core.keys.phase).toBe('settled')
-      for (const { id, sealed } of await core.store.transaction((tx) => tx.sealedRows('subject', '', 10_000)))
+      for (const { id, sealed } of await core.store.transaction('installation', (tx) =>
+        tx.sealedRows('subject', '', 10_000),
+      ))
         expect(() => openWithAny(core.keys.wrapping, sealed, id)).not.toThrow()
     } finally {
       watch.stop()

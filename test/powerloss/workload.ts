@@ -54,7 +54,7 @@ for (const name of ['acme', 'globex']) {
     { ratePerSecond: 50 },
     'http://127.0.0.1',
   )
-  await core.store.transaction((tx) => tx.setProductionIssued(tenant.id, Date.now()))
+  await core.store.transaction('installation', (tx) => tx.setProductionIssued(tenant.id, Date.now()))
   const issued = (await core.store.read.tenantById(tenant.id))!
   await core.operations.keys.revealProduction(issued, COMMAND_LINE)
   await core.operations.keys.reissue(issued, COMMAND_LINE, 'sandbox', 1000)
@@ -73,7 +73,7 @@ await verifyAll(ROUNDS, users.slice(2))
 await atOnce(users.slice(0, 2), enrol)
 for (const tenant of tenants) await core.operations.keys.rotateSigning(tenant, COMMAND_LINE, true)
 await changeMasterKey()
-await core.store.transaction((tx) =>
+await core.store.transaction('installation', (tx) =>
   tx.deleteExpired(Date.now() + 2 * DAY_MS, Date.now(), { minute: 0, hour: 0 }),
 )
 await atOnce(users.slice(3, 5), erase)
@@ -99,8 +99,8 @@ async function open(): Promise<Core> {
   noteState()
   store.observeCommits(noteState)
   const transaction = store.transaction.bind(store)
-  store.transaction = async (work, deadlineMs) => {
-    const value = await transaction(work, deadlineMs)
+  store.transaction = async (scope, work, deadlineMs) => {
+    const value = await transaction(scope, work, deadlineMs)
     mark({ kind: 'acknowledged' })
     return value
   }
@@ -137,7 +137,7 @@ async function call(user: string, tenant: TenantRecord, event: 'enroll' | 'verif
     Buffer.from(user),
   )
   if (!('execution' in begun)) throw new Error('a new key was not new')
-  await store.transaction(async (tx) => {
+  await store.transaction('installation', async (tx) => {
     const blindIndex = vault.blindIndex(tenant.id, 'production', user)
     let subject = await vault.find(tx, blindIndex, user)
     if (!subject) {

@@ -24,7 +24,9 @@ export interface DashboardClient {
 export async function loginToken(running: TestService, tenantId: string): Promise<string> {
   const { core, adminUrl } = running.service
   const now = running.clock.now()
-  const link = await core.store.transaction((tx) => createLoginLink(tx, { tenantId, adminUrl, now }))
+  const link = await core.store.transaction('installation', (tx) =>
+    createLoginLink(tx, { tenantId, adminUrl, now }),
+  )
   return link.split('/').at(-1)!
 }
 

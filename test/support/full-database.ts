@@ -37,7 +37,7 @@ export async function lengthenLog({ dataDir }: Workplace, file: string): Promise
   )
   const { id } = (await store.read.tenantByName('acme'))!
   const { sequence } = (await store.read.auditHead(id))!
-  await store.transaction(async (tx) => {
+  await store.transaction('installation', async (tx) => {
     for (let i = sequence; i < ENTRIES; i++)
       await audit.append(tx, id, { event: 'verify', status: 200, actor: 'key_a', request_id: null })
   })
@@ -97,7 +97,7 @@ export async function populate(place: Workplace): Promise<Populated> {
   await run('backup', place.path('copy.db'))
   await stop(server)
   const store = SqliteStore.open(place.path('countersign.db'))
-  await store.transaction(async (tx) => {
+  await store.transaction('installation', async (tx) => {
     await tx.insertTenant(tenant('a', { fmr: 1e-5, ratePerSecond: 0.1, suspendedAt: 1 }))
     await insertUser(tx, 'eve')
     await tx.setLockout('sub_eve', { failures: 7, lockedUntil: 1_790_000_000_001, disabledAt: null })

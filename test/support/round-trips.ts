@@ -12,7 +12,6 @@ export interface Trips {
 /** A statement as the pool passes it to its client. */
 interface Sent {
   name?: string
-  callback: (...answer: unknown[]) => void
 }
 
 interface Asked {
@@ -38,8 +37,9 @@ export class RoundTripCounter {
     this.wrap(pg.Client.prototype, 'query', (query, self, parameters) => {
       const sent = parameters[0] as Sent
       const asked = calls.getStore()
-      if (asked && !AFTERWARDS.includes(sent.name ?? '')) note(asked, sent)
-      return Reflect.apply(query, self, parameters)
+      const answer: Promise<unknown> = Reflect.apply(query, self, parameters)
+      if (asked && !AFTERWARDS.includes(sent.name ?? '')) note(asked, answer)
+      return answer
     })
   }
 
@@ -55,14 +55,13 @@ export class RoundTripCounter {
     for (const restore of this.restore.splice(0)) restore()
   }
 
-  private readonly note = (asked: Asked[], sent: Sent): void => {
+  private readonly note = (asked: Asked[], answer: Promise<unknown>): void => {
     const one: Asked = { sent: ++this.now, answered: Number.POSITIVE_INFINITY }
     asked.push(one)
-    const { callback } = sent
-    sent.callback = (...answer) => {
+    const answered = () => {
       one.answered = ++this.now
-      callback(...answer)
     }
+    answer.then(answered, answered)
   }
 
   private wrap(

@@ -96,7 +96,7 @@ export async function startService(
     async production(tenant) {
       const { store, tenancy } = service.core
       const record = await tenancy.find(tenant.id)
-      const key = await store.transaction(async (tx) => {
+      const key = await store.transaction('installation', async (tx) => {
         await tx.setProductionIssued(tenant.id, clock.now())
         return tenancy.revealProductionKey(tx, record)
       })

@@ -25,7 +25,7 @@ const authorized = (authorization: string) =>
 const reissue = async (type: 'production' | 'sandbox', graceMs: number) => {
   const { store, tenancy } = running.service.core
   const record = await tenancy.find(tenant.id)
-  return store.transaction((tx) => tenancy.reissueKey(tx, record, type, graceMs))
+  return store.transaction('installation', (tx) => tenancy.reissueKey(tx, record, type, graceMs))
 }
 
 describe('a key', () => {
@@ -109,19 +109,19 @@ describe('a revoked key', () => {
     const { store, tenancy } = running.service.core
     const record = await tenancy.find(tenant.id)
     expect((await production.health()).status).toBe(200)
-    await store.transaction((tx) => tenancy.revokeKeys(tx, record, 'production'))
+    await store.transaction('installation', (tx) => tenancy.revokeKeys(tx, record, 'production'))
     const response = await production.health()
     expect([response.status, response.body.code]).toEqual([401, 'revoked_api_key'])
     expect((await tenant.sandbox.health()).status).toBe(200)
     await expect(
-      store.transaction((tx) => tenancy.revokeKeys(tx, record, 'production')),
+      store.transaction('installation', (tx) => tenancy.revokeKeys(tx, record, 'production')),
     ).rejects.toMatchObject({ code: 'no_active_key' })
   })
 
   it('a revoked key gets revoked_api_key even in the other environment', async () => {
     const { store, tenancy } = running.service.core
     const record = await tenancy.find(tenant.id)
-    await store.transaction((tx) => tenancy.revokeKeys(tx, record, 'sandbox'))
+    await store.transaction('installation', (tx) => tenancy.revokeKeys(tx, record, 'sandbox'))
     const response = await at('production', tenant.sandboxKey).health()
     expect([response.status, response.body.code]).toEqual([401, 'revoked_api_key'])
   })

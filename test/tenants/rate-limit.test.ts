@@ -86,7 +86,9 @@ describe('the contract of a production key', () => {
     const { store, tenancy } = running.service.core
     const record = await tenancy.find(tenant.id)
     const reissue = async () => {
-      const key = await store.transaction((tx) => tenancy.reissueKey(tx, record, 'production', HOUR_MS))
+      const key = await store.transaction('installation', (tx) =>
+        tenancy.reissueKey(tx, record, 'production', HOUR_MS),
+      )
       return apiClient(running.service.url('production'), key)
     }
     let newest: ApiClient = first
@@ -156,7 +158,7 @@ it('a listing of the audit log costs a token for every hundred entries that were
   const small = await running.tenant({ ratePerSecond: 10 })
   const key = await running.production(small)
   const list = (query: string) => key.call('GET', `/v1/audit?${query}`)
-  await store.transaction(async (tx) => {
+  await store.transaction('installation', async (tx) => {
     for (let i = 0; i < 1000; i++)
       await audit.append(tx, small.id, { event: 'verify', actor: 'operator', request_id: null })
   })

@@ -90,7 +90,7 @@ describe('a challenge', () => {
         purpose,
         action: null,
       })
-      const challenge = await store.transaction((tx) => book.issue(tx, of(given), ['turn']))
+      const challenge = await store.transaction('installation', (tx) => book.issue(tx, of(given), ['turn']))
       await expect(book.open(store.read, challenge, of(used))).rejects.toMatchObject({
         code: 'challenge_mismatch',
       })

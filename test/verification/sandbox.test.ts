@@ -307,7 +307,7 @@ describe('the production key', () => {
   const revealed = async () => {
     const { store, tenancy } = running.service.core
     const record = await tenancy.find(tenant.id)
-    return store.transaction((tx) => tenancy.revealProductionKey(tx, record))
+    return store.transaction('installation', (tx) => tenancy.revealProductionKey(tx, record))
   }
 
   it('issues no production key before a sandbox verify is approved', async () => {

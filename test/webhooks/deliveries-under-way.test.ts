@@ -46,7 +46,7 @@ afterEach(async () => {
   for (const { path, answer } of sent) if (path === HELD) answer(204)
   const { store } = running.service.core
   for (const endpoint of await store.read.webhookEndpoints(tenant.id))
-    await store.transaction((tx) => tx.deleteWebhookEndpoint(endpoint.id))
+    await store.transaction('installation', (tx) => tx.deleteWebhookEndpoint(endpoint.id))
 })
 
 async function addEndpoint(path: string): Promise<string> {
@@ -101,7 +101,7 @@ describe('an event about a user who is erased while it is being delivered', () =
       expect(sentTo(HELD)[1]!.type).toBe('user.erased')
       expect(await statusOf('user.enrolled')).toMatchObject({ status: 'erased', nextAttemptAt: null })
       running.clock.advance(60 * MINUTE_MS)
-      await store.transaction((tx) => tx.deleteWebhookEndpoint(endpoint))
+      await store.transaction('installation', (tx) => tx.deleteWebhookEndpoint(endpoint))
     },
   )
 })

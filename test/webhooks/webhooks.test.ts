@@ -59,7 +59,7 @@ afterEach(async () => {
   // Pending deliveries of one test must not reach the next one.
   const { store } = running.service.core
   for (const endpoint of await store.read.webhookEndpoints(tenant.id))
-    await store.transaction((tx) => tx.deleteWebhookEndpoint(endpoint.id))
+    await store.transaction('installation', (tx) => tx.deleteWebhookEndpoint(endpoint.id))
 })
 
 /** Until it holds; the sender looks once a second. */
@@ -287,7 +287,7 @@ describe('a delivery that is not taken', () => {
     await production.enroll({ user_id: 'ada', image: ada })
     await poll(async () => (await deliveries())[0]?.lastOutcome === 'ECONNREFUSED' || undefined)
     await running.restart()
-    await running.service.core.store.transaction(async (tx) => {
+    await running.service.core.store.transaction('installation', async (tx) => {
       const [endpoint] = await tx.webhookEndpoints(tenant.id)
       const waiting = (await tx.webhookDeliveries(tenant.id, 1))[0]!
       // The receiver moved.
@@ -319,9 +319,9 @@ describe('a delivery that is not taken', () => {
       type: 'user.unlocked',
       data: {},
     } as const
-    await store.transaction((tx) => outbox.put(tx, occurrence))
+    await store.transaction('installation', (tx) => outbox.put(tx, occurrence))
     const [first] = await store.read.webhookDeliveries(tenant.id, 1)
-    await store.transaction(async (tx) => {
+    await store.transaction('installation', async (tx) => {
       // `outbox.put` counts all pending deliveries each time: filling the queue with it would take seconds.
       for (let i = 2; i < MAX_PENDING; i++) await tx.insertWebhookDelivery({ ...first!, id: `whd_${i}` })
       for (let i = 0; i < 3; i++) await outbox.put(tx, occurrence)
@@ -339,7 +339,8 @@ describe('a delivery that is not taken', () => {
     await settled('delivered')
     const { store } = running.service.core
     const now = running.clock.now()
-    const forget = (at: number) => store.transaction((tx) => tx.deleteExpired(at, 0, { minute: 0, hour: 0 }))
+    const forget = (at: number) =>
+      store.transaction('installation', (tx) => tx.deleteExpired(at, 0, { minute: 0, hour: 0 }))
     await forget(now + 7 * DAY_MS - 1)
     expect(await deliveries()).toHaveLength(1)
     await forget(now + 7 * DAY_MS)
@@ -356,7 +357,7 @@ describe('a suspended tenant', () => {
     // It cannot call; the operator still acts for it.
     const { store, outbox } = running.service.core
     const tell = (user_id: string) =>
-      store.transaction((tx) =>
+      store.transaction('installation', (tx) =>
         outbox.put(tx, {
           tenantId: tenant.id,
           environment: 'production',
@@ -374,7 +375,9 @@ describe('a suspended tenant', () => {
     expect(received.map(({ event }) => event.tenant_id)).toEqual([other.id])
     running.clock.advance(8 * DAY_MS)
     const forget = () =>
-      store.transaction((tx) => tx.deleteExpired(running.clock.now(), 0, { minute: 0, hour: 0 }))
+      store.transaction('installation', (tx) =>
+        tx.deleteExpired(running.clock.now(), 0, { minute: 0, hour: 0 }),
+      )
     await forget()
     expect(await deliveries()).toMatchObject([{ status: 'pending', attempts: 0 }])
     await lifecycle().resume(await record(), COMMAND_LINE)
@@ -382,7 +385,7 @@ describe('a suspended tenant', () => {
     await arrived(2)
     expect(received[1]!.event).toMatchObject({ tenant_id: tenant.id, data: { user_id: 'ada' } })
     await settled('delivered')
-    await store.transaction(async (tx) => {
+    await store.transaction('installation', async (tx) => {
       for (const { id } of await tx.webhookEndpoints(other.id)) await tx.deleteWebhookEndpoint(id)
     })
   })

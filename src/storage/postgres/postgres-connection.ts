@@ -18,7 +18,10 @@ interface Compiled {
 
 /** Makes the connection of a store. The failure of a write that nobody awaits is not reported: `send` has to remember it. */
 export function postgresConnection(send: Send): Connection {
-  return { prepare: (sql, kind) => statement(compile(sql, kind), send, false) }
+  return {
+    skipLocked: 'FOR UPDATE SKIP LOCKED',
+    prepare: (sql, kind) => statement(compile(sql, kind), send, false),
+  }
 }
 
 function statement<Parameters extends unknown[], Row>(

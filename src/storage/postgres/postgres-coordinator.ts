@@ -9,9 +9,10 @@ import { COMMIT, VERSION } from '../../lib/version.js'
 import type { Claim, Coordinator, TokenBucket, TokenLease } from '../coordinator.js'
 import type { EpochProgress } from '../epoch-book.js'
 import { StoreUnavailableError } from '../store.js'
-import type { DeadConnectionDetector } from './postgres-dead-connections.js'
+import type { PostgresAccess } from './postgres-client.js'
 import { SCHEMA } from './postgres-migrations.js'
-import { type PostgresAccess, PostgresPool } from './postgres-pool.js'
+import { PostgresPool } from './postgres-pool.js'
+import { TIMEOUTS } from './postgres-session.js'
 
 const LEASE_MS = 2000
 const BEAT_MS = 500
@@ -45,13 +46,10 @@ export class PostgresCoordinator implements Coordinator {
   /** Tokens of claims that this service holds or asks for. */
   private readonly held = new Set<string>()
 
-  constructor(
-    access: PostgresAccess,
-    private readonly deadConnections?: DeadConnectionDetector,
-  ) {
+  constructor(access: PostgresAccess) {
     this.pool = new PostgresPool(access, {
       size: CONNECTIONS,
-      deadConnections,
+      timeouts: TIMEOUTS,
       // None of this data has to survive a crash of the server.
       settings: { synchronous_commit: 'off' },
     })
@@ -164,8 +162,9 @@ export class PostgresCoordinator implements Coordinator {
     this.epochs = progress
   }
 
-  leave(): void {
-    this.deadConnections?.leave()
+  /** Whether an answer has been missing for more than a second since then. @param sinceMs on the axis of `performance.now()` */
+  hasBeenSilentSince(sinceMs: number): boolean {
+    return this.pool.hasBeenSilentSince(sinceMs)
   }
 
   async stop(): Promise<void> {

@@ -94,7 +94,7 @@ async function connecting<T>(
 ): Promise<T> {
   const access = accessOf(url, options)
   return opening(access.target, async () => {
-    const pool = new PostgresPool(access, { size: CONNECTIONS, isLongRunning: true })
+    const pool = new PostgresPool(access, { size: CONNECTIONS, timeouts: null })
     let client: PoolClient | undefined
     try {
       client = await pool.acquire()

@@ -1,27 +1,23 @@
-/** Translates PostgreSQL's errors. A failure that may pass without help, or with a new connection, becomes a StoreUnavailableError. */
+/** Translates PostgreSQL's errors. Every error that the statement itself has not caused becomes a StoreUnavailableError. */
 import pg from 'pg'
 import { AlreadyExecutedError, StoreCorruptError, StoreUnavailableError } from '../store.js'
 
 /**
- * SQLSTATE (PostgreSQL manual, appendix A): connections, resources, the operator's intervention and the system's errors; standbys,
- * locks, deadlocks and serialization; statements that took too long; passwords, which may be changed while the service runs.
+ * SQLSTATE of errors that the statement itself causes (PostgreSQL manual, appendix A): its data, constraints, syntax and size, and the
+ * exceptions of triggers. Trying again does not help. All other errors come from the server, the session or the network, and pass without a
+ * change of this program. 42501 is a missing privilege of the role; 42P05 is explained at UNKNOWN_STATE.
  */
-const UNAVAILABLE = /^(?:08|53|57|58|28|40001|40P01|25006|25P03|55P03)/
+const CAUSED_BY_STATEMENT = /^(?:21|22|23|27|38|39|42(?!501|P05)|44|54|P0)/
 
 /** A damaged page or index (data_corrupted, index_corrupted). */
 const CORRUPT = /^(?:XX001|XX002)/
 
-/** Connections, shutdowns, and what has been idle or has taken too long (25P03, 25P04, 57P05). */
-const ENDS_CONNECTION = /^(?:08|57P|25P03|25P04)/
-
 /**
- * Prepared statements are not what this process assumes: the type of a column was changed, or the first of several that left together could
- * not be parsed. A new connection has none.
+ * After these errors the state of the session is unknown, so its connection must be closed: connection failures and shutdowns (08, 57P);
+ * transactions that this process believes to be in another state, or that were idle for too long (25, 2D, 3B); prepared statements that are
+ * missing, exist already, or have other columns now (26, 34, 42P05, 0A000).
  */
-const STALE_STATEMENTS = /^(?:0A000|26000|42P05)/
-
-/** The result type of a prepared statement has changed: it fails until its connection is closed. */
-const STALE_PLAN = '0A000'
+const UNKNOWN_STATE = /^(?:08|57P|25|2D|3B|26|34|42P05|0A000)/
 
 /** A lock was not granted in time. */
 const LOCK_TIMEOUT = '55P03'
@@ -37,9 +33,9 @@ export function translatePostgres(error: unknown): Error {
   if (error.code === NOT_NULL_VIOLATION && error.table === 'idempotency') return new AlreadyExecutedError()
   if (CORRUPT.test(error.code ?? ''))
     return new StoreCorruptError(`PostgreSQL: ${error.code} ${error.message}`, { cause: error })
-  return UNAVAILABLE.test(error.code ?? '') || STALE_STATEMENTS.test(error.code ?? '')
-    ? new StoreUnavailableError(`PostgreSQL: ${error.code} ${error.message}`, { cause: error })
-    : error
+  return CAUSED_BY_STATEMENT.test(error.code ?? '')
+    ? error
+    : new StoreUnavailableError(`PostgreSQL: ${error.code} ${error.message}`, { cause: error })
 }
 
 /** Node's codes for a server that cannot be reached, or whose name cannot be looked up, at this moment. */
@@ -73,20 +69,14 @@ export function isOutOfReach(error: unknown): boolean {
   )
 }
 
-export function isStalePlan(error: unknown): boolean {
-  return error instanceof pg.DatabaseError && error.code === STALE_PLAN
-}
-
 export function isLockTimeout(error: unknown): boolean {
   return error instanceof pg.DatabaseError && error.code === LOCK_TIMEOUT
 }
 
 /**
- * Whether the error is an answer of the server after which the connection can still be used. False when the server ends the connection:
- * statements that were on their way, even a commit, may have happened or not. Judged by the code, because the severity is translated to the
- * server's language.
+ * Whether the error is an answer of the server after which the connection can still be used. When it is not, statements that were on their
+ * way, even a commit, may have happened or not. Judged by the code, because the severity is translated to the server's language.
  */
 export function isAnswer(error: unknown): boolean {
-  if (!(error instanceof pg.DatabaseError)) return false
-  return !ENDS_CONNECTION.test(error.code ?? '') && !STALE_STATEMENTS.test(error.code ?? '')
+  return error instanceof pg.DatabaseError && !UNKNOWN_STATE.test(error.code ?? '')
 }

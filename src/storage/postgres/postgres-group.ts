@@ -9,26 +9,31 @@
  *     round trip 3   first verify of ada writes | verify of eve writes | second verify of ada reads
  *     round trip 4   second verify of ada writes, the seals, COMMIT
  *
- * Transactions with the same serialization key run one after the other. All of them may extend the audit log of their tenant: entries
- * are linked in memory, in the order in which they are appended, and each log is sealed once, at its last entry.
+ * Transactions that exclude each other, because they have the same serialization key, or are of one tenant and have no key, run one after
+ * the other. All of them may extend the audit log of their tenant: entries are linked in memory, in the order in which they are appended, and each log is sealed once, at its last entry.
  */
 import type { QueryConfig, QueryResult } from 'pg'
 import type { AuditEnd, AuditRecord, AuditSealRecord } from '../records.js'
 import { storeTransaction } from '../statements.js'
-import type { StoreTransaction } from '../store.js'
+import { type StoreTransaction, StoreUnavailableError } from '../store.js'
 import { postgresConnection } from './postgres-connection.js'
+
+/** The scope of a job, without the tenant's name: `key` is a tenant with a serialization key. All jobs of a group have the same kind. */
+export type JobKind = 'installation' | 'rows' | 'tenant' | 'key'
 
 /** One transaction of a caller. */
 export interface Job {
+  kind: JobKind
   /** Counts up in the order of arrival. */
   number: number
   /** On the axis of `performance.now()`. */
   deadlineMs: number
-  /** Lock partition of the tenant; null for all partitions. */
+  /** Lock partition of the tenant; null for a scope without a tenant. */
   partition: number | null
   /** Number of groups that left the job out because another node held its partition. */
   skippedRounds: number
-  serializationKey?: string | undefined
+  /** Jobs of a group with the same value run one after the other; null for a job that excludes none. */
+  serializedWith: string | null
   work: (tx: StoreTransaction) => Promise<unknown>
   resolve: (value: unknown) => void
   reject: (error: unknown) => void
@@ -37,9 +42,16 @@ export interface Job {
 export interface JobOutcome {
   /** Whether the effect of the job is to be committed. */
   hasSucceeded: boolean
-  /** Resolves or rejects the promise of the caller. Must be called only after the commit. */
-  notifyCaller: () => void
+  /** Whether the job has failed after it had written, so that the transaction that all jobs share has to be rolled back. */
+  isSpoiling: boolean
+  /**
+   * Resolves or rejects the promise of the caller. Must be called only after the commit.
+   * @param failure the statement that has failed, for which the effect of the job is not committed
+   */
+  notifyCaller: (failure: Error | null) => void
 }
+
+type Send = (query: QueryConfig) => Promise<QueryResult>
 
 export class PostgresGroup {
   /** Made when first used: commands, and most services, need few. */
@@ -50,30 +62,33 @@ export class PostgresGroup {
   private readonly heads = new Map<string, AuditRecord>()
   /** Seal of that entry, by tenant. */
   private readonly seals = new Map<string, AuditSealRecord>()
+  /** Writes the seals, after the last job. */
+  private readonly sealing: StoreTransaction
 
   /** @param send has to remember the failure of a statement, because nobody awaits writes */
-  constructor(private readonly send: (query: QueryConfig) => Promise<QueryResult>) {}
+  constructor(private readonly send: Send) {
+    this.sealing = storeTransaction(postgresConnection(send), () => {})
+  }
 
   /**
-   * @param jobs one or more, each with a serialization key
-   * @returns null when a job has failed after it had written: the group has to be rolled back, and run again one job after the other
+   * @param jobs of one kind; only one of the kind `installation`
+   * @returns the outcome of each
    */
-  async run(jobs: readonly Job[]): Promise<JobOutcome[] | null> {
+  async run(jobs: readonly Job[]): Promise<JobOutcome[]> {
     for (const kept of [this.before, this.heads, this.seals]) kept.clear()
-    const lastOfKey = new Map<string | undefined, Promise<unknown>>()
+    const last = new Map<string, Promise<unknown>>()
     const outcomes = await Promise.all(
       jobs.map(async (job, i) => {
-        const earlier = lastOfKey.get(job.serializationKey)
         const slot = this.slot(i)
+        if (job.serializedWith === null) return slot.run(job)
+        const earlier = last.get(job.serializedWith)
         const turn = earlier ? earlier.then(() => slot.run(job)) : slot.run(job)
-        lastOfKey.set(job.serializationKey, turn)
+        last.set(job.serializedWith, turn)
         return turn
       }),
     )
-    const done = outcomes.filter((outcome) => outcome !== null)
-    if (done.length < outcomes.length) return null
-    for (const seal of this.seals.values()) void this.slot(0).plain.putAuditSeal(seal)
-    return done
+    for (const seal of this.seals.values()) void this.sealing.putAuditSeal(seal)
+    return outcomes
   }
 
   private slot(index: number): TransactionSlot {
@@ -108,31 +123,32 @@ export class PostgresGroup {
 
 /** Runs one transaction of a group at a time, and knows whether it has written. */
 class TransactionSlot {
-  /** The transaction without the linking of audit entries. */
-  readonly plain: StoreTransaction
   private readonly tx: StoreTransaction
+  private isOpen = false
   private hasWritten = false
 
-  constructor(
-    send: (query: QueryConfig) => Promise<QueryResult>,
-    linking: (tx: StoreTransaction) => StoreTransaction,
-  ) {
+  constructor(send: Send, linking: (tx: StoreTransaction) => StoreTransaction) {
     const connection = postgresConnection((query, isWrite) => {
+      // A part of a job that goes on after the job has failed must not write in the next transaction.
+      if (!this.isOpen) return Promise.reject(new StoreUnavailableError('the transaction has ended'))
       if (isWrite) this.hasWritten = true
       return send(query)
     })
-    this.plain = storeTransaction(connection, () => {})
-    this.tx = linking(this.plain)
+    this.tx = linking(storeTransaction(connection, () => {}))
   }
 
-  /** @returns null when the job has failed after it had written */
-  async run(job: Job): Promise<JobOutcome | null> {
+  async run(job: Job): Promise<JobOutcome> {
+    this.isOpen = true
     this.hasWritten = false
     try {
       const value = await job.work(this.tx)
-      return { hasSucceeded: true, notifyCaller: () => job.resolve(value) }
+      const notifyCaller = (failure: Error | null) => (failure ? job.reject(failure) : job.resolve(value))
+      return { hasSucceeded: true, isSpoiling: false, notifyCaller }
     } catch (error) {
-      return this.hasWritten ? null : { hasSucceeded: false, notifyCaller: () => job.reject(error) }
+      const notifyCaller = (failure: Error | null) => job.reject(failure ?? error)
+      return { hasSucceeded: false, isSpoiling: this.hasWritten, notifyCaller }
+    } finally {
+      this.isOpen = false
     }
   }
 }

@@ -1,9 +1,11 @@
 /**
  * Lock partitions, by which the writers of all nodes exclude each other. A partition is a row of the table `lane` (its first name, which
  * the schema keeps), and each tenant belongs to one. A writer that has locked a row is the only one to write data of its tenants;
- * a writer that has locked the table is the only writer.
+ * a writer that has locked the table is the only writer. A writer of rows that belong to no tenant locks any one row, which keeps it
+ * apart from the locks of the table.
  */
 import type { PoolClient, QueryConfig, QueryResult } from 'pg'
+import { LOCK_PARTITIONS } from './postgres-migrations.js'
 
 /** A partition that was locked, and the state that all writers share, which nobody changes without holding every partition. */
 export interface SharedState {
@@ -47,6 +49,20 @@ export function lockPartitions(
     values: [[...wanted]],
   }
   return begin(client, due === null ? [free] : [waitingFor(due), free])
+}
+
+/**
+ * Begins a transaction and locks one partition that nobody else holds. The search starts at random, so that nodes seldom meet and no
+ * tenant waits more often than others.
+ * @param isWaiting whether to wait for a partition instead, because all of them were taken
+ * @returns the partition, or nothing where all are taken
+ * @throws Error of pg
+ */
+export function lockAnyPartition(client: PoolClient, isWaiting: boolean): Promise<SharedState[]> {
+  const first = 1 + Math.floor(Math.random() * LOCK_PARTITIONS)
+  if (isWaiting) return lockPartitions(client, new Set([first]), null)
+  const text = `${SHARED_STATE} ORDER BY id < $1, id LIMIT 1 FOR UPDATE SKIP LOCKED`
+  return begin(client, [{ name: 'lane-any', text, values: [first] }])
 }
 
 /** Begins a transaction and locks all partitions: waits for every group that holds one, and keeps later groups out. @throws Error of pg */

@@ -9,8 +9,9 @@ const MAX_WAIT_TO_JOIN_MS = 50
 
 export class Pipeline {
   private client: PoolClient | null = null
-  private readonly begunMs = performance.now()
   private users = 0
+  /** When the last answer came, or, without one, when the first statement was sent; on the axis of `performance.now()`. */
+  private answeredMs = performance.now()
   private isLost = false
   private hasEnded = false
 
@@ -19,6 +20,7 @@ export class Pipeline {
     connecting.then(
       (client) => {
         this.client = client
+        this.answeredMs = performance.now()
       },
       () => {
         this.hasEnded = true
@@ -26,15 +28,10 @@ export class Pipeline {
     )
   }
 
-  /**
-   * Whether another statement may join. @param silentMs for how long a connection has owed an answer; null when it must not be used any
-   * more
-   */
-  isOpen(silentMs: (client: PoolClient) => number | null): boolean {
-    if (this.hasEnded || this.isLost) return false
-    // Until the connection is made, the wait counts from the request for it.
-    const waitMs = this.client ? silentMs(this.client) : performance.now() - this.begunMs
-    return waitMs !== null && waitMs < MAX_WAIT_TO_JOIN_MS
+  /** Whether another statement may join. @param isUsable whether new statements may use the connection */
+  isOpen(isUsable: (client: PoolClient) => boolean): boolean {
+    if (this.hasEnded || this.isLost || (this.client && !isUsable(this.client))) return false
+    return performance.now() - this.answeredMs < MAX_WAIT_TO_JOIN_MS
   }
 
   /** Adds a caller, who has to call `leave`, unless the promise rejects. */
@@ -45,6 +42,7 @@ export class Pipeline {
 
   /** @param isLost whether the connection is lost, and with it the answers that other callers wait for */
   leave(isLost: boolean): void {
+    this.answeredMs = performance.now()
     this.isLost ||= isLost
     if (--this.users > 0) return
     this.hasEnded = true

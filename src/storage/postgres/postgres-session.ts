@@ -2,13 +2,21 @@
 import type { ClientBase } from 'pg'
 
 const OLDEST_VERSION = 15
+
 /**
- * Each of these times is shorter than the next, and all are shorter than a request's deadline: the server has to give up a statement before
- * the service gives up the server, or it would go on with work that nobody waits for.
+ * Milliseconds for which a statement waits. Each is shorter than the next, and all are shorter than a request's deadline: the server has to
+ * give up a statement before the service gives up the server, or it would go on with work that nobody waits for.
  */
-const LOCK_MS = 5000
-export const STATEMENT_MS = 6000
-export const QUERY_MS = 8000
+export interface Timeouts {
+  /** Time in which the server has to grant a lock. */
+  lockMs: number
+  /** Time in which the server has to execute a statement. */
+  statementMs: number
+  /** Time in which the answer has to arrive. A connection that is lost without a sign, as in a network that drops packets, is found by it. */
+  queryMs: number
+}
+export const TIMEOUTS: Timeouts = { lockMs: 4000, statementMs: 5000, queryMs: 6000 }
+
 /**
  * A node that stalls or is cut off while it holds lock partitions loses them before the nodes that wait give up. Transactions of this
  * service wait for nothing but the server.
@@ -21,50 +29,46 @@ const KEEP_ALIVE = {
   tcp_keepalives_count: '3',
   tcp_user_timeout: '15000',
 }
-const BOUNDS = {
-  lock_timeout: `${LOCK_MS}ms`,
-  statement_timeout: `${STATEMENT_MS}ms`,
-  idle_in_transaction_session_timeout: `${IDLE_IN_TRANSACTION_MS}ms`,
-}
 
 /** A setting of ours. When a new connection finds it set, a pooler shares one session between several connections. */
 const SESSION_MARK = 'countersign.session'
 
 /**
- * @param isLongRunning sets no timeouts
+ * @param timeouts null to set none
  * @param settings additional settings of the server for this session
- * @returns the pid of the server's process
  * @throws Error that says why this server cannot be used
  */
 export async function beginSession(
   client: ClientBase,
-  { isLongRunning, settings }: { isLongRunning: boolean; settings: Record<string, string> },
-): Promise<number> {
-  const { pid } = await assertUsable(client)
+  { timeouts, settings }: { timeouts: Timeouts | null; settings: Record<string, string> },
+): Promise<void> {
+  await assertUsable(client)
   await set(client, {
     [SESSION_MARK]: 'ours',
     ...KEEP_ALIVE,
-    ...(isLongRunning ? {} : BOUNDS),
+    ...(timeouts && {
+      lock_timeout: `${timeouts.lockMs}ms`,
+      statement_timeout: `${timeouts.statementMs}ms`,
+      idle_in_transaction_session_timeout: `${IDLE_IN_TRANSACTION_MS}ms`,
+    }),
     ...settings,
   })
-  return pid
 }
 
 /** @throws Error that says why this server cannot be used */
-async function assertUsable(client: ClientBase): Promise<{ pid: number }> {
+async function assertUsable(client: ClientBase): Promise<void> {
   const { rows } = await client.query<{
-    pid: number
     version: string
     number: number
     encoding: string
     isReadOnly: boolean
     isShared: boolean
   }>(
-    `SELECT pg_backend_pid() AS pid, version(), current_setting('server_version_num')::int AS number, current_setting('server_encoding') AS encoding,
+    `SELECT version(), current_setting('server_version_num')::int AS number, current_setting('server_encoding') AS encoding,
        pg_is_in_recovery() OR current_setting('transaction_read_only')::boolean AS "isReadOnly",
        coalesce(current_setting('${SESSION_MARK}', true), '') <> '' AS "isShared"`,
   )
-  const { pid, version, number, encoding, isReadOnly, isShared } = rows[0]!
+  const { version, number, encoding, isReadOnly, isShared } = rows[0]!
   if (!/^PostgreSQL /.test(version) || /-YB-|Yugabyte|Cockroach/i.test(version))
     throw new Error(
       `it is ${version.split(' ').slice(0, 4).join(' ')}: only PostgreSQL itself keeps what Countersign relies on.`,
@@ -84,7 +88,6 @@ async function assertUsable(client: ClientBase): Promise<{ pid: number }> {
   await client.query(
     `SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'`,
   )
-  return { pid }
 }
 
 /** Set by a statement, because PgBouncer refuses these parameters at the start of a connection. */

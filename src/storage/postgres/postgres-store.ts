@@ -20,15 +20,17 @@ import {
   StoreUnavailableError,
 } from '../store.js'
 import { examinePostgres } from './postgres-check.js'
+import type { PostgresAccess } from './postgres-client.js'
 import { postgresConnection } from './postgres-connection.js'
 import { PostgresCoordinator } from './postgres-coordinator.js'
-import { DeadConnectionDetector } from './postgres-dead-connections.js'
 import { isOutOfReach } from './postgres-errors.js'
+import { Hosts } from './postgres-hosts.js'
 import { migrate, SCHEMA, schemaVersion } from './postgres-migrations.js'
-import { Hosts, type PostgresAccess, PostgresPool } from './postgres-pool.js'
+import { PostgresPool } from './postgres-pool.js'
+import { TIMEOUTS } from './postgres-session.js'
 import { listServices, PostgresShared } from './postgres-shared.js'
 import { Timelines } from './postgres-timeline.js'
-import { PARTITION_LOCK_MS, PostgresWriter } from './postgres-writer.js'
+import { PostgresWriter } from './postgres-writer.js'
 
 /** Maximum number of reads under way; further reads wait. */
 const READERS = 8
@@ -105,7 +107,6 @@ export class PostgresStore implements Store {
   private readonly writer: PostgresWriter
   private readonly writers: PostgresPool
   private readonly readers: PostgresPool
-  private readonly deadConnections: DeadConnectionDetector
   private knownSize = { bytes: 0, askedAtMs: Number.NEGATIVE_INFINITY }
   private closing: Promise<void> | null = null
   private readonly primaryWatch: PeriodicTask | null
@@ -116,15 +117,10 @@ export class PostgresStore implements Store {
     private readonly access: PostgresAccess,
     { serving = false }: PostgresOptions,
   ) {
-    this.deadConnections = new DeadConnectionDetector((query, timeoutMs) =>
-      this.readers.queryApart(query, timeoutMs),
-    )
-    const { deadConnections } = this
-    const settings = { lock_timeout: `${PARTITION_LOCK_MS}ms` }
-    this.writers = new PostgresPool(access, { size: 1, settings, deadConnections })
-    this.readers = new PostgresPool(access, { size: READERS, deadConnections })
+    this.writers = new PostgresPool(access, { size: 1, timeouts: TIMEOUTS })
+    this.readers = new PostgresPool(access, { size: READERS, timeouts: TIMEOUTS })
     this.writer = new PostgresWriter(this.writers)
-    this.coordinator = serving ? new PostgresCoordinator(access, deadConnections) : null
+    this.coordinator = serving ? new PostgresCoordinator(access) : null
     const poll = () => this.readers.findNewestPrimary()
     this.primaryWatch =
       serving && access.hosts.count > 1 ? new PeriodicTask(PRIMARY_POLL_MS, poll, () => {}) : null
@@ -148,8 +144,8 @@ export class PostgresStore implements Store {
     }
   }
 
-  transaction<T>(work: (tx: StoreTransaction) => Promise<T>, deadlineMs?: number, scope?: Scope): Promise<T> {
-    return this.writer.transaction(work, deadlineMs, scope).catch((error) => {
+  transaction<T>(scope: Scope, work: (tx: StoreTransaction) => Promise<T>, deadlineMs?: number): Promise<T> {
+    return this.writer.transaction(scope, work, deadlineMs).catch((error) => {
       throw this.notice(error)
     })
   }
@@ -177,7 +173,7 @@ export class PostgresStore implements Store {
   async assertWritable(deadlineMs?: number): Promise<void> {
     try {
       // An empty transaction commits too, because every group writes the row of a lock partition.
-      await this.transaction(async () => {}, deadlineMs)
+      await this.transaction('rows', async () => {}, deadlineMs)
     } catch (error) {
       const { message } = ((error as Error).cause ?? error) as Error
       throw new StoreUnavailableError(
@@ -194,7 +190,10 @@ export class PostgresStore implements Store {
   }
 
   hasBeenSilentSince(sinceMs: number): boolean {
-    return this.deadConnections.lastSilentMs >= sinceMs
+    return (
+      [this.writers, this.readers].some((pool) => pool.hasBeenSilentSince(sinceMs)) ||
+      (this.coordinator?.hasBeenSilentSince(sinceMs) ?? false)
+    )
   }
 
   get presence(): PostgresCoordinator | null {
@@ -230,7 +229,6 @@ export class PostgresStore implements Store {
       await Promise.all([this.primaryWatch?.stop(), this.writer.close()])
       await this.coordinator?.stop()
       await Promise.all([this.writers.end(), this.readers.end()])
-      this.deadConnections.stop()
     })()
     return this.closing
   }
@@ -260,7 +258,7 @@ export function accessOf(
 
 /** Runs `work` with one connection, on which statements do not time out. */
 async function withClient<T>(access: PostgresAccess, work: (client: ClientBase) => Promise<T>): Promise<T> {
-  const pool = new PostgresPool(access, { size: 1, isLongRunning: true })
+  const pool = new PostgresPool(access, { size: 1, timeouts: null })
   try {
     const client = await pool.acquire()
     try {

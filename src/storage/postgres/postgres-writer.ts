@@ -2,27 +2,26 @@
  * Group commit on PostgreSQL: transactions of a service that arrive while a commit is under way share the next one. All writing of a
  * service goes over one connection.
  *
- * Nodes exclude each other by lock partitions. A partition is a row of the table `lane`, and each tenant belongs to one. A group holds
- * the partitions of its tenants from its first statement to its commit, or the whole table when one of its jobs has no scope.
+ * Nodes exclude each other by lock partitions (`postgres-partitions.ts`). A group holds the partitions of its tenants from its first
+ * statement to its commit; a job of scope `rows` holds any one partition, a job of scope `installation` the whole table.
  *
  * A job is the transaction of one caller. Its states:
  *
  *     queued -> locked -> running -> done -> committed: resolves
  *       ^         |          |         |
- *       |         |          |         | COMMIT fails: the group is rolled back and runs again in savepoints, or rejects
- *       |         |          | throws: rolled back to its savepoint and rejects; in a concurrent group see step 3
+ *       |         |          |         | COMMIT fails: the group is rolled back, and each job runs again by itself, or rejects
+ *       |         |          | throws: rejects; where it has written before, the group is rolled back, and each job runs again by itself
  *       |         | deadline has passed: rejects
  *       +---------+ another node holds its partition: back to the queue, `skippedRounds` + 1
  *
  * Steps of a group, and what is durable after each:
  *
- * 1. `nextGroup` takes up to MAX_GROUP_SIZE jobs of the queue that have the same concurrency as its first one:
- *    `global` (no scope), `serial` (a tenant) or `concurrent` (a tenant and a serialization key). Nothing is durable.
+ * 1. `nextGroup` takes up to MAX_GROUP_SIZE jobs of the queue that have the same kind as its first one: `installation`, of which a group has
+ *    one, `rows`, `tenant`, or `key` (a tenant and a serialization key). Nothing is durable.
  * 2. `begin` opens the transaction and locks the partitions that are free (SKIP LOCKED). Jobs whose partition is taken wait for the next
  *    group; after MAX_SKIPPED_ROUNDS rounds the partition is waited for. The same statement reads the state that all writers share
  *    (revision of the keys, epochs, schema): a writer that is behind rejects the jobs and writes nothing.
- * 3. `run` lets `concurrent` jobs run at the same time, on one connection (`PostgresGroup`); if one fails after it has written, or a
- *    statement fails, all is rolled back and the group runs again as `serial`. Other groups run one job after the other, each in a savepoint.
+ * 3. `PostgresGroup` lets the jobs run at the same time, on the connection; those that exclude each other run one after the other.
  * 4. `end` writes a random token to the row of one partition and sends COMMIT. When its answer arrives, all jobs are durable on the server.
  * 5. The callers get their results.
  *
@@ -31,7 +30,9 @@
  *
  * If the connection is lost in steps 1 to 3, nothing is durable and the jobs reject with StoreUnavailableError. If it is lost in step 4,
  * `hasCommitted` reads the token over a new connection, after it has waited for the lock that the lost server process may still hold: the
- * same token means that the group is durable. If that cannot be found out, the jobs reject, and callers ask again with their idempotency key.
+ * same token means that the group is durable. The token is a row like the others of the group, so that a standby that was promoted has
+ * both or neither; `pg_xact_status` would ask the new primary about a number of the old one. If that cannot be found out, the jobs reject,
+ * and callers ask again with their idempotency key.
  * If the process is killed, the server rolls back, or has committed and nobody was answered: the kept responses answer the next attempt.
  * A node that stalls loses its transaction, and so its partitions, after IDLE_IN_TRANSACTION_MS (`postgres-session.ts`).
  *
@@ -41,17 +42,19 @@
 import { randomUUID } from 'node:crypto'
 import type pg from 'pg'
 import type { PoolClient, QueryConfig, QueryResult } from 'pg'
-import { storeTransaction } from '../statements.js'
 import { type CommitReport, type Scope, type StoreTransaction, StoreUnavailableError } from '../store.js'
-import { postgresConnection } from './postgres-connection.js'
 import { isAnswer, isLockTimeout, translatePostgres } from './postgres-errors.js'
-import { type Job, type JobOutcome, PostgresGroup } from './postgres-group.js'
+import { type Job, type JobKind, PostgresGroup } from './postgres-group.js'
 import { LOCK_PARTITIONS, SCHEMA } from './postgres-migrations.js'
-import { lockAllPartitions, lockPartitions, type SharedState } from './postgres-partitions.js'
+import {
+  lockAllPartitions,
+  lockAnyPartition,
+  lockPartitions,
+  type SharedState,
+} from './postgres-partitions.js'
 import type { PostgresPool } from './postgres-pool.js'
+import { TIMEOUTS } from './postgres-session.js'
 
-/** How long a group waits for a lock. Shorter than a statement may take, so that the error is a lock timeout. */
-export const PARTITION_LOCK_MS = 4000
 /** Jobs of a group. At most 64, because the locks are held while all of them run. */
 const MAX_GROUP_SIZE = 64
 /**
@@ -59,12 +62,6 @@ const MAX_GROUP_SIZE = 64
  * tenants all the time, and each would wait for the others' commits instead of continuing with the partitions that are free.
  */
 const MAX_SKIPPED_ROUNDS = 4
-
-type Concurrency = 'global' | 'concurrent' | 'serial'
-
-/** Which jobs of a group may run at the same time; the jobs of one group have the same. */
-const concurrencyOf = ({ partition, serializationKey }: Job): Concurrency =>
-  partition === null ? 'global' : serializationKey === undefined ? 'serial' : 'concurrent'
 
 export class PostgresWriter {
   /** In the order of arrival. */
@@ -82,17 +79,11 @@ export class PostgresWriter {
   epoch: number | null = null
   onStaleKeys: () => void = () => {}
 
-  private readonly tx = storeTransaction(
-    postgresConnection((query) => this.send(query)),
-    () => {},
-  )
   private readonly group = new PostgresGroup((query) => this.send(query))
   /** The connection, with the transaction of the group that is running; null until it is needed, and after it was lost. */
   private client: PoolClient | null = null
-  /** The first failed statement of the running job: statements after it fail because of it. */
+  /** The first failed statement of the running group: statements after it fail because of it. */
   private failure: Error | null = null
-  /** Statements that the running job has sent. */
-  private sent: Array<Promise<unknown>> = []
 
   constructor(private readonly pool: PostgresPool) {}
 
@@ -101,7 +92,7 @@ export class PostgresWriter {
     this.client = await this.pool.acquire()
   }
 
-  transaction<T>(work: (tx: StoreTransaction) => Promise<T>, answerByMs?: number, scope?: Scope): Promise<T> {
+  transaction<T>(scope: Scope, work: (tx: StoreTransaction) => Promise<T>, answerByMs?: number): Promise<T> {
     if (this.closed) return Promise.reject(new StoreUnavailableError('the store is closed'))
     return new Promise<T>((resolve, reject) => {
       const rejectLate = () => {
@@ -114,12 +105,11 @@ export class PostgresWriter {
       const timer =
         answerByMs === undefined ? undefined : setTimeout(rejectLate, answerByMs - performance.now())
       const job: Job = {
+        ...exclusionOf(scope),
         work,
-        deadlineMs: answerByMs ?? performance.now() + PARTITION_LOCK_MS,
-        partition: scope ? partitionOf(scope.tenantId) : null,
+        deadlineMs: answerByMs ?? performance.now() + TIMEOUTS.lockMs,
         skippedRounds: 0,
         number: ++this.lastNumber,
-        serializationKey: scope?.serializationKey,
         resolve: (value) => {
           clearTimeout(timer)
           resolve(value as T)
@@ -144,23 +134,22 @@ export class PostgresWriter {
   /** Waits one turn of the event loop, so that all jobs of the present turn share one commit. */
   private async flushSoon(): Promise<void> {
     await new Promise(setImmediate)
-    while (this.queue.length > 0) {
-      const concurrency = concurrencyOf(this.queue[0]!)
-      await this.commit(this.nextGroup(concurrency), concurrency)
-    }
+    while (this.queue.length > 0) await this.commit(this.nextGroup())
     this.flushing = null
   }
 
   /** Step 1. */
-  private nextGroup(concurrency: Concurrency): Job[] {
-    const group = this.queue.filter((job) => concurrencyOf(job) === concurrency).slice(0, MAX_GROUP_SIZE)
+  private nextGroup(): Job[] {
+    const { kind } = this.queue[0]!
+    const size = kind === 'installation' ? 1 : MAX_GROUP_SIZE
+    const group = this.queue.filter((job) => job.kind === kind).slice(0, size)
     const taken = new Set(group)
     this.queue = this.queue.filter((job) => !taken.has(job))
     return group
   }
 
   /** Takes a group through the steps above. Never rejects: each job gets its own result. */
-  private async commit(jobs: Job[], concurrency: Concurrency): Promise<void> {
+  private async commit(jobs: Job[]): Promise<void> {
     let group = jobs
     const token = randomUUID()
     try {
@@ -168,37 +157,26 @@ export class PostgresWriter {
       if (begun === null) return
       group = begun.group
       const startedMs = performance.now()
-      const outcomes = await this.run(group, concurrency)
-      const transactions = outcomes?.filter(({ hasSucceeded }) => hasSucceeded).length ?? 0
-      if (transactions === 0) await this.client!.query('ROLLBACK')
-      else if (await this.end(token, begun.partition)) {
+      this.failure = null
+      const outcomes = await this.group.run(group)
+      const transactions = outcomes.filter(({ hasSucceeded }) => hasSucceeded).length
+      let isSpoilt = this.failure !== null || outcomes.some((outcome) => outcome.isSpoiling)
+      if (isSpoilt || transactions === 0) await this.client!.query('ROLLBACK')
+      else isSpoilt = !(await this.end(token, begun.partition))
+      if (isSpoilt && group.length > 1) {
+        for (const job of group) await this.commit([job])
+        return
+      }
+      if (!isSpoilt && transactions > 0) {
         this.isFailing = false
         this.onCommit({ durationMs: performance.now() - startedMs, transactions })
-      } else if (group.length > 1) {
-        if (concurrency === 'concurrent') return this.commit(group, 'serial')
-        throw this.failure
       }
-      if (!outcomes) return this.commit(group, 'serial')
-      for (const { notifyCaller } of outcomes) notifyCaller()
+      for (const { notifyCaller } of outcomes) notifyCaller(this.failure)
     } catch (error) {
       this.dropClient(error)
       this.isFailing = true
       for (const { reject } of group) reject(translatePostgres(error))
     }
-  }
-
-  /** Step 3. @returns null when the group has to be rolled back and run again as `serial` */
-  private async run(group: readonly Job[], concurrency: Concurrency): Promise<JobOutcome[] | null> {
-    this.failure = null
-    this.sent = []
-    if (group.length === 1) return [await this.runSingle(group[0]!)]
-    if (concurrency === 'concurrent') {
-      const outcomes = await this.group.run(group)
-      return this.failure ? null : outcomes
-    }
-    const outcomes: JobOutcome[] = []
-    for (const job of group) outcomes.push(await this.runInSavepoint(job))
-    return outcomes
   }
 
   /**
@@ -257,14 +235,12 @@ export class PostgresWriter {
   }
 
   private take(client: PoolClient, jobs: readonly Job[]): Promise<SharedState[]> {
-    const wanted = new Set<number>()
-    let due: number | null = null
-    for (const { partition, skippedRounds } of jobs) {
-      if (partition === null) return lockAllPartitions(client)
-      wanted.add(partition)
-      // Waits for one partition at most: waiting for a second while holding the first could deadlock.
-      if (skippedRounds >= MAX_SKIPPED_ROUNDS) due ??= partition
-    }
+    const [{ kind, skippedRounds: rounds }] = jobs as readonly [Job]
+    if (kind === 'installation') return lockAllPartitions(client)
+    if (kind === 'rows') return lockAnyPartition(client, rounds >= MAX_SKIPPED_ROUNDS)
+    const wanted = new Set(jobs.map(({ partition }) => partition as number))
+    // Waits for one partition at most: waiting for a second while holding the first could deadlock.
+    const due = jobs.find(({ skippedRounds }) => skippedRounds >= MAX_SKIPPED_ROUNDS)?.partition ?? null
     return lockPartitions(client, wanted, due)
   }
 
@@ -288,37 +264,6 @@ export class PostgresWriter {
   private hasKeysOf({ keysRevision, oldestEpoch }: SharedState): boolean {
     if (this.keysRevision !== null && this.keysRevision !== keysRevision) return false
     return this.epoch === null || this.epoch >= oldestEpoch
-  }
-
-  /** Runs the only job of a group without a savepoint: when it fails, so does the transaction, so the commit is sent without waiting for its writes. */
-  private async runSingle(job: Job): Promise<JobOutcome> {
-    try {
-      const value = await job.work(this.tx)
-      // Whether a write has failed is known once the commit is answered.
-      const notifyCaller = () => (this.failure ? job.reject(this.failure) : job.resolve(value))
-      return { hasSucceeded: true, notifyCaller }
-    } catch (thrown) {
-      return { hasSucceeded: false, notifyCaller: () => job.reject(this.failure ?? thrown) }
-    }
-  }
-
-  private async runInSavepoint(job: Job): Promise<JobOutcome> {
-    this.failure = null
-    this.sent = []
-    try {
-      void this.send('SAVEPOINT job')
-      const value = await job.work(this.tx)
-      await Promise.all(this.sent)
-      // Everything that could fail has been answered, so nobody waits for the answer of RELEASE.
-      void this.send('RELEASE job')
-      return { hasSucceeded: true, notifyCaller: () => job.resolve(value) }
-    } catch (thrown) {
-      const error = this.failure ?? thrown
-      // When the connection is lost, this fails, and with it the group.
-      await this.client!.query('ROLLBACK TO job; RELEASE job')
-      this.failure = null
-      return { hasSucceeded: false, notifyCaller: () => job.reject(error) }
-    }
   }
 
   /**
@@ -370,6 +315,7 @@ export class PostgresWriter {
     }
   }
 
+  /** Sends a statement, and remembers the first that fails. */
   private send(query: QueryConfig | string): Promise<QueryResult> {
     const sent = (this.client as pg.ClientBase).query(query as QueryConfig).catch((error: unknown) => {
       this.failure ??= translatePostgres(error)
@@ -377,7 +323,6 @@ export class PostgresWriter {
     })
     // Without a handler, the failure of a statement that nobody awaits would end the process.
     sent.catch(() => {})
-    this.sent.push(sent)
     return sent
   }
 
@@ -394,6 +339,14 @@ export class PostgresWriter {
     this.client?.release(error as Error)
     this.client = null
   }
+}
+
+/** Translates a scope for a group: into the kind of job, its lock partition, and the jobs after which it has to run. */
+function exclusionOf(scope: Scope): Pick<Job, 'kind' | 'partition' | 'serializedWith'> {
+  if (typeof scope === 'string') return { kind: scope, partition: null, serializedWith: null }
+  const { tenantId, serializationKey } = scope
+  const kind: JobKind = serializationKey === undefined ? 'tenant' : 'key'
+  return { kind, partition: partitionOf(tenantId), serializedWith: serializationKey ?? tenantId }
 }
 
 /** Number of the tenant's partition, 1 to LOCK_PARTITIONS: the same on every node, and in every version with as many partitions. */

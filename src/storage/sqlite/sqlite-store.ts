@@ -11,6 +11,7 @@ import {
   type CommitReport,
   readerWhoseErrors,
   SchemaOutdatedError,
+  type Scope,
   type Store,
   StoreCorruptError,
   StoreOpenError,
@@ -112,7 +113,8 @@ export class SqliteStore implements Store {
     }
   }
 
-  transaction<T>(work: (tx: StoreTransaction) => Promise<T>, deadlineMs?: number): Promise<T> {
+  /** @param _scope without effect: transactions run one after the other */
+  transaction<T>(_scope: Scope, work: (tx: StoreTransaction) => Promise<T>, deadlineMs?: number): Promise<T> {
     return this.writer.transaction(work, deadlineMs)
   }
 
@@ -132,7 +134,10 @@ export class SqliteStore implements Store {
     try {
       // SQLite skips an UPDATE that leaves a row as it was, but writes this page although the value stays the same.
       const version = this.database.pragma('user_version', { simple: true })
-      await this.transaction(async () => void this.database.pragma(`user_version = ${version}`), deadlineMs)
+      await this.writer.transaction(
+        async () => void this.database.pragma(`user_version = ${version}`),
+        deadlineMs,
+      )
       this.writer.isFailing = false
     } catch (error) {
       const { message } = ((error as Error).cause ?? error) as Error

@@ -92,9 +92,9 @@ describe('the counters', () => {
     const commits = 'countersign_store_commit_duration_seconds_count'
     const transactions = 'countersign_store_transactions_total'
     const before = [await value(commits), await value(transactions)]
-    await Promise.all([1, 2, 3].map(() => store.transaction(async () => {})))
+    await Promise.all([1, 2, 3].map(() => store.transaction('installation', async () => {})))
     await expect(
-      store.transaction(async () => {
+      store.transaction('installation', async () => {
         throw new Error('no')
       }),
     ).rejects.toThrow('no')
@@ -117,7 +117,7 @@ describe('the counters', () => {
 describe('the metrics of maintenance', () => {
   it('reports the last backup and the free disk space', async () => {
     expect(await value('countersign_last_backup_timestamp_seconds')).toBe(0)
-    await running.service.core.store.transaction((tx) => tx.setLastBackup(1_700_000_000_000))
+    await running.service.core.store.transaction('installation', (tx) => tx.setLastBackup(1_700_000_000_000))
     expect(await value('countersign_last_backup_timestamp_seconds')).toBe(1_700_000_000)
     const free = statfsSync(running.dataDir)
     expect(await value('countersign_disk_free_bytes')).toBeGreaterThan(0)

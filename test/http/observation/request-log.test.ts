@@ -76,12 +76,12 @@ overTransports((transport) => {
         address: OFFICE,
         tenant: null,
       })
-      await store.transaction((tx) => tenancy.reissueKey(tx, record, 'production', MINUTE_MS))
+      await store.transaction('installation', (tx) => tenancy.reissueKey(tx, record, 'production', MINUTE_MS))
       running.clock.advance(HOUR_MS)
       const late = await apiClient(running.service.url('production'), key).health(FROM_OFFICE)
       expect(late.status).toBe(401)
       expect(await lineOf(late)).toMatchObject({ code: 'revoked_api_key', key: expired, address: OFFICE })
-      await store.transaction((tx) => tenancy.revokeKeys(tx, record, 'sandbox'))
+      await store.transaction('installation', (tx) => tenancy.revokeKeys(tx, record, 'sandbox'))
       const revoked = await other.sandbox.health(FROM_OFFICE)
       expect(revoked.status).toBe(401)
       expect(await lineOf(revoked)).toMatchObject({ key: await keyId('sandbox', other), address: OFFICE })

@@ -1,5 +1,6 @@
 /** Tests of the audit log in every store: appended without gaps, and never changed. */
 import { describe, expect, it } from 'vitest'
+import type { StoreTransaction } from '../../../src/storage/store.js'
 import { AT, auditEntry, subject, tenant } from '../../support/records.js'
 import { overStores } from '../../support/stores.js'
 
@@ -13,7 +14,8 @@ const POSTGRES_ATTEMPTS = [
 
 overStores((stores) => {
   const read = () => stores.store.read
-  const write: typeof stores.store.transaction = (work) => stores.store.transaction(work)
+  const write = <T>(work: (tx: StoreTransaction) => Promise<T>) =>
+    stores.store.transaction('installation', work)
   const append = (sequence: number, tenantId = 'ten_a') =>
     write((tx) => tx.appendAudit(auditEntry(sequence, { tenantId })))
   const sequences = async (entries: Promise<Array<{ sequence: number }>>) =>
@@ -88,7 +90,7 @@ overStores((stores) => {
       const both = [stores.store, await stores.open()]
       await Promise.all(
         Array.from({ length: 64 }, (_, i) =>
-          both[i % 2]!.transaction(async (tx) => {
+          both[i % 2]!.transaction('installation', async (tx) => {
             const head = await tx.auditHead('ten_a')
             await tx.appendAudit(auditEntry((head?.sequence ?? 0) + 1))
           }),

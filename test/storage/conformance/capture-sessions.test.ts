@@ -12,7 +12,8 @@ const session = (id: string, changes: Partial<CaptureSessionRecord> = {}) =>
 
 overStores((stores) => {
   const read = () => stores.store.read
-  const write: typeof stores.store.transaction = (work) => stores.store.transaction(work)
+  const write = <T>(work: (tx: StoreTransaction) => Promise<T>) =>
+    stores.store.transaction('installation', work)
   const fill = (...sessions: CaptureSessionRecord[]) =>
     write(async (tx) => {
       for (const name of ['a', 'b']) await tx.insertTenant(tenant(name))

@@ -17,13 +17,13 @@ const consentText = (changes: Partial<ConsentTextRecord> = {}): ConsentTextRecor
 overStores((stores) => {
   const read = () => stores.store.read
   const keep = (...texts: ConsentTextRecord[]) =>
-    stores.store.transaction(async (tx) => {
+    stores.store.transaction('installation', async (tx) => {
       for (const text of texts) await tx.keepConsentText(text)
     })
 
   describe('consent texts', () => {
     it('stay as they were first stored, one for each hash and version of a tenant', async () => {
-      await stores.store.transaction(async (tx) => {
+      await stores.store.transaction('installation', async (tx) => {
         for (const name of ['a', 'b']) await tx.insertTenant(tenant(name))
       })
       const second = consentText({ version: '2', firstAgreedAt: AT + 1 })

@@ -1,12 +1,14 @@
 /** Tests of dashboard data in every store: operators, links, sessions and counted traffic. */
 import { describe, expect, it } from 'vitest'
 import type { TrafficResolution } from '../../../src/storage/records.js'
+import type { StoreTransaction } from '../../../src/storage/store.js'
 import { AT, bytes, operator, session, tenant } from '../../support/records.js'
 import { overStores } from '../../support/stores.js'
 
 overStores((stores) => {
   const read = () => stores.store.read
-  const write: typeof stores.store.transaction = (work) => stores.store.transaction(work)
+  const write = <T>(work: (tx: StoreTransaction) => Promise<T>) =>
+    stores.store.transaction('installation', work)
 
   describe('operators', () => {
     it('are found by id and by name, and are listed by name', async () => {
@@ -228,7 +230,7 @@ overStores((stores) => {
       const both = [stores.store, await stores.open()]
       const taken = await Promise.all(
         Array.from({ length: 16 }, (_, i) =>
-          both[i % 2]!.transaction((tx) => tx.takeLoginLink(bytes('link'), AT)),
+          both[i % 2]!.transaction('installation', (tx) => tx.takeLoginLink(bytes('link'), AT)),
         ),
       )
       expect(taken.filter((one) => one !== undefined)).toEqual([link])

@@ -30,7 +30,8 @@ const NOW = AT + 1000
 
 overStores((stores) => {
   const read = () => stores.store.read
-  const write: typeof stores.store.transaction = (work) => stores.store.transaction(work)
+  const write = <T>(work: (tx: StoreTransaction) => Promise<T>) =>
+    stores.store.transaction('installation', work)
   /** Deletes expired rows, with retention periods for captures and traffic that have not ended. */
   const expire = (
     changes: { captures?: number; traffic?: Partial<Record<TrafficResolution, number>> } = {},

@@ -27,10 +27,12 @@ overStores((stores) => {
     work: (tx: StoreTransaction, i: number) => Promise<T>,
   ): Promise<T[]> {
     const both: Store[] = [stores.store, await stores.open()]
-    return Promise.all(Array.from({ length: count }, (_, i) => both[i % 2]!.transaction((tx) => work(tx, i))))
+    return Promise.all(
+      Array.from({ length: count }, (_, i) => both[i % 2]!.transaction('installation', (tx) => work(tx, i))),
+    )
   }
   const fill = () =>
-    stores.store.transaction(async (tx) => {
+    stores.store.transaction('installation', async (tx) => {
       await tx.insertTenant(tenant('a'))
       await tx.insertSubject(subject('ada'))
       await tx.insertWebhookEndpoint(endpoint('end'))
@@ -73,7 +75,7 @@ overStores((stores) => {
 
     it('keeps one operator when each transaction deletes another one unless it is the last', async () => {
       const all = Array.from({ length: 8 }, (_, i) => operator(`op-${i}`))
-      await stores.store.transaction(async (tx) => {
+      await stores.store.transaction('installation', async (tx) => {
         for (const one of all) await tx.putPerson(one)
       })
       await atOnce(8, async (tx, i) => {
@@ -109,7 +111,9 @@ overStores((stores) => {
 
     it('rotates a signing secret so that each rotation ends the one before', async () => {
       await fill()
-      await stores.store.transaction((tx) => tx.insertSigningSecret(signingSecret('kid_first')))
+      await stores.store.transaction('installation', (tx) =>
+        tx.insertSigningSecret(signingSecret('kid_first')),
+      )
       await atOnce(8, async (tx, i) => {
         const [current] = await tx.signingSecrets('ten_a', AT)
         await tx.setSigningSecretEnd(current!.id, AT + 1 + i)
@@ -122,7 +126,7 @@ overStores((stores) => {
 
     it('gives a delivery to one sender', async () => {
       await fill()
-      await stores.store.transaction((tx) => tx.insertWebhookDelivery(delivery('del', 'end')))
+      await stores.store.transaction('installation', (tx) => tx.insertWebhookDelivery(delivery('del', 'end')))
       const taken = await atOnce(16, async (tx) => {
         const [due] = await tx.dueWebhooks(AT, 1)
         if (!due) return false
@@ -140,7 +144,7 @@ overStores((stores) => {
     it('changes several users at once, in any order in which transactions name them', async () => {
       const [one, two] = [bytes('ada'), bytes('eve')]
       await fill()
-      await stores.store.transaction((tx) => tx.insertSubject(subject('eve')))
+      await stores.store.transaction('installation', (tx) => tx.insertSubject(subject('eve')))
       const add = async (tx: StoreTransaction, blindIndex: Buffer) => {
         const { id, failures } = (await tx.subject(blindIndex))!.subject
         await tx.setLockout(id, { failures: failures + 1, lockedUntil: null, disabledAt: null })

@@ -1,6 +1,7 @@
 /** Tests of the service's own keys in every store, and of everything that is sealed under them. */
 import { describe, expect, it } from 'vitest'
 import type { SealedKind } from '../../../src/storage/records.js'
+import type { StoreTransaction } from '../../../src/storage/store.js'
 import {
   AT,
   bytes,
@@ -16,7 +17,8 @@ import { overStores } from '../../support/stores.js'
 
 overStores((stores) => {
   const read = () => stores.store.read
-  const write: typeof stores.store.transaction = (work) => stores.store.transaction(work)
+  const write = <T>(work: (tx: StoreTransaction) => Promise<T>) =>
+    stores.store.transaction('installation', work)
 
   it('keeps one keyring for each master key, oldest first, which the next one replaces', async () => {
     const keyring = (masterKeyId: string, createdAt: number, generation = 0) => ({

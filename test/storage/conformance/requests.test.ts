@@ -1,6 +1,7 @@
 /** Tests of the request log in every store: found by each of its ids, trimmed to its length, and without erased users. */
 import { describe, expect, it } from 'vitest'
 import type { RequestRecord } from '../../../src/storage/records.js'
+import type { StoreTransaction } from '../../../src/storage/store.js'
 import { insertUser, subject, tenant } from '../../support/records.js'
 import { overStores } from '../../support/stores.js'
 
@@ -26,7 +27,8 @@ function request(id: number, changes: Partial<RequestRecord> = {}): RequestRecor
 }
 
 overStores((stores) => {
-  const write: typeof stores.store.transaction = (work) => stores.store.transaction(work)
+  const write = <T>(work: (tx: StoreTransaction) => Promise<T>) =>
+    stores.store.transaction('installation', work)
   const insert = (...records: RequestRecord[]) =>
     write(async (tx) => {
       for (const name of ['a', 'b']) await tx.insertTenant(tenant(name))

@@ -20,7 +20,7 @@ const follow = (head: AuditRecord | undefined) => {
 overStores((stores) => {
   const read = () => stores.store.read
   const about = <T>(serializationKey: string | undefined, work: (tx: StoreTransaction) => Promise<T>) =>
-    stores.store.transaction(work, undefined, { tenantId: 'ten_a', serializationKey })
+    stores.store.transaction({ tenantId: 'ten_a', serializationKey }, work)
   const ready = () =>
     about(undefined, async (tx) => {
       await tx.insertTenant(tenant('a'))

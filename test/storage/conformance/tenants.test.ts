@@ -1,5 +1,6 @@
 /** Tests of tenants, their keys and their signing secrets in every store. */
 import { describe, expect, it } from 'vitest'
+import type { StoreTransaction } from '../../../src/storage/store.js'
 import {
   AT,
   apiKey,
@@ -19,7 +20,8 @@ import { overStores } from '../../support/stores.js'
 
 overStores((stores) => {
   const read = () => stores.store.read
-  const write: typeof stores.store.transaction = (work) => stores.store.transaction(work)
+  const write = <T>(work: (tx: StoreTransaction) => Promise<T>) =>
+    stores.store.transaction('installation', work)
 
   describe('tenants', () => {
     it('are returned as they were written, by id and by name, and as undefined when there are none', async () => {

@@ -21,12 +21,12 @@ const WRITER = `
   const none = { fmr: null, replaceVerdictMinutes: null, requireLiveness: null, capturePage: null, productionIssuedAt: null, productionRevealedAt: null, suspendedAt: null, deletedAt: null }
   const tenant = (name) => ({ id: 'ten_' + name, name, createdAt: 1, ratePerSecond: 1, burst: 1, ...none })
   const run = process.argv[1]
-  if (run === 'first') await store.transaction((tx) => tx.insertTenant(tenant('log')))
+  if (run === 'first') await store.transaction('installation', (tx) => tx.insertTenant(tenant('log')))
   let next = 0
   async function lane() {
     for (;;) {
       const name = run + '-' + next++
-      await store.transaction(async (tx) => {
+      await store.transaction('installation', async (tx) => {
         const head = await tx.auditHead('ten_log')
         await tx.insertTenant(tenant(name))
         await tx.appendAudit({ tenantId: 'ten_log', sequence: (head?.sequence ?? 0) + 1, entry: '{}', hash: Buffer.alloc(32) })
@@ -41,23 +41,23 @@ overStores((stores) => {
   const names = async (store: Store = stores.store) =>
     (await store.read.tenants()).map(({ name }) => name).sort()
   const insert = (name: string, store: Store = stores.store) =>
-    store.transaction((tx) => tx.insertTenant(tenant(name)))
+    store.transaction('installation', (tx) => tx.insertTenant(tenant(name)))
   /** Reads the user's failures and adds one, as a lockout does. */
   const countFailure = (store: Store) =>
-    store.transaction(async (tx) => {
+    store.transaction('installation', async (tx) => {
       const { failures } = (await tx.subject(bytes('ada')))!.subject
       await tx.setLockout('sub_ada', { failures: failures + 1, lockedUntil: null, disabledAt: null })
       return failures + 1
     })
   const insertAda = () =>
-    stores.store.transaction(async (tx) => {
+    stores.store.transaction('installation', async (tx) => {
       await tx.insertTenant(tenant('a'))
       await tx.insertSubject(subject('ada'))
     })
   /** Begins a transaction that holds the user's lock until the gate is opened. */
   async function hold(store: Store): Promise<{ release: () => void; done: Promise<void> }> {
     const [entered, released] = [gate(), gate()]
-    const done = store.transaction(async (tx) => {
+    const done = store.transaction('installation', async (tx) => {
       await tx.subject(bytes('ada'))
       entered.open()
       await released.opened
@@ -70,7 +70,7 @@ overStores((stores) => {
   describe('a transaction', () => {
     it('resolves with the result of its work, and sees its own writes, which others see once it has resolved', async () => {
       let meanwhile: string[] | null = null
-      const given = await stores.store.transaction(async (tx) => {
+      const given = await stores.store.transaction('installation', async (tx) => {
         await tx.insertTenant(tenant('a'))
         meanwhile = await names()
         await tx.insertSubject(subject('ada'))
@@ -90,7 +90,7 @@ overStores((stores) => {
 
     it('rejects with the error of its work, and writes nothing', async () => {
       const thrown = new RangeError('after the writes')
-      const failing = stores.store.transaction(async (tx) => {
+      const failing = stores.store.transaction('installation', async (tx) => {
         await tx.insertTenant(tenant('a'))
         await insertUser(tx, 'ada')
         await tx.appendAudit(auditEntry(1))
@@ -107,11 +107,11 @@ overStores((stores) => {
     it('does not affect others of its group when it rejects', async () => {
       const results = await Promise.allSettled([
         insert('before'),
-        stores.store.transaction(async (tx) => {
+        stores.store.transaction('installation', async (tx) => {
           await tx.insertTenant(tenant('failing'))
           throw new Error('after the write')
         }),
-        stores.store.transaction(async (tx) => {
+        stores.store.transaction('installation', async (tx) => {
           await tx.insertTenant(tenant('doubled'))
           await tx.insertTenant(tenant('doubled'))
         }),
@@ -126,10 +126,12 @@ overStores((stores) => {
       await insert('a')
       await expect(insert('a')).rejects.toThrow()
       await expect(
-        stores.store.transaction((tx) => insertUser(tx, 'ada').then(() => tx.insertSubject(subject('ada')))),
+        stores.store.transaction('installation', (tx) =>
+          insertUser(tx, 'ada').then(() => tx.insertSubject(subject('ada'))),
+        ),
       ).rejects.toThrow()
       await expect(
-        stores.store.transaction((tx) =>
+        stores.store.transaction('installation', (tx) =>
           tx.insertSigningSecret(signingSecret('kid', { tenantId: 'ten_nobody' })),
         ),
       ).rejects.toThrow()
@@ -163,10 +165,14 @@ overStores((stores) => {
       const holder = await hold(await stores.open())
       const soon = performance.now() + 200
       const count = (deadlineMs: number) =>
-        stores.store.transaction(async (tx) => {
-          const { failures } = (await tx.subject(bytes('ada')))!.subject
-          await tx.setLockout('sub_ada', { failures: failures + 1, lockedUntil: null, disabledAt: null })
-        }, deadlineMs)
+        stores.store.transaction(
+          'installation',
+          async (tx) => {
+            const { failures } = (await tx.subject(bytes('ada')))!.subject
+            await tx.setLockout('sub_ada', { failures: failures + 1, lockedUntil: null, disabledAt: null })
+          },
+          deadlineMs,
+        )
       const patient = count(soon + 600_000)
       const late = [count(soon), count(soon)]
       await Promise.all(late.map((one) => expect(one).rejects.toBeInstanceOf(StoreUnavailableError)))

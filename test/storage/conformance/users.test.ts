@@ -1,6 +1,6 @@
 /** Tests of users in every store: references, captures, challenges, kept responses, and their erasure. */
 import { describe, expect, it } from 'vitest'
-import { AlreadyExecutedError } from '../../../src/storage/store.js'
+import { AlreadyExecutedError, type StoreTransaction } from '../../../src/storage/store.js'
 import {
   AT,
   bytes,
@@ -22,7 +22,8 @@ import { overStores } from '../../support/stores.js'
 
 overStores((stores) => {
   const read = () => stores.store.read
-  const write: typeof stores.store.transaction = (work) => stores.store.transaction(work)
+  const write = <T>(work: (tx: StoreTransaction) => Promise<T>) =>
+    stores.store.transaction('installation', work)
 
   describe('a user', () => {
     it('is found by the blind index, with a reference or null, and is undefined for an unknown one', async () => {
@@ -55,14 +56,15 @@ overStores((stores) => {
       })
       const count = (tenantId: string, limit: number) => read().countSandboxUsers(tenantId, limit)
       expect([await count('ten_a', 10), await count('ten_a', 2), await count('ten_b', 10)]).toEqual([3, 2, 0])
-      const use = { blindIndex: bytes('ada'), tenantId: 'ten_a', at: AT + 9 }
+      const unused = (name: string) => ({ blindIndex: bytes(name), tenantId: 'ten_a' })
+      const use = { ...unused('ada'), at: AT + 9 }
       await write((tx) => tx.noteSandboxUse({ ...use, unlessSince: AT - 1 }))
-      expect(await read().unusedSandboxUsers(AT + 1, 10)).toEqual([bytes('ada'), bytes('bob')])
-      expect(await read().unusedSandboxUsers(AT + 1, 1)).toEqual([bytes('ada')])
+      expect(await read().unusedSandboxUsers(AT + 1, 10)).toEqual([unused('ada'), unused('bob')])
+      expect(await read().unusedSandboxUsers(AT + 1, 1)).toEqual([unused('ada')])
       await write((tx) => tx.noteSandboxUse({ ...use, unlessSince: AT }))
-      expect(await read().unusedSandboxUsers(AT + 1, 10)).toEqual([bytes('bob')])
+      expect(await read().unusedSandboxUsers(AT + 1, 10)).toEqual([unused('bob')])
       await write((tx) => tx.eraseSubject(bytes('bob')))
-      expect(await read().unusedSandboxUsers(AT + 9, 10)).toEqual([bytes('eve'), bytes('ada')])
+      expect(await read().unusedSandboxUsers(AT + 9, 10)).toEqual([unused('eve'), unused('ada')])
     })
 
     it('has a unique blind index, and cannot exist without its tenant', async () => {
@@ -230,7 +232,7 @@ overStores((stores) => {
       const both = [stores.store, await stores.open()]
       const used = await Promise.all(
         Array.from({ length: 32 }, (_, i) =>
-          both[i % 2]!.transaction((tx) => tx.useChallenge('cha', AT + i)),
+          both[i % 2]!.transaction('installation', (tx) => tx.useChallenge('cha', AT + i)),
         ),
       )
       expect(used.filter(Boolean)).toHaveLength(1)
@@ -259,7 +261,7 @@ overStores((stores) => {
       const both = [stores.store, await stores.open()]
       const results = await Promise.allSettled(
         Array.from({ length: 32 }, (_, i) =>
-          both[i % 2]!.transaction(async (tx) => {
+          both[i % 2]!.transaction('installation', async (tx) => {
             await tx.insertSubject(subject(`user-${i}`))
             await tx.insertIdempotencyRecord(keptResponse('s', { status: 200 + i }))
           }),

@@ -1,6 +1,7 @@
 /** Tests that every store returns values as they were written: bytes, texts, times and nulls. */
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
+import type { StoreTransaction } from '../../../src/storage/store.js'
 import {
   AT,
   apiKey,
@@ -30,7 +31,8 @@ const TEXTS = {
 
 overStores((stores) => {
   const read = () => stores.store.read
-  const write: typeof stores.store.transaction = (work) => stores.store.transaction(work)
+  const write = <T>(work: (tx: StoreTransaction) => Promise<T>) =>
+    stores.store.transaction('installation', work)
 
   it('returns the bytes that were written, zeros and empty values included', async () => {
     const every = Buffer.from(Array.from({ length: 256 }, (_, i) => i))

@@ -1,12 +1,14 @@
 /** Tests of webhooks in every store: endpoints, and the outbox of deliveries. */
 import { describe, expect, it } from 'vitest'
 import type { WebhookDeliveryRecord } from '../../../src/storage/records.js'
+import type { StoreTransaction } from '../../../src/storage/store.js'
 import { AT, bytes, DELIVERED, delivery, endpoint, tenant } from '../../support/records.js'
 import { overStores } from '../../support/stores.js'
 
 overStores((stores) => {
   const read = () => stores.store.read
-  const write: typeof stores.store.transaction = (work) => stores.store.transaction(work)
+  const write = <T>(work: (tx: StoreTransaction) => Promise<T>) =>
+    stores.store.transaction('installation', work)
   const ids = (found: Array<{ id: string }>) => found.map(({ id }) => id)
   /** Inserts two tenants with an endpoint each, and these deliveries for the first. */
   const fill = (...deliveries: WebhookDeliveryRecord[]) =>

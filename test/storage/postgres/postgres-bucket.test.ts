@@ -5,7 +5,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { parsePostgresUrl } from '../../../src/config/postgres-url.js'
 import { PostgresCoordinator } from '../../../src/storage/postgres/postgres-coordinator.js'
-import { Hosts } from '../../../src/storage/postgres/postgres-pool.js'
+import { Hosts } from '../../../src/storage/postgres/postgres-hosts.js'
 import { openPostgresStore } from '../../../src/storage/postgres/postgres-store.js'
 import { createDatabase, overPostgres, type TestDatabase } from '../../support/postgres.js'
 

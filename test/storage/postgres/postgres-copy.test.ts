@@ -156,7 +156,7 @@ overPostgres(() => {
     const file = copyOfSource()
     const killed = newFile()
     const store = SqliteStore.open(file)
-    await store.transaction((tx) => tx.insertTenant(tenant('late')))
+    await store.transaction('installation', (tx) => tx.insertTenant(tenant('late')))
     for (const suffix of ['', '-wal']) copyFileSync(file + suffix, killed + suffix)
     await store.close()
     const before = filesBeside(killed)
@@ -169,7 +169,7 @@ overPostgres(() => {
   it('numbers captures after a move behind those before it', async () => {
     await moved(sqlite(source), database.url)
     const store = await openPostgresStore(database.url)
-    await store.transaction((tx) => insertUser(tx, 'mary'))
+    await store.transaction('installation', (tx) => insertUser(tx, 'mary'))
     await store.close()
     const rows = await database.query('SELECT subject_id FROM capture ORDER BY rowid')
     expect(rows.at(-1)).toEqual({ subject_id: 'sub_mary' })
@@ -463,7 +463,8 @@ overPostgres(() => {
     await moved(sqlite(source), database.url)
     const opened = await openPostgresSource(database.url, {})
     const store = await openPostgresStore(database.url)
-    const change = () => store.transaction((tx) => tx.insertTenant(tenant('late')), performance.now() + 500)
+    const change = () =>
+      store.transaction('installation', (tx) => tx.insertTenant(tenant('late')), performance.now() + 500)
     await expect(change()).rejects.toThrow(StoreUnavailableError)
     await opened.close()
     await change()

@@ -58,7 +58,7 @@ overPostgres(() => {
   it('skips a standby for the primary behind it, and refuses a database that has only a standby', async () => {
     const store = await openPostgresStore(urlOf('postgres', standby, primary))
     try {
-      await store.transaction((tx) => tx.insertTenant(tenant('a')))
+      await store.transaction('installation', (tx) => tx.insertTenant(tenant('a')))
       expect((await store.read.tenants()).map(({ name }) => name)).toEqual(['a'])
     } finally {
       await store.close()

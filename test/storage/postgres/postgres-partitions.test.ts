@@ -15,28 +15,24 @@ let nodes: Store[]
 
 /** Reads a value and writes what follows from it. */
 const count = (store: Store, name: string) =>
-  store.transaction(
-    async (tx) => {
-      const { ratePerSecond, burst, fmr, requireLiveness, replaceVerdictMinutes } = (await tx.tenantById(
-        `ten_${name}`,
-      ))!
-      await tx.setContract(`ten_${name}`, {
-        ratePerSecond: ratePerSecond + 1,
-        burst,
-        fmr,
-        requireLiveness,
-        replaceVerdictMinutes,
-      })
-    },
-    undefined,
-    { tenantId: `ten_${name}` },
-  )
+  store.transaction({ tenantId: `ten_${name}` }, async (tx) => {
+    const { ratePerSecond, burst, fmr, requireLiveness, replaceVerdictMinutes } = (await tx.tenantById(
+      `ten_${name}`,
+    ))!
+    await tx.setContract(`ten_${name}`, {
+      ratePerSecond: ratePerSecond + 1,
+      burst,
+      fmr,
+      requireLiveness,
+      replaceVerdictMinutes,
+    })
+  })
 
 overPostgres(() => {
   beforeEach(async () => {
     database = await createDatabase()
     nodes = [await openPostgresStore(database.url), await openPostgresStore(database.url)]
-    await nodes[0]!.transaction(async (tx) => {
+    await nodes[0]!.transaction('installation', async (tx) => {
       for (const name of NAMES) await tx.insertTenant(tenant(name, { ratePerSecond: 0 }))
     })
   })
@@ -48,7 +44,7 @@ overPostgres(() => {
 
   it('serializes transactions of one tenant, and global ones, over all nodes', async () => {
     const ofAll = (store: Store) =>
-      store.transaction(async (tx) => {
+      store.transaction('installation', async (tx) => {
         for (const {
           id,
           ratePerSecond,
@@ -86,7 +82,9 @@ overPostgres(() => {
     const done = new Set<string>()
     const counting = NAMES.map((name) => count(node, name).then(() => done.add(name)))
     await poll(rates, (all) => all.includes(1))
-    const ofAll = other.transaction((tx) => tx.insertTenant(tenant('late'))).then(() => done.add('late'))
+    const ofAll = other
+      .transaction('installation', (tx) => tx.insertTenant(tenant('late')))
+      .then(() => done.add('late'))
     const waiting = () =>
       database.query(
         "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'",
@@ -111,7 +109,7 @@ overPostgres(() => {
     }
     const counting = nodes.flatMap((node) => NAMES.map((name) => countOn(node, name)))
     for (let i = 0; i < TIMES; i++)
-      await nodes[i % nodes.length]!.transaction((tx) =>
+      await nodes[i % nodes.length]!.transaction('installation', (tx) =>
         tx.insertTenant(tenant(`late-${i}`, { ratePerSecond: 0 })),
       )
     isOver = true

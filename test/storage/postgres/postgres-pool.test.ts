@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parsePostgresUrl } from '../../../src/config/postgres-url.js'
-import { DeadConnectionDetector } from '../../../src/storage/postgres/postgres-dead-connections.js'
-import { Hosts, PostgresPool } from '../../../src/storage/postgres/postgres-pool.js'
+import { Hosts } from '../../../src/storage/postgres/postgres-hosts.js'
+import { PostgresPool } from '../../../src/storage/postgres/postgres-pool.js'
+import { TIMEOUTS } from '../../../src/storage/postgres/postgres-session.js'
 import { createDatabase, overPostgres, type TestDatabase } from '../../support/postgres.js'
 
 const SIZE = 4
@@ -10,18 +11,15 @@ const PID = { name: 'pid', text: 'SELECT pg_backend_pid() AS pid' }
 
 overPostgres(() => {
   let database: TestDatabase
-  let deadConnections: DeadConnectionDetector
   let pool: PostgresPool
   beforeAll(async () => {
     database = await createDatabase()
     const target = parsePostgresUrl(database.url)
-    deadConnections = new DeadConnectionDetector((query, timeoutMs) => pool.queryApart(query, timeoutMs))
     const access = { target, hosts: new Hosts(target.hosts), passwordFile: undefined }
-    pool = new PostgresPool(access, { size: SIZE, deadConnections })
+    pool = new PostgresPool(access, { size: SIZE, timeouts: TIMEOUTS })
   })
   afterAll(async () => {
     await pool?.end()
-    deadConnections?.stop()
     await database?.drop()
   })
   const brief = async (text: string, values?: unknown[]) =>
@@ -92,7 +90,7 @@ overPostgres(() => {
       const target = parsePostgresUrl(database.url)
       const ending = new PostgresPool(
         { target, hosts: new Hosts(target.hosts), passwordFile: undefined },
-        { size: 1 },
+        { size: 1, timeouts: TIMEOUTS },
       )
       let answered = 0
       for (let i = 0; i < 3; i++)
@@ -140,7 +138,7 @@ overPostgres(() => {
   it('rejects statements that left together when the first of their name cannot be parsed', async () => {
     const target = parsePostgresUrl(database.url)
     const access = { target, hosts: new Hosts(target.hosts), passwordFile: undefined }
-    const impatient = new PostgresPool(access, { size: 1, settings: { lock_timeout: '100ms' } })
+    const impatient = new PostgresPool(access, { size: 1, timeouts: { ...TIMEOUTS, lockMs: 100 } })
     await database.query('CREATE TABLE altered (n int)')
     const client = await pool.acquire()
     await client.query('BEGIN; LOCK TABLE altered')
@@ -151,14 +149,5 @@ overPostgres(() => {
     for (const answer of answers) expect(answer).toMatchObject({ reason: { code: 'store_unavailable' } })
     expect((await impatient.query(statement)).rows).toEqual([])
     await impatient.end()
-  })
-
-  it('reassembles rows that are larger than one read of the socket', async () => {
-    const text = `SELECT n, repeat(n::text, $1::int) AS long FROM generate_series(1, 9) AS n`
-    for (let i = 0; i < 3; i++) {
-      const { rows } = await pool.query({ name: 'long', text, values: [300_000] })
-      expect(rows.map(({ long }) => long.length)).toEqual(Array(9).fill(300_000))
-      expect(rows.every(({ n, long }) => long.startsWith(`${n}${n}`))).toBe(true)
-    }
   })
 })

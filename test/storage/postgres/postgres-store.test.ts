@@ -127,7 +127,7 @@ overPostgres(() => {
   it('is created by one of many processes that start at once, for all of them', async () => {
     expect((await postgresSchemas(database.url)).found).toBe(0)
     const stores = await Promise.all(Array.from({ length: 6 }, () => openStore(database.url)))
-    await stores[0]!.transaction(adding('a'))
+    await stores[0]!.transaction('installation', adding('a'))
     expect((await stores[5]!.read.tenants()).map(({ name }) => name)).toEqual(['a'])
     const { found, own } = await postgresSchemas(database.url)
     expect(found).toBe(own)
@@ -140,7 +140,7 @@ overPostgres(() => {
       await openStore(database.url),
     ]
     const write = (round: string) =>
-      Promise.all(writers.map((store, i) => store.transaction(adding(`${round}${i}`))))
+      Promise.all(writers.map((store, i) => store.transaction('installation', adding(`${round}${i}`))))
     await write('a')
     await database.query(
       `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'countersign' AND datname = current_database()`,
@@ -165,7 +165,7 @@ overPostgres(() => {
       }, 200)
       return true
     }
-    await store.transaction(adding('a'))
+    await store.transaction('installation', adding('a'))
     expect(lost).toBe(1)
     expect((await store.read.tenants()).map(({ name }) => name)).toEqual(['a'])
   })
@@ -179,9 +179,9 @@ overPostgres(() => {
       cut()
       return false
     }
-    await expect(store.transaction(adding('a'))).rejects.toBeInstanceOf(StoreUnavailableError)
+    await expect(store.transaction('installation', adding('a'))).rejects.toBeInstanceOf(StoreUnavailableError)
     expect(await store.read.tenants()).toEqual([])
-    await store.transaction(adding('a'))
+    await store.transaction('installation', adding('a'))
     expect((await store.read.tenants()).length).toBe(1)
   })
 
@@ -201,7 +201,7 @@ overPostgres(() => {
     const proxy = await Wire.start(hostOf(database.url))
     const store = await openStore(by(proxy.address))
     silenceCommits(proxy, 'server hears')
-    await store.transaction(adding('a'), performance.now() + FOUND_OUT_MS)
+    await store.transaction('installation', adding('a'), performance.now() + FOUND_OUT_MS)
     expect((await store.read.tenants()).length).toBe(1)
   })
 
@@ -209,9 +209,9 @@ overPostgres(() => {
     const proxy = await Wire.start(hostOf(database.url))
     const store = await openStore(by(proxy.address))
     silenceCommits(proxy, 'nobody hears')
-    const lost = store.transaction(adding('a'))
+    const lost = store.transaction('installation', adding('a'))
     await expect(lost).rejects.toBeInstanceOf(StoreUnavailableError)
-    await store.transaction(adding('b'), performance.now() + FOUND_OUT_MS)
+    await store.transaction('installation', adding('b'), performance.now() + FOUND_OUT_MS)
     expect((await store.read.tenants()).map(({ name }) => name)).toEqual(['b'])
   })
 
@@ -228,7 +228,7 @@ overPostgres(() => {
         )
       return (await poll(waitsForLock, (rows) => rows.length > 0))[0]!.pid
     }
-    const waiting = store.transaction(adding('a'), performance.now() + 60_000)
+    const waiting = store.transaction('installation', adding('a'), performance.now() + 60_000)
     const before = await waiter()
     await other.query('SELECT pg_sleep(3)')
     expect(await waiter()).toBe(before)
@@ -240,13 +240,19 @@ overPostgres(() => {
     const proxy = await Wire.start(hostOf(database.url))
     const store = await openStore(by(proxy.address))
     proxy.isDeaf = true
-    const first = store.transaction(adding('a'), performance.now() + FOUND_OUT_MS).catch(() => 'first')
+    const first = store
+      .transaction('installation', adding('a'), performance.now() + FOUND_OUT_MS)
+      .catch(() => 'first')
     await new Promise(setImmediate)
     let hasRun = false
     const second = store
-      .transaction(async () => {
-        hasRun = true
-      }, performance.now() + 300)
+      .transaction(
+        'installation',
+        async () => {
+          hasRun = true
+        },
+        performance.now() + 300,
+      )
       .catch(() => 'second')
     expect(await Promise.race([first, second])).toBe('second')
     proxy.isDeaf = false
@@ -256,17 +262,20 @@ overPostgres(() => {
     expect(hasRun).toBe(false)
   })
 
+  /** Transactions of one tenant share a group. */
+  const TENANT = { tenantId: 'ten_a' }
+
   it('rejects only the group whose connection is lost in the middle of it', async () => {
     const proxy = await Wire.start(hostOf(database.url))
     const store = await openStore(by(proxy.address))
     const group = [
-      store.transaction(adding('a')),
-      store.transaction(async (tx) => {
+      store.transaction(TENANT, adding('a')),
+      store.transaction(TENANT, async (tx) => {
         await tx.tenants()
         proxy.cutAll()
         await tx.insertTenant(tenant('b'))
       }),
-      store.transaction(adding('c')),
+      store.transaction(TENANT, adding('c')),
     ]
     for (const one of await Promise.allSettled(group))
       expect((one as PromiseRejectedResult).reason).toBeInstanceOf(StoreUnavailableError)
@@ -283,11 +292,11 @@ overPostgres(() => {
       return false
     }
     expect(await store.isHealthy()).toBe(false)
-    await expect(store.transaction(adding('a'))).rejects.toBeInstanceOf(StoreUnavailableError)
+    await expect(store.transaction('installation', adding('a'))).rejects.toBeInstanceOf(StoreUnavailableError)
     await expect(store.read.tenants()).rejects.toBeInstanceOf(StoreUnavailableError)
     proxy.sees = sees
     expect(await store.isHealthy()).toBe(true)
-    await store.transaction(adding('a'))
+    await store.transaction('installation', adding('a'))
   })
 
   it('tries the hosts one after the other until it finds one that can be written', async () => {
@@ -295,7 +304,7 @@ overPostgres(() => {
     const dead = gone.address
     gone.close()
     const store = await openStore(by(`${dead},${hostOf(database.url)}`))
-    await store.transaction(adding('a'))
+    await store.transaction('installation', adding('a'))
     expect(await refusal(openPostgresStore(by(dead)))).toMatch(/ECONNREFUSED/)
   })
 
@@ -304,7 +313,7 @@ overPostgres(() => {
     const second = await Wire.start(hostOf(database.url))
     const store = await openStore(by(`${first.address},${second.address}`))
     first.close()
-    await store.transaction(adding('a'))
+    await store.transaction('installation', adding('a'))
     expect((await store.read.tenants()).length).toBe(1)
   })
 
@@ -356,7 +365,7 @@ overPostgres(() => {
        BEGIN NEW.name := current_setting('synchronous_commit'); RETURN NEW; END $$`,
     )
     await database.query('CREATE TRIGGER told BEFORE INSERT ON tenant FOR EACH ROW EXECUTE FUNCTION told()')
-    await store.transaction(adding('a'))
+    await store.transaction('installation', adding('a'))
     expect((await store.read.tenants()).map((one) => one.name)).toEqual(['on'])
   })
 

@@ -61,7 +61,7 @@ overPostgres(() => {
   const tenantsOf = async (server: PostgresServer) =>
     (await ask(server, 'SELECT name FROM tenant ORDER BY name')).map(({ name }) => name)
   const insert = (store: Awaited<ReturnType<typeof openPostgresStore>>, name: string) =>
-    store.transaction((tx) => tx.insertTenant(tenant(name)))
+    store.transaction('installation', (tx) => tx.insertTenant(tenant(name)))
 
   it(
     'a service changes to the promoted primary while the old one still answers, and never back',

@@ -32,20 +32,20 @@ describe.each([false, true])('the write-ahead log of a serving store: %s', (serv
   it('is cut when a tenant is closed, because it contains its secrets', async () => {
     const file = join(dir, 'countersign.db')
     const store = open(file, { serving })
-    await store.transaction(async (tx) => {
+    await store.transaction('installation', async (tx) => {
       await tx.insertTenant(tenant('a'))
       await tx.insertSigningSecret(signingSecret('sec_a', { sealed: bytes(MARK) }))
     })
     expect(holds(file, MARK)).toBe(true)
-    await store.transaction((tx) => tx.closeTenant('ten_a', AT))
+    await store.transaction('installation', (tx) => tx.closeTenant('ten_a', AT))
     expect(holds(file, MARK)).toBe(false)
   })
 
   it('is cut when a database is opened after a crash, because nobody knows what was erased before', async () => {
     const file = join(dir, 'countersign.db')
     const store = open(file)
-    await store.transaction((tx) => tx.insertTenant(tenant('a')))
-    await store.transaction((tx) => insertUser(tx, 'ada'))
+    await store.transaction('installation', (tx) => tx.insertTenant(tenant('a')))
+    await store.transaction('installation', (tx) => insertUser(tx, 'ada'))
     // A crash leaves the log, which no connection has removed by closing.
     const crashed = join(dir, 'crashed.db')
     copyFileSync(file, crashed)

@@ -49,7 +49,8 @@ function connect(path = file): Database.Database {
 
 const names = async (store: SqliteStore) => (await store.read.tenants()).map(({ name }) => name)
 /** Inserts a user with a reference, a capture and a kept response. */
-const insertUser = (store: SqliteStore, name: string) => store.transaction((tx) => insertUserRows(tx, name))
+const insertUser = (store: SqliteStore, name: string) =>
+  store.transaction('installation', (tx) => insertUserRows(tx, name))
 
 describe('opening', () => {
   it('creates a file with schema and application id', async () => {
@@ -108,14 +109,14 @@ describe('durability', () => {
 describe('a transaction that fails', () => {
   it('rolls back its whole group when the disk is full, and the store recovers', async () => {
     const store = openStore()
-    await store.transaction((tx) => tx.insertTenant(tenant('a')))
+    await store.transaction('installation', (tx) => tx.insertTenant(tenant('a')))
     const writer = Reflect.get(store, 'database') as Database.Database
     const pages = writer.pragma('page_count', { simple: true }) as number
     const largest = writer.pragma('max_page_count', { simple: true })
     writer.pragma(`max_page_count = ${pages}`)
     const results = await Promise.allSettled(
       Array.from({ length: 200 }, (_, i) =>
-        store.transaction((tx) => tx.insertTenant(tenant(`${'long-'.repeat(20)}${i}`))),
+        store.transaction('installation', (tx) => tx.insertTenant(tenant(`${'long-'.repeat(20)}${i}`))),
       ),
     )
     const failed = results.filter((result) => result.status === 'rejected')
@@ -124,7 +125,7 @@ describe('a transaction that fails', () => {
     const kept = await names(store)
     expect(kept).toHaveLength(1 + results.length - failed.length)
     writer.pragma(`max_page_count = ${largest}`)
-    await store.transaction((tx) => tx.insertTenant(tenant('b')))
+    await store.transaction('installation', (tx) => tx.insertTenant(tenant('b')))
     expect(await names(store)).toContain('b')
     expect(await store.check()).toEqual([])
   })
@@ -135,11 +136,13 @@ describe('a lock that another connection holds', () => {
     const store = openStore()
     const other = connect()
     other.exec('BEGIN IMMEDIATE')
-    const writings = ['a', 'b'].map((name) => store.transaction((tx) => tx.insertTenant(tenant(name))))
+    const writings = ['a', 'b'].map((name) =>
+      store.transaction('installation', (tx) => tx.insertTenant(tenant(name))),
+    )
     for (const result of await Promise.allSettled(writings))
       expect(result).toMatchObject({ status: 'rejected', reason: expect.any(StoreUnavailableError) })
     other.exec('COMMIT')
-    await store.transaction((tx) => tx.insertTenant(tenant('c')))
+    await store.transaction('installation', (tx) => tx.insertTenant(tenant('c')))
     expect(await names(store)).toEqual(['c'])
   })
 
@@ -148,10 +151,14 @@ describe('a lock that another connection holds', () => {
     const other = connect()
     other.exec('BEGIN IMMEDIATE')
     const soon = performance.now() + 100
-    const patient = store.transaction((tx) => tx.insertTenant(tenant('patient')), soon + 60_000)
-    const hurried = store.transaction((tx) => tx.insertTenant(tenant('hurried')), soon)
+    const patient = store.transaction(
+      'installation',
+      (tx) => tx.insertTenant(tenant('patient')),
+      soon + 60_000,
+    )
+    const hurried = store.transaction('installation', (tx) => tx.insertTenant(tenant('hurried')), soon)
     await new Promise((resolve) => setTimeout(resolve, 30))
-    const queued = store.transaction((tx) => tx.insertTenant(tenant('queued')), soon)
+    const queued = store.transaction('installation', (tx) => tx.insertTenant(tenant('queued')), soon)
     for (const late of [hurried, queued]) await expect(late).rejects.toThrow(StoreUnavailableError)
     other.exec('COMMIT')
     await patient
@@ -162,10 +169,13 @@ describe('a lock that another connection holds', () => {
     const [service, command] = [openStore(), openStore()]
     const load = Promise.all(
       Array.from({ length: 200 }, (_, i) =>
-        service.transaction((tx) => tx.insertTenant(tenant(`load-${i}`))).then(() => names(service)),
+        service
+          .transaction('installation', (tx) => tx.insertTenant(tenant(`load-${i}`)))
+          .then(() => names(service)),
       ),
     )
-    for (let i = 0; i < 20; i++) await command.transaction((tx) => tx.insertTenant(tenant(`command-${i}`)))
+    for (let i = 0; i < 20; i++)
+      await command.transaction('installation', (tx) => tx.insertTenant(tenant(`command-${i}`)))
     await load
     expect(await names(service)).toHaveLength(220)
   })
@@ -175,7 +185,9 @@ describe('the write-ahead log of a service', () => {
   const MIB = 2 ** 20
   const serve = () => openStore(file, { serving: true })
   const write = (store: SqliteStore, name: string, size: number) =>
-    store.transaction((tx) => tx.insertTenant(tenant(name, { capturePage: 'x'.repeat(size) })))
+    store.transaction('installation', (tx) =>
+      tx.insertTenant(tenant(name, { capturePage: 'x'.repeat(size) })),
+    )
   /** Writes fewer pages than those at which a commit copies them back. */
   const fill = async (store: SqliteStore, name: string) => {
     for (let i = 0; i < 40; i++) {
@@ -226,13 +238,13 @@ describe('the write-ahead log of a service', () => {
   it('contains no user who was erased while it was copied back', async () => {
     const store = serve()
     const isCopying = () => Reflect.get(Reflect.get(store, 'checkpointer'), 'round') !== null
-    await store.transaction((tx) => tx.insertTenant(tenant('a')))
+    await store.transaction('installation', (tx) => tx.insertTenant(tenant('a')))
     for (const name of ['ada', 'eve', 'joan', 'mary']) {
       await insertUser(store, name)
       await write(store, `${name} `, 15 * MIB)
       for (let i = 0; !isCopying(); i++) await write(store, `${name} ${i}`, 1)
       await new Promise((resolve) => setTimeout(resolve, 1))
-      await store.transaction((tx) => tx.eraseSubject(bytes(name)))
+      await store.transaction('installation', (tx) => tx.eraseSubject(bytes(name)))
       expect(store.size().log).toBe(0)
     }
   })
@@ -242,9 +254,9 @@ describe('the write-ahead log of a service', () => {
     const script = `
       const { SqliteStore } = await import(${JSON.stringify(module)})
       const store = SqliteStore.open(${JSON.stringify(file)}, { serving: true })
-      await store.transaction((tx) => tx.insertTenant(${JSON.stringify(tenant('a'))}))
+      await store.transaction('installation', (tx) => tx.insertTenant(${JSON.stringify(tenant('a'))}))
       for (let i = 0; i < 40; i++) {
-        await store.transaction((tx) => tx.setCapturePage('ten_a', String(i).repeat(${MIB / 4})))
+        await store.transaction('installation', (tx) => tx.setCapturePage('ten_a', String(i).repeat(${MIB / 4})))
         await new Promise(setImmediate)
       }
       console.log(store.checkpointer.worker !== null)`
@@ -260,25 +272,25 @@ describe('the write-ahead log of a service', () => {
 describe('erasure', () => {
   it('leaves nothing in the write-ahead log once the reader that held it has finished', async () => {
     const store = openStore()
-    await store.transaction((tx) => tx.insertTenant(tenant('a')))
+    await store.transaction('installation', (tx) => tx.insertTenant(tenant('a')))
     await insertUser(store, 'ada')
     const other = connect()
     other.exec('BEGIN')
     other.prepare('SELECT * FROM sqlite_schema').all()
-    await store.transaction((tx) => tx.eraseSubject(bytes('ada')))
+    await store.transaction('installation', (tx) => tx.eraseSubject(bytes('ada')))
     other.exec('COMMIT')
-    await store.transaction((tx) => tx.insertTenant(tenant('b')))
+    await store.transaction('installation', (tx) => tx.insertTenant(tenant('b')))
     expect(readFileSync(`${file}-wal`).toString('latin1')).not.toContain('wrapped key of ada')
   })
 
   it('leaves nothing in the write-ahead log after a crash before the log was cut', async () => {
     const store = openStore()
-    await store.transaction((tx) => tx.insertTenant(tenant('a')))
+    await store.transaction('installation', (tx) => tx.insertTenant(tenant('a')))
     await insertUser(store, 'ada')
     const other = connect()
     other.exec('BEGIN')
     other.prepare('SELECT * FROM sqlite_schema').all()
-    await store.transaction((tx) => tx.eraseSubject(bytes('ada')))
+    await store.transaction('installation', (tx) => tx.eraseSubject(bytes('ada')))
     // The files that a killed process leaves.
     const left = join(dir, 'left.db')
     for (const suffix of ['', '-wal']) copyFileSync(`${file}${suffix}`, `${left}${suffix}`)
@@ -291,9 +303,9 @@ describe('erasure', () => {
 
   it('leaves no byte of the user in the file', async () => {
     const store = openStore()
-    await store.transaction((tx) => tx.insertTenant(tenant('a')))
+    await store.transaction('installation', (tx) => tx.insertTenant(tenant('a')))
     await insertUser(store, 'ada')
-    await store.transaction((tx) => tx.eraseSubject(bytes('ada')))
+    await store.transaction('installation', (tx) => tx.eraseSubject(bytes('ada')))
     await store.close()
     const text = readFileSync(file).toString('latin1')
     for (const trace of ['wrapped key of ada', 'sealed reference of ada', 'sealed capture of ada', 'sub_ada'])
@@ -307,14 +319,16 @@ describe('backup', () => {
 
   it('is a consistent database of one moment, without the keys of users', async () => {
     const store = openStore()
-    await store.transaction((tx) => tx.insertTenant(tenant('a')))
+    await store.transaction('installation', (tx) => tx.insertTenant(tenant('a')))
     await insertUser(store, 'ada')
     const writing = Promise.all(
-      Array.from({ length: 50 }, (_, i) => store.transaction((tx) => tx.insertTenant(tenant(`late-${i}`)))),
+      Array.from({ length: 50 }, (_, i) =>
+        store.transaction('installation', (tx) => tx.insertTenant(tenant(`late-${i}`))),
+      ),
     )
     expect(await store.backup(at(copy), at(keys))).toEqual({ subjects: 1, keptKeysFile: null })
     await writing
-    await store.transaction((tx) => tx.insertTenant(tenant('later')))
+    await store.transaction('installation', (tx) => tx.insertTenant(tenant('later')))
     expect(readFileSync(at(copy)).includes('wrapped key of ada')).toBe(false)
     expect(readFileSync(at(keys)).includes('wrapped key of ada')).toBe(true)
     expect(() => openStore(at(copy))).toThrow('countersign restore')
@@ -333,11 +347,11 @@ describe('backup', () => {
 
   it('has no data of users who were erased before the keys were written', async () => {
     const store = openStore()
-    await store.transaction((tx) => tx.insertTenant(tenant('a')))
+    await store.transaction('installation', (tx) => tx.insertTenant(tenant('a')))
     await insertUser(store, 'ada')
     await insertUser(store, 'eve')
     await store.backup(at(copy), at(keys))
-    await store.transaction((tx) => tx.eraseSubject(bytes('ada')))
+    await store.transaction('installation', (tx) => tx.eraseSubject(bytes('ada')))
     await insertUser(store, 'new')
     await store.backup(at('later.db'), at(keys))
     expect(readFileSync(at(keys)).includes('wrapped key of ada')).toBe(false)
@@ -352,10 +366,10 @@ describe('backup', () => {
 
   it('keeps the keys from before a change of the working keys, because only these open older copies', async () => {
     const store = openStore()
-    await store.transaction((tx) => tx.insertTenant(tenant('a')))
+    await store.transaction('installation', (tx) => tx.insertTenant(tenant('a')))
     await insertUser(store, 'ada')
     const putGeneration = (generation: number) =>
-      store.transaction((tx) =>
+      store.transaction('installation', (tx) =>
         tx.putKeyring({ masterKeyId: 'id', sealed: bytes('sealed'), createdAt: 0, generation }),
       )
     await putGeneration(0)
@@ -375,7 +389,7 @@ describe('backup', () => {
 
   it('uses nothing of an attempt that a power cut has ended', async () => {
     const store = openStore()
-    await store.transaction((tx) => tx.insertTenant(tenant('a')))
+    await store.transaction('installation', (tx) => tx.insertTenant(tenant('a')))
     await insertUser(store, 'ada')
     await store.backup(at(copy), at(keys))
     joinKeys(at(copy), at(keys), at(joined))
@@ -394,7 +408,7 @@ describe('backup', () => {
 
   it('leaves nothing behind when it fails', async () => {
     const store = openStore()
-    await store.transaction((tx) => tx.insertTenant(tenant('a')))
+    await store.transaction('installation', (tx) => tx.insertTenant(tenant('a')))
     await insertUser(store, 'ada')
     await store.backup(at(copy), at(keys))
     const codeOf = (keysFile: string | null, file = at(copy)) => {
@@ -408,10 +422,12 @@ describe('backup', () => {
     }
     const old = at('old.keys')
     copyFileSync(at(keys), old)
-    await store.transaction((tx) => tx.putAuditSeal({ tenantId: 'ten_a', sequence: 7, mac: bytes('mac') }))
+    await store.transaction('installation', (tx) =>
+      tx.putAuditSeal({ tenantId: 'ten_a', sequence: 7, mac: bytes('mac') }),
+    )
     await store.backup(at('later.db'), at(keys))
     const other = SqliteStore.open(at('other.db'))
-    await other.transaction((tx) => tx.insertTenant(tenant('b')))
+    await other.transaction('installation', (tx) => tx.insertTenant(tenant('b')))
     await other.backup(at('other-copy.db'), at('other.keys'))
     await other.close()
     expect([

@@ -1,0 +1,193 @@
+/** Tests of the scopes of a transaction in every store: what each excludes, and that writes under `rows` are right when they run at once. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { describe, expect, it } from 'vitest'
+import type { SecondFactorRecord } from '../../../src/storage/records.js'
+import type { Scope, Store, StoreTransaction } from '../../../src/storage/store.js'
+import { AT, bytes, challenge, delivery, endpoint, keptResponse, tenant } from '../../support/records.js'
+import { overStores } from '../../support/stores.js'
+
+const SCOPES: Array<[name: string, scope: Scope]> = [
+  ['the whole installation', 'installation'],
+  ['rows', 'rows'],
+  ['a tenant', { tenantId: 'ten_a' }],
+  ['a tenant and a key', { tenantId: 'ten_a', serializationKey: 'ada' }],
+]
+/** Longer than a transaction takes that nothing holds up. */
+const NOTICEABLE_MS = 300
+
+const factor: SecondFactorRecord = {
+  id: 'operator',
+  sealed: bytes('secret'),
+  recovery: '["one"]',
+  lastStep: null,
+  enrolledAt: AT,
+}
+
+overStores((stores) => {
+  const read = () => stores.store.read
+  const names = async () => (await read().tenants()).map(({ name }) => name).sort()
+  const insert = (name: string, scope: Scope, store: Store = stores.store) =>
+    store.transaction(scope, (tx) => tx.insertTenant(tenant(name)))
+  /** Begins a transaction that stays open until `release` is called. */
+  async function hold(scope: Scope, store: Store): Promise<{ release: () => void; done: Promise<void> }> {
+    let release = () => {}
+    const released = new Promise<void>((resolve) => {
+      release = resolve
+    })
+    let done = Promise.resolve()
+    await new Promise<void>((entered) => {
+      done = store.transaction(scope, async (tx) => {
+        await tx.insertTenant(tenant('held'))
+        entered()
+        await released
+      })
+    })
+    return { release, done }
+  }
+  /** Runs the same work many times at once under `rows`, alternating between two connections. */
+  async function atOnce<T>(
+    count: number,
+    work: (tx: StoreTransaction, i: number) => Promise<T>,
+  ): Promise<T[]> {
+    const both = [stores.store, await stores.open()]
+    return Promise.all(
+      Array.from({ length: count }, (_, i) => both[i % 2]!.transaction('rows', (tx) => work(tx, i))),
+    )
+  }
+
+  describe.each(SCOPES)('a transaction with the scope of %s', (_, scope) => {
+    it('resolves with the result of its work, whose writes are kept', async () => {
+      const result = await stores.store.transaction(scope, async (tx) => {
+        await tx.insertTenant(tenant('a'))
+        return (await tx.tenantByName('a'))?.id
+      })
+      expect(result).toBe('ten_a')
+      expect(await names()).toEqual(['a'])
+    })
+
+    it('writes nothing when it rejects, and does not affect others of its group', async () => {
+      const thrown = new RangeError('after the write')
+      const results = await Promise.allSettled([
+        insert('before', scope),
+        stores.store.transaction(scope, async (tx) => {
+          await tx.insertTenant(tenant('failing'))
+          throw thrown
+        }),
+        insert('after', scope),
+      ])
+      expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
+      expect(results[1]).toMatchObject({ reason: thrown })
+      expect(await names()).toEqual(['after', 'before'])
+    })
+
+    it('waits for a transaction of the whole installation, and holds one up', async () => {
+      const other = await stores.open()
+      for (const [first, second] of [
+        [scope, 'installation'],
+        ['installation', scope],
+      ] as const) {
+        const before = await names()
+        const held = await hold(first, other)
+        let isDone = false
+        const waiting = insert(`late-${before.length}`, second).then(() => {
+          isDone = true
+        })
+        await sleep(NOTICEABLE_MS)
+        expect(isDone).toBe(false)
+        held.release()
+        await Promise.all([held.done, waiting])
+        await stores.execute(`DELETE FROM tenant WHERE name = 'held'`)
+      }
+      expect(await names()).toHaveLength(2)
+    })
+  })
+
+  describe('under the scope of rows', () => {
+    it('two connections delete the same expired rows, and neither fails', async () => {
+      await stores.store.transaction('installation', async (tx) => {
+        await tx.insertTenant(tenant('a'))
+        for (let i = 0; i < 700; i++) {
+          const expiresAt = AT + (i % 7)
+          await tx.insertIdempotencyRecord(keptResponse(`${i}`, { expiresAt, subjectId: null }))
+          await tx.insertChallenge(challenge(`${i}`, { expiresAt }))
+        }
+      })
+      const later = AT + 7_200_000
+      const deleteAll = async (store: Store) => {
+        const some = (tx: StoreTransaction) => tx.deleteExpired(later, 0, { minute: 0, hour: 0 })
+        while (await store.transaction('rows', some));
+      }
+      await Promise.all([stores.store, stores.store, await stores.open()].map(deleteAll))
+      expect(await read().idempotencyRecord(bytes('3'), 0)).toBeUndefined()
+      expect(await Promise.all([0, 350, 699].map((i) => read().challenge(`${i}`)))).toEqual([
+        undefined,
+        undefined,
+        undefined,
+      ])
+    })
+
+    it('a due delivery is taken once, and its attempt is counted', async () => {
+      await stores.store.transaction('installation', async (tx) => {
+        await tx.insertTenant(tenant('a'))
+        await tx.insertWebhookEndpoint(endpoint('end'))
+        await tx.insertWebhookDelivery(delivery('del', 'end'))
+      })
+      const [due] = await read().dueWebhooks(AT, 1)
+      const taken = await atOnce(16, (tx, i) =>
+        tx.takeWebhook(due!, AT, { nextAttemptAt: AT + 1000, takenBy: `${i}` }),
+      )
+      expect(taken.filter(Boolean)).toHaveLength(1)
+      const takenBy = `${taken.indexOf(true)}`
+      expect(await read().webhookDelivery('del')).toMatchObject({
+        attempts: 1,
+        nextAttemptAt: AT + 1000,
+        takenBy,
+      })
+    })
+
+    it('a delivery that is no longer due, or is to be sent from the beginning, is not taken as it was read', async () => {
+      await stores.store.transaction('installation', async (tx) => {
+        await tx.insertTenant(tenant('a'))
+        await tx.insertWebhookEndpoint(endpoint('end'))
+        for (const id of ['erased', 'again', 'gone'])
+          await tx.insertWebhookDelivery(delivery(id, 'end', { attempts: 3 }))
+        await tx.setWebhookProgress('erased', {
+          ...{ status: 'erased', attempts: 3, nextAttemptAt: null, lastOutcome: null, finishedAt: null },
+        })
+        await tx.setWebhookProgress('again', { ...delivery('again', 'end'), attempts: 0 })
+      })
+      await stores.execute(`DELETE FROM webhook_delivery WHERE id = 'gone'`)
+      const taking = { nextAttemptAt: AT + 1000, takenBy: 'me' }
+      for (const id of ['erased', 'again', 'gone'])
+        expect(
+          await stores.store.transaction('rows', (tx) => tx.takeWebhook({ id, attempts: 3 }, AT, taking)),
+        ).toBe(false)
+      expect(await read().webhookDelivery('again')).toMatchObject({ attempts: 0, takenBy: null })
+    })
+
+    it.each([
+      ['first', factor],
+      ['later', { ...factor, lastStep: 57_000_000 }],
+    ])('a %s code of a second factor is used once', async (_, before) => {
+      await stores.store.transaction('installation', (tx) => tx.putSecondFactor(before))
+      const used = await atOnce(16, (tx) =>
+        tx.noteSecondFactorUse(before, { recovery: '["one"]', lastStep: 57_000_001 }),
+      )
+      expect(used.filter(Boolean)).toHaveLength(1)
+      expect(await read().secondFactor('operator')).toEqual({ ...before, lastStep: 57_000_001 })
+    })
+
+    it('a login link is found while it is valid, and is used up once', async () => {
+      const link = { hash: bytes('link'), tenantId: 'ten_a', expiresAt: AT + 10 }
+      await stores.store.transaction('installation', async (tx) => {
+        await tx.insertTenant(tenant('a'))
+        await tx.insertLoginLink(link)
+      })
+      expect(await read().loginLink(bytes('link'), AT)).toEqual(link)
+      expect(await read().loginLink(bytes('link'), AT + 10)).toBeUndefined()
+      const taken = await atOnce(8, (tx) => tx.takeLoginLink(bytes('link'), AT))
+      expect(taken.filter((one) => one !== undefined)).toEqual([link])
+      expect(await read().loginLink(bytes('link'), AT)).toBeUndefined()
+    })
+  })
+})
