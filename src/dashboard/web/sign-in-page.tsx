@@ -81,7 +81,7 @@ export function SignInPage(props: { problem: string | null; onSignedIn: (session
         </div>
       </form>
       <section class="card">
-        <h2>Sign in with a link</h2>
+        <h2>Use a sign-in link</h2>
         <p>
           Open your sign-in link in this browser. It works once. An admin of your tenant invites you; the
           operator makes a tenant's first link, or one for an emergency, with
