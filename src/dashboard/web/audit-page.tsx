@@ -241,7 +241,11 @@ function AgreedText({ tenantId, sha256 }: { tenantId: string; sha256: string }) 
   if (value === null) return error ? <Problem message={error} /> : <Loading />
   const [kept] = value.texts
   if (!kept)
-    return <p class="muted">The text with this hash was not stored: it was agreed to before consent texts were stored.</p>
+    return (
+      <p class="muted">
+        The text with this hash was not stored: it was agreed to before consent texts were stored.
+      </p>
+    )
   return (
     <>
       <p>The person agreed to this text:</p>

@@ -227,7 +227,9 @@ function KeysCard(props: {
             reissue(asking.type, asking.name)
           }}
         >
-          <p>A new key is made and shown once. A key that is already in its grace period stops working now.</p>
+          <p>
+            A new key is made and shown once. A key that is already in its grace period stops working now.
+          </p>
           <label for="grace">The current key stays valid</label>
           <select
             id="grace"

@@ -25,7 +25,8 @@ export function PeoplePage({ tenantId }: { tenantId: string }) {
       people={data.value?.people}
       empty={
         <Empty title="Nobody with a name yet">
-          Anyone who opens a login link acts as an admin of the tenant. Invite people by name so that the audit log shows who did what.
+          Anyone who opens a login link acts as an admin of the tenant. Invite people by name so that the
+          audit log shows who did what.
         </Empty>
       }
       self={ownTenant === null ? null : self.name}

@@ -2,15 +2,15 @@
 import { PROVIDER_PROBLEMS, PROVIDER_SIGN_IN, type ProviderProblem } from '../contract.js'
 
 const TEXTS: Record<ProviderProblem, string> = {
-  not_begun_here: 'The sign-in did not start in this browser, or started more than ten minutes ago. Start again.',
+  not_begun_here:
+    'The sign-in did not start in this browser, or started more than ten minutes ago. Start again.',
   provider_unreachable: 'The provider cannot be reached, or is not set up correctly. Try again later.',
   provider_refused: 'The provider refused the sign-in, or you canceled it there.',
   invalid_answer: "The provider's answer is not valid, or was already used. Start again.",
   nameless: 'The provider does not send a verified value for the claim that names people here.',
   unknown_person: 'You have no account here. Ask an admin to add you.',
   tenant_suspended: 'Your tenant is suspended. Nobody can sign in until the operator resumes it.',
-  not_fresh:
-    'The provider does not confirm a recent sign-in. It must support max_age and send auth_time.',
+  not_fresh: 'The provider does not confirm a recent sign-in. It must support max_age and send auth_time.',
   rate_limited: 'There were too many sign-ins from this address. Wait a minute, then start again.',
   internal_error: 'Something went wrong in the service.',
 }

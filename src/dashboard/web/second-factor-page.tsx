@@ -52,7 +52,8 @@ export function SecondFactorPage(props: { onChanged: () => void }) {
         ) : begun ? (
           <form onSubmit={confirm}>
             <p>
-              Scan this with an authenticator app, or type the secret there. Then enter the code that the app shows.
+              Scan this with an authenticator app, or type the secret there. Then enter the code that the app
+              shows.
             </p>
             <QrCode text={begun.uri} />
             <div class="copyable">

@@ -162,8 +162,8 @@ export function Shell({
         ) : isForbidden ? (
           <Card title="Your role may not open this page">
             <p>
-              This page makes changes, and a {session.person.role} may only read. An admin can give you another
-              role. <a href="#/">Go to the first page</a>
+              This page makes changes, and a {session.person.role} may only read. An admin can give you
+              another role. <a href="#/">Go to the first page</a>
             </p>
           </Card>
         ) : tenantId && TenantPage ? (

@@ -83,7 +83,8 @@ export function TenantDetails({ tenant, onChanged }: { tenant: TenantView; onCha
         >
           <p>
             All calls with its keys are refused immediately, with 403 <code>tenant_suspended</code>. Everybody
-            who is signed in for it is signed out, and unused login links stop working. Everything else is kept, and the tenant can be resumed.
+            who is signed in for it is signed out, and unused login links stop working. Everything else is
+            kept, and the tenant can be resumed.
           </p>
         </Confirm>
       )}

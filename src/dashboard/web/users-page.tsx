@@ -101,8 +101,7 @@ export function UsersPage({ tenantId }: { tenantId: string }) {
             <Card title={found.userId}>
               <Empty title={`Not enrolled in ${found.environment}`}>
                 Unknown, or erased.
-                {may('POST /erase') &&
-                  ' For a day after an erasure, you can show its receipt again.'}
+                {may('POST /erase') && ' For a day after an erasure, you can show its receipt again.'}
                 {may('POST /erase') && (
                   <div class="toolbar">
                     <button type="button" disabled={isBusy} onClick={() => setAsking(found)}>
@@ -172,7 +171,9 @@ function UserCard(props: {
             'Model',
             <>
               {reference.model}{' '}
-              {!reference.comparable && <Badge tone="warn">enrolled with another model: ask the user to enroll again</Badge>}
+              {!reference.comparable && (
+                <Badge tone="warn">enrolled with another model: ask the user to enroll again</Badge>
+              )}
             </>,
           ],
           ['Photos', reference.views],
