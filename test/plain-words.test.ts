@@ -4,10 +4,10 @@ import { hardProseIn, hardProseOf, pagesOfProse } from './support/plain-prose.js
 import { findHardWords, hardWordsIn, roomOf } from './support/plain-words.js'
 
 /**
- * Findings that are right as they are: a person who shall be alone in the picture, a licence's own words in manifests of packs,
- * a variable of a benchmark. Lower a number when one goes; never raise one.
+ * Findings that are right as they are: a licence's own words in manifests of packs, and a variable of a benchmark. Lower a number
+ * when one goes; never raise one.
  */
-const ALLOWED: Record<string, number> = { bench: 1, models: 3, 'src/capture-page': 1 }
+const ALLOWED: Record<string, number> = { bench: 1, models: 3 }
 
 /** Findings in pages that nobody has rewritten yet. A page that is not listed has none. Lower a number with each finding that goes; never raise one. */
 const ALLOWED_IN_PAGES: Record<string, number> = {
