@@ -11,7 +11,7 @@ const TEXTS: Record<ProviderProblem, string> = {
   tenant_suspended: 'Your tenant is suspended: nobody signs in for it before the operator resumes it.',
   not_fresh:
     'The provider does not say that you signed in just now. It has to honour max_age and to tell auth_time.',
-  rate_limited: 'There were too many sign-ins from this address. Wait a minute, then begin again.',
+  too_many_sign_ins: 'There were too many sign-ins from this address. Wait a minute, then begin again.',
   internal_error: 'Something went wrong in the service.',
 }
 const REQUEST_ID = /^[0-9a-f-]{36}$/
