@@ -5,6 +5,7 @@ import { promisify } from 'node:util'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { masterKeyId } from '../../src/crypto/master-key.js'
 import { chooseTransport } from '../../src/http/listeners/transport.js'
+import { adviceText } from '../support/advice.js'
 import { apiClient } from '../support/client.js'
 import { poll, type ServerProcess, type Workplace, workplace } from '../support/command.js'
 import { base64, face } from '../support/faces.js'
@@ -76,7 +77,7 @@ describe('serve', () => {
       const second = await place.run(['serve'], { [taken]: addressesOf(server)[taken]! })
       expect(second.code).toBe(1)
       expect(second.stderr).toBe(
-        `error: ${addressesOf(server)[taken]} is in use by another process. The address is set by ${taken}.\n`,
+        `error: ${addressesOf(server)[taken]} is in use by another process. The address is set by ${taken}.\n${adviceText('cannot_listen')}`,
       )
     }
     expect((await fetch(`${server.admin}/readyz`)).status).toBe(200)
@@ -113,7 +114,7 @@ describe('serve', () => {
     })
     expect(second.code).toBe(1)
     expect(second.stderr).toBe(
-      `error: Cannot use the database ${home.path('countersign.db')}: another Countersign serves from it. Stop that service first; commands may run while it serves.\n`,
+      `error: Cannot use the database ${home.path('countersign.db')}: another Countersign serves from it. Stop that service first; commands may run while it serves.\n${adviceText('database_unusable')}`,
     )
     expect((await home.run(['tenant', 'list'])).code).toBe(0)
     expect((await fetch(`${server.admin}/readyz`)).status).toBe(200)
