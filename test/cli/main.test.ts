@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { masterKeyId } from '../../src/crypto/master-key.js'
 import { docPath } from '../../src/lib/doc-path.js'
 import { packageFile } from '../../src/lib/package-root.js'
+import { adviceOn } from '../support/advice.js'
 import { apiClient } from '../support/client.js'
 import { type Workplace, workplace } from '../support/command.js'
 import { base64, face } from '../support/faces.js'
@@ -219,7 +220,7 @@ describe('wrong usage with --json', () => {
     const result = await place.run([...args, '--json'])
     expect(result).toMatchObject({ code: 2, stdout: '' })
     expect(result.stderr.split('\n')).toHaveLength(2)
-    expect(result.error).toEqual({ code, message: expect.stringMatching(message) })
+    expect(result.error).toEqual({ code, message: expect.stringMatching(message), ...adviceOn(code) })
   })
 })
 
@@ -253,6 +254,7 @@ describe('a refusal', () => {
     expect(result.error).toEqual({
       code: 'invalid_configuration',
       message: 'COUNTERSIGN_WORKERS is "many"; expected a whole number from 1 to 256.',
+      ...adviceOn('invalid_configuration'),
     })
   })
 })
@@ -278,6 +280,7 @@ describe('a missing database', () => {
         expect(error).toEqual({
           code: 'database_missing',
           message: `There is no database at ${fresh.path('countersign.db')} yet. \`countersign serve\` or \`countersign tenant create\` makes one. If the service runs with another COUNTERSIGN_DATA_DIR or COUNTERSIGN_DATABASE, set the same here.`,
+          ...adviceOn('database_missing'),
         })
         expect(await readdir(fresh.dataDir)).toEqual([])
       } finally {
