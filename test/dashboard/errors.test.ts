@@ -41,7 +41,7 @@ describe('an error of the dashboard', () => {
   it('says after too many sign-ins when to try again', async () => {
     const guess = () =>
       fetch(`${running.service.adminUrl}/api/session`, {
-        ...{ method: 'POST', body: JSON.stringify({ password: 'wrong' }) },
+        ...{ method: 'POST', body: JSON.stringify({ login_token: 'x' }) },
         headers: { 'Content-Type': 'application/json', Origin: running.service.adminUrl },
       })
     let last = await guess()

@@ -1,4 +1,4 @@
-/** The next steps that operators are told: each leads to a page and a command that exist. */
+/** The next steps in errors for operators: each leads to a page and a command that exist. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { Command } from 'commander'
 import { beforeAll, describe, expect, it } from 'vitest'
