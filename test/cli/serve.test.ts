@@ -301,7 +301,7 @@ describe('serve', () => {
       const { code, stdout, stderr } = await place.run(['serve'], env)
       expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
       expect(stderr).toMatch(message)
-      expect(stderr).toMatch(/^error: [^\n]+\n$/)
+      expect(stderr).toMatch(/^error: [^\n]+\nWhat to do: [^\n]+\nMore about it: [^\n]+\n$/)
     })
 
   it('names the file where the certificate is invalid', async () => {
@@ -311,7 +311,7 @@ describe('serve', () => {
       COUNTERSIGN_TLS_KEY: place.path('junk.pem'),
     })
     expect(code).toBe(1)
-    expect(stderr).toMatch(/^error: [^\n]*junk\.pem[^\n]*\n$/)
+    expect(stderr).toMatch(/^error: [^\n]*junk\.pem[^\n]*\nWhat to do: [^\n]+\nMore about it: [^\n]+\n$/)
   })
 })
 
