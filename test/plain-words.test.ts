@@ -12,7 +12,6 @@ const ALLOWED: Record<string, number> = { bench: 1, models: 3 }
 /** Findings in pages that nobody has rewritten yet. A page that is not listed has none. Lower a number with each finding that goes; never raise one. */
 const ALLOWED_IN_PAGES: Record<string, number> = {
   'README.md': 12,
-  'docs/architecture.md': 23,
   'docs/benchmarks.md': 31,
   'docs/guides/capture.md': 39,
   'docs/guides/production.md': 5,
@@ -22,7 +21,6 @@ const ALLOWED_IN_PAGES: Record<string, number> = {
   'docs/operations.md': 103,
   'docs/operations/runbooks.md': 3,
   'docs/postgresql.md': 1,
-  'docs/scale.md': 17,
   'docs/verdict.md': 1,
 }
 
