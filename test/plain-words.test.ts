@@ -96,7 +96,35 @@ describe('the pages that people read', () => {
   })
 
   it.each([
+    'whoever',
+    'whomever',
+    'whatever',
+    'anew',
+    'alone',
+    'in the place of',
+    'in whose place',
+    'beside',
+    'is told',
+    'are told',
+    'was told',
+    'were told',
+    'be told',
+    'tell of',
+    'tells of',
+    'told of',
+    'is meant',
+    'are meant',
+    'heed',
+    'heeds',
+    'heeded',
+    'asked after',
+  ])('are refused for the hard word "%s"', (word) => {
+    expect(hardProseIn('a.md', `A sentence, ${word} or not.`)).toHaveLength(1)
+  })
+
+  it.each([
     ['plain prose', 'One. Two.'],
+    ['a thing that has a purpose', 'It is meant for tests.'],
     ['a sentence of 35 words', `${words(35)}.`],
     ['a cell of 40 words', `| ${words(20)}. ${words(20)}. | ${words(20)}. |`],
     ['a block of code', `Run:\n\n\`\`\`sh\necho anew ${words(40)}\n\`\`\`\n`],
