@@ -148,25 +148,22 @@ const MODULES = {
   'countersign/client/testing': 'testing',
 }
 
-/** Names that have a section of their own above the lists. */
-const ELSEWHERE = new Set([
-  'Countersign',
-  'CountersignOptions',
-  'CallOptions',
-  'Hooks',
-  'VerdictExpectations',
-  'StepUpOptions',
-  'FakeCountersign',
-  'FakeOptions',
-  'FakeCapturePage',
-])
+/** Names that have a section of their own above the lists, and its heading. */
+export const ELSEWHERE: Record<string, string> = {
+  Countersign: 'Methods',
+  CountersignOptions: 'Options of the client',
+  Hooks: 'Options of the client',
+  CallOptions: 'Options of a call',
+  VerdictExpectations: 'What verifyVerdict compares',
+  StepUpOptions: 'Options of stepUp',
+  FakeCountersign: 'FakeCountersign',
+  FakeOptions: 'FakeCountersign',
+  FakeCapturePage: 'FakeCountersign',
+}
 
 /** Everything that the modules export, by module. */
 export const EXPORTS = () =>
-  Object.entries(MODULES).map(([module, file]) => ({
-    module,
-    exports: exportsOf(file).filter(({ name }) => !ELSEWHERE.has(name)),
-  }))
+  Object.entries(MODULES).map(([module, file]) => ({ module, exports: exportsOf(file) }))
 
 function listed(
   holds: (one: Export) => boolean,
@@ -174,7 +171,9 @@ function listed(
 ): string {
   return EXPORTS()
     .flatMap(({ module, exports }) =>
-      exports.filter(holds).map((one) => entry(one, headingOf?.(one, module))),
+      exports
+        .filter((one) => !(one.name in ELSEWHERE) && holds(one))
+        .map((one) => entry(one, headingOf?.(one, module))),
     )
     .join('\n\n')
 }
