@@ -10,6 +10,7 @@ import { packageFile } from '../src/lib/package-root.js'
 import { VERSION } from '../src/lib/version.js'
 import { API_ERRORS } from './support/api-errors.js'
 import { configurationPage, documentInDocs, errorsPage, generatedSource } from './support/docs.js'
+import { evidencePageOfDefaults } from './support/evidence-page.js'
 import { errorCodes, serviceTexts } from './support/sdk-constants.js'
 import { supplyChainPage } from './support/supply-chain-page.js'
 import { wireTypes } from './support/wire-types.js'
@@ -66,6 +67,13 @@ describe('docs/configuration.md', () => {
 
   it('puts every variable under a heading of its own kind', () => {
     expect(page).not.toContain('## Others')
+  })
+})
+
+describe('docs/evidence.md', () => {
+  it('is the one that the judgements on the defaults make (UPDATE_DOCS=1 writes it)', () => {
+    const made = evidencePageOfDefaults()
+    expect(documentInDocs('evidence.md', made)).toBe(made)
   })
 })
 

@@ -101,6 +101,7 @@ const COMMANDS = [
   'operator-password',
   'completion',
   'doctor',
+  'evidence',
 ]
 
 const words = (command: string) => command.split(' ').filter(Boolean)
@@ -352,7 +353,9 @@ describe('--json', () => {
       'operator remove': () => ['kim'],
       'operator-password': () => ['--generate'],
       completion: () => ['bash'],
+      evidence: () => [],
       doctor: () => [],
+      evidence: () => [],
     }
   /** A restore needs a place without a database; the packs for tests are shared. */
   const ENVIRONMENT: Record<string, Record<string, string>> = {
