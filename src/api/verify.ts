@@ -152,6 +152,7 @@ export function verify(services: Parts): UserEndpoint<Input> {
       const signed = sign(call, action, verdict, view, at)
       const { verificationId } = signed
       const approved = reason === null
+      const quality = verdict.comparison?.sample.quality ?? null
       if (approved && !replaySuspected && subject && agreesToReplacement(input.action))
         await tx.setReplaceVerdict(subject.record.id, { id: verificationId, at })
       const isKeyIssued = await productionKeyIssue.onVerdict(tx, tenant, { approved, at })
@@ -160,24 +161,33 @@ export function verify(services: Parts): UserEndpoint<Input> {
         body: {
           verification_id: verificationId,
           user_id: input.user_id,
-          ...view,
-          ...measurements(verdict),
+          verdict: view.verdict,
+          reason,
+          score: view.score,
+          threshold: view.threshold,
+          fmr: view.fmr,
+          fmr_basis: view.fmr_basis,
+          model_grade: view.model_grade,
+          liveness: livenessView(livenessOf(verdict)),
+          quality: quality && qualityView(quality),
           replay: { suspected: replaySuspected },
           model: provider.model,
           verified_at: isoTime(at),
-          ...signed.tokens,
+          jwt: signed.tokens.jwt,
+          // JSON leaves out what is undefined.
+          jwt_next: signed.tokens.jwt_next,
           jwt_expires_at: isoTime(signed.expiresAt * SECOND_MS),
-          ...(isKeyIssued ? { production_key: 'issued' } : {}),
+          production_key: isKeyIssued ? 'issued' : undefined,
         },
         ...(verdict.waitMs === undefined ? {} : { headers: retryAfter(verdict.waitMs) }),
         observed: { verdict: view.verdict, reason, score: view.score, effect },
         sealedFor: subject && { id: subject.record.id, dataKey: subject.dataKey },
         audit: {
+          ...view,
           ...(subject
             ? { subject: subject.pseudonym, action_hash: vault.auditDigest(subject, signed.actionHash) }
             : {}),
           verification_id: verificationId,
-          ...view,
           model: provider.model,
           replay_suspected: replaySuspected,
           liveness_score: livenessOf(verdict).score,
@@ -234,11 +244,6 @@ function verdictView({ reason, comparison }: Verdict, { threshold, fmr, basis, g
 
 function livenessOf({ comparison }: Verdict): LivenessStatement {
   return comparison?.sample.liveness ?? NOTHING_CHECKED
-}
-
-function measurements(verdict: Verdict): Record<string, unknown> {
-  const quality = verdict.comparison?.sample.quality ?? null
-  return { liveness: livenessView(livenessOf(verdict)), quality: quality && qualityView(quality) }
 }
 
 /** Facts for the audit log: the methods that judged liveness, and the findings of a challenge that failed. */

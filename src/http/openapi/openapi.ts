@@ -27,12 +27,17 @@ const SHARED_ERRORS: ErrorCode[] = [
   'network_not_allowed',
   'client_certificate_required',
   'rate_limited',
+  'too_many_wrong_keys',
   'internal_error',
   'store_unavailable',
   'shutting_down',
 ]
 /** Error codes of calls that write a record in the sandbox. */
-const SANDBOX_ERRORS: ErrorCode[] = ['sandbox_quota_reached', 'sandbox_storage_low']
+const SANDBOX_ERRORS: ErrorCode[] = [
+  'sandbox_quota_reached',
+  'sandbox_daily_quota_reached',
+  'sandbox_storage_low',
+]
 const BODY_ERRORS: ErrorCode[] = [
   'malformed_json',
   'invalid_request',
@@ -164,7 +169,7 @@ function webhooks(): Json {
 function introduction(): string {
   return [
     'Enrol a user’s face at sign-up; at a risky action, ask whether it is really that person.',
-    'The answer is a JWT bound to the action, and every response is signed.',
+    'The answer is a JWT bound to the action. Every response of the service is signed, except what its HTTP server refuses before it has read a request (431, 505, some 400).',
     '',
     'In the sandbox no model runs: the end of `user_id` chooses the outcome, for users who are not enrolled too. A user whose id ends otherwise is approved once enrolled, and reference_not_found before. Users whose end refuses every photo (+no_face, +multiple_faces, +different_people, +low_quality, +spoof) cannot be enrolled.',
     '',
@@ -357,7 +362,7 @@ const HEADERS: Record<string, string> = {
   'X-Client-Request-Id': "The caller's own X-Request-Id.",
   'Server-Timing': 'Milliseconds by stage.',
   RateLimit: 'What is left of the rate limit.',
-  'RateLimit-Policy': 'The rate limit of this key.',
+  'RateLimit-Policy': 'The rate limit of the tenant in this environment.',
   'Retry-After': 'Seconds after which a retry makes sense.',
 }
 
