@@ -353,7 +353,6 @@ describe('--json', () => {
       'operator remove': () => ['kim'],
       'operator-password': () => ['--generate'],
       completion: () => ['bash'],
-      evidence: () => [],
       doctor: () => [],
       evidence: () => [],
     }
