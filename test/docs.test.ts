@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { standardPackDocument } from '../models/standard/pack-document.js'
 import { scoreView } from '../src/api/views.js'
 import { SETTINGS } from '../src/config/config.js'
+import { STANDARDS } from '../src/evidence/standards.js'
 import { CATEGORY_MEANINGS } from '../src/http/openapi/errors-page.js'
 import { buildOpenApi } from '../src/http/openapi/openapi.js'
 import { DESCRIPTIONS } from '../src/http/routing/routes.js'
@@ -75,7 +76,38 @@ describe('docs/evidence.md', () => {
     const made = evidencePageOfDefaults()
     expect(documentInDocs('evidence.md', made)).toBe(made)
   })
+
+  const lines = STANDARDS.flatMap(({ requirements }) => requirements)
+
+  it('names only test files that are there', () => {
+    const named = [...new Set(lines.flatMap(({ tests }) => tests))]
+    expect(named.length).toBeGreaterThan(60)
+    expect(named.filter((file) => !existsSync(packageFile(...file.split('/'))))).toEqual([])
+  })
+
+  it('names only documents and headings that are there', () => {
+    const named = [...new Set(lines.flatMap(({ documents }) => documents))]
+    expect(named.filter((document) => !isThere(document))).toEqual([])
+  })
 })
+
+/** Whether a document of docs/ exists, with the heading of its anchor. */
+function isThere(document: string): boolean {
+  const [path, anchor] = document.split('#') as [string, string | undefined]
+  const file = packageFile('docs', ...path.split('/'))
+  if (!existsSync(file)) return false
+  return anchor === undefined || headingsOf(readFileSync(file, 'utf8')).includes(anchor)
+}
+
+/** Anchors as GitHub makes them. */
+function headingsOf(page: string): string[] {
+  return [...page.matchAll(/^#+ (.+)$/gm)].map(([, title]) =>
+    title!
+      .toLowerCase()
+      .replace(/[^\w\- ]/g, '')
+      .replaceAll(' ', '-'),
+  )
+}
 
 describe('docs/supply-chain.md', () => {
   it('is the one that package.json and the records make (UPDATE_DOCS=1 writes it)', () => {

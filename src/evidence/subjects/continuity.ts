@@ -30,7 +30,7 @@ export const durability: Evidence = judged(
       )
     return durability === 'synced'
       ? met(
-          'Commits are synchronous, also where role or database say otherwise, and the server waits for its disk.',
+          'Commits are synchronous, also where role or database say otherwise, and the server waits for its disk. A standby must be synchronous too, or a failover loses the last.',
         )
       : partly(
           'Commits are synchronous, also where role or database say otherwise; the server was not asked whether it waits for its disk.',
@@ -43,7 +43,10 @@ export const durability: Evidence = judged(
       'test/faults/campaign.test.ts',
       'test/storage/postgres/postgres-store.test.ts',
     ],
-    documents: ['operations.md#proving-that-nothing-is-lost', 'postgresql.md#what-differs'],
+    documents: [
+      'operations.md#proving-that-nothing-is-lost',
+      'postgresql.md#what-is-weaker-than-on-one-machine',
+    ],
   },
 )
 
