@@ -1,6 +1,6 @@
 /** Judges the comparison of faces: the rates of errors, on whom they were measured, and what is signed. */
 import { type ModelPack, thresholdForFmr } from '../../../models/pack/model-pack.js'
-import { gradeOf } from '../../../models/pack/pack-grade.js'
+import { gradeOf, summarizeGrade } from '../../../models/pack/pack-grade.js'
 import { type Evidence, type Installation, type Judgement, judged, met, notMet, partly } from '../evidence.js'
 
 /** One in 10,000, which NIST SP 800-63B-4 asks for. */
@@ -13,7 +13,6 @@ const DOCUMENTS = ['accuracy.md', 'guides/accuracy.md']
 
 /** Rates as people write them, such as 1e-4. */
 const rate = (fmr: number) => fmr.toExponential().replace(/e-0?/, 'e-')
-const counted = (count: number, noun: string) => `${count} ${noun}${count === 1 ? '' : 's'}`
 const whole = (count: number) => count.toLocaleString('en-US')
 const percent = (share: number) => `${(100 * share).toFixed(1)} %`
 
@@ -42,11 +41,8 @@ function judgeRate(installation: Installation, pack: ModelPack): Judgement {
 
 /** Whether the rate was shown for each group of people. */
 function judgeGroups({ config }: Installation, pack: ModelPack): Judgement {
-  const { grade, reasons } = gradeOf(pack, config.fmr)
-  if (grade === 'evaluation') {
-    const more = reasons.length > 1 ? `; and ${counted(reasons.length - 1, 'more reason')}` : ''
-    return notMet(`${pack.modelId} is of evaluation grade: ${reasons[0]}${more}.`, 'pack')
-  }
+  if (gradeOf(pack, config.fmr).grade === 'evaluation')
+    return notMet(`${pack.modelId} is of evaluation grade: ${summarizeGrade(pack, config.fmr)}.`, 'pack')
   const labels = [...new Set(pack.calibration?.groups.map(({ label }) => label.toLowerCase()))]
   const isNamed = (word: string) => labels.some((label) => label.includes(word))
   if (!isNamed('sex') || !isNamed('skin'))

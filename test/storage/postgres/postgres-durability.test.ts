@@ -7,7 +7,7 @@ overPostgres(() => {
     const database = await createDatabase()
     try {
       expect(await database.query('SHOW fsync')).toEqual([{ fsync: 'off' }])
-      expect(await waitsForDisk({ database: database.url })).toBe(false)
+      expect(await waitsForDisk({ database: database.url, databasePasswordFile: undefined })).toBe(false)
     } finally {
       await database.drop()
     }
@@ -15,5 +15,5 @@ overPostgres(() => {
 })
 
 it('asks nobody where the database is SQLite', async () => {
-  expect(await waitsForDisk({ database: 'sqlite:none.db' })).toBeNull()
+  expect(await waitsForDisk({ database: 'sqlite:none.db', databasePasswordFile: undefined })).toBeNull()
 })
