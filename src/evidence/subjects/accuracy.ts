@@ -4,7 +4,7 @@ import { gradeOf, summarizeGrade } from '../../../models/pack/pack-grade.js'
 import { type Evidence, type Installation, type Judgement, judged, met, notMet, partly } from '../evidence.js'
 
 /** One in 10,000, which NIST SP 800-63B-4 asks for. */
-export const MOST_FMR = 1e-4
+const MOST_FMR = 1e-4
 const MOST_FNMR = 0.05
 
 export const NO_PACK = notMet('No model pack is installed, so nothing is known of its networks.', 'pack')

@@ -2,13 +2,11 @@
 
 import { defaultAttempts } from '../../verification/attempt-lockout.js'
 import { strictest } from '../../verification/liveness.js'
+import { DISABLE_FACTOR } from '../../verification/lockout.js'
 import { always, type Evidence, type Installation, judged, met, notMet, partly } from '../evidence.js'
 
 /** Limits of NIST SP 800-63B-4, section 3.2.3, without and with presentation attack detection. */
 const MOST_ATTEMPTS = { without: 5, with: 10 }
-/** Failures in a row, as a multiple of the allowed attempts, after which the reference is disabled: `src/verification/lockout.ts`. */
-const DISABLE_FACTOR = 10
-
 const hasNetwork = ({ pack }: Installation) => pack?.manifest.liveness !== undefined
 
 /** The liveness that every capture must prove: the configuration's requirement, or more where each tenant's contract asks for more. */
