@@ -151,7 +151,7 @@ export const blockAndRelease: Evidence = judged(
     attemptsOf(installation) === 0
       ? LOCKOUT_OFF
       : partly(
-          'Delays grow and end automatically; an operator or a new enrolment ends a block. The webhook user.locked_out lets your application alert the payer.',
+          'Delays grow and end automatically; an operator or a new enrollment ends a block. The webhook user.locked_out lets your application alert the payer.',
         ),
   {
     ...HELD_BY_LOCKOUT,

@@ -122,14 +122,14 @@ export const irreversibility: Evidence = always(
 
 export const unlinkability: Evidence = always(
   met(
-    'A key of tenant and enrolment rotates each template: without the keys, two templates of a person cannot be compared.',
+    'A key of tenant and enrollment rotates each template: without the keys, two templates of a person cannot be compared.',
   ),
   { tests: ['test/users/template-transform.test.ts'], documents: ['threat-model.md#attackers'] },
 )
 
 export const renewal: Evidence = always(
   met(
-    'A reference is replaced or erased at any time, and the next enrolment is rotated by another key. The face itself stays the same.',
+    'A reference is replaced or erased at any time, and the next enrollment is rotated by another key. The face itself stays the same.',
   ),
   {
     tests: [
