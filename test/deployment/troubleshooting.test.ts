@@ -24,7 +24,7 @@ const sources = ['src', 'models']
   )
   .join('\n')
 
-/** What a reader sees: the code in the first cell of each row, and in the second where the first names a check of `doctor`. */
+/** Finds the code in the first cell of each row, and in the second where the first names a check of `doctor`. */
 function quotesIn(page: string): string[] {
   const rows = page.split('\n').filter((line) => line.startsWith('| ') && !line.startsWith('| ---'))
   return rows.flatMap((row) => {
