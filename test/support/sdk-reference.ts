@@ -1,5 +1,5 @@
 /** Makes docs/sdk.md from the declarations that the SDK is published with: signatures and comments are those that an editor shows. */
-import { tableOf } from './docs.js'
+import { markdownTable } from '../../src/lib/markdown-table.js'
 import { type Export, exportsOf, hiddenBase, type Member, membersOf } from './sdk-declarations.js'
 
 /** Meanings of fields that have no comment, since their names say enough to an editor. */
@@ -73,7 +73,7 @@ const isOptional = ({ declaration, name }: Member) =>
 
 /** @param areGiven the reader gives them, and some can be left out */
 function fields(members: Member[], { areGiven = true } = {}): string {
-  return tableOf(
+  return markdownTable(
     ['Name', 'Type', 'What it is'],
     members.map((member) => [
       `\`${member.name}\`${areGiven && !isOptional(member) ? ', required' : ''}`,
