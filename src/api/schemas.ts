@@ -71,12 +71,12 @@ export const imageFields = {
   challenge: Type.Optional(
     Type.Object(
       {
-        id: Type.String({ minLength: 1, maxLength: 64 }),
+        challenge_id: Type.String({ minLength: 1, maxLength: 64 }),
         nonce: Type.String({ minLength: NONCE_LENGTH, maxLength: NONCE_LENGTH }),
         frames: framesField,
       },
       {
-        title: 'ChallengeResponse',
+        title: 'ChallengeAnswer',
         additionalProperties: false,
         description: 'The frames of a person who did what a challenge asked, instead of photos.',
       },

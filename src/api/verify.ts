@@ -181,7 +181,7 @@ export function verify(services: Parts): UserEndpoint<Input> {
           model: provider.model,
           replay_suspected: replaySuspected,
           liveness_score: livenessOf(verdict).score,
-          ...(input.challenge ? { challenge_id: input.challenge.id } : {}),
+          ...(input.challenge ? { challenge_id: input.challenge.challenge_id } : {}),
           ...livenessAudit(livenessOf(verdict)),
         },
       }
@@ -207,7 +207,7 @@ export function verify(services: Parts): UserEndpoint<Input> {
       expiresAt,
       action,
       liveness: livenessView(livenessOf(verdict)),
-      challengeId: call.input.challenge?.id,
+      challengeId: call.input.challenge?.challenge_id,
       model: provider.model,
       replaySuspected: verdict.replaySuspected,
     })

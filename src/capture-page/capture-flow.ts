@@ -171,7 +171,8 @@ export class CaptureFlow {
       {
         user_id: captureRequest.userId,
         challenge: {
-          ...challenge,
+          challenge_id: challenge.id,
+          nonce: challenge.nonce,
           frames: frames.map((frame) => ({ ...frame, image: String(frame.image) })),
         },
         ...given({ require_liveness: captureRequest.requireLiveness }),

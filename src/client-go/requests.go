@@ -8,16 +8,15 @@ import (
 // Photos is one photo, or 1 to 5 of the same person, or the frames of a challenge: exactly one of the three. Photos are JPEG, PNG
 // or WebP files.
 type Photos struct {
-	Image     []byte             `json:"image,omitempty"`
-	Images    [][]byte           `json:"images,omitempty"`
-	Challenge *ChallengeResponse `json:"challenge,omitempty"`
+	Image     []byte           `json:"image,omitempty"`
+	Images    [][]byte         `json:"images,omitempty"`
+	Challenge *ChallengeAnswer `json:"challenge,omitempty"`
 }
 
-// ChallengeResponse holds the frames of a person who did what a challenge asked.
-type ChallengeResponse struct {
-	// ID is ChallengeID of the challenge.
-	ID    string `json:"id"`
-	Nonce string `json:"nonce"`
+// ChallengeAnswer holds the frames of a person who did what a challenge asked.
+type ChallengeAnswer struct {
+	ChallengeID string `json:"challenge_id"`
+	Nonce       string `json:"nonce"`
 	// Frames in the order of their capture, not mirrored.
 	Frames []Frame `json:"frames"`
 }

@@ -160,8 +160,8 @@ export interface Liveness {
 export type ChallengeStep = 'frontal' | 'turn_left' | 'turn_right' | 'nod_up' | 'nod_down'
 
 /** The frames of a person who did what a challenge asked, instead of photos. */
-export interface ChallengeResponse<Image = ImageInput> {
-  id: string
+export interface ChallengeAnswer<Image = ImageInput> {
+  challenge_id: string
   nonce: string
   /** The frames, in the order of their capture. */
   frames: Array<{

@@ -67,7 +67,7 @@ export function verdictClaims(facts: VerdictFacts): VerificationClaims {
     amr: ['face'],
     acr: reason ? NO_ACR : acrOf(facts.liveness, facts.challengeId !== undefined),
     liveness: { checked, passed, methods, score: facts.liveness.score },
-    ...(facts.challengeId === undefined ? {} : { challenge: facts.challengeId }),
+    ...(facts.challengeId === undefined ? {} : { challenge_id: facts.challengeId }),
     auth_time: issuedAt,
     model: facts.model,
     model_grade: facts.model_grade,

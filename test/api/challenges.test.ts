@@ -137,7 +137,7 @@ describe('the frames of a challenge', () => {
     const { claims } = decodeJwt(body.jwt, tenant.secret.secret)
     expect(claims).toMatchObject({
       acr: 'urn:countersign:acr:face-active',
-      challenge: asked.challenge_id,
+      challenge_id: asked.challenge_id,
       liveness: { checked: true, passed: true, methods: ['active-geometry@1'] },
     })
   })

@@ -118,7 +118,7 @@ it.each([
   for (const checksLiveness of [false, true]) {
     const client = new FakeCountersign({ checksLiveness }).client()
     const asked = await client.createChallenge({ user_id: 'ada+match', action, modes: [...modes] })
-    const challenge = { id: asked.challenge_id, nonce: asked.nonce, frames }
+    const challenge = { challenge_id: asked.challenge_id, nonce: asked.nonce, frames }
     const { jwt } = await client.verify({ user_id: 'ada+match', action, challenge })
     const { acr } = await client.verifyVerdict(jwt, { userId: 'ada+match', action })
     expect(acr).toBe(`urn:countersign:acr:${name}${checksLiveness ? '-pad' : ''}`)

@@ -100,7 +100,7 @@ function typesOf({ schemas }: Json): WireType[] {
       schema: fields('Challenge').steps.items,
       doc: 'A pose that a challenge asks for. `left` and `right` are the person’s own.',
     },
-    { name: 'ChallengeResponse', schema: schemas.ChallengeResponse, parameters: IMAGE },
+    { name: 'ChallengeAnswer', schema: schemas.ChallengeAnswer, parameters: IMAGE },
     {
       name: 'ChallengeFields',
       schema: schemas.ChallengeRequest,

@@ -246,7 +246,7 @@ class Countersign:
     ) -> Challenge:
         """Asks for a challenge: the movements that the person makes before the camera, for one user and one action.
 
-        The frames go to `verify` or `enroll` as `challenge`: `{"id": …, "nonce": …, "frames": [{"step", "t_ms", "image"}]}`.
+        The frames go to `verify` or `enroll` as `challenge`: `{"challenge_id": …, "nonce": …, "frames": [{"step", "t_ms", "image"}]}`.
         """
         if purpose != "enroll":
             assert_action(action)

@@ -177,8 +177,8 @@ export class CaptureSessions implements FakeCapturePage {
       this.#users.challenge(call),
     )
     if (asked.status !== 201) return isJudged(asked) ? 'no_challenge' : 'not_judged'
-    const { challenge_id: id, nonce } = asked.body as { challenge_id: string; nonce: string }
-    const capture = { user_id, challenge: { id, nonce, frames: FRAMES }, require_liveness }
+    const { challenge_id, nonce } = asked.body as { challenge_id: string; nonce: string }
+    const capture = { user_id, challenge: { challenge_id, nonce, frames: FRAMES }, require_liveness }
     const answer =
       purpose === 'verify'
         ? await this.#call('/verify', { ...capture, action, nonce: session.session_id }, (call) =>

@@ -131,7 +131,7 @@ export async function signVerdict(verdict: FakeVerdict, issued: FakeIssuer): Pro
     amr: ['face'],
     acr: reason === null ? acrOf(methods, verdict.challengeId !== undefined) : '0',
     liveness: { checked, passed, methods, score: livenessScore },
-    ...(verdict.challengeId === undefined ? {} : { challenge: verdict.challengeId }),
+    ...(verdict.challengeId === undefined ? {} : { challenge_id: verdict.challengeId }),
     auth_time: issuedAt,
     model: SANDBOX_MODEL,
     model_grade: verdict.modelGrade ?? 'evaluation',

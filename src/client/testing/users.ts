@@ -139,7 +139,7 @@ export class FakeUsers {
           score,
           replaySuspected: script.replayed,
           liveness,
-          challengeId: call.body.challenge?.id,
+          challengeId: call.body.challenge?.challenge_id,
           verificationId,
           requestId: call.requestId,
         },
