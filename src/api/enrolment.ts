@@ -10,13 +10,22 @@ import type { CaptureInput, UserCall } from '../verification/call.js'
 import { assertComparable } from '../verification/decision-policy.js'
 import { CLEAR } from '../verification/lockout.js'
 import { announceLockout } from '../verification/lockout-event.js'
-import { imageQualityView } from '../verification/quality-views.js'
+import { qualityView } from '../verification/quality-views.js'
 import type { Outcome, Refusal } from './endpoint.js'
+import { includesQuality } from './include.js'
 import { assertReplaceVerdict } from './replace-verdict.js'
 import type { Services } from './services.js'
-import { livenessView, qualityView } from './views.js'
+import { livenessView } from './views.js'
 
-type EnrolCall = UserCall<CaptureInput & { replace?: boolean; verification_id?: string; consent?: Consent }>
+type EnrolCall = UserCall<
+  CaptureInput & {
+    replace?: boolean
+    verification_id?: string
+    consent?: Consent
+    dry_run?: boolean
+    include?: string[]
+  }
+>
 
 /** Photos that the engine found usable. */
 interface Photos {
@@ -192,13 +201,14 @@ export class Enrolment {
 /** Fields of the response that assess the photos, whether they are stored or not. */
 export function assessmentOf(
   { input }: EnrolCall,
-  { quality, findings, liveness }: Enrolled,
+  { assessed, liveness }: Enrolled,
   photoCount: number,
   model: string,
 ): Record<string, unknown> {
+  const isDetailed = input.dry_run === true || includesQuality(input)
   return {
     user_id: input.user_id,
-    quality: { ...qualityView(quality), views: photoCount, images: findings.map(imageQualityView) },
+    quality: { ...qualityView(assessed, input, isDetailed), views: photoCount },
     liveness: livenessView(liveness),
     model,
   }

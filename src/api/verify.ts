@@ -9,6 +9,7 @@ import { type DecisionParts, DecisionPolicy, type Verdict } from '../verificatio
 import { decodeImages } from '../verification/images.js'
 import { type LivenessStatement, NOTHING_CHECKED } from '../verification/liveness.js'
 import { openChallenge } from '../verification/opened-challenge.js'
+import { qualityView } from '../verification/quality-views.js'
 import { REASONS } from '../verification/reasons.js'
 import { signVerdict, verdictClaims } from '../verification/verdict-token.js'
 import { actionSchema, canonicalAction } from './action.js'
@@ -20,6 +21,7 @@ import {
   type UserEndpoint,
 } from './endpoint.js'
 import { retryAfter } from './error-response.js'
+import { includeField, includesQuality } from './include.js'
 import { agreesToReplacement } from './replace-verdict.js'
 import {
   exactlyOneImageField,
@@ -33,7 +35,7 @@ import {
 } from './schemas.js'
 import type { Services } from './services.js'
 import { spendChallenge } from './spend-challenge.js'
-import { livenessView, qualityView, scoreView } from './views.js'
+import { livenessView, scoreView } from './views.js'
 
 const body = Type.Object(
   {
@@ -47,6 +49,7 @@ const body = Type.Object(
         description: 'Echoed in the JWT, so that the caller can tell its own verdict.',
       }),
     ),
+    include: Type.Optional(includeField),
   },
   { title: 'VerifyRequest', additionalProperties: false, ...exactlyOneImageField },
 )
@@ -161,7 +164,7 @@ export function verify(services: Parts): UserEndpoint<Input> {
           verification_id: verificationId,
           user_id: input.user_id,
           ...view,
-          ...measurements(verdict),
+          ...measurements(verdict, input),
           replay: { suspected: replaySuspected },
           model: provider.model,
           verified_at: isoTime(at),
@@ -236,9 +239,12 @@ function livenessOf({ comparison }: Verdict): LivenessStatement {
   return comparison?.sample.liveness ?? NOTHING_CHECKED
 }
 
-function measurements(verdict: Verdict): Record<string, unknown> {
-  const quality = verdict.comparison?.sample.quality ?? null
-  return { liveness: livenessView(livenessOf(verdict)), quality: quality && qualityView(quality) }
+function measurements(verdict: Verdict, input: Input): Record<string, unknown> {
+  const assessed = verdict.comparison?.sample.assessed ?? null
+  return {
+    liveness: livenessView(livenessOf(verdict)),
+    quality: assessed && qualityView([assessed], input, includesQuality(input)),
+  }
 }
 
 /** Facts for the audit log: the methods that judged liveness, and the findings of a challenge that failed. */

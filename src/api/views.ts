@@ -7,7 +7,8 @@ function round(value: number, decimals = 4): number {
   return Number(value.toFixed(decimals))
 }
 
-export function qualityView(quality: Quality) {
+/** Everything that is measured on one face, for the command line and the dashboard, which show a photo to somebody who examines it. */
+export function measuredView(quality: Quality) {
   return {
     score: round(quality.score),
     face_width_px: Math.round(quality.faceWidthPx),

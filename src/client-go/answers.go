@@ -25,30 +25,47 @@ type Answer struct {
 
 func (a *Answer) set(raw []byte, info ResponseInfo) { a.Raw, a.Response = raw, info }
 
-// Quality is measured on the face that was compared.
+// Quality is that of the photo that was compared. Verify also compares photos that an enrollment refuses.
 type Quality struct {
 	// Score is the overall quality, 0 to 1.
-	Score       float64 `json:"score"`
-	FaceWidthPx float64 `json:"face_width_px"`
-	// Detection is the confidence of the face detector, 0 to 1.
-	Detection  float64 `json:"detection"`
-	Sharpness  float64 `json:"sharpness"`
-	Brightness float64 `json:"brightness"`
-	Contrast   float64 `json:"contrast"`
+	Score float64 `json:"score"`
+	// Passed says whether every component keeps to its bound for an enrollment photo.
+	Passed bool `json:"passed"`
+	// Issues is what failed.
+	Issues []QualityIssue `json:"issues"`
+	// Images has all measurements of the photos. Only of AssessPhotos, and where Include asks for quality.
+	Images []ImageQuality `json:"images,omitempty"`
 }
 
-// EnrollmentQuality is measured on the best face.
+// EnrollmentQuality is that of all photos of the request. The score is that of the best one.
 type EnrollmentQuality struct {
 	Quality
 	// Views is how many photos the reference holds.
 	Views int `json:"views"`
-	// Images has one item for each photo of the request, in their order.
-	Images []ImageQuality `json:"images"`
 }
 
-// ImageQuality says of one photo whether every component keeps to its bound.
+// QualityIssue is a component that is beyond its bound for an enrollment photo.
+type QualityIssue struct {
+	// Path is the field of the request that holds the photo.
+	Path      string  `json:"path"`
+	Component string  `json:"component"`
+	Value     float64 `json:"value"`
+	// Bound has min, max or both.
+	Bound map[string]float64 `json:"bound"`
+	// Guidance is for the person, as a code and, in Hint, as a sentence.
+	Guidance string `json:"guidance"`
+	Hint     string `json:"hint"`
+}
+
+// ImageQuality has all measurements of one photo.
 type ImageQuality struct {
-	Passed     bool             `json:"passed"`
+	// Path is the field of the request that holds the photo.
+	Path   string `json:"path"`
+	Passed bool   `json:"passed"`
+	// FaceWidthPx is the width of the face between its outer edges.
+	FaceWidthPx int `json:"face_width_px"`
+	// Detection is the confidence of the face detector, 0 to 1.
+	Detection  float64          `json:"detection"`
 	Components []QualityFinding `json:"components"`
 }
 
@@ -59,8 +76,6 @@ type QualityFinding struct {
 	// Bound has min, max or both; nil where every value will do.
 	Bound  map[string]float64 `json:"bound"`
 	Passed bool               `json:"passed"`
-	// Hint is for the person; nil where it passed.
-	Hint *string `json:"hint"`
 }
 
 // Liveness is presentation attack detection. Checked false claims nothing.

@@ -40,6 +40,8 @@ type EnrollRequest struct {
 	// RequireLiveness is none, passive, active or both.
 	RequireLiveness string   `json:"require_liveness,omitempty"`
 	Consent         *Consent `json:"consent,omitempty"`
+	// Include asks for parts of the answer that are left out otherwise: quality for Quality.Images.
+	Include []string `json:"include,omitempty"`
 }
 
 // VerifyRequest asks whether this is really that person, for this action.
@@ -51,6 +53,8 @@ type VerifyRequest struct {
 	Nonce string `json:"nonce,omitempty"`
 	// RequireLiveness is none, passive, active or both.
 	RequireLiveness string `json:"require_liveness,omitempty"`
+	// Include asks for parts of the answer that are left out otherwise: quality for Quality.Images.
+	Include []string `json:"include,omitempty"`
 }
 
 // ChallengeRequest asks what the person is to do before the camera.

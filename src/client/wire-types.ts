@@ -83,55 +83,65 @@ export interface QualityBound {
   max?: number
 }
 
-/** One measurement of a photo, held against its bound. */
-export interface QualityFinding {
+/** A component that is beyond its bound for an enrollment photo. */
+export interface QualityIssue {
+  /** The field of the request that holds the photo. */
+  path: string
   /** Quality component, by its name in ISO/IEC 29794-5. */
   component: QualityComponent
+  /** Measured value of the component. */
   value: number
-  /** Bound for an enrollment photo; null where every value will do. */
-  bound: QualityBound | null
-  passed: boolean
-  /** Advice to show to the person. */
-  hint: string | null
+  /** Range of good values, both ends included; an absent end is open. */
+  bound: QualityBound
+  /** Advice to the person. */
+  guidance: PhotoGuidance
+  /** The advice as a sentence to show to the person. */
+  hint: string
 }
 
-/** Measurements of one photo of an enrollment. */
+/** One measurement of a photo, held against its bound for an enrollment photo. */
+export interface QualityFinding {
+  component: QualityComponent
+  value: number
+  bound: QualityBound | null
+  /** True also where no bound is set: `bound` is then null. */
+  passed: boolean
+}
+
+/** All measurements of one photo. */
 export interface ImageQuality {
+  path: string
   /** Whether every component keeps to its bound. */
   passed: boolean
-  components: Array<QualityFinding>
-}
-
-/** Measured on the face that was compared. */
-export interface Quality {
-  /** Overall, 0 to 1, higher is better. */
-  score: number
   /** Width of the face between its outer edges, in pixels. */
   face_width_px: number
   /** Confidence of the face detector, 0 to 1. */
   detection: number
-  /** Variance of the Laplacian of the aligned face. */
-  sharpness: number
-  /** Mean grey level of the aligned face, 0 to 255. */
-  brightness: number
-  /** Standard deviation of the grey level of the aligned face. */
-  contrast: number
+  components: Array<QualityFinding>
 }
 
-/** Measured on the best face. */
-export interface EnrolmentQuality {
+/** Quality of the photo that was compared. Verify also compares photos that an enrollment refuses. */
+export interface Quality {
   /** Overall, 0 to 1, higher is better. */
   score: number
-  face_width_px: number
-  /** Confidence of the face detector, 0 to 1. */
-  detection: number
-  sharpness: number
-  brightness: number
-  contrast: number
+  /** Whether every component keeps to its bound for an enrollment photo. */
+  passed: boolean
+  /** What failed; empty where everything passed. */
+  issues: Array<QualityIssue>
+  /** The photo that was compared. Only where `include` asks for `quality`. */
+  images?: Array<ImageQuality>
+}
+
+/** Quality of the photos. The score is that of the best one. */
+export interface EnrollmentQuality {
+  /** Overall, 0 to 1, higher is better. */
+  score: number
+  passed: boolean
+  issues: Array<QualityIssue>
   /** Number of photos that the reference was made of: with three, far fewer people are missed than with one. */
   views: number
-  /** One entry for each image of the request, in their order. */
-  images: Array<ImageQuality>
+  /** One entry for each photo of the request, in their order. Only in a dry run, and where `include` asks for `quality`. */
+  images?: Array<ImageQuality>
 }
 
 /** Presentation attack detection. */
@@ -283,20 +293,22 @@ export interface EnrollFields {
    */
   add?: boolean
   /**
-   * Assess the photos and store nothing: 200 instead of 201. `quality.images` reports photos that an enrollment would
-   * refuse for their quality. Whether the user is enrolled makes no difference. Default `false`.
+   * Assess the photos and store nothing: 200 instead of 201. `quality.issues` reports what an enrollment would refuse,
+   * `quality.images` every measurement. Whether the user is enrolled makes no difference. Default `false`.
    */
   dry_run?: boolean
   /** Recorded with the reference. */
   consent?: Consent
+  /** Parts of the answer that are left out otherwise. `quality`: `quality.images`, every measurement of every photo. */
+  include?: Array<'quality'>
 }
 
 /** Answer of `POST /v1/enroll`. */
 export interface EnrollResult {
   reference_id: string
   user_id: string
-  /** Measured on the best face. */
-  quality: EnrolmentQuality
+  /** Quality of the photos. The score is that of the best one. */
+  quality: EnrollmentQuality
   /** Presentation attack detection. */
   liveness: Liveness
   /** The model pack that made the reference. */
@@ -309,8 +321,7 @@ export interface EnrollResult {
 /** Answer of `POST /v1/enroll` with `dry_run`: the quality of the photos. Nothing is stored. */
 export interface AssessResult {
   user_id: string
-  /** Measured on the best face. */
-  quality: EnrolmentQuality
+  quality: EnrollmentQuality
   /** Presentation attack detection. */
   liveness: Liveness
   /** The model pack that made the reference. */
@@ -338,6 +349,8 @@ export interface VerifyFields<A extends ActionLike = Action> {
   action: A
   /** Echoed in the JWT, so that the caller can tell its own verdict. */
   nonce?: string
+  /** Parts of the answer that are left out otherwise. `quality`: `quality.images`, every measurement of every photo. */
+  include?: Array<'quality'>
 }
 
 /** Answer of `POST /v1/verify`, without the verdict. */
@@ -668,7 +681,6 @@ export interface DocumentedErrorDetail {
    * for it in five languages.
    */
   guidance?: PhotoGuidance
-  /** The advice as a sentence to show to the person. */
   hint?: string
   /** Missing scope; only with `insufficient_scope`. */
   scope?: Scope

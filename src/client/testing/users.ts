@@ -19,10 +19,18 @@ import {
   FakeChallenges,
   type OpenedChallenge,
 } from './challenges.js'
-import { imageQualities, QUALITY, qualityDetail } from './quality.js'
+import { qualityAnswer, qualityDetail } from './quality.js'
 import { type FakeUser, findUser, userAnswer } from './records.js'
 import { FakeRefusal, photoDetail } from './refusals.js'
-import { blame, type Call, photosOf, refuseBusy, refuseRequest, refuseUnseen } from './requests.js'
+import {
+  blame,
+  type Call,
+  photoPaths,
+  photosOf,
+  refuseBusy,
+  refuseRequest,
+  refuseUnseen,
+} from './requests.js'
 import { FAKE_ERRORS } from './service-texts.js'
 import { type FakeAnswer, type FakeVerdict, fakeId, UNCHECKED } from './signatures.js'
 import type { FakeSecrets } from './signing-secrets.js'
@@ -61,11 +69,18 @@ export class FakeUsers {
     const photos = photosOf(call)
     refuseUnseen(call)
     const opened = this.openChallenge(call, 'enroll')
-    return usingUp(opened, () => this.enrolPhotos(call, opened, opened ? CHALLENGE_PHOTOS : photos.length))
+    return usingUp(opened, () =>
+      this.enrolPhotos(call, opened, photoPaths(call, opened ? CHALLENGE_PHOTOS : photos.length)),
+    )
   }
 
-  private async enrolPhotos(call: Call, opened: OpenedChallenge | null, photos: number): Promise<FakeAnswer> {
-    const { user_id, replace, add, dry_run, consent } = call.body
+  /** @param paths fields of the request that hold the photos of the reference */
+  private async enrolPhotos(
+    call: Call,
+    opened: OpenedChallenge | null,
+    paths: readonly string[],
+  ): Promise<FakeAnswer> {
+    const { user_id, replace, add, dry_run = false, consent } = call.body
     const present = this.users.get(user_id)
     if (!dry_run && add && present === undefined) throw new FakeRefusal('reference_not_found', call.requestId)
     if (!dry_run && !add && !replace && present !== undefined)
@@ -77,12 +92,12 @@ export class FakeUsers {
     if (!dry_run && !opened) this.refusePoor(call, 'enrol')
     const assessed = (views: number) => ({
       user_id,
-      quality: { ...QUALITY, views, images: imageQualities(user_id, photos) },
+      quality: { ...qualityAnswer(user_id, paths, dry_run || includesQuality(call)), views },
       liveness,
       model: SANDBOX_MODEL,
     })
-    if (dry_run) return { status: 200, body: { ...assessed(photos), status: 'assessed' } }
-    const views = (add ? (present?.reference.views ?? 0) : 0) + photos
+    if (dry_run) return { status: 200, body: { ...assessed(paths.length), status: 'assessed' } }
+    const views = (add ? (present?.reference.views ?? 0) : 0) + paths.length
     const created_at = this.time()
     const reference_id = fakeId('ref')
     this.users.set(user_id, {
@@ -163,7 +178,7 @@ export class FakeUsers {
       fmr_basis: 'measured',
       model_grade: this.service.modelGrade,
       liveness,
-      quality: compared ? QUALITY : null,
+      quality: compared ? qualityAnswer(user_id, photoPaths(call, 1), includesQuality(call)) : null,
       replay: { suspected: script.replayed },
       model: SANDBOX_MODEL,
       verified_at: this.time(),
@@ -274,6 +289,10 @@ async function usingUp(opened: OpenedChallenge | null, work: () => Promise<FakeA
     if (error instanceof FakeRefusal && error.category === 'biometric_rejected') opened?.use()
     throw error
   }
+}
+
+function includesQuality({ body }: Call): boolean {
+  return body.include?.includes('quality') ?? false
 }
 
 function livenessDetails(call: Call, { guidance }: Liveness) {
