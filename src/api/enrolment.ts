@@ -21,7 +21,7 @@ type EnrolCall = UserCall<
   CaptureInput & {
     replace?: boolean
     verification_id?: string
-    consent?: Consent
+    consent?: { id: string; agreed_at: string }
     dry_run?: boolean
     include?: string[]
   }
@@ -80,7 +80,7 @@ export class Enrolment {
     const { reference: embedding, weight, photoCount } = enrolled
     return this.put(tx, photos, subject, {
       reference: { embedding, weight, photoCount },
-      consent: input.consent ?? null,
+      consent: consentOf(input),
       audit: {
         replaced: Boolean(found?.reference),
         ...(input.verification_id === undefined ? {} : { verification_id: input.verification_id }),
@@ -112,7 +112,7 @@ export class Enrolment {
     }
     return this.put(tx, photos, subject, {
       reference,
-      consent: call.input.consent ?? consent,
+      consent: consentOf(call.input) ?? consent,
       audit: { added: reference.photoCount - present.photoCount },
       endpoints,
     })
@@ -150,7 +150,7 @@ export class Enrolment {
     parts: {
       reference: FusedReference
       consent: Consent | null
-      audit: Record<string, unknown>
+      audit: { replaced?: boolean; added?: number; verification_id?: string }
       /** The tenant's webhook endpoints. */
       endpoints: WebhookEndpointRecord[]
     },
@@ -172,7 +172,8 @@ export class Enrolment {
         reference_id: record.id,
         model,
         views: reference.photoCount,
-        ...audit,
+        replaced: audit.replaced ?? false,
+        added: audit.added ?? 0,
       },
       subject: ownerOf(subject),
     }
@@ -196,6 +197,10 @@ export class Enrolment {
       },
     }
   }
+}
+
+function consentOf({ consent }: EnrolCall['input']): Consent | null {
+  return consent ? { id: consent.id, at: consent.agreed_at } : null
 }
 
 /** Fields of the response that assess the photos, whether they are stored or not. */

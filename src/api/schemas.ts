@@ -101,16 +101,18 @@ export const requireLiveness = Type.Union(
 
 export const time = (description: string) => Type.String({ format: 'date-time', description })
 
+const consentId = Type.String({
+  minLength: 1,
+  maxLength: 256,
+  description: 'The customer’s own id of the consent: of its record, or of the text that was agreed to.',
+})
+
 export const consent = Type.Object(
   {
-    id: Type.String({
-      minLength: 1,
-      maxLength: 256,
-      description: 'Where the customer keeps the consent: the customer’s own id of it.',
-    }),
-    at: time('When the consent was given.'),
+    id: consentId,
+    agreed_at: time('When the person agreed.'),
   },
-  { title: 'Consent', additionalProperties: false, description: 'Recorded with the reference.' },
+  { title: 'Consent', additionalProperties: false, description: 'What a person has agreed to.' },
 )
 
 export const nullable = <T extends Type.TSchema>(schema: T) => Type.Union([schema, Type.Null()])
@@ -222,17 +224,16 @@ export const liveness = Type.Object(
       }),
     ),
     passed: nullable(Type.Boolean({ description: 'Whether the capture passed every method.' })),
-    guidance: Type.Optional(
+    guidance: nullable(
       Type.Union(
         GUIDANCE.map((name) => Type.Literal(name)),
-        { description: 'Advice for the person after a capture that failed.' },
+        { description: 'Advice for the person after a capture that failed; null where there is none.' },
       ),
     ),
-    findings: Type.Optional(
-      Type.Array(Type.Union(FINDINGS.map((name) => Type.Literal(name))), {
-        description: 'Suspicion about the failed capture: for the backend, never for the person.',
-      }),
-    ),
+    findings: Type.Array(Type.Union(FINDINGS.map((name) => Type.Literal(name))), {
+      description:
+        'Suspicions about a capture that failed; empty where there are none. For the backend, never for the person.',
+    }),
   },
   { title: 'Liveness', description: 'Presentation attack detection.' },
 )

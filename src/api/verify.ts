@@ -87,13 +87,15 @@ const success = Type.Object(
     model: Type.String(),
     verified_at: time('When the verdict was reached.'),
     jwt: Type.String({ description: 'The verdict, signed with the signing secret that the caller holds.' }),
-    jwt_next: Type.Optional(
-      Type.String({ description: 'During a rotation overlap: the same claims under the new secret.' }),
+    jwt_next: nullable(
+      Type.String({
+        description: 'During a rotation overlap: the same claims under the new secret. Null otherwise.',
+      }),
     ),
     jwt_expires_at: time('When the JWT expires.'),
-    production_key: Type.Optional(
+    production_key: nullable(
       Type.Literal('issued', {
-        description: 'Sandbox only: this verify cleared and issued the production key.',
+        description: 'Sandbox only: this verify cleared and issued the production key. Null otherwise.',
       }),
     ),
   },
@@ -170,7 +172,7 @@ export function verify(services: Parts): UserEndpoint<Input> {
           verified_at: isoTime(at),
           ...signed.tokens,
           jwt_expires_at: isoTime(signed.expiresAt * SECOND_MS),
-          ...(isKeyIssued ? { production_key: 'issued' } : {}),
+          production_key: isKeyIssued ? 'issued' : null,
         },
         ...(verdict.waitMs === undefined ? {} : { headers: retryAfter(verdict.waitMs) }),
         observed: { verdict: view.verdict, reason, score: view.score, effect },

@@ -19,9 +19,13 @@ export function measuredView(quality: Quality) {
   }
 }
 
-export function livenessView(statement: LivenessStatement): LivenessStatement {
-  const { score } = statement
-  return { ...statement, score: score === null ? null : round(score) }
+export function livenessView({ score, guidance, findings, ...statement }: LivenessStatement) {
+  return {
+    ...statement,
+    score: score === null ? null : round(score),
+    guidance: guidance ?? null,
+    findings: findings ?? [],
+  }
 }
 
 export function scoreView(score: number): number {

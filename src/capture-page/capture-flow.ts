@@ -180,7 +180,7 @@ export class CaptureFlow {
           ? { action: captureRequest.action, nonce: record.id }
           : {
               ...given({ replace: captureRequest.replace, verification_id: captureRequest.verificationId }),
-              consent: { id: record.id, at: isoTime(record.consentedAt!) },
+              consent: { id: record.id, agreed_at: isoTime(record.consentedAt!) },
             }),
       },
       captureAnswerKey(record.id, challenge.id),

@@ -85,8 +85,8 @@ type Liveness struct {
 	Score   *float64 `json:"score"`
 	Passed  *bool    `json:"passed"`
 	// Guidance is for the person, of a capture that failed; Findings are for the backend and never for the person.
-	Guidance string   `json:"guidance,omitempty"`
-	Findings []string `json:"findings,omitempty"`
+	Guidance string   `json:"guidance"`
+	Findings []string `json:"findings"`
 }
 
 // EnrollResult is the answer to an enrollment.
@@ -140,10 +140,10 @@ type VerifyResult struct {
 	// JWT is the token that the configured secrets made.
 	JWT string `json:"jwt"`
 	// JWTNext is, during a rotation overlap, the same claims under the new secret.
-	JWTNext      string    `json:"jwt_next,omitempty"`
+	JWTNext      string    `json:"jwt_next"`
 	JWTExpiresAt time.Time `json:"jwt_expires_at"`
 	// ProductionKey is "issued" when this verify of the sandbox issued the production key.
-	ProductionKey string `json:"production_key,omitempty"`
+	ProductionKey string `json:"production_key"`
 }
 
 // Token is what VerifyVerdict takes.
@@ -177,16 +177,16 @@ type User struct {
 	Lockout struct {
 		// Status is none, locked_out or reference_disabled; the last one ends by a new enrollment only.
 		Status     string     `json:"status"`
-		Until      *time.Time `json:"until"`
+		EndsAt     *time.Time `json:"ends_at"`
 		Rejections int        `json:"rejections"`
 	} `json:"lockout"`
 }
 
-// Consent is what is recorded with a reference.
+// Consent is what a person has agreed to.
 type Consent struct {
 	ID string `json:"id"`
-	// At is in RFC 3339.
-	At string `json:"at"`
+	// AgreedAt is in RFC 3339.
+	AgreedAt string `json:"agreed_at"`
 }
 
 // Challenge is what the person is to do before the camera.
@@ -228,12 +228,10 @@ type CaptureSessionLink struct {
 	// URL is where the person is sent. It opens in one browser, once.
 	URL string `json:"url"`
 	// ConfirmationCode is six digits for the person, by another channel than the link; empty where the page asks for no code.
-	ConfirmationCode string `json:"confirmation_code"`
-	UserID           string `json:"user_id"`
-	Purpose          string `json:"purpose"`
-	// ExpiresIn is in seconds.
-	ExpiresIn int       `json:"expires_in"`
-	ExpiresAt time.Time `json:"expires_at"`
+	ConfirmationCode string    `json:"confirmation_code"`
+	UserID           string    `json:"user_id"`
+	Purpose          string    `json:"purpose"`
+	ExpiresAt        time.Time `json:"expires_at"`
 }
 
 // CaptureSession is how far a session of the hosted capture page has come.
@@ -244,10 +242,7 @@ type CaptureSession struct {
 	Status   string `json:"status"`
 	Attempts int    `json:"attempts"`
 	// Consent is what the person agreed to; nil before.
-	Consent *struct {
-		Version string    `json:"version"`
-		At      time.Time `json:"at"`
-	} `json:"consent"`
+	Consent *Consent `json:"consent"`
 	// Result is of the last capture that was judged; nil where none was. Only its checked JWT stands for an approval.
 	Result *struct {
 		Status int             `json:"status"`
@@ -278,14 +273,14 @@ type AuditPage struct {
 	HasMore bool `json:"has_more"`
 	// NextCursor is what to send as After for what follows, now or later.
 	NextCursor string `json:"next_cursor"`
-	// BrokenAt is the first entry that does not fit, of a log that was changed in the service's database; 0 where none is known.
-	BrokenAt int `json:"broken_at,omitempty"`
+	// BrokenSequence is the first entry that does not fit, of a log that was changed in the service's database; 0 where none is known.
+	BrokenSequence int `json:"broken_sequence"`
 }
 
 // AuditEntry is one entry of the audit log.
 type AuditEntry struct {
 	Sequence  int64     `json:"sequence"`
-	At        time.Time `json:"at"`
+	CreatedAt time.Time `json:"created_at"`
 	Event     string    `json:"event"`
 	Actor     string    `json:"actor"`
 	RequestID string    `json:"request_id"`

@@ -104,8 +104,8 @@ type CaptureSessionRequest struct {
 
 // ConsentText is what the person agrees to before the camera starts.
 type ConsentText struct {
-	Version string `json:"version"`
-	Text    string `json:"text"`
+	ID   string `json:"id"`
+	Text string `json:"text"`
 }
 
 // AuditListRequest narrows the audit log.

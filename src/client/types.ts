@@ -142,13 +142,13 @@ export type WebhookEvent = WebhookFacts &
           reference_id: string
           model: string
           views: number
-          /** True where the enrollment replaced another one. */
-          replaced?: boolean
-          /** How many photos were added to the reference. */
-          added?: number
+          /** Whether the enrollment replaced another one. */
+          replaced: boolean
+          /** Number of photos that were added to the reference; 0 for one that is new. */
+          added: number
         }
       }
-    | { type: 'user.locked_out'; data: { user_id: string; rejections: number; until: string } }
+    | { type: 'user.locked_out'; data: { user_id: string; rejections: number; ends_at: string } }
     | { type: 'user.disabled'; data: { user_id: string; rejections: number } }
     | { type: 'user.unlocked'; data: { user_id: string } }
     | { type: 'user.erased'; data: DeleteResult }

@@ -160,10 +160,10 @@ export interface Liveness {
   score: number | null
   /** Whether the capture passed every method. */
   passed: boolean | null
-  /** Advice for the person after a capture that failed. */
-  guidance?: LivenessGuidance
-  /** Suspicion about the failed capture: for the backend, never for the person. */
-  findings?: Array<LivenessFinding>
+  /** Advice for the person after a capture that failed; null where there is none. */
+  guidance: LivenessGuidance | null
+  /** Suspicions about a capture that failed; empty where there are none. For the backend, never for the person. */
+  findings: Array<LivenessFinding>
 }
 
 /** A pose that a challenge asks for. `left` and `right` are the person’s own. */
@@ -260,12 +260,12 @@ export interface Guidance {
   guidance: Array<FrameGuidance>
 }
 
-/** Recorded with the reference. */
+/** What a person has agreed to. */
 export interface Consent {
-  /** Where the customer keeps the consent: the customer’s own id of it. */
+  /** The customer’s own id of the consent: of its record, or of the text that was agreed to. */
   id: string
-  /** When the consent was given. RFC 3339. */
-  at: string
+  /** When the person agreed. RFC 3339. */
+  agreed_at: string
 }
 
 /** Body of `POST /v1/enroll`, without the photos. */
@@ -297,7 +297,7 @@ export interface EnrollFields {
    * `quality.images` every measurement. Whether the user is enrolled makes no difference. Default `false`.
    */
   dry_run?: boolean
-  /** Recorded with the reference. */
+  /** What a person has agreed to. */
   consent?: Consent
   /** Parts of the answer that are left out otherwise. `quality`: `quality.images`, every measurement of every photo. */
   include?: Array<'quality'>
@@ -381,12 +381,12 @@ export interface VerifyFacts {
   verified_at: string
   /** The verdict, signed with the signing secret that the caller holds. */
   jwt: string
-  /** During a rotation overlap: the same claims under the new secret. */
-  jwt_next?: string
+  /** During a rotation overlap: the same claims under the new secret. Null otherwise. */
+  jwt_next: string | null
   /** When the JWT expires. RFC 3339. */
   jwt_expires_at: string
-  /** Sandbox only: this verify cleared and issued the production key. */
-  production_key?: 'issued'
+  /** Sandbox only: this verify cleared and issued the production key. Null otherwise. */
+  production_key: 'issued' | null
 }
 
 /** Body of `DELETE /v1/delete`. */
@@ -439,8 +439,8 @@ export interface User {
   lockout: {
     /** Lockout that verify would report now. Only a new enrollment ends `reference_disabled`. */
     status: 'none' | 'locked_out' | 'reference_disabled'
-    /** When `locked_out` ends. RFC 3339. */
-    until: string | null
+    /** When `locked_out` ends; null for any other status. RFC 3339. */
+    ends_at: string | null
     /** Consecutive rejections so far. */
     rejections: number
   }
@@ -451,7 +451,7 @@ export interface AuditEntry {
   /** 1, 2, 3, … without a gap. */
   sequence: number
   /** When it happened. RFC 3339. */
-  at: string
+  created_at: string
   /**
    * Name of the event: enroll, verify, delete, rotate_signing, key_revealed, key_created, key_revoked, key_reissued,
    * tenant_created, contract_changed, capture_page_changed, capture_consented, capture_code_failed, user_unlocked,
@@ -488,9 +488,9 @@ export interface AuditPage {
   next_cursor: string
   /**
    * The `sequence` of the first entry that does not fit the chain, found by the daily verification: the log was changed
-   * in the database. Left out where the verification found none.
+   * in the database. Null where the verification found none.
    */
-  broken_at?: number
+  broken_sequence: number | null
 }
 
 /** Answer of `GET /v1/health`. */
@@ -564,7 +564,7 @@ export interface RotateSigningResult {
 
 /** The text that the person agrees to before the camera starts, instead of the tenant’s. */
 export interface ConsentText {
-  version: string
+  id: string
   text: string
 }
 
@@ -630,8 +630,6 @@ export interface CaptureSessionLink {
   confirmation_code: string | null
   user_id: string
   purpose: 'verify' | 'enroll'
-  /** Seconds until the session expires. */
-  expires_in: number
   /** When the session expires. RFC 3339. */
   expires_at: string
 }
@@ -652,12 +650,7 @@ export interface CaptureSessionFacts {
   status: CaptureSessionStatus
   /** Captures that were judged or are being judged. */
   attempts: number
-  /** The person’s consent; null until the person has agreed. */
-  consent: {
-    version: string
-    /** When the person agreed. RFC 3339. */
-    at: string
-  } | null
+  consent: Consent | null
   /** When the session was made. RFC 3339. */
   created_at: string
   /** When it expires. RFC 3339. */

@@ -81,7 +81,7 @@ describe('the JWT of an approval', () => {
       fmr: claims.fmr,
       fmr_basis: claims.fmr_basis,
       model_grade: claims.model_grade,
-      liveness: { checked: false, score: null, passed: null, methods: [] },
+      liveness: { checked: false, score: null, passed: null, methods: [], guidance: null, findings: [] },
       quality: { score: expect.any(Number), passed: true, issues: [] },
       replay: claims.replay,
       model: claims.model,

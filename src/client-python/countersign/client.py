@@ -156,7 +156,7 @@ class Countersign:
         """Captures a user's biometric reference. Three photos of one person become a better reference than one.
 
         `replace` takes the place of an earlier reference; `verification_id` names the approved verify of an action with
-        `type: "replace_reference"` where the contract asks for one. `consent` is `{"id": …, "at": <RFC 3339>}`.
+        `type: "replace_reference"` where the contract asks for one. `consent` is `{"id": …, "agreed_at": <RFC 3339>}`.
         `include=["quality"]` adds every measurement of the photos as `quality["images"]`.
         """
         body = {

@@ -85,7 +85,8 @@ export function challengeLiveness(userId: string, passive: Liveness, method: str
     score: passive.score,
     passed: methods.length > 0 || fault ? !fault && passive.passed !== false : null,
     methods,
-    ...(fault ? { guidance: fault.guidance, ...(fault.finding ? { findings: [fault.finding] } : {}) } : {}),
+    guidance: fault?.guidance ?? passive.guidance,
+    findings: fault?.finding ? [fault.finding] : [],
   }
 }
 

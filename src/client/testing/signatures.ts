@@ -144,16 +144,23 @@ export async function signVerdict(verdict: FakeVerdict, issued: FakeIssuer): Pro
 }
 
 /** The statement of a capture whose liveness was not checked. */
-export const UNCHECKED: Liveness = { checked: false, score: null, passed: null, methods: [] }
+export const UNCHECKED: Liveness = {
+  checked: false,
+  score: null,
+  passed: null,
+  methods: [],
+  guidance: null,
+  findings: [],
+}
 
 function livenessOf({ liveness, livenessChecked, activeLiveness, reason = null }: FakeVerdict): Liveness {
   if (liveness) return liveness
   const passed = reason !== 'liveness_failed'
   const active = activeLiveness ? ['active-geometry@1'] : []
   if (!livenessChecked && passed)
-    return activeLiveness ? { checked: true, score: null, passed, methods: active } : UNCHECKED
+    return activeLiveness ? { ...UNCHECKED, checked: true, passed, methods: active } : UNCHECKED
   const methods = [...active, `passive:${SANDBOX_MODEL}`]
-  return { checked: true, score: passed ? 0.99 : 0.02, passed, methods }
+  return { ...UNCHECKED, checked: true, score: passed ? 0.99 : 0.02, passed, methods }
 }
 
 /** @returns the one of `ACR_VALUES` for this combination of methods */

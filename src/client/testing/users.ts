@@ -166,7 +166,7 @@ export class FakeUsers {
     const tokens =
       older && asked !== newest.id
         ? { jwt: await sign(older), jwt_next: await sign(newest) }
-        : { jwt: await sign(newest) }
+        : { jwt: await sign(newest), jwt_next: null }
     const body = {
       verification_id: verificationId,
       user_id,
@@ -183,6 +183,7 @@ export class FakeUsers {
       model: SANDBOX_MODEL,
       verified_at: this.time(),
       ...tokens,
+      production_key: null,
       jwt_expires_at: new Date((Math.floor(atMs / 1000) + this.service.jwtTtlSeconds) * 1000).toISOString(),
     }
     return {
@@ -270,7 +271,8 @@ export class FakeUsers {
 
   private liveness(userId: string, opened: OpenedChallenge | null): Liveness {
     const scripted = scriptedLiveness(userId, this.service.checksLiveness)
-    const passive = { ...scripted, methods: scripted.checked ? [`passive:${SANDBOX_MODEL}`] : [] }
+    const methods = scripted.checked ? [`passive:${SANDBOX_MODEL}`] : []
+    const passive = { ...UNCHECKED, ...scripted, methods }
     return opened ? challengeLiveness(userId, passive, opened.method) : passive
   }
 

@@ -161,10 +161,19 @@ function webhooks(): Json {
   return Object.fromEntries(described) as Json
 }
 
+/** Rules that all answers keep. */
+const CONVENTIONS = [
+  '**Null or absent.** A field that may have no value is always present, as null. A field is absent only where the request did not ask for it (`quality.images` without `include`), and in an error body where the error has none (`details` and their fields). JWTs follow their own custom: a claim that does not apply is absent.',
+  '**Times** are strings by RFC 3339 in UTC and their names end in `_at`; a rotation says `valid_until` of the secret that it ends. A challenge has `expires_in` beside `expires_at`: the camera page counts its seconds down in a browser whose clock may be wrong. JWT claims count in unix seconds.',
+  '**What may come within v1**: more fields in answers, more values of every list of words that an answer holds (codes, reasons, guidance, findings, statuses, events), more endpoints, optional request fields and webhook types. Ignore fields that you do not know, and treat a word that you do not know as the most cautious case: any `verdict` but `approved` as a rejection. No field is removed or renamed, no type changed, and no optional request field required.',
+]
+
 function introduction(): string {
   return [
     'Enrol a user’s face at sign-up; at a risky action, ask whether it is really that person.',
     'The answer is a JWT bound to the action, and every response is signed.',
+    '',
+    ...CONVENTIONS.map((rule) => `- ${rule}`),
     '',
     'In the sandbox no model runs: the end of `user_id` chooses the outcome, for users who are not enrolled too. A user whose id ends otherwise is approved once enrolled, and reference_not_found before. Users whose end refuses every photo (+no_face, +multiple_faces, +different_people, +low_quality, +spoof) cannot be enrolled.',
     '',

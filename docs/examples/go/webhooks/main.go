@@ -67,7 +67,7 @@ func main() {
 func act(event *countersign.WebhookEvent) {
 	var data struct {
 		UserID    string `json:"user_id"`
-		Until     string `json:"until"`
+		EndsAt    string `json:"ends_at"`
 		ErasureID string `json:"erasure_id"`
 	}
 	if err := json.Unmarshal(event.Data, &data); err != nil {
