@@ -81,13 +81,22 @@ void HalveRow(const uint8_t* __restrict upper, const uint8_t* __restrict lower, 
 }
 
 // Digit values of base64, 0xff for whatever is none.
+// The 24 bits of four digits are the sum of one value from each table: bits 0 to 7 are the first byte, 16 to 23 the third.
 struct Base64Values {
-  uint8_t of[256];
+  uint32_t of[4][256];
   constexpr Base64Values() : of{} {
     const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    for (int i = 0; i < 256; i++) of[i] = 0xff;
-    for (int i = 0; i < 64; i++) of[static_cast<uint8_t>(digits[i])] = static_cast<uint8_t>(i);
+    for (int place = 0; place < 4; place++)
+      for (int i = 0; i < 256; i++) of[place][i] = kInvalid;
+    for (uint32_t value = 0; value < 64; value++) {
+      const uint8_t digit = static_cast<uint8_t>(digits[value]);
+      of[0][digit] = value << 2;
+      of[1][digit] = value >> 4 | (value & 0xf) << 12;
+      of[2][digit] = value >> 2 << 8 | (value & 3) << 22;
+      of[3][digit] = value << 16;
+    }
   }
+  static constexpr uint32_t kInvalid = 0x80000000;
 };
 
 // As many independent sums: the compiler keeps them in registers, and the order is fixed on every machine.
@@ -265,23 +274,23 @@ int64_t DecodeBase64(const uint8_t* text, size_t length, uint8_t* out) {
   const int padding = text[length - 1] != '=' ? 0 : text[length - 2] != '=' ? 1 : 2;
   const size_t whole = padding == 0 ? length : length - 4;
   uint8_t* to = out;
-  // An invalid digit sets the top bit, which no valid one has; it is looked at once, at the end.
-  uint8_t all = 0;
+  // An invalid digit sets a bit that no valid one has; it is looked at once, at the end.
+  uint32_t all = 0;
   for (const uint8_t* from = text; from < text + whole; from += 4) {
-    const uint8_t a = table.of[from[0]], b = table.of[from[1]], c = table.of[from[2]], d = table.of[from[3]];
-    all |= a | b | c | d;
-    *to++ = static_cast<uint8_t>(a << 2 | b >> 4);
-    *to++ = static_cast<uint8_t>(b << 4 | c >> 2);
-    *to++ = static_cast<uint8_t>(c << 6 | d);
+    const uint32_t three = table.of[0][from[0]] | table.of[1][from[1]] | table.of[2][from[2]] | table.of[3][from[3]];
+    all |= three;
+    *to++ = static_cast<uint8_t>(three);
+    *to++ = static_cast<uint8_t>(three >> 8);
+    *to++ = static_cast<uint8_t>(three >> 16);
   }
   if (padding > 0) {
     const uint8_t* from = text + whole;
-    const uint8_t a = table.of[from[0]], b = table.of[from[1]], c = padding == 1 ? table.of[from[2]] : 0;
-    all |= a | b | c;
-    *to++ = static_cast<uint8_t>(a << 2 | b >> 4);
-    if (padding == 1) *to++ = static_cast<uint8_t>(b << 4 | c >> 2);
+    const uint32_t rest = table.of[0][from[0]] | table.of[1][from[1]] | (padding == 1 ? table.of[2][from[2]] : 0);
+    all |= rest;
+    *to++ = static_cast<uint8_t>(rest);
+    if (padding == 1) *to++ = static_cast<uint8_t>(rest >> 8);
   }
-  return all & 0x80 ? -1 : to - out;
+  return all & Base64Values::kInvalid ? -1 : to - out;
 }
 
 void MirrorPlanar(const float* source, float* out, int32_t width, size_t rows) {

@@ -157,6 +157,7 @@ export function verify(services: Parts): UserEndpoint<Input> {
       const signed = sign(call, action, verdict, view, at)
       const { verificationId } = signed
       const approved = reason === null
+      const assessed = verdict.comparison?.sample.assessed ?? null
       if (approved && !replaySuspected && subject && agreesToReplacement(input.action))
         await tx.setReplaceVerdict(subject.record.id, { id: verificationId, at })
       const isKeyIssued = await productionKeyIssue.onVerdict(tx, tenant, { approved, at })
@@ -165,12 +166,20 @@ export function verify(services: Parts): UserEndpoint<Input> {
         body: {
           verification_id: verificationId,
           user_id: input.user_id,
-          ...view,
-          ...measurements(verdict, input),
+          verdict: view.verdict,
+          reason,
+          score: view.score,
+          threshold: view.threshold,
+          fmr: view.fmr,
+          fmr_basis: view.fmr_basis,
+          model_grade: view.model_grade,
+          liveness: livenessView(livenessOf(verdict)),
+          quality: assessed && qualityView([assessed], input, includesQuality(input)),
           replay: { suspected: replaySuspected },
           model: provider.model,
           verified_at: isoTime(at),
-          ...signed.tokens,
+          jwt: signed.tokens.jwt,
+          jwt_next: signed.tokens.jwt_next,
           jwt_expires_at: isoTime(signed.expiresAt * SECOND_MS),
           production_key: isKeyIssued ? 'issued' : null,
         },
@@ -178,11 +187,11 @@ export function verify(services: Parts): UserEndpoint<Input> {
         observed: { verdict: view.verdict, reason, score: view.score, effect },
         sealedFor: subject && { id: subject.record.id, dataKey: subject.dataKey },
         audit: {
+          ...view,
           ...(subject
             ? { subject: subject.pseudonym, action_hash: vault.auditDigest(subject, signed.actionHash) }
             : {}),
           verification_id: verificationId,
-          ...view,
           model: provider.model,
           replay_suspected: replaySuspected,
           liveness_score: livenessOf(verdict).score,
@@ -239,14 +248,6 @@ function verdictView({ reason, comparison }: Verdict, { threshold, fmr, basis, g
 
 function livenessOf({ comparison }: Verdict): LivenessStatement {
   return comparison?.sample.liveness ?? NOTHING_CHECKED
-}
-
-function measurements(verdict: Verdict, input: Input): Record<string, unknown> {
-  const assessed = verdict.comparison?.sample.assessed ?? null
-  return {
-    liveness: livenessView(livenessOf(verdict)),
-    quality: assessed && qualityView([assessed], input, includesQuality(input)),
-  }
 }
 
 /** Facts for the audit log: the methods that judged liveness, and the findings of a challenge that failed. */

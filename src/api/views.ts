@@ -19,10 +19,12 @@ export function measuredView(quality: Quality) {
   }
 }
 
-export function livenessView({ score, guidance, findings, ...statement }: LivenessStatement) {
+export function livenessView({ checked, score, passed, methods, guidance, findings }: LivenessStatement) {
   return {
-    ...statement,
+    checked,
     score: score === null ? null : round(score),
+    passed,
+    methods,
     guidance: guidance ?? null,
     findings: findings ?? [],
   }

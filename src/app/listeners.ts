@@ -25,13 +25,17 @@ const ADDRESS_SETTING = {
 
 export class ServiceListeners {
   private readonly byName: Partial<Record<ListenerName, Listener>> = {}
+  /** The configuration with the port that the system chose wherever port 0 was asked for. */
+  private withPorts: Config
 
   /** @param sharesPorts other processes of this machine listen at the same addresses */
   constructor(
     private readonly config: Config,
     private readonly transport: Transport,
     private readonly sharesPorts: boolean,
-  ) {}
+  ) {
+    this.withPorts = config
+  }
 
   /**
    * Opens a listener with the configured bounds on bytes, time and connections.
@@ -51,6 +55,7 @@ export class ServiceListeners {
         transport,
       )
       this.byName[name] = listener
+      this.withPorts = { ...this.withPorts, [ADDRESS_SETTING[name]]: listener.address }
       return listener
     } catch (error) {
       throw error instanceof AddressError ? error.named(SETTINGS[ADDRESS_SETTING[name]].variable) : error
@@ -59,21 +64,21 @@ export class ServiceListeners {
 
   /** Base URL of an environment with its real port, ending in /v1. */
   url(environment: Environment): string {
-    return environmentUrl(this.configWithPorts(), environment)
+    return environmentUrl(this.withPorts, environment)
   }
 
   get adminUrl(): string {
-    return adminUrl(this.configWithPorts())
+    return adminUrl(this.withPorts)
   }
 
   /** Origin of the hosted capture page, or null where the page is not served. */
   get captureOrigin(): string | null {
-    return captureOrigin(this.configWithPorts())
+    return captureOrigin(this.withPorts)
   }
 
   /** Addresses of the admin listener and, where they are configured, of metrics and of the capture page. */
   get addresses(): Record<'metrics' | 'capture', ListenAddress | undefined> & { admin: ListenAddress } {
-    const { adminListen, metricsListen, captureListen } = this.configWithPorts()
+    const { adminListen, metricsListen, captureListen } = this.withPorts
     return { admin: adminListen, metrics: metricsListen, capture: captureListen }
   }
 
@@ -85,19 +90,5 @@ export class ServiceListeners {
   /** Stops accepting on these listeners and closes them after the replies under way, or after `patienceMs`. */
   async close(names: readonly ListenerName[], patienceMs: number): Promise<void> {
     await Promise.all(names.map((name) => this.byName[name]?.close(patienceMs)))
-  }
-
-  /** The configuration with the port that the system chose wherever port 0 was asked for. */
-  private configWithPorts(): Config {
-    const { config } = this
-    const { production, sandbox, admin, metrics, capture } = this.byName
-    return {
-      ...config,
-      productionListen: production?.address ?? config.productionListen,
-      sandboxListen: sandbox?.address ?? config.sandboxListen,
-      adminListen: admin?.address ?? config.adminListen,
-      metricsListen: metrics?.address ?? config.metricsListen,
-      captureListen: capture?.address ?? config.captureListen,
-    }
   }
 }

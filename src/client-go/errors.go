@@ -192,7 +192,7 @@ func (e *VerdictError) ErrorCode() string { return e.Code }
 var unverifiableCodes = map[string]bool{
 	"malformed_request": true, "request_timeout": true, "headers_too_large": true, "missing_api_key": true,
 	"malformed_api_key": true, "invalid_api_key": true, "revoked_api_key": true, "wrong_environment": true,
-	"tenant_suspended": true, "unknown_endpoint": true, "method_not_allowed": true, "shutting_down": true,
+	"too_many_wrong_keys": true, "tenant_suspended": true, "unknown_endpoint": true, "method_not_allowed": true, "shutting_down": true,
 	"store_unavailable": true, "internal_error": true,
 }
 

@@ -43,6 +43,10 @@ func isTransient(err error) bool {
 	var late *TimeoutError
 	switch {
 	case errors.As(err, &refusal):
+		// A wrong API key stays wrong.
+		if refusal.Code == "too_many_wrong_keys" {
+			return false
+		}
 		// No other conflict passes within the time of a call.
 		return refusal.Status == http.StatusTooManyRequests || refusal.Status >= 500 || refusal.Code == "idempotency_in_progress"
 	case errors.As(err, &unexpected):

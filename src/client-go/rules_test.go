@@ -25,6 +25,9 @@ func TestRetryDelay(t *testing.T) {
 	if _, again := retryDelay(&APIError{Code: "low_quality", Status: 422}, 0, 2, time.Second); again {
 		t.Error("what will not change is tried again")
 	}
+	if _, again := retryDelay(&APIError{Code: "too_many_wrong_keys", Status: 429}, 0, 2, time.Second); again {
+		t.Error("a wrong API key is tried again")
+	}
 	if _, again := retryDelay(&APIError{Code: "idempotency_in_progress", Status: 409}, 0, 2, time.Second); !again {
 		t.Error("what passes is not tried again")
 	}

@@ -34,9 +34,10 @@ export function retryDelayMs(
 function isTransient(error: unknown): boolean {
   if (error instanceof ConnectionError || error instanceof TimeoutError) return true
   if (error instanceof UnexpectedResponseError) return TRANSIENT_STATUSES.has(error.status)
-  // This conflict is the only one that ends within the time of a call.
+  // A wrong API key stays wrong. The conflict is the only one that ends within the time of a call.
   return (
     error instanceof ApiError &&
+    error.code !== 'too_many_wrong_keys' &&
     (error.status === 429 || error.status >= 500 || error.code === 'idempotency_in_progress')
   )
 }

@@ -14,6 +14,7 @@ export const UNVERIFIABLE_CODES: ReadonlySet<string> = new Set<ErrorCode>([
   'invalid_api_key',
   'revoked_api_key',
   'wrong_environment',
+  'too_many_wrong_keys',
   'tenant_suspended',
   'unknown_endpoint',
   'method_not_allowed',

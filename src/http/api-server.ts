@@ -29,7 +29,7 @@ import type { IncomingRequest, WholeReply } from './listeners/listener.js'
 import { type RecorderParts, RequestRecorder } from './observation/request-recorder.js'
 import type { Tracing } from './observation/tracing.js'
 import { ERRORS_PAGE, ERRORS_PAGE_HEADERS } from './openapi/errors-page.js'
-import { ReplySigner, type SignerParts } from './reply-signer.js'
+import { COMMON_HEADERS, ReplySigner, type SignerParts } from './reply-signer.js'
 import type { RequestContext } from './request-context.js'
 import { type Route, Router } from './routing/router.js'
 import { ERRORS_PATH, OPENAPI_PATH } from './routing/routes.js'
@@ -100,7 +100,7 @@ export class ApiServer {
       timings: {},
       destination,
       trace: this.parts.tracing?.begin(request, destination?.template),
-      headers: {},
+      headers: { ...COMMON_HEADERS },
       identity: null,
       keyId: null,
       keyTenantId: undefined,
@@ -228,6 +228,7 @@ export class ApiServer {
       request.query,
       context.destination?.pathParameters,
     )
+    const errorsUrl = () => this.errorsUrl
     const call: Call<unknown> = {
       input,
       environment: this.parts.environment,
@@ -239,7 +240,10 @@ export class ApiServer {
       secrets: identity.secrets,
       signingKeyId: request.headers['x-svc-signing-key-id'],
       requestId: context.requestId,
-      errorsUrl: this.errorsUrl,
+      // Made on demand, since only errors name it.
+      get errorsUrl() {
+        return errorsUrl()
+      },
       deadlineMs,
       signal: request.signal,
       schedulingClass,

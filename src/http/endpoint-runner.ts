@@ -72,11 +72,10 @@ export class EndpointRunner {
           // The lock may have come late: after a 504 nothing may have happened.
           if (performance.now() > call.deadlineMs) throw new DomainError('deadline_exceeded')
           const outcome = settle(typeof work === 'function' ? await work(tx) : work, call)
-          const subject =
-            event && outcome.code && !outcome.audit?.subject ? await this.refusedUser(tx, call) : {}
-          const audited = { ...outcome, audit: { ...subject, ...outcome.audit } }
+          if (event && outcome.code && !outcome.audit?.subject)
+            outcome.audit = { ...outcome.audit, ...(await this.refusedUser(tx, call)) }
           await execution?.keep(tx, keptResponse(outcome), ownerOf(call, outcome))
-          return { result: audited, facts: event && factsOf(event, call, audited) }
+          return { result: outcome, facts: event && factsOf(event, call, outcome) }
         },
         {
           deadlineMs: call.deadlineMs,
@@ -126,10 +125,12 @@ function outcomeOf(error: unknown, call: Call<unknown>): Outcome {
   return { status, code: error.code, body: errorBody(error, call), headers: errorHeaders(error) }
 }
 
+/** The outcome with its body as text, which is serialized once to be kept, signed and sent. */
 function settle(done: Outcome | Refusal, call: Call<unknown>): Outcome {
-  if (!('refused' in done)) return done
+  if (!('refused' in done)) return { ...done, body: serialize(done.body) }
   const { refused, ...facts } = done
-  return { ...outcomeOf(refused, call), ...facts }
+  const outcome = outcomeOf(refused, call)
+  return { ...outcome, ...facts, body: serialize(outcome.body) }
 }
 
 function keptResponse({ status, body, keptBody }: Outcome): KeptResponse {

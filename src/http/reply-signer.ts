@@ -19,7 +19,8 @@ export interface SignerParts {
   instanceSecret: SigningSecret
 }
 
-const COMMON_HEADERS = {
+/** Headers that every reply begins with. */
+export const COMMON_HEADERS = {
   'Content-Type': 'application/json; charset=utf-8',
   'Cache-Control': 'no-store',
   'X-Content-Type-Options': 'nosniff',
@@ -60,7 +61,6 @@ export class ReplySigner {
       body,
       close: code !== undefined && CLOSING.has(code),
       headers: {
-        ...COMMON_HEADERS,
         ...context.headers,
         'X-Request-Id': requestId,
         ...(clientRequestId ? { 'X-Client-Request-Id': clientRequestId } : {}),

@@ -34,7 +34,7 @@ export class SandboxLimits {
 
   /**
    * Counts a call that may write, before it is executed. An erasure is never refused.
-   * @throws DomainError sandbox_quota_reached, sandbox_storage_low
+   * @throws DomainError sandbox_daily_quota_reached, sandbox_storage_low
    */
   async admit(
     { id, method }: Pick<EndpointDescription, 'id' | 'method'>,
@@ -46,7 +46,7 @@ export class SandboxLimits {
     const contract = { ratePerSecond: (burst * SECOND_MS) / DAY_MS, burst }
     const decision = await this.parts.rateLimiter.take(`${tenantId} sandbox-records`, contract)
     if (!decision.allowed)
-      throw new DomainError('sandbox_quota_reached', {
+      throw new DomainError('sandbox_daily_quota_reached', {
         message: `The sandbox of this tenant has kept ${burst} records within a day, which is its limit.`,
         retryAfterMs: decision.retryAfterSeconds * SECOND_MS,
       })

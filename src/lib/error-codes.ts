@@ -106,7 +106,12 @@ export const ERRORS = {
   sandbox_quota_reached: entry(
     'permission_denied',
     'The sandbox of this tenant holds as many users as it may.',
-    'Erase users with `DELETE /v1/delete`, or wait for the time in `Retry-After` where it is given. The operator can raise `COUNTERSIGN_SANDBOX_USERS` and `COUNTERSIGN_SANDBOX_RECORDS_PER_DAY`.',
+    'Erase users with `DELETE /v1/delete`. The operator can raise `COUNTERSIGN_SANDBOX_USERS`.',
+  ),
+  sandbox_daily_quota_reached: entry(
+    'permission_denied',
+    'The sandbox of this tenant has written as many records within a day as it may.',
+    'Wait for the time in `Retry-After`. The operator can raise `COUNTERSIGN_SANDBOX_RECORDS_PER_DAY`.',
   ),
   insecure_channel: entry(
     'permission_denied',
@@ -270,8 +275,13 @@ export const ERRORS = {
   ),
   rate_limited: entry(
     'rate_limited',
-    'The rate limit of this API key is exceeded.',
-    'Retry after the time in `Retry-After`.',
+    'The rate limit of the tenant in this environment is exceeded.',
+    'Retry after the time in `Retry-After`. The operator can raise the limit in the contract of the tenant.',
+  ),
+  too_many_wrong_keys: entry(
+    'rate_limited',
+    'Too many wrong API keys came from this address.',
+    'Find the caller with a wrong key behind this address and correct its key: a valid key is accepted at once. A wrong key is answered again after the time in `Retry-After`.',
   ),
   headers_too_large: entry(
     'invalid_request',

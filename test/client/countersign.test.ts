@@ -728,6 +728,23 @@ describe('retries', () => {
     expect(proxy.requests).toHaveLength(1)
   })
 
+  it('do not happen after too many wrong keys: a wrong key stays wrong', async () => {
+    const refused = {
+      ...{ error: 'rate_limited', code: 'too_many_wrong_keys', message: 'Too many.', request_id: 'req_1' },
+      ...{ remedy: 'Correct the key.', doc_url: 'https://verify.example/errors#too_many_wrong_keys' },
+    }
+    proxy.mischief = () => ({
+      status: 429,
+      // The secret of the instance, which no tenant holds, signs this answer.
+      headers: { 'content-type': 'application/json', 'x-request-id': 'req_1', 'retry-after': '1' },
+      body: JSON.stringify(refused),
+    })
+    const error = await caught(sandbox().health())
+    expect(error).toMatchObject({ code: 'too_many_wrong_keys', status: 429, verified: false })
+    expect(error).toMatchObject({ remedy: refused.remedy, docUrl: refused.doc_url, retryAfterSeconds: 1 })
+    expect(proxy.requests).toHaveLength(1)
+  })
+
   it('happen after a proxy’s 502 and not after its 404', async () => {
     const page = (status: number) => ({
       status,

@@ -50,4 +50,16 @@ overPostgres(() => {
     },
     LIMIT_MS,
   )
+
+  it(
+    'a node whose database says nothing stops within fifteen seconds',
+    async () => {
+      await until(1, 200)
+      proxy.hang()
+      const startedMs = performance.now()
+      await cluster.nodes[1]!.stop()
+      expect(performance.now() - startedMs).toBeLessThan(15_000)
+    },
+    LIMIT_MS,
+  )
 })

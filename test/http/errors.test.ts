@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
 import { PHOTO_GUIDANCE } from '../../src/biometrics/photo-guidance.js'
 import type { ErrorCode } from '../../src/lib/error-codes.js'
+import { generateApiKey } from '../../src/tenants/api-key.js'
 import type { KeyGrants } from '../../src/tenants/key-grants.js'
 import { API_ERRORS } from '../support/api-errors.js'
 import { askForSession } from '../support/capture-page.js'
@@ -274,6 +275,12 @@ const PROVOCATIONS: Record<ErrorCode, Provocation> = {
     await client.health()
     return client.health()
   },
+  too_many_wrong_keys: () =>
+    besides({ COUNTERSIGN_WRONG_KEY_LIMIT: '1' }, async ({ running }) => {
+      const guess = () => apiClient(running.service.url('sandbox'), generateApiKey('sandbox')).health()
+      await guess()
+      return guess()
+    }),
   internal_error: () =>
     besides({ COUNTERSIGN_CAPTURE_LISTEN: '127.0.0.1:0' }, async ({ running, sandbox }) => {
       withDatabase(running, (database) => database.exec("UPDATE tenant SET capture_page = '{'"))
@@ -281,6 +288,11 @@ const PROVOCATIONS: Record<ErrorCode, Provocation> = {
     }),
   sandbox_quota_reached: () =>
     besides({ COUNTERSIGN_SANDBOX_USERS: '1' }, async ({ sandbox, image }) => {
+      await sandbox.enroll({ user_id: newUser(), image })
+      return sandbox.enroll({ user_id: newUser(), image })
+    }),
+  sandbox_daily_quota_reached: () =>
+    besides({ COUNTERSIGN_SANDBOX_RECORDS_PER_DAY: '1' }, async ({ sandbox, image }) => {
       await sandbox.enroll({ user_id: newUser(), image })
       return sandbox.enroll({ user_id: newUser(), image })
     }),
@@ -357,6 +369,8 @@ const RETRIED = new Set<ErrorCode>([
   'rotation_in_progress',
   'idempotency_in_progress',
   'rate_limited',
+  'too_many_wrong_keys',
+  'sandbox_daily_quota_reached',
   'overloaded',
   'sandbox_storage_low',
   'engine_unavailable',

@@ -235,7 +235,9 @@ export class Dispatcher {
     if (call.schedulingClass.priority === 'sandbox') this.runningOfSandbox++
     this.isolating = part.retried
     try {
-      const reply = await pool.run(part.task, call.over)
+      const run = pool.run(part.task)
+      call.noteRun(run.cancel)
+      const reply = await run.reply
       if (reply.ok) call.answer(part, reply)
       else call.refuse(part, this.toError(reply))
     } catch (error) {

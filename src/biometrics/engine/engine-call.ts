@@ -51,7 +51,8 @@ export class EngineCall {
   private resolvePromise!: (replies: SuccessfulReply[]) => void
   private rejectPromise!: (error: Error) => void
   private timer: NodeJS.Timeout | undefined
-  private readonly ended = new AbortController()
+  /** Each tells a worker that nobody waits for a task of this call; nothing where the task has its reply already. */
+  private readonly cancels: Array<() => void> = []
 
   /**
    * @param tasks at least one
@@ -88,11 +89,6 @@ export class EngineCall {
     return task && 'images' in task ? task.images.length : 1
   }
 
-  /** Aborted when the call is settled: workers may then drop its tasks. */
-  get over(): AbortSignal {
-    return this.ended.signal
-  }
-
   get settled(): boolean {
     return this.isSettled
   }
@@ -111,6 +107,11 @@ export class EngineCall {
   take(): CallTask {
     if (this.running++ === 0) this.queueMs += performance.now() - this.waitingSince
     return this.lost.shift() ?? { task: this.tasks[this.next]!, index: this.next++, retried: false }
+  }
+
+  /** @param cancel called when the call is settled before its tasks have ended: the worker may then drop this one */
+  noteRun(cancel: () => void): void {
+    this.cancels.push(cancel)
   }
 
   /** Records a task's successful reply. */
@@ -184,7 +185,7 @@ export class EngineCall {
     this.isSettled = true
     clearTimeout(this.timer)
     this.options.signal?.removeEventListener('abort', this.onAbort)
-    if (this.running > 0) this.ended.abort()
+    if (this.running > 0) for (const cancel of this.cancels) cancel()
     return true
   }
 }

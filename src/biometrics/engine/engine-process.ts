@@ -63,8 +63,8 @@ interface RunningTask {
   pictures: number
   resolve: (reply: WorkerReply) => void
   reject: (error: Error) => void
-  /** Called when the task has its reply, or has lost its worker. */
-  onEnd: () => void
+  /** Kills the process when the task takes too long. */
+  watchdog: NodeJS.Timeout
 }
 
 /** A worker that is ready, and its connection. */
@@ -198,32 +198,27 @@ export class EngineProcess {
   }
 
   /**
-   * Runs one task on the least busy worker; one must be ready. The images must not change until the task is settled.
-   * @param signal aborted when no caller waits for the reply: the task then ends with its next stage, and its reply
-   * says so
-   * @throws Error only when the worker was lost: failures of the task itself are part of the reply
+   * Runs one task on the least busy worker. The images must not change until the task is settled.
+   * @returns the reply, which rejects only when the worker was lost: failures of the task itself are part of it. `cancel`
+   * says that no caller waits for the reply any more: the task then ends with its next stage, and its reply says so
+   * @throws Error when no worker is ready
    */
-  run(task: WorkerTask, signal?: AbortSignal): Promise<WorkerReply> {
+  run(task: WorkerTask): { reply: Promise<WorkerReply>; cancel: () => void } {
     const { images = [], ...rest } = task as WorkerTask & { images?: readonly Uint8Array[] }
+    const worker = this.leastBusy()
+    if (!worker) throw new Error('no worker is ready')
     const id = ++this.lastId
-    return new Promise((resolve, reject) => {
-      const worker = this.leastBusy()
-      if (!worker) {
-        reject(new Error('no worker is ready'))
-        return
-      }
+    const reply = new Promise<WorkerReply>((resolve, reject) => {
       const pictures = Math.max(images.length, 1)
       const stuckMs = pictures * STUCK_MS_PER_PICTURE
       const watchdog = setTimeout(() => this.killStuck(worker, stuckMs), stuckMs).unref()
-      const onAbort = () => write(worker.socket, { cancelled: id } satisfies CancelMessage)
-      signal?.addEventListener('abort', onAbort, { once: true })
-      const onEnd = () => {
-        clearTimeout(watchdog)
-        signal?.removeEventListener('abort', onAbort)
-      }
-      worker.running.set(id, { type: task.type, pictures, resolve, reject, onEnd })
+      worker.running.set(id, { type: task.type, pictures, resolve, reject, watchdog })
       write(worker.socket, { id, task: rest } as TaskMessage, images)
     })
+    const cancel = () => {
+      if (worker.running.has(id)) write(worker.socket, { cancelled: id } satisfies CancelMessage)
+    }
+    return { reply, cancel }
   }
 
   /** Closes the connections; the process lets its threads return from native code and ends. No task may be running. */
@@ -354,7 +349,7 @@ export class EngineProcess {
     const task = running.get(id)
     if (!task) return undefined
     running.delete(id)
-    task.onEnd()
+    clearTimeout(task.watchdog)
     return task
   }
 

@@ -16,6 +16,7 @@ UNVERIFIABLE_CODES = frozenset(
         "invalid_api_key",
         "revoked_api_key",
         "wrong_environment",
+        "too_many_wrong_keys",
         "tenant_suspended",
         "unknown_endpoint",
         "method_not_allowed",

@@ -55,7 +55,9 @@ def _is_transient(error: Exception) -> bool:
         return True
     if isinstance(error, UnexpectedResponseError):
         return error.status in _TRANSIENT_STATUSES
-    # No other conflict passes within the time of a call.
-    return isinstance(error, ApiError) and (
-        error.status == 429 or error.status >= 500 or error.code == "idempotency_in_progress"
+    # A wrong API key stays wrong. No other conflict passes within the time of a call.
+    return (
+        isinstance(error, ApiError)
+        and error.code != "too_many_wrong_keys"
+        and (error.status == 429 or error.status >= 500 or error.code == "idempotency_in_progress")
     )

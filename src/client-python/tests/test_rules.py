@@ -38,6 +38,7 @@ class Retries(unittest.TestCase):
         self.assertIsNone(retry_delay_seconds(refusal(429, 7.0), 2, self.policy))
         self.assertIsNone(retry_delay_seconds(refusal(429, 31.0), 0, self.policy))
         self.assertIsNone(retry_delay_seconds(refusal(422), 0, self.policy))
+        self.assertIsNone(retry_delay_seconds(refusal(429, 7.0, code="too_many_wrong_keys"), 0, self.policy))
         self.assertIsNotNone(retry_delay_seconds(refusal(409, code="idempotency_in_progress"), 0, self.policy))
 
     def test_reads_both_forms_of_retry_after(self):

@@ -189,8 +189,9 @@ export const FAKE_ERRORS: Readonly<
   rate_limited: {
     status: 429,
     category: 'rate_limited',
-    message: 'The rate limit of this API key is exceeded.',
-    remedy: 'Retry after the time in `Retry-After`.',
+    message: 'The rate limit of the tenant in this environment is exceeded.',
+    remedy:
+      'Retry after the time in `Retry-After`. The operator can raise the limit in the contract of the tenant.',
   },
   overloaded: {
     status: 503,

@@ -32,7 +32,7 @@ export class RequestAuthenticator {
 
   /**
    * @param context gets the id of the key that was presented, also where the key is refused
-   * @throws DomainError missing_api_key, malformed_api_key, invalid_api_key, revoked_api_key, wrong_environment, tenant_suspended, network_not_allowed, client_certificate_required, rate_limited
+   * @throws DomainError missing_api_key, malformed_api_key, invalid_api_key, revoked_api_key, wrong_environment, tenant_suspended, network_not_allowed, client_certificate_required, too_many_wrong_keys
    * @throws StoreUnavailableError
    */
   async authenticate(request: IncomingRequest, context: RequestContext): Promise<Identity> {
@@ -73,11 +73,8 @@ export class RequestAuthenticator {
   }
 }
 
-/** @throws DomainError rate_limited */
+/** @throws DomainError too_many_wrong_keys */
 function assertNotGuessing(retryAfterSeconds: number): void {
   if (retryAfterSeconds > 0)
-    throw new DomainError('rate_limited', {
-      message: 'Too many wrong API keys came from this address.',
-      retryAfterMs: retryAfterSeconds * SECOND_MS,
-    })
+    throw new DomainError('too_many_wrong_keys', { retryAfterMs: retryAfterSeconds * SECOND_MS })
 }

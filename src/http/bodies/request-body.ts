@@ -126,7 +126,12 @@ export class RequestBody {
       const timer = setTimeout(
         () => {
           this.isLate = true
-          this.fail(new DomainError('deadline_exceeded', { message: 'The body did not arrive in time.' }))
+          this.fail(
+            new DomainError('deadline_exceeded', {
+              message: 'The body did not arrive in time.',
+              remedy: 'Retry with the same idempotency key, and upload smaller images over slow links.',
+            }),
+          )
         },
         Math.max(0, deadlineMs - performance.now()),
       )

@@ -2,6 +2,12 @@
 
 export type RequestHeaders = Readonly<Record<string, string | undefined>>
 
+/** Headers of a request whose own are not served. */
+export const NO_HEADERS: RequestHeaders = Object.freeze(Object.create(null))
+
+/** Most bytes of URL and headers together. A longer head is refused with `headers_too_large`. */
+export const MAX_HEAD_BYTES = 4096
+
 /** Headers that frame the message. A proxy and the parser may each use another one of two: that is how requests are smuggled. */
 const FRAMING = new Set(['content-length', 'transfer-encoding', 'host'])
 

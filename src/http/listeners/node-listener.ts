@@ -4,13 +4,12 @@ import { createServer, type Server } from 'node:http'
 import { createServer as createSecureServer, type Server as SecureServer } from 'node:https'
 import type { AddressInfo, ListenOptions } from 'node:net'
 import type { SecureContextOptions } from 'node:tls'
+import { MAX_HEAD_BYTES } from './framing.js'
 import { addressError, certificateError, type Listener, type ListenerOptions } from './listener.js'
 import { NodeServer } from './node-server.js'
 import type { TlsFiles } from './tls-files.js'
 import { NODE_SUITES } from './tls-suites.js'
 
-/** Largest URL and headers together. It is the limit of uWebSockets.js, so that a request that passes here passes there. */
-const MAX_HEAD_BYTES = 4096
 /** Interval at which Node checks its time limits. */
 const CHECK_MS = 1000
 

@@ -23,7 +23,7 @@ import { TLSSocket } from 'node:tls'
 import { DomainError } from '../../lib/domain-error.js'
 import { RequestBody } from '../bodies/request-body.js'
 import { acceptQueueDrained } from './accept-queue.js'
-import { isLastOfConnection, type RequestHeaders, readHeaders } from './framing.js'
+import { isLastOfConnection, NO_HEADERS, type RequestHeaders, readHeaders } from './framing.js'
 import { InFlight } from './in-flight.js'
 import { LingeringBodies } from './lingering.js'
 import {
@@ -224,8 +224,6 @@ export class NodeServer {
     handled().then(answer, () => answer(BARE_FAILURE))
   }
 }
-
-const NO_HEADERS: RequestHeaders = Object.freeze(Object.create(null))
 
 /** Null where the caller was not asked for a certificate, showed none, or showed one of an unknown authority. */
 function certificateOf(socket: Socket): ClientCertificate | null {

@@ -15,6 +15,12 @@ export interface Transport {
   description: string
 }
 
+/**
+ * Most bytes of URL and headers that the parser of uWebSockets.js reads. It answers a longer head itself, in HTML and without a
+ * signature. Below that, the listener refuses what is longer than MAX_HEAD_BYTES with a signed answer.
+ */
+const UWS_PARSED_HEAD_BYTES = 16 * 1024
+
 /** Functions that the listener calls. A package without them is another one under the name, or its slow imitation. */
 const USED = ['App', 'SSLApp', 'us_listen_socket_close', 'us_socket_local_port', 'getParts']
 
@@ -36,7 +42,10 @@ export async function chooseTransport(wanted: 'auto' | TransportName): Promise<T
 
 /** Starts a listener, and loads only the chosen transport. @throws ListenError */
 export async function listen(options: ListenerOptions, { name }: Pick<Transport, 'name'>): Promise<Listener> {
-  if (name === 'uws') return (await import('./uws-listener.js')).listenOnUws(options)
+  if (name === 'uws') {
+    limitParsedHead()
+    return (await import('./uws-listener.js')).listenOnUws(options)
+  }
   return (await import('./node-listener.js')).listenOnNode(options)
 }
 
@@ -45,8 +54,14 @@ function nodeTransport(reason: TransportReason, why: string): Transport {
   return { name: 'node', version, reason, description: `node:http of ${version} (${why})` }
 }
 
+/** uWebSockets.js reads this variable once, when its binary loads. */
+function limitParsedHead(): void {
+  process.env.UWS_HTTP_MAX_HEADERS_SIZE ??= String(UWS_PARSED_HEAD_BYTES)
+}
+
 /** The reason why uWebSockets.js cannot serve, in one line; null where it can. */
 async function uwsObstacle(): Promise<string | null> {
+  limitParsedHead()
   try {
     const module: Record<string, unknown> = { ...(await import('uWebSockets.js')) }
     const missing = USED.filter((name) => typeof module[name] !== 'function')

@@ -2,9 +2,10 @@
 
 import * as uws from 'uWebSockets.js'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { DomainError } from '../../lib/domain-error.js'
 import { RequestBody } from '../bodies/request-body.js'
 import { acceptQueueDrained } from './accept-queue.js'
-import { isLastOfConnection, readHeaders } from './framing.js'
+import { isLastOfConnection, MAX_HEAD_BYTES, NO_HEADERS, readHeaders } from './framing.js'
 import { freePorts } from './free-port.js'
 import { InFlight } from './in-flight.js'
 import { LingeringBodies } from './lingering.js'
@@ -123,12 +124,21 @@ function receive(
   try {
     listenSocket.inFlight.begin()
     exchange.onDone = () => listenSocket.inFlight.end()
-    const headers = readHeaders((add) => req.forEach(add))
+    const method = req.getCaseSensitiveMethod()
+    const [path, query] = [req.getUrl(), req.getQuery()]
+    // The bytes around method, target and headers: " ", "?", " HTTP/1.1\r\n", ": ", "\r\n".
+    let headBytes = method.length + path.length + (query?.length ?? -1) + 15
+    const headers = readHeaders((add) =>
+      req.forEach((name, value) => {
+        headBytes += name.length + value.length + 4
+        add(name, value)
+      }),
+    )
     if (headers === null) {
       res.close()
       return
     }
-    const method = req.getCaseSensitiveMethod()
+    const isTooLong = headBytes > MAX_HEAD_BYTES
     const body = new RequestBody(headers, options.maxBodyBytes, options.bodies, () => exchange.resume())
     exchange.body = body
     // uWebSockets.js requires `onData` before this function returns.
@@ -141,9 +151,10 @@ function receive(
       })
     const request: IncomingRequest = {
       method,
-      path: req.getUrl(),
-      query: req.getQuery() ?? '',
-      headers,
+      path,
+      query: query ?? '',
+      headers: isTooLong ? NO_HEADERS : headers,
+      ...(isTooLong ? { malformed: new DomainError('headers_too_large') } : {}),
       remoteAddress: peerAddress(Buffer.from(res.getRemoteAddressAsText()).toString('latin1')),
       encrypted: options.tls !== undefined,
       get signal() {
@@ -151,7 +162,7 @@ function receive(
       },
       body: (deadlineMs, limitBytes, owner) => body.read(deadlineMs, limitBytes, owner),
     }
-    const isLast = listenSocket.isRetired || isLastOfConnection(headers)
+    const isLast = isTooLong || listenSocket.isRetired || isLastOfConnection(headers)
     // uWebSockets.js sends what is written in this turn of the event loop when the caller of this function is done.
     let isSameTurn = true
     setImmediate(() => {

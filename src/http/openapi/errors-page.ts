@@ -11,7 +11,7 @@ export const CATEGORY_MEANINGS: Readonly<Record<ErrorCategory, string>> = {
   conflict: 'The request contradicts the present state.',
   biometric_rejected:
     'The images cannot be used. Ask the person for a new capture. (A failed check at verify is no error: it is a 200 with `verdict: "rejected"`.)',
-  rate_limited: 'Too many requests for the contract of the key.',
+  rate_limited: 'Too many requests for the contract of the tenant, or too many wrong API keys.',
   unavailable: 'The service cannot answer at the moment. Retry with the same idempotency key.',
   internal: 'A fault of the service.',
 }

@@ -27,12 +27,17 @@ const SHARED_ERRORS: ErrorCode[] = [
   'network_not_allowed',
   'client_certificate_required',
   'rate_limited',
+  'too_many_wrong_keys',
   'internal_error',
   'store_unavailable',
   'shutting_down',
 ]
 /** Error codes of calls that write a record in the sandbox. */
-const SANDBOX_ERRORS: ErrorCode[] = ['sandbox_quota_reached', 'sandbox_storage_low']
+const SANDBOX_ERRORS: ErrorCode[] = [
+  'sandbox_quota_reached',
+  'sandbox_daily_quota_reached',
+  'sandbox_storage_low',
+]
 const BODY_ERRORS: ErrorCode[] = [
   'malformed_json',
   'invalid_request',

@@ -83,10 +83,10 @@ function expectSame({ fault, samples }: ChallengeResult): void {
 function watchTasks(engine: Engine) {
   const given: Array<{ type: string; imageIndex: number | undefined; running: number }> = []
   const run = EngineProcess.prototype.run
-  vi.spyOn(EngineProcess.prototype, 'run').mockImplementation(function (this: EngineProcess, task, signal) {
+  vi.spyOn(EngineProcess.prototype, 'run').mockImplementation(function (this: EngineProcess, task) {
     const imageIndex = 'imageIndex' in task ? task.imageIndex : undefined
     given.push({ type: task.type, imageIndex, running: engine.health().queue.running })
-    return run.call(this, task, signal)
+    return run.call(this, task)
   })
   return given
 }

@@ -29,7 +29,7 @@ describe('an address that guesses keys', () => {
     const guesses: ApiResponse[] = []
     for (let i = 0; i < 5; i++) guesses.push(await guess())
     expect(guesses.map(({ status }) => status)).toEqual([401, 401, 401, 429, 429])
-    expect(guesses[4]!.body).toMatchObject({ error: 'rate_limited', code: 'rate_limited' })
+    expect(guesses[4]!.body).toMatchObject({ error: 'rate_limited', code: 'too_many_wrong_keys' })
     expect(guesses[4]!.headers.get('retry-after')).toBe('20')
 
     // Also one that has never been seen.

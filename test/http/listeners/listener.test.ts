@@ -327,8 +327,9 @@ overTransports((transport) => {
 
   describe('malformed HTTP/1.1', () => {
     const large = rawRequest('GET /v1/health', [`X-Large: ${'x'.repeat(4096)}`])
-    /** The answer over each transport: uWebSockets.js answers by itself, node:http leaves the answer to the service. */
-    const CASES: Array<[string, string, { uws: number | 'cut'; node: string }]> = [
+    const filler = (bytes: number) => 'x'.repeat(bytes)
+    /** The answer over each transport: a status is an answer of uWebSockets.js itself, a code one of the service, which is signed. */
+    const CASES: Array<[string, string, { uws: number | 'cut' | 'headers_too_large'; node: string }]> = [
       ['HTTP/1.0', 'GET /v1/health HTTP/1.0\r\nHost: x\r\n\r\n', { uws: 505, node: 'malformed_request' }],
       [
         'an absolute URL',
@@ -358,16 +359,39 @@ overTransports((transport) => {
         '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03',
         { uws: 505, node: 'malformed_request' },
       ],
-      ['4096 bytes of headers', large, { uws: 431, node: 'headers_too_large' }],
+      ['4096 bytes of headers', large, { uws: 'headers_too_large', node: 'headers_too_large' }],
+      [
+        '4096 bytes of URL',
+        rawRequest(`GET /v1/health?${filler(4096)}`, []),
+        { uws: 'headers_too_large', node: 'headers_too_large' },
+      ],
+      [
+        '4096 bytes of headers before a body',
+        rawRequest('POST /v1/verify', [`X-Large: ${filler(4096)}`, 'Content-Length: 2'], '{}'),
+        { uws: 'headers_too_large', node: 'headers_too_large' },
+      ],
+      [
+        '15 KiB of headers',
+        rawRequest('GET /v1/health', [`X-Large: ${filler(15 * 1024)}`]),
+        { uws: 'headers_too_large', node: 'headers_too_large' },
+      ],
+      [
+        '16 KiB of headers',
+        rawRequest('GET /v1/health', [`X-Large: ${filler(16 * 1024)}`]),
+        { uws: 431, node: 'headers_too_large' },
+      ],
     ]
     it.each(CASES)('refuses malformed HTTP/1.1: %s', async (_what, bytes, expected) => {
       const connection = await openSocket(url)
       connection.send(Buffer.from(bytes, 'latin1'))
       const response = await connection.response()
       await connection.closed()
-      if (transport === 'uws') expect(response?.status ?? 'cut').toBe(expected.uws)
-      else {
-        const error = new DomainError(expected.node as ErrorCode)
+      const code = expected[transport]
+      if (transport === 'uws' && code !== 'headers_too_large') {
+        expect(response?.status ?? 'cut').toBe(code)
+        expect(response?.headers['x-svc-signature']).toBeUndefined()
+      } else {
+        const error = new DomainError(code as ErrorCode)
         expect([response?.status, response?.body.code]).toEqual([statusOf(error), error.code])
         // Legible, it is what the signature says was asked.
         const [, method = '', target = ''] = /^(\w+) (\S+) HTTP\/1\.1\r\n/.exec(bytes) ?? []

@@ -93,7 +93,7 @@ overTransports((transport) => {
       for (let i = 0; i < 2; i++) expect((await guess().health(FROM_OFFICE)).status).toBe(401)
       const late = await guess().health(FROM_OFFICE)
       expect(late.status).toBe(429)
-      expect(await lineOf(late)).toMatchObject({ code: 'rate_limited', key: null, address: OFFICE })
+      expect(await lineOf(late)).toMatchObject({ code: 'too_many_wrong_keys', key: null, address: OFFICE })
       const anonymous = await running.anonymous('production').health()
       expect(await lineOf(anonymous)).toMatchObject({ status: 401, key: null, address: '127.0.0.1' })
     })
