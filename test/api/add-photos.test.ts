@@ -64,7 +64,10 @@ describe('a photo that is added', () => {
     const vault = new TemplateVault(running.service.core.keys, running.clock)
     const blindIndex = vault.blindIndex(tenant.id, 'production', 'consenting')
     const subject = await vault.find(store.read, blindIndex, 'consenting')
-    expect(vault.openReference(subject!, subject!.reference!)).toMatchObject({ consent, photoCount: 2 })
+    expect(vault.openReference(subject!, subject!.reference!)).toMatchObject({
+      consent: { id: consent.id, at: consent.agreed_at },
+      photoCount: 2,
+    })
   })
 
   it('refuses, counts and audits an added photo of somebody else, and changes nothing', async () => {

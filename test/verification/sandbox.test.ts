@@ -217,6 +217,8 @@ describe('the shape of a sandbox answer', () => {
           score: expect.any(Number),
           passed: true,
           methods: [expect.stringMatching(/^passive:/)],
+          guidance: null,
+          findings: [],
         })
         expect(decodeJwt(body.jwt, secret.secret).claims.acr).toBe('urn:countersign:acr:face-pad')
       } finally {

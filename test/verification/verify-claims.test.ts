@@ -82,12 +82,19 @@ describe('the JWT of an approval', () => {
       fmr_basis: claims.fmr_basis,
       model_grade: claims.model_grade,
       liveness: { checked: false, score: null, passed: null, methods: [], guidance: null, findings: [] },
-      quality: { score: expect.any(Number), passed: true, issues: [] },
+      // The photo of today is tilted further than an enrollment takes it.
+      quality: {
+        score: expect.any(Number),
+        passed: false,
+        issues: [expect.objectContaining({ path: 'image', component: 'head_pose_roll' })],
+      },
       replay: claims.replay,
       model: claims.model,
       verified_at: new Date(running.clock.now()).toISOString(),
       jwt: expect.any(String),
+      jwt_next: null,
       jwt_expires_at: new Date(claims.exp * 1000).toISOString(),
+      production_key: null,
     })
     expect(body.score).toBeGreaterThanOrEqual(body.threshold)
   })
