@@ -11,10 +11,16 @@ import { NONCE_LENGTH } from '../verification/challenge-book.js'
 /** Pattern of a whole number, sent as text. */
 export const DIGITS = '^[0-9]{1,15}$'
 
-export const userId = Type.String({
+/** Bounds of an identifier of a user. */
+export const userIdBounds = {
   minLength: 1,
   maxLength: 128,
   pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f]*$',
+}
+
+export const userId = Type.String({
+  ...userIdBounds,
+  title: 'UserId',
   description:
     "The customer's own identifier of the user: 1 to 128 characters, no control characters. No user is enrolled under an identifier that holds format, invisible, private-use or unassigned characters of Unicode.",
   examples: ['user-4711'],
@@ -112,7 +118,7 @@ export const consent = Type.Object(
     id: consentId,
     agreed_at: time('When the person agreed.'),
   },
-  { title: 'Consent', additionalProperties: false, description: 'What a person has agreed to.' },
+  { title: 'Consent', additionalProperties: false, description: 'A person’s consent.' },
 )
 
 export const nullable = <T extends Type.TSchema>(schema: T) => Type.Union([schema, Type.Null()])
@@ -171,7 +177,7 @@ const qualityFields = {
   passed: Type.Boolean({
     description: 'Whether every component keeps to its bound for an enrollment photo.',
   }),
-  issues: Type.Array(qualityIssue, { description: 'What failed; empty where everything passed.' }),
+  issues: Type.Array(qualityIssue, { description: 'The components that failed; empty where all passed.' }),
 }
 
 export const quality = Type.Object(

@@ -126,7 +126,7 @@ export interface Quality {
   score: number
   /** Whether every component keeps to its bound for an enrollment photo. */
   passed: boolean
-  /** What failed; empty where everything passed. */
+  /** The components that failed; empty where all passed. */
   issues: Array<QualityIssue>
   /** The photo that was compared. Only where `include` asks for `quality`. */
   images?: Array<ImageQuality>
@@ -260,7 +260,7 @@ export interface Guidance {
   guidance: Array<FrameGuidance>
 }
 
-/** What a person has agreed to. */
+/** A person’s consent. */
 export interface Consent {
   /** The customer’s own id of the consent: of its record, or of the text that was agreed to. */
   id: string
@@ -297,7 +297,7 @@ export interface EnrollFields {
    * `quality.images` every measurement. Whether the user is enrolled makes no difference. Default `false`.
    */
   dry_run?: boolean
-  /** What a person has agreed to. */
+  /** A person’s consent. */
   consent?: Consent
   /** Parts of the answer that are left out otherwise. `quality`: `quality.images`, every measurement of every photo. */
   include?: Array<'quality'>
