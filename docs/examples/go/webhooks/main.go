@@ -76,7 +76,7 @@ func act(event *countersign.WebhookEvent) {
 	}
 	switch event.Type {
 	case "user.locked_out":
-		fmt.Printf("%s is locked out until %s\n", data.UserID, data.Until)
+		fmt.Printf("%s is locked out until %s\n", data.UserID, data.EndsAt)
 	case "user.erased":
 		fmt.Printf("%s is erased: %s\n", data.UserID, data.ErasureID)
 	default:
