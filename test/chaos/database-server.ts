@@ -45,7 +45,7 @@ export class DatabaseServer {
       user: SUPERUSER,
       password: this.host.password,
       database,
-      connectionTimeoutMillis: PATIENCE_MS,
+      connectionTimeoutMillis: timeoutMs,
       query_timeout: timeoutMs,
     })
     client.on('error', () => {})

@@ -42,7 +42,7 @@ export function registerTenantLifecycle(tenant: Command): void {
   tenant
     .command('update <tenant>')
     .description('change the contract of a tenant; options that are not given stay')
-    .option('--rate-limit <n/s>', 'sustained requests per second of the production key, such as 50/s')
+    .option('--rate-limit <n/s>', 'sustained requests per second of the tenant in production, such as 50/s')
     .option(
       '--fmr <rate>',
       `false match rate of its verdicts, such as 1e-5; ${CONFIGURED}: the configured one`,

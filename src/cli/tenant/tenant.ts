@@ -39,7 +39,7 @@ export function registerTenantCommands(tenant: Command): void {
   tenant
     .command('create <name>')
     .description('create a tenant and print its sandbox key and signing secret once')
-    .option('--rate-limit <n/s>', 'requests per second of the production key, such as 50/s')
+    .option('--rate-limit <n/s>', 'requests per second of the tenant in production, such as 50/s')
     .option('--fmr <rate>', 'false match rate of its verdicts, such as 1e-5')
     .option('--require-liveness <what>', 'liveness required of its captures: none, passive, active or both')
     .option(

@@ -14,7 +14,7 @@ const HEADERS = {
   'X-Client-Request-Id': "The caller's own X-Request-Id.",
   'Server-Timing': 'Milliseconds by stage.',
   RateLimit: 'What is left of the rate limit.',
-  'RateLimit-Policy': 'The rate limit of this key.',
+  'RateLimit-Policy': 'The rate limit of the tenant in this environment.',
   'Retry-After': 'Seconds after which a retry makes sense.',
 }
 type HeaderName = keyof typeof HEADERS

@@ -165,7 +165,7 @@ const CONVENTIONS = [
 function introduction(): string {
   return [
     'Enroll a user’s face at sign-up; at a risky action, ask whether it is really that person.',
-    'The answer is a JWT bound to the action, and every response is signed.',
+    'The answer is a JWT bound to the action. Every response of the service is signed, except what its HTTP server refuses before it has read a request (431, 505, some 400).',
     '',
     ...CONVENTIONS.map((rule) => `- ${rule}`),
     '',
