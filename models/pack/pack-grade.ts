@@ -4,6 +4,7 @@
  */
 import { dirname } from 'node:path'
 import { CodedError } from '../../src/lib/errors.js'
+import { describeFault, type GroupFault, nameOf, summarizeFaults } from './group-fault.js'
 import { unknownPack } from './known-packs.js'
 import { calibrationPoints, type ModelPack, thresholdForFmr } from './model-pack.js'
 
@@ -29,7 +30,6 @@ export class PackGradeError extends CodedError<
 const MIN_PEOPLE = 10
 /** Rule of three: minimum product of pairs and rate, so that no match among the pairs would show the rate. */
 const MIN_PAIRS_TIMES_RATE = 3
-const MAX_REASONS = 3
 
 /**
  * Returns `production` if the rate was measured on everybody and in each group that the data names, at the threshold
@@ -37,31 +37,34 @@ const MAX_REASONS = 3
  * @param fmr 0 < fmr <= 1
  */
 export function gradeOf(pack: ModelPack, fmr: number): GradedPack {
+  const { whole, groups } = faultsOf(pack, fmr)
+  const reasons = [...whole, ...groups.map(describeFault)]
+  return { grade: reasons.length === 0 ? 'production' : 'evaluation', reasons }
+}
+
+/** The faults of the calibration as a whole, a clause each, and those of single groups. */
+function faultsOf(pack: ModelPack, fmr: number): { whole: string[]; groups: GroupFault[] } {
   const { calibration } = pack
   const attained = thresholdForFmr(pack, fmr)
-  if (attained.fmr > fmr) return lacking([`its calibration ends at a false match rate of ${attained.fmr}`])
-  if (!calibration) return lacking(['there is no calibration.json of it'])
+  if (attained.fmr > fmr)
+    return { whole: [`its calibration ends at a false match rate of ${attained.fmr}`], groups: [] }
+  if (!calibration) return { whole: ['there is no calibration.json of it'], groups: [] }
   const isShown = (people: number, pairs: number) =>
     people >= MIN_PEOPLE && pairs * attained.fmr >= MIN_PAIRS_TIMES_RATE
   const { people, impostor_pairs: pairs } = calibration.data
-  const reasons: string[] = []
   // Many photos of few people give no more than the pairs of those people.
-  if (!isShown(people, Math.min(pairs, (people * (people - 1)) / 2)))
-    reasons.push(`${people} people are too few to show the rate`)
-  for (const { label, group, people, impostor_pairs, points } of calibration.groups) {
-    if (!isShown(people, impostor_pairs)) {
-      reasons.push(`${people} people of ${label} ${group} are too few to show the rate`)
-      continue
-    }
+  const isEnough = isShown(people, Math.min(pairs, (people * (people - 1)) / 2))
+  const groups = calibration.groups.flatMap((group): GroupFault[] => {
     // This is the last point whose threshold is in use or lower: a higher threshold matches fewer.
-    const point = points
+    const point = group.points
       .filter(({ threshold }) => threshold <= attained.threshold)
       .sort((a, b) => b.threshold - a.threshold)[0]
-    const measured = point?.measured_fmr ?? null
-    if (measured === null || measured > attained.fmr)
-      reasons.push(`people of ${label} ${group} were taken for one another at a rate of ${measured}`)
-  }
-  return reasons.length === 0 ? { grade: 'production', reasons } : lacking(reasons)
+    const measuredFmr = point?.measured_fmr ?? null
+    const isTooSmall = !isShown(group.people, group.impostor_pairs)
+    if (!isTooSmall && measuredFmr !== null && measuredFmr <= attained.fmr) return []
+    return [{ name: nameOf(group), people: group.people, isTooSmall, measuredFmr }]
+  })
+  return { whole: isEnough ? [] : [`${people} people are too few to show the rate`], groups }
 }
 
 /** @param acceptedPack id of the pack whose grade and lowest rate the operator accepts */
@@ -103,15 +106,14 @@ export function assertFmrReached(
  */
 export function assertServable(pack: ModelPack, fmr: number, acceptedPack: string | undefined): void {
   assertFmrReached(pack, fmr, 'COUNTERSIGN_FMR', acceptedPack)
-  const { grade, reasons } = gradeOf(pack, fmr)
-  if (grade === 'production' || isAccepted(pack, acceptedPack)) return
+  if (gradeOf(pack, fmr).grade === 'production' || isAccepted(pack, acceptedPack)) return
   // The operator accepted another pack and means that one, so the error does not advise to accept this one.
   const advice =
     acceptedPack === undefined
       ? `Calibrate it on photos of your own (countersign models calibrate), or accept it by name: COUNTERSIGN_ACCEPT_PACK=${pack.manifest.id}; every verdict then says so.`
       : (unknownPack('COUNTERSIGN_ACCEPT_PACK', acceptedPack, dirname(pack.dir)) ??
         `COUNTERSIGN_ACCEPT_PACK accepts ${acceptedPack}, and COUNTERSIGN_MODEL_PACK is ${pack.manifest.id}: to serve what you accepted, set COUNTERSIGN_MODEL_PACK=${acceptedPack}.`)
-  throw new PackGradeError('pack_not_accepted', `${describeGrade(pack, fmr, reasons)} ${advice}`)
+  throw new PackGradeError('pack_not_accepted', `${describeGrade(pack, fmr)} ${advice}`)
 }
 
 /**
@@ -149,13 +151,13 @@ export function describeUnreached(pack: ModelPack, fmr: number): string | null {
   return null
 }
 
-/** A sentence for the operator. */
-export function describeGrade(pack: ModelPack, fmr: number, reasons: readonly string[]): string {
-  const more = reasons.length - MAX_REASONS
-  const listed = reasons.slice(0, MAX_REASONS).join('; ')
-  return `The model pack ${pack.modelId} is of evaluation grade at a false match rate of ${fmr}: ${listed}${more > 0 ? `; and ${more} more` : ''}.`
+/** A sentence for the operator about a pack of evaluation grade. It names the worst group; `gradeOf` lists all. */
+export function describeGrade(pack: ModelPack, fmr: number): string {
+  return `The model pack ${pack.modelId} is of evaluation grade at a false match rate of ${fmr}: ${summarizeGrade(pack, fmr)}.`
 }
 
-function lacking(reasons: string[]): GradedPack {
-  return { grade: 'evaluation', reasons }
+/** The reasons against production in one clause. */
+export function summarizeGrade(pack: ModelPack, fmr: number): string {
+  const { whole, groups } = faultsOf(pack, fmr)
+  return [...whole, summarizeFaults(groups)].filter((clause) => clause !== null).join('; ')
 }

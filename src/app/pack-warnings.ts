@@ -1,5 +1,5 @@
 /** Sentences for the operator about what the model pack that serves does not reach. */
-import { describeUnreached, gradeOf } from '../../models/pack/pack-grade.js'
+import { describeGrade, describeUnreached, gradeOf } from '../../models/pack/pack-grade.js'
 import type { Engine } from '../biometrics/engine/engine.js'
 import type { Config } from '../config/config.js'
 import type { StoreReader } from '../storage/store.js'
@@ -7,7 +7,7 @@ import type { StoreReader } from '../storage/store.js'
 /** Null for a pack of production grade at the configured false match rate. */
 export function gradeWarning({ pack }: Pick<Engine, 'pack'>, { fmr }: Pick<Config, 'fmr'>): string | null {
   if (gradeOf(pack, fmr).grade === 'production') return null
-  return `The model pack ${pack.modelId} is of evaluation grade at a false match rate of ${fmr}: \`countersign doctor\` says why.`
+  return `${describeGrade(pack, fmr)} \`countersign doctor\` lists every group.`
 }
 
 /** One sentence for each tenant whose contract names a rate that the pack does not reach, as after a change of the pack. */

@@ -1,6 +1,7 @@
 /** Executes the steps of the hosted capture page: the code, consent, a challenge, the frames, the hand-over to a phone. */
 import { captureAnswerKey } from '../api/get-capture-session.js'
 import type { AuditFacts } from '../audit/audit-log.js'
+import { messagesIn } from '../capture/capture-texts.js'
 import type { CaptureLanguage } from '../config/capture-languages.js'
 import type { IncomingRequest } from '../http/listeners/listener.js'
 import { isoTime } from '../lib/clock.js'
@@ -13,7 +14,7 @@ import { MAX_ATTEMPTS, outcomeOf } from './capture-outcome.js'
 import { consentOf } from './consent-text.js'
 import type { InternalAnswer, InternalCalls } from './internal-calls.js'
 import type { ConsentBody, FramesBody, GuidanceBody } from './page-bodies.js'
-import { PAGE_TEXTS } from './page-texts.js'
+import { PAGE_TEXTS } from './page-languages.js'
 import {
   CaptureFlowError,
   type PageState,
@@ -201,8 +202,9 @@ export class CaptureFlow {
     const texts = PAGE_TEXTS[language]
     // A capture that was not judged has cost no try.
     const left = !isJudged || triesLeft === 0 ? '' : texts[triesLeft === 1 ? 'tries_left_1' : 'tries_left_2']
+    const said = advice === 'busy' ? [texts.busy] : [texts.failed, messagesIn(language)[advice]]
     // Japanese has no spaces between sentences.
-    const message = [texts[advice], left].join(language === 'ja' ? '' : ' ').trim()
+    const message = [...said, left].join(language === 'ja' ? '' : ' ').trim()
     return { state: 'again', message }
   }
 

@@ -16,10 +16,10 @@ export interface CaptureOutcome {
   /** The ending that the page shows to the person. Only for a final answer that is no approval. */
   ending?: CaptureEnding
   /** Advice to the person, which never says why the capture was refused. */
-  advice: Guidance | 'again' | 'busy'
+  advice: Guidance | 'busy'
 }
 
-const NOT_JUDGED: CaptureOutcome = { isJudged: false, isFinal: false, advice: 'again' }
+const NOT_JUDGED: CaptureOutcome = { isJudged: false, isFinal: false, advice: 'try_again' }
 /** After a refusal for one of these reasons, no further capture is evaluated. */
 const FINAL_REASONS = new Set<unknown>(['locked_out', 'reference_disabled'] satisfies Reason[])
 /**
@@ -54,14 +54,14 @@ export function outcomeOf({ status, body }: InternalAnswer): CaptureOutcome {
       isJudged: true,
       isFinal: verdict === 'approved' || FINAL_REASONS.has(reason),
       ...(FINAL_REASONS.has(reason) ? { ending: 'locked_out' } : {}),
-      advice: guidance ?? 'again',
+      advice: guidance ?? 'try_again',
     }
   }
-  if (status === 201) return { isJudged: true, isFinal: true, advice: 'again' }
+  if (status === 201) return { isJudged: true, isFinal: true, advice: 'try_again' }
   if (body.error === 'biometric_rejected')
-    return { isJudged: true, isFinal: false, advice: ADVICE_OF_CODE[String(body.code)] ?? 'again' }
+    return { isJudged: true, isFinal: false, advice: ADVICE_OF_CODE[String(body.code)] ?? 'try_again' }
   // A status such as 400 says that the browser sent no capture. 499 says that the browser closed the connection.
   if (REQUEST_ERRORS.has(body.code) || ![403, 404, 409, 422].includes(status)) return NOT_JUDGED
   const ending = body.code === 'locked_out' ? 'locked_out' : 'refused'
-  return { isJudged: true, isFinal: true, ending, advice: 'again' }
+  return { isJudged: true, isFinal: true, ending, advice: 'try_again' }
 }

@@ -30,8 +30,8 @@ import {
   parseNothing,
 } from './page-bodies.js'
 import { pageFiles } from './page-files.js'
+import { languageOf } from './page-languages.js'
 import { PageReplies } from './page-replies.js'
-import { languageOf } from './page-texts.js'
 import { loopbackHost, phoneCode } from './phone-code.js'
 import { CaptureFlowError, type PageState, returnUrlOf } from './session-changes.js'
 import { SessionCookie } from './session-cookie.js'

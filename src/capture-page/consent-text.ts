@@ -6,7 +6,7 @@ import { type ConsentText, capturePageSettings } from '../tenants/capture-page-s
 import type { CaptureSession } from '../verification/capture-session-book.js'
 import { ownConsent } from './session-page.js'
 
-const OWN_VERSION = 'countersign-1'
+const OWN_VERSION = 'countersign-2'
 
 export interface ShownConsent extends ConsentText {
   /** SHA-256 of the text, in hex. */

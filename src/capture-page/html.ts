@@ -42,6 +42,14 @@ export function sayer(texts: PageTexts, names: { company: string; host?: string 
       .replaceAll('{host}', () => isolated(names.host ?? ''))
 }
 
+/**
+ * Returns the title of a page as HTML. It names the company and never the product, which the person does not know.
+ * @param heading HTML, already escaped
+ */
+export function titleOf(heading: string, company: string): string {
+  return `${heading} – ${escapeHtml(company)}`
+}
+
 /** Isolates a text of somebody else, so that its direction of writing changes nothing around it. */
 export function isolated(text: string): string {
   return `<bdi>${escapeHtml(text)}</bdi>`

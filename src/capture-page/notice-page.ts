@@ -2,8 +2,9 @@
 import type { CaptureLanguage } from '../config/capture-languages.js'
 import type { CaptureEnding } from '../verification/capture-session-book.js'
 import { type Brand, brandHead } from './brand.js'
-import { escapeHtml, htmlDocument, sayer } from './html.js'
-import { PAGE_TEXTS, type PageTexts } from './page-texts.js'
+import { escapeHtml, htmlDocument, sayer, titleOf } from './html.js'
+import { PAGE_TEXTS } from './page-languages.js'
+import type { PageTexts } from './page-texts.js'
 
 export interface Notice {
   text: 'not_found' | 'expired' | 'elsewhere' | 'over' | 'over_phone' | `ended_${CaptureEnding}`
@@ -30,7 +31,8 @@ export function noticePage(language: CaptureLanguage, { text, company, brand, ba
   const heading = say(HEADINGS[text])
   return htmlDocument({
     language,
-    title: heading,
+    // A link that the service does not know belongs to no company.
+    title: titleOf(heading, company ?? PAGE_TEXTS[language].face_check),
     styles: brand?.styles ?? [],
     main: [
       company === null ? '' : brandHead(brand, company),

@@ -3,8 +3,9 @@ import type { CaptureLanguage } from '../config/capture-languages.js'
 import type { Environment } from '../config/config.js'
 import type { CaptureEnding } from '../verification/capture-session-book.js'
 import { type Brand, brandHead } from './brand.js'
-import { escapeHtml, htmlDocument, isolated, paragraphs, sayer } from './html.js'
-import { PAGE_TEXTS, type PageTexts } from './page-texts.js'
+import { escapeHtml, htmlDocument, isolated, paragraphs, sayer, titleOf } from './html.js'
+import { PAGE_TEXTS } from './page-languages.js'
+import type { PageTexts } from './page-texts.js'
 
 export interface PageContent {
   language: CaptureLanguage
@@ -32,11 +33,11 @@ export function sessionPage(content: PageContent): string {
   const say = sayer(PAGE_TEXTS[language], { company, host: content.loopbackHost })
   const button = (id: string, text: keyof PageTexts, kind = '', hidden = '') =>
     `<button type="button" id="${id}" class="${kind}"${hidden}>${say(text)}</button>`
-  const title = say(`title_${purpose}`)
+  const heading = say(`title_${purpose}`)
   const isTold = content.description !== undefined && !content.needsCode
   const main = `${brandHead(content.brand, company)}
 ${environment === 'sandbox' ? `<p class="sandbox">${say('sandbox')}</p>` : ''}
-<h1>${title}</h1>
+<h1>${heading}</h1>
 ${isTold ? `<p class="description"><span class="asks">${say(`asks_${purpose}`)}</span> ${isolated(content.description!)}</p>` : ''}
 <noscript><p class="message">${say('no_script')}</p></noscript>
 <p class="message" role="alert" id="message"></p>
@@ -72,7 +73,7 @@ ${ENDINGS.map((ending) => `<span data-ending="${ending}">${say(`ended_${ending}`
 </template>`
   return htmlDocument({
     language,
-    title,
+    title: titleOf(heading, company),
     main,
     styles: content.brand.styles,
     attributes: `data-consented="${content.hasConsented}" data-needs-code="${content.needsCode}"`,

@@ -38,8 +38,8 @@ describe('an answer', () => {
   it('passes on only guidance that is meant for the person', () => {
     const said = (guidance: string) => outcomeOf({ status: 200, body: { liveness: { guidance } } }).advice
     expect(said('turn_more')).toBe('turn_more')
-    expect(said('flat')).toBe('again')
-    expect(said('<b>')).toBe('again')
+    expect(said('flat')).toBe('try_again')
+    expect(said('<b>')).toBe('try_again')
   })
 
   it('costs no try when it says nothing about the person', () => {

@@ -142,10 +142,10 @@ describe.skipIf(!CHROMIUM)('the hosted capture page in Chromium', { timeout: 180
     const { url, code } = await session({ confirmation: 'code' })
     await visit(url)
     expect(await page.getByText('Transfer of 1250.00 EUR').count()).toBe(0)
-    const typed = page.getByLabel('Please type the code')
+    const typed = page.getByLabel('Please enter the code')
     await typed.fill(code === '000000' ? '111111' : '000000')
     await click('Continue')
-    await expect.poll(() => page.getByRole('alert').textContent()).toContain('That is not the code.')
+    await expect.poll(() => page.getByRole('alert').textContent()).toContain('That is not the right code.')
     await typed.fill(code!)
     await click('Continue')
     await page.getByText('Transfer of 1250.00 EUR').waitFor()
@@ -170,7 +170,9 @@ describe.skipIf(!CHROMIUM)('the hosted capture page in Chromium', { timeout: 180
     await visit(url)
     await click('Agree and continue')
     const advice = (left: string) =>
-      page.getByRole('alert').filter({ hasText: `It is too dark. Please find more light. ${left}` })
+      page
+        .getByRole('alert')
+        .filter({ hasText: `That did not work. It is too dark. Turn to the light. ${left}` })
     await capture(() => advice('You have two more tries.').isVisible())
     expect(await look(id)).toMatchObject({ status: 'in_progress', attempts: 1 })
     await click('Try again')
@@ -178,7 +180,7 @@ describe.skipIf(!CHROMIUM)('the hosted capture page in Chromium', { timeout: 180
     await capture(() => advice('You have one more try.').isVisible())
     await click('Try again')
     // After the last try the page shows the reason before it leads back.
-    const last = page.getByRole('status').filter({ hasText: 'there is no further try' })
+    const last = page.getByRole('status').filter({ hasText: 'you have no more tries' })
     await capture(() => last.isVisible())
     expect(await violations(page)).toEqual([])
     expect(complaints).toEqual([])
@@ -190,10 +192,10 @@ describe.skipIf(!CHROMIUM)('the hosted capture page in Chromium', { timeout: 180
     const { url } = await session({ user_id: 'dim+too_dark' })
     await visit(url)
     await click('Agree and continue')
-    await expect.poll(() => order().textContent(), POLL).toBe('Too dark. Turn to the light.')
+    await expect.poll(() => order().textContent(), POLL).toBe('It is too dark. Turn to the light.')
     const heard = page.locator('countersign-capture .heard')
     expect(await heard.getAttribute('aria-live')).toBe('polite')
-    await expect.poll(() => heard.textContent(), POLL).toBe('Too dark. Turn to the light.')
+    await expect.poll(() => heard.textContent(), POLL).toBe('It is too dark. Turn to the light.')
     // The component asks too rarely to reach the limit of the session.
     const statuses: number[] = []
     page.on('response', (response) => {
@@ -220,7 +222,7 @@ describe.skipIf(!CHROMIUM)('the hosted capture page in Chromium', { timeout: 180
     await asked
     expect(
       await page
-        .getByText(/^Done|Captured/)
+        .getByText(/^Done|^Finished|Captured/)
         .filter({ visible: true })
         .count(),
     ).toBe(0)
@@ -256,11 +258,13 @@ describe.skipIf(!CHROMIUM)('the hosted capture page in Chromium', { timeout: 180
     expect(await desk.evaluate('navigator.clipboard.readText()')).toBe(link)
     await visit(link!, { viewport: { width: 390, height: 800 }, hasTouch: true, isMobile: true })
     // The code is used up: it is not shown any more.
-    await desk.getByText('Your phone has taken over. Please go on there.').waitFor()
+    await desk.getByText('Your phone has taken over. Please continue there.').waitFor()
     expect([await code.isVisible(), await desk.locator('#link').isVisible()]).toEqual([false, false])
     expect(await page.getByRole('button', { name: 'Continue on your phone' }).count()).toBe(0)
     await click('Agree and continue')
-    await capture((on) => on.getByText('Done. Please go on where you began').isVisible())
+    await capture((on) =>
+      on.getByText('Finished. Please continue on the device where you started').isVisible(),
+    )
     await desk.waitForURL(`${back}/transfers/7?capture_session=${id}`)
     expect((await look(id)).status).toBe('completed')
   })
@@ -277,7 +281,7 @@ describe.skipIf(!CHROMIUM)('the hosted capture page in Chromium', { timeout: 180
       await visit(body.url)
       await click('Continue on your phone')
       const { host } = new URL(body.url)
-      await page.getByText(`its address, ${host}, works on this computer only`).waitFor()
+      await page.getByText(`its address, ${host}, works only on this computer`).waitFor()
       expect(await page.locator('#code').count()).toBe(0)
       await click('Use this device instead')
       expect(await page.getByRole('button', { name: 'Agree and continue' }).isVisible()).toBe(true)
@@ -298,7 +302,7 @@ describe.skipIf(!CHROMIUM)('the hosted capture page in Chromium', { timeout: 180
     const { url } = await session()
     await visit(url)
     await visit(url)
-    expect(await page.getByRole('heading').textContent()).toBe('Open in another browser')
+    expect(await page.getByRole('heading').textContent()).toBe('Already open in another browser')
     expect(await page.getByRole('link', { name: 'Back to Bank of Ada' }).getAttribute('href')).toBe(
       `${back}/`,
     )

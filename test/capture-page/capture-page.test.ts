@@ -2,6 +2,8 @@
 import { createHash } from 'node:crypto'
 import sharp from 'sharp'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { messagesIn } from '../../src/capture/capture-texts.js'
+import { CAPTURE_LANGUAGES } from '../../src/config/capture-languages.js'
 import { ACTION, allowReturn, askForSession, RETURN_ORIGIN, Visitor } from '../support/capture-page.js'
 import type { ApiClient } from '../support/client.js'
 import { withDatabase } from '../support/database.js'
@@ -159,8 +161,11 @@ overTransports((transport) => {
       const other = new Visitor(visitor.url)
       const refused = await other.open({ 'Accept-Language': 'de-CH,en' })
       expect(refused.status).toBe(403)
-      expect(refused.text).toContain('schon in einem anderen Browser')
-      expect(refused.text).toContain('<h1>In einem anderen Browser offen</h1>')
+      expect(refused.text).toContain('bereits in einem anderen Browser')
+      expect(refused.text).toContain(
+        '<title>Bereits in einem anderen Browser geöffnet – Bank &lt;of&gt; Ada</title>',
+      )
+      expect(refused.text).toContain('<h1>Bereits in einem anderen Browser geöffnet</h1>')
       // The link leads to the customer and not into the session.
       expect(refused.text).toContain('<bdi>Bank &lt;of&gt; Ada</bdi>')
       expect(refused.text).toContain(`href="${RETURN_ORIGIN}/"`)
@@ -192,7 +197,7 @@ overTransports((transport) => {
       const { status, text } = await visitor.open()
       expect(status).toBe(410)
       expect(text).toContain(`href="${RETURN_ORIGIN}/transfers/7?tab=1&amp;capture_session=${id}"`)
-      expect(text).toContain('<h1>The time is over</h1>')
+      expect(text).toContain('<h1>This link has expired</h1>')
       expect((await visitor.agree()).status).toBe(410)
       expect((await look(id)).status).toBe('expired')
     })
@@ -267,7 +272,8 @@ overTransports((transport) => {
       for (const said of [
         '<bdi>Bank &lt;of&gt; Ada</bdi> bittet Sie',
         '<bdi>Pay &lt;Grace&gt;</bdi>',
-        'Test. Was hier',
+        'Testmodus: Hier wird nichts',
+        '<title>Bestätigen Sie, dass Sie es sind – Bank &lt;of&gt; Ada</title>',
       ])
         expect(text).toContain(said)
       const fallback = await session()
@@ -349,7 +355,7 @@ overTransports((transport) => {
       expect((await visitor.post('consent', { agree: true })).status).toBe(400)
       expect((await visitor.agree()).body).toEqual({ state: 'open' })
       expect((await look(id)).consent).toEqual({
-        id: 'countersign-1.verify.en',
+        id: 'countersign-2.verify.en',
         agreed_at: new Date(running.clock.now()).toISOString(),
       })
       const frames = Array.from({ length: 16 }, (_, index) => ({ step: 0, t_ms: index * 200, image: blank }))
@@ -384,13 +390,13 @@ overTransports((transport) => {
       for (const attempts of [1, 2]) {
         expect((await visitor.capture(blank)).body).toEqual({
           state: 'again',
-          message: `It is too dark. Please find more light. ${left[attempts]}`,
+          message: `That did not work. It is too dark. Turn to the light. ${left[attempts]}`,
         })
         expect(await look(id)).toMatchObject({ status: 'in_progress', attempts })
       }
       expect((await visitor.capture(blank)).body).toMatchObject({ state: 'over', ending: 'refused' })
       // A page that is loaded again says so as well.
-      expect((await visitor.open()).text).toContain('there is no further try')
+      expect((await visitor.open()).text).toContain('you have no more tries')
       const { status, result } = await look(id)
       expect([status, result.body.verdict, result.body.reason]).toEqual([
         'completed',
@@ -398,6 +404,17 @@ overTransports((transport) => {
         'liveness_failed',
       ])
     })
+
+    it.each(CAPTURE_LANGUAGES)(
+      'the advice on a failed capture is that of the component in %s',
+      async (locale) => {
+        const { visitor } = await session({ user_id: newUser('+too_dark'), locale })
+        await visitor.open()
+        await visitor.agree()
+        const { message } = (await visitor.capture(blank)).body
+        expect(message).toContain(messagesIn(locale).too_dark)
+      },
+    )
 
     it('three tries are judged, whether captures arrive one by one or five at the same time', async () => {
       const { visitor, id } = await session({ user_id: newUser('+no_match') })
@@ -675,7 +692,7 @@ overTransports((transport) => {
         tenant.id,
         Buffer.from(consent_sha256, 'hex'),
       )
-      expect(kept).toMatchObject({ version: 'countersign-1.enroll.de', language: 'de' })
+      expect(kept).toMatchObject({ version: 'countersign-2.enroll.de', language: 'de' })
       expect(hashOf(kept!.text)).toBe(consent_sha256)
     })
   })
@@ -688,13 +705,14 @@ overTransports((transport) => {
       const { visitor, asked, id } = await session({ ...enrolment(), description: 'Set up for Ada' })
       expect(asked.confirmation_code).toMatch(/^\d{6}$/)
       const { text } = await visitor.open()
-      expect(text).toContain('Please type the code that')
+      expect(text).toContain('Please enter the code that')
       expect(text).not.toContain('Set up for Ada')
       for (const step of ['challenge', 'phone']) expect((await visitor.post(step)).status).toBe(409)
       expect((await visitor.agree()).status).toBe(409)
       expect((await visitor.type(wrong(asked.confirmation_code))).body).toEqual({
         state: 'code',
-        message: 'That is not the code. Please look at it again: after five wrong codes this link ends.',
+        message:
+          'That is not the right code. Please check it: after five wrong codes, this link stops working.',
       })
       expect((await visitor.agree()).status).toBe(409)
       const { confirmation_code: code } = asked

@@ -223,11 +223,11 @@ describe.skipIf(!CHROMIUM)('the capture component in Chromium', { timeout: 90_00
     })
     await click('Turn on camera')
     expect((await hear('cs-error')).detail).toEqual({ code: 'prompt_ignored', recoverable: true })
-    const said = page.locator('[aria-live=polite]').getByText('The browser is waiting')
+    const said = page.locator('[aria-live=polite]').getByText('Your browser is waiting')
     expect(await said.isVisible()).toBe(true)
     await page.evaluate('answer()')
     await hear('cs-ready')
-    expect(await page.getByText('The browser is waiting').isVisible()).toBe(false)
+    expect(await page.getByText('Your browser is waiting').isVisible()).toBe(false)
   })
 
   const INTERRUPTIONS: Array<[string, string]> = [

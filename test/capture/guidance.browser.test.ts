@@ -91,7 +91,7 @@ describe.skipIf(!CHROMIUM)('the capture component', { timeout: 120_000 }, () => 
         step: 'frontal',
         guidance: ['too_dark', 'not_frontal'],
       })
-      expect(await hint()).toBe('Too dark. Turn to the light.')
+      expect(await hint()).toBe('It is too dark. Turn to the light.')
       expect(await ovalIs('amiss')).toBe(true)
       for (const { step, type, frame } of asked) {
         expect([step, type]).toEqual(['frontal', 'image/jpeg'])
@@ -163,7 +163,7 @@ describe.skipIf(!CHROMIUM)('the capture component', { timeout: 120_000 }, () => 
       await visited.setChallenge(CHALLENGE)
       await expect.poll(hint).toBe('Good. You can begin.')
       await visited.click('Begin')
-      await expect.poll(hint, { timeout: 30_000 }).toBe('Turn a little further.')
+      await expect.poll(hint, { timeout: 30_000 }).toBe('Turn your head a little further.')
       expect(await arrow()).toMatchObject({ edge: 'left', to: 'left' })
       await expect.poll(hint).toBe('Good. Now come back.')
       expect(await arrow()).toMatchObject({ edge: 'left', to: 'right' })
@@ -233,7 +233,7 @@ describe.skipIf(!CHROMIUM)('the capture component', { timeout: 120_000 }, () => 
       it.detector = (frame, step) => { seen.push([frame.type, step]); return ['several_faces'] }
     }`)
     await visited.startCamera()
-    await expect.poll(hint).toBe('Only one person, please.')
+    await expect.poll(hint).toBe('Only you should be in the picture.')
     expect(await visited.page.evaluate('seen[0]')).toEqual(['image/jpeg', 'frontal'])
     expect(asked).toEqual([])
     expect(visited.complaints).toEqual([])
@@ -393,10 +393,10 @@ describe.skipIf(!CHROMIUM)('the capture component', { timeout: 120_000 }, () => 
       await expect.poll(async () => (await visited.heard('cs-guidance')).length).toBeGreaterThan(1)
       expect(await spoken()).toEqual([
         ['de-AT', expect.stringContaining('Schauen Sie geradeaus')],
-        ['de-AT', 'Kommen Sie näher.'],
+        ['de-AT', 'Kommen Sie etwas näher.'],
       ])
       await visited.click('Beginnen')
-      await expect.poll(spoken).toContainEqual(['de-AT', 'Drehen Sie den Kopf nach links und zurück.'])
+      await expect.poll(spoken).toContainEqual(['de-AT', 'Drehen Sie den Kopf nach links und wieder zurück.'])
     })
 
     it.each([

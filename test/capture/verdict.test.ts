@@ -194,9 +194,9 @@ describe.skipIf(!CHROMIUM)('a film in front of the camera', { timeout: 600_000 }
   })
 
   it.each([
-    ['still_photo', 'turn_more', undefined, 'Turn a little further.'],
-    ['flat_print', 'turn_more', undefined, 'Turn a little further.'],
-    ['photos_swapped', 'slower', ['discontinuous'], 'A little slower, please.'],
+    ['still_photo', 'turn_more', undefined, 'Turn your head a little further.'],
+    ['flat_print', 'turn_more', undefined, 'Turn your head a little further.'],
+    ['photos_swapped', 'slower', ['discontinuous'], 'Move a little more slowly.'],
     ['people_swapped', 'try_again', ['face_changed'], 'Please try again.'],
   ] as const)('executes nothing when it shows %s', async (name, guidance, findings, advice) => {
     const { said, status, body } = await confirm(name, name, LEFT_AND_DOWN)

@@ -3,6 +3,7 @@ import { appendFileSync, chmodSync, existsSync, readFileSync, statSync } from 'n
 import { readdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { Countersign } from '../../src/client/countersign.js'
 import { masterKeyId } from '../../src/crypto/master-key.js'
 import { chooseTransport } from '../../src/http/listeners/transport.js'
 import { apiClient } from '../support/client.js'
@@ -321,7 +322,7 @@ describe('serve --demo', () => {
     beforeAll(async () => {
       home = await workplace()
       server = await home.serve(['--demo'])
-      await server.told(/4\. Somebody else is rejected:[\s\S]*grace\.jpg[\s\S]*\n/)
+      await server.told(/5\. From your own code:[\s\S]*export CS_TENANT_ID=\S+\n/)
       key = /Sandbox key +(svc-sbx-\S+)/.exec(server.stderr())![1]!
     })
     afterAll(() => home?.dispose())
@@ -365,6 +366,23 @@ describe('serve --demo', () => {
         verdict: 'rejected',
         reason: 'no_match',
       })
+    })
+
+    it('ends with the four variables of the SDK, which call the sandbox when they are pasted', async () => {
+      const lines = server.stderr().trim().split('\n').slice(-4)
+      const show = 'echo "$CS_BASE_URL $CS_API_KEY $CS_SIGNING_SECRETS $CS_TENANT_ID"'
+      const { stdout } = await promisify(execFile)('sh', ['-c', [...lines, show].join('\n')])
+      const [baseUrl, apiKey, signingSecrets, tenantId] = stdout.trim().split(' ')
+      const countersign = new Countersign({
+        baseUrl: baseUrl!,
+        apiKey: apiKey!,
+        signingSecret: signingSecrets!,
+        tenantId: tenantId!,
+      })
+      const action = { type: 'login' }
+      const image = readFileSync(home.path('demo', 'ada.jpg'))
+      const { jwt } = await countersign.verify({ user_id: 'ada+match', image, action })
+      await countersign.verifyVerdict(jwt, { userId: 'ada+match', action })
     })
 
     it('writes no key into the log or the database, and prints none when it is started again', async () => {

@@ -50,7 +50,7 @@ describe.skipIf(!CHROMIUM)('an operator in Chromium', () => {
   /** Signs in by name and password, or by the operator's password without a name. */
   async function signInOperator(page: Page, password = OPERATOR_PASSWORD, name = ''): Promise<void> {
     await page.goto(running.service.adminUrl)
-    await page.getByLabel('Name', { exact: true }).fill(name)
+    await page.getByLabel('User name', { exact: true }).fill(name)
     await page.getByLabel('Password', { exact: true }).fill(password)
     await page.keyboard.press('Enter')
     await page.getByRole('heading', { level: 1, name: 'Tenants' }).waitFor()
@@ -95,9 +95,9 @@ describe.skipIf(!CHROMIUM)('an operator in Chromium', () => {
       const typed = page.getByRole('dialog').getByLabel(`Type ${name} to confirm`)
       await typed.fill(name.slice(0, -1))
       await page.keyboard.press('Enter')
-      expect(await answer(page, 'Delete for ever').isDisabled()).toBe(true)
+      expect(await answer(page, 'Delete forever').isDisabled()).toBe(true)
       await typed.fill(name)
-      await answer(page, 'Delete for ever').click()
+      await answer(page, 'Delete forever').click()
       const receipt = page.getByRole('status')
       await receipt.getByText(/^era_/).waitFor()
       const tenants = await running.service.core.store.read.tenants()
@@ -247,18 +247,18 @@ describe.skipIf(!CHROMIUM)('an operator in Chromium', () => {
     const follow = async (email: string) => {
       provider.claims = { email, email_verified: true }
       await page.goto(running.service.adminUrl)
-      await page.getByRole('link', { name: 'provider' }).click()
+      await page.getByRole('link', { name: 'Sign in with SSO' }).click()
     }
     await follow('stranger@example.com')
     const alert = page.getByRole('alert')
-    await alert.getByText('Nobody has added you').waitFor()
+    await alert.getByText('You have no account here').waitFor()
     const [requestId] = /[0-9a-f-]{36}/.exec((await alert.textContent())!)!
     expect(running.logText()).toContain(requestId)
     await page.getByLabel('Password', { exact: true }).waitFor()
     await follow(name)
     await page.getByRole('heading', { level: 1, name: 'Tenants' }).waitFor()
     await page.goto(`${running.service.adminUrl}/#/operators`)
-    await page.getByText(/by the provider$/).waitFor()
+    await page.getByText(/by SSO$/).waitFor()
     expect(errors).toEqual([])
     await page.context().close()
   }, 60_000)
@@ -268,7 +268,7 @@ describe.skipIf(!CHROMIUM)('an operator in Chromium', () => {
     const id = '01932c5e-7a11-7c3a-9d10-6b8d2b7f4e21'
     await page.goto(`${running.service.adminUrl}/#/sign-in-failed/unknown_person/${id}`)
     const alert = page.getByRole('alert')
-    await alert.getByText('Nobody has added you here').waitFor()
+    await alert.getByText('You have no account here').waitFor()
     expect(await alert.textContent()).toContain(id)
     expect(await violations(page)).toEqual([])
     expect(page.url()).not.toContain('sign-in-failed')

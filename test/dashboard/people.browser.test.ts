@@ -38,7 +38,7 @@ describe.skipIf(!CHROMIUM)('the people of a tenant in Chromium', () => {
       await button('Choose').click()
       await page.getByRole('link', { name: 'Overview' }).waitFor()
       await button('Sign out').click()
-      await page.getByLabel('Name', { exact: true }).fill(name)
+      await page.getByLabel('User name', { exact: true }).fill(name)
       await page.getByLabel('Password', { exact: true }).fill(PASSWORD)
       await page.keyboard.press('Enter')
       await page.getByRole('link', { name: 'People' }).click()

@@ -41,7 +41,7 @@ describe.skipIf(!CHROMIUM)('a second factor in Chromium', () => {
       await page.getByLabel('Code', { exact: true }).fill(codeOf(secret!))
       await page.keyboard.press('Enter')
       await page.getByText('Recovery codes').first().waitFor()
-      await page.getByText('A code is asked for at your sign-in').waitFor()
+      await page.getByText('You need a code to sign in').waitFor()
       expect(await violations(page)).toEqual([])
       await screenshot(page, `recovery-${scheme}`)
 

@@ -56,7 +56,7 @@ describe.skipIf(!CHROMIUM)('sessions in Chromium', () => {
       const reissue = async () => {
         await button(page, 'Reissue sandbox key').click()
         await answer(page, 'Reissue').click()
-        await page.getByRole('heading', { name: 'Is it still you?' }).waitFor()
+        await page.getByRole('heading', { name: 'Confirm your identity' }).waitFor()
       }
       await reissue()
       expect(await violations(page, 'dialog')).toEqual([])

@@ -28,7 +28,7 @@ describe.skipIf(!CHROMIUM)('every page in Chromium', () => {
 
   async function signIn(page: Page, password = OPERATOR_PASSWORD, name = '') {
     await page.goto(url)
-    await page.getByLabel('Name', { exact: true }).fill(name)
+    await page.getByLabel('User name', { exact: true }).fill(name)
     await page.getByLabel('Password', { exact: true }).fill(password)
     await page.keyboard.press('Enter')
     await page.getByRole('heading', { level: 1, name: 'Tenants' }).waitFor()

@@ -144,7 +144,7 @@ describe.skipIf(!CHROMIUM)('"try it" with a camera', { timeout: 180_000 }, () =>
   it('gets guidance from the API with the tried key', async () => {
     const { page, errors } = await openTryPage(LIGHT)
     await tryChallenge(page, 'ada+too_dark')
-    await page.getByText('Too dark. Turn to the light.').first().waitFor()
+    await page.getByText('It is too dark. Turn to the light.').first().waitFor()
     expect(errors).toEqual([])
     await page.context().close()
   })
@@ -184,7 +184,7 @@ describe.skipIf(!CHROMIUM)('"try it" with a camera', { timeout: 180_000 }, () =>
     const { page } = await openTryPage({ ...LIGHT, permissions: [] })
     const verify = card(page, '2. Verify')
     await verify.getByRole('button', { name: 'Use the camera' }).click()
-    await verify.getByText('The camera is not allowed.').waitFor()
+    await verify.getByText('Access to the camera is blocked.').waitFor()
     expect(await violations(page)).toEqual([])
     await verify.getByRole('button', { name: 'Close the camera' }).click()
     await verify.getByText('No photo yet').waitFor()

@@ -51,11 +51,10 @@ export async function openPack(config: Config): Promise<ConfigWarning[]> {
   if (!existsSync(join(dir, 'pack.json'))) return []
   try {
     const pack = await loadModelPack(dir)
-    const { grade, reasons } = gradeOf(pack, config.fmr)
-    if (grade === 'production') return []
+    if (gradeOf(pack, config.fmr).grade === 'production') return []
     return [
       {
-        detail: `${describeGrade(pack, config.fmr, reasons)} One person may pass for another more often than the rate that is signed.`,
+        detail: `${describeGrade(pack, config.fmr)} One person may pass for another more often than the rate that is signed.`,
         remedy: 'calibrate it on your own photos: countersign models calibrate',
       },
     ]

@@ -6,7 +6,7 @@ import {
   thresholdForFmr,
   verifyModelPack,
 } from '../../../models/pack/model-pack.js'
-import { gradeOf } from '../../../models/pack/pack-grade.js'
+import { gradeOf, summarizeGrade } from '../../../models/pack/pack-grade.js'
 import { differingSettings } from '../../cluster/membership.js'
 import { type Config, isPostgres, modelPackDir, sqliteFile } from '../../config/config.js'
 import { auditVerificationStatus, describeVerification } from '../../jobs/audit-verification.js'
@@ -36,12 +36,14 @@ export async function checkModels(config: Config): Promise<Finding> {
         check,
         status: 'problem',
         detail: `countersign serve refuses this pack: ${obstacle}`,
+        items: reasons,
         remedy: 'only serve --demo accepts it as it is',
       }
     return {
       check,
       status: 'warning',
-      detail: `${detail}; of evaluation grade: ${reasons.join('; ')}`,
+      detail: `${detail}; of evaluation grade: ${summarizeGrade(pack, config.fmr)}`,
+      items: reasons,
       remedy: 'calibrate it on your own photos',
     }
   } catch (error) {

@@ -3,6 +3,8 @@ export interface Finding {
   check: string
   status: 'ok' | 'warning' | 'problem'
   detail: string
+  /** Single facts behind the detail, a clause each. */
+  items?: string[]
   /** How to mend the problem. */
   remedy?: string
 }

@@ -83,10 +83,9 @@ export function registerDoctorCommand(command: Command): void {
       print(options, { ok: problems === 0, findings }, () =>
         [
           table(
-            findings.map(({ check, status, detail, remedy }) => [
-              MARKS[status],
-              check,
-              remedy ? `${detail}; ${remedy}` : detail,
+            findings.flatMap(({ check, status, detail, remedy, items = [] }) => [
+              [MARKS[status], check, remedy ? `${detail}; ${remedy}` : detail],
+              ...items.map((item) => ['', '', `- ${item}`]),
             ]),
           ),
           problems === 0

@@ -86,7 +86,20 @@ export function demoInstructions(
     call(`${where.production}/verify`, '$KEY', withPhoto('ada-today.jpg', action)),
     '\n4. Somebody else is rejected:\n',
     call(`${where.production}/verify`, '$KEY', withPhoto('grace.jpg', action)),
-    '\n5. From your own code: docs/guides/quick-start.md, step 2.',
+    '\n5. From your own code: docs/guides/quick-start.md, step 2, begins with these four lines:\n',
+    ...environmentLines(created, where.sandbox),
     '',
   ].join('\n')
+}
+
+/** The variables that the examples of the SDK read, as lines for a shell. They call the sandbox. */
+function environmentLines(created: NonNullable<Demo['created']>, sandbox: string): string[] {
+  const { sandbox_key, signing_secret, tenant_id } = created
+  const variables = {
+    CS_BASE_URL: sandbox,
+    CS_API_KEY: sandbox_key,
+    CS_SIGNING_SECRETS: `${signing_secret.id}:${signing_secret.secret}`,
+    CS_TENANT_ID: tenant_id,
+  }
+  return Object.entries(variables).map(([name, value]) => `  export ${name}=${value}`)
 }

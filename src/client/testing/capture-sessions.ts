@@ -80,7 +80,7 @@ export class CaptureSessions implements FakeCapturePage {
     const visit = this.#visit(sessionId)
     const { session, request } = visit
     const { purpose = 'verify', locale = 'en', consent } = request
-    const id = consent?.id ?? `countersign-1.${purpose}.${locale}`
+    const id = consent?.id ?? `countersign-2.${purpose}.${locale}`
     session.consent ??= { id, agreed_at: this.#time(this.#clock.now()) }
     const result = await this.#judge(visit, purpose)
     if (result === 'no_challenge') return this.#complete(visit)

@@ -86,7 +86,7 @@ export function AuditPage({ tenantId }: { tenantId: string }) {
       <ChainCard tenantId={tenantId} />
       <Card
         title="Entries"
-        hint="Users stand here as pseudonyms; erasure makes them unlinkable."
+        hint="Users appear as pseudonyms. After erasure they cannot be linked to a person."
         actions={
           filter.subject !== NOBODY && (
             <>
@@ -135,12 +135,12 @@ function ChainCard({ tenantId }: { tenantId: string }) {
           <Badge tone="good">intact</Badge>{' '}
           {value.entries === 0
             ? 'No entries yet.'
-            : `${entryCount(value.entries)}. Each is bound to the one before, and the last one is sealed.`}
+            : `${entryCount(value.entries)}. Each entry is bound to the one before it, and the last one is sealed.`}
         </p>
       ) : (
         <p>
-          <Badge tone="bad">broken</Badge> The log was changed from outside: its chain does not fit from entry{' '}
-          {value.broken_at} on.
+          <Badge tone="bad">broken</Badge> The log was changed from outside: the chain is broken from entry{' '}
+          {value.broken_at}.
         </p>
       )}
     </Card>
@@ -151,11 +151,11 @@ function Nothing({ filter, isEnd }: { filter: Filter; isEnd: boolean }) {
   if (filter.subject === NOBODY)
     return (
       <Empty title="No such user">
-        Unknown, or erased: what the log says of an erased user can no longer be found by their id.
+        Unknown, or erased: entries about an erased user can no longer be found by the user id.
       </Empty>
     )
   if (!isEnd)
-    return <Empty title="Nothing matches in this part of the log">It goes on with “Older entries”.</Empty>
+    return <Empty title="Nothing matches in this part of the log">Choose “Older entries” to continue.</Empty>
   if (NAMES.some((name) => filter[name])) return <Empty title="Nothing matches these filters" />
   return (
     <Empty title="No entries yet">Calls in production write to the audit log; the sandbox does not.</Empty>
@@ -241,7 +241,11 @@ function AgreedText({ tenantId, sha256 }: { tenantId: string; sha256: string }) 
   if (value === null) return error ? <Problem message={error} /> : <Loading />
   const [kept] = value.texts
   if (!kept)
-    return <p class="muted">The text of this hash was not kept: it was agreed to before texts were.</p>
+    return (
+      <p class="muted">
+        The text with this hash was not stored: it was agreed to before consent texts were stored.
+      </p>
+    )
   return (
     <>
       <p>The person agreed to this text:</p>

@@ -94,7 +94,8 @@ export function hexOf(text: string): string | null {
 
 function colorHint(text: string): string {
   const color = hexOf(text)
-  if (color === null) return 'Of buttons and lines: # and six digits. Empty: the page’s own blue.'
+  if (color === null)
+    return 'Color of buttons and lines: # and six hexadecimal digits. Leave empty for the page’s own blue.'
   const { light, dark } = themeColors(color)
   return `Shown as ${light.accent} on the light page and ${dark.accent} on the dark one, so that it stays readable.`
 }

@@ -61,7 +61,7 @@ export function CapturePage({ tenantId }: { tenantId: string }) {
     <div class="grid">
       <Card
         title="Settings"
-        hint="The page on which people look into the camera, when your application sends them there. API and command line know it as capture sessions."
+        hint="Your application sends people to this page to look into the camera. The API and the command line call it a capture session."
       >
         <form onSubmit={submit}>
           <label for="capture-company">Company</label>
@@ -74,7 +74,7 @@ export function CapturePage({ tenantId }: { tenantId: string }) {
             {...field('company')}
           />
           <p id="capture-company-hint" class="muted small">
-            The name that people read. Empty: the tenant's name.
+            People see this name. Leave empty for the tenant's name.
           </p>
           <BrandFields
             color={fields.color}
@@ -94,7 +94,7 @@ export function CapturePage({ tenantId }: { tenantId: string }) {
             {...field('returnOrigins')}
           />
           <p id="capture-return-hint" class="muted small">
-            Where the page may lead back to. No capture session can be made while there is none.
+            The page may lead back only to these. Without one, no capture session can be made.
           </p>
           <label for="capture-frame">Frame ancestors, one a line</label>
           <textarea
@@ -104,7 +104,7 @@ export function CapturePage({ tenantId }: { tenantId: string }) {
             {...field('frameAncestors')}
           />
           <p id="capture-frame-hint" class="muted small">
-            The origins whose pages may show it in a frame. Empty: none.
+            Pages of these origins may show it in a frame. Leave empty for none.
           </p>
           <label for="capture-consent">Consent text</label>
           <textarea
@@ -115,7 +115,7 @@ export function CapturePage({ tenantId }: { tenantId: string }) {
             {...field('consentText')}
           />
           <p id="capture-consent-hint" class="muted small">
-            Empty: the page's own text, in the language of the person.
+            Leave empty for the page's own text, in the person's language.
           </p>
           <label for="capture-version">Version of the consent text</label>
           <input
@@ -127,7 +127,7 @@ export function CapturePage({ tenantId }: { tenantId: string }) {
             {...field('consentVersion')}
           />
           <Problem message={problem} />
-          <p role="status">{isSaved && 'Saved. Sessions that begin from now on show it.'}</p>
+          <p role="status">{isSaved && 'Saved. New sessions show it.'}</p>
           {mayAct && (
             <div class="toolbar">
               <button type="submit" class="primary" disabled={isBusy}>

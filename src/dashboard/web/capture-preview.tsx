@@ -34,7 +34,7 @@ function Step({ theme, company, color, logo, consent, returnOrigins }: PreviewPr
       <p class="quiet company">{company}</p>
       <h3>Confirm that it is you</h3>
       {consent === '' ? (
-        <p class="quiet">The page's own text stands here, with the name {company}.</p>
+        <p class="quiet">The page's own text appears here, with the name {company}.</p>
       ) : (
         consent.split(/\n\s*\n/).map((paragraph) => <p key={paragraph}>{paragraph}</p>)
       )}

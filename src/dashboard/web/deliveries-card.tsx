@@ -20,18 +20,18 @@ const TONES = {
 } as const
 const STATE_TEXT: Record<State, string> = {
   pending: 'waiting',
-  retrying: 'failed, is tried again',
+  retrying: 'failed, will be retried',
   delivered: 'delivered',
   failed: 'given up',
   erased: 'erased',
 }
 /** The meaning of each state, in the order in which a delivery passes through them. */
 const MEANINGS: Array<[State, string]> = [
-  ['pending', 'It was not tried yet.'],
-  ['retrying', 'The endpoint did not accept it. The time of the next try is shown.'],
+  ['pending', 'It has not been sent yet.'],
+  ['retrying', 'The endpoint did not accept it. The list shows when it is sent next.'],
   ['delivered', 'The endpoint answered with a status from 200 to 299.'],
-  ['failed', 'The last try failed as well: it is not tried again unless you redeliver it.'],
-  ['erased', 'The user was erased before the delivery, and its text with the user.'],
+  ['failed', 'The last try failed too. It is sent again only if you redeliver it.'],
+  ['erased', 'The user was erased before the delivery, and its content with the user.'],
 ]
 const FILTERS = [
   ['', 'All'],
@@ -69,7 +69,7 @@ export function DeliveriesCard(props: { tenantId: string; webhooks: WebhookView[
   return (
     <Card
       title="Deliveries"
-      hint="Deliveries of the last week. One that fails is tried again with growing waits, for about a day."
+      hint="Deliveries of the last week. A failed delivery is retried for about a day, with growing waits."
       actions={
         <Segments
           label="State of deliveries"

@@ -34,10 +34,10 @@ export function FreshSignIn(props: { session: SessionView; onDone: (isFresh: boo
       onClose={() => props.onDone(dialog.current?.returnValue === 'fresh')}
     >
       <form onSubmit={submit}>
-        <h2 id={titleId}>Is it still you?</h2>
+        <h2 id={titleId}>Confirm your identity</h2>
         {method === 'password' && (
           <>
-            <p>What you are about to do asks for a fresh sign-in.</p>
+            <p>Enter your password again before you continue.</p>
             <PasswordField
               id="fresh-password"
               label="Your password"
@@ -50,16 +50,15 @@ export function FreshSignIn(props: { session: SessionView; onDone: (isFresh: boo
         )}
         {method === 'oidc' && (
           <p>
-            What you are about to do asks for a fresh sign-in at your organisation's provider. You come back
-            to this page; then do it again.
+            Sign in again with SSO before you continue. You then return to this page and repeat the action.
           </p>
         )}
         {method === 'link' && (
           <>
             <p>
-              What you are about to do asks for a fresh sign-in, and a link began this one. Sign out and in
-              again with your password; or open a new link in this browser, and do it again. The operator
-              makes one:
+              This action needs a recent sign-in, and you signed in with a link. Sign out and sign in again
+              with your password, or open a new link in this browser, and repeat the action. The operator
+              makes a link with
             </p>
             <pre tabIndex={0}>
               <code>npx countersign tenant login-link &lt;tenant&gt;</code>
@@ -74,7 +73,7 @@ export function FreshSignIn(props: { session: SessionView; onDone: (isFresh: boo
             </button>
           )}
           <button type="submit" class="primary" disabled={isBusy}>
-            {method === 'password' ? 'Go on' : method === 'oidc' ? 'Sign in again' : 'Close'}
+            {method === 'password' ? 'Continue' : method === 'oidc' ? 'Sign in again' : 'Close'}
           </button>
         </div>
       </form>

@@ -29,7 +29,7 @@ const GRACES: Array<[string, number]> = [
   ['for 1 hour', 3600],
   ['for 1 day', 86_400],
   ['for 7 days', 604_800],
-  ['no longer: it ends now', 0],
+  ['not at all: it stops working now', 0],
 ]
 
 export function KeysPage({ tenantId }: { tenantId: string }) {
@@ -130,7 +130,7 @@ function KeysCard(props: {
   return (
     <Card
       title="API keys"
-      hint="A key is shown once, when it is made; its last four characters tell keys apart."
+      hint="A key is shown only once, when it is made. Afterwards you recognize it by its last four characters."
     >
       {tenant.production_key === 'not issued' && (
         <Empty title="No production key yet">It is issued by the first approved verify in the sandbox.</Empty>
@@ -140,8 +140,8 @@ function KeysCard(props: {
           {may('POST /keys/reveal') && (
             <>
               <p>
-                One signing secret signs for sandbox and production: anybody who has held it can sign
-                production's verdicts. Make a new one now. The old one ends at once, for the sandbox too.
+                Sandbox and production share one signing secret: anybody who has had it can sign production
+                verdicts. Make a new one now. The old one stops working at once, in the sandbox too.
               </p>
               <span class="buttons">
                 <button type="button" class="primary" onClick={() => reveal(true)}>
@@ -227,8 +227,10 @@ function KeysCard(props: {
             reissue(asking.type, asking.name)
           }}
         >
-          <p>A new key is made and shown once. A key that is in grace already ends.</p>
-          <label for="grace">The old one stays valid</label>
+          <p>
+            A new key is made and shown once. A key that is already in its grace period stops working now.
+          </p>
+          <label for="grace">The current key stays valid</label>
           <select
             id="grace"
             value={graceSeconds}
@@ -255,8 +257,8 @@ function KeysCard(props: {
         >
           <p>
             {asking.name === null
-              ? 'Calls with them fail from this moment on, those in grace and those with a name too. Reissue makes a new one.'
-              : 'Calls with it fail from this moment on, and so do those with its predecessor in grace.'}
+              ? 'All calls with these keys fail immediately, including keys in their grace period and named keys. Reissue makes a new key.'
+              : 'All calls with this key fail immediately, including those with its predecessor in the grace period.'}
           </p>
         </Confirm>
       )}

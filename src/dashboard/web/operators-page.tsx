@@ -18,7 +18,8 @@ export function OperatorsPage() {
       people={data.value?.operators}
       empty={
         <Empty title="No operators with a name yet">
-          Anyone who has the operator's password is the operator. With names, the audit log says who acted.
+          Everyone with the shared password acts as “operator”. Add named operators so that the audit log
+          shows who did what.
         </Empty>
       }
       self={self}
@@ -54,8 +55,8 @@ export function OperatorsPage() {
       remove={(name) => callOperator('POST /operators/remove', { name })}
     >
       <p class="muted">
-        Anyone who has the operator's password signs in without a name, as an admin; audit logs then say{' '}
-        <code>dashboard:operator</code>. The command line makes another password:{' '}
+        Everyone with the shared operator password signs in without a name, as an admin. Audit logs then say{' '}
+        <code>dashboard:operator</code>. To replace this password, run{' '}
         <code>countersign operator-password --reset</code>
       </p>
     </PeopleList>

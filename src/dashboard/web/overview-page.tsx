@@ -241,7 +241,7 @@ function RateLimit({ tenant, total: { limited }, environment }: Shown) {
   return (
     <Card
       title="Rate limit"
-      hint={`Of the tenant in this environment, whichever key asks. ${limited || 'No'} requests were refused in this window.`}
+      hint={`It applies to the tenant in this environment, with all keys together. ${limited || 'No'} requests were refused in this window.`}
     >
       {live.length === 0 && <Empty title="No key is active" />}
       {live.map(({ id, type, hint, rate }) => (

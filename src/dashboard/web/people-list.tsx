@@ -185,7 +185,7 @@ function questionOn(change: Exclude<Change, 'role' | 'reset'>, name: string, nou
       return {
         title: `Remove the second factor of ${name}?`,
         confirm: 'Remove it',
-        consequence: `This is for the case that the ${noun} has lost the phone and the recovery codes. Then the password signs in without a code.`,
+        consequence: `Use this if the ${noun} has lost the phone and the recovery codes. The password then signs in without a code.`,
       }
     case 'remove':
       return {
@@ -199,11 +199,11 @@ function questionOn(change: Exclude<Change, 'role' | 'reset'>, name: string, nou
 function SignInHint({ provider }: { provider: { issuer: string; claim: string } | null }) {
   return provider ? (
     <>
-      Each signs in with the name and a password, or by the provider <code>{provider.issuer}</code>, whose
-      claim <code>{provider.claim}</code> is then the name.
+      Each person signs in with a name and a password, or with SSO at <code>{provider.issuer}</code>, whose
+      claim <code>{provider.claim}</code> is the name.
     </>
   ) : (
-    <>Each signs in with the name and a password.</>
+    <>Each person signs in with a name and a password.</>
   )
 }
 

@@ -25,7 +25,8 @@ export function PeoplePage({ tenantId }: { tenantId: string }) {
       people={data.value?.people}
       empty={
         <Empty title="Nobody with a name yet">
-          Anyone who opens a login link is an admin of the tenant. With names, the audit log says who acted.
+          Anyone who opens a login link acts as an admin of the tenant. Invite people by name so that the
+          audit log shows who did what.
         </Empty>
       }
       self={ownTenant === null ? null : self.name}
@@ -58,7 +59,7 @@ function revealed({ person: { name }, sign_in_link }: InvitedPerson): Revealed {
   return {
     label: `Link for ${name}`,
     value: sign_in_link,
-    hint: `Give it to ${name} over a way that nobody else reads. It works once, within a day.`,
+    hint: `Give it to ${name} by a channel that nobody else reads. It works once, within a day.`,
     details: [['Name', name]],
   }
 }

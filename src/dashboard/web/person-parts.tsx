@@ -6,7 +6,7 @@ import { Time } from './times.js'
 
 const NAME = '[A-Za-z0-9][A-Za-z0-9._@+\\-]*'
 const ROLES: Record<PersonRole, string> = { admin: 'may do everything', viewer: 'may only read' }
-const METHODS = { password: 'by password', oidc: 'by the provider' }
+const METHODS = { password: 'by password', oidc: 'by SSO' }
 
 export function LastSignIn({ last_sign_in_at: at, last_sign_in_by: by }: OperatorView) {
   return (
@@ -82,7 +82,7 @@ export function RoleDialog(props: {
     >
       <label for="changed-role">Role</label>
       <RoleSelect id="changed-role" value={role} onChange={setRole} />
-      <p class="muted small">It holds at once, for open sessions too.</p>
+      <p class="muted small">The new role applies immediately, also to open sessions.</p>
     </Confirm>
   )
 }

@@ -2,16 +2,16 @@
 import { PROVIDER_PROBLEMS, PROVIDER_SIGN_IN, type ProviderProblem } from '../contract.js'
 
 const TEXTS: Record<ProviderProblem, string> = {
-  not_begun_here: 'It was not begun in this browser, or more than ten minutes ago. Begin again.',
-  provider_unreachable: 'The provider cannot be reached, or is not set up as it should be. Try again later.',
-  provider_refused: 'The provider refused it, or you cancelled it there.',
-  invalid_answer: "The provider's answer is not valid, or was used already. Begin again.",
-  nameless: 'The provider does not say, or does not vouch for, the name by which people are known here.',
-  unknown_person: 'Nobody has added you here. Ask an admin to.',
-  tenant_suspended: 'Your tenant is suspended: nobody signs in for it before the operator resumes it.',
-  not_fresh:
-    'The provider does not say that you signed in just now. It has to honour max_age and to tell auth_time.',
-  rate_limited: 'There were too many sign-ins from this address. Wait a minute, then begin again.',
+  not_begun_here:
+    'The sign-in did not start in this browser, or started more than ten minutes ago. Start again.',
+  provider_unreachable: 'The provider cannot be reached, or is not set up correctly. Try again later.',
+  provider_refused: 'The provider refused the sign-in, or you canceled it there.',
+  invalid_answer: "The provider's answer is not valid, or was already used. Start again.",
+  nameless: 'The provider does not send a verified value for the claim that names people here.',
+  unknown_person: 'You have no account here. Ask an admin to add you.',
+  tenant_suspended: 'Your tenant is suspended. Nobody can sign in until the operator resumes it.',
+  not_fresh: 'The provider does not confirm a recent sign-in. It must support max_age and send auth_time.',
+  rate_limited: 'There were too many sign-ins from this address. Wait a minute, then start again.',
   internal_error: 'Something went wrong in the service.',
 }
 const REQUEST_ID = /^[0-9a-f-]{36}$/

@@ -7,7 +7,7 @@ export function ReceiptCard({ receipt, rows }: { receipt: object; rows: Fact[] }
     <div role="status">
       <Card
         title="Receipt"
-        hint="Keep it: the erasure stands in the audit log under the same id."
+        hint="Keep it. The audit log has the erasure under the same id."
         actions={<CopyButton value={JSON.stringify(receipt, null, 2)} />}
       >
         <Facts rows={rows} />

@@ -28,8 +28,8 @@ export function useReplacing({ apiKey, userId }: { apiKey: string; userId: strin
     >
       <p>
         {isProduction
-          ? 'This user is enrolled in production. From then on the new photos decide who is this user, and the old reference is gone for good.'
-          : 'This user is enrolled in the sandbox. The old reference is gone for good.'}
+          ? 'This user is enrolled in production. The new photos replace the reference permanently: from then on they decide who is this user.'
+          : 'This user is enrolled in the sandbox. The old reference is deleted permanently.'}
       </p>
     </Confirm>
   )

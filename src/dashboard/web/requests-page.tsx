@@ -83,8 +83,8 @@ export function RequestsPage({ tenantId }: { tenantId: string }) {
           !page.error && <Loading />
         ) : query.subject === NOBODY ? (
           <Empty title="No such user">
-            Unknown in this environment, or erased: what the log says of an erased user can no longer be
-            found.
+            Unknown in this environment, or erased: requests of an erased user can no longer be found by the
+            user id.
           </Empty>
         ) : page.value.requests.length === 0 ? (
           <Nothing query={query} environment={environment} page={page.value} />
@@ -106,12 +106,12 @@ function keptText({ days, entries }: RequestPage['kept']): string {
 function Nothing(props: { query: Query; environment: Environment; page: RequestPage }) {
   const { query, environment, page } = props
   if (page.next_before)
-    return <Empty title="Nothing matches in this part of the log">It goes on with “Older requests”.</Empty>
+    return <Empty title="Nothing matches in this part of the log">Choose “Older requests” to continue.</Empty>
   const isFiltered = NAMES.some((name) => name !== 'environment' && query[name])
   if (isFiltered)
     return (
       <Empty title="Nothing matches">
-        Requests with a key that nobody has belong to no tenant: they stand in the log of the service only.
+        Requests with an unknown key belong to no tenant: they appear only in the service's own log.
       </Empty>
     )
   return (

@@ -38,11 +38,11 @@ export function SecondFactorPage(props: { onChanged: () => void }) {
       {recovery && <RecoveryCodes codes={recovery} onDone={() => setRecovery(null)} />}
       <Card
         title="Authenticator app"
-        hint="An app on your phone makes a code of six digits; your sign-in then asks for it as well as the password."
+        hint="An app on your phone shows a code of six digits. You then need this code and your password to sign in."
       >
         {session.second_factor === 'enrolled' ? (
           <>
-            <p>A code is asked for at your sign-in.</p>
+            <p>You need a code to sign in.</p>
             <div class="toolbar">
               <button type="button" class="danger" disabled={isBusy} onClick={() => setAsking(true)}>
                 Remove…
@@ -52,7 +52,8 @@ export function SecondFactorPage(props: { onChanged: () => void }) {
         ) : begun ? (
           <form onSubmit={confirm}>
             <p>
-              Read this with an authenticator app, or type the secret there. Then type the code that it shows.
+              Scan this with an authenticator app, or type the secret there. Then enter the code that the app
+              shows.
             </p>
             <QrCode text={begun.uri} />
             <div class="copyable">
@@ -83,8 +84,8 @@ export function SecondFactorPage(props: { onChanged: () => void }) {
           <>
             <p>
               {session.second_factor === 'required'
-                ? 'This installation asks every operator for one. Add it, and everything else is open to you.'
-                : 'Your password signs you in by itself.'}
+                ? 'Every operator of this installation needs a second factor. Add yours to open the other pages.'
+                : 'You sign in with your password only.'}
             </p>
             <div class="toolbar">
               <button type="button" class="primary" disabled={isBusy} onClick={begin}>
@@ -102,7 +103,7 @@ export function SecondFactorPage(props: { onChanged: () => void }) {
           onCancel={() => setAsking(false)}
           onConfirm={remove}
         >
-          <p>Your password then signs you in by itself, and the recovery codes are worth nothing.</p>
+          <p>You then sign in with your password only, and the recovery codes stop working.</p>
         </Confirm>
       )}
     </>
@@ -114,8 +115,8 @@ function RecoveryCodes({ codes, onDone }: { codes: string[]; onDone: () => void 
     <div class="reveal" role="status">
       <strong>Recovery codes</strong>
       <p>
-        Shown only now. Each replaces one code of the phone, once, when the phone is lost. Keep them
-        elsewhere.
+        Shown only now. If you lose your phone, each code signs you in once. Keep the codes apart from the
+        phone.
       </p>
       <pre tabIndex={0}>
         <code>{codes.join('\n')}</code>

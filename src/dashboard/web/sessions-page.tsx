@@ -9,7 +9,7 @@ import { Time } from './times.js'
 import { useAction } from './use-action.js'
 import { useData } from './use-data.js'
 
-const METHODS = { link: 'by link', password: 'by password', oidc: 'by the provider' }
+const METHODS = { link: 'by link', password: 'by password', oidc: 'by SSO' }
 const COLUMNS = [
   { name: 'Who', isText: true },
   { name: 'Since', isText: true },
@@ -26,7 +26,7 @@ export function SessionsPage() {
   return (
     <Sessions
       address={operatorAddress('GET /sessions')}
-      hint="Sessions of operators and tenants. A session ends after a time without use, and at the latest some hours after the sign-in."
+      hint="Sessions of operators and tenants. An unused session ends after some time, and every session ends some hours after the sign-in."
       mayEnd={({ operator }) =>
         may('POST /operators/sign-out') || (operator !== null && operator === self.name)
       }
@@ -41,7 +41,7 @@ export function TenantSessionsPage({ tenantId }: { tenantId: string }) {
   return (
     <Sessions
       address={tenantAddress(tenantId, 'GET /sessions')}
-      hint="Everybody who is signed in for this tenant. Each session ends by itself when nobody uses it."
+      hint="Everybody who is signed in for this tenant. An unused session ends automatically."
       mayEnd={() => may}
       onEnd={(session) => callTenant(tenantId, 'POST /sessions/end', { session })}
       {...(may && { onEndAll: () => callTenant(tenantId, 'POST /sign-out') })}
@@ -127,18 +127,18 @@ function Sessions(props: {
           onCancel={() => setAsking(null)}
           onConfirm={() => end(props.onEndAll!)}
         >
-          <p>Login links that nobody has used end as well. A new link signs in again.</p>
+          <p>Unused login links stop working too. A new link signs in again.</p>
         </Confirm>
       )}
       {asking !== null && asking !== 'all' && (
         <Confirm
-          title={asking.is_own ? 'End this session, your own?' : `End the session of ${whose(asking)}?`}
+          title={asking.is_own ? 'End your own session?' : `End the session of ${whose(asking)}?`}
           confirm="End"
           isDanger
           onCancel={() => setAsking(null)}
           onConfirm={() => end(() => props.onEnd(asking.id))}
         >
-          <p>Its next click leads to the sign-in page.</p>
+          <p>The next click in that session leads to the sign-in page.</p>
         </Confirm>
       )}
     </>

@@ -156,14 +156,14 @@ export function Shell({
         {isUnknown ? (
           <Card title="There is no such tenant">
             <p>
-              The address names a tenant that is not here. <a href="#/tenants">Go to the tenants</a>
+              No tenant has this address. <a href="#/tenants">Go to the tenants</a>
             </p>
           </Card>
         ) : isForbidden ? (
           <Card title="Your role may not open this page">
             <p>
-              It is for changes, and a {session.person.role} may only read. An admin can give you another
-              role. <a href="#/">Go to the first page</a>
+              This page makes changes, and a {session.person.role} may only read. An admin can give you
+              another role. <a href="#/">Go to the first page</a>
             </p>
           </Card>
         ) : tenantId && TenantPage ? (

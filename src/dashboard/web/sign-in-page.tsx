@@ -44,7 +44,7 @@ export function SignInPage(props: { problem: string | null; onSignedIn: (session
         <h2>Sign in</h2>
         {ways.password && (
           <>
-            <label for="name">Name</label>
+            <label for="name">User name</label>
             <input
               id="name"
               aria-describedby="name-hint"
@@ -54,7 +54,7 @@ export function SignInPage(props: { problem: string | null; onSignedIn: (session
               onInput={(event) => setName(event.currentTarget.value)}
             />
             <p id="name-hint" class="muted small">
-              Leave it empty to sign in with the operator's password.
+              Leave empty to sign in with the shared operator password.
             </p>
             <PasswordField
               id="password"
@@ -75,16 +75,16 @@ export function SignInPage(props: { problem: string | null; onSignedIn: (session
           )}
           {ways.enabled && (
             <a class={ways.password ? 'button' : 'button primary'} href="/api/oidc/login">
-              Sign in by your organisation's provider
+              Sign in with SSO
             </a>
           )}
         </div>
       </form>
       <section class="card">
-        <h2>By a link</h2>
+        <h2>Use a sign-in link</h2>
         <p>
-          Anyone who has a link opens it here, once. An admin of your tenant invites you; the first link of a
-          tenant, and one for emergencies, is made by
+          Open your sign-in link in this browser. It works once. An admin of your tenant invites you; the
+          operator makes a tenant's first link, or one for an emergency, with
         </p>
         <pre tabIndex={0}>
           <code>npx countersign tenant login-link &lt;tenant&gt;</code>

@@ -88,8 +88,8 @@ export function SigningSecretCard(props: {
         {unnamed.count > 0 && (
           <>
             {unnamed.count === 1 ? '1 request' : `${unnamed.count} requests`} did not send it, so it is
-            unknown which secret those callers hold. The SDK sends it by itself where{' '}
-            <code>signingSecret</code> is given with its id: <code>{'{ id, secret }'}</code>.{' '}
+            unknown which secret those callers hold. The SDK sends it automatically if{' '}
+            <code>signingSecret</code> has the id: <code>{'{ id, secret }'}</code>.{' '}
           </>
         )}
         {!previous && 'After a rotation the old and the new secret both validate for 30 minutes.'}
@@ -106,8 +106,8 @@ export function SigningSecretCard(props: {
           }}
         >
           <p>
-            Another new secret is made, the current one becomes the outgoing one, and the outgoing one ends at
-            once: backends that still hold it refuse every response from this moment on.
+            A new secret is made, the current one becomes the outgoing one, and the outgoing one stops working
+            at once: backends that still use it immediately reject every response.
           </p>
         </Confirm>
       )}

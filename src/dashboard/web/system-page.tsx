@@ -136,7 +136,7 @@ export function SystemPage() {
           <Table
             label="Networks of the pack in use"
             isFigures
-            columns={[{ name: 'Network' }, { name: 'Licence', isText: true }]}
+            columns={[{ name: 'Network' }, { name: 'License', isText: true }]}
             rows={pack.networks.map(({ file, licence }) => ({
               key: file,
               cells: [<code>{file}</code>, licence],
@@ -145,7 +145,7 @@ export function SystemPage() {
         </Card>
         <Card
           title="Calibration"
-          hint="The score from which two faces count as one person, by false match rate."
+          hint="The score from which two faces count as the same person, for each false match rate."
         >
           <Table
             label="Calibration"
@@ -177,7 +177,7 @@ function Nodes({ nodes, differing_settings }: Pick<SystemView, 'nodes' | 'differ
     <Card title="Nodes" hint="All nodes that share this database.">
       {differing_settings.length > 0 && (
         <p>
-          <Badge tone="warn">not alike</Badge> {differing_settings.join(', ')}
+          <Badge tone="warn">settings differ</Badge> {differing_settings.join(', ')}
         </p>
       )}
       <Table
@@ -216,7 +216,7 @@ function Health({ name, status }: { name: string; status: 'ok' | 'degraded' }) {
       <strong>
         <Badge tone={status === 'ok' ? 'good' : 'bad'}>{status}</Badge>
       </strong>
-      <span class="muted small">{status === 'ok' ? 'at full strength' : 'not at full strength'}</span>
+      <span class="muted small">{status === 'ok' ? 'no problems' : 'needs attention'}</span>
     </div>
   )
 }

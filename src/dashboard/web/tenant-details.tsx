@@ -82,9 +82,9 @@ export function TenantDetails({ tenant, onChanged }: { tenant: TenantView; onCha
           onConfirm={() => change(() => callTenant(id, 'POST /suspend'))}
         >
           <p>
-            Every call with its keys is refused from this moment on, with 403 <code>tenant_suspended</code>.
-            Everybody who is signed in for it is signed out, and login links that nobody has used end. All
-            else is kept, and it can be resumed.
+            All calls with its keys are refused immediately, with 403 <code>tenant_suspended</code>. Everybody
+            who is signed in for it is signed out, and unused login links stop working. Everything else is
+            kept, and the tenant can be resumed.
           </p>
         </Confirm>
       )}
@@ -95,7 +95,7 @@ export function TenantDetails({ tenant, onChanged }: { tenant: TenantView; onCha
           onCancel={cancel}
           onConfirm={() => change(() => callTenant(id, 'POST /resume'))}
         >
-          <p>Its keys work again from this moment on.</p>
+          <p>Its keys work again immediately.</p>
         </Confirm>
       )}
       {asking === 'delete' && (
@@ -157,7 +157,7 @@ function receiptFacts({ name, erasure_id, erased_at, erased }: TenantErasureView
     ['References', erased.references],
     ['Captures', erased.captures],
     ['Kept responses', erased.idempotency_records],
-    ['To do', 'Make a backup now: the keys of older ones still open what was erased.'],
+    ['To do', 'Make a backup now: the keys of older backups can still decrypt the erased data.'],
   ]
 }
 
@@ -253,7 +253,7 @@ function DeleteDialog(props: {
   return (
     <Confirm
       title={`Delete ${name}?`}
-      confirm="Delete for ever"
+      confirm="Delete forever"
       isDanger
       isReady={typed === name}
       onCancel={props.onCancel}
@@ -261,8 +261,8 @@ function DeleteDialog(props: {
     >
       <p>
         All its users ({references.production.toLocaleString()} in production,{' '}
-        {references.sandbox.toLocaleString()} in the sandbox), keys and secrets are erased for good. Its audit
-        log stays, and its name stays taken. There is no way back.
+        {references.sandbox.toLocaleString()} in the sandbox), keys and secrets are erased permanently. Its
+        audit log stays, and its name stays taken. This cannot be undone.
       </p>
       <label for="delete-name">
         Type <code>{name}</code> to confirm

@@ -143,7 +143,7 @@ export function TryChallenge(trial: Trial) {
           ))}
         </ol>
       )}
-      {isBusy && sent && <p class="muted">Being judged…</p>}
+      {isBusy && sent && <p class="muted">Checking…</p>}
       <Problem message={problem} />
       {answer && <AnswerView answer={answer} />}
       {dialog}

@@ -68,8 +68,8 @@ export function TryPage({ tenantId, keysHref }: { tenantId: string; keysHref: st
         </div>
         <p class="muted" id="key-hint">
           {isProduction
-            ? 'In production photos are enrolled and verified for real, and the audit log is written.'
-            : 'In the sandbox the end of the user id chooses the outcome: +match, +no_match, +spoof, +low_quality, of a challenge +turn_more, +flat and so on. A production key enrolls and verifies for real.'}
+            ? 'This key enrolls and verifies real users in production, and writes to the audit log.'
+            : 'In the sandbox the end of the user id chooses the outcome: +match, +no_match, +spoof, +low_quality, or for a challenge +turn_more, +flat and so on. A production key enrolls and verifies real users.'}
         </p>
         <p class="muted">
           A key is shown only once, when it is made. Lost it? Reissue it on the page{' '}
@@ -92,8 +92,8 @@ function Step(trial: Trial) {
       title={isEnrolment ? '1. Enroll' : '2. Verify'}
       hint={
         isEnrolment
-          ? 'Three photos become a reference that misses far fewer people than one does.'
-          : 'Is compared with the reference.'
+          ? 'Enroll three photos: verifies then miss far fewer people than with one.'
+          : 'Compares a photo with the reference.'
       }
     >
       <Segments

@@ -49,7 +49,7 @@ export function UsersPage({ tenantId }: { tenantId: string }) {
     <>
       <Card
         title="Find a user"
-        hint="Enter the id that your backend gave. Nothing of the face is shown, and the database holds no ids to list."
+        hint="Enter the user_id that your backend sent. User ids are not stored in readable form, so they cannot be listed."
       >
         <form
           class="fields"
@@ -101,8 +101,7 @@ export function UsersPage({ tenantId }: { tenantId: string }) {
             <Card title={found.userId}>
               <Empty title={`Not enrolled in ${found.environment}`}>
                 Unknown, or erased.
-                {may('POST /erase') &&
-                  ' For a day after an erasure, erasing again gives its receipt once more.'}
+                {may('POST /erase') && ' For a day after an erasure, you can show its receipt again.'}
                 {may('POST /erase') && (
                   <div class="toolbar">
                     <button type="button" disabled={isBusy} onClick={() => setAsking(found)}>
@@ -120,14 +119,15 @@ export function UsersPage({ tenantId }: { tenantId: string }) {
         <Confirm
           // Isolating characters keep the id's direction of writing from changing the rest of the question.
           title={`Erase \u2068${asking.userId}\u2069?`}
-          confirm="Erase for ever"
+          confirm="Erase forever"
           isDanger
           onCancel={() => setAsking(null)}
           onConfirm={() => void erase(asking)}
         >
           <p>
-            In {asking.environment}: the reference, the remembered captures, the kept responses, and the key
-            that sealed them in every copy. There is no way back; the user can only be enrolled again.
+            This erases, in {asking.environment}, the user's reference, captures and stored responses, and the
+            key without which no copy of them can be read. It cannot be undone: the user can only be enrolled
+            again.
           </p>
         </Confirm>
       )}
@@ -166,15 +166,17 @@ function UserCard(props: {
         rows={[
           ['Enrolled', <Time at={user.enrolled_at} />],
           ['Reference', <code>{reference.reference_id}</code>],
-          ['Made, or added to', <Time at={reference.created_at} />],
+          ['Created or added to', <Time at={reference.created_at} />],
           [
             'Model',
             <>
               {reference.model}{' '}
-              {!reference.comparable && <Badge tone="warn">not the one in use: enroll again</Badge>}
+              {!reference.comparable && (
+                <Badge tone="warn">enrolled with another model: ask the user to enroll again</Badge>
+              )}
             </>,
           ],
-          ['Photos in it', reference.views],
+          ['Photos', reference.views],
           [
             'Consent',
             reference.consent ? (
@@ -203,8 +205,8 @@ function Lockout({ lockout: { status, ends_at } }: { lockout: UserView['lockout'
     )
   return (
     <>
-      <Badge tone="bad">reference disabled</Badge> Only a new enrollment with <code>"replace": true</code>{' '}
-      helps.
+      <Badge tone="bad">reference disabled</Badge> The user must enroll again, with{' '}
+      <code>"replace": true</code>.
     </>
   )
 }

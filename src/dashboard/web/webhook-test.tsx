@@ -37,11 +37,11 @@ export function WebhookTest(props: { tenantId: string; webhook: WebhookView; onT
 function Outcome({ result }: { result: Result }) {
   if (result === null) return null
   if (result === 'waits')
-    return <Badge tone="warn">Others wait before it: look at the deliveries below.</Badge>
+    return <Badge tone="warn">Earlier deliveries are sent first. See the deliveries below.</Badge>
   return result.status === 'delivered' ? (
-    <Badge tone="good">The test was taken: {result.last_outcome}</Badge>
+    <Badge tone="good">The endpoint accepted the test: {result.last_outcome}</Badge>
   ) : (
-    <Badge tone="bad">The test was not taken: {result.last_outcome}</Badge>
+    <Badge tone="bad">The endpoint did not accept the test: {result.last_outcome}</Badge>
   )
 }
 

@@ -42,18 +42,19 @@ export function WebhooksPage({ tenantId }: { tenantId: string }) {
       <Problem message={problem ?? list.error} />
       {is_held && (
         <p>
-          <Badge tone="warn">held back</Badge> The tenant is suspended: what waits is sent when it is resumed.
+          <Badge tone="warn">held back</Badge> The tenant is suspended. Waiting deliveries are sent when it is
+          resumed.
         </p>
       )}
       <Card
         title="Endpoints"
-        hint="Signed with the tenant's signing secret, as every response is: there is no other secret to keep."
+        hint="Deliveries are signed with the tenant's signing secret, like every response: you need no other secret."
       >
         {webhooks.length === 0 ? (
           <Empty title="No webhooks yet">
             {may('POST /webhooks')
-              ? 'The service reports enrolments, lockouts and erasures to an address of your backend that you add below.'
-              : 'The operator of this service adds the address of your backend to which events are sent.'}
+              ? 'The service sends enrollments, lockouts and erasures to your backend. Add its address below.'
+              : 'The operator of this service adds the address of your backend that receives the events.'}
           </Empty>
         ) : (
           <Table
@@ -105,8 +106,8 @@ export function WebhooksPage({ tenantId }: { tenantId: string }) {
           onConfirm={() => remove(removing)}
         >
           <p>
-            <code>{removing.url}</code> receives no more events, and its deliveries are deleted
-            {removing.waiting > 0 && `, ${removing.waiting.toLocaleString()} that wait included`}.
+            <code>{removing.url}</code> will receive no more events, and its deliveries are deleted
+            {removing.waiting > 0 && `, including ${removing.waiting.toLocaleString()} that are waiting`}.
           </p>
         </Confirm>
       )}
@@ -140,7 +141,7 @@ function Health({ webhook }: { webhook: WebhookView }) {
             Last success: <Time at={last_success_at} />
           </>
         ) : (
-          'It never took a delivery.'
+          'No delivery has succeeded yet.'
         )}
       </span>
     </span>
@@ -163,7 +164,7 @@ function CreateCard(props: { tenantId: string; list: WebhookList; onCreated: () 
   return (
     <Card
       title="New webhook"
-      hint="An https address. http is allowed only to this machine. Redirects are not followed."
+      hint="The address must begin with https. http is allowed only for this machine. Redirects are not followed."
     >
       <form
         onSubmit={(event) => {
@@ -193,7 +194,7 @@ function CreateCard(props: { tenantId: string; list: WebhookList; onCreated: () 
           </div>
         </div>
         <fieldset class="choices">
-          <legend>Only these events; none of them for all</legend>
+          <legend>Events (leave all unchecked to receive every event)</legend>
           {props.list.event_types.map((type) => (
             <label key={type}>
               <input type="checkbox" name="event" value={type} /> <code>{type}</code>

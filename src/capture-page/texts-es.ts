@@ -1,0 +1,56 @@
+/** The texts of the hosted page in Spanish. */
+import type { PageTexts } from './page-texts.js'
+
+export const es: PageTexts = {
+  face_check: 'Verificación facial',
+  title_verify: 'Confirme que es usted',
+  title_enroll: 'Configurar la verificación facial',
+  asks_verify: '{company} le pide que confirme:',
+  asks_enroll: '{company} le pide que muestre su rostro a la cámara.',
+  consent_verify:
+    '{company} compara su rostro con el que usted registró, para asegurarse de que es usted quien confirma.\n\nLas imágenes se comprueban al momento y no se guardan. Una descripción cifrada de esta captura se guarda durante un día, para detectar si se vuelve a enviar la misma captura.\n\nNo es obligatorio aceptar: vuelva a {company} y pida otra opción. Allí también puede retirar su consentimiento en cualquier momento.',
+  consent_enroll:
+    '{company} crea una descripción matemática de su rostro, para reconocerle cuando confirme algo más adelante.\n\nLas imágenes se comprueban al momento y no se guardan. La descripción se guarda cifrada hasta que {company} la elimine.\n\nNo es obligatorio aceptar: vuelva a {company} y pida otra opción. Allí también puede retirar su consentimiento en cualquier momento; la descripción se elimina entonces.',
+  code_asks: 'Escriba el código que {company} le dio aparte de este enlace.',
+  code_button: 'Continuar',
+  code_wrong:
+    'El código no es correcto. Compruébelo, por favor: tras cinco códigos incorrectos, este enlace dejará de funcionar.',
+  agree: 'Aceptar y continuar',
+  use_phone: 'Continuar en su teléfono',
+  phone_hint: 'Escanee este código con la cámara de su teléfono y continúe allí.',
+  phone_waiting: 'Esta página continuará automáticamente cuando haya terminado.',
+  stay_here: 'Usar este dispositivo',
+  checking: 'Comprobando. Espere, por favor.',
+  failed: 'No se ha podido completar.',
+  try_again_button: 'Intentar de nuevo',
+  busy: 'El servicio está ocupado. Inténtelo de nuevo en un momento.',
+  over: 'Proceso terminado. {company} le mostrará el resultado.',
+  over_phone: 'Proceso terminado. Continúe en el dispositivo en el que empezó. Puede cerrar esta página.',
+  tries_left_1: 'Le queda un intento.',
+  tries_left_2: 'Le quedan dos intentos.',
+  ended_refused:
+    'No se ha podido completar y no le quedan más intentos. Vuelva a {company} y pida otra opción.',
+  ended_locked_out:
+    'Tras varios intentos sin éxito, su rostro no se puede comprobar durante un tiempo. Vuelva a {company} y pida otra opción.',
+  ended_code:
+    'El código fue incorrecto cinco veces, por lo que este enlace ya no es válido. Vuelva a {company} y pida uno nuevo.',
+  heading_over: 'Proceso terminado',
+  heading_ended: 'No confirmado',
+  heading_not_found: 'Este enlace ya no es válido',
+  heading_expired: 'Este enlace ha caducado',
+  heading_elsewhere: 'Ya está abierto en otro navegador',
+  phone_taken: 'Su teléfono ha tomado el relevo. Continúe allí.',
+  phone_link: 'O abra este enlace en su teléfono:',
+  phone_code_alt: 'Código QR que abre esta página en su teléfono',
+  phone_unreachable:
+    'Un teléfono no puede abrir esta página: su dirección, {host}, solo funciona en este equipo. Use este dispositivo.',
+  copy: 'Copiar enlace',
+  copied: 'El enlace se ha copiado.',
+  back: 'Volver a {company}',
+  sandbox: 'Modo de prueba: nada de lo que confirme aquí es real.',
+  not_found: 'Vuelva a la página de la que vino y pida un enlace nuevo.',
+  expired: 'Vuelva a la página de la que vino y empiece de nuevo.',
+  elsewhere:
+    'Este enlace ya se abrió en otro navegador. Continúe allí, o vuelva a la página de la que vino y empiece de nuevo.',
+  no_script: 'Esta página necesita JavaScript para usar la cámara.',
+}
