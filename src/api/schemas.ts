@@ -230,12 +230,10 @@ export const liveness = Type.Object(
       }),
     ),
     passed: nullable(Type.Boolean({ description: 'Whether the capture passed every method.' })),
-    guidance: nullable(
-      Type.Union(
-        GUIDANCE.map((name) => Type.Literal(name)),
-        { description: 'Advice for the person after a capture that failed; null where there is none.' },
-      ),
-    ),
+    guidance: Type.Array(Type.Union(GUIDANCE.map((name) => Type.Literal(name))), {
+      description:
+        'Advice for the person after a capture that failed, the most urgent first; empty where there is none.',
+    }),
     findings: Type.Array(Type.Union(FINDINGS.map((name) => Type.Literal(name))), {
       description:
         'Suspicions about a capture that failed; empty where there are none. For the backend, never for the person.',

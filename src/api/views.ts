@@ -25,7 +25,7 @@ export function livenessView({ checked, score, passed, methods, guidance, findin
     score: score === null ? null : round(score),
     passed,
     methods,
-    guidance: guidance ?? null,
+    guidance: guidance ? [guidance] : [],
     findings: findings ?? [],
   }
 }

@@ -85,7 +85,7 @@ type Liveness struct {
 	Score   *float64 `json:"score"`
 	Passed  *bool    `json:"passed"`
 	// Guidance is for the person, of a capture that failed; Findings are for the backend and never for the person.
-	Guidance string   `json:"guidance"`
+	Guidance []string `json:"guidance"`
 	Findings []string `json:"findings"`
 }
 

@@ -160,8 +160,8 @@ export interface Liveness {
   score: number | null
   /** Whether the capture passed every method. */
   passed: boolean | null
-  /** Advice for the person after a capture that failed; null where there is none. */
-  guidance: LivenessGuidance | null
+  /** Advice for the person after a capture that failed, the most urgent first; empty where there is none. */
+  guidance: Array<LivenessGuidance>
   /** Suspicions about a capture that failed; empty where there are none. For the backend, never for the person. */
   findings: Array<LivenessFinding>
 }

@@ -141,7 +141,7 @@ describe('a dry run', () => {
       user_id: 'dry',
       status: 'assessed',
       quality: expect.objectContaining({ views: 2, score: expect.any(Number) }),
-      liveness: { checked: false, score: null, passed: null, methods: [], guidance: null, findings: [] },
+      liveness: { checked: false, score: null, passed: null, methods: [], guidance: [], findings: [] },
       model: expect.any(String),
     })
     expect(await rows()).toEqual(before)

@@ -34,7 +34,7 @@ describe('a first enrolment', () => {
       user_id: 'ada',
       status: 'enrolled',
       quality: { score: expect.any(Number), passed: true, issues: [], views: 1 },
-      liveness: { checked: false, score: null, passed: null, methods: [], guidance: null, findings: [] },
+      liveness: { checked: false, score: null, passed: null, methods: [], guidance: [], findings: [] },
       model: expect.stringMatching(/^.+@.+$/),
       created_at: new Date(running.clock.now()).toISOString(),
     })

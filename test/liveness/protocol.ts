@@ -193,7 +193,7 @@ export class ProtocolCampaign {
   private told(name: string, { body }: ApiResponse): void {
     const findings: string[] = body?.liveness?.findings ?? []
     const what = body?.code ?? body?.verdict
-    const why = [body?.liveness?.guidance, ...findings].filter(Boolean).join(' ')
+    const why = [...(body?.liveness?.guidance ?? []), ...findings].join(' ')
     this.answers[name] = [...(this.answers[name] ?? []), why ? `${what} (${why})` : what]
   }
 }

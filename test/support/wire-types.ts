@@ -62,7 +62,7 @@ function typesOf({ schemas }: Json): WireType[] {
     },
     {
       name: 'LivenessGuidance',
-      schema: fields('Liveness').guidance.anyOf[0],
+      schema: fields('Liveness').guidance.items,
       doc: 'Advice to a person about the frames of a challenge.',
     },
     {

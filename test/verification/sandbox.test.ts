@@ -217,7 +217,7 @@ describe('the shape of a sandbox answer', () => {
           score: expect.any(Number),
           passed: true,
           methods: [expect.stringMatching(/^passive:/)],
-          guidance: null,
+          guidance: [],
           findings: [],
         })
         expect(decodeJwt(body.jwt, secret.secret).claims.acr).toBe('urn:countersign:acr:face-pad')

@@ -81,7 +81,7 @@ describe('the JWT of an approval', () => {
       fmr: claims.fmr,
       fmr_basis: claims.fmr_basis,
       model_grade: claims.model_grade,
-      liveness: { checked: false, score: null, passed: null, methods: [], guidance: null, findings: [] },
+      liveness: { checked: false, score: null, passed: null, methods: [], guidance: [], findings: [] },
       // The photo of today is tilted further than an enrollment takes it.
       quality: {
         score: expect.any(Number),

@@ -106,7 +106,7 @@ app.post('/transfers', async (request, response) => {
     // The page may have the guidance; findings and scores stay here.
     return response.status(403).json({
       message: 'Not confirmed.',
-      guidance: answer.liveness.guidance,
+      guidance: answer.liveness.guidance[0],
       again: true,
     })
   const { jti } = await countersign.verifyVerdict(answer, {

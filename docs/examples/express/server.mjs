@@ -111,7 +111,7 @@ app.post('/step-up', async (request, response) => {
   })
   if (verdict === 'approved') tries.delete(user)
   // The page may have the guidance; findings and scores stay here.
-  const { guidance } = liveness
+  const [guidance] = liveness.guidance
   response.json({ verdict, reason, guidance, jwt, otherWay: reason === 'locked_out' || hasTriedEnough(user) })
 })
 

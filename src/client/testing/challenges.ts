@@ -85,7 +85,7 @@ export function challengeLiveness(userId: string, passive: Liveness, method: str
     score: passive.score,
     passed: methods.length > 0 || fault ? !fault && passive.passed !== false : null,
     methods,
-    guidance: fault?.guidance ?? passive.guidance,
+    guidance: fault ? [fault.guidance] : passive.guidance,
     findings: fault?.finding ? [fault.finding] : [],
   }
 }

@@ -149,7 +149,7 @@ export const UNCHECKED: Liveness = {
   score: null,
   passed: null,
   methods: [],
-  guidance: null,
+  guidance: [],
   findings: [],
 }
 

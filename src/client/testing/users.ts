@@ -141,7 +141,11 @@ export class FakeUsers {
           : (scripted ?? replayed)
     const compared = reason !== 'locked_out'
     const score =
-      compared && !liveness.guidance ? (reason === 'no_match' ? SCORES.noMatch : SCORES.match) : null
+      compared && liveness.guidance.length === 0
+        ? reason === 'no_match'
+          ? SCORES.noMatch
+          : SCORES.match
+        : null
     const verificationId = fakeId('ver')
     const atMs = this.service.clock.now() - (script.expired ? 2000 * this.service.jwtTtlSeconds : 0)
     const sign = (secret: SigningSecret) =>
@@ -299,5 +303,5 @@ function includesQuality({ body }: Call): boolean {
 
 function livenessDetails(call: Call, { guidance }: Liveness) {
   if (!call.body.challenge) return blame(call, 'liveness_failed')
-  return [photoDetail('challenge.frames', FAKE_ERRORS.liveness_failed.message, guidance ?? 'not_live')]
+  return [photoDetail('challenge.frames', FAKE_ERRORS.liveness_failed.message, guidance[0] ?? 'not_live')]
 }

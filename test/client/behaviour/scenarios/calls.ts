@@ -163,7 +163,7 @@ export const CALLS: Scenario[] = [
       expect(rejected).toMatchObject({
         verdict: 'rejected',
         reason: 'liveness_failed',
-        liveness: { guidance: 'turn_more' },
+        liveness: { guidance: ['turn_more'] },
       })
     },
   },
