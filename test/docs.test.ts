@@ -1,4 +1,5 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { decodeProtectedHeader } from 'jose'
 import { describe, expect, it } from 'vitest'
 import { standardPackDocument } from '../models/standard/pack-document.js'
 import { scoreView } from '../src/api/views.js'
@@ -12,6 +13,7 @@ import { API_ERRORS } from './support/api-errors.js'
 import { configurationPage, documentInDocs, errorsPage, generatedSource } from './support/docs.js'
 import { errorCodes, serviceTexts } from './support/sdk-constants.js'
 import { supplyChainPage } from './support/supply-chain-page.js'
+import { exampleClaims, exampleToken, tableUnder, withExample } from './support/verdict-page.js'
 import { wireTypes } from './support/wire-types.js'
 
 /** The cells of every table row of a page. */
@@ -66,6 +68,29 @@ describe('docs/configuration.md', () => {
 
   it('puts every variable under a heading of its own kind', () => {
     expect(page).not.toContain('## Others')
+  })
+})
+
+describe('docs/verdict.md', () => {
+  const made = withExample(readFileSync(packageFile('docs', 'verdict.md'), 'utf8'))
+  const page = documentInDocs('verdict.md', made)
+  const namesUnder = (heading: string) => tableUnder(page, heading).map(([name]) => name!.slice(1, -1))
+
+  it('shows the token that the code makes (UPDATE_DOCS=1 writes it)', () => {
+    expect(page).toBe(made)
+  })
+
+  it('lists exactly the fields of the header and the claims that the code writes', () => {
+    expect(namesUnder('Header').sort()).toEqual(Object.keys(decodeProtectedHeader(exampleToken())).sort())
+    const claims = { ...exampleClaims('approved'), ...exampleClaims('rejected') }
+    expect(namesUnder('Claims').sort()).toEqual(Object.keys(claims).sort())
+  })
+
+  it('says exactly of the claims that can be absent when they are', () => {
+    const [approved, rejected] = [exampleClaims('approved'), exampleClaims('rejected')]
+    const always = Object.keys(approved).filter((claim) => claim in rejected)
+    const listed = tableUnder(page, 'Claims').filter(([, , , absent]) => absent === 'never')
+    expect(listed.map(([name]) => name!.slice(1, -1)).sort()).toEqual(always.sort())
   })
 })
 

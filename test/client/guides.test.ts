@@ -19,6 +19,7 @@ const GUIDES = packageFile('docs', 'guides')
 const pages = [
   packageFile('README.md'),
   join(EXAMPLES, 'README.md'),
+  packageFile('docs', 'verdict.md'),
   packageFile('src', 'client-python', 'README.md'),
   packageFile('src', 'client-go', 'README.md'),
   ...readdirSync(GUIDES).map((name) => join(GUIDES, name)),

@@ -1,4 +1,4 @@
-/** Every reason and every alert that names a runbook has a section that says what to do. */
+/** Every reason and every alert has a section that says what to do. */
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
@@ -6,13 +6,16 @@ import { NOT_READY_REASONS } from '../../src/http/readiness.js'
 import { packageFile } from '../../src/lib/package-root.js'
 
 const read = (name: string) => readFileSync(packageFile('docs', 'operations', name), 'utf8')
-const sections = [...read('runbooks.md').matchAll(/^## (\w+)$/gm)].map(([, name]) => name!)
+const text = read('runbooks.md')
+const sections = [...text.matchAll(/^## (\w+)$/gm)].map(([, name]) => name!)
 const rules: Array<{
   alert: string
   expr: string
   labels: { severity: string }
   annotations: { runbook_url?: string }
 }> = parse(read('alerts.yml')).groups[0].rules
+const NOT_READY = new Set<string>(NOT_READY_REASONS)
+const ANCHOR_OF_REASON = '{{ $labels.reason }}'
 const rule = (name: string) => rules.find(({ alert }) => alert === name)!
 
 describe('docs/operations/runbooks.md', () => {
@@ -20,13 +23,27 @@ describe('docs/operations/runbooks.md', () => {
     expect(sections).toEqual(expect.arrayContaining([...NOT_READY_REASONS]))
   })
 
-  it('has the section to which each alert points', () => {
-    const named = rules.flatMap(({ annotations }) => annotations.runbook_url ?? [])
-    expect(named.length).toBeGreaterThan(4)
-    for (const url of named) {
-      const [page, anchor] = url.split('#')
-      expect(page).toBe('docs/operations/runbooks.md')
-      if (anchor !== '{{ $labels.reason }}') expect(sections).toContain(anchor)
+  it('has a section for each alert, named by its runbook_url', () => {
+    for (const { alert, annotations } of rules) {
+      const [page, anchor] = annotations.runbook_url?.split('#') ?? []
+      expect(page, alert).toBe('docs/operations/runbooks.md')
+      if (anchor !== ANCHOR_OF_REASON) expect(sections, alert).toContain(anchor)
+    }
+  })
+
+  it('has no section to which neither an alert nor a reason of /readyz leads', () => {
+    const led = rules.map(({ annotations }) => annotations.runbook_url?.split('#')[1])
+    expect(sections.filter((name) => !led.includes(name) && !NOT_READY.has(name))).toEqual([])
+  })
+
+  it('lists each alert with its severity and its section', () => {
+    const listed = [...text.matchAll(/^\| (Countersign\w+) \| (\w+) \| .*\(#(\w+)\) \|$/gm)]
+    expect(listed.map(([, name, severity]) => `${name} ${severity}`)).toEqual(
+      rules.map(({ alert, labels }) => `${alert} ${labels.severity}`),
+    )
+    for (const [, name, , section] of listed) {
+      const anchor = rule(name!).annotations.runbook_url!.split('#')[1]
+      expect(anchor === ANCHOR_OF_REASON ? [...NOT_READY] : [anchor], name).toContain(section)
     }
   })
 })

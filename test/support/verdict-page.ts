@@ -1,0 +1,73 @@
+/** Makes the example of docs/verdict.md with the code that signs verdicts, and reads the tables of the page. */
+import { decodeProtectedHeader } from 'jose'
+import { signVerification, type VerificationClaims } from '../../src/crypto/verification-jwt.js'
+import { verdictClaims } from '../../src/verification/verdict-token.js'
+
+/** The secret of the example, which is also one of the test vectors'. */
+export const EXAMPLE_SECRET = {
+  id: 'sec_01a1fc301e9773feadea676a8f8270e5',
+  secret: 'svc-sec-4BYKe6BI7FICf1UCpp8fFy2Usz9ILo9xP0XBMmGSkI6',
+}
+export const EXAMPLE_ACTION = { type: 'wire_transfer', amount: '1250.00', currency: 'EUR' }
+const CANONICAL_ACTION = '{"amount":"1250.00","currency":"EUR","type":"wire_transfer"}'
+const ISSUED_AT = 1_800_000_000
+const LIFETIME_SECONDS = 300
+const CHALLENGE_ID = 'chl_01a1fc3033a77c0e9e6d9b1f5c2a4e80'
+
+/** Claims of an approval by a challenge with a nonce, or of a rejection of photos without one: together they have every claim. */
+export function exampleClaims(verdict: 'approved' | 'rejected' = 'approved'): VerificationClaims {
+  const isApproved = verdict === 'approved'
+  // The claims need no more of the call than this.
+  const call = {
+    input: { user_id: 'ada', action: EXAMPLE_ACTION, ...(isApproved ? { nonce: 'n-4711' } : {}) },
+    tenant: { id: 'ten_01a1fc301e95727e8b885c8bb08d5b5f' },
+    environment: 'production',
+    requestId: '01a1fc30-33ed-77cd-9ca9-f4430e93b957',
+  } as unknown as Parameters<typeof verdictClaims>[0]['call']
+  return verdictClaims({
+    call,
+    issuer: 'https://countersign.example.com/v1',
+    verificationId: 'ver_01a1fc30340671f4abee5c458e774724',
+    issuedAt: ISSUED_AT,
+    expiresAt: ISSUED_AT + LIFETIME_SECONDS,
+    verdict,
+    reason: isApproved ? null : 'no_match',
+    score: isApproved ? 0.756876 : 0.103412,
+    fmr: 1e-4,
+    fmr_basis: 'measured',
+    model_grade: 'production',
+    action: CANONICAL_ACTION,
+    liveness: isApproved
+      ? { checked: true, passed: true, methods: ['active-geometry@1'], score: null }
+      : { checked: false, passed: null, methods: [], score: null },
+    challengeId: isApproved ? CHALLENGE_ID : undefined,
+    model: 'acme-faces@1.0.0',
+    replaySuspected: false,
+  })
+}
+
+export const exampleToken = () => signVerification(exampleClaims(), EXAMPLE_SECRET)
+
+/** @returns the page with the example that the code makes now */
+export function withExample(page: string): string {
+  const token = exampleToken()
+  const block = (language: string, text: string) => `\`\`\`${language}\n${text}\n\`\`\``
+  const json = (value: unknown) => block('json', JSON.stringify(value, null, 2))
+  const made = [block('', token), 'Its header:', json(decodeProtectedHeader(token)), 'Its claims:']
+  const text = [...made, json(exampleClaims())].join('\n\n')
+  return page.replace(
+    /(<!-- example -->\n)[\s\S]*(<!-- end of example -->)/,
+    (_match, begin: string, end: string) => `${begin}\n${text}\n\n${end}`,
+  )
+}
+
+/** Rows of the first table under a heading, cell by cell, without the head. */
+export function tableUnder(page: string, heading: string): string[][] {
+  const section = page.split(`## ${heading}\n`)[1]?.split(/^## /m)[0] ?? ''
+  const table = /(?:^\|.*\n)+/m.exec(section)?.[0] ?? ''
+  return table
+    .trim()
+    .split('\n')
+    .slice(2)
+    .map((row) => row.slice(2, -2).split(' | '))
+}
