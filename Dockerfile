@@ -48,6 +48,8 @@ COPY --from=build /app/native/uwebsockets.json native/
 COPY --from=build /app/packages packages
 COPY --from=build /app/packs packs
 COPY --from=build /app/dist dist
+# Commands name pages of the documentation by their path.
+COPY docs docs
 # A new volume takes over the owner and the mode of the folder that it covers.
 RUN ln -s /app/dist/src/cli/main.js /usr/local/bin/countersign \
     && install --directory --owner=1000 --group=1000 --mode=0700 /var/lib/countersign /epochs

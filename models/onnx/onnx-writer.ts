@@ -9,7 +9,7 @@ export const ONNX_OPSET = 17
 /** A dimension: a length, or the name of a length that is known only at run time. */
 export type Dimension = number | string
 
-/** Operators mix integers and floats freely, and JavaScript's numbers do not tell which is meant: say it. */
+/** Operators mix integers and floats freely, and JavaScript's numbers do not show which of them a number is: say it. */
 export type Attribute = { int: number } | { float: number } | { ints: readonly number[] }
 
 export type Attributes = Readonly<Record<string, Attribute>>

@@ -86,8 +86,8 @@ export function errorBody(
     errorsUrl,
   }: {
     requestId: string
-    /** Address of the page that explains the codes; undefined where the listener has none. */
-    errorsUrl?: string | undefined
+    /** Address of the page that explains the codes. */
+    errorsUrl: string
   },
 ): Record<string, unknown> {
   return {
@@ -95,7 +95,7 @@ export function errorBody(
     code: error.code,
     message: error.message,
     remedy: error.remedy,
-    ...(errorsUrl === undefined ? {} : { doc_url: `${errorsUrl}#${error.code}` }),
+    doc_url: `${errorsUrl}#${error.code}`,
     request_id: requestId,
     ...(error.details ? { details: error.details } : {}),
   }

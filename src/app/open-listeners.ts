@@ -13,6 +13,7 @@ import type { Listener } from '../http/listeners/listener.js'
 import { listenerBounds } from '../http/listeners/listener-bounds.js'
 import type { TlsFiles } from '../http/listeners/tls-files.js'
 import type { Readiness } from '../http/readiness.js'
+import { ERRORS_PATH } from '../http/routing/routes.js'
 import type { BackgroundWork } from './background-work.js'
 import type { ServiceListeners } from './listeners.js'
 import { type Certificates, tlsFiles } from './reload.js'
@@ -74,7 +75,12 @@ async function openAdmin(
   const { config, clock, log, metrics } = resources
   const { adminListen, metricsListen } = config
   const { handle: api } = createAdminApi(parts)
-  const hosts = new HostGuard(adminHosts(config), clock, metrics.countDashboardRefusal)
+  const hosts = new HostGuard(
+    adminHosts(config),
+    clock,
+    metrics.countDashboardRefusal,
+    () => listeners.adminUrl + ERRORS_PATH,
+  )
   const handler = adminHandler({
     api,
     sandbox: servers.sandbox.handle,

@@ -1,6 +1,8 @@
 /** Configuration: environment and file become one typed, validated, frozen object. `config/settings.ts` lists the settings. */
+
 import { readFileSync } from 'node:fs'
 import { isAbsolute, join, resolve } from 'node:path'
+import { docPath } from '../lib/doc-path.js'
 import { ConfigError } from './config-error.js'
 import { defaultModelPack } from './default-model-pack.js'
 import { type ListenAddress, parseRate } from './parsers.js'
@@ -94,7 +96,7 @@ export function resolveConfig(env: Env = process.env): Resolution {
   }
   if (config.epochKeys !== undefined && !isPostgres(config))
     problems.push(
-      `${variableOf('epochKeys')} needs PostgreSQL: with SQLite, backups contain no data keys (docs/operations.md).`,
+      `${variableOf('epochKeys')} needs PostgreSQL: with SQLite, backups contain no data keys (${docPath('operations.md#backup-and-restore')}).`,
     )
   if (config.bodyMemoryBytes < config.maxBodyBytes)
     problems.push(
@@ -102,7 +104,7 @@ export function resolveConfig(env: Env = process.env): Resolution {
     )
   if (config.processes !== 'auto' && config.processes > 1 && !isPostgres(config))
     problems.push(
-      `${variableOf('processes')} is ${config.processes}, but only one process can serve a SQLite database. Several need PostgreSQL (docs/postgresql.md).`,
+      `${variableOf('processes')} is ${config.processes}, but only one process can serve a SQLite database. Several need PostgreSQL (${docPath('postgresql.md')}).`,
     )
   return { config, given, problems, warnings }
 }

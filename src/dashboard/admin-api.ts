@@ -6,6 +6,7 @@ import { requestId as newRequestId } from '../crypto/identifiers.js'
 import { isConfidential } from '../http/authentication/confidential-channel.js'
 import { type InputParser, inputParser } from '../http/bodies/json-body.js'
 import type { IncomingRequest, Reply } from '../http/listeners/listener.js'
+import { ERRORS_PATH } from '../http/routing/routes.js'
 import { DomainError } from '../lib/domain-error.js'
 import { assertLive, assertNotSuspended, TenancyError } from '../tenants/tenancy.js'
 import * as bodies from './bodies.js'
@@ -67,11 +68,10 @@ export class AdminApi {
         ? await this.handleSession(request, this.guest(request, requestId))
         : await this.handleRoute(request, requestId)
     } catch (error) {
-      const reply = refusal(
-        await this.recordRefusal(error, request, requestId),
-        requestId,
-        this.services.countRefusal,
-      )
+      const { countRefusal: count, urls } = this.services
+      const errorsUrl = urls().admin + ERRORS_PATH
+      const recorded = await this.recordRefusal(error, request, requestId)
+      const reply = refusal(recorded, { requestId, errorsUrl, count })
       if (reply.status === 500)
         this.services.log.error({ request_id: requestId, err: error }, 'the dashboard failed')
       return reply

@@ -8,8 +8,11 @@ import { statusOf } from '../api/error-response.js'
 import { membershipView } from '../cluster/membership.js'
 import type { IncomingRequest, Reply } from '../http/listeners/listener.js'
 import type { Metrics } from '../http/metrics/metrics.js'
+import { ERRORS_PAGE_HEADERS } from '../http/openapi/errors-page.js'
+import { ERRORS_PATH } from '../http/routing/routes.js'
 import type { ServiceNode } from '../storage/coordinator.js'
 import { SANDBOX_PATH } from './contract.js'
+import { DASHBOARD_ERRORS_PAGE } from './dashboard-errors-page.js'
 import type { HostGuard } from './host-guard.js'
 import { plain, reply } from './replies.js'
 import { staticFiles } from './static-files.js'
@@ -68,6 +71,10 @@ export function adminHandler({
         }
         return reply(reasons.length === 0 ? 200 : 503, 'application/json', JSON.stringify(view))
       },
+    ],
+    [
+      ERRORS_PATH,
+      async () => reply(200, 'text/html; charset=utf-8', DASHBOARD_ERRORS_PAGE, ERRORS_PAGE_HEADERS),
     ],
     ['/v1/openapi.json', async () => reply(200, 'application/json; charset=utf-8', openApi())],
   ])

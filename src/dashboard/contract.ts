@@ -135,7 +135,7 @@ export const PROVIDER_PROBLEMS = [
   'unknown_person',
   'tenant_suspended',
   'not_fresh',
-  'rate_limited',
+  'too_many_sign_ins',
   'internal_error',
 ] as const
 export type ProviderProblem = (typeof PROVIDER_PROBLEMS)[number]

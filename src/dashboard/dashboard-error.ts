@@ -6,13 +6,14 @@ import { SecondFactorError } from '../admin/second-factor-operations.js'
 import { SessionError } from '../admin/session-operations.js'
 import { UserOperationError } from '../admin/user-operations.js'
 import { WebhookOperationError } from '../admin/webhook-operations.js'
-import { errorBody, errorHeaders, statusOf } from '../api/error-response.js'
+import { errorBody, errorHeaders, retryAfter, statusOf } from '../api/error-response.js'
 import { BiometricError } from '../biometrics/types.js'
 import type { Reply } from '../http/listeners/listener.js'
 import { toDomainError } from '../http/to-domain-error.js'
 import { DomainError } from '../lib/domain-error.js'
 import type { ErrorCategory } from '../lib/error-codes.js'
 import { CodedError } from '../lib/errors.js'
+import { OPERATOR_ERRORS } from '../lib/operator-errors.js'
 import { CapturePageError } from '../tenants/capture-page-settings.js'
 import { KeyGrantError } from '../tenants/key-grants.js'
 import { TenancyError } from '../tenants/tenancy.js'
@@ -23,9 +24,10 @@ import { json } from './replies.js'
 export const DASHBOARD_ERRORS = {
   not_signed_in: [401, 'Nobody is signed in to the dashboard, or the session has ended.'],
   sign_in_failed: [401, 'The sign-in failed.'],
+  too_many_sign_ins: [429, 'Too many sign-ins from this address.'],
   cross_site_request: [403, 'The request to the dashboard did not come from its own pages.'],
-  not_confirmed: [400, 'The name is not the one of what is to be deleted.'],
-  not_permitted: [403, 'This session may not do that.'],
+  not_confirmed: [400, 'The name that was typed is not the name of the tenant.'],
+  not_permitted: [403, 'The role of this person does not allow this.'],
   password_sign_in_off: [403, 'Operators sign in here by their provider, and by no password.'],
   second_factor_required: [401, 'The sign-in asks for a code of the second factor as well.'],
   second_factor_not_added: [403, 'A second factor is needed here: add yours first.'],
@@ -42,11 +44,15 @@ export type DashboardErrorCode = keyof typeof DASHBOARD_ERRORS
 export class DashboardError extends CodedError<DashboardErrorCode> {
   override readonly name = 'DashboardError'
 
-  /** @param facts further fields of the answer, in addition to code and message */
+  /**
+   * @param facts further fields of the answer, in addition to code and message
+   * @param retryAfterMs time after which the same request may succeed
+   */
   constructor(
     code: DashboardErrorCode,
     message: string = DASHBOARD_ERRORS[code][1],
     readonly facts: Readonly<Record<string, string>> = {},
+    readonly retryAfterMs?: number,
   ) {
     super(code, message)
   }
@@ -67,7 +73,7 @@ const OPERATION_ERRORS = [
 ]
 type OperationError = InstanceType<(typeof OPERATION_ERRORS)[number]>
 
-const OPERATION_STATUS: Record<OperationError['code'], number> = {
+export const OPERATION_STATUS: Record<OperationError['code'], number> = {
   invalid_tenant_name: 400,
   tenant_exists: 409,
   tenant_not_found: 404,
@@ -121,25 +127,38 @@ const CATEGORIES: Record<number, ErrorCategory> = {
   404: 'not_found',
   409: 'conflict',
   421: 'invalid_request',
+  429: 'rate_limited',
 }
 
 function isOperationError(error: unknown): error is OperationError {
   return OPERATION_ERRORS.some((kind) => error instanceof kind)
 }
 
-/** @param count called with the error code */
-export function refusal(error: unknown, requestId: string, count: (code: string) => void): Reply {
+interface Refused {
+  requestId: string
+  /** Address of the page that explains the codes. */
+  errorsUrl: string
+  /** Called with the error code. */
+  count: (code: string) => void
+}
+
+export function refusal(error: unknown, { requestId, errorsUrl, count }: Refused): Reply {
   if (error instanceof DashboardError || isOperationError(error)) {
     const { code, message } = error
-    const status =
-      error instanceof DashboardError ? DASHBOARD_ERRORS[error.code][0] : OPERATION_STATUS[error.code]
+    const [status, facts, retryAfterMs] =
+      error instanceof DashboardError
+        ? ([DASHBOARD_ERRORS[error.code][0], error.facts, error.retryAfterMs] as const)
+        : ([OPERATION_STATUS[error.code], {}, undefined] as const)
     count(code)
-    const facts = error instanceof DashboardError ? error.facts : {}
-    return json({ error: CATEGORIES[status], code, message, ...facts, request_id: requestId }, status)
+    const body = {
+      ...{ error: CATEGORIES[status], code, message, remedy: OPERATOR_ERRORS[code].remedy },
+      ...{ doc_url: `${errorsUrl}#${code}`, ...facts, request_id: requestId },
+    }
+    return json(body, status, retryAfterMs === undefined ? {} : retryAfter(retryAfterMs))
   }
   const refused = toDomainError(translate(error))
   count(refused.code)
-  const reply = json(errorBody(refused, { requestId }), statusOf(refused), errorHeaders(refused))
+  const reply = json(errorBody(refused, { requestId, errorsUrl }), statusOf(refused), errorHeaders(refused))
   // The rest of the body is not read.
   return refused.code === 'body_too_large' ? { ...reply, close: true } : reply
 }

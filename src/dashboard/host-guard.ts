@@ -9,11 +9,12 @@ import type { Clock } from '../lib/clock.js'
 import { DashboardError, refusal } from './dashboard-error.js'
 
 export class HostGuard {
-  /** @param hosts accepted names, in lower case */
+  /** @param hosts accepted names, in lower case @param errorsUrl address of the page that explains the codes */
   constructor(
     private readonly hosts: ReadonlySet<string>,
     private readonly clock: Clock,
     private readonly count: (code: string) => void,
+    private readonly errorsUrl: () => string,
   ) {}
 
   /** Returns the refusal of a request under a foreign name, or undefined. */
@@ -21,7 +22,9 @@ export class HostGuard {
     const host = hostName(headers.host ?? '')
     // Nobody can redirect an IP address to another one.
     if (isIP(host) !== 0 || this.hosts.has(host)) return undefined
-    return refusal(new DashboardError('unknown_host'), requestId(this.clock.now()), this.count)
+    return refusal(new DashboardError('unknown_host'), {
+      ...{ requestId: requestId(this.clock.now()), errorsUrl: this.errorsUrl(), count: this.count },
+    })
   }
 }
 

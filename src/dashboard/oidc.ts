@@ -7,6 +7,7 @@ import { MINUTE_MS, SECOND_MS } from '../lib/clock.js'
 import { DomainError } from '../lib/domain-error.js'
 import { TenancyError } from '../tenants/tenancy.js'
 import { PROVIDER_SIGN_IN, type ProviderProblem } from './contract.js'
+import { DashboardError } from './dashboard-error.js'
 import type { DashboardServices } from './dashboard-services.js'
 import { ProviderSignInError } from './provider-sign-in-error.js'
 import { auditRefusedSignIn } from './refused-sign-in.js'
@@ -240,7 +241,7 @@ export class OidcSignIn {
 function problemOf(error: unknown): ProviderProblem {
   if (error instanceof TenancyError && error.code === 'tenant_suspended') return error.code
   if (error instanceof ProviderSignInError) return error.code
-  return error instanceof DomainError && error.code === 'rate_limited' ? 'rate_limited' : 'internal_error'
+  return error instanceof DashboardError && error.code === 'too_many_sign_ins' ? error.code : 'internal_error'
 }
 
 function redirect(location: string, cookie?: string): Reply {

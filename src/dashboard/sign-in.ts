@@ -4,7 +4,6 @@ import type { NewSession, SignInOperations } from '../admin/sign-in-operations.j
 import { matchesHash } from '../crypto/password-hash.js'
 import { networkOf } from '../http/authentication/wrong-keys.js'
 import { type Clock, SECOND_MS } from '../lib/clock.js'
-import { DomainError } from '../lib/domain-error.js'
 import type { PersonRecord } from '../storage/records.js'
 import type { Store } from '../storage/store.js'
 import { hashToken } from '../tenants/login-link.js'
@@ -46,7 +45,7 @@ export class SignIn {
     private readonly sessions: Sessions,
   ) {}
 
-  /** @throws DashboardError sign_in_failed; DomainError rate_limited */
+  /** @throws DashboardError sign_in_failed, too_many_sign_ins */
   async byCredentials(credentials: Credentials, guest: Guest): Promise<Session> {
     await this.assertNotGuessing(guest)
     return 'password' in credentials
@@ -69,7 +68,7 @@ export class SignIn {
 
   /**
    * Makes the sign-in of a session fresh again, for a person who repeats the password.
-   * @throws DashboardError sign_in_failed; not_permitted for a session that began in another way; DomainError rate_limited
+   * @throws DashboardError sign_in_failed; too_many_sign_ins; not_permitted for a session that began in another way
    */
   async confirm(session: Session, { password, code }: Proof, guest: Guest): Promise<Session> {
     const { person, method, hash } = session
@@ -85,30 +84,22 @@ export class SignIn {
     return { ...session, authenticatedAt: this.parts.clock.now() }
   }
 
-  /** Counts a sign-in against the limit of its network. @throws DomainError rate_limited */
+  /** Counts a sign-in against the limit of its network. @throws DashboardError too_many_sign_ins */
   async assertNotGuessing({ address }: Guest): Promise<void> {
     const attempt = await this.parts.attempts.take(`sign-in ${networkOf(address)}`, SIGN_IN_RATE)
-    if (!attempt.allowed)
-      throw new DomainError('rate_limited', {
-        message: 'Too many sign-ins from this address.',
-        retryAfterMs: attempt.retryAfterSeconds * SECOND_MS,
-      })
+    if (!attempt.allowed) throw tooMany('Too many sign-ins from this address.', attempt.retryAfterSeconds)
   }
 
   /**
    * Uses up a code of the person's second factor, if the person has one. The password was checked before, so the caller knows it.
-   * @throws DashboardError second_factor_required, sign_in_failed; DomainError rate_limited
+   * @throws DashboardError second_factor_required, sign_in_failed, too_many_sign_ins
    */
   private async assertSecondFactor(owner: FactorOwner, code: string | undefined): Promise<void> {
     const { secondFactors, attempts } = this.parts
     if (!(await secondFactors.isEnrolled(owner))) return
     if (!code) throw new DashboardError('second_factor_required')
     const attempt = await attempts.take(`second factor ${owner.id ?? owner.name}`, CODE_RATE)
-    if (!attempt.allowed)
-      throw new DomainError('rate_limited', {
-        message: 'Too many codes of this second factor.',
-        retryAfterMs: attempt.retryAfterSeconds * SECOND_MS,
-      })
+    if (!attempt.allowed) throw tooMany('Too many codes of this second factor.', attempt.retryAfterSeconds)
     if (!(await secondFactors.use(owner, code)))
       throw new DashboardError(
         'sign_in_failed',
@@ -189,4 +180,8 @@ export class SignIn {
 /** The same answer for an unknown name and a wrong password. */
 function wrongPassword(): DashboardError {
   return new DashboardError('sign_in_failed', 'The name or the password is wrong.')
+}
+
+function tooMany(message: string, retryAfterSeconds: number): DashboardError {
+  return new DashboardError('too_many_sign_ins', message, {}, retryAfterSeconds * SECOND_MS)
 }

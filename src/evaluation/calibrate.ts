@@ -38,7 +38,7 @@ export function calibrate(
   if (points.length === 0)
     throw new CalibrationError(
       'too_few_people',
-      `${data.people} people are too few to calibrate with: not even a false match rate of ${RATES[0]} can be shown. docs/guides/accuracy.md says how many are needed.`,
+      `${data.people} people are too few to calibrate with: not even a false match rate of ${RATES[0]} can be shown.`,
     )
   const { photos, people, genuine_pairs, impostor_pairs, failed_to_acquire } = data
   return {

@@ -1,7 +1,12 @@
 /** The base class of all errors of the product. Importing it loads nothing else. */
+import type { ErrorCode } from './error-codes.js'
+import type { OperatorErrorCode } from './operator-errors.js'
+
+/** Codes of both registries, each of which has a next step for its reader. */
+type AnyErrorCode = ErrorCode | OperatorErrorCode
 
 /** An error that a person reads: `code` is stable, and the message is a sentence that may change. */
-export class CodedError<Code extends string = string> extends Error {
+export class CodedError<Code extends AnyErrorCode = AnyErrorCode> extends Error {
   override readonly name: string = 'CodedError'
 
   constructor(

@@ -4,6 +4,7 @@
  */
 
 import type { Environment } from '../config/config.js'
+import { docPath } from '../lib/doc-path.js'
 import { CodedError } from '../lib/errors.js'
 import type { Coordinator, Presence, ServiceNode } from './coordinator.js'
 import type { EpochBook } from './epoch-book.js'
@@ -416,7 +417,7 @@ export class BackupUnsupportedError extends CodedError<'backup_unsupported'> {
   constructor() {
     super(
       'backup_unsupported',
-      'A PostgreSQL database is backed up and restored by its own tools, pg_dump or pg_basebackup: see docs/postgresql.md, also for what an erasure means for such backups.',
+      'A PostgreSQL database is backed up and restored by its own tools, pg_dump or pg_basebackup.',
     )
   }
 }
@@ -434,7 +435,7 @@ export class StoreCorruptError extends StoreUnavailableError {
   override readonly name = 'StoreCorruptError'
   constructor(message: string, options?: { cause?: unknown }) {
     super(
-      `${message}: the database is damaged; docs/operations/runbooks.md#database_corrupt says what to do`,
+      `${message}: the database is damaged; ${docPath('operations/runbooks.md#database_corrupt')} says what to do`,
       options,
     )
   }
@@ -455,9 +456,9 @@ export function readerWhoseErrors(onError: (error: unknown) => unknown, reader: 
 }
 
 /** Another service has executed the request with this idempotency key first. */
-export class AlreadyExecutedError extends CodedError<'already_executed'> {
+export class AlreadyExecutedError extends Error {
   override readonly name = 'AlreadyExecutedError'
   constructor() {
-    super('already_executed', 'There is a kept response for this idempotency key.')
+    super('There is a kept response for this idempotency key.')
   }
 }

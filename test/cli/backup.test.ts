@@ -1,6 +1,7 @@
 import { chownSync, existsSync, readdirSync, statSync } from 'node:fs'
 import { readFile, rename, writeFile } from 'node:fs/promises'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { docPath } from '../../src/lib/doc-path.js'
 import { peekBackups } from '../../src/storage/sqlite/sqlite-peek.js'
 import { apiClient } from '../support/client.js'
 import { type Workplace, workplace } from '../support/command.js'
@@ -87,10 +88,14 @@ describe('backup', () => {
       await createTenant('acme')
       const { code, stderr } = await place.run(['backup', '/proc/copy.db'])
       expect(code).toBe(1)
-      expect(stderr).toMatch(/^error: Cannot write \/proc\/copy\.db: [^\n]+\n$/)
+      expect(stderr).toMatch(
+        /^error: Cannot write \/proc\/copy\.db: [^\n]+\nWhat to do: [^\n]+\nMore about it: [^\n]+\n$/,
+      )
       const keys = await place.run(['backup', place.path('copy.db'), '--keys', '/proc/keys'])
       expect(keys.code).toBe(1)
-      expect(keys.stderr).toMatch(/^error: Cannot write \/proc\/keys: [^\n]+\n$/)
+      expect(keys.stderr).toMatch(
+        /^error: Cannot write \/proc\/keys: [^\n]+\nWhat to do: [^\n]+\nMore about it: [^\n]+\n$/,
+      )
     },
   )
 
@@ -120,10 +125,10 @@ describe('backup', () => {
     expect(await readFile(place.path('precious'), 'utf8')).toBe('precious')
   })
 
-  it('names the folder that does not exist, in one line', async () => {
+  it('names the folder that does not exist, in one line, and the next step', async () => {
     const { code, stdout, stderr } = await place.run(['backup', place.path('no', 'such', 'file.db')])
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
-    expect(stderr).toMatch(/^error: [^\n]+\n$/)
+    expect(stderr).toMatch(/^error: [^\n]+\nWhat to do: [^\n]+\nMore about it: [^\n]+\n$/)
   })
 })
 
@@ -222,7 +227,7 @@ describe('restore', () => {
       code: 1,
       error: {
         code: 'damaged_backup',
-        message: expect.stringContaining('docs/operations/runbooks.md#database_corrupt'),
+        doc: docPath('operations/runbooks.md#database_corrupt'),
       },
     })
     expect(existsSync(place.path('there', 'countersign.db'))).toBe(false)

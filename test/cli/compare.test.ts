@@ -124,7 +124,9 @@ describe('compare', () => {
   it('names the file that cannot be used', async () => {
     const result = await place.run(['compare', file('ada.jpg'), file('landscape.jpg')])
     expect(result).toMatchObject({ code: 1, stdout: '' })
-    expect(result.stderr).toMatch(/^error: [^\n]*landscape\.jpg[^\n]*\n$/)
+    expect(result.stderr).toMatch(
+      /^error: [^\n]*landscape\.jpg[^\n]*\nWhat to do: [^\n]+\nMore about it: [^\n]+\n$/,
+    )
   })
 
   for (const fmr of ['0', '1', 'often'])

@@ -8,6 +8,7 @@ import { SETTINGS } from '../../src/config/config.js'
 import { masterKeyId } from '../../src/crypto/master-key.js'
 import { freePorts } from '../../src/http/listeners/free-port.js'
 import { DAY_MS } from '../../src/lib/clock.js'
+import { adviceText } from '../support/advice.js'
 import { CertificateMaker } from '../support/certificates.js'
 import { type Workplace, workplace } from '../support/command.js'
 import { withDatabase } from '../support/database.js'
@@ -90,14 +91,16 @@ describe('config', () => {
     expect(stdout).toMatch(/^VARIABLE +VALUE +SOURCE$/m)
     expect(stdout).toMatch(/^COUNTERSIGN_FMR +0\.0001 +default$/m)
     expect(stderr).toBe(
-      'error: COUNTERSIGN_FMR is "2"; expected a false match rate over 0 and at most 0.01, such as 1e-4.\n',
+      `error: COUNTERSIGN_FMR is "2"; expected a false match rate over 0 and at most 0.01, such as 1e-4.\n${adviceText('invalid_configuration')}`,
     )
   })
 
   it('prints no table where the named file cannot be read', async () => {
     const { code, stdout, stderr } = await place.run(['config', '--config', place.path('nope.env')])
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
-    expect(stderr).toMatch(/^error: Cannot read the configuration file: .*nope\.env'\.\n$/)
+    const [said, advice] = stderr.split(/(?<=\n)(?=What)/)
+    expect(said).toMatch(/^error: Cannot read the configuration file: .*nope\.env'\.\n$/)
+    expect(advice).toBe(adviceText('invalid_configuration'))
   })
 
   it('explains each setting, in one line when piped', async () => {

@@ -4,6 +4,7 @@ import Database from 'better-sqlite3'
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest'
 import { type AddonRecord, OWN_BINARY, recordedAddon } from '../../src/cli/doctor/http-addon.js'
 import { chooseTransport } from '../../src/http/listeners/transport.js'
+import { docPath } from '../../src/lib/doc-path.js'
 import { packageFile } from '../../src/lib/package-root.js'
 import { type Workplace, workplace } from '../support/command.js'
 import { damageTable } from '../support/damage.js'
@@ -228,7 +229,7 @@ describe('doctor', () => {
     expect(ok).toBe(false)
     expect(of('database')).toMatchObject({
       status: 'problem',
-      remedy: 'see docs/operations/runbooks.md#database_corrupt',
+      remedy: `see ${docPath('operations/runbooks.md#database_corrupt')}`,
     })
   })
 
@@ -242,7 +243,7 @@ describe('doctor', () => {
       expect(of('database')).toMatchObject({
         status: 'problem',
         detail: expect.stringContaining(`(table ${table})`),
-        remedy: 'see docs/operations/runbooks.md#database_corrupt',
+        remedy: `see ${docPath('operations/runbooks.md#database_corrupt')}`,
       })
       expect(of('database').detail).not.toContain('countersign doctor')
     }

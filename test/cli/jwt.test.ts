@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { adviceOn } from '../support/advice.js'
 import { type Workplace, workplace } from '../support/command.js'
 
 let place: Workplace
@@ -52,7 +53,7 @@ describe('jwt', () => {
   ])('names both audiences where the token is for %s', async (aud, message) => {
     const other = token({ ...claims, aud })
     const result = await place.run(['jwt', other, '--secret', SECRET, '--audience', 'ten_2', '--json'])
-    expect(result.error).toEqual({ code: 'invalid_jwt', message })
+    expect(result.error).toEqual({ code: 'invalid_jwt', message, ...adviceOn('invalid_jwt') })
   })
 
   it.each([
@@ -61,7 +62,7 @@ describe('jwt', () => {
   ])('says so of %s', async (_, text, secret, code, message) => {
     const result = await place.run(['jwt', text, '--secret', secret, '--json'])
     expect(result).toMatchObject({ code: 1, stdout: '' })
-    expect(result.error).toEqual({ code, message: expect.stringContaining(message) })
+    expect(result.error).toEqual({ code, message: expect.stringContaining(message), ...adviceOn(code) })
   })
 
   it('reports a secret that is not the one named in the token', async () => {

@@ -1,10 +1,12 @@
 import { spawnSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { readdir, rm, writeFile } from 'node:fs/promises'
 import { pathToFileURL } from 'node:url'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { masterKeyId } from '../../src/crypto/master-key.js'
+import { docPath } from '../../src/lib/doc-path.js'
 import { packageFile } from '../../src/lib/package-root.js'
+import { adviceOn } from '../support/advice.js'
 import { apiClient } from '../support/client.js'
 import { type Workplace, workplace } from '../support/command.js'
 import { base64, face } from '../support/faces.js'
@@ -218,22 +220,31 @@ describe('wrong usage with --json', () => {
     const result = await place.run([...args, '--json'])
     expect(result).toMatchObject({ code: 2, stdout: '' })
     expect(result.stderr.split('\n')).toHaveLength(2)
-    expect(result.error).toEqual({ code, message: expect.stringMatching(message) })
+    expect(result.error).toEqual({ code, message: expect.stringMatching(message), ...adviceOn(code) })
   })
 })
 
 describe('a refusal', () => {
-  it('is one line for people on stderr, ends with 1, and shows no stack', async () => {
+  it('says on stderr what is wrong, what to do and where to read more, ends with 1, and shows no stack', async () => {
     const result = await place.run(['tenant', 'create', 'not a name'])
     expect(result).toMatchObject({ code: 1, stdout: '' })
-    expect(result.stderr).toMatch(/^error: [^\n]+\n$/)
+    const lines = /^error: [^\n]+\nWhat to do: [^\n]+\nMore about it: ([^\n#]+)(#[a-z-]+)?\n$/.exec(
+      result.stderr,
+    )
+    expect(lines![1]).toBe(packageFile('docs', 'operations.md'))
+    expect(existsSync(lines![1]!)).toBe(true)
   })
 
   it('is one JSON document on stderr with --json', async () => {
     const result = await place.run(['tenant', 'create', 'not a name', '--json'])
     expect(result).toMatchObject({ code: 1, stdout: '' })
     expect(JSON.parse(result.stderr)).toEqual({
-      error: { code: 'invalid_tenant_name', message: expect.any(String) },
+      error: {
+        code: 'invalid_tenant_name',
+        message: expect.any(String),
+        remedy: 'Choose a name of the form that the message gives.',
+        doc: docPath('operations.md#tenants'),
+      },
     })
   })
 
@@ -243,6 +254,7 @@ describe('a refusal', () => {
     expect(result.error).toEqual({
       code: 'invalid_configuration',
       message: 'COUNTERSIGN_WORKERS is "many"; expected a whole number from 1 to 256.',
+      ...adviceOn('invalid_configuration'),
     })
   })
 })
@@ -268,6 +280,7 @@ describe('a missing database', () => {
         expect(error).toEqual({
           code: 'database_missing',
           message: `There is no database at ${fresh.path('countersign.db')} yet. \`countersign serve\` or \`countersign tenant create\` makes one. If the service runs with another COUNTERSIGN_DATA_DIR or COUNTERSIGN_DATABASE, set the same here.`,
+          ...adviceOn('database_missing'),
         })
         expect(await readdir(fresh.dataDir)).toEqual([])
       } finally {

@@ -146,7 +146,7 @@ describe('serve with a corrupted pack', () => {
     await flipBit(`${dir}/baseline/${network}`)
     const { code, stderr } = await place.spawn(['serve'], { COUNTERSIGN_MODEL_PACK: `${dir}/baseline` })
     expect(code).toBe(1)
-    expect(stderr).toMatch(/^error: [^\n]+\n$/)
+    expect(stderr).toMatch(/^error: [^\n]+\nWhat to do: [^\n]+\nMore about it: [^\n]+\n$/)
     expect(stderr).toContain(network)
   })
 

@@ -1,13 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import { canNodeSharePorts, processCount, shareOf } from '../../src/cli/process/processes.js'
 import { loadConfig, resolveConfig } from '../../src/config/config.js'
+import { docPath } from '../../src/lib/doc-path.js'
 
 const POSTGRES = { COUNTERSIGN_DATABASE: 'postgres://countersign@localhost/countersign' }
 
 describe('several processes', () => {
   it('are refused with a SQLite database, with the reason', () => {
     expect(resolveConfig({ COUNTERSIGN_PROCESSES: '2' }).problems).toEqual([
-      'COUNTERSIGN_PROCESSES is 2, but only one process can serve a SQLite database. Several need PostgreSQL (docs/postgresql.md).',
+      `COUNTERSIGN_PROCESSES is 2, but only one process can serve a SQLite database. Several need PostgreSQL (${docPath('postgresql.md')}).`,
     ])
     expect(resolveConfig({ COUNTERSIGN_PROCESSES: '2', ...POSTGRES }).problems).toEqual([])
   })

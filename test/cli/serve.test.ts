@@ -6,6 +6,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { Countersign } from '../../src/client/countersign.js'
 import { masterKeyId } from '../../src/crypto/master-key.js'
 import { chooseTransport } from '../../src/http/listeners/transport.js'
+import { adviceText } from '../support/advice.js'
 import { apiClient } from '../support/client.js'
 import { poll, type ServerProcess, type Workplace, workplace } from '../support/command.js'
 import { base64, face } from '../support/faces.js'
@@ -77,7 +78,7 @@ describe('serve', () => {
       const second = await place.run(['serve'], { [taken]: addressesOf(server)[taken]! })
       expect(second.code).toBe(1)
       expect(second.stderr).toBe(
-        `error: ${addressesOf(server)[taken]} is in use by another process. The address is set by ${taken}.\n`,
+        `error: ${addressesOf(server)[taken]} is in use by another process. The address is set by ${taken}.\n${adviceText('cannot_listen')}`,
       )
     }
     expect((await fetch(`${server.admin}/readyz`)).status).toBe(200)
@@ -114,7 +115,7 @@ describe('serve', () => {
     })
     expect(second.code).toBe(1)
     expect(second.stderr).toBe(
-      `error: Cannot use the database ${home.path('countersign.db')}: another Countersign serves from it. Stop that service first; commands may run while it serves.\n`,
+      `error: Cannot use the database ${home.path('countersign.db')}: another Countersign serves from it. Stop that service first; commands may run while it serves.\n${adviceText('database_unusable')}`,
     )
     expect((await home.run(['tenant', 'list'])).code).toBe(0)
     expect((await fetch(`${server.admin}/readyz`)).status).toBe(200)
@@ -300,7 +301,7 @@ describe('serve', () => {
       const { code, stdout, stderr } = await place.run(['serve'], env)
       expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
       expect(stderr).toMatch(message)
-      expect(stderr).toMatch(/^error: [^\n]+\n$/)
+      expect(stderr).toMatch(/^error: [^\n]+\nWhat to do: [^\n]+\nMore about it: [^\n]+\n$/)
     })
 
   it('names the file where the certificate is invalid', async () => {
@@ -310,7 +311,7 @@ describe('serve', () => {
       COUNTERSIGN_TLS_KEY: place.path('junk.pem'),
     })
     expect(code).toBe(1)
-    expect(stderr).toMatch(/^error: [^\n]*junk\.pem[^\n]*\n$/)
+    expect(stderr).toMatch(/^error: [^\n]*junk\.pem[^\n]*\nWhat to do: [^\n]+\nMore about it: [^\n]+\n$/)
   })
 })
 

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { adviceText } from '../support/advice.js'
 import { type ApiClient, apiClient } from '../support/client.js'
 import { poll, type ServerProcess, type Workplace, workplace } from '../support/command.js'
 import { base64, face } from '../support/faces.js'
@@ -420,7 +421,7 @@ describe('every tenant command', () => {
     it(`reports an unknown tenant: ${command}`, async () => {
       const { code, stdout, stderr } = await place.run(['tenant', command!, 'nobody', ...options])
       expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
-      expect(stderr).toBe('error: There is no tenant named nobody.\n')
+      expect(stderr).toBe(`error: There is no tenant named nobody.\n${adviceText('tenant_not_found')}`)
     })
   }
 

@@ -54,7 +54,7 @@ describe('signing in', () => {
       for (let tries = 0; tries < 9; tries++)
         await expect(signIn(late, { password: 'wrong' })).rejects.toThrow(/sign_in_failed.*password is wrong/)
       for (let tries = 0; tries < 2; tries++) await signIn(late, { password: 'wrong' }).catch(() => {})
-      await expect(signIn(late, { password: OPERATOR_PASSWORD })).rejects.toThrow('rate_limited')
+      await expect(signIn(late, { password: OPERATOR_PASSWORD })).rejects.toThrow('too_many_sign_ins')
     } finally {
       await late.stop()
     }

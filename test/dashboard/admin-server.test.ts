@@ -41,7 +41,12 @@ describe('a page that cannot be served', () => {
     const lines: string[] = []
     const log = pino({ base: null }, { write: (line: string) => void lines.push(line) })
     const metrics = { contentType: 'text/plain', render: () => Promise.reject(new Error('no such folder')) }
-    const hosts = new HostGuard(new Set(), systemClock, () => {})
+    const hosts = new HostGuard(
+      new Set(),
+      systemClock,
+      () => {},
+      () => 'http://127.0.0.1:8082/errors',
+    )
     const request: IncomingRequest = {
       method: 'GET',
       path: '/metrics',

@@ -246,7 +246,7 @@ describe('sign-in by an OpenID provider', () => {
       const { cookie, callback } = await begin()
       reasons.push(await refused(callback, cookie))
     }
-    expect(new Set(reasons)).toEqual(new Set(['unknown_person', 'rate_limited']))
+    expect(new Set(reasons)).toEqual(new Set(['unknown_person', 'too_many_sign_ins']))
     const unknown = reasons.filter((reason) => reason === 'unknown_person').length
     expect(Number(await counted())).toBe(before + unknown)
     running.clock.advance(120_000)

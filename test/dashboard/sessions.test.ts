@@ -310,6 +310,6 @@ describe('a route that reveals secrets or destroys data', () => {
     const answers: unknown[] = []
     for (let tries = 0; tries < 12; tries++)
       answers.push(await codeOf(operator, 'POST', '/session/confirm', { password: 'wrong' }))
-    expect(answers.slice(-2)).toEqual(['rate_limited', 'rate_limited'])
+    expect(answers.slice(-2)).toEqual(['too_many_sign_ins', 'too_many_sign_ins'])
   })
 })

@@ -109,9 +109,9 @@ describe('guesses at the operator’s password', () => {
     const from = (address: string) => ({ 'X-Forwarded-For': address })
     const guess = (address: string) => post(running, { password: 'wrong' }, from(address))
     for (let tries = 0; tries < 10; tries++) await guess(`2001:db8::${tries}`)
-    expect((await guess('2001:db8::ffff')).body.code).toBe('rate_limited')
+    expect((await guess('2001:db8::ffff')).body.code).toBe('too_many_sign_ins')
     // A forged address in front of the guesser's own does not change the network.
-    expect((await guess('198.51.100.1, 2001:db8::1')).body.code).toBe('rate_limited')
+    expect((await guess('198.51.100.1, 2001:db8::1')).body.code).toBe('too_many_sign_ins')
     expect((await post(running, { password: OPERATOR_PASSWORD }, from('198.51.100.7'))).status).toBe(201)
   })
 
@@ -121,7 +121,7 @@ describe('guesses at the operator’s password', () => {
     const answers = await Promise.all(
       Array.from({ length: 5 }, () => post(running, { password: OPERATOR_PASSWORD })),
     )
-    expect(new Set(answers.map(({ body }) => body.code))).toEqual(new Set(['rate_limited']))
+    expect(new Set(answers.map(({ body }) => body.code))).toEqual(new Set(['too_many_sign_ins']))
     expect(Number(answers[0]!.headers.get('retry-after'))).toBeGreaterThan(0)
   })
 })
@@ -314,7 +314,7 @@ describe('an OpenID provider', () => {
     )
     const problems = answers.map(problem)
     expect(problems.filter((each) => each === 'invalid_answer')).toHaveLength(10)
-    expect(problems.filter((each) => each === 'rate_limited')).toHaveLength(20)
+    expect(problems.filter((each) => each === 'too_many_sign_ins')).toHaveLength(20)
     expect(provider.tokenRequests - before).toBe(10)
   })
 

@@ -15,7 +15,8 @@ afterEach(async () => {
   for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp()
 })
 
-const REFUSAL = /^serve ended before it was ready:\nerror: Cannot (?:use|write) the database \S+: [^\n]+\n$/
+const REFUSAL =
+  /^serve ended before it was ready:\nerror: Cannot (?:use|write) the database \S+: [^\n]+\nWhat to do: [^\n]+\nMore about it: [^\n]+\n$/
 
 describe('a read-only database', () => {
   it.skipIf(!FailingDisk.isPossible())(

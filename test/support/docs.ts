@@ -1,9 +1,11 @@
 /** Pages of docs/ that are made from the code; `UPDATE_DOCS=1 npx vitest run test/docs.test.ts test/openapi.test.ts` writes them. */
+
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { PHOTO_HINTS } from '../../src/biometrics/photo-guidance.js'
 import { SETTING_GROUPS } from '../../src/config/settings.js'
 import { CATEGORY_MEANINGS } from '../../src/http/openapi/errors-page.js'
 import type { ErrorCategory } from '../../src/lib/error-codes.js'
+import { OPERATOR_ERRORS } from '../../src/lib/operator-errors.js'
 import { packageFile } from '../../src/lib/package-root.js'
 import { API_ERRORS } from './api-errors.js'
 
@@ -76,7 +78,7 @@ Every error is a JSON object:
 
 \`error\` is the category and \`code\` the exact reason; both are stable. \`message\` says what is wrong and \`remedy\` what to do
 next; both are for a person and may change. \`doc_url\` leads to this table, which each API listener serves at \`/errors\`
-without a key. \`details\`, where it is there, names fields: \`[{ "path": "image", "issue": "…" }]\`. \`request_id\` is also in
+without a key, the dashboard's at \`/errors\` of the admin listener. \`details\`, where it is there, names fields: \`[{ "path": "image", "issue": "…" }]\`. \`request_id\` is also in
 the header \`X-Request-Id\`, and in the service's log. Where a retry makes sense after some time, \`Retry-After\` says how many
 seconds.
 
@@ -93,7 +95,22 @@ ${tableOf(
 
 Where a quality component is at fault, \`hint\` may be more exact, such as "Lift your chin a little." for \`not_frontal\`.
 
-${sections.join('\n')}`
+${sections.join('\n')}
+## On the command line and at the dashboard
+
+These codes are no part of the API. A command prints \`error:\` and the message, then the next step and the path of a page of this
+documentation on the same machine; with \`--json\` it prints \`{ "error": { "code", "message", "remedy", "doc" } }\`, all on stderr. The
+dashboard answers them in the error body above.
+
+${tableOf(
+  ['Code', 'What to do', 'More about it'],
+  Object.entries(OPERATOR_ERRORS).map(([code, { remedy, page }]) => [
+    `\`${code}\``,
+    remedy,
+    `[${page.split('#')[0]}](${page})`,
+  ]),
+)}
+`
 }
 
 /** docs/configuration.md. */

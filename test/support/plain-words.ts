@@ -15,9 +15,9 @@ const FRAGMENT_OF_COMMENT = /^(?:Of|What|Whoever|Whatever|Who|With|By|For|As|Suc
 /** A title that begins so says nothing where it stands by itself, as in the log of a failed run. */
 const FRAGMENT_OF_TITLE =
   /^(?:of|that|what|whoever|whatever|who|such|as|with|without|by|for|in|on|at|from|to|until|where|when|while|nor|and|but|not|once|also|even)\b/
-/** Each has a plainer twin: anyone who, again, only, instead of. */
-const HARD_WORDS =
-  /\b(?:whoever|whomever|whatever|anew|alone|in the place of|in whose place|beside|is told|are told|was told|were told|be told)\b/i
+/** Each has a plainer twin: anyone who, again, only, instead of, next to, reports, take seriously, obey. */
+export const HARD_WORDS =
+  /\b(?:whoever|whomever|whatever|anew|alone|in the place of|in whose place|beside|(?:is|are|was|were|be) told|tells? of|told of|(?:is|are) meant(?! for| to)|heeds?|heeded|asked after)\b/i
 
 const COMMENT = /\/\*\*?([\s\S]*?)\*\/|(?:^|\s)\/\/ (.+)$/gm
 const TITLE = /\b(?:it|test)(?:\.[a-zA-Z]+(?:\([^()\n]*\))?)*\(\s*(['"`])((?:\\.|(?!\1).)+)\1/g
@@ -25,7 +25,8 @@ const STRING = /(['"`])((?:\\.|(?!\1)[^\n])*)\1/g
 
 const FOLDERS = ['src', 'models', 'bench', 'scripts', 'test']
 const IS_SOURCE = /\.(?:ts|tsx|mjs)$/
-const IS_LEFT_OUT = /(?:^|\/)(?:node_modules|results|__pycache__)\/|^src\/capture\/texts-|plain-words/
+const IS_LEFT_OUT =
+  /(?:^|\/)(?:node_modules|results|__pycache__)\/|^src\/capture\/texts-|plain-(?:words|prose)/
 
 /** @param under folders of the repository, such as `src/http`; all of its sources when left out */
 export function findHardWords(under: readonly string[] = FOLDERS): Finding[] {

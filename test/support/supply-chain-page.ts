@@ -13,17 +13,17 @@ const REASONS: Record<string, string> = {
   '@opentelemetry/api': 'traces: the names that all of OpenTelemetry shares',
   '@opentelemetry/core': 'traces: reads `traceparent`',
   '@opentelemetry/exporter-trace-otlp-http': 'traces: sends them to a collector',
-  '@opentelemetry/resources': 'traces: says which service they are of',
+  '@opentelemetry/resources': 'traces: names the service that sends them',
   '@opentelemetry/sdk-trace-base': 'traces: gathers spans',
   '@opentelemetry/semantic-conventions': 'traces: names of attributes',
   'better-sqlite3': 'the database, where it is SQLite',
-  canonicalize: 'canonical JSON (RFC 8785), over which an action is hashed',
+  canonicalize: 'canonical JSON (RFC 8785), of which an action’s hash is made',
   'cli-progress': 'progress bars of the command line',
   commander: 'parses the command line',
   flatbuffers: 'reads the TensorFlow Lite file that the embedder of the standard pack is made of',
   jose: 'checks verdicts in the SDK',
-  leven: 'finds the setting that a misspelt one was meant to be',
-  linkedom: 'the document in which those figures are drawn, without a browser',
+  leven: 'finds the setting that a misspelled one probably means',
+  linkedom: 'holds the figures of a report while they are drawn, without a browser',
   'openid-client': 'sign-in of operators by an OpenID provider',
   'onnxruntime-node': 'runs the networks',
   pg: 'the database, where it is PostgreSQL',
@@ -34,7 +34,7 @@ const REASONS: Record<string, string> = {
   'tar-stream':
     'reads model packs that come as tar files, and the npm package that holds the embedder of the standard pack',
   typebox: 'validates requests, and gives the schemas of the OpenAPI document',
-  uqr: 'draws the QR code by which a capture is handed to a phone',
+  uqr: 'draws the QR code that hands a capture over to a phone',
   uuid: 'UUIDv7 for request ids',
   'uWebSockets.js': 'HTTP and TLS',
   yauzl: 'reads model packs that come as ZIP files',
@@ -60,7 +60,7 @@ const REASONS: Record<string, string> = {
   oazapfts: 'generates a client from the OpenAPI document, which tests compile and call',
   'playwright-core': 'drives a browser over the dashboard in tests',
   preact: 'the dashboard, built into its files',
-  'swagger-typescript-api': 'generates another one',
+  'swagger-typescript-api': 'generates another client, which tests compile',
   'swagger-ui-dist': 'the API reference at `/docs`, built into its files',
   tinybench: 'measures stages in the benchmarks',
   typescript: 'the compiler',
@@ -77,7 +77,7 @@ function dependencyTable(dependencies: Record<string, string>): string {
     if (!reason) throw new Error(`${name}: test/support/supply-chain-page.ts gives no reason for it`)
     return [`\`${name}\``, version, packages.get(`node_modules/${name}`)!.license ?? '–', reason]
   })
-  return tableOf(['Package', 'Version', 'Licence', 'What for'], rows)
+  return tableOf(['Package', 'Version', 'License', 'Purpose'], rows)
 }
 
 function scriptTable({ allowScripts }: Manifest): string {
@@ -107,7 +107,7 @@ export function supplyChainPage(): string {
   const platforms = Object.entries(addon.sha256).filter(([file]) => /_(115|127)\.node$/.test(file))
   return `# Supply chain
 
-What is installed with Countersign, why, and what holds it to what was reviewed. \`npm run supply-chain\` checks all of it:
+This page lists what is installed with Countersign, why, and what holds each package to the reviewed bytes. \`npm run supply-chain\` checks all of it:
 
 \`\`\`
 $ npm run supply-chain -- --upstream
@@ -118,44 +118,47 @@ upstream  not asked GitHub could not be asked: fetch failed (ENOTFOUND)
 {"addon":"ok","lockfile":"ok","audit":"not asked","upstream":"not asked"}
 \`\`\`
 
-The exit code is 0 when everything was asked and is right, 1 when something is wrong, 2 when something could not be asked, as
-in this run without a way to GitHub or to advisories: not asked is never taken for clean. \`npm test\` checks the same without \`--upstream\`
-(\`test/supply-chain/supply-chain.test.ts\`); where the registry does not answer, its audit is reported as skipped.
+The exit code is 0 when every check was made and passed, 1 when something is wrong, and 2 when a check could not be made. This run reached neither GitHub
+nor the advisories. A check that was not made never counts as passed. \`npm test\` checks the same without \`--upstream\`
+(\`test/supply-chain/supply-chain.test.ts\`). Where the registry does not answer, the test reports its audit as skipped.
 
 ## Dependencies
 
-At runtime:
+Every installation has these packages at runtime:
 
 ${dependencyTable(read.dependencies)}
 
-For building and testing, in no installation:
+Only building and testing need these; no installation has them:
 
 ${dependencyTable(read.devDependencies)}
 
-The SDK (\`countersign/client\`) uses \`jose\` alone. The libraries inside sharp's binary packages, libvips among them, are
+The SDK (\`countersign/client\`) uses only \`jose\`. The libraries inside sharp's binary packages, among them libvips, are
 LGPL-3.0-or-later and linked dynamically.
 
 ## Pinning
 
-package.json names one version of each, package-lock.json one of every package that they bring along: ${all.length}, ${atRuntime} of them
-for some platform's runtime. Each has its SHA-512 there, and \`npm ci\` installs nothing that differs. The published package
-leaves the versions of what its dependencies bring along to npm; an installation that shall be reproducible is made from a
+package.json names one version of each dependency. package-lock.json names one version of every package that they require: ${all.length}, ${atRuntime} of them
+for some platform's runtime. Each has its SHA-512 there, and \`npm ci\` installs nothing that differs.
+
+The published package leaves the versions of indirect dependencies to npm. For a reproducible installation, install from a
 clone.
 
 ## Install scripts
 
-In a checkout none runs, under any version of npm: \`.npmrc\` says \`ignore-scripts\`. Which of them may run elsewhere is decided in
-package.json under \`allowScripts\`, which npm 11 heeds, and \`npm run supply-chain\` fails at one that nobody decided on:
+In a checkout no install script of a package runs, under any version of npm: \`.npmrc\` says \`ignore-scripts\`. \`allowScripts\` in package.json decides which scripts may run
+elsewhere, and npm 11 obeys it. \`npm run supply-chain\` fails at a script that nobody decided on:
 
 ${scriptTable(read)}
 
-Our own, \`native/install.mjs\`, compiles the kernels in \`native/src\` and SQLite, with g++, make and python3. Where that fails, the
-service runs without the kernels, and SQLite becomes the binary that its publisher offers on GitHub: the one file that no sum here
+Our own script, \`native/install.mjs\`, compiles the kernels in \`native/src\` and SQLite, with g++, make and python3. Where that fails, the
+service runs without the kernels, and SQLite becomes the binary that its publisher offers on GitHub. That binary is the only file that no sum here
 covers, and the install says so. \`npm run install -- --from-source\` fails instead; the Dockerfile uses it.
 
-\`npm start\`, \`npm test\` and the like install with \`npm ci && npm run install\`; the second compiles what is native. They do so again
-where SQLite does not load: it is compiled for one version of Node, and another one needs another binary. \`npm run build\` goes
-before \`npm pack\`, which builds nothing. Where Countersign is a dependency of something else its \`.npmrc\` does not count: set
+\`npm start\`, \`npm test\` and similar commands install with \`npm ci && npm run install\`; the second part compiles the native parts. They install again
+where SQLite does not load: it is compiled for one version of Node, and another version needs another binary. Run \`npm run build\`
+before \`npm pack\`, which builds nothing.
+
+Where Countersign is a dependency of another package, its \`.npmrc\` does not count. Set
 \`npm_config_build_from_source=better-sqlite3\` and \`ONNXRUNTIME_NODE_INSTALL=skip\` there.
 
 ## Bill of materials
@@ -169,28 +172,28 @@ $ head -4 countersign.cdx.json
   "specVersion": "1.5",
 \`\`\`
 
-CycloneDX, written by npm itself: every package with version, licence and SHA-512. Add \`-- --omit=dev\` for what runs in
+npm itself writes this CycloneDX file: every package with version, license and SHA-512. Add \`-- --omit=dev\` for only the packages that run in
 production.
 
 ## Advisories
 
-\`npm audit --omit=dev\` is part of \`npm run supply-chain\` and of \`npm test\`; both fail on what is high or critical.
+\`npm audit --omit=dev\` is part of \`npm run supply-chain\` and of \`npm test\`; both fail at a high or critical advisory.
 
 ## The HTTP addon
 
-Upstream publishes uWebSockets.js on GitHub only. The npm registry has it as \`${addon.package}\` ${addon.version}, which is somebody
-else's repack of upstream's binaries; its package.json asks for Node 22, though it holds binaries for older ones, hence npm's
-warning. The lockfile pins it as a whole. In addition \`native/uwebsockets.json\` records the SHA-256 of each binary, and
-\`countersign doctor\` compares, so that a file that changes after the installation shows as well:
+Upstream publishes uWebSockets.js only on GitHub. The npm registry has it as \`${addon.package}\` ${addon.version}, which is somebody
+else's repack of upstream's binaries. The repack's package.json asks for Node 22, though it holds binaries for older versions, so npm prints a
+warning. The lockfile pins the repack as a whole. In addition \`native/uwebsockets.json\` records the SHA-256 of each binary.
+\`countersign doctor\` compares them, so that a file that changes after the installation shows as well:
 
 ${tableOf(
   ['Binary (115 is Node 20, 127 Node 22)', 'SHA-256'],
   platforms.map(([file, sum]) => [`\`${file}\``, `\`${sum}\``]),
 )}
 
-The repack counts its versions by itself. \`npm run supply-chain -- --upstream\`, where GitHub can be reached, looks for the
-upstream release that has this platform's binary byte for byte and then compares all others with that release; it says which
-release it is, or that there is none. For ${addon.version} that is still to be done: which release it repacks is not known here.
+The repack has version numbers of its own. Where GitHub can be reached, \`npm run supply-chain -- --upstream\` looks for the
+upstream release that has this platform's binary byte for byte. It then compares all other binaries with that release. It says which
+release that is, or that there is none. For ${addon.version} nobody has done this yet: which release it repacks is not known here.
 
 To use upstream's own release:
 
@@ -200,8 +203,8 @@ npm run supply-chain -- --record
 npm test
 \`\`\`
 
-\`--record\` writes the new sums, for the reviewer to see in the diff. The tests of the listener say whether that release keeps
-what the edge relies on ([http-edge.md](http-edge.md)). The lockfile then holds the package to a commit instead of a sum.
+\`--record\` writes the new sums, so that the reviewer sees them in the diff. The tests of the listener say whether that release keeps
+the behavior that the edge relies on ([http-edge.md](http-edge.md)). The lockfile then holds the package to a commit instead of a sum.
 Upstream's newest releases need Node 22 or later.
 `
 }

@@ -16,7 +16,7 @@ import { isKeyFileUsed } from '../../crypto/master-key.js'
 import { loadOperatorPassword } from '../../dashboard/operator-password.js'
 import { describeDatabase } from '../../storage/open-store.js'
 import { tryAddresses, tryBackups, tryDatabase, tryMasterKey, tryPack, tryWriting } from '../doctor/trials.js'
-import { action, EXIT, note, type OutputOptions, print } from '../lib/output.js'
+import { action, EXIT, fail, type OutputOptions, print } from '../lib/output.js'
 import { type Cell, listing, paint, table } from '../lib/style.js'
 import { configWarnings, tlsReports } from './config-warnings.js'
 import { openPack, openSettings } from './open-settings.js'
@@ -55,8 +55,7 @@ export function registerConfigCommands(config: Command): void {
               )
             : listing(['VARIABLE', 'VALUE', 'SOURCE'], views.map(cellsOf)),
         )
-        if (!options.json)
-          for (const problem of problems) note(`${paint('red', 'error:', process.stderr)} ${problem}`)
+        if (!options.json && problems.length > 0) fail(new ConfigError(problems), options)
       }),
     )
 

@@ -1,4 +1,5 @@
 /** Checks of `doctor` on model pack and database. */
+
 import { findCataloguePack } from '../../../models/install/catalogue.js'
 import {
   loadModelPack,
@@ -11,6 +12,7 @@ import { differingSettings } from '../../cluster/membership.js'
 import { type Config, isPostgres, modelPackDir, sqliteFile } from '../../config/config.js'
 import { auditVerificationStatus, describeVerification } from '../../jobs/audit-verification.js'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../lib/clock.js'
+import { docPath } from '../../lib/doc-path.js'
 import { isUnderWay } from '../../storage/epoch-book.js'
 import { describeDatabase, hasDatabase, masterKeysOf, schemas } from '../../storage/open-store.js'
 import { SchemaOutdatedError } from '../../storage/store.js'
@@ -90,7 +92,7 @@ export async function checkNodes(config: Config): Promise<Finding[]> {
           check,
           status: 'problem',
           detail: `not ready: ${unready.map(({ name, notReady }) => `${name} (${notReady.join(', ')})`).join(', ')}; all: ${detail}`,
-          remedy: `see docs/operations/runbooks.md#${unready[0]!.notReady[0]}`,
+          remedy: `see ${docPath('operations/runbooks.md')}#${unready[0]!.notReady[0]}`,
         },
       ]
     const differing = differingSettings(nodes)
@@ -101,7 +103,7 @@ export async function checkNodes(config: Config): Promise<Finding[]> {
             check,
             status: 'warning',
             detail: `${detail}; these settings differ between them: ${differing.join(', ')}`,
-            remedy: 'give all services the same settings and restart them; see docs/postgresql.md',
+            remedy: `give all services the same settings and restart them; see ${docPath('postgresql.md#several-nodes')}`,
           },
         ]
   } catch {
@@ -142,7 +144,7 @@ export async function checkDatabase(config: Config): Promise<Finding> {
   } catch (error) {
     const issues = await findDamage(config, error)
     if (issues.length > 0) return damaged(issues)
-    const remedy = `see docs/${isPostgres(config) ? 'postgresql' : 'operations'}.md`
+    const remedy = `see ${docPath(isPostgres(config) ? 'postgresql.md#failures' : 'operations.md#when-something-is-wrong')}`
     return { check, status: 'problem', detail: (error as Error).message, remedy }
   }
 }
@@ -156,7 +158,7 @@ function damaged(issues: string[]): Finding {
     check: 'database',
     status: 'problem',
     detail: `damaged: ${issues.slice(0, MAX_ISSUES).join('; ')}${more > 0 ? `; and ${more} more` : ''}`,
-    remedy: 'see docs/operations/runbooks.md#database_corrupt',
+    remedy: `see ${docPath('operations/runbooks.md#database_corrupt')}`,
   }
 }
 
@@ -203,7 +205,7 @@ export async function checkAuditLogs(config: Config): Promise<Finding[]> {
         check,
         status: 'problem',
         detail: `changed in the database: ${broken.join(', ')}`,
-        remedy: 'run countersign audit verify to see where they break; see docs/operations.md',
+        remedy: `run countersign audit verify to see where they break; see ${docPath('operations.md#the-audit-log')}`,
       },
     ]
   } catch {
@@ -239,7 +241,7 @@ export async function checkEpochs(config: Config): Promise<Finding> {
       status: 'warning',
       detail:
         'none: anyone with the master key and an older archive or base backup can still open users who were erased since',
-      remedy: 'set COUNTERSIGN_EPOCH_KEYS to a folder; see docs/postgresql.md',
+      remedy: `set COUNTERSIGN_EPOCH_KEYS to a folder; see ${docPath('postgresql.md#epoch-keys')}`,
     }
   try {
     const now = Date.now()
@@ -278,6 +280,11 @@ export async function checkEpochs(config: Config): Promise<Finding> {
     // The finding about the database already says so.
     if (error instanceof SchemaOutdatedError)
       return { check, status: 'warning', detail: 'not examined until the schema is migrated' }
-    return { check, status: 'problem', detail: (error as Error).message, remedy: 'see docs/postgresql.md' }
+    return {
+      check,
+      status: 'problem',
+      detail: (error as Error).message,
+      remedy: `see ${docPath('postgresql.md#epoch-keys')}`,
+    }
   }
 }

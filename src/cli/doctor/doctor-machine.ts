@@ -1,10 +1,12 @@
 /** Checks of `doctor` on the machine and on what is installed. */
+
 import { createRequire } from 'node:module'
 import { availableParallelism } from 'node:os'
 import { hasByteDotProducts } from '../../../models/pack/cpu-features.js'
 import { nativeKernels } from '../../biometrics/kernels/kernels.js'
 import type { Config } from '../../config/config.js'
 import { chooseTransport, uwsObstacleIn } from '../../http/listeners/transport.js'
+import { docPath } from '../../lib/doc-path.js'
 import { OLDEST_NODE } from '../../lib/version.js'
 import type { Finding } from './doctor-finding.js'
 import {
@@ -47,7 +49,7 @@ export async function checkHttp(config: Config, addonFailure: string | null): Pr
         check,
         status: 'warning',
         detail: `node:http of ${process.version} (uWebSockets.js does not load: ${uwsObstacleIn(addonFailure)})`,
-        remedy: 'see docs/http-edge.md, "Which one serves"',
+        remedy: `see ${docPath('http-edge.md#which-one-serves')}`,
       },
     ]
   try {

@@ -1,6 +1,8 @@
 /** Checks of `doctor` that try the configuration, as `serve` would use it. */
+
 import { statfs } from 'node:fs/promises'
 import { type Config, isPostgres } from '../../config/config.js'
+import { docPath } from '../../lib/doc-path.js'
 import { nearestFolder } from '../../lib/nearest-folder.js'
 import { tlsReports } from '../config/config-warnings.js'
 import type { Finding } from './doctor-finding.js'
@@ -56,7 +58,7 @@ export async function checkReadiness(config: Config): Promise<Finding[]> {
       check,
       status: 'problem',
       detail: `the running service is not ready: ${reasons.join(', ')}`,
-      remedy: `see docs/operations/runbooks.md#${reasons[0]}`,
+      remedy: `see ${docPath('operations/runbooks.md')}#${reasons[0]}`,
     },
   ]
 }
@@ -82,7 +84,7 @@ export async function checkDisk(config: Config): Promise<Finding> {
 
 export function checkTls(config: Config): Finding[] {
   const check = 'TLS'
-  const remedy = 'get a new certificate and key; see docs/operations.md'
+  const remedy = `get a new certificate and key; see ${docPath('operations.md#tls')}`
   return tlsReports(config).flatMap(({ problems, warnings, expiresAt }): Finding[] => {
     const told = [...problems, ...warnings]
     if (told.length > 0)

@@ -125,8 +125,8 @@ async function folderOf(config: Config): Promise<EpochFolder> {
     throw new CommandError(
       'no_epochs',
       isPostgres(config)
-        ? 'There are no epoch keys: COUNTERSIGN_EPOCH_KEYS is not set (docs/postgresql.md).'
-        : 'Epoch keys need PostgreSQL (docs/postgresql.md).',
+        ? 'There are no epoch keys: COUNTERSIGN_EPOCH_KEYS is not set.'
+        : 'Epoch keys need PostgreSQL.',
     )
   await folder.assertThere()
   return folder

@@ -158,7 +158,7 @@ function readOnly(file: string, error: unknown): CommandError {
 const IN_TWO_STEPS =
   'Change the key in two steps: make the new one where the old one is made (openssl rand -base64 32), run countersign keys rotate-master ' +
   '--new-key-file <a copy of it>, replace the old one with it for every service, restart each of them, and run: countersign keys ' +
-  'rotate-master --finish (docs/operations.md, "The master key")'
+  'rotate-master --finish'
 
 async function prepareRotation(options: RotateOptions, core: Core, config: Config): Promise<void> {
   if (!options.newKeyFile)

@@ -1,6 +1,10 @@
 /** Output of all commands: JSON for programs on stdout, text for people, notes and errors on stderr, and one exit for every failure. */
 import { ConfigError } from '../../config/config-error.js'
+import { docPath } from '../../lib/doc-path.js'
+import { DomainError } from '../../lib/domain-error.js'
+import { ERRORS, type ErrorCode } from '../../lib/error-codes.js'
 import { CodedError } from '../../lib/errors.js'
+import { OPERATOR_ERRORS, type OperatorErrorCode } from '../../lib/operator-errors.js'
 import { paint, printable } from './style.js'
 
 /** 0 done; 1 refused or failed; 2 wrong usage; 3 done, and the two faces are of different people. */
@@ -27,15 +31,18 @@ export function note(text: string): void {
   process.stderr.write(`${text}\n`)
 }
 
-/** Prints the failure and sets the exit code. The process ends when its handles are closed. */
+/** Prints the failure with its next step and sets the exit code. The process ends when its handles are closed. */
 export function fail(error: unknown, options: OutputOptions): void {
   const code = codeOf(error)
   const message = problemsOf(error).join('\n')
+  const { remedy, doc } = adviceOn(error)
   process.exitCode = error instanceof UsageError ? EXIT.usage : EXIT.failed
-  if (options.json) note(JSON.stringify({ error: { code, message } }))
-  else
+  if (options.json) note(JSON.stringify({ error: { code, message, remedy, doc } }))
+  else {
     for (const problem of problemsOf(error))
       note(`${paint('red', 'error:', process.stderr)} ${printable(problem)}`)
+    note(`What to do: ${printable(remedy)}\nMore about it: ${doc}`)
+  }
   if (code === 'internal_error' && error instanceof Error && !options.json) note(error.stack ?? '')
 }
 
@@ -55,12 +62,22 @@ export function action<A extends unknown[]>(
 function problemsOf(error: unknown): readonly string[] {
   if (error instanceof ConfigError) return error.problems
   const message = error instanceof Error ? error.message : String(error)
-  if (codeOf(error) !== 'internal_error') return [message]
-  // An unforeseen error most often means a part that is missing or made for another Node; the stack has the details.
-  return [`${message.split('\n')[0]}; \`countersign doctor\` checks whether the installation is complete`]
+  // The stack of an unforeseen error has the details.
+  return [codeOf(error) === 'internal_error' ? message.split('\n')[0]! : message]
 }
 
-function codeOf(error: unknown): string {
+/** The next step, and the page of the documentation on this machine that says more. */
+function adviceOn(error: unknown): { remedy: string; doc: string } {
+  const code = codeOf(error)
+  if (code in OPERATOR_ERRORS) {
+    const { remedy, page } = OPERATOR_ERRORS[code as OperatorErrorCode]
+    return { remedy, doc: docPath(page) }
+  }
+  const remedy = error instanceof DomainError ? error.remedy : ERRORS[code as ErrorCode].remedy
+  return { remedy, doc: docPath('errors.md') }
+}
+
+function codeOf(error: unknown): ErrorCode | OperatorErrorCode {
   if (error instanceof CodedError) return error.code
   // The operator can mend what the operating system refuses: a path, a permission, a full disk.
   if (error instanceof Error && 'syscall' in error) return 'system_error'

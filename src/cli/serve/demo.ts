@@ -1,8 +1,10 @@
 /** `serve --demo`: a demo tenant, photos to try, and commands to paste. */
+
 import { join, relative, resolve } from 'node:path'
 import type { Service } from '../../app/service.js'
 import { COMMAND_LINE } from '../../audit/audited-unit-of-work.js'
 import { SETTINGS } from '../../config/settings.js'
+import { docPath } from '../../lib/doc-path.js'
 import { table } from '../lib/style.js'
 import { createdTenantRows, createdTenantView } from '../tenant/created-tenant.js'
 import { writeDemoPhotos } from './demo-photos.js'
@@ -86,7 +88,7 @@ export function demoInstructions(
     call(`${where.production}/verify`, '$KEY', withPhoto('ada-today.jpg', action)),
     '\n4. Somebody else is rejected:\n',
     call(`${where.production}/verify`, '$KEY', withPhoto('grace.jpg', action)),
-    '\n5. From your own code: docs/guides/quick-start.md, step 2, begins with these four lines:\n',
+    `\n5. From your own code: step 2 of ${docPath('guides/quick-start.md')} begins with these four lines:\n`,
     ...environmentLines(created, where.sandbox),
     '',
   ].join('\n')

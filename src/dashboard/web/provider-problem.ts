@@ -11,7 +11,7 @@ const TEXTS: Record<ProviderProblem, string> = {
   unknown_person: 'You have no account here. Ask an admin to add you.',
   tenant_suspended: 'Your tenant is suspended. Nobody can sign in until the operator resumes it.',
   not_fresh: 'The provider does not confirm a recent sign-in. It must support max_age and send auth_time.',
-  rate_limited: 'There were too many sign-ins from this address. Wait a minute, then start again.',
+  too_many_sign_ins: 'There were too many sign-ins from this address. Wait a minute, then start again.',
   internal_error: 'Something went wrong in the service.',
 }
 const REQUEST_ID = /^[0-9a-f-]{36}$/

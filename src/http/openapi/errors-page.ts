@@ -34,21 +34,40 @@ export const ERRORS_PAGE_HEADERS: Readonly<Record<string, string>> = {
   'Referrer-Policy': 'no-referrer',
 }
 
-export const ERRORS_PAGE = page()
+/** One heading of the page, with the codes under it. */
+export interface ErrorGroup {
+  heading: string
+  meaning: string
+  errors: Array<{ code: string; status?: number; message?: string; remedy: string }>
+}
 
-function page(): string {
-  const categories = Object.entries(CATEGORY_MEANINGS).map(([category, meaning]) => {
-    const entries = Object.entries(ERRORS).filter(([, entry]) => entry.category === category)
-    const sections = entries.map(
-      ([code, { message, remedy }]) =>
-        `<section id="${code}"><h3><a href="#${code}">${code}</a> <span class="status">${ERROR_STATUS[code as ErrorCode]}</span></h3><p>${html(message)}</p><p><strong>What to do:</strong> ${html(remedy)}</p></section>`,
-    )
-    return `<h2>${category}</h2><p>${html(meaning)}</p>${sections.join('\n')}`
-  })
-  return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1"><title>Errors of the Countersign API</title><style>${STYLE}</style></head><body><main><h1>Errors of the Countersign API</h1>
+/** The codes of the API by category. */
+export function apiErrorGroups(): ErrorGroup[] {
+  return Object.entries(CATEGORY_MEANINGS).map(([heading, meaning]) => ({
+    heading,
+    meaning,
+    errors: Object.entries(ERRORS)
+      .filter(([, { category }]) => category === heading)
+      .map(([code, entry]) => ({ code, status: ERROR_STATUS[code as ErrorCode], ...entry })),
+  }))
+}
+
+export const ERRORS_PAGE = errorsPage('Errors of the Countersign API', apiErrorGroups())
+
+export function errorsPage(title: string, groups: ErrorGroup[]): string {
+  const categories = groups.map(
+    ({ heading, meaning, errors }) =>
+      `<h2>${heading}</h2><p>${html(meaning)}</p>${errors.map(section).join('\n')}`,
+  )
+  return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1"><title>${title}</title><style>${STYLE}</style></head><body><main><h1>${title}</h1>
 <p>An error body names its exact reason in <code>code</code>. Its <code>message</code> and <code>remedy</code> may be more exact than the sentences here.</p>
 ${categories.join('\n')}</main></body></html>
 `
+}
+
+function section({ code, status, message = '', remedy }: ErrorGroup['errors'][number]): string {
+  const said = message && `<p>${html(message)}</p>`
+  return `<section id="${code}"><h3><a href="#${code}">${code}</a> <span class="status">${status ?? ''}</span></h3>${said}<p><strong>What to do:</strong> ${html(remedy)}</p></section>`
 }
 
 /** Escapes text for HTML; text between backticks becomes code. */

@@ -1,5 +1,7 @@
 /** Advice for an operator when PostgreSQL cannot be used. The reason itself stays in the words of the server, Node or pg. */
+
 import type { PostgresTarget } from '../../config/postgres-url.js'
+import { docPath } from '../../lib/doc-path.js'
 
 interface Failure extends Error {
   /** SQLSTATE, or Node's code of a system or TLS error. */
@@ -40,7 +42,7 @@ export function postgresRemedy(
       ? `Over its socket the server accepts only the system user "${user}": name 127.0.0.1 in COUNTERSIGN_DATABASE, or change pg_hba.conf.`
       : "The server's pg_hba.conf decides which users may connect, from where, and with or without TLS."
   if (code === '3D000')
-    return `CREATE DATABASE "${database}" OWNER "${user}" creates it: docs/postgresql.md, "Connect".`
+    return `CREATE DATABASE "${database}" OWNER "${user}" creates it: ${docPath('postgresql.md#connect')}`
   if (UNREACHABLE.includes(code) || /timeout expired|connection timeout/.test(message))
     return 'Check that PostgreSQL is running, that it listens on this address and port, and that no firewall blocks it.'
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN')

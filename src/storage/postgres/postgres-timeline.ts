@@ -2,9 +2,11 @@
  * Recognizes a primary that a failover left behind. PostgreSQL increases the timeline with every promotion, so a primary whose timeline is
  * lower than one that was seen before is the old one: writes to it are lost or contradict the new one.
  */
+
 import { readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { ClientBase } from 'pg'
+import { docPath } from '../../lib/doc-path.js'
 import { makeFolder, replaceDurably } from '../../lib/durable-file.js'
 
 /** The timeline of a primary. A standby has none, nor has a server that does not report it, as some managed ones. */
@@ -59,7 +61,7 @@ export class Timelines {
     const highest = this.highest.get(system) ?? 0
     if (timeline < highest)
       throw new OlderPrimaryError(
-        `it is an older primary, which a failover left behind: its timeline is ${timeline}, and ${highest} was seen. Fence it off, see docs/postgresql.md#fence-the-old-primary${this.wayBack}.`,
+        `it is an older primary, which a failover left behind: its timeline is ${timeline}, and ${highest} was seen. Fence it off, see ${docPath('postgresql.md#fence-the-old-primary')}${this.wayBack}.`,
       )
     if (timeline === highest) return
     this.highest.set(system, timeline)

@@ -191,10 +191,7 @@ function assertWhole(database: Database.Database, copy: string): void {
 }
 
 function damagedBackup(copy: string, damage: string): RestoreError {
-  return new RestoreError(
-    'damaged_backup',
-    `${copy} is damaged (${damage}): restore another backup; see docs/operations/runbooks.md#database_corrupt`,
-  )
+  return new RestoreError('damaged_backup', `${copy} is damaged (${damage}): restore another backup`)
 }
 
 /** @throws RestoreError wrong_keys, keys_too_old */

