@@ -185,9 +185,9 @@ export class Sessions {
 }
 
 const HOW_TO_CONFIRM: Record<SessionMethod, string> = {
-  password: 'This asks for a fresh sign-in: give your password again.',
-  oidc: "This asks for a fresh sign-in: sign in again at your organisation's provider.",
-  link: 'This asks for a fresh sign-in: sign in with your password, or open a new link, which an admin makes.',
+  password: 'This action needs a fresh sign-in: enter your password again.',
+  oidc: 'This action needs a fresh sign-in: sign in again with SSO.',
+  link: 'This action needs a fresh sign-in: sign in with your password, or open a new link, which an admin makes.',
 }
 
 /** Returns the session of a record. */
