@@ -12,28 +12,14 @@ const ALLOWED: Record<string, number> = { bench: 1, models: 3 }
 /** Findings in pages that nobody has rewritten yet. A page that is not listed has none. Lower a number with each finding that goes; never raise one. */
 const ALLOWED_IN_PAGES: Record<string, number> = {
   'README.md': 12,
-  'SECURITY.md': 2,
-  'docs/architecture.md': 23,
-  'docs/benchmarks.md': 31,
-  'docs/examples/README.md': 1,
-  'docs/glossary.md': 1,
   'docs/guides/capture.md': 39,
-  'docs/guides/load-testing.md': 3,
   'docs/guides/production.md': 5,
   'docs/guides/quick-start.md': 6,
-  'docs/guides/rotation.md': 3,
-  'docs/guides/sizing.md': 4,
   'docs/guides/step-up.md': 7,
   'docs/guides/two-nodes.md': 7,
-  'docs/guides/webhooks.md': 9,
-  'docs/http-edge.md': 8,
-  'docs/node-version.md': 2,
   'docs/operations.md': 103,
   'docs/operations/runbooks.md': 3,
   'docs/postgresql.md': 1,
-  'docs/releasing.md': 1,
-  'docs/request-lifecycle.md': 1,
-  'docs/scale.md': 17,
   'docs/verdict.md': 1,
 }
 
@@ -110,7 +96,35 @@ describe('the pages that people read', () => {
   })
 
   it.each([
+    'whoever',
+    'whomever',
+    'whatever',
+    'anew',
+    'alone',
+    'in the place of',
+    'in whose place',
+    'beside',
+    'is told',
+    'are told',
+    'was told',
+    'were told',
+    'be told',
+    'tell of',
+    'tells of',
+    'told of',
+    'is meant',
+    'are meant',
+    'heed',
+    'heeds',
+    'heeded',
+    'asked after',
+  ])('are refused for the hard word "%s"', (word) => {
+    expect(hardProseIn('a.md', `A sentence, ${word} or not.`)).toHaveLength(1)
+  })
+
+  it.each([
     ['plain prose', 'One. Two.'],
+    ['a thing that has a purpose', 'It is meant for tests.'],
     ['a sentence of 35 words', `${words(35)}.`],
     ['a cell of 40 words', `| ${words(20)}. ${words(20)}. | ${words(20)}. |`],
     ['a block of code', `Run:\n\n\`\`\`sh\necho anew ${words(40)}\n\`\`\`\n`],
