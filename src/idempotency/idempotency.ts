@@ -41,7 +41,7 @@ import { type Clock, DAY_MS, SECOND_MS } from '../lib/clock.js'
 import { DomainError } from '../lib/domain-error.js'
 import type { Claims } from '../storage/coordinator.js'
 import type { IdempotencyRecord } from '../storage/records.js'
-import type { Store, StoreTransaction } from '../storage/store.js'
+import { type Store, type StoreTransaction, StoreUnavailableError } from '../storage/store.js'
 import type { TemplateVault } from '../users/template-vault.js'
 import { LocalClaims } from './local-claims.js'
 
@@ -177,10 +177,13 @@ export class Idempotency {
     return { status: record.status, body }
   }
 
-  private async sealingKey({ blindIndex, subjectId }: IdempotencyRecord): Promise<SealingKey> {
+  /** @throws StoreUnavailableError where the user was erased since the record was read */
+  private async sealingKey({ scope, blindIndex, subjectId }: IdempotencyRecord): Promise<SealingKey> {
     if (subjectId === null) return this.keys.idempotency
     const found = await this.store.read.subjectWithoutReference(blindIndex!)
-    if (found?.id !== subjectId) throw new Error('a kept response outlived the user whose data key sealed it')
-    return { current: this.vault.dataKey(found), others: [] }
+    if (found?.id === subjectId) return { current: this.vault.dataKey(found), others: [] }
+    if (await this.store.read.idempotencyRecord(scope, this.clock.now()))
+      throw new Error('a kept response outlived the user whose data key sealed it')
+    throw new StoreUnavailableError('the user was erased while the kept response was read')
   }
 }

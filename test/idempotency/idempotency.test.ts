@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { Idempotency, type IdempotentRequest } from '../../src/idempotency/idempotency.js'
 import { DAY_MS, MINUTE_MS } from '../../src/lib/clock.js'
+import { StoreUnavailableError } from '../../src/storage/store.js'
 import { type ApiClient, type ApiResponse, apiClient } from '../support/client.js'
 import { poll } from '../support/command.js'
 import { countRows, keptBytes } from '../support/database.js'
@@ -427,6 +428,36 @@ describe('the scope of a key', () => {
     const key = await store.transaction('installation', (tx) => tenancy.reissueKey(tx, record, 'sandbox', 0))
     const second = await apiClient(running.service.url('sandbox'), key).enroll({ user_id: 'u', image }, once)
     expect([isReplay(second), second.text]).toEqual([true, first.text])
+  })
+
+  it('asks the caller to try again when the user is erased while the kept response is read', async () => {
+    const key = randomUUID()
+    const user_id = newUser()
+    expect((await production.enroll({ user_id, image: photo }, keyed(key))).status).toBe(201)
+    const { store, vault, keys } = running.service.core
+    const read: typeof store.read = {
+      ...store.read,
+      idempotencyRecord: async (scope, now) => {
+        const record = await store.read.idempotencyRecord(scope, now)
+        if (record) expect((await production.erase(user_id)).status).toBe(200)
+        return record
+      },
+    }
+    const erasing = new Idempotency(
+      Object.create(store, { read: { value: read } }),
+      vault,
+      keys,
+      running.clock,
+    )
+    const place = {
+      tenantId: tenant.id,
+      environment: 'production',
+      method: 'POST',
+      path: '/v1/enroll',
+    } as const
+    await expect(erasing.kept({ ...place, key })).rejects.toBeInstanceOf(StoreUnavailableError)
+    const again = await production.enroll({ user_id, image: photo }, keyed(key))
+    expect([again.status, isReplay(again)]).toEqual([201, false])
   })
 
   it('ignores the idempotency key of a DELETE', async () => {
