@@ -16,8 +16,7 @@ const ALLOWED_IN_PAGES: Record<string, number> = {
   'docs/guides/production.md': 5,
   'docs/guides/quick-start.md': 6,
   'docs/guides/step-up.md': 7,
-  'docs/operations.md': 102,
-  'docs/operations/runbooks.md': 3,
+  'docs/operations.md': 98,
   'docs/postgresql.md': 1,
   'docs/verdict.md': 1,
 }

@@ -11,4 +11,4 @@ npm run build
 COUNTERSIGN_MODELS_DIR="$PWD/packs" node dist/src/cli/main.js models build standard
 npm prune --omit=dev
 tar -czf "$archive" --exclude=./.git --exclude=./data --exclude="./$archive" .
-echo "Bring $archive to the other machine: docs/operations.md, \"Without a network\"."
+echo "Bring $archive to the other machine: docs/guides/air-gapped.md."

@@ -12,7 +12,7 @@ const CHART = packageFile('docs', 'operations', 'helm', 'countersign')
 const ALERTS = packageFile('docs', 'operations', 'alerts.yml')
 const RENDERED = packageFile('docs', 'operations', 'kubernetes.yaml')
 const HEAD = `# What the chart beside this file renders with its default values, for those who do without Helm. Change the addresses, the
-# certificate's authorities and the image to yours; docs/operations.md, "Kubernetes", has the commands.
+# certificate's authorities and the image to yours; docs/guides/kubernetes.md has the commands.
 `
 
 const helm = await findHelm()
@@ -81,6 +81,23 @@ describe.skipIf(!helm)('Helm', () => {
     expect(kinds).toContain('ServiceMonitor')
     expect(kinds).toContain('PrometheusRule')
     expect(kinds).not.toContain('HorizontalPodAutoscaler')
+  })
+
+  it('renders the values of the trial for the PostgreSQL that comes with them', () => {
+    const operations = (name: string) => packageFile('docs', 'operations', name)
+    const { stdout, stderr } = runHelm(
+      helm!,
+      ...['template', 'countersign', CHART, '--namespace', 'countersign'],
+      ...['--values', operations('trial-values.yaml')],
+    )
+    expect(stderr).toBe('')
+    const service = readManifests(stdout)
+    const database = readManifests(readFileSync(operations('trial-postgres.yaml'), 'utf8'))
+    expect(typeErrors([...service, ...database])).toEqual([])
+    const { env } = service.find(({ kind }) => kind === 'Deployment')!.spec.template.spec.containers[0]
+    const { value } = env.find(({ name }: Manifest) => name === 'COUNTERSIGN_DATABASE')
+    const { name, namespace } = database.find(({ kind }) => kind === 'Service')!.metadata
+    expect(new URL(value).hostname).toBe(`${name}.${namespace}.svc.cluster.local`)
   })
 
   it('gives the Prometheus operator the alert rules and the job that they need', () => {
