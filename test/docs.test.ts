@@ -6,6 +6,7 @@ import { SECTIONS } from '../docs/.vitepress/sections.js'
 import { standardPackDocument } from '../models/standard/pack-document.js'
 import { scoreView } from '../src/api/views.js'
 import { SETTINGS } from '../src/config/config.js'
+import { STANDARDS } from '../src/evidence/standards.js'
 import { CATEGORY_MEANINGS } from '../src/http/openapi/errors-page.js'
 import { buildOpenApi } from '../src/http/openapi/openapi.js'
 import { DESCRIPTIONS } from '../src/http/routing/routes.js'
@@ -13,6 +14,7 @@ import { packageFile } from '../src/lib/package-root.js'
 import { VERSION } from '../src/lib/version.js'
 import { API_ERRORS } from './support/api-errors.js'
 import { configurationPage, documentInDocs, errorsPage, generatedSource } from './support/docs.js'
+import { evidencePageOfDefaults } from './support/evidence-page.js'
 import { errorCodes, serviceTexts } from './support/sdk-constants.js'
 import { supplyChainPage } from './support/supply-chain-page.js'
 import { exampleClaims, exampleToken, tableUnder, withExample } from './support/verdict-page.js'
@@ -92,6 +94,44 @@ describe('docs/configuration.md', () => {
   })
 })
 
+describe('docs/evidence.md', () => {
+  it('is the one that the judgements on the defaults make (UPDATE_DOCS=1 writes it)', () => {
+    const made = evidencePageOfDefaults()
+    expect(documentInDocs('evidence.md', made)).toBe(made)
+  })
+
+  const lines = STANDARDS.flatMap(({ requirements }) => requirements)
+
+  it('names only test files that are there', () => {
+    const named = [...new Set(lines.flatMap(({ tests }) => tests))]
+    expect(named.length).toBeGreaterThan(60)
+    expect(named.filter((file) => !existsSync(packageFile(...file.split('/'))))).toEqual([])
+  })
+
+  it('names only documents and headings that are there', () => {
+    const named = [...new Set(lines.flatMap(({ documents }) => documents))]
+    expect(named.filter((document) => !isThere(document))).toEqual([])
+  })
+})
+
+/** Whether a document of docs/ exists, with the heading of its anchor. */
+function isThere(document: string): boolean {
+  const [path, anchor] = document.split('#') as [string, string | undefined]
+  const file = packageFile('docs', ...path.split('/'))
+  if (!existsSync(file)) return false
+  return anchor === undefined || headingsOf(readFileSync(file, 'utf8')).includes(anchor)
+}
+
+/** Anchors as GitHub makes them. */
+function headingsOf(page: string): string[] {
+  return [...page.matchAll(/^#+ (.+)$/gm)].map(([, title]) =>
+    title!
+      .toLowerCase()
+      .replace(/[^\w\- ]/g, '')
+      .replaceAll(' ', '-'),
+  )
+}
+
 describe('docs/verdict.md', () => {
   const made = withExample(readFileSync(packageFile('docs', 'verdict.md'), 'utf8'))
   const page = documentInDocs('verdict.md', made)
@@ -141,8 +181,7 @@ describe('README.md', () => {
   const standard = standardPackDocument()
   const model = `${standard.id}@${standard.version}`
   const block = (beginsWith: RegExp) => beginsWith.exec(page)![0]
-  // README leaves out the list of images, which would fill a page.
-  const enrolled = JSON.parse(block(/^\{"reference_id":[\s\S]*?\}$/m).replace('[…]', '[]'))
+  const enrolled = JSON.parse(block(/^\{"reference_id":[\s\S]*?\}$/m))
   const claims = JSON.parse(block(/(?<=^Valid, signed with .*\n)\{[\s\S]*?^\}$/m))
   const verified = block(/^\{"verification_id":.*"user_id":"ada",[\s\S]*?\}$/m)
   const compared = block(/^Verdict +same person[\s\S]*?```/m)

@@ -11,7 +11,7 @@ const RANKS = [
   ['dashboard', 'capture-page'],
   ['http'],
   ['api'],
-  ['admin'],
+  ['admin', 'evidence'],
   ['verification'],
   ['webhooks', 'keys', 'jobs'],
   ['cluster'],

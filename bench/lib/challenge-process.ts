@@ -75,8 +75,12 @@ interface Challenge {
   steps: Step[]
 }
 
-function verifyBody(user: string, { challenge_id: id, nonce, steps }: Challenge, parts: EncodedParts) {
-  const fields = JSON.stringify({ user_id: user, action: ACTION, challenge: { id, nonce, frames: [] } })
+function verifyBody(user: string, { challenge_id, nonce, steps }: Challenge, parts: EncodedParts) {
+  const fields = JSON.stringify({
+    user_id: user,
+    action: ACTION,
+    challenge: { challenge_id, nonce, frames: [] },
+  })
   const body: Buffer[] = [Buffer.from(fields.slice(0, -']}}'.length))]
   for (const [index, { step, frame }] of filmFor(steps, parts).entries()) {
     const head = JSON.stringify({ step, t_ms: index * FRAME_INTERVAL_MS, image: freshStart() })

@@ -13,7 +13,7 @@ import { type ThemeColor, themeColors } from '../tenants/accent-color.js'
 import { capturePageSettings } from '../tenants/capture-page-settings.js'
 import { scopesOf } from '../tenants/key-scopes.js'
 import type { RevealedSecret, Rotation } from '../tenants/signing-secrets.js'
-import type { ReferenceContent, Subject } from '../users/template-vault.js'
+import type { Consent, ReferenceContent, Subject } from '../users/template-vault.js'
 import type { LockoutReason } from '../verification/lockout.js'
 import type { TenantErasure } from './tenant-lifecycle.js'
 
@@ -110,14 +110,18 @@ export function userView(
       created_at: isoTime(reference.createdAt),
       model: reference.model,
       views: reference.photoCount,
-      consent: reference.consent,
+      consent: consentView(reference.consent),
     },
     lockout: {
       status: lockout?.reason ?? ('none' as const),
-      until: optionalTime(lockout?.until ?? null),
+      ends_at: optionalTime(lockout?.until ?? null),
       rejections: record.failures,
     },
   }
+}
+
+function consentView(consent: Consent | null) {
+  return consent && { id: consent.id, agreed_at: consent.at }
 }
 
 export function webhookView(endpoint: WebhookEndpointRecord) {

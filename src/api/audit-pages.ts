@@ -108,7 +108,7 @@ function entryView({ sequence, entry, hash }: AuditRecord): EntryView {
   } = JSON.parse(entry)
   return {
     sequence,
-    at,
+    created_at: at,
     event,
     actor,
     request_id,

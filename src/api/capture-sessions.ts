@@ -78,7 +78,7 @@ const body = Type.Object(
     consent: Type.Optional(
       Type.Object(
         {
-          version: Type.String({
+          id: Type.String({
             minLength: 1,
             maxLength: MAX_VERSION_CHARACTERS,
             pattern: NO_CONTROL_CHARACTERS,
@@ -112,7 +112,6 @@ const success = Type.Object(
     ),
     user_id: userId,
     purpose: purposeField,
-    expires_in: Type.Integer({ description: 'Seconds until the session expires.' }),
     expires_at: time('When the session expires.'),
   },
   { title: 'CaptureSessionLink' },
@@ -154,7 +153,7 @@ type Input = Static<typeof body>
 type Parts = VerifiableParts & Pick<Services, 'captureSessions' | 'capturePage' | 'config'>
 
 export function createCaptureSession(services: Parts): UserEndpoint<Input> {
-  const { captureSessions, provider, config } = services
+  const { captureSessions, provider } = services
   return {
     ...createCaptureSessionDescription,
     aboutUser: true,
@@ -187,7 +186,7 @@ export function createCaptureSession(services: Parts): UserEndpoint<Input> {
             returnUrl: input.return_url,
             locale: input.locale,
             description: input.description,
-            consent: input.consent,
+            consent: input.consent && { version: input.consent.id, text: input.consent.text },
           },
           { asksForCode: (input.confirmation ?? (purpose === 'verify' ? 'none' : 'code')) === 'code' },
         )
@@ -199,7 +198,6 @@ export function createCaptureSession(services: Parts): UserEndpoint<Input> {
             confirmation_code: code,
             user_id: input.user_id,
             purpose,
-            expires_in: config.captureSessionTtlSeconds,
             expires_at: isoTime(expiresAt),
           },
         }
@@ -212,7 +210,7 @@ export function createCaptureSession(services: Parts): UserEndpoint<Input> {
 function assertReadable({ description = '', consent }: Input): void {
   const readable: Array<[string, boolean]> = [
     ['description', isReadableLine(description)],
-    ['consent.version', isReadableLine(consent?.version ?? '')],
+    ['consent.id', isReadableLine(consent?.id ?? '')],
     ['consent.text', isReadableText(consent?.text ?? '')],
   ]
   const details = readable.filter(([, isFine]) => !isFine).map(([path]) => ({ path, issue: READABLE }))

@@ -13,11 +13,12 @@ import {
   type UserEndpoint,
 } from './endpoint.js'
 import { assessmentOf, Enrolment, type EnrolmentParts } from './enrolment.js'
+import { includeField } from './include.js'
 import { assertOneOf } from './key-scope.js'
 import { assertPlainUserId } from './plain-user-id.js'
 import {
   consent,
-  enrolmentQuality,
+  enrollmentQuality,
   exactlyOneImageField,
   imageFields,
   liveness,
@@ -58,17 +59,18 @@ const body = Type.Object(
       Type.Boolean({
         default: false,
         description:
-          'Assess the photos and store nothing: 200 instead of 201. `quality.images` reports photos that an enrollment would refuse for their quality. Whether the user is enrolled makes no difference.',
+          'Assess the photos and store nothing: 200 instead of 201. `quality.issues` reports what an enrollment would refuse, `quality.images` every measurement. Whether the user is enrolled makes no difference.',
       }),
     ),
     consent: Type.Optional(consent),
+    include: Type.Optional(includeField),
   },
   { title: 'EnrollRequest', additionalProperties: false, ...exactlyOneImageField },
 )
 
 const assessed = {
   user_id: userId,
-  quality: enrolmentQuality,
+  quality: enrollmentQuality,
   liveness,
   model: Type.String({ description: 'The model pack that made the reference.' }),
 }

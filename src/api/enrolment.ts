@@ -10,13 +10,22 @@ import type { CaptureInput, UserCall } from '../verification/call.js'
 import { assertComparable } from '../verification/decision-policy.js'
 import { CLEAR } from '../verification/lockout.js'
 import { announceLockout } from '../verification/lockout-event.js'
-import { imageQualityView } from '../verification/quality-views.js'
+import { qualityView } from '../verification/quality-views.js'
 import type { Outcome, Refusal } from './endpoint.js'
+import { includesQuality } from './include.js'
 import { assertReplaceVerdict } from './replace-verdict.js'
 import type { Services } from './services.js'
-import { livenessView, qualityView } from './views.js'
+import { livenessView } from './views.js'
 
-type EnrolCall = UserCall<CaptureInput & { replace?: boolean; verification_id?: string; consent?: Consent }>
+type EnrolCall = UserCall<
+  CaptureInput & {
+    replace?: boolean
+    verification_id?: string
+    consent?: { id: string; agreed_at: string }
+    dry_run?: boolean
+    include?: string[]
+  }
+>
 
 /** Photos that the engine found usable. */
 interface Photos {
@@ -71,7 +80,7 @@ export class Enrolment {
     const { reference: embedding, weight, photoCount } = enrolled
     return this.put(tx, photos, subject, {
       reference: { embedding, weight, photoCount },
-      consent: input.consent ?? null,
+      consent: consentOf(input),
       audit: {
         replaced: Boolean(found?.reference),
         ...(input.verification_id === undefined ? {} : { verification_id: input.verification_id }),
@@ -103,7 +112,7 @@ export class Enrolment {
     }
     return this.put(tx, photos, subject, {
       reference,
-      consent: call.input.consent ?? consent,
+      consent: consentOf(call.input) ?? consent,
       audit: { added: reference.photoCount - present.photoCount },
       endpoints,
     })
@@ -141,7 +150,7 @@ export class Enrolment {
     parts: {
       reference: FusedReference
       consent: Consent | null
-      audit: Record<string, unknown>
+      audit: { replaced?: boolean; added?: number; verification_id?: string }
       /** The tenant's webhook endpoints. */
       endpoints: WebhookEndpointRecord[]
     },
@@ -163,7 +172,8 @@ export class Enrolment {
         reference_id: record.id,
         model,
         views: reference.photoCount,
-        ...audit,
+        replaced: audit.replaced ?? false,
+        added: audit.added ?? 0,
       },
       subject: ownerOf(subject),
     }
@@ -189,16 +199,21 @@ export class Enrolment {
   }
 }
 
+function consentOf({ consent }: EnrolCall['input']): Consent | null {
+  return consent ? { id: consent.id, at: consent.agreed_at } : null
+}
+
 /** Fields of the response that assess the photos, whether they are stored or not. */
 export function assessmentOf(
   { input }: EnrolCall,
-  { quality, findings, liveness }: Enrolled,
+  { assessed, liveness }: Enrolled,
   photoCount: number,
   model: string,
 ): Record<string, unknown> {
+  const isDetailed = input.dry_run === true || includesQuality(input)
   return {
     user_id: input.user_id,
-    quality: { ...qualityView(quality), views: photoCount, images: findings.map(imageQualityView) },
+    quality: { ...qualityView(assessed, input, isDetailed), views: photoCount },
     liveness: livenessView(liveness),
     model,
   }

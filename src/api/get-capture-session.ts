@@ -5,7 +5,7 @@ import { DomainError } from '../lib/domain-error.js'
 import type { CaptureSessionRecord } from '../storage/records.js'
 import { type Endpoint, type EndpointDescription, SMALL_BODY_BYTES } from './endpoint.js'
 import { assertOneOf } from './key-scope.js'
-import { nullable, time } from './schemas.js'
+import { consent, nullable, time } from './schemas.js'
 import type { Services } from './services.js'
 
 const STATUSES = ['open', 'in_progress', 'completed', 'cancelled', 'expired'] as const
@@ -24,15 +24,7 @@ const success = Type.Object(
       },
     ),
     attempts: Type.Integer({ minimum: 0, description: 'Captures that were judged or are being judged.' }),
-    consent: nullable(
-      Type.Object(
-        {
-          version: Type.String(),
-          at: time('When the person agreed.'),
-        },
-        { description: 'The person’s consent; null until the person has agreed.' },
-      ),
-    ),
+    consent: nullable(consent),
     result: nullable(
       Type.Object(
         {
@@ -98,7 +90,7 @@ export function getCaptureSession({ store, clock, idempotency }: Parts): Endpoin
           session_id: id,
           status: statusOf(record, clock.now()),
           attempts,
-          consent: consentedAt === null ? null : { version: consentVersion, at: isoTime(consentedAt) },
+          consent: consentedAt === null ? null : { id: consentVersion, agreed_at: isoTime(consentedAt) },
           result: await resultOf(record),
           created_at: isoTime(createdAt),
           expires_at: isoTime(expiresAt),

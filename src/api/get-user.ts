@@ -30,7 +30,7 @@ export const userSchema = Type.Object(
             'Lockout that verify would report now. Only a new enrollment ends `reference_disabled`.',
         },
       ),
-      until: nullable(time('When `locked_out` ends.')),
+      ends_at: nullable(time('When `locked_out` ends; null for any other status.')),
       rejections: Type.Integer({ minimum: 0, description: 'Consecutive rejections so far.' }),
     }),
   },

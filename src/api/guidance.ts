@@ -5,7 +5,7 @@ import { STEPS } from '../biometrics/challenge/steps.js'
 import { DomainError } from '../lib/domain-error.js'
 import { decodeImage } from '../verification/images.js'
 import type { Endpoint, EndpointDescription } from './endpoint.js'
-import { image, userId } from './schemas.js'
+import { image, userIdBounds } from './schemas.js'
 import type { Services } from './services.js'
 
 /** Bytes of two frames of 640 x 480 pixels at a good quality, in base64. */
@@ -33,7 +33,8 @@ const body = Type.Object(
     ),
     user_id: Type.Optional(
       Type.String({
-        ...userId,
+        ...userIdBounds,
+        examples: ['user-4711'],
         description:
           'Only for the sandbox, which chooses its answer by the end of the user id. Production ignores it.',
       }),

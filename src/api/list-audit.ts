@@ -13,7 +13,7 @@ const ENTRIES_A_TOKEN = 100
 const entry = Type.Object(
   {
     sequence: Type.Integer({ minimum: 1, description: '1, 2, 3, … without a gap.' }),
-    at: time('When it happened.'),
+    created_at: time('When it happened.'),
     event: Type.String({ description: `Name of the event: ${AUDIT_EVENTS.join(', ')}.` }),
     actor: Type.String({
       description:
@@ -40,11 +40,11 @@ const success = Type.Object(
     next_cursor: Type.String({
       description: 'Send it as `after` to read the entries that follow, now or when more have been written.',
     }),
-    broken_at: Type.Optional(
+    broken_sequence: nullable(
       Type.Integer({
         minimum: 1,
         description:
-          'The `sequence` of the first entry that does not fit the chain, found by the daily verification: the log was changed in the database. Left out where the verification found none.',
+          'The `sequence` of the first entry that does not fit the chain, found by the daily verification: the log was changed in the database. Null where the verification found none.',
       }),
     ),
   },
@@ -109,14 +109,13 @@ export function listAudit({ auditPages }: Pick<Services, 'auditPages'>): Endpoin
         limit,
         event,
       })
-      const brokenAt = await auditPages.brokenAt(tenant.id)
       return {
         status: 200,
         body: {
           data: page.entries,
           has_more: page.hasMore,
           next_cursor: String(page.cursor),
-          ...(brokenAt !== null && { broken_at: brokenAt }),
+          broken_sequence: await auditPages.brokenAt(tenant.id),
         },
         furtherTokens: Math.max(0, Math.ceil(page.entriesRead / ENTRIES_A_TOKEN) - 1),
       }

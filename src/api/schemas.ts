@@ -4,16 +4,23 @@ import { QUALITY_COMPONENTS } from '../../models/pack/quality-components.js'
 import { FINDINGS } from '../biometrics/challenge/active-geometry.js'
 import { CAPTURE } from '../biometrics/challenge/capture-limits.js'
 import { GUIDANCE } from '../biometrics/challenge/frame-faults.js'
+import { PHOTO_GUIDANCE } from '../biometrics/photo-guidance.js'
 import { LIVENESS_REQUIREMENTS } from '../config/liveness-requirement.js'
 import { NONCE_LENGTH } from '../verification/challenge-book.js'
 
 /** Pattern of a whole number, sent as text. */
 export const DIGITS = '^[0-9]{1,15}$'
 
-export const userId = Type.String({
+/** Bounds of an identifier of a user. */
+export const userIdBounds = {
   minLength: 1,
   maxLength: 128,
   pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f]*$',
+}
+
+export const userId = Type.String({
+  ...userIdBounds,
+  title: 'UserId',
   description:
     "The customer's own identifier of the user: 1 to 128 characters, no control characters. No user is enrolled under an identifier that holds format, invisible, private-use or unassigned characters of Unicode.",
   examples: ['user-4711'],
@@ -71,12 +78,12 @@ export const imageFields = {
   challenge: Type.Optional(
     Type.Object(
       {
-        id: Type.String({ minLength: 1, maxLength: 64 }),
+        challenge_id: Type.String({ minLength: 1, maxLength: 64 }),
         nonce: Type.String({ minLength: NONCE_LENGTH, maxLength: NONCE_LENGTH }),
         frames: framesField,
       },
       {
-        title: 'ChallengeResponse',
+        title: 'ChallengeAnswer',
         additionalProperties: false,
         description: 'The frames of a person who did what a challenge asked, instead of photos.',
       },
@@ -100,56 +107,96 @@ export const requireLiveness = Type.Union(
 
 export const time = (description: string) => Type.String({ format: 'date-time', description })
 
+const consentId = Type.String({
+  minLength: 1,
+  maxLength: 256,
+  description: 'The customer’s own id of the consent: of its record, or of the text that was agreed to.',
+})
+
 export const consent = Type.Object(
   {
-    id: Type.String({
-      minLength: 1,
-      maxLength: 256,
-      description: 'Where the customer keeps the consent: the customer’s own id of it.',
-    }),
-    at: time('When the consent was given.'),
+    id: consentId,
+    agreed_at: time('When the person agreed.'),
   },
-  { title: 'Consent', additionalProperties: false, description: 'Recorded with the reference.' },
+  { title: 'Consent', additionalProperties: false, description: 'A person’s consent.' },
 )
 
 export const nullable = <T extends Type.TSchema>(schema: T) => Type.Union([schema, Type.Null()])
 
+const component = Type.Union(
+  QUALITY_COMPONENTS.map((name) => Type.Literal(name)),
+  { description: 'Quality component, by its name in ISO/IEC 29794-5.' },
+)
+const bound = Type.Object(
+  { min: Type.Optional(Type.Number()), max: Type.Optional(Type.Number()) },
+  { title: 'QualityBound', description: 'Range of good values, both ends included; an absent end is open.' },
+)
+const imageField = Type.String({ description: 'The field of the request that holds the photo.' })
+
+const qualityIssue = Type.Object(
+  {
+    path: imageField,
+    component,
+    value: Type.Number({ description: 'Measured value of the component.' }),
+    bound,
+    guidance: Type.Union(
+      PHOTO_GUIDANCE.map((code) => Type.Literal(code)),
+      { description: 'Advice to the person.' },
+    ),
+    hint: Type.String({ description: 'The advice as a sentence to show to the person.' }),
+  },
+  { title: 'QualityIssue', description: 'A component that is beyond its bound for an enrollment photo.' },
+)
+
+const imageQuality = Type.Object(
+  {
+    path: imageField,
+    passed: Type.Boolean({ description: 'Whether every component keeps to its bound.' }),
+    face_width_px: Type.Integer({ description: 'Width of the face between its outer edges, in pixels.' }),
+    detection: Type.Number({ description: 'Confidence of the face detector, 0 to 1.' }),
+    components: Type.Array(
+      Type.Object(
+        {
+          component,
+          value: Type.Number(),
+          bound: nullable(bound),
+          passed: Type.Boolean({ description: 'True also where no bound is set: `bound` is then null.' }),
+        },
+        {
+          title: 'QualityFinding',
+          description: 'One measurement of a photo, held against its bound for an enrollment photo.',
+        },
+      ),
+    ),
+  },
+  { title: 'ImageQuality', description: 'All measurements of one photo.' },
+)
+
 const qualityFields = {
   score: Type.Number({ description: 'Overall, 0 to 1, higher is better.' }),
-  face_width_px: Type.Number({ description: 'Width of the face between its outer edges, in pixels.' }),
-  detection: Type.Number({ description: 'Confidence of the face detector, 0 to 1.' }),
-  sharpness: Type.Number({ description: 'Variance of the Laplacian of the aligned face.' }),
-  brightness: Type.Number({ description: 'Mean grey level of the aligned face, 0 to 255.' }),
-  contrast: Type.Number({ description: 'Standard deviation of the grey level of the aligned face.' }),
+  passed: Type.Boolean({
+    description: 'Whether every component keeps to its bound for an enrollment photo.',
+  }),
+  issues: Type.Array(qualityIssue, { description: 'The components that failed; empty where all passed.' }),
 }
 
-export const quality = Type.Object(qualityFields, {
-  title: 'Quality',
-  description: 'Measured on the face that was compared.',
-})
+export const quality = Type.Object(
+  {
+    ...qualityFields,
+    images: Type.Optional(
+      Type.Array(imageQuality, {
+        description: 'The photo that was compared. Only where `include` asks for `quality`.',
+      }),
+    ),
+  },
+  {
+    title: 'Quality',
+    description:
+      'Quality of the photo that was compared. Verify also compares photos that an enrollment refuses.',
+  },
+)
 
-const imageQuality = Type.Object({
-  passed: Type.Boolean({ description: 'Whether every component keeps to its bound.' }),
-  components: Type.Array(
-    Type.Object({
-      component: Type.Union(
-        QUALITY_COMPONENTS.map((name) => Type.Literal(name)),
-        { description: 'Quality component, by its name in ISO/IEC 29794-5.' },
-      ),
-      value: Type.Number(),
-      bound: nullable(
-        Type.Object(
-          { min: Type.Optional(Type.Number()), max: Type.Optional(Type.Number()) },
-          { description: 'Bound for an enrollment photo; null where every value will do.' },
-        ),
-      ),
-      passed: Type.Boolean(),
-      hint: nullable(Type.String({ description: 'Advice to show to the person.' })),
-    }),
-  ),
-})
-
-export const enrolmentQuality = Type.Object(
+export const enrollmentQuality = Type.Object(
   {
     ...qualityFields,
     views: Type.Integer({
@@ -157,11 +204,14 @@ export const enrolmentQuality = Type.Object(
       description:
         'Number of photos that the reference was made of: with three, far fewer people are missed than with one.',
     }),
-    images: Type.Array(imageQuality, {
-      description: 'One entry for each image of the request, in their order.',
-    }),
+    images: Type.Optional(
+      Type.Array(imageQuality, {
+        description:
+          'One entry for each photo of the request, in their order. Only in a dry run, and where `include` asks for `quality`.',
+      }),
+    ),
   },
-  { title: 'EnrolmentQuality', description: 'Measured on the best face.' },
+  { title: 'EnrollmentQuality', description: 'Quality of the photos. The score is that of the best one.' },
 )
 
 export const liveness = Type.Object(
@@ -180,17 +230,14 @@ export const liveness = Type.Object(
       }),
     ),
     passed: nullable(Type.Boolean({ description: 'Whether the capture passed every method.' })),
-    guidance: Type.Optional(
-      Type.Union(
-        GUIDANCE.map((name) => Type.Literal(name)),
-        { description: 'Advice for the person after a capture that failed.' },
-      ),
-    ),
-    findings: Type.Optional(
-      Type.Array(Type.Union(FINDINGS.map((name) => Type.Literal(name))), {
-        description: 'Suspicion about the failed capture: for the backend, never for the person.',
-      }),
-    ),
+    guidance: Type.Array(Type.Union(GUIDANCE.map((name) => Type.Literal(name))), {
+      description:
+        'Advice for the person after a capture that failed, the most urgent first; empty where there is none.',
+    }),
+    findings: Type.Array(Type.Union(FINDINGS.map((name) => Type.Literal(name))), {
+      description:
+        'Suspicions about a capture that failed; empty where there are none. For the backend, never for the person.',
+    }),
   },
   { title: 'Liveness', description: 'Presentation attack detection.' },
 )

@@ -9,6 +9,7 @@ import { type DecisionParts, DecisionPolicy, type Verdict } from '../verificatio
 import { decodeImages } from '../verification/images.js'
 import { type LivenessStatement, NOTHING_CHECKED } from '../verification/liveness.js'
 import { openChallenge } from '../verification/opened-challenge.js'
+import { qualityView } from '../verification/quality-views.js'
 import { REASONS } from '../verification/reasons.js'
 import { signVerdict, verdictClaims } from '../verification/verdict-token.js'
 import { actionSchema, canonicalAction } from './action.js'
@@ -20,6 +21,7 @@ import {
   type UserEndpoint,
 } from './endpoint.js'
 import { retryAfter } from './error-response.js'
+import { includeField, includesQuality } from './include.js'
 import { agreesToReplacement } from './replace-verdict.js'
 import {
   exactlyOneImageField,
@@ -33,7 +35,7 @@ import {
 } from './schemas.js'
 import type { Services } from './services.js'
 import { spendChallenge } from './spend-challenge.js'
-import { livenessView, qualityView, scoreView } from './views.js'
+import { livenessView, scoreView } from './views.js'
 
 const body = Type.Object(
   {
@@ -47,6 +49,7 @@ const body = Type.Object(
         description: 'Echoed in the JWT, so that the caller can tell its own verdict.',
       }),
     ),
+    include: Type.Optional(includeField),
   },
   { title: 'VerifyRequest', additionalProperties: false, ...exactlyOneImageField },
 )
@@ -84,13 +87,15 @@ const success = Type.Object(
     model: Type.String(),
     verified_at: time('When the verdict was reached.'),
     jwt: Type.String({ description: 'The verdict, signed with the signing secret that the caller holds.' }),
-    jwt_next: Type.Optional(
-      Type.String({ description: 'During a rotation overlap: the same claims under the new secret.' }),
+    jwt_next: nullable(
+      Type.String({
+        description: 'During a rotation overlap: the same claims under the new secret. Null otherwise.',
+      }),
     ),
     jwt_expires_at: time('When the JWT expires.'),
-    production_key: Type.Optional(
+    production_key: nullable(
       Type.Literal('issued', {
-        description: 'Sandbox only: this verify cleared and issued the production key.',
+        description: 'Sandbox only: this verify cleared and issued the production key. Null otherwise.',
       }),
     ),
   },
@@ -152,7 +157,7 @@ export function verify(services: Parts): UserEndpoint<Input> {
       const signed = sign(call, action, verdict, view, at)
       const { verificationId } = signed
       const approved = reason === null
-      const quality = verdict.comparison?.sample.quality ?? null
+      const assessed = verdict.comparison?.sample.assessed ?? null
       if (approved && !replaySuspected && subject && agreesToReplacement(input.action))
         await tx.setReplaceVerdict(subject.record.id, { id: verificationId, at })
       const isKeyIssued = await productionKeyIssue.onVerdict(tx, tenant, { approved, at })
@@ -169,15 +174,14 @@ export function verify(services: Parts): UserEndpoint<Input> {
           fmr_basis: view.fmr_basis,
           model_grade: view.model_grade,
           liveness: livenessView(livenessOf(verdict)),
-          quality: quality && qualityView(quality),
+          quality: assessed && qualityView([assessed], input, includesQuality(input)),
           replay: { suspected: replaySuspected },
           model: provider.model,
           verified_at: isoTime(at),
           jwt: signed.tokens.jwt,
-          // JSON leaves out what is undefined.
           jwt_next: signed.tokens.jwt_next,
           jwt_expires_at: isoTime(signed.expiresAt * SECOND_MS),
-          production_key: isKeyIssued ? 'issued' : undefined,
+          production_key: isKeyIssued ? 'issued' : null,
         },
         ...(verdict.waitMs === undefined ? {} : { headers: retryAfter(verdict.waitMs) }),
         observed: { verdict: view.verdict, reason, score: view.score, effect },
@@ -191,7 +195,7 @@ export function verify(services: Parts): UserEndpoint<Input> {
           model: provider.model,
           replay_suspected: replaySuspected,
           liveness_score: livenessOf(verdict).score,
-          ...(input.challenge ? { challenge_id: input.challenge.id } : {}),
+          ...(input.challenge ? { challenge_id: input.challenge.challenge_id } : {}),
           ...livenessAudit(livenessOf(verdict)),
         },
       }
@@ -217,7 +221,7 @@ export function verify(services: Parts): UserEndpoint<Input> {
       expiresAt,
       action,
       liveness: livenessView(livenessOf(verdict)),
-      challengeId: call.input.challenge?.id,
+      challengeId: call.input.challenge?.challenge_id,
       model: provider.model,
       replaySuspected: verdict.replaySuspected,
     })

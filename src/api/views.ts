@@ -7,7 +7,8 @@ function round(value: number, decimals = 4): number {
   return Number(value.toFixed(decimals))
 }
 
-export function qualityView(quality: Quality) {
+/** Everything that is measured on one face, for the command line and the dashboard, which show a photo to somebody who examines it. */
+export function measuredView(quality: Quality) {
   return {
     score: round(quality.score),
     face_width_px: Math.round(quality.faceWidthPx),
@@ -18,9 +19,15 @@ export function qualityView(quality: Quality) {
   }
 }
 
-export function livenessView(statement: LivenessStatement): LivenessStatement {
-  const { score } = statement
-  return { ...statement, score: score === null ? null : round(score) }
+export function livenessView({ checked, score, passed, methods, guidance, findings }: LivenessStatement) {
+  return {
+    checked,
+    score: score === null ? null : round(score),
+    passed,
+    methods,
+    guidance: guidance ? [guidance] : [],
+    findings: findings ?? [],
+  }
 }
 
 export function scoreView(score: number): number {

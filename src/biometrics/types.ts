@@ -9,7 +9,6 @@ import type {
   Quality,
   StageTimings,
 } from './measurements.js'
-import type { ComponentFinding } from './pipeline/quality-bounds.js'
 
 export { BiometricError, type BiometricErrorCode } from './biometric-error.js'
 export type {
@@ -61,8 +60,6 @@ export interface EnrolResult {
   weight: number
   /** Quality of the best sample. */
   quality: Quality
-  /** Each sample's quality components, judged by the bounds for enrollment. */
-  findings: ComponentFinding[][]
   /** The lowest liveness of all samples. */
   liveness: Liveness
   samples: FaceSample[]

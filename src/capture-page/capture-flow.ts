@@ -172,7 +172,8 @@ export class CaptureFlow {
       {
         user_id: captureRequest.userId,
         challenge: {
-          ...challenge,
+          challenge_id: challenge.id,
+          nonce: challenge.nonce,
           frames: frames.map((frame) => ({ ...frame, image: String(frame.image) })),
         },
         ...given({ require_liveness: captureRequest.requireLiveness }),
@@ -180,7 +181,7 @@ export class CaptureFlow {
           ? { action: captureRequest.action, nonce: record.id }
           : {
               ...given({ replace: captureRequest.replace, verification_id: captureRequest.verificationId }),
-              consent: { id: record.id, at: isoTime(record.consentedAt!) },
+              consent: { id: record.id, agreed_at: isoTime(record.consentedAt!) },
             }),
       },
       captureAnswerKey(record.id, challenge.id),

@@ -49,7 +49,8 @@ export function outcomeOf({ status, body }: InternalAnswer): CaptureOutcome {
       reason?: string
       liveness?: { guidance?: unknown }
     }
-    const guidance = GUIDANCE.find((known) => known === liveness?.guidance)
+    const codes = Array.isArray(liveness?.guidance) ? liveness.guidance : []
+    const guidance = GUIDANCE.find((known) => known === codes[0])
     return {
       isJudged: true,
       isFinal: verdict === 'approved' || FINAL_REASONS.has(reason),

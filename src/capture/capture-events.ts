@@ -36,8 +36,8 @@ export interface StepDetail {
 export interface ConsentDetail {
   /** The value of the attribute `consent`. */
   id: string
-  /** Time of the consent (RFC 3339). */
-  at: string
+  /** When the person agreed (RFC 3339). */
+  agreed_at: string
 }
 
 /** Detail of `cs-guidance`: the advice that the person gets while this step is shown. */

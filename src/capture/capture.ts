@@ -315,7 +315,7 @@ export class CountersignCapture extends Base {
     if (!this.view.isAgreed) this.agreed = null
     else if (consent !== null && consent !== this.agreed) {
       this.agreed = consent
-      this.emit('cs-consent', { id: consent, at: new Date().toISOString() })
+      this.emit('cs-consent', { id: consent, agreed_at: new Date().toISOString() })
     }
     return this.view.isAgreed
   }

@@ -118,6 +118,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     isWithoutConfig: true,
   },
   {
+    usage: 'evidence',
+    description: 'judge this installation by PSD2, NIST, ISO, GDPR, SOC 2, DORA and the AI Act, line by line',
+    load: async () => (await import('./evidence.js')).registerEvidenceCommand,
+  },
+  {
     usage: 'doctor',
     description: 'check Node, addons, execution providers, models, database, disk and clock',
     load: async () => (await import('./doctor/doctor.js')).registerDoctorCommand,

@@ -1,7 +1,7 @@
 /** `countersign compare`: the engine without the server, under the same configuration and policy. */
 import type { Command } from 'commander'
 import { thresholdForFmr } from '../../models/pack/model-pack.js'
-import { qualityView, scoreView } from '../api/views.js'
+import { measuredView, scoreView } from '../api/views.js'
 import { engineOptions } from '../app/engine-options.js'
 import { Engine } from '../biometrics/engine/engine.js'
 import { BiometricError, type FaceSample } from '../biometrics/types.js'
@@ -94,7 +94,7 @@ function faceView({ box, landmarks, quality, liveness }: FaceSample) {
   return {
     box: { x: px(box.x), y: px(box.y), width: px(box.width), height: px(box.height) },
     landmarks: landmarks?.map(([x, y]) => [px(x), px(y)]) ?? null,
-    quality: qualityView(quality),
+    quality: measuredView(quality),
     liveness,
   }
 }

@@ -25,9 +25,9 @@ export function registerUserCommands(user: Command): void {
             ['Model', reference.model],
             [
               'Consent',
-              reference.consent ? `${reference.consent.id}, ${reference.consent.at}` : 'not recorded',
+              reference.consent ? `${reference.consent.id}, ${reference.consent.agreed_at}` : 'not recorded',
             ],
-            ['Lockout', lockout.until ? `${lockout.status} until ${lockout.until}` : lockout.status],
+            ['Lockout', lockout.ends_at ? `${lockout.status} until ${lockout.ends_at}` : lockout.status],
             ['Rejections', `${lockout.rejections} in a row`],
           ]),
         )

@@ -25,30 +25,47 @@ type Answer struct {
 
 func (a *Answer) set(raw []byte, info ResponseInfo) { a.Raw, a.Response = raw, info }
 
-// Quality is measured on the face that was compared.
+// Quality is that of the photo that was compared. Verify also compares photos that an enrollment refuses.
 type Quality struct {
 	// Score is the overall quality, 0 to 1.
-	Score       float64 `json:"score"`
-	FaceWidthPx float64 `json:"face_width_px"`
-	// Detection is the confidence of the face detector, 0 to 1.
-	Detection  float64 `json:"detection"`
-	Sharpness  float64 `json:"sharpness"`
-	Brightness float64 `json:"brightness"`
-	Contrast   float64 `json:"contrast"`
+	Score float64 `json:"score"`
+	// Passed says whether every component keeps to its bound for an enrollment photo.
+	Passed bool `json:"passed"`
+	// Issues is what failed.
+	Issues []QualityIssue `json:"issues"`
+	// Images has all measurements of the photos. Only of AssessPhotos, and where Include asks for quality.
+	Images []ImageQuality `json:"images,omitempty"`
 }
 
-// EnrollmentQuality is measured on the best face.
+// EnrollmentQuality is that of all photos of the request. The score is that of the best one.
 type EnrollmentQuality struct {
 	Quality
 	// Views is how many photos the reference holds.
 	Views int `json:"views"`
-	// Images has one item for each photo of the request, in their order.
-	Images []ImageQuality `json:"images"`
 }
 
-// ImageQuality says of one photo whether every component keeps to its bound.
+// QualityIssue is a component that is beyond its bound for an enrollment photo.
+type QualityIssue struct {
+	// Path is the field of the request that holds the photo.
+	Path      string  `json:"path"`
+	Component string  `json:"component"`
+	Value     float64 `json:"value"`
+	// Bound has min, max or both.
+	Bound map[string]float64 `json:"bound"`
+	// Guidance is for the person, as a code and, in Hint, as a sentence.
+	Guidance string `json:"guidance"`
+	Hint     string `json:"hint"`
+}
+
+// ImageQuality has all measurements of one photo.
 type ImageQuality struct {
-	Passed     bool             `json:"passed"`
+	// Path is the field of the request that holds the photo.
+	Path   string `json:"path"`
+	Passed bool   `json:"passed"`
+	// FaceWidthPx is the width of the face between its outer edges.
+	FaceWidthPx int `json:"face_width_px"`
+	// Detection is the confidence of the face detector, 0 to 1.
+	Detection  float64          `json:"detection"`
 	Components []QualityFinding `json:"components"`
 }
 
@@ -59,8 +76,6 @@ type QualityFinding struct {
 	// Bound has min, max or both; nil where every value will do.
 	Bound  map[string]float64 `json:"bound"`
 	Passed bool               `json:"passed"`
-	// Hint is for the person; nil where it passed.
-	Hint *string `json:"hint"`
 }
 
 // Liveness is presentation attack detection. Checked false claims nothing.
@@ -70,8 +85,8 @@ type Liveness struct {
 	Score   *float64 `json:"score"`
 	Passed  *bool    `json:"passed"`
 	// Guidance is for the person, of a capture that failed; Findings are for the backend and never for the person.
-	Guidance string   `json:"guidance,omitempty"`
-	Findings []string `json:"findings,omitempty"`
+	Guidance []string `json:"guidance"`
+	Findings []string `json:"findings"`
 }
 
 // EnrollResult is the answer to an enrollment.
@@ -125,10 +140,10 @@ type VerifyResult struct {
 	// JWT is the token that the configured secrets made.
 	JWT string `json:"jwt"`
 	// JWTNext is, during a rotation overlap, the same claims under the new secret.
-	JWTNext      string    `json:"jwt_next,omitempty"`
+	JWTNext      string    `json:"jwt_next"`
 	JWTExpiresAt time.Time `json:"jwt_expires_at"`
 	// ProductionKey is "issued" when this verify of the sandbox issued the production key.
-	ProductionKey string `json:"production_key,omitempty"`
+	ProductionKey string `json:"production_key"`
 }
 
 // Token is what VerifyVerdict takes.
@@ -162,16 +177,16 @@ type User struct {
 	Lockout struct {
 		// Status is none, locked_out or reference_disabled; the last one ends by a new enrollment only.
 		Status     string     `json:"status"`
-		Until      *time.Time `json:"until"`
+		EndsAt     *time.Time `json:"ends_at"`
 		Rejections int        `json:"rejections"`
 	} `json:"lockout"`
 }
 
-// Consent is what is recorded with a reference.
+// Consent is what a person has agreed to.
 type Consent struct {
 	ID string `json:"id"`
-	// At is in RFC 3339.
-	At string `json:"at"`
+	// AgreedAt is in RFC 3339.
+	AgreedAt string `json:"agreed_at"`
 }
 
 // Challenge is what the person is to do before the camera.
@@ -213,12 +228,10 @@ type CaptureSessionLink struct {
 	// URL is where the person is sent. It opens in one browser, once.
 	URL string `json:"url"`
 	// ConfirmationCode is six digits for the person, by another channel than the link; empty where the page asks for no code.
-	ConfirmationCode string `json:"confirmation_code"`
-	UserID           string `json:"user_id"`
-	Purpose          string `json:"purpose"`
-	// ExpiresIn is in seconds.
-	ExpiresIn int       `json:"expires_in"`
-	ExpiresAt time.Time `json:"expires_at"`
+	ConfirmationCode string    `json:"confirmation_code"`
+	UserID           string    `json:"user_id"`
+	Purpose          string    `json:"purpose"`
+	ExpiresAt        time.Time `json:"expires_at"`
 }
 
 // CaptureSession is how far a session of the hosted capture page has come.
@@ -229,10 +242,7 @@ type CaptureSession struct {
 	Status   string `json:"status"`
 	Attempts int    `json:"attempts"`
 	// Consent is what the person agreed to; nil before.
-	Consent *struct {
-		Version string    `json:"version"`
-		At      time.Time `json:"at"`
-	} `json:"consent"`
+	Consent *Consent `json:"consent"`
 	// Result is of the last capture that was judged; nil where none was. Only its checked JWT stands for an approval.
 	Result *struct {
 		Status int             `json:"status"`
@@ -263,14 +273,14 @@ type AuditPage struct {
 	HasMore bool `json:"has_more"`
 	// NextCursor is what to send as After for what follows, now or later.
 	NextCursor string `json:"next_cursor"`
-	// BrokenAt is the first entry that does not fit, of a log that was changed in the service's database; 0 where none is known.
-	BrokenAt int `json:"broken_at,omitempty"`
+	// BrokenSequence is the first entry that does not fit, of a log that was changed in the service's database; 0 where none is known.
+	BrokenSequence int `json:"broken_sequence"`
 }
 
 // AuditEntry is one entry of the audit log.
 type AuditEntry struct {
 	Sequence  int64     `json:"sequence"`
-	At        time.Time `json:"at"`
+	CreatedAt time.Time `json:"created_at"`
 	Event     string    `json:"event"`
 	Actor     string    `json:"actor"`
 	RequestID string    `json:"request_id"`

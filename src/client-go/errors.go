@@ -39,7 +39,7 @@ type APIError struct {
 
 // ErrorDetail is one field or photo of the request, and what is wrong with it.
 type ErrorDetail struct {
-	// Path is the dotted path of the field: image, images.0, consent.at.
+	// Path is the dotted path of the field: image, images.0, consent.agreed_at.
 	Path  string `json:"path"`
 	Issue string `json:"issue"`
 	// Guidance is the code of what the person can do better, such as too_dark; Hint says it as a sentence.

@@ -8,16 +8,15 @@ import (
 // Photos is one photo, or 1 to 5 of the same person, or the frames of a challenge: exactly one of the three. Photos are JPEG, PNG
 // or WebP files.
 type Photos struct {
-	Image     []byte             `json:"image,omitempty"`
-	Images    [][]byte           `json:"images,omitempty"`
-	Challenge *ChallengeResponse `json:"challenge,omitempty"`
+	Image     []byte           `json:"image,omitempty"`
+	Images    [][]byte         `json:"images,omitempty"`
+	Challenge *ChallengeAnswer `json:"challenge,omitempty"`
 }
 
-// ChallengeResponse holds the frames of a person who did what a challenge asked.
-type ChallengeResponse struct {
-	// ID is ChallengeID of the challenge.
-	ID    string `json:"id"`
-	Nonce string `json:"nonce"`
+// ChallengeAnswer holds the frames of a person who did what a challenge asked.
+type ChallengeAnswer struct {
+	ChallengeID string `json:"challenge_id"`
+	Nonce       string `json:"nonce"`
 	// Frames in the order of their capture, not mirrored.
 	Frames []Frame `json:"frames"`
 }
@@ -41,6 +40,8 @@ type EnrollRequest struct {
 	// RequireLiveness is none, passive, active or both.
 	RequireLiveness string   `json:"require_liveness,omitempty"`
 	Consent         *Consent `json:"consent,omitempty"`
+	// Include asks for parts of the answer that are left out otherwise: quality for Quality.Images.
+	Include []string `json:"include,omitempty"`
 }
 
 // VerifyRequest asks whether this is really that person, for this action.
@@ -52,6 +53,8 @@ type VerifyRequest struct {
 	Nonce string `json:"nonce,omitempty"`
 	// RequireLiveness is none, passive, active or both.
 	RequireLiveness string `json:"require_liveness,omitempty"`
+	// Include asks for parts of the answer that are left out otherwise: quality for Quality.Images.
+	Include []string `json:"include,omitempty"`
 }
 
 // ChallengeRequest asks what the person is to do before the camera.
@@ -101,8 +104,8 @@ type CaptureSessionRequest struct {
 
 // ConsentText is what the person agrees to before the camera starts.
 type ConsentText struct {
-	Version string `json:"version"`
-	Text    string `json:"text"`
+	ID   string `json:"id"`
+	Text string `json:"text"`
 }
 
 // AuditListRequest narrows the audit log.

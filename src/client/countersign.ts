@@ -182,7 +182,7 @@ export class Countersign implements VerdictVerifier {
    * @example
    * const { challenge_id, nonce, steps, capture } = await countersign.createChallenge({ user_id: 'ada', action })
    * // The page captures the frames.
-   * await countersign.verify({ user_id: 'ada', action, challenge: { id: challenge_id, nonce, frames } })
+   * await countersign.verify({ user_id: 'ada', action, challenge: { challenge_id, nonce, frames } })
    */
   async createChallenge<A extends ActionLike = Action>(
     request: ChallengeFields<A>,

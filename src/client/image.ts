@@ -1,5 +1,5 @@
 /** Encodes photos, in any form that an application holds them in, as the API takes them. */
-import type { ChallengeResponse, ImageInput, Photos } from './types.js'
+import type { ChallengeAnswer, ImageInput, Photos } from './types.js'
 
 /** Bytes of one call of String.fromCharCode: its arguments lie on the stack, which is limited. */
 const CHUNK_BYTES = 0x2000
@@ -19,7 +19,11 @@ export async function encodePhotos({ image, images, challenge }: Photos): Promis
   return { images: await Promise.all(images.map((one, index) => encodePhoto(one, `images.${index}`))) }
 }
 
-async function encodeFrames({ id, nonce, frames }: ChallengeResponse): Promise<ChallengeResponse<string>> {
+async function encodeFrames({
+  challenge_id,
+  nonce,
+  frames,
+}: ChallengeAnswer): Promise<ChallengeAnswer<string>> {
   if (!Array.isArray(frames) || frames.length === 0)
     throw new TypeError('challenge.frames must be an array of frames')
   const encoded = frames.map(async ({ step, t_ms, image }, index) => ({
@@ -27,7 +31,7 @@ async function encodeFrames({ id, nonce, frames }: ChallengeResponse): Promise<C
     t_ms,
     image: await encodePhoto(image, `challenge.frames.${index}.image`),
   }))
-  return { id, nonce, frames: await Promise.all(encoded) }
+  return { challenge_id, nonce, frames: await Promise.all(encoded) }
 }
 
 /** @throws TypeError that names the photo where it is missing, empty or of a type that holds no photo */

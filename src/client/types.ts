@@ -1,7 +1,7 @@
 /** Requests, answers, claims and webhooks, by their wire names. `wire-types.ts` is generated; this file adds what the document cannot say. */
 import type { Action, ActionLike, ImageInput } from './inputs.js'
 import type {
-  ChallengeResponse,
+  ChallengeAnswer,
   DeleteResult,
   EnrollFields,
   Environment,
@@ -22,7 +22,7 @@ export type * from './wire-types.js'
 export type Photos<Image = ImageInput> =
   | { image: Image; images?: undefined; challenge?: undefined }
   | { images: Image[]; image?: undefined; challenge?: undefined }
-  | { challenge: ChallengeResponse<Image>; image?: undefined; images?: undefined }
+  | { challenge: ChallengeAnswer<Image>; image?: undefined; images?: undefined }
 
 /** Body of `POST /v1/enroll`. */
 export type EnrollRequest<Image = ImageInput> = EnrollFields & Photos<Image>
@@ -97,7 +97,7 @@ interface ClaimFacts<A extends ActionLike> {
   /** The methods by which liveness was checked. The verdict claims nothing beyond them. */
   liveness: { checked: boolean; passed: boolean | null; methods: string[]; score: number | null }
   /** Id of the challenge whose frames were judged. */
-  challenge?: string
+  challenge_id?: string
   replay: { suspected: boolean }
 }
 
@@ -142,13 +142,13 @@ export type WebhookEvent = WebhookFacts &
           reference_id: string
           model: string
           views: number
-          /** True where the enrollment replaced another one. */
-          replaced?: boolean
-          /** How many photos were added to the reference. */
-          added?: number
+          /** Whether the enrollment replaced another one. */
+          replaced: boolean
+          /** Number of photos that were added to the reference; 0 for one that is new. */
+          added: number
         }
       }
-    | { type: 'user.locked_out'; data: { user_id: string; rejections: number; until: string } }
+    | { type: 'user.locked_out'; data: { user_id: string; rejections: number; ends_at: string } }
     | { type: 'user.disabled'; data: { user_id: string; rejections: number } }
     | { type: 'user.unlocked'; data: { user_id: string } }
     | { type: 'user.erased'; data: DeleteResult }

@@ -6,7 +6,7 @@ import { candidates, type SigningSecret } from './signing-secret.js'
 /** The tokens of an answer of `verify`: during a rotation, `jwt_next` has the same claims under the new secret. */
 export interface VerdictTokens {
   jwt: string
-  jwt_next?: string | undefined
+  jwt_next?: string | null | undefined
 }
 
 export interface SignedToken {
@@ -25,7 +25,7 @@ export async function findSigned(
   secrets: readonly SigningSecret[],
 ): Promise<SignedToken | null> {
   const { jwt: first, jwt_next: next } = typeof tokens === 'string' ? { jwt: tokens } : tokens
-  for (const jwt of next === undefined ? [first] : [first, next])
+  for (const jwt of next ? [first, next] : [first])
     for (const { secret } of candidates(secrets, keyId(jwt))) {
       const key = new TextEncoder().encode(secret)
       try {

@@ -83,55 +83,65 @@ export interface QualityBound {
   max?: number
 }
 
-/** One measurement of a photo, held against its bound. */
-export interface QualityFinding {
+/** A component that is beyond its bound for an enrollment photo. */
+export interface QualityIssue {
+  /** The field of the request that holds the photo. */
+  path: string
   /** Quality component, by its name in ISO/IEC 29794-5. */
   component: QualityComponent
+  /** Measured value of the component. */
   value: number
-  /** Bound for an enrollment photo; null where every value will do. */
-  bound: QualityBound | null
-  passed: boolean
-  /** Advice to show to the person. */
-  hint: string | null
+  /** Range of good values, both ends included; an absent end is open. */
+  bound: QualityBound
+  /** Advice to the person. */
+  guidance: PhotoGuidance
+  /** The advice as a sentence to show to the person. */
+  hint: string
 }
 
-/** Measurements of one photo of an enrollment. */
+/** One measurement of a photo, held against its bound for an enrollment photo. */
+export interface QualityFinding {
+  component: QualityComponent
+  value: number
+  bound: QualityBound | null
+  /** True also where no bound is set: `bound` is then null. */
+  passed: boolean
+}
+
+/** All measurements of one photo. */
 export interface ImageQuality {
+  path: string
   /** Whether every component keeps to its bound. */
   passed: boolean
-  components: Array<QualityFinding>
-}
-
-/** Measured on the face that was compared. */
-export interface Quality {
-  /** Overall, 0 to 1, higher is better. */
-  score: number
   /** Width of the face between its outer edges, in pixels. */
   face_width_px: number
   /** Confidence of the face detector, 0 to 1. */
   detection: number
-  /** Variance of the Laplacian of the aligned face. */
-  sharpness: number
-  /** Mean grey level of the aligned face, 0 to 255. */
-  brightness: number
-  /** Standard deviation of the grey level of the aligned face. */
-  contrast: number
+  components: Array<QualityFinding>
 }
 
-/** Measured on the best face. */
-export interface EnrolmentQuality {
+/** Quality of the photo that was compared. Verify also compares photos that an enrollment refuses. */
+export interface Quality {
   /** Overall, 0 to 1, higher is better. */
   score: number
-  face_width_px: number
-  /** Confidence of the face detector, 0 to 1. */
-  detection: number
-  sharpness: number
-  brightness: number
-  contrast: number
+  /** Whether every component keeps to its bound for an enrollment photo. */
+  passed: boolean
+  /** The components that failed; empty where all passed. */
+  issues: Array<QualityIssue>
+  /** The photo that was compared. Only where `include` asks for `quality`. */
+  images?: Array<ImageQuality>
+}
+
+/** Quality of the photos. The score is that of the best one. */
+export interface EnrollmentQuality {
+  /** Overall, 0 to 1, higher is better. */
+  score: number
+  passed: boolean
+  issues: Array<QualityIssue>
   /** Number of photos that the reference was made of: with three, far fewer people are missed than with one. */
   views: number
-  /** One entry for each image of the request, in their order. */
-  images: Array<ImageQuality>
+  /** One entry for each photo of the request, in their order. Only in a dry run, and where `include` asks for `quality`. */
+  images?: Array<ImageQuality>
 }
 
 /** Presentation attack detection. */
@@ -150,18 +160,18 @@ export interface Liveness {
   score: number | null
   /** Whether the capture passed every method. */
   passed: boolean | null
-  /** Advice for the person after a capture that failed. */
-  guidance?: LivenessGuidance
-  /** Suspicion about the failed capture: for the backend, never for the person. */
-  findings?: Array<LivenessFinding>
+  /** Advice for the person after a capture that failed, the most urgent first; empty where there is none. */
+  guidance: Array<LivenessGuidance>
+  /** Suspicions about a capture that failed; empty where there are none. For the backend, never for the person. */
+  findings: Array<LivenessFinding>
 }
 
 /** A pose that a challenge asks for. `left` and `right` are the person’s own. */
 export type ChallengeStep = 'frontal' | 'turn_left' | 'turn_right' | 'nod_up' | 'nod_down'
 
 /** The frames of a person who did what a challenge asked, instead of photos. */
-export interface ChallengeResponse<Image = ImageInput> {
-  id: string
+export interface ChallengeAnswer<Image = ImageInput> {
+  challenge_id: string
   nonce: string
   /** The frames, in the order of their capture. */
   frames: Array<{
@@ -250,12 +260,12 @@ export interface Guidance {
   guidance: Array<FrameGuidance>
 }
 
-/** Recorded with the reference. */
+/** A person’s consent. */
 export interface Consent {
-  /** Where the customer keeps the consent: the customer’s own id of it. */
+  /** The customer’s own id of the consent: of its record, or of the text that was agreed to. */
   id: string
-  /** When the consent was given. RFC 3339. */
-  at: string
+  /** When the person agreed. RFC 3339. */
+  agreed_at: string
 }
 
 /** Body of `POST /v1/enroll`, without the photos. */
@@ -283,20 +293,22 @@ export interface EnrollFields {
    */
   add?: boolean
   /**
-   * Assess the photos and store nothing: 200 instead of 201. `quality.images` reports photos that an enrollment would
-   * refuse for their quality. Whether the user is enrolled makes no difference. Default `false`.
+   * Assess the photos and store nothing: 200 instead of 201. `quality.issues` reports what an enrollment would refuse,
+   * `quality.images` every measurement. Whether the user is enrolled makes no difference. Default `false`.
    */
   dry_run?: boolean
-  /** Recorded with the reference. */
+  /** A person’s consent. */
   consent?: Consent
+  /** Parts of the answer that are left out otherwise. `quality`: `quality.images`, every measurement of every photo. */
+  include?: Array<'quality'>
 }
 
 /** Answer of `POST /v1/enroll`. */
 export interface EnrollResult {
   reference_id: string
   user_id: string
-  /** Measured on the best face. */
-  quality: EnrolmentQuality
+  /** Quality of the photos. The score is that of the best one. */
+  quality: EnrollmentQuality
   /** Presentation attack detection. */
   liveness: Liveness
   /** The model pack that made the reference. */
@@ -309,8 +321,7 @@ export interface EnrollResult {
 /** Answer of `POST /v1/enroll` with `dry_run`: the quality of the photos. Nothing is stored. */
 export interface AssessResult {
   user_id: string
-  /** Measured on the best face. */
-  quality: EnrolmentQuality
+  quality: EnrollmentQuality
   /** Presentation attack detection. */
   liveness: Liveness
   /** The model pack that made the reference. */
@@ -338,6 +349,8 @@ export interface VerifyFields<A extends ActionLike = Action> {
   action: A
   /** Echoed in the JWT, so that the caller can tell its own verdict. */
   nonce?: string
+  /** Parts of the answer that are left out otherwise. `quality`: `quality.images`, every measurement of every photo. */
+  include?: Array<'quality'>
 }
 
 /** Answer of `POST /v1/verify`, without the verdict. */
@@ -368,12 +381,12 @@ export interface VerifyFacts {
   verified_at: string
   /** The verdict, signed with the signing secret that the caller holds. */
   jwt: string
-  /** During a rotation overlap: the same claims under the new secret. */
-  jwt_next?: string
+  /** During a rotation overlap: the same claims under the new secret. Null otherwise. */
+  jwt_next: string | null
   /** When the JWT expires. RFC 3339. */
   jwt_expires_at: string
-  /** Sandbox only: this verify cleared and issued the production key. */
-  production_key?: 'issued'
+  /** Sandbox only: this verify cleared and issued the production key. Null otherwise. */
+  production_key: 'issued' | null
 }
 
 /** Body of `DELETE /v1/delete`. */
@@ -426,8 +439,8 @@ export interface User {
   lockout: {
     /** Lockout that verify would report now. Only a new enrollment ends `reference_disabled`. */
     status: 'none' | 'locked_out' | 'reference_disabled'
-    /** When `locked_out` ends. RFC 3339. */
-    until: string | null
+    /** When `locked_out` ends; null for any other status. RFC 3339. */
+    ends_at: string | null
     /** Consecutive rejections so far. */
     rejections: number
   }
@@ -438,7 +451,7 @@ export interface AuditEntry {
   /** 1, 2, 3, … without a gap. */
   sequence: number
   /** When it happened. RFC 3339. */
-  at: string
+  created_at: string
   /**
    * Name of the event: enroll, verify, delete, rotate_signing, key_revealed, key_created, key_revoked, key_reissued,
    * tenant_created, contract_changed, capture_page_changed, capture_consented, capture_code_failed, user_unlocked,
@@ -475,9 +488,9 @@ export interface AuditPage {
   next_cursor: string
   /**
    * The `sequence` of the first entry that does not fit the chain, found by the daily verification: the log was changed
-   * in the database. Left out where the verification found none.
+   * in the database. Null where the verification found none.
    */
-  broken_at?: number
+  broken_sequence: number | null
 }
 
 /** Answer of `GET /v1/health`. */
@@ -551,7 +564,7 @@ export interface RotateSigningResult {
 
 /** The text that the person agrees to before the camera starts, instead of the tenant’s. */
 export interface ConsentText {
-  version: string
+  id: string
   text: string
 }
 
@@ -617,8 +630,6 @@ export interface CaptureSessionLink {
   confirmation_code: string | null
   user_id: string
   purpose: 'verify' | 'enroll'
-  /** Seconds until the session expires. */
-  expires_in: number
   /** When the session expires. RFC 3339. */
   expires_at: string
 }
@@ -639,12 +650,7 @@ export interface CaptureSessionFacts {
   status: CaptureSessionStatus
   /** Captures that were judged or are being judged. */
   attempts: number
-  /** The person’s consent; null until the person has agreed. */
-  consent: {
-    version: string
-    /** When the person agreed. RFC 3339. */
-    at: string
-  } | null
+  consent: Consent | null
   /** When the session was made. RFC 3339. */
   created_at: string
   /** When it expires. RFC 3339. */
@@ -668,7 +674,6 @@ export interface DocumentedErrorDetail {
    * for it in five languages.
    */
   guidance?: PhotoGuidance
-  /** The advice as a sentence to show to the person. */
   hint?: string
   /** Missing scope; only with `insufficient_scope`. */
   scope?: Scope

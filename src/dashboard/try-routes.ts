@@ -2,7 +2,7 @@
 import { timingSafeEqual } from 'node:crypto'
 import { decodeProtectedHeader, jwtVerify } from 'jose'
 import { schedulingClassOf } from '../api/scheduling-class.js'
-import { livenessView, qualityView } from '../api/views.js'
+import { livenessView, measuredView } from '../api/views.js'
 import {
   SIGNATURE_HEADER,
   type SignedParts,
@@ -48,7 +48,7 @@ export const TRY_ROUTES = {
       return {
         box,
         landmarks,
-        quality: qualityView(quality),
+        quality: measuredView(quality),
         liveness: livenessView(livenessStatement(liveness, services.engine.pack.modelId)),
         timings_ms: timingsMs,
       }

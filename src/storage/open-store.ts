@@ -99,6 +99,16 @@ export async function masterKeysOf(config: DatabaseConfig): Promise<string[]> {
   )
 }
 
+/**
+ * Whether the database server waits for its disk; null for SQLite, where Countersign itself sees to that.
+ * @throws ConfigError; StoreOpenError when PostgreSQL cannot be reached
+ */
+export async function waitsForDisk(config: DatabaseConfig): Promise<boolean | null> {
+  if (!isPostgres(config)) return null
+  const { waitsForDisk } = await import('./postgres/postgres-durability.js')
+  return advised(config, () => waitsForDisk(config.database, postgresOptions(config)))
+}
+
 /** Location of the database for messages, without a password. @throws ConfigError */
 export function describeDatabase(config: DatabaseConfig): string {
   return isPostgres(config) ? describePostgres(parsePostgresUrl(config.database)) : sqliteFile(config)

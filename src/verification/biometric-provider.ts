@@ -3,6 +3,7 @@ import type { FmrBasis } from '../../models/pack/model-pack.js'
 import type { PackGrade } from '../../models/pack/pack-grade.js'
 import type { FrameGuidance } from '../biometrics/challenge/frame-faults.js'
 import type { WeightedEmbedding } from '../biometrics/pipeline/match.js'
+import type { ComponentFinding } from '../biometrics/pipeline/quality-bounds.js'
 import type {
   ChallengeFrames,
   EnrolResult,
@@ -37,8 +38,18 @@ export interface GuideInput {
   user_id?: string
 }
 
+/** One image that was measured. */
+export interface AssessedImage {
+  imageIndex: number
+  quality: Quality
+  /** The components of the quality, judged by the bounds for enrollment. */
+  findings: ComponentFinding[]
+}
+
 /** Result of an enrollment. In the sandbox `reference` is empty, and there are no samples. */
-export interface Enrolled extends Omit<EnrolResult, 'samples' | 'liveness'> {
+export interface Enrolled extends Omit<EnrolResult, 'samples' | 'liveness' | 'quality'> {
+  /** The images that the reference is made of, in their order. */
+  assessed: AssessedImage[]
   liveness: LivenessStatement
   /** Number of photos that the reference is made of. */
   photoCount: number
@@ -51,8 +62,8 @@ export interface Comparison extends Omit<VerifyResult, 'score' | 'sample' | 'sam
   score: number | null
   /** Whether the images show the enrolled person, live or not. */
   matches: boolean
-  /** The image that was compared. */
-  sample: { quality: Quality | null; liveness: LivenessStatement }
+  /** The image that was compared; `assessed` is null where none was. */
+  sample: { assessed: AssessedImage | null; liveness: LivenessStatement }
   /** One embedding for each usable image, for detecting replays. */
   samples: Array<Pick<FaceSample, 'imageIndex' | 'embedding'>>
 }

@@ -12,6 +12,7 @@ import {
   BiometricError,
   type ChallengeFrames,
   type ChallengeResult,
+  type FaceSample,
   type GuideFrames,
   type Liveness,
 } from '../biometrics/types.js'
@@ -19,6 +20,7 @@ import { SECOND_MS } from '../lib/clock.js'
 import { DomainError } from '../lib/domain-error.js'
 import { ERRORS, type ErrorCode } from '../lib/error-codes.js'
 import type {
+  AssessedImage,
   BiometricProvider,
   Comparison,
   Enrolled,
@@ -76,7 +78,12 @@ export class EngineProvider implements BiometricProvider {
     const enrolled = await this.engine
       .enrol(images, { ...call, assessOnly })
       .catch((error) => translate(error, call.input))
-    return { ...enrolled, liveness: this.statement(enrolled.liveness), photoCount: enrolled.samples.length }
+    return {
+      ...enrolled,
+      assessed: enrolled.samples.map((sample) => this.assess(sample)),
+      liveness: this.statement(enrolled.liveness),
+      photoCount: enrolled.samples.length,
+    }
   }
 
   /** Makes the reference of the looks straight ahead, at the beginning and at the end of the challenge. */
@@ -90,17 +97,21 @@ export class EngineProvider implements BiometricProvider {
     const { fault, timingsMs } = result
     const liveness = this.statement(result.liveness, { steps: frames.steps, fault })
     if (!liveness.passed) throw livenessFailed(liveness)
-    const { embedder, quality: bounds } = this.engine.pack.manifest
+    const { embedder } = this.engine.pack.manifest
     const [first] = result.samples
     const last = result.samples.at(-1)!
     const samples = first === last ? [first!] : [first!, last]
-    const findings = samples.map(({ quality }) => assessQuality(quality.components, 'enrol', bounds))
-    const faults = findings.flatMap((found, i) => faultsOf(found, samples[i]!.imageIndex))
+    const assessed = samples.map((sample) => this.assess(sample))
+    const faults = assessed.flatMap(({ findings, imageIndex }) => faultsOf(findings, imageIndex))
     if (faults.length > 0)
       translate(new BiometricError('low_quality', adviceOn(faults), faults[0]!.imageIndex, { faults }), input)
     const { embedding: reference, weight } = fuseEmbeddings(samples.map(weightedEmbeddingOf), embedder)
-    const { quality } = first!
-    return { reference, weight, quality, findings, liveness, samples, photoCount: samples.length, timingsMs }
+    return { reference, weight, assessed, liveness, samples, photoCount: samples.length, timingsMs }
+  }
+
+  private assess({ imageIndex, quality }: Pick<FaceSample, 'imageIndex' | 'quality'>): AssessedImage {
+    const bounds = this.engine.pack.manifest.quality
+    return { imageIndex, quality, findings: assessQuality(quality.components, 'enrol', bounds) }
   }
 
   private challenge(
@@ -154,8 +165,10 @@ export class EngineProvider implements BiometricProvider {
     const result = await this.engine
       .verify(images, reference, call)
       .catch((error) => translate(error, call.input))
-    const { quality, liveness } = result.sample
-    const sample = { quality, liveness: this.statement(liveness) }
+    const sample = {
+      assessed: this.assess(result.sample),
+      liveness: this.statement(result.sample.liveness),
+    }
     return { ...result, sample, matches: result.score >= threshold }
   }
 
@@ -176,7 +189,7 @@ export class EngineProvider implements BiometricProvider {
     const result = await this.challenge(call, images, challenge, reference)
     const { fault, liveness, samples, score, timingsMs } = result
     const sample = {
-      quality: samples[0]?.quality ?? null,
+      assessed: samples[0] ? this.assess(samples[0]) : null,
       liveness: this.statement(liveness, { steps: challenge.steps, fault }),
     }
     return { score, matches: score !== null && score >= threshold, sample, samples, timingsMs }

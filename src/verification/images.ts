@@ -10,7 +10,7 @@ export interface ImageInput {
   image?: Base64
   images?: Base64[]
   challenge?: {
-    id: string
+    challenge_id: string
     nonce: string
     frames: Array<{ step: number; t_ms: number; image: Base64 }>
   }

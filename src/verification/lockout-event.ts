@@ -23,7 +23,7 @@ export async function announceLockout(
     data: {
       user_id: input.user_id,
       rejections: failures,
-      ...(isDisabled ? {} : { until: isoTime(lockedUntil!) }),
+      ...(isDisabled ? {} : { ends_at: isoTime(lockedUntil!) }),
     },
     subject: ownerOf(subject),
   })

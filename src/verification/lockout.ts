@@ -11,7 +11,7 @@ export const CLEAR: LockoutState = { failures: 0, lockedUntil: null, disabledAt:
 const FIRST_DELAY_MS = 30 * SECOND_MS
 const MAX_DELAY_MS = HOUR_MS
 /** Multiple of the allowed attempts at which the reference is disabled until the user is enrolled again. */
-const DISABLE_FACTOR = 10
+export const DISABLE_FACTOR = 10
 
 /** The state after one more rejection. @param attempts rejections before the first delay; 0 turns lockout off */
 export function afterRejection(state: LockoutState, attempts: number, now: number): LockoutState {

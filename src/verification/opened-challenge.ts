@@ -34,12 +34,16 @@ export async function openChallenge(
   const given = input.challenge
   const challenge =
     given &&
-    (await challenges.open(store.read, given, {
-      tenantId: tenant.id,
-      environment,
-      blindIndex: user.blindIndex,
-      ...subject,
-    }))
+    (await challenges.open(
+      store.read,
+      { id: given.challenge_id, nonce: given.nonce },
+      {
+        tenantId: tenant.id,
+        environment,
+        blindIndex: user.blindIndex,
+        ...subject,
+      },
+    ))
   const modes = challenge ? modesOf(challenge.steps) : []
   assertLivenessOffered({ config, provider }, { input, tenant }, modes)
   if (!challenge) return null

@@ -29,6 +29,7 @@ import type { Clock } from '../lib/clock.js'
 import { DomainError } from '../lib/domain-error.js'
 import { ERRORS } from '../lib/error-codes.js'
 import type {
+  AssessedImage,
   BiometricProvider,
   Comparison,
   Enrolled,
@@ -91,10 +92,7 @@ export class SandboxProvider implements BiometricProvider {
       weight: photoCount,
       photoCount,
       samples: [],
-      quality: syntheticQuality(userId),
-      findings: Array.from({ length: photoCount }, (_, index) =>
-        assessQuality(syntheticComponents(userId, index), 'enrol'),
-      ),
+      assessed: Array.from({ length: photoCount }, (_, index) => assessSynthetic(userId, index)),
       liveness,
       timingsMs,
     }
@@ -122,7 +120,7 @@ export class SandboxProvider implements BiometricProvider {
     return {
       matches,
       score: liveness.guidance ? null : matches ? threshold + margin : threshold - margin,
-      sample: { quality: syntheticQuality(userId), liveness },
+      sample: { assessed: assessSynthetic(userId, 0), liveness },
       samples: [],
       timingsMs,
     }
@@ -182,7 +180,12 @@ function refuseImage(code: keyof typeof ERRORS & BiometricErrorCode, input: Imag
   translate(new BiometricError(code, ERRORS[code].message, refusedPhoto(code, imageCount(input))), input)
 }
 
-function syntheticQuality(userId: string): Quality {
+function assessSynthetic(userId: string, imageIndex: number): AssessedImage {
+  const quality = syntheticQuality(userId, imageIndex)
+  return { imageIndex, quality, findings: assessQuality(quality.components, 'enrol') }
+}
+
+function syntheticQuality(userId: string, imageIndex: number): Quality {
   const vary = (low: number, high: number, what: string) => low + (high - low) * fraction(userId, what)
   return {
     score: vary(0.8, 0.95, 'quality'),
@@ -191,7 +194,7 @@ function syntheticQuality(userId: string): Quality {
     sharpness: vary(200, 800, 'sharpness'),
     brightness: vary(100, 150, 'brightness'),
     contrast: vary(40, 60, 'contrast'),
-    components: syntheticComponents(userId, 0),
+    components: syntheticComponents(userId, imageIndex),
   }
 }
 

@@ -24,7 +24,7 @@ interface VerdictFacts {
   model_grade: VerificationClaims['model_grade']
   /** The action in RFC 8785 canonical form. */
   action: string
-  liveness: LivenessStatement
+  liveness: Pick<LivenessStatement, 'checked' | 'passed' | 'methods' | 'score'>
   /** Id of the challenge whose frames were judged; undefined for photos. */
   challengeId: string | undefined
   model: string
@@ -67,7 +67,7 @@ export function verdictClaims(facts: VerdictFacts): VerificationClaims {
     amr: ['face'],
     acr: reason ? NO_ACR : acrOf(facts.liveness, facts.challengeId !== undefined),
     liveness: { checked, passed, methods, score: facts.liveness.score },
-    ...(facts.challengeId === undefined ? {} : { challenge: facts.challengeId }),
+    ...(facts.challengeId === undefined ? {} : { challenge_id: facts.challengeId }),
     auth_time: issuedAt,
     model: facts.model,
     model_grade: facts.model_grade,
@@ -82,9 +82,9 @@ export function verdictClaims(facts: VerdictFacts): VerificationClaims {
 export function signVerdict(
   { secrets, signingKeyId }: Pick<Call<unknown>, 'secrets' | 'signingKeyId'>,
   claims: VerificationClaims,
-): { jwt: string; jwt_next?: string } {
+): { jwt: string; jwt_next: string | null } {
   const { outgoing, incoming } = secrets
-  if (!incoming) return { jwt: signVerification(claims, outgoing) }
-  if (signingKeyId === incoming.id) return { jwt: signVerification(claims, incoming) }
+  if (!incoming) return { jwt: signVerification(claims, outgoing), jwt_next: null }
+  if (signingKeyId === incoming.id) return { jwt: signVerification(claims, incoming), jwt_next: null }
   return { jwt: signVerification(claims, outgoing), jwt_next: signVerification(claims, incoming) }
 }

@@ -39,13 +39,16 @@ const EVENTS: Record<WebhookEventType, DescribedEvent> = {
       reference_id: text,
       model: text,
       views: count,
-      replaced: Type.Optional(Type.Boolean()),
-      added: Type.Optional(count),
+      replaced: Type.Boolean({ description: 'Whether the enrollment replaced another one.' }),
+      added: Type.Integer({
+        minimum: 0,
+        description: 'Number of photos that were added to the reference; 0 for one that is new.',
+      }),
     },
   },
   'user.locked_out': {
     summary: 'A user has to wait after too many rejections.',
-    data: { ...user, rejections: count, until: time },
+    data: { ...user, rejections: count, ends_at: time },
   },
   'user.disabled': {
     summary: 'A reference was disabled: only a new enrolment helps.',

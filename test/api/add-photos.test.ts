@@ -57,14 +57,17 @@ describe('a photo that is added', () => {
 
   it('keeps the earlier consent of a reference, unless the added photo brings its own', async () => {
     const { store } = running.service.core
-    const consent = { id: 'c-1', at: '2026-01-31T12:00:00Z' }
+    const consent = { id: 'c-1', agreed_at: '2026-01-31T12:00:00Z' }
     await production.enroll({ user_id: 'consenting', image: ada, consent })
     await production.enroll({ user_id: 'consenting', image: adaToday, add: true })
     const { TemplateVault } = await import('../../src/users/template-vault.js')
     const vault = new TemplateVault(running.service.core.keys, running.clock)
     const blindIndex = vault.blindIndex(tenant.id, 'production', 'consenting')
     const subject = await vault.find(store.read, blindIndex, 'consenting')
-    expect(vault.openReference(subject!, subject!.reference!)).toMatchObject({ consent, photoCount: 2 })
+    expect(vault.openReference(subject!, subject!.reference!)).toMatchObject({
+      consent: { id: consent.id, at: consent.agreed_at },
+      photoCount: 2,
+    })
   })
 
   it('refuses, counts and audits an added photo of somebody else, and changes nothing', async () => {
@@ -138,7 +141,7 @@ describe('a dry run', () => {
       user_id: 'dry',
       status: 'assessed',
       quality: expect.objectContaining({ views: 2, score: expect.any(Number) }),
-      liveness: { checked: false, score: null, passed: null, methods: [] },
+      liveness: { checked: false, score: null, passed: null, methods: [], guidance: [], findings: [] },
       model: expect.any(String),
     })
     expect(await rows()).toEqual(before)

@@ -133,11 +133,13 @@ describe('the frames of a challenge', () => {
       passed: true,
       score: null,
       methods: ['active-geometry@1'],
+      guidance: [],
+      findings: [],
     })
     const { claims } = decodeJwt(body.jwt, tenant.secret.secret)
     expect(claims).toMatchObject({
       acr: 'urn:countersign:acr:face-active',
-      challenge: asked.challenge_id,
+      challenge_id: asked.challenge_id,
       liveness: { checked: true, passed: true, methods: ['active-geometry@1'] },
     })
   })
@@ -164,10 +166,10 @@ describe('the frames of a challenge', () => {
   })
 
   it.each([
-    ['+turn_more', { guidance: 'turn_more' }],
-    ['+multiple_faces', { guidance: 'several_faces' }],
-    ['+flat', { guidance: 'try_again', findings: ['flat'] }],
-    ['+discontinuous', { guidance: 'slower', findings: ['discontinuous'] }],
+    ['+turn_more', { guidance: ['turn_more'] }],
+    ['+multiple_faces', { guidance: ['several_faces'] }],
+    ['+flat', { guidance: ['try_again'], findings: ['flat'] }],
+    ['+discontinuous', { guidance: ['slower'], findings: ['discontinuous'] }],
   ])('fails the frames of a sandbox user %s for that', async (suffix, expected) => {
     const { user_id, asked } = await challenged(suffix)
     const { body } = await tenant.sandbox.verify({ user_id, action, challenge: answerTo(asked, blank) })
@@ -271,7 +273,7 @@ describe('in production', () => {
     const { body: asked } = await ask({ user_id, action, modes: ['turn'] }, production)
     const { body } = await production.verify({ user_id, action, challenge: answerTo(asked, frames) })
     expect([body.verdict, body.reason]).toEqual(['rejected', 'liveness_failed'])
-    expect(body.liveness).toMatchObject({ passed: false, guidance: 'turn_more' })
+    expect(body.liveness).toMatchObject({ passed: false, guidance: ['turn_more'] })
     const user = await production.call('GET', `/v1/users/${user_id}`)
     expect(user.body.lockout.rejections).toBe(1)
   })

@@ -41,7 +41,7 @@ async function guess(user: string, times: number): Promise<void> {
 describe('a user who is looked up', () => {
   it('shows the enrollment, model, number of photos, consent and lockout of a user, and nothing else', async () => {
     const at = isoTime(running.clock.now())
-    const consent = { id: 'c-1', at: '2026-01-31T12:00:00Z' }
+    const consent = { id: 'c-1', agreed_at: '2026-01-31T12:00:00Z' }
     const { body: enrolled } = await production.enroll({ user_id: 'u1', images: [ada, ada], consent })
     const response = await look('u1')
     expect(response.status).toBe(200)
@@ -57,7 +57,7 @@ describe('a user who is looked up', () => {
         views: 2,
         consent,
       },
-      lockout: { status: 'none', until: null, rejections: 0 },
+      lockout: { status: 'none', ends_at: null, rejections: 0 },
     })
     expect(validSignatures(response, { [tenant.secret.id]: tenant.secret.secret })).toEqual([
       tenant.secret.id,
@@ -94,17 +94,17 @@ describe('a user who is looked up', () => {
   it('shows a lockout, when it ends, and when it became a disabled reference', async () => {
     await production.enroll({ user_id: 'u5', image: ada })
     await guess('u5', 1)
-    expect((await look('u5')).body.lockout).toEqual({ status: 'none', until: null, rejections: 1 })
+    expect((await look('u5')).body.lockout).toEqual({ status: 'none', ends_at: null, rejections: 1 })
     await guess('u5', 1)
-    const until = isoTime(running.clock.now() + 30 * SECOND_MS)
-    expect((await look('u5')).body.lockout).toEqual({ status: 'locked_out', until, rejections: ATTEMPTS })
+    const ends_at = isoTime(running.clock.now() + 30 * SECOND_MS)
+    expect((await look('u5')).body.lockout).toEqual({ status: 'locked_out', ends_at, rejections: ATTEMPTS })
     for (let failures = ATTEMPTS; failures < 10 * ATTEMPTS; failures++) {
       running.clock.advance(3600 * SECOND_MS)
       await guess('u5', 1)
     }
     expect((await look('u5')).body.lockout).toEqual({
       status: 'reference_disabled',
-      until: null,
+      ends_at: null,
       rejections: 10 * ATTEMPTS,
     })
   })
@@ -219,7 +219,7 @@ describe('a user who is unlocked', () => {
     await expect(unlock('l2')).rejects.toMatchObject({ code: 'reference_disabled' })
     expect((await look('l2')).body.lockout.status).toBe('reference_disabled')
     await production.enroll({ user_id: 'l2', image: ada, replace: true })
-    expect((await look('l2')).body.lockout).toEqual({ status: 'none', until: null, rejections: 0 })
+    expect((await look('l2')).body.lockout).toEqual({ status: 'none', ends_at: null, rejections: 0 })
   })
 
   it('does not unlock a user who is not enrolled', async () => {

@@ -36,7 +36,8 @@ describe('an answer', () => {
   })
 
   it('passes on only guidance that is meant for the person', () => {
-    const said = (guidance: string) => outcomeOf({ status: 200, body: { liveness: { guidance } } }).advice
+    const said = (guidance: string) =>
+      outcomeOf({ status: 200, body: { liveness: { guidance: [guidance] } } }).advice
     expect(said('turn_more')).toBe('turn_more')
     expect(said('flat')).toBe('try_again')
     expect(said('<b>')).toBe('try_again')

@@ -53,7 +53,6 @@ overTransports((transport) => {
         user_id: 'hosted-told+match',
         confirmation_code: null,
         purpose: 'verify',
-        expires_in: 900,
         expires_at: new Date(running.clock.now() + 900_000).toISOString(),
       })
       expect(await look(asked.session_id)).toMatchObject({
@@ -78,8 +77,8 @@ overTransports((transport) => {
     it.each([
       ['description', { description: 'Pay 9.00 to \u202eYCARG\u202c' }],
       ['description', { description: 'Pay Gra\u200bce' }],
-      ['consent.text', { consent: { version: '1', text: 'I do \u2066not\u2069 agree' } }],
-      ['consent.version', { consent: { version: '1\u200b', text: 'I agree' } }],
+      ['consent.text', { consent: { id: '1', text: 'I do \u2066not\u2069 agree' } }],
+      ['consent.id', { consent: { id: '1\u200b', text: 'I agree' } }],
       ['user_id', { user_id: 'ada\u200b', purpose: 'enroll', action: undefined }],
     ])('is refused when `%s` holds deceptive characters: %j', async (path, fields) => {
       const { status, body } = await askForSession(tenant.sandbox, { user_id: newUser(), ...fields })
@@ -356,8 +355,8 @@ overTransports((transport) => {
       expect((await visitor.post('consent', { agree: true })).status).toBe(400)
       expect((await visitor.agree()).body).toEqual({ state: 'open' })
       expect((await look(id)).consent).toEqual({
-        version: 'countersign-2.verify.en',
-        at: new Date(running.clock.now()).toISOString(),
+        id: 'countersign-2.verify.en',
+        agreed_at: new Date(running.clock.now()).toISOString(),
       })
       const frames = Array.from({ length: 16 }, (_, index) => ({ step: 0, t_ms: index * 200, image: blank }))
       expect((await visitor.post('frames', { frames })).status).toBe(409)
@@ -760,7 +759,7 @@ overTransports((transport) => {
 
   describe('in production', () => {
     it('the audit log has consent and verdict of the same session, and failures count for the lockout', async () => {
-      const consent = { version: '2026-11', text: 'We compare your face.' }
+      const consent = { id: '2026-11', text: 'We compare your face.' }
       const user_id = newUser('')
       const ada = base64(await face('ada'))
       const grace = await face('grace')

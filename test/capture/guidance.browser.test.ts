@@ -257,9 +257,9 @@ describe.skipIf(!CHROMIUM)('the capture component', { timeout: 120_000 }, () => 
         ({ name }) => name,
       )
       expect(names).toEqual(['cs-consent', 'cs-ready'])
-      const { id, at } = (await visited.hear('cs-consent')).detail
+      const { id, agreed_at } = (await visited.hear('cs-consent')).detail
       expect(id).toBe('2026-11')
-      expect(new Date(at).toISOString()).toBe(at)
+      expect(new Date(agreed_at).toISOString()).toBe(agreed_at)
     })
 
     it('reports the consent once, and asks again for another text', async () => {

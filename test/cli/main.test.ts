@@ -103,6 +103,7 @@ const COMMANDS = [
   'operator-password',
   'completion',
   'doctor',
+  'evidence',
 ]
 
 const words = (command: string) => command.split(' ').filter(Boolean)
@@ -366,6 +367,7 @@ describe('--json', () => {
       'operator-password': () => ['--generate'],
       completion: () => ['bash'],
       doctor: () => [],
+      evidence: () => [],
     }
   /** A restore needs a place without a database; the packs for tests are shared. */
   const ENVIRONMENT: Record<string, Record<string, string>> = {

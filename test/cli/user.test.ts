@@ -14,7 +14,11 @@ beforeAll(async () => {
   await sandbox.verify({ user_id: 'ada', image, action: 'x' })
   const revealed = await place.run(['tenant', 'production-key', 'acme', '--json'])
   const production = apiClient(`${server.production}/v1`, revealed.json.production_key)
-  await production.enroll({ user_id: 'ada', image, consent: { id: 'c-1', at: '2026-01-31T12:00:00Z' } })
+  await production.enroll({
+    user_id: 'ada',
+    image,
+    consent: { id: 'c-1', agreed_at: '2026-01-31T12:00:00Z' },
+  })
   const other = base64(await face('joan'))
   for (let i = 0; i < 2; i++) await production.verify({ user_id: 'ada', image: other, action: 'x' })
 })
@@ -27,7 +31,7 @@ it('user show prints what the API answers, for people and for programs', async (
     user_id: 'ada',
     status: 'enrolled',
     reference: { views: 1, consent: { id: 'c-1' } },
-    lockout: { status: 'locked_out', until: expect.any(String), rejections: 2 },
+    lockout: { status: 'locked_out', ends_at: expect.any(String), rejections: 2 },
   })
   const shown = await place.run(['user', 'show', 'acme', 'ada', '--sandbox'])
   expect(shown.stdout).toMatch(/^Lockout +none$/m)
@@ -38,7 +42,7 @@ it('user unlock ends the lockout, and the audit log names the operator', async (
   const { code, json } = await place.run(['user', 'unlock', 'acme', 'ada', '--json'])
   expect({ code, json }).toEqual({ code: 0, json: { user_id: 'ada', status: 'unlocked', rejections: 2 } })
   const { json: after } = await place.run(['user', 'show', 'acme', 'ada', '--json'])
-  expect(after.lockout).toEqual({ status: 'none', until: null, rejections: 0 })
+  expect(after.lockout).toEqual({ status: 'none', ends_at: null, rejections: 0 })
 })
 
 it.each([

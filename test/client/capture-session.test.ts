@@ -197,7 +197,7 @@ describe('the service in memory', () => {
         { return_url: 'http://bank.example/' },
         { return_url: 'https://ada@bank.example/' },
         { description: 'Pay \u202eYCARG' },
-        { consent: { version: '1\u200b', text: 'I agree' } },
+        { consent: { id: '1\u200b', text: 'I agree' } },
         { require_liveness: 'passive' as const },
         { require_liveness: 'active' as const, modes: [] },
         { purpose: 'enroll' as const },

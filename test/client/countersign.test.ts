@@ -273,7 +273,8 @@ describe('an error of the SDK', () => {
     const others: Array<[() => Promise<unknown>, string]> = [
       [() => client.enroll({ user_id: 'u', images: [small, large, small] }), 'images.1'],
       [
-        () => client.verify({ user_id: 'u', action: 'x', challenge: { id: 'c', nonce: 'n', frames } }),
+        () =>
+          client.verify({ user_id: 'u', action: 'x', challenge: { challenge_id: 'c', nonce: 'n', frames } }),
         'challenge.frames.1.image',
       ],
       [() => client.guide({ image: new Uint8Array(600_000) }), 'image'],

@@ -133,7 +133,7 @@ describe.each(LANGUAGES)('in $language,', ({ isThere, command }) => {
           created_at: until,
           environment,
           tenant_id: tenant.id,
-          data: { user_id: 'Zoë', rejections: 5, until },
+          data: { user_id: 'Zoë', rejections: 5, ends_at: until },
         })
         const t = Math.floor(Date.now() / 1000)
         const mac = createHmac('sha256', tenant.secret.secret)

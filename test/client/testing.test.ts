@@ -118,7 +118,7 @@ it.each([
   for (const checksLiveness of [false, true]) {
     const client = new FakeCountersign({ checksLiveness }).client()
     const asked = await client.createChallenge({ user_id: 'ada+match', action, modes: [...modes] })
-    const challenge = { id: asked.challenge_id, nonce: asked.nonce, frames }
+    const challenge = { challenge_id: asked.challenge_id, nonce: asked.nonce, frames }
     const { jwt } = await client.verify({ user_id: 'ada+match', action, challenge })
     const { acr } = await client.verifyVerdict(jwt, { userId: 'ada+match', action })
     expect(acr).toBe(`urn:countersign:acr:${name}${checksLiveness ? '-pad' : ''}`)
@@ -145,11 +145,12 @@ describe('the service in memory', () => {
         (client) => client.enroll({ user_id, image }),
         (client) => client.enroll({ user_id, images: [image, image] }),
         (client) => client.enroll({ user_id, images: [image, image, image], dry_run: true }),
-        (client) => client.enroll({ user_id, images: [image, image], add: true }),
+        (client) => client.enroll({ user_id, images: [image, image], add: true, include: ['quality'] }),
         (client) => client.enroll({ user_id: `other${suffix}`, image, add: true }),
         (client) => client.enroll({ user_id, image, add: true, replace: true }),
         (client) => client.enroll({ user_id, images: [image, image, image], replace: true }),
         (client) => client.verify({ user_id, images: [image], action }),
+        (client) => client.verify({ user_id, image, action, include: ['quality'] }),
         (client) => client.guide({ image, user_id }),
         (client) => client.guide({ image, user_id, step: 'turn_left' }),
         (client) => client.guide({ image, user_id, step: 'nod_down', frontal: image }),

@@ -99,7 +99,7 @@ it('accepts the webhooks of the service in memory', async () => {
   const { headers, body, event } = await fake.webhook('user.locked_out', {
     user_id: 'ada',
     rejections: 5,
-    until: '2026-01-31T12:00:00.000Z',
+    ends_at: '2026-01-31T12:00:00.000Z',
   })
   expect(await fake.client().verifyWebhook(headers, body)).toEqual(event)
   fake.clock.advance(301_000)

@@ -656,11 +656,11 @@ describe.skipIf(!CHROMIUM)('the dashboard in Chromium', () => {
       const { sandboxKey, secret } = await running.tenant()
       await page.goto(`${running.service.adminUrl}/docs`)
       await page.getByLabel('Sandbox key').fill(sandboxKey)
-      for (const [endpoint, status, said] of [
-        ['enroll', '201', '"enrolled"'],
-        ['verify', '200', '"approved"'],
+      for (const [operationId, status, said] of [
+        ['enrollment-enroll', '201', '"enrolled"'],
+        ['verification-verify', '200', '"approved"'],
       ] as const) {
-        const operation = page.locator(`#operations-biometrics-${endpoint}`)
+        const operation = page.locator(`#operations-${operationId}`)
         await operation.locator('.opblock-summary').click()
         await operation.getByRole('button', { name: 'Execute' }).click()
         const answer = operation.locator('.live-responses-table')

@@ -49,7 +49,11 @@ describe('a user at the dashboard', () => {
       [production, 'production'],
       [tenant.sandbox, 'sandbox'],
     ] as const) {
-      await client.enroll({ user_id: 'ada', image: ada, consent: { id: 'c-1', at: '2026-01-01T00:00:00Z' } })
+      await client.enroll({
+        user_id: 'ada',
+        image: ada,
+        consent: { id: 'c-1', agreed_at: '2026-01-01T00:00:00Z' },
+      })
       const { body } = await client.call('GET', '/v1/users/ada')
       const { request_id, ...shown } = body
       expect(await find('ada', environment)).toEqual(shown)
@@ -95,14 +99,14 @@ describe('a user who is locked out', () => {
     await reject(ATTEMPTS)
     expect((await find('ada')).lockout).toEqual({
       status: 'locked_out',
-      until: isoTime(running.clock.now() + 30 * SECOND_MS),
+      ends_at: isoTime(running.clock.now() + 30 * SECOND_MS),
       rejections: ATTEMPTS,
     })
     // A tenant's session could otherwise buy further guesses at the face.
     expect((await unlock('ada', session)).body.code).toBe('not_permitted')
     const unlocked = await unlock('ada')
     expect([unlocked.status, unlocked.body]).toEqual([200, { rejections: ATTEMPTS }])
-    expect((await find('ada')).lockout).toEqual({ status: 'none', until: null, rejections: 0 })
+    expect((await find('ada')).lockout).toEqual({ status: 'none', ends_at: null, rejections: 0 })
     expect((await production.verify({ user_id: 'ada', image: ada, action: 'x' })).body.verdict).toBe(
       'approved',
     )

@@ -112,7 +112,7 @@ const answerChallenge =
   }
 
 const PROVOCATIONS: Record<ErrorCode, Provocation> = {
-  challenge_not_found: answerChallenge(() => ({ id: 'chl_0' })),
+  challenge_not_found: answerChallenge(() => ({ challenge_id: 'chl_0' })),
   challenge_used: answerChallenge(async ({ sandbox }, challenge) => {
     await sandbox.verify({ user_id: `user-${users}+match`, action, challenge })
     return {}

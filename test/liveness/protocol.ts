@@ -177,10 +177,10 @@ export class ProtocolCampaign {
   private send(
     user: string,
     action: object,
-    { challenge_id: id, nonce }: Challenge,
+    { challenge_id, nonce }: Challenge,
     frames: readonly Frame[],
   ): Promise<ApiResponse> {
-    return this.client.verify({ user_id: user, action, challenge: { id, nonce, frames } })
+    return this.client.verify({ user_id: user, action, challenge: { challenge_id, nonce, frames } })
   }
 
   private count(name: string, answer: ApiResponse): void {
@@ -193,7 +193,7 @@ export class ProtocolCampaign {
   private told(name: string, { body }: ApiResponse): void {
     const findings: string[] = body?.liveness?.findings ?? []
     const what = body?.code ?? body?.verdict
-    const why = [body?.liveness?.guidance, ...findings].filter(Boolean).join(' ')
+    const why = [...(body?.liveness?.guidance ?? []), ...findings].join(' ')
     this.answers[name] = [...(this.answers[name] ?? []), why ? `${what} (${why})` : what]
   }
 }

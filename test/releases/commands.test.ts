@@ -29,6 +29,7 @@ const GO_ON = [
   'config check',
   'completion',
   'doctor',
+  'evidence',
 ]
 /** Commands that refuse for a reason of their own before they open the database. */
 const OTHER_REFUSALS: Record<string, string> = {
@@ -110,7 +111,7 @@ function argumentsOf(leaf: string): string[] {
       ...['--from', `sqlite:${place.path('countersign.db')}`],
       ...['--to', 'postgres://nobody@127.0.0.1:1/none'],
     ]
-  if (/^tenant (list)$|^(operator list|operator sessions|audit|nodes|doctor|config|keys)/.test(leaf))
+  if (/^tenant (list)$|^(operator list|operator sessions|audit|nodes|doctor|evidence|config|keys)/.test(leaf))
     return []
   if (/^user/.test(leaf)) return ['acme', 'ada']
   if (/^(tenant|webhook)/.test(leaf)) return ['acme']

@@ -1,7 +1,7 @@
 /** The tables of docs/accuracy.md, from the calibrations that come with the packs. */
 import { type CalibratedPack, shippedCalibration } from '../../models/calibration/shipped.js'
 import type { CalibrationPoint } from '../../models/pack/calibration.js'
-import { tableOf } from './docs.js'
+import { markdownTable } from '../../src/lib/markdown-table.js'
 
 const PACKS: readonly CalibratedPack[] = ['standard', 'recommended', 'baseline']
 const FMRS = [1e-2, 1e-3, 1e-4, 2e-5]
@@ -24,7 +24,7 @@ function missesTable(): string {
       ...FMRS.map((rate) => missed(points.find(({ fmr }) => fmr === rate)!)),
     ]
   })
-  return tableOf(
+  return markdownTable(
     ['Pack', 'photos without a face', ...FMRS.map((fmr) => `missed at FMR ${exponential(fmr)}`)],
     rows,
   )
@@ -37,7 +37,7 @@ function pointsTable(pack: CalibratedPack): string {
     `${exponential(point.measured_fmr!)} (${point.fmr_ci95.map(exponential).join(' to ')})`,
     missed(point),
   ])
-  return tableOf(['FMR, as signed', 'threshold', 'measured FMR', 'missed (FNMR)'], rows)
+  return markdownTable(['FMR, as signed', 'threshold', 'measured FMR', 'missed (FNMR)'], rows)
 }
 
 function groupsTable(pack: CalibratedPack): string {
@@ -53,7 +53,7 @@ function groupsTable(pack: CalibratedPack): string {
       ]
     },
   )
-  return tableOf(
+  return markdownTable(
     ['Group, at 1e-4', 'people', 'impostor / genuine pairs within', 'measured FMR', 'missed (FNMR)'],
     rows,
   )

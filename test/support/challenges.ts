@@ -10,12 +10,12 @@ interface Asked {
 export function answerTo({ challenge_id, nonce, steps }: Asked, frames: string | string[], count = 20) {
   const images = typeof frames === 'string' ? Array.from({ length: count }, () => frames) : frames
   return {
-    id: challenge_id,
+    challenge_id,
     nonce,
     frames: images.map((image, index) => ({
       step: Math.floor((index * steps.length) / images.length),
       t_ms: index * 200,
       image,
     })),
-  } as { id: string; nonce: string; frames: Array<{ step: number; t_ms: number; image: string }> }
+  } as { challenge_id: string; nonce: string; frames: Array<{ step: number; t_ms: number; image: string }> }
 }

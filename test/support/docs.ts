@@ -5,6 +5,7 @@ import { PHOTO_HINTS } from '../../src/biometrics/photo-guidance.js'
 import { SETTING_GROUPS } from '../../src/config/settings.js'
 import { CATEGORY_MEANINGS } from '../../src/http/openapi/errors-page.js'
 import type { ErrorCategory } from '../../src/lib/error-codes.js'
+import { markdownTable } from '../../src/lib/markdown-table.js'
 import { OPERATOR_ERRORS } from '../../src/lib/operator-errors.js'
 import { packageFile } from '../../src/lib/package-root.js'
 import { API_ERRORS } from './api-errors.js'
@@ -23,23 +24,6 @@ export function generatedSource(path: string, made: string): string {
   return existsSync(file) ? readFileSync(file, 'utf8') : ''
 }
 
-/** A row of a Markdown table: a bar would end a cell, and `<` outside code would begin a tag. */
-function row(cells: string[]): string {
-  const escaped = cells.map((cell) =>
-    cell
-      .split('`')
-      .map((part, index) => (index % 2 === 0 ? part.replaceAll('<', '\\<') : part))
-      .join('`')
-      .replaceAll('|', '\\|'),
-  )
-  return `| ${escaped.join(' | ')} |`
-}
-
-/** A Markdown table. */
-export function tableOf(head: string[], rows: string[][]): string {
-  return [row(head), row(head.map(() => '---')), ...rows.map(row)].join('\n')
-}
-
 /** docs/errors.md */
 export function errorsPage(): string {
   const sections = (Object.keys(CATEGORY_MEANINGS) as ErrorCategory[]).map((category) => {
@@ -49,7 +33,7 @@ export function errorsPage(): string {
       '',
       CATEGORY_MEANINGS[category],
       '',
-      tableOf(
+      markdownTable(
         ['Code', 'Status', 'Message', 'What to do'],
         entries.map(([code, { status, message, remedy }]) => [
           `\`${code}\``,
@@ -88,7 +72,7 @@ Each detail of a \`biometric_rejected\` has a stable \`guidance\` code, which th
 languages (\`element.texts[code]\`), and a \`hint\`, a sentence in English that may be shown to the person. The codes are those of
 \`POST /v1/guidance\` and of \`liveness.guidance\`, with a few more for whole files.
 
-${tableOf(
+${markdownTable(
   ['Guidance', 'Hint'],
   Object.entries(PHOTO_HINTS).map(([code, hint]) => [`\`${code}\``, hint]),
 )}
@@ -102,7 +86,7 @@ These codes are no part of the API. A command prints \`error:\` and the message,
 documentation on the same machine; with \`--json\` it prints \`{ "error": { "code", "message", "remedy", "doc" } }\`, all on stderr. The
 dashboard answers them in the error body above.
 
-${tableOf(
+${markdownTable(
   ['Code', 'What to do', 'More about it'],
   Object.entries(OPERATOR_ERRORS).map(([code, { remedy, page }]) => [
     `\`${code}\``,
@@ -121,7 +105,7 @@ export function configurationPage(): string {
       fallback === undefined ? '–' : `\`${fallback}\``,
       description,
     ])
-    return [`## ${title}`, '', tableOf(['Variable', 'Default', 'Meaning'], rows), ''].join('\n')
+    return [`## ${title}`, '', markdownTable(['Variable', 'Default', 'Meaning'], rows), ''].join('\n')
   })
   return `# Configuration
 

@@ -34,13 +34,16 @@ export function postmanCollection(document: Json): Json {
     info: { name: document.info.title, description: document.info.summary, schema: SCHEMA },
     auth: { type: 'bearer', bearer: [{ key: 'token', value: '{{api_key}}', type: 'string' }] },
     variable: VARIABLES.map(([key, value, description]) => ({ key, value, description })),
-    item: document.tags.map(({ name, description }: Json) => ({
-      name,
-      description,
-      item: operations
-        .filter(({ operation }) => operation.tags[0] === name)
-        .map((one) => item(one, document)),
-    })),
+    item: document.tags
+      .map(({ name, description }: Json) => ({
+        name,
+        description,
+        item: operations
+          .filter(({ operation }) => operation.tags[0] === name)
+          .map((one) => item(one, document)),
+      }))
+      // Webhooks are no requests to the service.
+      .filter((folder: Json) => folder.item.length > 0),
   }
 }
 

@@ -4,8 +4,8 @@ import { QUALITY_COMPONENTS } from '../../models/pack/quality-components.js'
 import type { QualityBound } from '../../models/pack/quality-schema.js'
 import { boundFor } from '../../src/biometrics/pipeline/quality-bounds.js'
 import type { DiscardCurve, QualityRefusals } from '../../src/evaluation/error-versus-discard.js'
+import { markdownTable } from '../../src/lib/markdown-table.js'
 import { packageFile } from '../../src/lib/package-root.js'
-import { tableOf } from './docs.js'
 
 interface PackFigures {
   refusals: QualityRefusals
@@ -28,7 +28,7 @@ function boundsTable(): string {
     boundText(boundFor(component, 'verify')),
     boundText(boundFor(component, 'enrol')),
   ])
-  return tableOf(['Component', 'at verify', 'at enrolment'], rows)
+  return markdownTable(['Component', 'at verify', 'at enrolment'], rows)
 }
 
 function curvesTable(pack: string): string {
@@ -45,7 +45,7 @@ function curvesTable(pack: string): string {
     ]
   })
   const left = SHOWN.map((share) => (share === 0 ? 'FNMR of all pairs' : `${100 * share} % left out`))
-  return `\`${pack}\`:\n\n${tableOf(['Component', ...left, 'gain', 'photos beyond the bound', 'their pairs missed'], rows)}`
+  return `\`${pack}\`:\n\n${markdownTable(['Component', ...left, 'gain', 'photos beyond the bound', 'their pairs missed'], rows)}`
 }
 
 function boundText(bound: QualityBound | null): string {

@@ -1,7 +1,7 @@
 /** Makes docs/sdk.md from the declarations that the SDK is published with: signatures and comments are those that an editor shows. */
 import { readFileSync } from 'node:fs'
+import { markdownTable } from '../../src/lib/markdown-table.js'
 import { packageFile } from '../../src/lib/package-root.js'
-import { tableOf } from './docs.js'
 
 export interface Member {
   name: string
@@ -61,7 +61,7 @@ const isOptional = ({ declaration, name }: Member) =>
 
 /** @param areGiven the reader gives them, and some can be left out */
 function fields(members: Member[], { areGiven = true } = {}): string {
-  return tableOf(
+  return markdownTable(
     ['Name', 'Type', 'What it is'],
     members.map((member) => [
       `\`${member.name}\`${areGiven && !isOptional(member) ? ', required' : ''}`,

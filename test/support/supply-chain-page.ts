@@ -1,8 +1,8 @@
 /** docs/supply-chain.md: what we depend on and why, from package.json and the lockfile. */
 import { dirname } from 'node:path'
 import { recordedAddon } from '../../src/cli/doctor/http-addon.js'
+import { markdownTable } from '../../src/lib/markdown-table.js'
 import { lockedPackages, type Manifest, manifest } from '../supply-chain/lockfile.js'
-import { tableOf } from './docs.js'
 
 /** Why each dependency is there; one without a reason has none. */
 const REASONS: Record<string, string> = {
@@ -77,7 +77,7 @@ function dependencyTable(dependencies: Record<string, string>): string {
     if (!reason) throw new Error(`${name}: test/support/supply-chain-page.ts gives no reason for it`)
     return [`\`${name}\``, version, packages.get(`node_modules/${name}`)!.license ?? '–', reason]
   })
-  return tableOf(['Package', 'Version', 'License', 'Purpose'], rows)
+  return markdownTable(['Package', 'Version', 'License', 'Purpose'], rows)
 }
 
 function scriptTable({ allowScripts }: Manifest): string {
@@ -93,7 +93,7 @@ function scriptTable({ allowScripts }: Manifest): string {
   const rows = new Map(
     Object.entries(allowScripts).map(([name, runs]) => [name in why ? name : dirname(name), runs]),
   )
-  return tableOf(
+  return markdownTable(
     ['Package', 'Its install script', 'What it does'],
     [...rows].map(([name, runs]) => [`\`${name}\``, runs ? 'runs' : 'does not run', why[name]!]),
   )
@@ -186,7 +186,7 @@ else's repack of upstream's binaries. The repack's package.json asks for Node 22
 warning. The lockfile pins the repack as a whole. In addition \`native/uwebsockets.json\` records the SHA-256 of each binary.
 \`countersign doctor\` compares them, so that a file that changes after the installation shows as well:
 
-${tableOf(
+${markdownTable(
   ['Binary (115 is Node 20, 127 Node 22)', 'SHA-256'],
   platforms.map(([file, sum]) => [`\`${file}\``, `\`${sum}\``]),
 )}

@@ -23,7 +23,6 @@ const IMAGE = '<Image = ImageInput>'
 function typesOf({ schemas }: Json): WireType[] {
   const fields = (name: string) => schemas[name].properties
   const detail = fields('Error').details.items
-  const finding = fields('EnrolmentQuality').images.items.properties.components.items
   return [
     { name: 'Environment', schema: fields('HealthResult').environment, doc: 'Environment of an API key.' },
     {
@@ -63,7 +62,7 @@ function typesOf({ schemas }: Json): WireType[] {
     },
     {
       name: 'LivenessGuidance',
-      schema: fields('Liveness').guidance,
+      schema: fields('Liveness').guidance.items,
       doc: 'Advice to a person about the frames of a challenge.',
     },
     {
@@ -78,29 +77,22 @@ function typesOf({ schemas }: Json): WireType[] {
     },
     {
       name: 'QualityComponent',
-      schema: finding.properties.component,
+      schema: fields('QualityFinding').component,
       doc: 'A measurement of light, focus, pose or eyes, as ISO/IEC 29794-5 names it.',
     },
-    {
-      name: 'QualityBound',
-      schema: detail.properties.bound,
-      doc: 'Range of good values, both ends included; an absent end is open.',
-    },
-    { name: 'QualityFinding', schema: finding, doc: 'One measurement of a photo, held against its bound.' },
-    {
-      name: 'ImageQuality',
-      schema: fields('EnrolmentQuality').images.items,
-      doc: 'Measurements of one photo of an enrollment.',
-    },
+    { name: 'QualityBound', schema: schemas.QualityBound },
+    { name: 'QualityIssue', schema: schemas.QualityIssue },
+    { name: 'QualityFinding', schema: schemas.QualityFinding },
+    { name: 'ImageQuality', schema: schemas.ImageQuality },
     { name: 'Quality', schema: schemas.Quality },
-    { name: 'EnrolmentQuality', schema: schemas.EnrolmentQuality },
+    { name: 'EnrollmentQuality', schema: schemas.EnrollmentQuality },
     { name: 'Liveness', schema: schemas.Liveness },
     {
       name: 'ChallengeStep',
       schema: fields('Challenge').steps.items,
       doc: 'A pose that a challenge asks for. `left` and `right` are the person’s own.',
     },
-    { name: 'ChallengeResponse', schema: schemas.ChallengeResponse, parameters: IMAGE },
+    { name: 'ChallengeAnswer', schema: schemas.ChallengeAnswer, parameters: IMAGE },
     {
       name: 'ChallengeFields',
       schema: schemas.ChallengeRequest,

@@ -1,7 +1,7 @@
 /** Tests of refusals for quality, and of their advice to the person, on real faces that were spoiled in one way each. */
 import sharp from 'sharp'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { QualityFinding } from '../../src/client/types.js'
+import type { EnrollmentQuality, ImageQuality, QualityFinding } from '../../src/client/types.js'
 import type { ApiClient } from '../support/client.js'
 import { base64, face } from '../support/faces.js'
 import { blurredFace } from '../support/images.js'
@@ -51,37 +51,47 @@ const SPOILED: Array<[string, string, string, string, (image: Buffer) => Promise
   ],
 ]
 
-async function assess(...images: Buffer[]) {
+async function assess(...images: Buffer[]): Promise<EnrollmentQuality & { images: ImageQuality[] }> {
   const response = await production.enroll({ user_id: 'assessed', images: images.map(base64), dry_run: true })
   expect(response.status).toBe(200)
-  return response.body.quality.images as Array<{ passed: boolean; components: QualityFinding[] }>
+  return response.body.quality
 }
 
 describe('a good photo', () => {
   it('passes a good photo in every component, each with its number and its bound', async () => {
-    const [image] = await assess(good)
-    expect(image!.passed).toBe(true)
+    const { passed, issues, images } = await assess(good)
+    expect([passed, issues]).toEqual([true, []])
+    const [image] = images
+    expect(image).toMatchObject({ path: 'images.0', passed: true, detection: expect.any(Number) })
+    expect(image!.face_width_px).toBeGreaterThanOrEqual(80)
     expect(image!.components).toHaveLength(11)
-    for (const { value, bound, passed, hint } of image!.components) {
-      expect({ passed, hint }).toEqual({ passed: true, hint: null })
+    for (const { value, bound, passed } of image!.components) {
+      expect(passed).toBe(true)
       expect(value).toBeGreaterThanOrEqual(bound?.min ?? -Infinity)
       expect(value).toBeLessThanOrEqual(bound?.max ?? Infinity)
     }
   })
 
   it.each(['ada', 'adaToday', 'grace', 'mary'] as const)('enrolls a good photo of %s', async (name) => {
-    const [image] = await assess(await face(name))
-    expect(image!.components.filter(({ passed }) => !passed)).toEqual([])
+    const { passed, issues, images } = await assess(await face(name))
+    expect([passed, issues]).toEqual([true, []])
+    expect(images[0]!.components.filter((finding) => !finding.passed)).toEqual([])
   })
 })
 
 describe.each(SPOILED)('a photo that is %s', (_, component, guidance, hint, spoil) => {
   it('measures a spoiled photo as worse in the component of its fault, and advises in a dry run', async () => {
-    const [before, after] = await assess(good, await spoil(good))
+    const { passed, issues, images } = await assess(good, await spoil(good))
+    const [before, after] = images
     const of = (image: typeof before) => image!.components.find((finding) => finding.component === component)!
     expect(of(before).passed).toBe(true)
-    expect(after!.passed).toBe(false)
-    expect(of(after)).toMatchObject({ passed: false, hint: expect.stringContaining(hint) })
+    expect(of(after).passed).toBe(false)
+    expect([before!.passed, after!.passed, passed]).toEqual([true, false, false])
+    const { value, bound } = of(after)
+    expect(issues).toContainEqual({
+      ...{ path: 'images.1', component, value, bound, guidance },
+      hint: expect.stringContaining(hint),
+    })
   })
 
   it('refuses a spoiled photo at enrollment, and names image, component, number, bound and hint', async () => {
@@ -109,13 +119,53 @@ describe.each(SPOILED)('a photo that is %s', (_, component, guidance, hint, spoi
   })
 })
 
-it('compares at verify a photo that an enrollment refuses', async () => {
+it('compares at verify a photo that an enrollment refuses, and says what a better one would change', async () => {
   await production.enroll({ user_id: 'lenient', image: base64(good) })
-  for (const [name, , , , spoil] of SPOILED) {
+  for (const [name, component, guidance, , spoil] of SPOILED) {
     const image = base64(await spoil(good))
-    const response = await production.verify({ user_id: 'lenient', image, action })
-    expect(response.status, name).toBe(200)
+    const { status, body } = await production.verify({ user_id: 'lenient', image, action })
+    expect([status, body.quality.passed], name).toEqual([200, false])
+    expect(body.quality.issues).toContainEqual(
+      expect.objectContaining({ path: 'image', component, guidance }),
+    )
   }
+})
+
+describe('an answer', () => {
+  const SHORT = { score: expect.any(Number), passed: true, issues: [] }
+  const components = expect.objectContaining({ length: 11 })
+
+  it('has a score and what failed', async () => {
+    const enrolled = await production.enroll({ user_id: 'short', images: [base64(good), base64(good)] })
+    expect(enrolled.body.quality).toEqual({ ...SHORT, views: 2 })
+    const verified = await production.verify({ user_id: 'short', image: base64(good), action })
+    expect(verified.body.quality).toEqual(SHORT)
+  })
+
+  it('has every measurement only where the request includes the quality', async () => {
+    const include = ['quality']
+    const measured = {
+      passed: true,
+      face_width_px: expect.any(Number),
+      detection: expect.any(Number),
+      components,
+    }
+    const enrolled = await production.enroll({
+      user_id: 'long',
+      images: [base64(good)],
+      include,
+    })
+    expect(enrolled.body.quality).toEqual({ ...SHORT, views: 1, images: [{ path: 'images.0', ...measured }] })
+    const verified = await production.verify({ user_id: 'long', image: base64(good), action, include })
+    expect(verified.body.quality).toEqual({ ...SHORT, images: [{ path: 'image', ...measured }] })
+    const other = await production.verify({
+      user_id: 'long',
+      image: base64(good),
+      action,
+      include: ['scores'],
+    })
+    expect([other.status, other.body.code]).toEqual([400, 'invalid_request'])
+  })
 })
 
 it('refuses a useless photo at verify, with component, bound and hint', async () => {
@@ -153,6 +203,9 @@ describe('the sandbox', () => {
       dry_run: true,
     })
     expect(status).toBe(200)
+    expect(body.quality.issues).toEqual([
+      expect.objectContaining({ path: 'images.0', component: 'sharpness', guidance: 'blurred' }),
+    ])
     const [first, second] = body.quality.images
     expect([first.passed, second.passed]).toEqual([false, true])
     expect(first.components.filter(({ passed }: QualityFinding) => !passed)).toHaveLength(1)

@@ -90,7 +90,7 @@ describe('a webhook', () => {
     const { body: enrolled } = await production.enroll({ user_id: 'ada', image: ada })
     await arrived(1)
     await reject('ada', ATTEMPTS)
-    const until = isoTime(running.clock.now() + 30 * SECOND_MS)
+    const ends_at = isoTime(running.clock.now() + 30 * SECOND_MS)
     await arrived(2)
     await running.service.core.operations.users.unlock(await record(), COMMAND_LINE, 'ada')
     await arrived(3)
@@ -101,10 +101,13 @@ describe('a webhook', () => {
     const { model } = enrolled
     const told = { user_id: 'ada', model, views: 1, reference_id: expect.stringMatching(/^ref_/) }
     expect(received.map(({ event: { type, data } }) => ({ type, data }))).toEqual([
-      { type: 'user.enrolled', data: { ...told, reference_id: enrolled.reference_id, replaced: false } },
-      { type: 'user.locked_out', data: { user_id: 'ada', rejections: ATTEMPTS, until } },
+      {
+        type: 'user.enrolled',
+        data: { ...told, reference_id: enrolled.reference_id, replaced: false, added: 0 },
+      },
+      { type: 'user.locked_out', data: { user_id: 'ada', rejections: ATTEMPTS, ends_at } },
       { type: 'user.unlocked', data: { user_id: 'ada' } },
-      { type: 'user.enrolled', data: { ...told, replaced: true } },
+      { type: 'user.enrolled', data: { ...told, replaced: true, added: 0 } },
       { type: 'user.erased', data: erased },
     ])
     for (const { event } of received)

@@ -23,7 +23,7 @@ const countersign = new Countersign({
 
 /**
  * Transfers that wait for a face, by user; what is carried out is what the challenge was made for. Stands for your session store.
- * @type {Map<string, { action: { type: string, amount: string, to: string }, id: string, nonce: string }>}
+ * @type {Map<string, { action: { type: string, amount: string, to: string }, challenge_id: string, nonce: string }>}
  */
 const waiting = new Map()
 
@@ -84,7 +84,7 @@ app.post('/challenges', async (request, response) => {
   const action = { type: 'transfer', amount: String(amount), to: String(to) }
   // The nonce stays here: the browser has no use for it.
   const { nonce, ...challenge } = await countersign.createChallenge({ user_id: user, action })
-  waiting.set(user, { action, id: challenge.challenge_id, nonce })
+  waiting.set(user, { action, challenge_id: challenge.challenge_id, nonce })
   response.status(201).json(challenge)
 })
 
@@ -94,11 +94,11 @@ app.post('/transfers', async (request, response) => {
   waiting.delete(user)
   ahead.delete(user)
   if (!transfer) return response.status(409).json({ message: 'Nothing waits to be confirmed.' })
-  const { action, id, nonce } = transfer
+  const { action, challenge_id, nonce } = transfer
   const answer = await countersign.verify({
     user_id: user,
     action,
-    challenge: { id, nonce, frames: request.body.frames },
+    challenge: { challenge_id, nonce, frames: request.body.frames },
     require_liveness: 'active',
   })
   if (answer.reason === 'locked_out') return response.status(403).json(LOCKED_OUT)
@@ -106,7 +106,7 @@ app.post('/transfers', async (request, response) => {
     // The page may have the guidance; findings and scores stay here.
     return response.status(403).json({
       message: 'Not confirmed.',
-      guidance: answer.liveness.guidance,
+      guidance: answer.liveness.guidance[0],
       again: true,
     })
   const { jti } = await countersign.verifyVerdict(answer, {

@@ -77,7 +77,7 @@ app.post('/enrolment', withPhotos, async (request, response) => {
 /**
  * The challenge that a user is to answer, and for which action. The nonce stays here: the browser has no use for it. Stands for your
  * session store.
- * @type {Map<string, { id: string, nonce: string, action: import('countersign/client').Action }>}
+ * @type {Map<string, { challenge_id: string, nonce: string, action: import('countersign/client').Action }>}
  */
 const challenges = new Map()
 
@@ -87,7 +87,7 @@ app.post('/step-up/challenge', async (request, response) => {
   if (!user) return response.status(401).json({ error: 'unauthenticated', message: 'Sign in first.' })
   const { action } = request.body
   const { nonce, ...challenge } = await countersign.createChallenge({ user_id: user, action })
-  challenges.set(user, { id: challenge.challenge_id, nonce, action })
+  challenges.set(user, { challenge_id: challenge.challenge_id, nonce, action })
   response.status(201).json(challenge)
 })
 
@@ -102,16 +102,16 @@ app.post('/step-up', async (request, response) => {
       .status(400)
       .json({ error: 'invalid_request', message: 'Ask for a challenge, and send its frames.' })
   tries.set(user, (tries.get(user) ?? 0) + 1)
-  const { id, nonce, action } = asked
+  const { challenge_id, nonce, action } = asked
   const { verdict, reason, liveness, jwt } = await countersign.verify({
     user_id: user,
     action,
-    challenge: { id, nonce, frames: request.body.frames },
+    challenge: { challenge_id, nonce, frames: request.body.frames },
     require_liveness: 'active',
   })
   if (verdict === 'approved') tries.delete(user)
   // The page may have the guidance; findings and scores stay here.
-  const { guidance } = liveness
+  const [guidance] = liveness.guidance
   response.json({ verdict, reason, guidance, jwt, otherWay: reason === 'locked_out' || hasTriedEnough(user) })
 })
 

@@ -25,7 +25,7 @@ def main(photo):
         {"step": index * len(asked.steps) // count, "t_ms": index * 200, "image": photo}
         for index in range(count)
     ]
-    answer = {"id": asked.challenge_id, "nonce": asked.nonce, "frames": frames}
+    answer = {"challenge_id": asked.challenge_id, "nonce": asked.nonce, "frames": frames}
     result = countersign.verify(USER, challenge=answer, action=ACTION)
     print("verify", result.verdict)
     # Where money moves, accept only an approval of a person who moved the head as asked.

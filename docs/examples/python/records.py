@@ -21,7 +21,7 @@ def main(user_id):
         print("user", user_id, "is not enrolled")
     # Pages are fetched as they are needed.
     for entry in countersign.audit_entries():
-        print(entry.sequence, entry.at, entry.event, entry.code or entry.status or "")
+        print(entry.sequence, entry.created_at, entry.event, entry.code or entry.status or "")
 
 
 if len(sys.argv) != 2:

@@ -16,7 +16,7 @@ seen = set()
 
 def act(event):
     if event.type == "user.locked_out":
-        print(f"{event.data['user_id']} is locked out until {event.data['until']}", flush=True)
+        print(f"{event.data['user_id']} is locked out until {event.data['ends_at']}", flush=True)
     elif event.type == "user.erased":
         print(f"{event.data['user_id']} is erased: {event.data['erasure_id']}", flush=True)
     else:

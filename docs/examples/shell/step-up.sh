@@ -22,7 +22,7 @@ IFS=, read -ra pairs <<<"$CS_SIGNING_SECRETS"
 secrets=("${pairs[@]#*:}")
 
 # Signed with no tenant's secret: the service does not know whose request it was.
-UNVERIFIABLE=' malformed_request request_timeout headers_too_large missing_api_key malformed_api_key invalid_api_key revoked_api_key wrong_environment tenant_suspended unknown_endpoint method_not_allowed shutting_down store_unavailable internal_error '
+UNVERIFIABLE=' malformed_request request_timeout headers_too_large missing_api_key malformed_api_key invalid_api_key revoked_api_key wrong_environment tenant_suspended too_many_wrong_keys unknown_endpoint method_not_allowed shutting_down store_unavailable internal_error '
 
 # One secret signs for both environments, so an answer of the other environment is refused.
 environment=production

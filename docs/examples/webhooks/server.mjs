@@ -30,7 +30,7 @@ app.post(
 
 /** @param {import('countersign/client').WebhookEvent} event */
 function act({ type, data }) {
-  if (type === 'user.locked_out') console.log(`${data.user_id} is locked out until ${data.until}`)
+  if (type === 'user.locked_out') console.log(`${data.user_id} is locked out until ${data.ends_at}`)
   else if (type === 'user.disabled') console.log(`${data.user_id} must be enrolled again`)
   else if (type === 'user.erased') console.log(`${data.user_id} is erased: ${data.erasure_id}`)
   else console.log(type)

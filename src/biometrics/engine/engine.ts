@@ -96,8 +96,9 @@ export class Engine {
     return timed(timingsMs, () => {
       this.assertOneOfEach(samples, images)
       const { quality: spec } = this.pack.manifest
-      const findings = samples.map(({ quality }) => assessQuality(quality.components, 'enrol', spec))
-      const faults = findings.flatMap((found, i) => faultsOf(found, samples[i]!.imageIndex))
+      const faults = samples.flatMap(({ quality, imageIndex }) =>
+        faultsOf(assessQuality(quality.components, 'enrol', spec), imageIndex),
+      )
       if (faults.length > 0 && !call.assessOnly)
         throw new BiometricError('low_quality', adviceOn(faults), faults[0]!.imageIndex, { faults })
       this.assertOnePerson(samples)
@@ -107,7 +108,7 @@ export class Engine {
       )
       const { quality } = bestOf(samples)
       const liveness = weakestLiveness(samples)
-      return { reference: embedding, weight, quality, findings, liveness, samples, timingsMs }
+      return { reference: embedding, weight, quality, liveness, samples, timingsMs }
     })
   }
 

@@ -9,6 +9,7 @@ import {
   type SettingName,
   sqliteFile,
 } from '../../config/config.js'
+import { isLoopbackHost } from '../../config/loopback-host.js'
 import { isKeyFileUsed } from '../../crypto/master-key.js'
 import { examineTls, namesOtherThan, type TlsFiles, type TlsReport } from '../../http/listeners/tls-files.js'
 
@@ -84,10 +85,6 @@ function addressWarnings(config: Config): string[] {
     `${SETTINGS.adminListen.variable} is ${adminListen.host}:${adminListen.port}, which other hosts may reach, without TLS: ` +
       `operators' passwords would cross the network in the clear. Listen on loopback, or set ${SETTINGS.adminTlsCert.variable} and ${SETTINGS.adminTlsKey.variable}.`,
   ]
-}
-
-function isLoopbackHost(host: string): boolean {
-  return host === 'localhost' || host === '::1' || /^127\./.test(host)
 }
 
 /** Warns of secret files that every user of the machine may open. */

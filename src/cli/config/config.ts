@@ -2,10 +2,8 @@
 import { existsSync } from 'node:fs'
 import type { Command } from 'commander'
 import {
-  adminUrl,
   type Config,
   ConfigError,
-  environmentUrl,
   type Resolution,
   resolveConfig,
   SETTINGS,
@@ -19,18 +17,17 @@ import { tryAddresses, tryBackups, tryDatabase, tryMasterKey, tryPack, tryWritin
 import { action, EXIT, fail, type OutputOptions, print } from '../lib/output.js'
 import { type Cell, listing, paint, table } from '../lib/style.js'
 import { configWarnings, tlsReports } from './config-warnings.js'
+import { effectiveValue } from './effective-value.js'
 import { openPack, openSettings } from './open-settings.js'
 
 interface SettingView {
   name: string
-  /** Value in effect: MASK for a secret, null where there is none. */
+  /** Value in effect: masked for a secret, null where there is none. */
   value: string | null
   source: 'environment' | 'file' | 'default'
   default: string | null
   description: string
 }
-
-const MASK = '********'
 
 export function registerConfigCommands(config: Command): void {
   config
@@ -117,28 +114,6 @@ function viewOf(name: SettingName, { config, given }: Resolution): SettingView {
     default: fallback ?? null,
     description,
   }
-}
-
-/** Settings whose value in effect is not the one in the configuration. */
-const EFFECTIVE: { [K in SettingName]?: (config: Config) => string | null } = {
-  productionUrl: (config) => environmentUrl(config, 'production'),
-  sandboxUrl: (config) => environmentUrl(config, 'sandbox'),
-  adminUrl,
-  masterKeyFile: (config) => (isKeyFileUsed(config) ? config.masterKeyFile : null),
-  operatorPasswordFile: (config) =>
-    config.operatorPassword === undefined ? config.operatorPasswordFile : null,
-}
-
-function effectiveValue(name: SettingName, config: Config): string | null {
-  const effective = EFFECTIVE[name]
-  const value = effective ? effective(config) : config[name]
-  if (value === undefined || value === null) return null
-  if (SETTINGS[name].isSecret) return MASK
-  if (Array.isArray(value)) return value.join(',')
-  if (typeof value === 'object' && 'host' in value)
-    return `${value.host.includes(':') ? `[${value.host}]` : value.host}:${value.port}`
-  // A URL may contain a password.
-  return String(value).replace(/\/\/\S*@/, `//${MASK}@`)
 }
 
 /** Problems with the secrets and with the name of the database. Creates nothing; runs the configured key command. */

@@ -144,7 +144,6 @@ class CaptureSessionLink(Answer):
     confirmation_code: Optional[str]
     user_id: str
     purpose: str
-    expires_in: int
     expires_at: str
 
 
@@ -164,7 +163,7 @@ class CaptureSession(Answer):
 @dataclass(frozen=True)
 class AuditEntry:
     sequence: int
-    at: str
+    created_at: str
     event: str
     actor: str
     request_id: Optional[str]
@@ -185,7 +184,7 @@ class AuditPage(Answer):
     #: What to send as `after` for what follows, now or later.
     next_cursor: str
     #: The log was changed in the service's database: the first entry that does not fit. None where none is known.
-    broken_at: Optional[int] = None
+    broken_sequence: Optional[int] = None
 
 
 @dataclass(frozen=True)

@@ -150,12 +150,14 @@ class Countersign:
         verification_id: Optional[str] = None,
         require_liveness: Optional[str] = None,
         consent: Optional[Mapping[str, str]] = None,
+        include: Optional[Sequence[str]] = None,
         options: CallOptions = _NO_OPTIONS,
     ) -> EnrollResult:
         """Captures a user's biometric reference. Three photos of one person become a better reference than one.
 
         `replace` takes the place of an earlier reference; `verification_id` names the approved verify of an action with
-        `type: "replace_reference"` where the contract asks for one. `consent` is `{"id": …, "at": <RFC 3339>}`.
+        `type: "replace_reference"` where the contract asks for one. `consent` is `{"id": …, "agreed_at": <RFC 3339>}`.
+        `include=["quality"]` adds every measurement of the photos as `quality["images"]`.
         """
         body = {
             "user_id": user_id,
@@ -163,6 +165,7 @@ class Countersign:
             "verification_id": verification_id,
             "require_liveness": require_liveness,
             "consent": consent,
+            "include": _list_or_none(include),
             **encode_photos(image, images, challenge),
         }
         return self._of_user(EnrollResult, "/enroll", body, options)
@@ -202,11 +205,13 @@ class Countersign:
         challenge: Optional[Mapping[str, Any]] = None,
         nonce: Optional[str] = None,
         require_liveness: Optional[str] = None,
+        include: Optional[Sequence[str]] = None,
         options: CallOptions = _NO_OPTIONS,
     ) -> VerifyResult:
         """Is this really that person, for this action? A rejection is an answer, not an error.
 
         Give the result, or its `jwt`, to `verify_verdict` where the action runs.
+        `include=["quality"]` adds every measurement of the compared photo as `quality["images"]`.
         """
         assert_action(action)
         key = options.idempotency_key or str(uuid.uuid4())
@@ -217,6 +222,7 @@ class Countersign:
             "action": action,
             "nonce": nonce,
             "require_liveness": require_liveness,
+            "include": _list_or_none(include),
             **encode_photos(image, images, challenge),
         }
         result = self._of_user(VerifyResult, "/verify", body, dataclasses.replace(options, idempotency_key=key))
@@ -246,7 +252,7 @@ class Countersign:
     ) -> Challenge:
         """Asks for a challenge: the movements that the person makes before the camera, for one user and one action.
 
-        The frames go to `verify` or `enroll` as `challenge`: `{"id": …, "nonce": …, "frames": [{"step", "t_ms", "image"}]}`.
+        The frames go to `verify` or `enroll` as `challenge`: `{"challenge_id": …, "nonce": …, "frames": [{"step", "t_ms", "image"}]}`.
         """
         if purpose != "enroll":
             assert_action(action)

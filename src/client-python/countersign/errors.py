@@ -44,7 +44,7 @@ class CountersignError(Exception):
 class ErrorDetail:
     """One field or photo of the request, and what is wrong with it."""
 
-    #: Dotted path of the field: `image`, `images.0`, `consent.at`.
+    #: Dotted path of the field: `image`, `images.0`, `consent.agreed_at`.
     path: str
     issue: str
     #: Code of what the person can do better, such as `too_dark`; only for photos.

@@ -80,8 +80,8 @@ export class CaptureSessions implements FakeCapturePage {
     const visit = this.#visit(sessionId)
     const { session, request } = visit
     const { purpose = 'verify', locale = 'en', consent } = request
-    const version = consent?.version ?? `countersign-2.${purpose}.${locale}`
-    session.consent ??= { version, at: this.#time(this.#clock.now()) }
+    const id = consent?.id ?? `countersign-2.${purpose}.${locale}`
+    session.consent ??= { id, agreed_at: this.#time(this.#clock.now()) }
     const result = await this.#judge(visit, purpose)
     if (result === 'no_challenge') return this.#complete(visit)
     if (result === 'not_judged') return 'again'
@@ -103,7 +103,7 @@ export class CaptureSessions implements FakeCapturePage {
     refuseBusy(user_id, call)
     for (const [path, text] of [
       ['description', description],
-      ['consent.version', consent?.version ?? ''],
+      ['consent.id', consent?.id ?? ''],
       ['consent.text', consent?.text.replace(/[\t\n\r]/g, ' ') ?? ''],
     ] as const)
       if (DECEIVING.test(text)) refuseRequest(call, path, READABLE)
@@ -130,8 +130,7 @@ export class CaptureSessions implements FakeCapturePage {
     }
     this.#visits.set(session_id, { session, request, expiresMs, code, codeTries: 0 })
     const url = new URL(`/capture/${session_id}.${fakeId('link')}`, this.#baseUrl).href
-    const expires_in = TTL_SECONDS
-    const body = { session_id, url, confirmation_code: code, user_id, purpose, expires_in, expires_at }
+    const body = { session_id, url, confirmation_code: code, user_id, purpose, expires_at }
     return { status: 201, body }
   }
 
@@ -177,8 +176,8 @@ export class CaptureSessions implements FakeCapturePage {
       this.#users.challenge(call),
     )
     if (asked.status !== 201) return isJudged(asked) ? 'no_challenge' : 'not_judged'
-    const { challenge_id: id, nonce } = asked.body as { challenge_id: string; nonce: string }
-    const capture = { user_id, challenge: { id, nonce, frames: FRAMES }, require_liveness }
+    const { challenge_id, nonce } = asked.body as { challenge_id: string; nonce: string }
+    const capture = { user_id, challenge: { challenge_id, nonce, frames: FRAMES }, require_liveness }
     const answer =
       purpose === 'verify'
         ? await this.#call('/verify', { ...capture, action, nonce: session.session_id }, (call) =>
@@ -190,7 +189,7 @@ export class CaptureSessions implements FakeCapturePage {
               ...capture,
               replace,
               verification_id,
-              consent: { id: session.session_id, at: session.consent!.at },
+              consent: { id: session.session_id, agreed_at: session.consent!.agreed_at },
             },
             (call) => this.#users.enroll(call),
           )

@@ -63,7 +63,7 @@ export class FakeChallenges {
     const { user_id, action, challenge } = call.body
     if (!challenge) return null
     const { requestId } = call
-    const found = this.issued.get(challenge.id)
+    const found = this.issued.get(challenge.challenge_id)
     if (!found) throw new FakeRefusal('challenge_not_found', requestId)
     if (found.used) throw new FakeRefusal('challenge_used', requestId)
     if (found.expiresMs <= nowMs) throw new FakeRefusal('challenge_expired', requestId)
@@ -85,7 +85,8 @@ export function challengeLiveness(userId: string, passive: Liveness, method: str
     score: passive.score,
     passed: methods.length > 0 || fault ? !fault && passive.passed !== false : null,
     methods,
-    ...(fault ? { guidance: fault.guidance, ...(fault.finding ? { findings: [fault.finding] } : {}) } : {}),
+    guidance: fault ? [fault.guidance] : passive.guidance,
+    findings: fault?.finding ? [fault.finding] : [],
   }
 }
 

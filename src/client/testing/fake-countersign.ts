@@ -147,7 +147,7 @@ export class FakeCountersign {
    * Makes a signed webhook as the service would send it.
    * @returns the event, and the headers and the body that an application's route gets
    * @example
-   * const { headers, body } = await fake.webhook('user.locked_out', { user_id: 'ada', rejections: 5, until })
+   * const { headers, body } = await fake.webhook('user.locked_out', { user_id: 'ada', rejections: 5, ends_at })
    */
   async webhook<T extends WebhookEvent['type']>(
     type: T,

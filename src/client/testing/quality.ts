@@ -1,16 +1,9 @@
 /** Quality of photos in the service in memory: every photo is good, except the first one of a `+low_quality` user. */
 import type { ErrorDetail } from '../errors.js'
 import { isFirstPhotoPoor, POOR_SHARPNESS } from '../sandbox-rules.js'
-import type { ImageQuality, QualityBound, QualityComponent, QualityFinding } from '../types.js'
+import type { ImageQuality, Quality, QualityBound, QualityComponent, QualityFinding } from '../types.js'
 
-export const QUALITY = {
-  score: 0.9,
-  face_width_px: 240,
-  detection: 0.95,
-  sharpness: 400,
-  brightness: 120,
-  contrast: 50,
-}
+const SCORE = 0.9
 
 /** A good value of each component, and its bounds for an enrollment photo; null where every value will do. */
 const COMPONENTS: Record<QualityComponent, { value: number; bound: QualityBound | null }> = {
@@ -29,30 +22,30 @@ const COMPONENTS: Record<QualityComponent, { value: number; bound: QualityBound 
 const BLURRED = {
   component: 'sharpness',
   value: POOR_SHARPNESS,
+  guidance: 'blurred',
   hint: 'Hold still, and wipe the lens.',
 } as const
 /** Bounds of verify, which refuses only photos that are far too poor. */
 const VERIFY_SHARPNESS: QualityBound = { min: 3 }
 
-export function imageQualities(userId: string, photos: number): ImageQuality[] {
-  return Array.from({ length: photos }, (_, index) => {
-    const passed = !(isFirstPhotoPoor(userId) && index === 0)
-    const components = (Object.keys(COMPONENTS) as QualityComponent[]).map((component): QualityFinding => {
-      const good = { component, ...COMPONENTS[component], passed: true, hint: null }
-      return passed || component !== BLURRED.component ? good : { ...good, ...BLURRED, passed }
-    })
-    return { passed, components }
+/** @param paths fields of the request that hold the photos */
+export function qualityAnswer(userId: string, paths: readonly string[], isDetailed: boolean): Quality {
+  const images = paths.map((path, index) => imageQuality(path, isFirstPhotoPoor(userId) && index === 0))
+  const poor = images.find(({ passed }) => !passed)
+  const issues = poor ? [{ path: poor.path, ...BLURRED, bound: COMPONENTS.sharpness.bound! }] : []
+  return { score: SCORE, passed: issues.length === 0, issues, ...(isDetailed ? { images } : {}) }
+}
+
+function imageQuality(path: string, isPoor: boolean): ImageQuality {
+  const components = (Object.keys(COMPONENTS) as QualityComponent[]).map((component): QualityFinding => {
+    const good = { component, ...COMPONENTS[component], passed: true }
+    return isPoor && component === BLURRED.component ? { ...good, value: BLURRED.value, passed: false } : good
   })
+  return { path, passed: !isPoor, face_width_px: 240, detection: 0.95, components }
 }
 
 export function qualityDetail(path: string, purpose: 'enrol' | 'verify'): ErrorDetail {
   const bound = purpose === 'enrol' ? COMPONENTS.sharpness.bound! : VERIFY_SHARPNESS
   const { component, value } = BLURRED
-  return {
-    path,
-    issue: `${component} is ${value}, must be at least ${bound.min}`,
-    ...BLURRED,
-    bound,
-    guidance: 'blurred',
-  }
+  return { path, issue: `${component} is ${value}, must be at least ${bound.min}`, ...BLURRED, bound }
 }

@@ -18,7 +18,7 @@ export function userAnswer(userId: string, user: FakeUser, nowMs: number): FakeA
     reference: user.reference,
     lockout: {
       status: isLocked ? 'locked_out' : 'none',
-      until: isLocked ? new Date(nowMs + 1000 * LOCKED_OUT_SECONDS).toISOString() : null,
+      ends_at: isLocked ? new Date(nowMs + 1000 * LOCKED_OUT_SECONDS).toISOString() : null,
       rejections: 0,
     },
   }
@@ -51,13 +51,13 @@ export function auditAnswer(call: Call, entries: readonly AuditEntry[]): FakeAns
   )
   const data = left.slice(0, limit)
   const has_more = left.length > data.length
-  if (isNewestFirst)
-    return {
-      status: 200,
-      body: { data, has_more, next_cursor: String(data.at(-1)?.sequence ?? call.query.get('after') ?? 0) },
-    }
+  const page = (next_cursor: string) => ({
+    status: 200,
+    body: { data, has_more, next_cursor, broken_sequence: null },
+  })
+  if (isNewestFirst) return page(String(data.at(-1)?.sequence ?? call.query.get('after') ?? 0))
   const last = has_more ? data.at(-1) : (entries.at(-1) ?? undefined)
-  return { status: 200, body: { data, has_more, next_cursor: String(Math.max(after, last?.sequence ?? 0)) } }
+  return page(String(Math.max(after, last?.sequence ?? 0)))
 }
 
 /** @throws FakeRefusal reference_not_found */

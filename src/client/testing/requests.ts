@@ -34,6 +34,13 @@ export function photosOf(call: Call): string[] {
   return photos
 }
 
+/** @returns the fields that hold the first photos or frames of a request */
+export function photoPaths({ body }: Call, count: number): string[] {
+  const pathOf = (index: number) =>
+    body.challenge ? `challenge.frames.${index}.image` : body.images ? `images.${index}` : 'image'
+  return Array.from({ length: count }, (_, index) => pathOf(index))
+}
+
 /** Refuses to enroll under an id that people cannot tell from another one. @throws FakeRefusal invalid_request */
 export function refuseUnseen(call: Call): void {
   if (/[\p{C}\p{Default_Ignorable_Code_Point}\u2028\u2029]/u.test(call.body.user_id))

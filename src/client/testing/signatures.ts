@@ -131,7 +131,7 @@ export async function signVerdict(verdict: FakeVerdict, issued: FakeIssuer): Pro
     amr: ['face'],
     acr: reason === null ? acrOf(methods, verdict.challengeId !== undefined) : '0',
     liveness: { checked, passed, methods, score: livenessScore },
-    ...(verdict.challengeId === undefined ? {} : { challenge: verdict.challengeId }),
+    ...(verdict.challengeId === undefined ? {} : { challenge_id: verdict.challengeId }),
     auth_time: issuedAt,
     model: SANDBOX_MODEL,
     model_grade: verdict.modelGrade ?? 'evaluation',
@@ -144,16 +144,23 @@ export async function signVerdict(verdict: FakeVerdict, issued: FakeIssuer): Pro
 }
 
 /** The statement of a capture whose liveness was not checked. */
-export const UNCHECKED: Liveness = { checked: false, score: null, passed: null, methods: [] }
+export const UNCHECKED: Liveness = {
+  checked: false,
+  score: null,
+  passed: null,
+  methods: [],
+  guidance: [],
+  findings: [],
+}
 
 function livenessOf({ liveness, livenessChecked, activeLiveness, reason = null }: FakeVerdict): Liveness {
   if (liveness) return liveness
   const passed = reason !== 'liveness_failed'
   const active = activeLiveness ? ['active-geometry@1'] : []
   if (!livenessChecked && passed)
-    return activeLiveness ? { checked: true, score: null, passed, methods: active } : UNCHECKED
+    return activeLiveness ? { ...UNCHECKED, checked: true, passed, methods: active } : UNCHECKED
   const methods = [...active, `passive:${SANDBOX_MODEL}`]
-  return { checked: true, score: passed ? 0.99 : 0.02, passed, methods }
+  return { ...UNCHECKED, checked: true, score: passed ? 0.99 : 0.02, passed, methods }
 }
 
 /** @returns the one of `ACR_VALUES` for this combination of methods */

@@ -19,10 +19,18 @@ import {
   FakeChallenges,
   type OpenedChallenge,
 } from './challenges.js'
-import { imageQualities, QUALITY, qualityDetail } from './quality.js'
+import { qualityAnswer, qualityDetail } from './quality.js'
 import { type FakeUser, findUser, userAnswer } from './records.js'
 import { FakeRefusal, photoDetail } from './refusals.js'
-import { blame, type Call, photosOf, refuseBusy, refuseRequest, refuseUnseen } from './requests.js'
+import {
+  blame,
+  type Call,
+  photoPaths,
+  photosOf,
+  refuseBusy,
+  refuseRequest,
+  refuseUnseen,
+} from './requests.js'
 import { FAKE_ERRORS } from './service-texts.js'
 import { type FakeAnswer, type FakeVerdict, fakeId, UNCHECKED } from './signatures.js'
 import type { FakeSecrets } from './signing-secrets.js'
@@ -61,11 +69,18 @@ export class FakeUsers {
     const photos = photosOf(call)
     refuseUnseen(call)
     const opened = this.openChallenge(call, 'enroll')
-    return usingUp(opened, () => this.enrolPhotos(call, opened, opened ? CHALLENGE_PHOTOS : photos.length))
+    return usingUp(opened, () =>
+      this.enrolPhotos(call, opened, photoPaths(call, opened ? CHALLENGE_PHOTOS : photos.length)),
+    )
   }
 
-  private async enrolPhotos(call: Call, opened: OpenedChallenge | null, photos: number): Promise<FakeAnswer> {
-    const { user_id, replace, add, dry_run, consent } = call.body
+  /** @param paths fields of the request that hold the photos of the reference */
+  private async enrolPhotos(
+    call: Call,
+    opened: OpenedChallenge | null,
+    paths: readonly string[],
+  ): Promise<FakeAnswer> {
+    const { user_id, replace, add, dry_run = false, consent } = call.body
     const present = this.users.get(user_id)
     if (!dry_run && add && present === undefined) throw new FakeRefusal('reference_not_found', call.requestId)
     if (!dry_run && !add && !replace && present !== undefined)
@@ -77,12 +92,12 @@ export class FakeUsers {
     if (!dry_run && !opened) this.refusePoor(call, 'enrol')
     const assessed = (views: number) => ({
       user_id,
-      quality: { ...QUALITY, views, images: imageQualities(user_id, photos) },
+      quality: { ...qualityAnswer(user_id, paths, dry_run || includesQuality(call)), views },
       liveness,
       model: SANDBOX_MODEL,
     })
-    if (dry_run) return { status: 200, body: { ...assessed(photos), status: 'assessed' } }
-    const views = (add ? (present?.reference.views ?? 0) : 0) + photos
+    if (dry_run) return { status: 200, body: { ...assessed(paths.length), status: 'assessed' } }
+    const views = (add ? (present?.reference.views ?? 0) : 0) + paths.length
     const created_at = this.time()
     const reference_id = fakeId('ref')
     this.users.set(user_id, {
@@ -126,7 +141,11 @@ export class FakeUsers {
           : (scripted ?? replayed)
     const compared = reason !== 'locked_out'
     const score =
-      compared && !liveness.guidance ? (reason === 'no_match' ? SCORES.noMatch : SCORES.match) : null
+      compared && liveness.guidance.length === 0
+        ? reason === 'no_match'
+          ? SCORES.noMatch
+          : SCORES.match
+        : null
     const verificationId = fakeId('ver')
     const atMs = this.service.clock.now() - (script.expired ? 2000 * this.service.jwtTtlSeconds : 0)
     const sign = (secret: SigningSecret) =>
@@ -139,7 +158,7 @@ export class FakeUsers {
           score,
           replaySuspected: script.replayed,
           liveness,
-          challengeId: call.body.challenge?.id,
+          challengeId: call.body.challenge?.challenge_id,
           verificationId,
           requestId: call.requestId,
         },
@@ -151,7 +170,7 @@ export class FakeUsers {
     const tokens =
       older && asked !== newest.id
         ? { jwt: await sign(older), jwt_next: await sign(newest) }
-        : { jwt: await sign(newest) }
+        : { jwt: await sign(newest), jwt_next: null }
     const body = {
       verification_id: verificationId,
       user_id,
@@ -163,11 +182,12 @@ export class FakeUsers {
       fmr_basis: 'measured',
       model_grade: this.service.modelGrade,
       liveness,
-      quality: compared ? QUALITY : null,
+      quality: compared ? qualityAnswer(user_id, photoPaths(call, 1), includesQuality(call)) : null,
       replay: { suspected: script.replayed },
       model: SANDBOX_MODEL,
       verified_at: this.time(),
       ...tokens,
+      production_key: null,
       jwt_expires_at: new Date((Math.floor(atMs / 1000) + this.service.jwtTtlSeconds) * 1000).toISOString(),
     }
     return {
@@ -255,7 +275,8 @@ export class FakeUsers {
 
   private liveness(userId: string, opened: OpenedChallenge | null): Liveness {
     const scripted = scriptedLiveness(userId, this.service.checksLiveness)
-    const passive = { ...scripted, methods: scripted.checked ? [`passive:${SANDBOX_MODEL}`] : [] }
+    const methods = scripted.checked ? [`passive:${SANDBOX_MODEL}`] : []
+    const passive = { ...UNCHECKED, ...scripted, methods }
     return opened ? challengeLiveness(userId, passive, opened.method) : passive
   }
 
@@ -276,7 +297,11 @@ async function usingUp(opened: OpenedChallenge | null, work: () => Promise<FakeA
   }
 }
 
+function includesQuality({ body }: Call): boolean {
+  return body.include?.includes('quality') ?? false
+}
+
 function livenessDetails(call: Call, { guidance }: Liveness) {
   if (!call.body.challenge) return blame(call, 'liveness_failed')
-  return [photoDetail('challenge.frames', FAKE_ERRORS.liveness_failed.message, guidance ?? 'not_live')]
+  return [photoDetail('challenge.frames', FAKE_ERRORS.liveness_failed.message, guidance[0] ?? 'not_live')]
 }

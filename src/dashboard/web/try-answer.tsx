@@ -67,9 +67,9 @@ const TEXTS: Record<string, string> = messagesIn('en')
 
 /** Returns the advice to the person, which a page may show. */
 function forThePerson({ liveness, details }: TriedCall['body']): string {
-  const { guidance } = (liveness ?? {}) as Partial<Liveness>
+  const { guidance = [] } = (liveness ?? {}) as Partial<Liveness>
   const found = (details ?? []) as ErrorDetail[]
-  const ofVerdict = guidance ? [TEXTS[guidance] ? `${TEXTS[guidance]} (${guidance})` : guidance] : []
+  const ofVerdict = guidance.map((code) => (TEXTS[code] ? `${TEXTS[code]} (${code})` : code))
   const ofPhotos = found.flatMap((detail) => (detail.hint ? [`${detail.hint} (${detail.guidance})`] : []))
   return [...ofVerdict, ...ofPhotos].join(' ')
 }

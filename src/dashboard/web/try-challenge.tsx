@@ -78,14 +78,18 @@ export function TryChallenge(trial: Trial) {
     run(async () => {
       setCamera(false)
       if (detail.mode !== 'challenge') return
-      const { challenge_id: id, nonce, user_id, steps } = asked.current!
+      const { challenge_id, nonce, user_id, steps } = asked.current!
       const frames = await Promise.all(
         detail.frames.map(async (frame) => ({ ...frame, image: await dataUrl(frame.image) })),
       )
       setSent({ steps, frames })
       const body = {
         user_id,
-        challenge: { id, nonce, frames: frames.map((frame) => ({ ...frame, image: base64Of(frame.image) })) },
+        challenge: {
+          challenge_id,
+          nonce,
+          frames: frames.map((frame) => ({ ...frame, image: base64Of(frame.image) })),
+        },
       }
       const send = (more: object) => tryCall(tenantId, { key: apiKey, operation, body: { ...body, ...more } })
       setAnswer(

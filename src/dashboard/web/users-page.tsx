@@ -181,7 +181,7 @@ function UserCard(props: {
             'Consent',
             reference.consent ? (
               <>
-                <bdi>{reference.consent.id}</bdi>, <Time at={reference.consent.at} />
+                <bdi>{reference.consent.id}</bdi>, <Time at={reference.consent.agreed_at} />
               </>
             ) : (
               'not recorded'
@@ -195,12 +195,12 @@ function UserCard(props: {
   )
 }
 
-function Lockout({ lockout: { status, until } }: { lockout: UserView['lockout'] }) {
+function Lockout({ lockout: { status, ends_at } }: { lockout: UserView['lockout'] }) {
   if (status === 'none') return <Badge tone="good">none</Badge>
   if (status === 'locked_out')
     return (
       <>
-        <Badge tone="warn">locked out</Badge> until <Time at={until!} />
+        <Badge tone="warn">locked out</Badge> until <Time at={ends_at!} />
       </>
     )
   return (

@@ -2,12 +2,13 @@
 
 import { QUALITY_COMPONENTS } from '../../../models/pack/quality-components.js'
 import type { EndpointDescription } from '../../api/endpoint.js'
-import { ERROR_STATUS } from '../../api/error-response.js'
 import { PHOTO_GUIDANCE } from '../../biometrics/photo-guidance.js'
 import { ERRORS, type ErrorCode } from '../../lib/error-codes.js'
 import { SCOPES } from '../../tenants/key-scopes.js'
 import { SANDBOX_EFFECTS } from '../../verification/sandbox-outcomes.js'
 import { WEBHOOK_SCHEMAS } from '../../webhooks/webhook-schemas.js'
+import { OPERATION_NAMES, TOPICS } from './openapi-names.js'
+import { headerComponents, responsesOf, shareResponses } from './openapi-responses.js'
 import { withReferences } from './openapi-schemas.js'
 
 type Json = Record<string, unknown>
@@ -46,15 +47,6 @@ const BODY_ERRORS: ErrorCode[] = [
   'deadline_exceeded',
 ]
 const IDEMPOTENCY_ERRORS: ErrorCode[] = ['idempotency_in_progress', 'idempotency_key_reused']
-const ABOUT_USERS = new Set<EndpointDescription['id']>([
-  'enroll',
-  'verify',
-  'delete',
-  'get_user',
-  'guide',
-  'create_capture_session',
-  'get_capture_session',
-])
 const ENGINE_ERRORS: ErrorCode[] = ['overloaded', 'engine_unavailable']
 
 /** Base URLs of the two APIs, ending in /v1. */
@@ -96,14 +88,13 @@ export function buildOpenApi(
   at = DEFAULT_BASE_URLS,
 ): Json {
   const paths: Record<string, Json> = {}
-  for (const description of descriptions)
-    paths[description.path] = {
-      ...paths[description.path],
-      [description.method.toLowerCase()]: operation(description, at),
-    }
+  const operations = descriptions.map((description) => operation(description, at))
+  const responses = shareResponses(operations)
+  for (const [index, { path, method }] of descriptions.entries())
+    paths[path] = { ...paths[path], [method.toLowerCase()]: operations[index] }
   const schemas: Json = {}
   // A round trip through JSON leaves the schemas' internal symbols behind.
-  const parts = { paths, webhooks: webhooks(), Error: errorSchema() }
+  const parts = { paths, responses, webhooks: webhooks(), Error: errorSchema() }
   const made = withReferences(JSON.parse(JSON.stringify(parts)), schemas) as Json
   return {
     openapi: '3.1.0',
@@ -120,10 +111,7 @@ export function buildOpenApi(
       { url: at.sandbox.replace(/\/v1$/, ''), description: 'Sandbox.' },
     ],
     security: [{ apiKey: [] }],
-    tags: [
-      { name: 'biometrics', description: 'Enrol, verify, look up and erase users.' },
-      { name: 'service', description: 'Keys and status.' },
-    ],
+    tags: Object.entries(TOPICS).map(([name, description]) => ({ name, description })),
     paths: made.paths,
     webhooks: made.webhooks,
     components: {
@@ -135,7 +123,8 @@ export function buildOpenApi(
         },
       },
       schemas: { Error: made.Error, ...schemas },
-      headers: commonHeaders(),
+      responses: made.responses,
+      headers: headerComponents(),
       parameters: commonParameters(),
     },
   }
@@ -148,7 +137,7 @@ function webhooks(): Json {
     {
       post: {
         operationId: `webhook_${type.replaceAll('.', '_')}`,
-        tags: ['service'],
+        tags: ['webhooks'],
         summary: summary.replace(/\.$/, ''),
         security: [],
         parameters: [
@@ -166,10 +155,20 @@ function webhooks(): Json {
   return Object.fromEntries(described) as Json
 }
 
+/** Rules that all answers keep. */
+const CONVENTIONS = [
+  '**Null or absent.** A field that may have no value is always present, as null. A field is absent only where the request did not ask for it (`quality.images` without `include`), and in an error body where the error has none (`details` and their fields). JWTs follow their own custom: a claim that does not apply is absent.',
+  '**Times** are strings by RFC 3339 in UTC and their names end in `_at`; a rotation says `valid_until` of the secret that it ends. A challenge has both `expires_in` and `expires_at`: the camera page counts its seconds down in a browser whose clock may be wrong. JWT claims count in unix seconds.',
+  '**Guidance** to the person has one vocabulary, and `<countersign-capture>` has a text for each code in five languages. Answers about a whole capture (`liveness.guidance`, `POST /v1/guidance`) have a list, the most urgent code first. An entry about one fault (`quality.issues`, `details` of an error) has one code, and in `hint` an English sentence for it. `issue` and `message` are for developers, `findings` for the backend: never show them to the person.',
+  '**What may come within v1**: more fields in answers, more values of every list of words that an answer holds (codes, reasons, guidance, findings, statuses, events), more endpoints, optional request fields and webhook types. Ignore fields that you do not know, and treat a word that you do not know as the most cautious case: any `verdict` but `approved` as a rejection. No field is removed or renamed, no type changed, and no optional request field required.',
+]
+
 function introduction(): string {
   return [
-    'Enrol a user’s face at sign-up; at a risky action, ask whether it is really that person.',
+    'Enroll a user’s face at sign-up; at a risky action, ask whether it is really that person.',
     'The answer is a JWT bound to the action. Every response of the service is signed, except what its HTTP server refuses before it has read a request (431, 505, some 400).',
+    '',
+    ...CONVENTIONS.map((rule) => `- ${rule}`),
     '',
     'In the sandbox no model runs: the end of `user_id` chooses the outcome, for users who are not enrolled too. A user whose id ends otherwise is approved once enrolled, and reference_not_found before. Users whose end refuses every photo (+no_face, +multiple_faces, +different_people, +low_quality, +spoof) cannot be enrolled.',
     '',
@@ -195,7 +194,7 @@ function withCommand({ id, method, path, description }: EndpointDescription, at:
   return `${description}\n\nIn the sandbox:\n\n\`\`\`sh\n${command.join('\n')}\n\`\`\``
 }
 
-function operation(endpoint: EndpointDescription, at: BaseUrls): Json {
+function operation(endpoint: EndpointDescription, at: BaseUrls) {
   const codes = [
     ...SHARED_ERRORS,
     ...(endpoint.scopes.length > 0 ? (['insufficient_scope'] as const) : []),
@@ -205,26 +204,11 @@ function operation(endpoint: EndpointDescription, at: BaseUrls): Json {
     ...(endpoint.usesEngine ? ENGINE_ERRORS : []),
     ...endpoint.errors,
   ]
-  const responses: Record<string, Json> = {
-    [endpoint.success.status]: answer(endpoint.success),
-    ...errorResponses(codes),
-  }
-  if (endpoint.alternative) {
-    const { status, schema, description } = endpoint.alternative
-    const errors = responses[status]
-    responses[status] = errors
-      ? {
-          ...errors,
-          description: `${description} ${errors.description as string}`,
-          content: {
-            'application/json': { schema: { anyOf: [schema, { $ref: '#/components/schemas/Error' }] } },
-          },
-        }
-      : answer(endpoint.alternative)
-  }
+  const { operationId, sdkName, topic } = OPERATION_NAMES[endpoint.id]
   return {
-    operationId: endpoint.id,
-    tags: [ABOUT_USERS.has(endpoint.id) ? 'biometrics' : 'service'],
+    operationId,
+    'x-sdk-name': sdkName,
+    tags: [topic],
     summary: endpoint.summary,
     description: withCommand({ ...endpoint, description: withScopes(endpoint) }, at),
     parameters: [
@@ -247,7 +231,7 @@ function operation(endpoint: EndpointDescription, at: BaseUrls): Json {
           },
         }
       : {}),
-    responses,
+    responses: responsesOf(endpoint, codes),
   }
 }
 
@@ -259,39 +243,6 @@ function parameters(place: 'path' | 'query', described: EndpointDescription['que
     description,
     schema,
   }))
-}
-
-function answer({ description, schema }: EndpointDescription['success']): Json {
-  return { description, headers: headerRefs(), content: { 'application/json': { schema } } }
-}
-
-function errorResponses(codes: ErrorCode[]): Record<string, Json> {
-  const byStatus = new Map<number, ErrorCode[]>()
-  for (const code of new Set(codes)) {
-    const status = ERROR_STATUS[code]
-    byStatus.set(status, [...(byStatus.get(status) ?? []), code])
-  }
-  return Object.fromEntries(
-    [...byStatus]
-      .sort(([a], [b]) => a - b)
-      .map(([status, group]) => [
-        String(status),
-        {
-          description: group.map((code) => `\`${code}\`: ${ERRORS[code].message}`).join(' '),
-          headers: headerRefs(),
-          content: {
-            'application/json': {
-              schema: {
-                allOf: [
-                  { $ref: '#/components/schemas/Error' },
-                  { type: 'object', properties: { code: { enum: group } } },
-                ],
-              },
-            },
-          },
-        },
-      ]),
-  )
 }
 
 function errorSchema(): Json {
@@ -352,30 +303,6 @@ function errorSchema(): Json {
       },
     },
   }
-}
-
-const HEADERS: Record<string, string> = {
-  'X-Request-Id': 'UUIDv7 that names this response.',
-  'X-Svc-Signature':
-    '`t=<unix seconds>,kid=<secret id>,v2=<hex>`: HMAC-SHA256 over `v2:<production|sandbox>:<t>:<request id>:<status>:<METHOD>:<path with query>:` and the body. During a rotation overlap a second `kid=…,v2=…` pair follows. A response for which no tenant could be authenticated is signed with the instance secret (`kid=instance`) and names the environment of the listener that answered.',
-  'X-Svc-Idempotent-Replay': '`true` when this is the kept response of an earlier request.',
-  'X-Client-Request-Id': "The caller's own X-Request-Id.",
-  'Server-Timing': 'Milliseconds by stage.',
-  RateLimit: 'What is left of the rate limit.',
-  'RateLimit-Policy': 'The rate limit of the tenant in this environment.',
-  'Retry-After': 'Seconds after which a retry makes sense.',
-}
-
-function commonHeaders(): Json {
-  return Object.fromEntries(
-    Object.entries(HEADERS).map(([name, description]) => [name, { description, schema: { type: 'string' } }]),
-  )
-}
-
-function headerRefs(): Json {
-  return Object.fromEntries(
-    Object.keys(HEADERS).map((name) => [name, { $ref: `#/components/headers/${name}` }]),
-  )
 }
 
 function commonParameters(): Json {

@@ -257,7 +257,10 @@ export function accessOf(
 }
 
 /** Runs `work` with one connection, on which statements do not time out. */
-async function withClient<T>(access: PostgresAccess, work: (client: ClientBase) => Promise<T>): Promise<T> {
+export async function withClient<T>(
+  access: PostgresAccess,
+  work: (client: ClientBase) => Promise<T>,
+): Promise<T> {
   const pool = new PostgresPool(access, { size: 1, timeouts: null })
   try {
     const client = await pool.acquire()

@@ -170,7 +170,7 @@ describe('a field', () => {
       [{ user_id: 'u', images: [image, 5] }, 'images.1'],
       [{ user_id: 'u', image, replace: 'true' }, 'replace'],
       [{ user_id: 'u', image, replace: 1 }, 'replace'],
-      [{ user_id: 'u', image, consent: { id: 1, at: '2026-01-31T12:00:00Z' } }, 'consent.id'],
+      [{ user_id: 'u', image, consent: { id: 1, agreed_at: '2026-01-31T12:00:00Z' } }, 'consent.id'],
     ]
     for (const [body, path] of cases) {
       const response = await sandbox.enroll(body)

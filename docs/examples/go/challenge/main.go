@@ -51,7 +51,7 @@ func run(ctx context.Context) error {
 	}
 	result, err := client.Verify(ctx, countersign.VerifyRequest{
 		UserID: user, Action: action, Photos: countersign.Photos{
-			Challenge: &countersign.ChallengeResponse{ID: asked.ChallengeID, Nonce: asked.Nonce, Frames: frames},
+			Challenge: &countersign.ChallengeAnswer{ChallengeID: asked.ChallengeID, Nonce: asked.Nonce, Frames: frames},
 		},
 	})
 	if err != nil {

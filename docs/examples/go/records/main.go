@@ -46,7 +46,7 @@ func run(ctx context.Context) error {
 		if result == "" && entry.Status != 0 {
 			result = fmt.Sprint(entry.Status)
 		}
-		fmt.Println(entry.Sequence, entry.At.Format(time.RFC3339), entry.Event, result)
+		fmt.Println(entry.Sequence, entry.CreatedAt.Format(time.RFC3339), entry.Event, result)
 		return nil
 	})
 }

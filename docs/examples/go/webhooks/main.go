@@ -67,7 +67,7 @@ func main() {
 func act(event *countersign.WebhookEvent) {
 	var data struct {
 		UserID    string `json:"user_id"`
-		Until     string `json:"until"`
+		EndsAt    string `json:"ends_at"`
 		ErasureID string `json:"erasure_id"`
 	}
 	if err := json.Unmarshal(event.Data, &data); err != nil {
@@ -76,7 +76,7 @@ func act(event *countersign.WebhookEvent) {
 	}
 	switch event.Type {
 	case "user.locked_out":
-		fmt.Printf("%s is locked out until %s\n", data.UserID, data.Until)
+		fmt.Printf("%s is locked out until %s\n", data.UserID, data.EndsAt)
 	case "user.erased":
 		fmt.Printf("%s is erased: %s\n", data.UserID, data.ErasureID)
 	default:

@@ -53,7 +53,7 @@ export const CALLS: Scenario[] = [
       const assessed = await sdk.call('assess_photos', { user_id, image: photos.blank })
       expect(assessed).toMatchObject({ user_id, status: 'assessed' })
       expect((await sdk.refused('get_user', { user_id })).code).toBe('reference_not_found')
-      const consent = { id: 'consent-1', at: '2026-01-02T03:04:05Z' }
+      const consent = { id: 'consent-1', agreed_at: '2026-01-02T03:04:05Z' }
       await sdk.call('enroll', { user_id, image: photos.blank, consent })
       const added = await sdk.call('add_photos', { user_id, images: [photos.blank, photos.blank] })
       expect(added).toMatchObject({ status: 'enrolled', quality: { views: 3 } })
@@ -163,7 +163,7 @@ export const CALLS: Scenario[] = [
       expect(rejected).toMatchObject({
         verdict: 'rejected',
         reason: 'liveness_failed',
-        liveness: { guidance: 'turn_more' },
+        liveness: { guidance: ['turn_more'] },
       })
     },
   },

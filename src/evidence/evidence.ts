@@ -1,0 +1,116 @@
+/** Shapes of evidence: what a standard asks, and how an installation is judged by it. */
+import type { ModelPack } from '../../models/pack/model-pack.js'
+import type { Config, SettingName } from '../config/config.js'
+import type { TenantRecord } from '../storage/records.js'
+
+export type Status = 'met' | 'partly' | 'not_met'
+
+/** Contract of a tenant, as far as a judgement depends on it. */
+export type TenantTerms = Pick<TenantRecord, 'name' | 'fmr' | 'requireLiveness' | 'replaceVerdictMinutes'>
+
+/** Facts that are no settings: what was found in the models folder, in the database and on its server. */
+export const FACTS = {
+  pack: 'the model pack',
+  tenants: "the tenants' contracts",
+  backups: 'the age of the backups',
+  durability: "the database server's own settings",
+} as const
+export type Fact = keyof typeof FACTS
+
+/** Everything that a judgement may look at. */
+export interface Installation {
+  config: Config
+  /** Null where no pack is installed. */
+  pack: ModelPack | null
+  /** Tenants that were not deleted. */
+  tenants: readonly TenantTerms[]
+  /** `unknown` for PostgreSQL, whose own tools make backups, and where no database could be read. */
+  backups: 'current' | 'overdue' | 'unknown'
+  /** Whether the database server waits for the disk; null where that was not asked, as for SQLite, which always waits. */
+  durability: 'synced' | 'unsynced' | null
+}
+
+/** Name of a setting or of a fact. */
+export type Cause = SettingName | Fact
+
+export interface Judgement {
+  status: Status
+  /** Whole sentences with the figures in effect. */
+  why: string
+  /** Settings and facts that keep the line from being met as far as this product can meet it. */
+  brokenBy: readonly Cause[]
+}
+
+/** How a line is judged, and what holds the judgement. */
+export interface Evidence {
+  /** Settings that can lower the judgement. */
+  settings: readonly SettingName[]
+  /** Facts that can lower the judgement. */
+  facts: readonly Fact[]
+  /** Test files, from the root of the repository. */
+  tests: readonly string[]
+  /** Documents, from the folder `docs`, each with or without an anchor. */
+  documents: readonly string[]
+  judge(installation: Installation): Judgement
+}
+
+export interface Requirement extends Evidence {
+  id: string
+  /** Article, section or control. */
+  clause: string
+  /** The requirement in our own words. */
+  asks: string
+}
+
+export interface Standard {
+  id: string
+  title: string
+  /** Whom the standard obliges, and which part of it a verification service can carry. */
+  about: string
+  requirements: readonly Requirement[]
+}
+
+export const met = (why: string): Judgement => ({ status: 'met', why, brokenBy: [] })
+export const partly = (why: string, ...brokenBy: Cause[]): Judgement => ({ status: 'partly', why, brokenBy })
+export const notMet = (why: string, ...brokenBy: Cause[]): Judgement => ({ status: 'not_met', why, brokenBy })
+
+const ORDER: readonly Status[] = ['met', 'partly', 'not_met']
+
+/** The judgement of a line on which several things bear: the worst of them decides, and everything that is not met is said. */
+export function weakest(...judgements: readonly Judgement[]): Judgement {
+  const worst = Math.max(...judgements.map(({ status }) => ORDER.indexOf(status)))
+  const said = worst === 0 ? judgements : judgements.filter(({ status }) => status !== 'met')
+  return {
+    status: ORDER[worst]!,
+    why: said.map(({ why }) => why).join(' '),
+    brokenBy: [...new Set(judgements.flatMap(({ brokenBy }) => brokenBy))],
+  }
+}
+
+type Held = Partial<Pick<Evidence, 'settings' | 'facts' | 'tests' | 'documents'>>
+
+/** Evidence that depends on the installation. */
+export function judged(judge: Evidence['judge'], held: Held): Evidence {
+  return { settings: [], facts: [], tests: [], documents: [], ...held, judge }
+}
+
+/** Evidence that is the same for every installation. */
+export function always(judgement: Judgement, held: Held): Evidence {
+  return judged(() => judgement, held)
+}
+
+/** Evidence that is as weak as its weakest part. */
+export function together(...parts: readonly Evidence[]): Evidence {
+  const all = <T>(of: (part: Evidence) => readonly T[]): T[] => [...new Set(parts.flatMap(of))]
+  return {
+    settings: all(({ settings }) => settings),
+    facts: all(({ facts }) => facts),
+    tests: all(({ tests }) => tests),
+    documents: all(({ documents }) => documents),
+    judge: (installation) => weakest(...parts.map(({ judge }) => judge(installation))),
+  }
+}
+
+export function line(id: string, clause: string, asks: string, evidence: Evidence): Requirement {
+  return { id, clause, asks, ...evidence }
+}

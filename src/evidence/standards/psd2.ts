@@ -1,0 +1,221 @@
+/** Strong customer authentication: articles 4, 5, 8 and 9 of the technical standards under PSD2. */
+import { always, judged, line, met, notMet, partly, type Standard, together } from '../evidence.js'
+import { falseMatchRate, groupRates } from '../subjects/accuracy.js'
+import { attackDetection, blockAndRelease, fiveAttempts } from '../subjects/attacks.js'
+import { callerTransport } from '../subjects/transport.js'
+
+const MOST_SECONDS = 300
+
+const binding = {
+  tests: [
+    'test/client/action.test.ts',
+    'test/client/verdict.test.ts',
+    'test/client/vectors.test.ts',
+    'test/verification/verify-claims.test.ts',
+  ],
+  documents: ['guides/step-up.md', 'guides/concepts.md'],
+}
+
+export const PSD2: Standard = {
+  id: 'psd2',
+  title: 'PSD2: technical standards on strong customer authentication (EU 2018/389)',
+  about:
+    "They oblige payment service providers. A face is one element, inherence, and the verdict is the authentication code; the other element, the payer's session and the page are the provider's.",
+  requirements: [
+    line(
+      'psd2-4-1-elements',
+      'Art. 4(1)',
+      'Two elements of different kinds authenticate the payer.',
+      always(partly('Countersign is one element. Knowledge or possession must come from your application.'), {
+        tests: ['test/client/step-up.test.ts'],
+        documents: ['guides/step-up.md'],
+      }),
+    ),
+    line(
+      'psd2-4-1-once',
+      'Art. 4(1)',
+      'The authentication code is accepted once.',
+      always(
+        met("The SDK accepts a verdict's `jti` once; several processes of yours must share a replay store."),
+        {
+          tests: ['test/client/verdict.test.ts', 'test/client/replay-store.test.ts'],
+          documents: ['guides/concepts.md'],
+        },
+      ),
+    ),
+    line(
+      'psd2-4-2-a',
+      'Art. 4(2)(a)',
+      'The code discloses nothing about the elements.',
+      always(
+        partly(
+          'A verdict holds no picture and no template. It holds the score, which helps somebody who tries many pictures: keep it in your backend.',
+        ),
+        {
+          tests: ['test/verification/verify-claims.test.ts', 'test/app/logging.test.ts'],
+          documents: ['sdk.md'],
+        },
+      ),
+    ),
+    line(
+      'psd2-4-2-bc',
+      'Art. 4(2)(b), (c)',
+      'No code can be made from earlier ones, and none can be forged.',
+      always(
+        met(
+          "Each verdict is signed by HMAC-SHA-256 under a tenant's 256-bit secret. Your backend holds that secret too, and could sign.",
+        ),
+        {
+          tests: [
+            'test/crypto/trust.test.ts',
+            'test/client/verdict.properties.test.ts',
+            'test/tenants/rotation.model.test.ts',
+          ],
+          documents: ['threat-model.md#assets', 'guides/rotation.md'],
+        },
+      ),
+    ),
+    line(
+      'psd2-4-3-a',
+      'Art. 4(3)(a)',
+      'A failure does not show which element was wrong.',
+      always(partly("`reason` tells your backend what failed. What the payer sees is your page's."), {
+        tests: ['test/capture-page/capture-outcome.test.ts'],
+        documents: ['guides/step-up.md'],
+      }),
+    ),
+    line(
+      'psd2-4-3-b',
+      'Art. 4(3)(b)',
+      'At most five failures in a row before the action is blocked.',
+      fiveAttempts,
+    ),
+    line(
+      'psd2-4-3-c',
+      'Art. 4(3)(c)',
+      'Sessions are protected against capture and manipulation of authentication data.',
+      callerTransport,
+    ),
+    line(
+      'psd2-4-3-d',
+      'Art. 4(3)(d)',
+      'After authentication, at most five minutes without activity of the payer.',
+      judged(
+        ({ config: { jwtTtlSeconds } }) =>
+          jwtTtlSeconds <= MOST_SECONDS
+            ? partly(`The payer's session is your application's. A verdict itself lasts ${jwtTtlSeconds} s.`)
+            : notMet(`A verdict lasts ${jwtTtlSeconds} s, over five minutes.`, 'jwtTtlSeconds'),
+        {
+          settings: ['jwtTtlSeconds'],
+          tests: ['test/verification/verify-claims.test.ts', 'test/client/verdict.test.ts'],
+          documents: ['guides/concepts.md'],
+        },
+      ),
+    ),
+    line(
+      'psd2-4-4',
+      'Art. 4(4)',
+      'Blocks fit the risk, the payer is alerted before a permanent one, and there is a secure way back.',
+      blockAndRelease,
+    ),
+    line(
+      'psd2-5-1-a',
+      'Art. 5(1)(a)',
+      'The payer is shown the amount and the payee.',
+      always(
+        partly(
+          'The hosted page shows your description before the camera. That it names amount and payee is yours.',
+        ),
+        {
+          tests: ['test/capture-page/capture-page.test.ts', 'test/lib/readable-text.test.ts'],
+          documents: ['guides/capture.md#hosted-page', 'threat-model.md#text-that-people-read'],
+        },
+      ),
+    ),
+    line(
+      'psd2-5-1-b',
+      'Art. 5(1)(b)',
+      'The code belongs to one amount and one payee.',
+      always(
+        met(
+          'Every verify names its action. The verdict carries the action and its SHA-256 in canonical form (RFC 8785): put amount and payee into it.',
+        ),
+        binding,
+      ),
+    ),
+    line(
+      'psd2-5-1-cd',
+      'Art. 5(1)(c), (d)',
+      'The accepted code is that of the original amount and payee; a change of either makes it invalid.',
+      always(
+        met(
+          'The SDK hashes the action that is about to run and refuses a verdict of any other. A challenge is bound to the action as well.',
+        ),
+        {
+          ...binding,
+          tests: [...binding.tests, 'test/api/challenges.test.ts'],
+        },
+      ),
+    ),
+    line(
+      'psd2-5-2',
+      'Art. 5(2)',
+      'Amount, payee and what the payer is shown stay confidential, authentic and whole throughout.',
+      together(
+        callerTransport,
+        always(partly('Responses are signed and actions hashed. What your own page shows is yours.'), {
+          tests: ['test/client/response-signature.properties.test.ts', 'test/http/responses.test.ts'],
+          documents: ['guides/step-up.md'],
+        }),
+      ),
+    ),
+    line(
+      'psd2-8-1',
+      'Art. 8(1)',
+      'The probability that somebody else is taken for the payer is very low.',
+      together(
+        falseMatchRate,
+        groupRates,
+        attackDetection,
+        always(partly('No laboratory has tested it.'), { documents: ['accuracy.md', 'guides/liveness.md'] }),
+      ),
+    ),
+    line(
+      'psd2-8-2',
+      'Art. 8(2)',
+      "The payer's device and software resist use of the element by others.",
+      always(
+        notMet(
+          'Captures come from any browser. No device is attested, and injected video passes for a camera.',
+        ),
+        {
+          documents: ['guides/liveness.md#what-it-does-not-stop', 'threat-model.md#attackers'],
+        },
+      ),
+    ),
+    line(
+      'psd2-9-1',
+      'Art. 9(1)',
+      'A breach of one element leaves the other reliable.',
+      always(
+        partly(
+          'Countersign holds nothing of the other element. That the two share no device or channel is for you to ensure.',
+        ),
+        { documents: ['threat-model.md#boundaries', 'architecture.md'] },
+      ),
+    ),
+    line(
+      'psd2-9-2',
+      'Art. 9(2), (3)',
+      'A phone or computer that serves for both elements has separated environments and detects alteration.',
+      always(
+        notMet(
+          'The capture component is a page: it has no separate environment and detects no altered device.',
+        ),
+        {
+          documents: ['guides/liveness.md#what-it-does-not-stop'],
+        },
+      ),
+    ),
+  ],
+}
