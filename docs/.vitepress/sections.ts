@@ -30,11 +30,16 @@ export const SECTIONS: readonly Section[] = [
       'guides/webhooks.md': 'Receive events about users and captures. For developers of a backend.',
       'guides/rotation.md': 'Replace a signing secret without downtime. For developers and operators.',
       'guides/production.md': 'Go from sandbox to production. For the person who answers for the launch.',
+      'guides/kubernetes.md': 'From an empty cluster to a verdict. For operators.',
+      'guides/air-gapped.md': 'Install where no network is. For operators.',
       'guides/accuracy.md':
         'Measure error rates on your own people. For the person who chooses the threshold.',
       'guides/sizing.md': 'Choose a machine for your load. For operators.',
       'guides/load-testing.md': 'Measure what your installation takes. For operators.',
       'guides/privacy.md': 'What is kept, for how long, and how it is erased. For data protection officers.',
+      'guides/dpia.md':
+        'A template for the assessment of the impact on data protection. For data protection officers.',
+      'troubleshooting.md': 'From a symptom to its cause and a command. For operators and developers.',
       'operations.md': 'Install, back up, update, restore and monitor. For operators.',
       'operations/runbooks.md': 'What to do about each alert. For the person on call.',
       'releasing.md': 'Make a release. For maintainers.',
@@ -57,6 +62,9 @@ export const SECTIONS: readonly Section[] = [
       'accuracy.md': 'What was measured, with intervals and data. For evaluators.',
       'benchmarks.md': 'What was timed, and how to repeat it. For performance engineers.',
       'supply-chain.md': 'Each dependency, why it is there, and how it is pinned. For security reviewers.',
+      'evidence.md':
+        'Requirements of laws and standards, each with its setting, figure and test. For auditors.',
+      'upgrade-policy.md': 'What may change within a version, which Node, and for how long. For operators.',
       'node-version.md': 'The version of Node in the container image. For operators.',
       'glossary.md': 'Each word with its one meaning. For everyone.',
     },
