@@ -16,10 +16,8 @@ const ALLOWED_IN_PAGES: Record<string, number> = {
   'docs/guides/production.md': 5,
   'docs/guides/quick-start.md': 6,
   'docs/guides/step-up.md': 7,
-  'docs/guides/two-nodes.md': 7,
   'docs/operations.md': 98,
   'docs/postgresql.md': 1,
-  'docs/verdict.md': 1,
 }
 
 describe('comments, messages and test titles', () => {
@@ -53,6 +51,7 @@ describe('the pages that people read', () => {
       const found = hardProseOf(page)
       const allowed = ALLOWED_IN_PAGES[page] ?? 0
       if (found.length === allowed) return []
+      if (found.length < allowed) return [`${page}: lower ${allowed} to ${found.length}`]
       const places = found.map(({ place, kind, text }) => `  ${place} ${kind}: ${text}`)
       return [`${page}: ${found.length} found, ${allowed} allowed`, ...places]
     })

@@ -156,7 +156,7 @@ export function actionFor(purpose: Purpose, action: unknown): string | null {
   const refuse = (issue: string) =>
     new DomainError('invalid_request', { details: [{ path: 'action', issue }] })
   if (purpose === 'enroll') {
-    if (action !== undefined) throw refuse('an enrolment has no action')
+    if (action !== undefined) throw refuse('an enrollment has no action')
     return null
   }
   if (action === undefined) throw refuse('is required')

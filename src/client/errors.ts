@@ -30,8 +30,11 @@ export abstract class CountersignError extends Error {
  */
 export class ApiError extends CountersignError {
   override readonly name = 'ApiError'
+  /** The exact reason. */
   readonly code: AnyErrorCode
+  /** The kind of the error, which decides what an application does about it. */
   readonly category: ErrorCategory | (string & {})
+  /** Fields and what is wrong with each; empty where no field is at fault. */
   readonly details: readonly ErrorDetail[]
   /** The next step for the developer or the operator; undefined from an older version of the service. */
   readonly remedy: string | undefined
@@ -102,7 +105,9 @@ export interface Attempts {
 }
 
 abstract class NoAnswerError extends CountersignError implements Attempts {
+  /** Number of attempts, at least 1. */
   readonly attempts: number
+  /** Milliseconds since the call began, waits between attempts included. */
   readonly elapsedMs: number
 
   constructor(what: string, { attempts, elapsedMs, cause }: Attempts & { cause: unknown }) {
@@ -130,7 +135,10 @@ export class UnexpectedResponseError extends CountersignError {
   override readonly name = 'UnexpectedResponseError'
   readonly code = 'unexpected_response'
 
-  constructor(readonly status: number) {
+  constructor(
+    /** HTTP status of the answer. */
+    readonly status: number,
+  ) {
     super(`The answer (status ${status}) is not one of Countersign; is the base URL right?`)
   }
 }
@@ -153,6 +161,7 @@ export class SignatureError extends CountersignError {
   override readonly name = 'SignatureError'
 
   constructor(
+    /** Why the signature cannot be trusted. */
     readonly code: SignatureErrorCode,
     message: string,
   ) {
@@ -189,6 +198,7 @@ export class VerdictError extends CountersignError {
   override readonly name = 'VerdictError'
 
   constructor(
+    /** The first check of the verdict that failed. */
     readonly code: VerdictErrorCode,
     message: string,
     /** Reason of the rejection; only with the code `not_approved`. */

@@ -101,12 +101,14 @@ interface ClaimFacts<A extends ActionLike> {
   replay: { suspected: boolean }
 }
 
+/** The claims of an approval, as `verifyVerdict` resolves with them. */
 export interface ApprovedClaims<A extends ActionLike = Action> extends ClaimFacts<A> {
   verdict: 'approved'
   reason?: undefined
   score: number
 }
 
+/** The claims of a rejection. */
 export interface RejectedClaims<A extends ActionLike = Action> extends ClaimFacts<A> {
   verdict: 'rejected'
   reason: RejectionReason

@@ -51,7 +51,7 @@ const EVENTS: Record<WebhookEventType, DescribedEvent> = {
     data: { ...user, rejections: count, ends_at: time },
   },
   'user.disabled': {
-    summary: 'A reference was disabled: only a new enrolment helps.',
+    summary: 'A reference was disabled: only a new enrollment helps.',
     data: { ...user, rejections: count },
   },
   'user.unlocked': { summary: 'The operator ended the wait of a user.', data: user },

@@ -19,7 +19,7 @@ const GUIDES = packageFile('docs', 'guides')
 const pages = [
   packageFile('README.md'),
   join(EXAMPLES, 'README.md'),
-  packageFile('docs', 'verdict.md'),
+  ...['verdict.md', 'migration.md', 'faq.md'].map((name) => packageFile('docs', name)),
   packageFile('src', 'client-python', 'README.md'),
   packageFile('src', 'client-go', 'README.md'),
   ...readdirSync(GUIDES).map((name) => join(GUIDES, name)),
@@ -64,7 +64,7 @@ describe('the JavaScript of the examples', () => {
   it('compiles under strict', () => {
     // Each example has a folder. The files next to the folders make the test vectors.
     const files = readdirSync(EXAMPLES, { recursive: true, encoding: 'utf8' }).filter((name) =>
-      /\/.*\.mjs$/.test(name),
+      /\/.*\.m?js$/.test(name),
     )
     expect(files.length).toBeGreaterThan(4)
     const { stdout } = spawnSync(

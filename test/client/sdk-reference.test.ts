@@ -4,7 +4,7 @@ import { expect, it } from 'vitest'
 import { packageFile } from '../../src/lib/package-root.js'
 import { REASONS } from '../../src/verification/reasons.js'
 import { documentInDocs } from '../support/docs.js'
-import { SHOWN, sdkPage } from '../support/sdk-reference.js'
+import { ELSEWHERE, EXPORTS, SHOWN, sdkPage } from '../support/sdk-reference.js'
 
 it('docs/sdk.md equals the page made from the declarations (UPDATE_DOCS=1 writes it)', () => {
   const made = sdkPage()
@@ -20,6 +20,29 @@ it('every method and option that is shown has a comment', () => {
       part,
     ).toEqual([])
   }
+})
+
+it('the page has a section for everything that a module of the SDK exports', () => {
+  const headings = new Set([...sdkPage().matchAll(/^##(?: (.+)|# (\w+).*)$/gm)].map(([, a, b]) => a ?? b))
+  for (const { module, exports } of EXPORTS()) {
+    expect(exports.length, module).toBeGreaterThan(0)
+    expect(
+      exports.map(({ name }) => name).filter((name) => !headings.has(ELSEWHERE[name] ?? name)),
+      module,
+    ).toEqual([])
+  }
+})
+
+it('every field on the page says what it is', () => {
+  const silent = sdkPage().match(/^\| .* \| {2}\|$/gm) ?? []
+  expect(silent).toEqual([])
+})
+
+it('every exported function, class and constant has a comment, and every function and method an example', () => {
+  const all = EXPORTS().flatMap(({ exports }) => exports)
+  expect(all.filter(({ description }) => !description).map(({ name }) => name)).toEqual([])
+  const called = [...all.filter(({ kind }) => kind === 'function'), ...SHOWN.client()]
+  expect(called.filter(({ example }) => !example).map(({ name }) => name)).toEqual([])
 })
 
 const guide = readFileSync(packageFile('docs', 'guides', 'step-up.md'), 'utf8')

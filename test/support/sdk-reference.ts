@@ -1,55 +1,67 @@
 /** Makes docs/sdk.md from the declarations that the SDK is published with: signatures and comments are those that an editor shows. */
-import { readFileSync } from 'node:fs'
 import { markdownTable } from '../../src/lib/markdown-table.js'
-import { packageFile } from '../../src/lib/package-root.js'
+import { type Export, exportsOf, hiddenBase, type Member, membersOf } from './sdk-declarations.js'
 
-export interface Member {
-  name: string
-  /** The declaration on one line. */
-  declaration: string
-  /** The comment without tags. */
-  description: string
-}
-
-/** The public members of an interface or a class. @param file without `.d.ts` @throws Error where there is no such type */
-export function membersOf(file: string, type: string): Member[] {
-  const declarations = readFileSync(packageFile('dist', 'src', 'client', `${file}.d.ts`), 'utf8')
-  const body = new RegExp(
-    `^export (?:declare class|interface) ${type}\\b[^\\n]*\\{\\n([\\s\\S]*?)^\\}`,
-    'm',
-  ).exec(declarations)?.[1]
-  if (body === undefined) throw new Error(`${file}.d.ts declares no ${type}; build first: npm run build`)
-  const members: Member[] = []
-  // A comment, and a declaration that ends with a semicolon at the indentation of members.
-  for (const [, comment, declared] of body.matchAll(
-    /^ {4}(?:\/\*\*([\s\S]*?)\*\/\n {4})?(\S[\s\S]*?;)$(?=\n {4}[^\s}]|\n$|$(?![\s\S]))/gm,
-  )) {
-    const declaration = declared!.replace(/\s+/g, ' ').replace(/;$/, '')
-    const name = /^(?:readonly |get )?([\w$]+)/.exec(declaration)?.[1]
-    if (!name || name === 'constructor' || /^(#|private )/.test(declaration)) continue
-    const description = (comment ?? '')
-      .replace(/^\s*\* ?/gm, '')
-      .replace(/\s+/g, ' ')
-      .replace(/@(?:param|throws|returns|example)[\s\S]*/, (tags) => errorsOf(tags))
-      .trim()
-    // Overloads share a comment.
-    members.push({ name, declaration, description: description || lastOf(members, name) })
-  }
-  return members
-}
-
-function errorsOf(tags: string): string {
-  const thrown = [...tags.matchAll(/@throws ([^@]+)/g)].map(([, text]) => text!.trim().replace(/\.$/, ''))
-  return thrown.length > 0 ? ` Throws ${thrown.join('; ')}.` : ''
-}
-
-function lastOf(members: Member[], name: string): string {
-  return members.find((member) => member.name === name)?.description ?? ''
+/** Meanings of fields that have no comment, since their names say enough to an editor. */
+const MEANINGS: Record<string, string> = {
+  action: 'The action as it was sent.',
+  body: 'The parsed body.',
+  brightness: 'Mean grey level of the aligned face, 0 to 255.',
+  challenge_id: 'Id of the challenge, `chl_…`.',
+  checks: 'State of each part.',
+  code: 'Stable code of the error.',
+  components: 'Each measurement.',
+  consume: 'Marks a verdict as used; false when it was used before.',
+  contrast: 'Standard deviation of the grey level of the aligned face.',
+  debug: 'Logs what helps while an application is made.',
+  details: 'What is wrong with which field.',
+  env: 'Environment that signed.',
+  environment: 'Environment that answers.',
+  erased: 'Number of records of each kind that were erased.',
+  erasure_id: 'Id of the erasure, for your records.',
+  error: 'Kind of the error.',
+  face_width_px: 'Width of the face between its outer edges, in pixels.',
+  fmr_basis: 'Whether the rate was measured.',
+  headers: 'Headers as they were sent.',
+  id: 'Id, as it was issued.',
+  jwt: 'The verdict; during a rotation under the outgoing secret.',
+  jwt_next: 'The same claims under the new secret, during a rotation.',
+  lockout: 'Whether and until when the user is locked out.',
+  max: 'Greatest good value.',
+  message: 'A sentence for developers.',
+  method: 'HTTP method of the request.',
+  min: 'Least good value.',
+  model: 'Model pack.',
+  model_grade: 'Grade of the model pack at this false match rate.',
+  name: 'Name of the class.',
+  nonce: 'Nonce that binds the call, unchanged.',
+  overlap_seconds: 'Time for which both secrets sign, in seconds.',
+  passed: 'Whether the value keeps to its bound.',
+  previous: 'The outgoing secret.',
+  purpose: 'What the capture is for.',
+  quality: 'Quality of the photo that was compared; null where none was.',
+  reason: 'Why the capture was rejected; null or absent in an approval.',
+  reference: 'The biometric reference, without the biometric data.',
+  reference_id: 'Id of the reference, `ref_…`.',
+  replay: 'Whether the capture was seen before for this user within 24 hours.',
+  score: 'Similarity of the faces; higher is more alike. Null where they were not compared.',
+  session_id: 'Id of the session, `cap_…`.',
+  sharpness: 'Variance of the Laplacian of the aligned face.',
+  signing_secret: 'The new secret, shown only here.',
+  status: 'State that the call has reached; in an answer of HTTP, its status.',
+  step: 'Step of the challenge that is shown.',
+  text: 'The text that the person agrees to.',
+  user_id: 'Your id of the user.',
+  value: 'What was measured.',
+  verdict: 'Tells an approval from a rejection.',
+  verifyVerdict: 'Checks a verdict, and marks it as used.',
+  version: 'Version of the service, or of a text.',
+  warn: 'Logs what an operator should look at.',
 }
 
 /** Type of a member of an interface. */
 function typeOf({ declaration, name }: Member): string {
-  const rest = declaration.replace(/^(readonly|get) /, '').slice(name.length)
+  const rest = declaration.replace(/^(?:abstract )?(?:(?:readonly|get) )?/, '').slice(name.length)
   return rest
     .replace(/^\(\): /, '')
     .replace(/^\??: /, '')
@@ -66,7 +78,7 @@ function fields(members: Member[], { areGiven = true } = {}): string {
     members.map((member) => [
       `\`${member.name}\`${areGiven && !isOptional(member) ? ', required' : ''}`,
       `\`${typeOf(member)}\``,
-      member.description,
+      member.description || (MEANINGS[member.name] ?? ''),
     ]),
   )
 }
@@ -77,8 +89,92 @@ function methods(members: Member[]): string {
     .map((name) => {
       const all = members.filter((member) => member.name === name)
       const code = ['```ts', ...all.map(({ declaration }) => declaration), '```'].join('\n')
-      return [`### ${name}`, '', all[0]!.description, '', code].join('\n')
+      return [`### ${name}`, '', all[0]!.description, '', code, ...exampleOf(all[0]!)].join('\n')
     })
+    .join('\n\n')
+}
+
+const exampleOf = ({ example }: { example: string }) =>
+  example ? ['', 'Example:', '', '```ts', example, '```'] : []
+
+/** Type of a field, method signature or constant on one line. */
+const codeOf = (text: string) => ['```ts', shortened(text.replace(/^export (declare )?/, '')), '```']
+
+const MOST_ITEMS = 20
+/** A list of very many values ends after the first three: the page of errors has all. */
+const shortened = (text: string) => {
+  const items = /(?<=readonly \[)[^\]]*/.exec(text)?.[0].split(', ') ?? []
+  return items.length > MOST_ITEMS
+    ? text.replace(/(?<=readonly \[)[^\]]*/, `${items.slice(0, 3).join(', ')}, …`)
+    : text
+}
+
+/** The name behind `extends` in the first line of a declaration; undefined for a list of names, or none. */
+const baseOf = (text: string) =>
+  / extends (\w+)(?:<[^{]*>)?(?: implements \w+)? \{/.exec(text.split('\n')[0]!)?.[1]
+
+/** Fields of a class or an interface, those of a base that is not exported included; a type has none. */
+function fieldsOf({ kind, file, name, text }: Export): { base: string | undefined; members: Member[] } {
+  if (kind !== 'class' && kind !== 'interface') return { base: undefined, members: [] }
+  const own = membersOf(file, name)
+  const base = baseOf(text)
+  const hidden = base === undefined ? undefined : hiddenBase(file, base)
+  if (!hidden) return { base, members: own }
+  const more = membersOf(file, base!).filter((one) => own.every((other) => other.name !== one.name))
+  return { base: baseOf(hidden), members: [...own, ...more] }
+}
+
+/** A section about an exported name: its comment, its fields or its declaration, its example. */
+function entry(one: Export, heading = one.name): string {
+  const { base, members } = fieldsOf(one)
+  const body =
+    members.length > 0
+      ? [
+          ...(base ? [`It has what \`${base}\` has, and:`, ''] : []),
+          fields(members, { areGiven: one.kind === 'interface' }),
+        ]
+      : codeOf(one.text)
+  return [`### ${heading}`, '', one.description, '', ...body, ...exampleOf(one)].join('\n')
+}
+
+const isError = ({ kind, name }: Export) => kind === 'class' && name.endsWith('Error')
+
+/** The modules of the SDK: what an application imports from, and the declaration file of each. */
+const MODULES = {
+  'countersign/client': 'index',
+  'countersign/client/express': 'express',
+  'countersign/client/fastify': 'fastify',
+  'countersign/client/hono': 'hono',
+  'countersign/client/testing': 'testing',
+}
+
+/** Names that have a section of their own above the lists, and its heading. */
+export const ELSEWHERE: Record<string, string> = {
+  Countersign: 'Methods',
+  CountersignOptions: 'Options of the client',
+  Hooks: 'Options of the client',
+  CallOptions: 'Options of a call',
+  VerdictExpectations: 'What verifyVerdict compares',
+  StepUpOptions: 'Options of stepUp',
+  FakeCountersign: 'FakeCountersign',
+  FakeOptions: 'FakeCountersign',
+  FakeCapturePage: 'FakeCountersign',
+}
+
+/** Everything that the modules export, by module. */
+export const EXPORTS = () =>
+  Object.entries(MODULES).map(([module, file]) => ({ module, exports: exportsOf(file) }))
+
+function listed(
+  holds: (one: Export) => boolean,
+  headingOf?: (one: Export, module: string) => string,
+): string {
+  return EXPORTS()
+    .flatMap(({ module, exports }) =>
+      exports
+        .filter((one) => !(one.name in ELSEWHERE) && holds(one))
+        .map((one) => entry(one, headingOf?.(one, module))),
+    )
     .join('\n\n')
 }
 
@@ -142,5 +238,30 @@ ${fields(SHOWN.fake(), { areGiven: false })}
 \`capturePage\` plays the person on the hosted capture page:
 
 ${methods(SHOWN.capturePage())}
+
+## Functions
+
+The heading names the module.
+
+${listed(
+  ({ kind }) => kind === 'function',
+  ({ name }, module) => `${name} of ${module}`,
+)}
+
+## Errors
+
+All are exported by \`countersign/client\`. [What to do about each code of a verdict](guides/step-up.md#why-a-verdict-is-refused), and [the codes of the service](errors.md).
+
+${listed(isError)}
+
+## Constants and stores
+
+${listed((one) => one.kind === 'const' || (one.kind === 'class' && !isError(one)))}
+
+## Types
+
+Requests and answers are those of the [API](openapi.json); a field with \`, required\` is always there. [The verdict](verdict.md#claims) explains the claims.
+
+${listed(({ kind }) => kind === 'interface' || kind === 'type')}
 `
 }

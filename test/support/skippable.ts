@@ -24,6 +24,7 @@ const SKIPPABLE: Record<string, string> = {
   'test/client/behaviour.test.ts': 'Python with setuptools, wheel, venv and mypy, or Go',
   'test/client/examples.test.ts': 'Python, Go, or what an example is run with',
   'test/client/language-examples.test.ts': 'Python with setuptools, wheel and venv, or Go',
+  'test/client/frameworks.test.ts': 'Python with fastapi and uvicorn',
   'test/cluster/haproxy.test.ts': 'haproxy',
   'test/cluster/two-nodes.test.ts': 'haproxy',
   'test/faults/clock.test.ts': 'libfaketime',

@@ -100,7 +100,7 @@ export function assertChallengeRequest(call: Call): void {
   if (!user_id) refuseRequest(call, 'user_id', 'is required')
   if (purpose === 'verify' && action === undefined) refuseRequest(call, 'action', 'is required')
   if (purpose === 'enroll' && action !== undefined)
-    refuseRequest(call, 'action', 'an enrolment has no action')
+    refuseRequest(call, 'action', 'an enrollment has no action')
   if (purpose === 'enroll') refuseUnseen(call)
 }
 

@@ -14,17 +14,23 @@ import type {
 
 /** An answer of the service in memory before it is signed. */
 export interface FakeAnswer {
+  /** HTTP status. */
   status: number
+  /** The body before it becomes JSON. */
   body: object
+  /** Further headers. */
   headers?: Record<string, string>
 }
 
 /** The request that an answer answers, and the secrets that sign it. */
 export interface Answered {
+  /** Environment that answers. */
   environment: Environment
+  /** HTTP method of the request. */
   method: string
   /** Path with query, beginning with /v1. */
   target: string
+  /** `X-Request-Id` of the answer. */
   requestId: string
   /** Milliseconds since 1970. */
   nowMs: number
@@ -32,7 +38,13 @@ export interface Answered {
   secrets: readonly SigningSecret[]
 }
 
-/** @returns a response with body, request id and `X-Svc-Signature` */
+/**
+ * Signs an answer as the service would, for a test of what your application does with answers.
+ * @returns a response with body, request id and `X-Svc-Signature`
+ * @example
+ * const answered = { environment, method: 'GET', target: '/v1/health', requestId: 'r-1', nowMs: Date.now(), secrets: [secret] }
+ * const response = await signResponse({ status: 200, body: { status: 'ok' } }, answered)
+ */
 export async function signResponse(
   { status, body, headers }: FakeAnswer,
   answered: Answered,
@@ -53,7 +65,14 @@ export async function signResponse(
   })
 }
 
-/** @returns the headers of a webhook: its id and its signature @param nowMs milliseconds since 1970 */
+/**
+ * Signs the body of a webhook as the service would.
+ * @param nowMs milliseconds since 1970
+ * @returns the headers of the webhook: its id and its signature
+ * @example
+ * const body = JSON.stringify(event)
+ * const headers = await webhookHeaders(event, body, [secret], Date.now())
+ */
 export async function webhookHeaders(
   { id: eventId, environment }: Pick<WebhookEvent, 'id' | 'environment'>,
   body: string,
@@ -72,10 +91,13 @@ async function sign(text: string, secrets: readonly SigningSecret[]): Promise<st
 
 /** Facts of a verdict for `signVerdict`. */
 export interface FakeVerdict {
+  /** The `sub` of the verdict. */
   userId: string
+  /** The action that was countersigned. */
   action: ActionLike
   /** Reason of a rejection; default null, which makes an approval. */
   reason?: RejectionReason | null
+  /** The nonce that was sent; default: none. */
   nonce?: string | undefined
   /** Similarity; default 0.9 for an approval, 0.1 for a rejection. */
   score?: number | null
@@ -85,27 +107,41 @@ export interface FakeVerdict {
   activeLiveness?: boolean
   /** The whole statement about liveness, instead of `livenessChecked` and `activeLiveness`. */
   liveness?: Liveness
+  /** Id of the challenge whose frames were judged; default: none, which stands for photos. */
   challengeId?: string | undefined
-  /** Default: the option `modelGrade`, or `evaluation` without a `FakeCountersign`. */
+  /** Grade of the model pack; default: the option `modelGrade`, or `evaluation` without a `FakeCountersign`. */
   modelGrade?: ModelGrade
+  /** Whether the capture was seen before; default false. */
   replaySuspected?: boolean
-  /** Default: a new id. */
+  /** The `jti`; default: a new id. */
   verificationId?: string
+  /** The `txn`; default: a new id. */
   requestId?: string
 }
 
 /** The service that issues a verdict. */
 export interface FakeIssuer {
+  /** Base URL of the environment, the `iss`. */
   issuer: string
+  /** Id of the tenant, the `aud`. */
   audience: string
+  /** Environment of the verdict. */
   environment: Environment
   /** Milliseconds since 1970. */
   nowMs: number
+  /** Lifetime of the verdict in seconds. */
   ttlSeconds: number
+  /** The secret that signs. */
   secret: SigningSecret
 }
 
-/** @returns the JWT of a verdict */
+/**
+ * Makes the JWT of a verdict without a `FakeCountersign`.
+ * @returns the JWT of a verdict
+ * @example
+ * const issued = { issuer, audience: 'ten_…', environment: 'sandbox', nowMs: Date.now(), ttlSeconds: 300, secret } as const
+ * const jwt = await signVerdict({ userId: 'ada', action }, issued)
+ */
 export async function signVerdict(verdict: FakeVerdict, issued: FakeIssuer): Promise<string> {
   const { userId, action, reason = null, nonce } = verdict
   const { checked, passed, methods, score: livenessScore } = livenessOf(verdict)
@@ -174,7 +210,12 @@ function acrOf(methods: readonly string[], isOfChallenge: boolean): string {
   return `urn:countersign:acr:${parts.join('-')}`
 }
 
-/** @returns a random id in the form of the service's ids, such as `ver_…` */
+/**
+ * Makes an id for a test.
+ * @returns a random id in the form of the service's ids, such as `ver_…`
+ * @example
+ * const verificationId = fakeId('ver')
+ */
 export function fakeId(prefix: string): string {
   return `${prefix}_${crypto.randomUUID().replaceAll('-', '')}`
 }

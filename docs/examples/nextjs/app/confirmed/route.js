@@ -1,0 +1,30 @@
+/** GET /confirmed: the capture page leads back here, and the transfer is carried out if the verdict allows it. */
+import { ACTIVE_ACR } from 'countersign/client'
+import { countersign, refuse, route, signedIn, waiting } from '../../lib/bank.mjs'
+
+export const runtime = 'nodejs'
+// Each call reads the session anew: nothing of it may be cached.
+export const dynamic = 'force-dynamic'
+
+export const GET = route(async (request) => {
+  const user = signedIn(request)
+  // The id stands in an address, so it may be another person's: it has to be one that this user waits for.
+  const id = new URL(request.url).searchParams.get('capture_session') ?? ''
+  const transfer = waiting.get(id)
+  if (!transfer || transfer.user !== user) return refuse(404, 'Nothing waits to be confirmed.')
+  const session = await countersign.getCaptureSession(id)
+  if (session.status === 'open' || session.status === 'in_progress')
+    return refuse(409, 'This is not confirmed yet.')
+  // The transfer no longer waits, whether it is carried out or not.
+  waiting.delete(id)
+  const { action } = transfer
+  // Throws a VerdictError unless it is an approval of this action by this user in this session, used for the first time.
+  const { jti } = await countersign.verifyVerdict(session, {
+    userId: user,
+    action,
+    captureSessionId: id,
+    acr: ACTIVE_ACR,
+  })
+  // Here the money moves.
+  return Response.json({ done: action, countersigned: jti })
+})
