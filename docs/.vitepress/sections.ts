@@ -15,6 +15,9 @@ export const SECTIONS: readonly Section[] = [
       'guides/quick-start.md':
         'From a clone to a verified verdict in your own code. For developers who are new here.',
       'guides/step-up.md': 'An Express application that protects a transfer. For developers of a backend.',
+      'guides/fastify.md': 'A bank in Fastify, in one afternoon. For developers of a backend.',
+      'guides/nextjs.md': 'A bank in Next.js, in one afternoon. For developers of a backend.',
+      'guides/fastapi.md': 'A bank in FastAPI, in one afternoon. For developers of a backend.',
       'guides/two-nodes.md': 'Two services on one PostgreSQL, and what happens when one dies. For operators.',
       'examples/README.md': 'Complete programs in Node, Python, Go and shell. For developers.',
     },
@@ -42,6 +45,7 @@ export const SECTIONS: readonly Section[] = [
       'troubleshooting.md': 'From a symptom to its cause and a command. For operators and developers.',
       'operations.md': 'Install, back up, update, restore and monitor. For operators.',
       'operations/runbooks.md': 'What to do about each alert. For the person on call.',
+      'migration.md': 'Move over from Rekognition, Azure Face or CompreFace. For developers and operators.',
       'releasing.md': 'Make a release. For maintainers.',
     },
   },
@@ -74,6 +78,7 @@ export const SECTIONS: readonly Section[] = [
     about: 'Why things are as they are.',
     pages: {
       'guides/concepts.md': 'Step-up, verdict, reference, threshold. For everyone.',
+      'faq.md': 'Short answers to what people ask first. For everyone.',
       'architecture.md': 'Processes, rooms of the code, decisions. For contributors and reviewers.',
       'request-lifecycle.md': 'The way of a request through the code. For contributors.',
       'scale.md': 'From one machine to many, with the figure that limits each step. For architects.',
