@@ -69,7 +69,7 @@ describe('docs/README.md', () => {
   it('says of every page in one sentence what it answers, and in another whom it is for', () => {
     for (const section of SECTIONS)
       for (const [page, line] of Object.entries(section.pages))
-        expect([page, line]).toEqual([page, expect.stringMatching(/^[^.]+\. For [^.]+\.$/)])
+        expect([page, line]).toEqual([page, expect.stringMatching(/^\S.+\. For [^.]+\.$/)])
   })
 })
 
