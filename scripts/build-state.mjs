@@ -7,6 +7,9 @@ import { fileURLToPath } from 'node:url'
 export const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..')
 
 const STAMP = join(ROOT, 'dist', '.built')
+const DOCS = join(ROOT, 'docs')
+/** Where the documentation is built, and when that began. */
+const SITE_STAMP = join(ROOT, 'dist', '.site-built')
 const KERNELS = join(ROOT, 'native', 'build', 'Release', 'countersign_kernels.node')
 
 /** The oldest Node that package.json's `engines` allows, as `20.15.0`. */
@@ -58,6 +61,16 @@ export function isBuilt() {
 /** @param startedMs start of the build: files changed after it are newer than the build */
 export function recordBuild(startedMs) {
   writeFileSync(STAMP, String(startedMs))
+}
+
+/** Whether the built documentation is that of the present Markdown. */
+export function isSiteBuilt() {
+  return existsSync(SITE_STAMP) && newestSource(DOCS) <= Number(readFileSync(SITE_STAMP, 'utf8'))
+}
+
+/** @param startedMs start of the build, as for `recordBuild` */
+export function recordSite(startedMs) {
+  writeFileSync(SITE_STAMP, String(startedMs))
 }
 
 function newestSource(folder) {

@@ -1,6 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { decodeProtectedHeader } from 'jose'
 import { describe, expect, it } from 'vitest'
+import { indexPage } from '../docs/.vitepress/index-page.js'
+import { SECTIONS } from '../docs/.vitepress/sections.js'
 import { standardPackDocument } from '../models/standard/pack-document.js'
 import { scoreView } from '../src/api/views.js'
 import { SETTINGS } from '../src/config/config.js'
@@ -49,6 +51,25 @@ describe('docs/errors.md', () => {
         listed[name!.replaceAll('`', '')] = { status: Number(status), category, message, remedy }
     }
     expect(listed).toEqual(API_ERRORS)
+  })
+})
+
+describe('docs/README.md', () => {
+  it('is the one that the sections of the site make (UPDATE_DOCS=1 writes it)', () => {
+    expect(documentInDocs('README.md', indexPage())).toBe(indexPage())
+  })
+
+  it('has every page of docs/ in exactly one section: docs/.vitepress/sections.ts lists them', () => {
+    const pages = readdirSync(packageFile('docs'), { recursive: true, encoding: 'utf8' }).filter(
+      (name) => name.endsWith('.md') && name !== 'README.md',
+    )
+    expect(SECTIONS.flatMap((section) => Object.keys(section.pages)).sort()).toEqual(pages.sort())
+  })
+
+  it('says of every page in one sentence what it answers, and in another whom it is for', () => {
+    for (const section of SECTIONS)
+      for (const [page, line] of Object.entries(section.pages))
+        expect([page, line]).toEqual([page, expect.stringMatching(/^\S.+\. For [^.]+\.$/)])
   })
 })
 

@@ -1,6 +1,6 @@
 /**
- * The admin listener, which serves the dashboard and its API, the API reference with its sandbox, metrics, liveness and readiness; and the
- * separate listener for metrics.
+ * The admin listener, which serves the dashboard and its API, the documentation, the API reference with its sandbox, metrics, liveness and
+ * readiness; and the separate listener for metrics.
  */
 
 import type { Logger } from 'pino'
@@ -13,6 +13,7 @@ import { ERRORS_PATH } from '../http/routing/routes.js'
 import type { ServiceNode } from '../storage/coordinator.js'
 import { SANDBOX_PATH } from './contract.js'
 import { DASHBOARD_ERRORS_PAGE } from './dashboard-errors-page.js'
+import { documentationFiles } from './documentation-files.js'
 import type { HostGuard } from './host-guard.js'
 import { plain, reply } from './replies.js'
 import { staticFiles } from './static-files.js'
@@ -78,7 +79,7 @@ export function adminHandler({
     ],
     ['/v1/openapi.json', async () => reply(200, 'application/json; charset=utf-8', openApi())],
   ])
-  for (const [path, file] of staticFiles()) pages.set(path, async () => file)
+  for (const [path, file] of [...staticFiles(), ...documentationFiles()]) pages.set(path, async () => file)
   const page = pagesHandler(pages, hosts, log)
   return async (request: IncomingRequest): Promise<Reply> => {
     if (request.malformed) return page(request)

@@ -1,4 +1,4 @@
-/** The built pages. They are read once: a file that is missing at the start is not served. */
+/** The built pages of the dashboard. They are read once: a file that is missing at the start is not served. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { extname, join, sep } from 'node:path'
 import type { Reply } from '../http/listeners/listener.js'
@@ -18,7 +18,7 @@ export const PAGE_CSP = [
 ].join('; ')
 
 /** The renderer of the API reference inserts style elements. Scripts stay as restricted as elsewhere. */
-export const DOCS_CSP = PAGE_CSP.replace("style-src 'self'", "style-src 'self' 'unsafe-inline'")
+const REFERENCE_CSP = PAGE_CSP.replace("style-src 'self'", "style-src 'self' 'unsafe-inline'")
 
 const TYPES: Record<string, string> = {
   '.html': 'text/html; charset=utf-8',
@@ -26,7 +26,8 @@ const TYPES: Record<string, string> = {
   '.css': 'text/css; charset=utf-8',
   '.svg': 'image/svg+xml',
 }
-const IMMUTABLE = 'public, max-age=31536000, immutable'
+/** Lets browsers keep a file for a year, because its name contains a hash of its content. */
+export const IMMUTABLE = 'public, max-age=31536000, immutable'
 
 /** Returns the replies by path. */
 export function staticFiles(): Map<string, Reply> {
@@ -37,12 +38,11 @@ export function staticFiles(): Map<string, Reply> {
     const type = TYPES[extname(name)]
     if (!type) continue
     const path = `/${name.split(sep).join('/')}`
-    const isDocs = path === '/docs.html'
+    const isReference = path === '/api-reference.html'
     files.set(
-      path === '/index.html' ? '/' : isDocs ? '/docs' : path,
+      path === '/index.html' ? '/' : isReference ? '/docs/api' : path,
       reply(200, type, readFileSync(join(folder, name)), {
-        'Content-Security-Policy': isDocs ? DOCS_CSP : PAGE_CSP,
-        // The names of these files contain a hash of their content.
+        'Content-Security-Policy': isReference ? REFERENCE_CSP : PAGE_CSP,
         ...(path.startsWith('/assets/') ? { 'Cache-Control': IMMUTABLE } : {}),
       }),
     )

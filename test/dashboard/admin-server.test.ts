@@ -20,7 +20,7 @@ beforeAll(async () => {
 afterAll(() => running?.stop())
 
 describe('the pages', () => {
-  for (const path of ['/', '/docs'])
+  for (const path of ['/', '/docs/api'])
     it(`${path} allows only its own scripts and no framing`, async () => {
       const response = await get(path)
       expect(response.status).toBe(200)
@@ -163,7 +163,7 @@ describe('/metrics', () => {
 })
 
 describe('every address of the admin listener', () => {
-  const PAGES = ['/', '/docs', '/livez', '/readyz', '/metrics', '/v1/openapi.json']
+  const PAGES = ['/', '/docs/api', '/livez', '/readyz', '/metrics', '/v1/openapi.json']
 
   for (const path of PAGES) {
     it(`${path} answers HEAD like GET, without the body`, async () => {

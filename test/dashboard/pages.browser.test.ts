@@ -131,7 +131,8 @@ describe.skipIf(!CHROMIUM)('the dashboard in Chromium', () => {
     await page.goto(`${running.service.adminUrl}/#/try`)
     await page.getByRole('main').getByRole('link', { name: 'Keys and secrets' }).click()
     await page.getByRole('button', { name: 'Reissue sandbox key' }).waitFor()
-    await page.getByRole('link', { name: 'API docs' }).click()
+    await page.getByRole('link', { name: 'Documentation' }).click()
+    await page.getByRole('link', { name: 'API reference' }).first().click()
     await page.getByRole('link', { name: 'Dashboard' }).click()
     await page.getByRole('heading', { level: 1, name: /Overview/ }).waitFor()
     await page.context().close()
@@ -174,7 +175,7 @@ describe.skipIf(!CHROMIUM)('the dashboard in Chromium', () => {
       'People',
       'Sessions',
       'Try it',
-      'API docs',
+      'Documentation',
       'Dark theme',
       'Sign out',
     ])
@@ -635,7 +636,7 @@ describe.skipIf(!CHROMIUM)('the dashboard in Chromium', () => {
   for (const scheme of ['light', 'dark'] as const)
     it(`renders an accessible API reference under its content policy (${scheme})`, async () => {
       const { page, errors } = await open(scheme, 390)
-      await page.goto(`${running.service.adminUrl}/docs`)
+      await page.goto(`${running.service.adminUrl}/docs/api`)
       await page.getByText('/v1/keys/rotate-signing').first().waitFor()
       const background = await page.evaluate('getComputedStyle(document.body).backgroundColor')
       expect(background).toBe(scheme === 'dark' ? 'rgb(14, 17, 23)' : 'rgb(247, 248, 250)')
@@ -654,7 +655,7 @@ describe.skipIf(!CHROMIUM)('the dashboard in Chromium', () => {
     it(`sends the examples of the API reference to the sandbox and forgets the key (${scheme}, ${width} px)`, async () => {
       const { page, errors } = await open(scheme, width)
       const { sandboxKey, secret } = await running.tenant()
-      await page.goto(`${running.service.adminUrl}/docs`)
+      await page.goto(`${running.service.adminUrl}/docs/api`)
       await page.getByLabel('Sandbox key').fill(sandboxKey)
       for (const [operationId, status, said] of [
         ['enrollment-enroll', '201', '"enrolled"'],

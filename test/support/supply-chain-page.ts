@@ -60,13 +60,16 @@ const REASONS: Record<string, string> = {
   oazapfts: 'generates a client from the OpenAPI document, which tests compile and call',
   'playwright-core': 'drives a browser over the dashboard in tests',
   preact: 'the dashboard, built into its files',
+  shiki: 'the colors of code in the documentation',
   'swagger-typescript-api': 'generates another client, which tests compile',
-  'swagger-ui-dist': 'the API reference at `/docs`, built into its files',
+  'swagger-ui-dist': 'the API reference at `/docs/api`, built into its files',
   tinybench: 'measures stages in the benchmarks',
   typescript: 'the compiler',
   uplot: 'charts of the dashboard, built into its files',
   vite: 'builds the dashboard',
+  vitepress: 'builds the documentation that the admin listener serves at `/docs`',
   vitest: 'runs the tests',
+  vue: 'the pages of the documentation, built into its files',
   yaml: 'reads alert rules and compose.yaml in tests',
 }
 

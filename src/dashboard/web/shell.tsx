@@ -133,7 +133,7 @@ export function Shell({
             <NavLink key={name} href={`#/${name}`} here={here === name} text={text} />
           ))}
           <li>
-            <a href="/docs">API docs</a>
+            <a href="/docs/">Documentation</a>
           </li>
           <li>
             <ThemeButton />

@@ -10,7 +10,7 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     chunkSizeWarningLimit: 2000,
     rolldownOptions: {
-      input: [`${import.meta.dirname}/index.html`, `${import.meta.dirname}/docs.html`],
+      input: [`${import.meta.dirname}/index.html`, `${import.meta.dirname}/api-reference.html`],
       // The timings of the bundler's plugins do not help anyone who builds the service.
       checks: { pluginTimings: false },
     },

@@ -4,7 +4,7 @@ import SwaggerUI from 'swagger-ui-dist/swagger-ui-es-bundle.js'
 import { SANDBOX_PATH } from '../contract.js'
 import { Brand } from './brand.js'
 import { followSystemTheme, ThemeButton } from './theme.js'
-import './docs.css'
+import './api-reference.css'
 
 followSystemTheme()
 render(
@@ -13,6 +13,9 @@ render(
       <Brand />
     </a>
     <div>
+      <a class="back" href="/docs/">
+        Documentation
+      </a>
       <a class="back" href="/">
         ← Dashboard
       </a>

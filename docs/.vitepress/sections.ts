@@ -1,0 +1,88 @@
+/** The order of the documentation: what each section is for, and its pages with one line about what a page answers and for whom. */
+
+export interface Section {
+  title: string
+  about: string
+  /** What each page answers and who reads it, by its path inside docs/. */
+  pages: Record<string, string>
+}
+
+export const SECTIONS: readonly Section[] = [
+  {
+    title: 'Tutorials',
+    about: 'Lessons to follow from the first command to the last.',
+    pages: {
+      'guides/quick-start.md':
+        'From a clone to a verified verdict in your own code. For developers who are new here.',
+      'guides/step-up.md': 'An Express application that protects a transfer. For developers of a backend.',
+      'guides/fastify.md': 'A bank in Fastify, in one afternoon. For developers of a backend.',
+      'guides/nextjs.md': 'A bank in Next.js, in one afternoon. For developers of a backend.',
+      'guides/fastapi.md': 'A bank in FastAPI, in one afternoon. For developers of a backend.',
+      'guides/two-nodes.md': 'Two services on one PostgreSQL, and what happens when one dies. For operators.',
+      'examples/README.md': 'Complete programs in Node, Python, Go and shell. For developers.',
+    },
+  },
+  {
+    title: 'How-to guides',
+    about: 'One task each, for somebody who knows what they want to do.',
+    pages: {
+      'guides/capture.md':
+        'Take photos in the browser, by component or hosted page. For developers of a frontend.',
+      'guides/liveness.md':
+        'Ask for movements of the head, and what that stops. For developers and security reviewers.',
+      'guides/webhooks.md': 'Receive events about users and captures. For developers of a backend.',
+      'guides/rotation.md': 'Replace a signing secret without downtime. For developers and operators.',
+      'guides/production.md': 'Go from sandbox to production. For the person who answers for the launch.',
+      'guides/kubernetes.md': 'From an empty cluster to a verdict. For operators.',
+      'guides/air-gapped.md': 'Install where no network is. For operators.',
+      'guides/accuracy.md':
+        'Measure error rates on your own people. For the person who chooses the threshold.',
+      'guides/sizing.md': 'Choose a machine for your load. For operators.',
+      'guides/load-testing.md': 'Measure what your installation takes. For operators.',
+      'guides/privacy.md': 'What is kept, for how long, and how it is erased. For data protection officers.',
+      'guides/dpia.md':
+        'A template for the assessment of the impact on data protection. For data protection officers.',
+      'troubleshooting.md': 'From a symptom to its cause and a command. For operators and developers.',
+      'operations.md': 'Install, back up, update, restore and monitor. For operators.',
+      'operations/runbooks.md': 'What to do about each alert. For the person on call.',
+      'migration.md': 'Move over from Rekognition, Azure Face or CompreFace. For developers and operators.',
+      'releasing.md': 'Make a release. For maintainers.',
+    },
+  },
+  {
+    title: 'Reference',
+    about: 'Complete and exact, to look things up in.',
+    pages: {
+      'errors.md':
+        'Every error code, with its status, its message and what to do. For everyone who calls the API.',
+      'verdict.md': 'Every claim of a verdict, and how to check it. For developers of a backend.',
+      'sdk.md': 'Every method and option of the SDK for TypeScript. For developers.',
+      'configuration.md': 'Every setting, with its default. For operators.',
+      'postgresql.md': 'Several nodes on PostgreSQL: settings, guarantees, limits. For operators.',
+      'reverse-proxies.md': 'What a proxy in front must do, with a configuration for each. For operators.',
+      'http-edge.md': 'What the listeners accept and refuse. For operators of a proxy.',
+      'model-packs.md':
+        'The format of a model pack, and the packs that are known. For machine learning engineers.',
+      'accuracy.md': 'What was measured, with intervals and data. For evaluators.',
+      'benchmarks.md': 'What was timed, and how to repeat it. For performance engineers.',
+      'supply-chain.md': 'Each dependency, why it is there, and how it is pinned. For security reviewers.',
+      'evidence.md':
+        'Requirements of laws and standards, each with its setting, figure and test. For auditors.',
+      'upgrade-policy.md': 'What may change within a version, which Node, and for how long. For operators.',
+      'node-version.md': 'The version of Node in the container image. For operators.',
+      'glossary.md': 'Each word with its one meaning. For everyone.',
+    },
+  },
+  {
+    title: 'Explanation',
+    about: 'Why things are as they are.',
+    pages: {
+      'guides/concepts.md': 'Step-up, verdict, reference, threshold. For everyone.',
+      'faq.md': 'Short answers to what people ask first. For everyone.',
+      'architecture.md': 'Processes, rooms of the code, decisions. For contributors and reviewers.',
+      'request-lifecycle.md': 'The way of a request through the code. For contributors.',
+      'scale.md': 'From one machine to many, with the figure that limits each step. For architects.',
+      'threat-model.md': 'What is protected, by what, and what is left. For security reviewers.',
+    },
+  },
+]

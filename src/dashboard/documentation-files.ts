@@ -1,0 +1,57 @@
+/** The built documentation, at /docs of the admin listener. It is read once, and served without a session, as the probes are. */
+import { createHash } from 'node:crypto'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { extname, join, sep } from 'node:path'
+import type { Reply } from '../http/listeners/listener.js'
+import { packageFile } from '../lib/package-root.js'
+import { reply } from './replies.js'
+import { IMMUTABLE, PAGE_CSP } from './static-files.js'
+
+const ROOT = '/docs/'
+
+/** Other files are examples and settings, which are shown as text. */
+const TYPES: Record<string, string> = {
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.svg': 'image/svg+xml',
+}
+
+/** Returns the replies by path: pages without `.html`, their assets, and the examples and settings that pages link to. */
+export function documentationFiles(): Map<string, Reply> {
+  const folder = packageFile('dist', 'site')
+  const files = new Map<string, Reply>()
+  if (!existsSync(folder)) return files
+  for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
+    if (!entry.isFile()) continue
+    const file = join(entry.parentPath, entry.name)
+    const path =
+      ROOT +
+      file
+        .slice(folder.length + 1)
+        .split(sep)
+        .join('/')
+    const content = readFileSync(file)
+    if (extname(path) === '.html') {
+      const csp = { 'Content-Security-Policy': policyOf(content.toString()) }
+      files.set(path.replace(/(index)?\.html$/, ''), reply(200, 'text/html; charset=utf-8', content, csp))
+    } else files.set(path, asset(path, content))
+  }
+  // The addresses of the site's pages begin with /docs/.
+  files.set('/docs', reply(308, 'text/plain; charset=utf-8', `See ${ROOT}\n`, { Location: ROOT }))
+  return files
+}
+
+function asset(path: string, content: Buffer): Reply {
+  return reply(200, TYPES[extname(path)] ?? 'text/plain; charset=utf-8', content, {
+    'Content-Security-Policy': PAGE_CSP,
+    ...(path.startsWith(`${ROOT}assets/`) ? { 'Cache-Control': IMMUTABLE } : {}),
+  })
+}
+
+/** The policy of the dashboard; it also allows the inline scripts of this page by their hashes, which choose its theme before it is shown. */
+function policyOf(page: string): string {
+  const hashes = [...page.matchAll(/<script(?![^>]*\ssrc=)[^>]*>([\s\S]*?)<\/script>/g)].map(
+    ([, script]) => ` 'sha256-${createHash('sha256').update(script!).digest('base64')}'`,
+  )
+  return PAGE_CSP.replace("script-src 'self'", `script-src 'self'${hashes.join('')}`)
+}
