@@ -38,6 +38,7 @@ export async function shutDown(parts: ShutdownParts): Promise<void> {
   work.keyWatch.stop()
   await parts.reloading()
   await listeners.close(['production', 'sandbox', 'capture'], config.deadlineMs + DRAIN_GRACE_MS)
+  core.store.leave()
   await Promise.all([engine.close(), work.webhooks.stop(), work.epochRotation?.stop()])
   await work.leaderLease.stop()
   await work.membership.stop()

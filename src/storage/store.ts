@@ -381,6 +381,8 @@ export interface Store {
   observeCommits(observer: (report: CommitReport) => void): void
   /** Whether a request to the database has waited for more than a second since then. @param sinceMs on the axis of `performance.now()` */
   hasBeenSilentSince(sinceMs: number): boolean
+  /** Announces that the service ends: from here on, a database that does not answer within seconds is given up. */
+  leave(): void
   /** Bytes on disk of the database, and of its write-ahead log; null when it has no log of its own. */
   size(): { database: number; log: number | null }
   /** Checks the integrity of the whole database. @returns a line for each problem */

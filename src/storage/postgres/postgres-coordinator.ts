@@ -162,6 +162,11 @@ export class PostgresCoordinator implements Coordinator {
     this.epochs = progress
   }
 
+  /** As of `PostgresPool`. */
+  leave(): void {
+    this.pool.leave()
+  }
+
   /** Whether an answer has been missing for more than a second since then. @param sinceMs on the axis of `performance.now()` */
   hasBeenSilentSince(sinceMs: number): boolean {
     return this.pool.hasBeenSilentSince(sinceMs)

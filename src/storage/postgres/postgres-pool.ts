@@ -1,5 +1,6 @@
 /** A pool of connections to the host that can be written. Each connection is checked when it is made. */
 import pg, { type PoolClient } from 'pg'
+import { StoreUnavailableError } from '../store.js'
 import { clientOptions, type OptionsOf, type PostgresAccess, PostgresClient } from './postgres-client.js'
 import { isAnswer, translatePostgres } from './postgres-errors.js'
 import { Pipeline } from './postgres-pipeline.js'
@@ -9,8 +10,9 @@ import { timelineOf } from './postgres-timeline.js'
 const KEEP_ALIVE_MS = 10_000
 /** Milliseconds after which a host that does not answer is left out of the search for the newest primary. */
 const PROBE_MS = 1500
-/** How long a process that ends waits for the server to close the connections. */
+/** How long a process that ends waits for an answer, or for the server to close the connections. */
 const GOODBYE_MS = 2000
+const LEAVING_POLL_MS = 200
 /** An answer that has taken longer than this counts as silence of the server. */
 const SILENT_MS = 1000
 
@@ -40,6 +42,8 @@ export class PostgresPool {
   private lastSilentMs = Number.NEGATIVE_INFINITY
   private readonly optionsOf: OptionsOf
   private readonly clients = new Set<PostgresClient>()
+  private leaving: NodeJS.Timeout | undefined
+  private hasGivenUp = false
 
   /** @throws ConfigError when a file of the TLS options cannot be read */
   constructor(
@@ -92,7 +96,11 @@ export class PostgresPool {
     const { hosts } = this.access
     await hosts.chooseOnce(() => this.findNewestPrimary())
     for (let tries = 1; ; ) {
+      if (this.hasGivenUp)
+        throw new StoreUnavailableError('PostgreSQL does not answer, and the service is stopping')
       const tried = hosts.current
+      const asked = { sinceMs: performance.now() }
+      this.unanswered.add(asked)
       try {
         const client = await this.pool.connect()
         if (hosts.isCurrent(client)) return client
@@ -103,6 +111,8 @@ export class PostgresPool {
         if ((error as Error).message === QUEUE_TIMEOUT) throw error
         hosts.leave(tried)
         if (++tries > hosts.count) throw error
+      } finally {
+        this.heard(asked)
       }
     }
   }
@@ -153,6 +163,19 @@ export class PostgresPool {
     return this.lastSilentMs >= sinceMs || (oldest !== undefined && isSilent(oldest))
   }
 
+  /**
+   * Announces that the process ends. Callers have their answers, and what is still to be written is not worth waiting for a database that is
+   * gone: once an answer is missing for GOODBYE_MS, all connections are closed, and none is made any more.
+   */
+  leave(): void {
+    this.leaving = setInterval(() => {
+      const [oldest] = this.unanswered
+      if (!oldest || performance.now() - oldest.sinceMs < GOODBYE_MS) return
+      this.hasGivenUp = true
+      for (const client of this.clients) client.abandon()
+    }, LEAVING_POLL_MS).unref()
+  }
+
   /** Waits for the statements under way, and closes all connections, those that the server does not close after GOODBYE_MS. */
   async end(): Promise<void> {
     const late = setTimeout(() => {
@@ -160,6 +183,7 @@ export class PostgresPool {
     }, GOODBYE_MS)
     await this.pool.end()
     clearTimeout(late)
+    clearInterval(this.leaving)
   }
 
   private readonly heard = (asked: { sinceMs: number }): void => {

@@ -196,6 +196,10 @@ export class PostgresStore implements Store {
     )
   }
 
+  leave(): void {
+    for (const pool of [this.writers, this.readers, this.coordinator]) pool?.leave()
+  }
+
   get presence(): PostgresCoordinator | null {
     return this.coordinator
   }

@@ -184,6 +184,9 @@ export class SqliteStore implements Store {
     return false
   }
 
+  /** Does nothing: SQLite's calls end by themselves. */
+  leave(): void {}
+
   async services(): Promise<ServiceNode[]> {
     return sqliteServices(this.database.name)
   }
