@@ -198,7 +198,9 @@ it('npm scripts report an unknown command with the known ones, and end with 2', 
   for (const command of ['tenant', 'constructor']) {
     const { status, stdout, stderr } = spawnSync(process.execPath, [bootstrap, command], { encoding: 'utf8' })
     expect({ status, stdout }).toEqual({ status: 2, stdout: '' })
-    expect(stderr).toMatch(new RegExp(`^Unknown command ${command}. Known are: dev, site, serve, [^\\n]*\\n$`))
+    expect(stderr).toMatch(
+      new RegExp(`^Unknown command ${command}. Known are: dev, site, serve, [^\\n]*\\n$`),
+    )
   }
 })
 

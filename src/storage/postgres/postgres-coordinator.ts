@@ -162,7 +162,7 @@ export class PostgresCoordinator implements Coordinator {
     this.epochs = progress
   }
 
-  /** As of `PostgresPool`. */
+  /** Gives up a database that does not answer, as `PostgresPool.leave` does. */
   leave(): void {
     this.pool.leave()
   }
