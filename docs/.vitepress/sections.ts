@@ -3,7 +3,7 @@
 export interface Section {
   title: string
   about: string
-  /** What each page answers and who reads it, by its path inside docs/. */
+  /** A line for each page, by its path inside docs/: the question that it answers, and its readers. */
   pages: Record<string, string>
 }
 

@@ -1,4 +1,4 @@
-/** What the route handlers share: the client, the transfers that wait, who is signed in, and the answers to errors. */
+/** The parts that the route handlers share: the client, the transfers that wait, who is signed in, and the answers to errors. */
 import { ApiError, Countersign, VerdictError } from 'countersign/client'
 
 const {

@@ -3,7 +3,7 @@ import { ACTIVE_ACR } from 'countersign/client'
 import { countersign, refuse, route, signedIn, waiting } from '../../lib/bank.mjs'
 
 export const runtime = 'nodejs'
-// Each call reads the session anew: nothing of it may be cached.
+// Each call reads the session again: nothing of it may be cached.
 export const dynamic = 'force-dynamic'
 
 export const GET = route(async (request) => {
