@@ -1,0 +1,96 @@
+/** Checks typed actions: their schema, and the rules that a schema cannot state. Service, SDK and fake check with this module. */
+import { decimalText, minorDigits, minorUnits } from './money.js'
+import { isReadableLine, isReadableText, READABLE } from './readable-text.js'
+import { type SchemaFault, schemaFaults } from './schema-check.js'
+import { BATCH_PAYEES_SCHEMA, TYPED_ACTION_SCHEMAS } from './typed-action-schemas.js'
+import {
+  type BatchPayee,
+  type PaymentBatchAction,
+  type TypedAction,
+  typedActionType,
+} from './typed-actions.js'
+
+/** White space that would push text out of sight or hide where it ends; a text of several lines may have empty ones. */
+const UNTIDY_LINE = /^\s|\s$|\s\s/
+const UNTIDY_TEXT = /^\s|\s$|[^\S\n]{2}|\n\s*\n\s*\n/
+const TIDY = 'must not begin or end with white space, or have several white spaces in a row'
+/** The blank pattern of Braille has a shape of its own, without a dot. */
+const BLANK = /\u2800/
+/** Marks of one character that reach over the lines above and below it. No language needs five. */
+const STACKED_MARKS = /\p{M}{5}/u
+
+/** What to do about an action that does not fit its type. */
+export const TYPED_ACTION_REMEDY =
+  'Send the fields that the schema of this type names, all as text; or give an action of your own another `type`.'
+
+/**
+ * @param action any action; one without a published type has no faults here
+ * @returns the faults of a typed action, none where it is valid
+ * @example
+ * const [fault] = typedActionFaults({ type: 'payment', amount: 12 })
+ */
+export function typedActionFaults(action: unknown): SchemaFault[] {
+  const type = typedActionType(action)
+  if (type === null) return []
+  const faults = schemaFaults(action, TYPED_ACTION_SCHEMAS[type], 'action')
+  if (faults.length > 0) return faults
+  const typed = action as TypedAction
+  return [...readingFaults(typed, 'action'), ...amountFaults(typed)]
+}
+
+/**
+ * @param payees the list that travels beside a `payment_batch`
+ * @returns the faults of the list, none where it is the list that the action binds. The hash is for the caller to compare.
+ */
+export function batchPayeesFaults(action: PaymentBatchAction, payees: unknown): SchemaFault[] {
+  const faults = schemaFaults(payees, BATCH_PAYEES_SCHEMA, 'payees')
+  if (faults.length > 0) return faults
+  const list = payees as BatchPayee[]
+  const { currency, payees_count: count, total } = action
+  const unreadable = readingFaults(list, 'payees')
+  const amounts = list.map(({ amount }) => minorUnits(amount, currency))
+  const wrong = amounts.flatMap((units, index) =>
+    units === null ? [amountFault(`payees.${index}.amount`, currency)] : [],
+  )
+  if (unreadable.length + wrong.length > 0) return [...unreadable, ...wrong]
+  const sum = (amounts as bigint[]).reduce((sum, units) => sum + units, 0n)
+  return [
+    ...(list.length === count
+      ? []
+      : [{ path: 'action.payees_count', issue: `is ${count}, and the list has ${list.length} payees` }]),
+    ...(sum === minorUnits(total, currency)
+      ? []
+      : [
+          {
+            path: 'action.total',
+            issue: `is ${total}, and the amounts of the list add up to ${decimalText(sum, currency)}`,
+          },
+        ]),
+  ]
+}
+
+/** Faults of texts that would look like something else. */
+function readingFaults(value: unknown, path: string): SchemaFault[] {
+  if (typeof value === 'string') {
+    const isText = path === 'action.text'
+    const isReadable = isText ? isReadableText(value) && !/[\t\r]/.test(value) : isReadableLine(value)
+    if (!isReadable || BLANK.test(value) || STACKED_MARKS.test(value)) return [{ path, issue: READABLE }]
+    return (isText ? UNTIDY_TEXT : UNTIDY_LINE).test(value) ? [{ path, issue: TIDY }] : []
+  }
+  if (typeof value !== 'object' || value === null) return []
+  return Object.entries(value).flatMap(([name, member]) => readingFaults(member, `${path}.${name}`))
+}
+
+function amountFaults(action: TypedAction): SchemaFault[] {
+  if (action.type !== 'payment' && action.type !== 'payment_batch') return []
+  const [name, amount] =
+    action.type === 'payment' ? (['amount', action.amount] as const) : (['total', action.total] as const)
+  return minorUnits(amount, action.currency) === null ? [amountFault(`action.${name}`, action.currency)] : []
+}
+
+function amountFault(path: string, currency: string): SchemaFault {
+  return {
+    path,
+    issue: `must have at most ${minorDigits(currency)} digits after the point, as ${currency} has`,
+  }
+}
