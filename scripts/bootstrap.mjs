@@ -126,7 +126,15 @@ function test() {
 /** Writes the generated documents, by the tests that compare them. */
 function docs() {
   process.env.UPDATE_DOCS = '1'
-  const makers = ['docs', 'openapi', 'postman', 'client/vectors', 'client/guides', 'client/sdk-reference']
+  const makers = [
+    'docs',
+    'openapi',
+    'postman',
+    'client/vectors',
+    'client/typed-actions',
+    'client/guides',
+    'client/sdk-reference',
+  ]
   return [bin('vitest'), ['run', '--project', 'rules', ...makers.map((name) => `test/${name}.test.ts`)]]
 }
 

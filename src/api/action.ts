@@ -1,21 +1,26 @@
 /** The action to be countersigned, in the canonical form in which two sides can compare it (RFC 8785). */
 import Type from 'typebox'
 import { batchPayeesFaults, TYPED_ACTION_REMEDY, typedActionFaults } from '../client/typed-action-check.js'
-import {
-  type BatchPayee,
-  type PaymentBatchAction,
-  TYPED_ACTION_TYPES,
-  typedActionType,
-} from '../client/typed-actions.js'
+import { TYPED_ACTION_SCHEMAS } from '../client/typed-action-schemas.js'
+import { type PaymentBatchAction, TYPED_ACTION_TYPES, typedActionType } from '../client/typed-actions.js'
+import type { BatchPayee } from '../client/wire-types.js'
 import { actionHash, canonicalJson } from '../crypto/verification-jwt.js'
 import { DomainError, type ErrorDetail } from '../lib/domain-error.js'
 
 const MAX_ACTION_BYTES = 4096
 
-export const actionSchema = Type.Union([Type.String(), Type.Record(Type.String(), Type.Unknown())], {
-  description: `The action to be countersigned, such as the transfer's amount and payee: an object or a string, at most ${MAX_ACTION_BYTES} bytes in RFC 8785 canonical form. Integers beyond 2^53 - 1 and numbers with more digits than a double holds are refused, because readers differ in the number that they read: send them as strings. An object whose \`type\` is ${TYPED_ACTION_TYPES.map((type) => `\`${type}\``).join(', ')} is a typed action: it must fit the schema of that type.`,
-  examples: [{ type: 'wire_transfer', amount: '1250.00', currency: 'EUR', to: 'DE89370400440532013000' }],
-})
+/** The typed ones stand here for readers of the document: as objects they are accepted here and checked by `canonicalAction`. */
+const typed = Object.values(TYPED_ACTION_SCHEMAS).map((schema) =>
+  Type.Unsafe<Record<string, unknown>>(schema),
+)
+
+export const actionSchema = Type.Union(
+  [Type.String(), Type.Record(Type.String(), Type.Unknown()), ...typed],
+  {
+    description: `The action to be countersigned, such as the transfer's amount and payee: an object or a string, at most ${MAX_ACTION_BYTES} bytes in RFC 8785 canonical form. Integers beyond 2^53 - 1 and numbers with more digits than a double holds are refused, because readers differ in the number that they read: send them as strings. An object whose \`type\` is ${TYPED_ACTION_TYPES.map((type) => `\`${type}\``).join(', ')} is a typed action: it must fit the schema of that type.`,
+    examples: [{ type: 'wire_transfer', amount: '1250.00', currency: 'EUR', to: 'DE89370400440532013000' }],
+  },
+)
 
 /**
  * Canonical JSON of the action (RFC 8785).

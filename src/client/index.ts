@@ -29,7 +29,6 @@ export { createStepUp, type StepUpBody, type StepUpOptions, type StepUpOutcome }
 export { typedActionFaults } from './typed-action-check.js'
 export {
   type AccountChangeAction,
-  type BatchPayee,
   type ConsentAction,
   type GenericAction,
   type LoginAction,

@@ -3,7 +3,8 @@ import { actionHash } from './canonical-json.js'
 import { decimalText, minorUnits } from './money.js'
 import type { SchemaFault } from './schema-check.js'
 import { batchPayeesFaults, typedActionFaults } from './typed-action-check.js'
-import type { BatchPayee, PaymentBatchAction, TypedAction } from './typed-actions.js'
+import type { PaymentBatchAction, TypedAction } from './typed-actions.js'
+import type { BatchPayee } from './types.js'
 
 /** The fields of a batch that an application gives. */
 export interface PaymentBatch {
@@ -11,6 +12,7 @@ export interface PaymentBatch {
   currency: string
   /** 1 to 1,000 payments, in the order in which the person sees them. */
   payees: readonly BatchPayee[]
+  /** At most 140 characters, shown to the person. */
   reference?: string
 }
 

@@ -5,6 +5,7 @@ import type { ActionSchema } from './typed-action-schemas.js'
 export interface SchemaFault {
   /** Dotted path of the member, such as `action.payee.name`. */
   path: string
+  /** What is wrong, as the end of a sentence about the member. */
   issue: string
 }
 

@@ -10,25 +10,21 @@ export interface Payee {
 
 /** One payment to one payee. */
 export interface PaymentAction {
+  /** Names the schema. */
   type: 'payment'
   /** Decimal number as text, such as `1250.00`: at most 15 digits before the point, and as many after it as the currency has. */
   amount: string
   /** ISO 4217 code, such as `EUR`. */
   currency: string
+  /** The person or company that is paid. */
   payee: Payee
   /** At most 140 characters, shown to the person. */
   reference?: string
 }
 
-/** One payment of a batch. */
-export interface BatchPayee extends Payee {
-  /** Decimal number as text, in the currency of the batch. */
-  amount: string
-  reference?: string
-}
-
 /** Payments that are confirmed together. The list travels beside the action, which binds its total, length and hash. */
 export interface PaymentBatchAction {
+  /** Names the schema. */
   type: 'payment_batch'
   /** Exact sum of the amounts, as text. */
   total: string
@@ -44,7 +40,9 @@ export interface PaymentBatchAction {
 
 /** A change of the account's data or protection. */
 export interface AccountChangeAction {
+  /** Names the schema. */
   type: 'account_change'
+  /** What is changed. */
   change: 'email' | 'phone' | 'password' | 'address' | 'device' | 'limit' | 'other'
   /** The old value as the person knows it: at most 200 characters. */
   from?: string
@@ -54,6 +52,7 @@ export interface AccountChangeAction {
 
 /** A sign-in. */
 export interface LoginAction {
+  /** Names the schema. */
   type: 'login'
   /** The application that the person signs in to: at most 140 characters. */
   application?: string
@@ -65,6 +64,7 @@ export interface LoginAction {
 
 /** An agreement to a text. */
 export interface ConsentAction {
+  /** Names the schema. */
   type: 'consent'
   /** At most 140 characters. */
   title: string
@@ -76,6 +76,7 @@ export interface ConsentAction {
 
 /** Any other action, as a title and fields. */
 export interface GenericAction {
+  /** Names the schema. */
   type: 'generic'
   /** At most 140 characters. */
   title: string
@@ -102,9 +103,14 @@ export const TYPED_ACTION_TYPES = [
   'generic',
 ] as const satisfies ReadonlyArray<TypedAction['type']>
 
+/** A `type` with a published schema. */
 export type TypedActionType = TypedAction['type']
 
-/** @returns the type with a published schema that the action names, or null: the application's own actions have any shape */
+/**
+ * @returns the type with a published schema that the action names, or null: the application's own actions have any shape
+ * @example
+ * if (typedActionType(claims.action) === 'payment') return true
+ */
 export function typedActionType(action: unknown): TypedActionType | null {
   if (typeof action !== 'object' || action === null || !('type' in action)) return null
   return TYPED_ACTION_TYPES.find((type) => type === action.type) ?? null

@@ -4,7 +4,7 @@
  */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { Mode } from '../biometrics/challenge/steps.js'
-import type { BatchPayee } from '../client/typed-actions.js'
+import type { BatchPayee } from '../client/wire-types.js'
 import type { CaptureLanguage } from '../config/capture-languages.js'
 import type { LivenessRequirement } from '../config/liveness-requirement.js'
 import { prefixedId } from '../crypto/identifiers.js'

@@ -1,7 +1,8 @@
 /** Generators of valid typed actions, for tests of properties. */
 import fc from 'fast-check'
 import { CURRENCIES, decimalText } from '../../src/client/money.js'
-import type { BatchPayee, PaymentAction } from '../../src/client/typed-actions.js'
+import type { PaymentAction } from '../../src/client/typed-actions.js'
+import type { BatchPayee } from '../../src/client/types.js'
 
 const WORDS = [
   'Grace',

@@ -3,7 +3,6 @@
 import { QUALITY_COMPONENTS } from '../../../models/pack/quality-components.js'
 import type { EndpointDescription } from '../../api/endpoint.js'
 import { PHOTO_GUIDANCE } from '../../biometrics/photo-guidance.js'
-import { TYPED_ACTION_SCHEMAS } from '../../client/typed-action-schemas.js'
 import { ERRORS, type ErrorCode } from '../../lib/error-codes.js'
 import { SCOPES } from '../../tenants/key-scopes.js'
 import { SANDBOX_EFFECTS } from '../../verification/sandbox-outcomes.js'
@@ -95,13 +94,7 @@ export function buildOpenApi(
     paths[path] = { ...paths[path], [method.toLowerCase()]: operations[index] }
   const schemas: Json = {}
   // A round trip through JSON leaves the schemas' internal symbols behind.
-  const parts = {
-    paths,
-    responses,
-    webhooks: webhooks(),
-    Error: errorSchema(),
-    actions: TYPED_ACTION_SCHEMAS,
-  }
+  const parts = { paths, responses, webhooks: webhooks(), Error: errorSchema() }
   const made = withReferences(JSON.parse(JSON.stringify(parts)), schemas) as Json
   return {
     openapi: '3.1.0',
