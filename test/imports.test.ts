@@ -38,7 +38,6 @@ const SHARED_WITH_CLIENT = [
   'typed-action-check.js',
   'typed-action-schemas.js',
   'typed-actions.js',
-  'wire-types.js',
 ]
 /** Rooms that may use what builds and installs model packs; the others read packs. */
 const MAY_BUILD_MODELS = ['cli', 'app']

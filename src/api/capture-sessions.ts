@@ -3,7 +3,6 @@ import Type, { type Static } from 'typebox'
 import { MODES } from '../biometrics/challenge/steps.js'
 import { isReadableLine, isReadableText, READABLE } from '../client/readable-text.js'
 import { BATCH_PAYEES_SCHEMA } from '../client/typed-action-schemas.js'
-import type { BatchPayee } from '../client/wire-types.js'
 import { CAPTURE_LANGUAGES } from '../config/capture-languages.js'
 import { isoTime } from '../lib/clock.js'
 import { DomainError } from '../lib/domain-error.js'
@@ -34,9 +33,11 @@ const body = Type.Object(
     purpose: Type.Optional(purposeField),
     action: Type.Optional(actionSchema),
     payees: Type.Optional(
-      Type.Unsafe<BatchPayee[]>({
-        ...BATCH_PAYEES_SCHEMA,
-        description: `Only for an action of type \`payment_batch\`, and required there. ${BATCH_PAYEES_SCHEMA.description}`,
+      Type.String({
+        contentMediaType: 'application/json',
+        contentSchema: BATCH_PAYEES_SCHEMA,
+        description:
+          'Only for an action of type `payment_batch`, and required there: the list of payments as text, in RFC 8785 canonical form. The action holds the SHA-256 of this text, and number and sum of the payments.',
       }),
     ),
     modes: Type.Optional(modesField),

@@ -1,8 +1,8 @@
 /** Makes typed actions: checks them before they are sent, and computes what binds the list of a batch. */
-import { actionHash } from './canonical-json.js'
+import { actionHash, canonicalJson } from './canonical-json.js'
 import { decimalText, minorUnits } from './money.js'
 import type { SchemaFault } from './schema-check.js'
-import { batchPayeesFaults, typedActionFaults } from './typed-action-check.js'
+import { payeesFaults, typedActionFaults } from './typed-action-check.js'
 import type { PaymentBatchAction, TypedAction } from './typed-actions.js'
 import type { BatchPayee } from './types.js'
 
@@ -32,9 +32,9 @@ export function typedAction<A extends TypedAction>(action: A): A {
 }
 
 /**
- * Adds the amounts up and hashes the list. Give `action` to every call, and `payees` beside it to `createCaptureSession`. To check
+ * Adds the amounts up and hashes the list. Give `action` to every call, and `payees` next to it to `createCaptureSession`. To check
  * a verdict, make the batch again from the payments that are about to run, and expect its `action`.
- * @returns the action that binds number, sum and list, and the list as it is to be sent
+ * @returns the action that binds number, sum and list, and the list as text in RFC 8785 canonical form
  * @throws TypeError that names the fields at fault
  * @example
  * const { action, payees } = await paymentBatch({
@@ -45,21 +45,20 @@ export async function paymentBatch({
   currency,
   payees,
   reference,
-}: PaymentBatch): Promise<{ action: PaymentBatchAction; payees: BatchPayee[] }> {
-  const list = [...payees]
-  const units = list.map(({ amount }) => minorUnits(amount, currency) ?? 0n)
+}: PaymentBatch): Promise<{ action: PaymentBatchAction; payees: string }> {
+  const units = payees.map(({ amount }) => minorUnits(amount, currency) ?? 0n)
+  const sum = units.reduce((sum, each) => sum + each, 0n)
+  const payees_hash = await actionHash(payees)
   const action: PaymentBatchAction = {
     type: 'payment_batch',
-    total: decimalText(
-      units.reduce((sum, each) => sum + each, 0n),
-      currency,
-    ),
+    total: decimalText(sum, currency),
     currency,
-    payees_count: list.length,
-    payees_hash: await actionHash(list),
+    payees_count: payees.length,
+    payees_hash,
     ...(reference === undefined ? {} : { reference }),
   }
-  assertFaultless([...typedActionFaults(action), ...batchPayeesFaults(action, list)])
+  const list = canonicalJson(payees)
+  assertFaultless([...typedActionFaults(action), ...payeesFaults(action, list, () => payees_hash)])
   return { action, payees: list }
 }
 

@@ -1,11 +1,11 @@
 /** Checks a value against a schema of typed actions, with a sentence for each fault. */
-import type { ActionSchema } from './typed-action-schemas.js'
+import { type ActionSchema, PATTERN_ISSUES } from './typed-action-schemas.js'
 
 /** A fault of a value. */
 export interface SchemaFault {
   /** Dotted path of the member, such as `action.payee.name`. */
   path: string
-  /** What is wrong, as the end of a sentence about the member. */
+  /** The end of a sentence that begins with the path. */
   issue: string
 }
 
@@ -73,5 +73,5 @@ function textIssue(value: string, schema: ActionSchema): string | null {
   const length = [...value].length
   if (length < minLength) return 'must not be empty'
   if (length > maxLength) return `must have at most ${maxLength} characters`
-  return pattern !== undefined && !new RegExp(pattern, 'u').test(value) ? `must match ${pattern}` : null
+  return pattern === undefined || new RegExp(pattern, 'u').test(value) ? null : PATTERN_ISSUES[pattern]!
 }

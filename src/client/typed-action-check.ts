@@ -1,4 +1,5 @@
 /** Checks typed actions: their schema, and the rules that a schema cannot state. Service, SDK and fake check with this module. */
+import { canonicalJson } from './canonical-json.js'
 import { decimalText, minorDigits, minorUnits } from './money.js'
 import { isReadableLine, isReadableText, READABLE } from './readable-text.js'
 import { type SchemaFault, schemaFaults } from './schema-check.js'
@@ -15,7 +16,10 @@ const BLANK = /\u2800/
 /** Marks of one character that reach over the lines above and below it. No language needs five. */
 const STACKED_MARKS = /\p{M}{5}/u
 
-/** What to do about an action that does not fit its type. */
+/** Most faults of a list that an error names. */
+const MAX_FAULTS = 20
+
+/** The next step after a refusal of a typed action. */
 export const TYPED_ACTION_REMEDY =
   'Send the fields that the schema of this type names, all as text; or give an action of your own another `type`.'
 
@@ -35,34 +39,62 @@ export function typedActionFaults(action: unknown): SchemaFault[] {
 }
 
 /**
- * @param payees the list that travels beside a `payment_batch`
- * @returns the faults of the list, none where it is the list that the action binds. The hash is for the caller to compare.
+ * @param action a valid action
+ * @param payees the list that travels next to a `payment_batch`, as text in RFC 8785 canonical form
+ * @param sha256 SHA-256 of a text, in lower-case hex
+ * @returns the faults of the list, none where it is the list that the action binds
  */
-export function batchPayeesFaults(action: PaymentBatchAction, payees: unknown): SchemaFault[] {
-  const faults = schemaFaults(payees, BATCH_PAYEES_SCHEMA, 'payees')
+export function payeesFaults(
+  action: unknown,
+  payees: unknown,
+  sha256: (text: string) => string,
+): SchemaFault[] {
+  const fault = (issue: string, path = 'payees') => [{ path, issue }]
+  if (typedActionType(action) !== 'payment_batch')
+    return payees === undefined ? [] : fault('is only for an action of type payment_batch')
+  if (payees === undefined) return fault('is required for an action of type payment_batch')
+  const list = listIn(payees)
+  if (list === null) return fault('must be a list in RFC 8785 canonical form, as text')
+  const batch = action as PaymentBatchAction
+  const faults = listFaults(batch, list)
   if (faults.length > 0) return faults
-  const list = payees as BatchPayee[]
-  const { currency, payees_count: count, total } = action
-  const unreadable = readingFaults(list, 'payees')
+  return sha256(payees as string) === batch.payees_hash
+    ? []
+    : fault('is not the SHA-256 of `payees`', 'action.payees_hash')
+}
+
+/** @returns the list that a text has in canonical form, or null. A text that names a member twice is not in that form. */
+export function listIn(text: unknown): BatchPayee[] | null {
+  try {
+    const list = JSON.parse(text as string)
+    return Array.isArray(list) && canonicalJson(list) === text ? list : null
+  } catch {
+    return null
+  }
+}
+
+function listFaults({ currency, payees_count: count, total }: PaymentBatchAction, list: BatchPayee[]) {
+  const faults = schemaFaults(list, BATCH_PAYEES_SCHEMA, 'payees')
+  if (faults.length > 0) return faults.slice(0, MAX_FAULTS)
   const amounts = list.map(({ amount }) => minorUnits(amount, currency))
   const wrong = amounts.flatMap((units, index) =>
     units === null ? [amountFault(`payees.${index}.amount`, currency)] : [],
   )
-  if (unreadable.length + wrong.length > 0) return [...unreadable, ...wrong]
+  const misread = [...readingFaults(list, 'payees'), ...wrong]
+  if (misread.length > 0) return misread.slice(0, MAX_FAULTS)
   const sum = (amounts as bigint[]).reduce((sum, units) => sum + units, 0n)
-  return [
-    ...(list.length === count
-      ? []
-      : [{ path: 'action.payees_count', issue: `is ${count}, and the list has ${list.length} payees` }]),
-    ...(sum === minorUnits(total, currency)
-      ? []
-      : [
-          {
-            path: 'action.total',
-            issue: `is ${total}, and the amounts of the list add up to ${decimalText(sum, currency)}`,
-          },
-        ]),
-  ]
+  const mismatches: SchemaFault[] = []
+  if (list.length !== count)
+    mismatches.push({
+      path: 'action.payees_count',
+      issue: `is ${count}, and the list has ${list.length} payees`,
+    })
+  if (sum !== minorUnits(total, currency))
+    mismatches.push({
+      path: 'action.total',
+      issue: `is ${total}, and the amounts of the list add up to ${decimalText(sum, currency)}`,
+    })
+  return mismatches
 }
 
 /** Faults of texts that would look like something else. */

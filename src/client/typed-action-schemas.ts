@@ -26,6 +26,16 @@ export interface ActionSchema {
 }
 
 const MAX_PAYEES = 1000
+const ASCII_PATTERN = '^[!-~]([ -~]*[!-~])?$'
+const HASH_PATTERN = '^[0-9a-f]{64}$'
+
+/** Says of a text that does not match a pattern how it must be. */
+export const PATTERN_ISSUES: Readonly<Record<string, string>> = {
+  [AMOUNT_PATTERN]:
+    'must be a decimal number as text, such as 1250.00, with at most 15 digits before the point',
+  [ASCII_PATTERN]: 'must be printable ASCII, without a space at its beginning or end',
+  [HASH_PATTERN]: 'must be 64 digits of lower-case hex',
+}
 
 const text = (maxLength: number, description: string): ActionSchema => ({
   type: 'string',
@@ -36,7 +46,7 @@ const text = (maxLength: number, description: string): ActionSchema => ({
 /** Text of printable ASCII, in which no character passes for another script's. */
 const ascii = (maxLength: number, description: string): ActionSchema => ({
   ...text(maxLength, description),
-  pattern: '^[!-~]([ -~]*[!-~])?$',
+  pattern: ASCII_PATTERN,
 })
 const object = (
   title: string,
@@ -82,7 +92,7 @@ export const TYPED_ACTION_SCHEMAS: Readonly<Record<TypedActionType, ActionSchema
   ),
   payment_batch: object(
     'PaymentBatchAction',
-    'Payments that are confirmed together. The list travels beside the action.',
+    'Payments that are confirmed together. The list travels next to the action.',
     {
       type: type('payment_batch'),
       total: { ...amount, description: 'Exact sum of the amounts of the list, as text.' },
@@ -95,7 +105,7 @@ export const TYPED_ACTION_SCHEMAS: Readonly<Record<TypedActionType, ActionSchema
       },
       payees_hash: {
         type: 'string',
-        pattern: '^[0-9a-f]{64}$',
+        pattern: HASH_PATTERN,
         description: 'SHA-256 of the list in RFC 8785 canonical form, in lower-case hex.',
       },
       reference,
@@ -150,7 +160,7 @@ export const TYPED_ACTION_SCHEMAS: Readonly<Record<TypedActionType, ActionSchema
   }),
 }
 
-/** The list of a batch, which travels beside its action. */
+/** The list of a batch, which travels next to its action. */
 export const BATCH_PAYEES_SCHEMA: ActionSchema = {
   type: 'array',
   minItems: 1,

@@ -22,7 +22,7 @@ export interface PaymentAction {
   reference?: string
 }
 
-/** Payments that are confirmed together. The list travels beside the action, which binds its total, length and hash. */
+/** Payments that are confirmed together. The list travels next to the action, which binds its total, length and hash. */
 export interface PaymentBatchAction {
   /** Names the schema. */
   type: 'payment_batch'
@@ -42,7 +42,7 @@ export interface PaymentBatchAction {
 export interface AccountChangeAction {
   /** Names the schema. */
   type: 'account_change'
-  /** What is changed. */
+  /** The kind of change. */
   change: 'email' | 'phone' | 'password' | 'address' | 'device' | 'limit' | 'other'
   /** The old value as the person knows it: at most 200 characters. */
   from?: string

@@ -602,10 +602,10 @@ export interface CaptureSessionFields<A extends ActionLike = Action> {
    */
   action?: A
   /**
-   * Only for an action of type `payment_batch`, and required there. The payments of a `payment_batch`, in order. The
-   * action holds their number, their sum and the SHA-256 of this list in RFC 8785 canonical form.
+   * Only for an action of type `payment_batch`, and required there: the list of payments as text, in RFC 8785 canonical
+   * form. The action holds the SHA-256 of this text, and number and sum of the payments.
    */
-  payees?: Array<BatchPayee>
+  payees?: string
   /**
    * Movements of the head that the person can make; default both. With only one of them the liveness statement is weaker,
    * and its name says so. With none, `[]`, the frames show no movement.

@@ -4,7 +4,6 @@
  */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { Mode } from '../biometrics/challenge/steps.js'
-import type { BatchPayee } from '../client/wire-types.js'
 import type { CaptureLanguage } from '../config/capture-languages.js'
 import type { LivenessRequirement } from '../config/liveness-requirement.js'
 import { prefixedId } from '../crypto/identifiers.js'
@@ -19,8 +18,8 @@ export interface CaptureRequest {
   userId: string
   /** Action that the person confirms; undefined for an enrollment. */
   action?: unknown
-  /** Payments of an action of type `payment_batch`, which binds them. */
-  payees?: BatchPayee[] | undefined
+  /** Payments of an action of type `payment_batch`, which binds them: a list in canonical form. */
+  payees?: string | undefined
   /** Movements of the head that the person can make; undefined for both. */
   modes?: Mode[] | undefined
   requireLiveness?: LivenessRequirement | undefined

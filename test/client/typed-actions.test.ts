@@ -1,12 +1,13 @@
 /** Typed actions: what their schemas and rules take and refuse, and what a batch binds. */
+import { createHash } from 'node:crypto'
 import { readdirSync } from 'node:fs'
 import fc from 'fast-check'
 import Schema from 'typebox/schema'
 import { describe, expect, it } from 'vitest'
-import { actionHash } from '../../src/client/canonical-json.js'
+import { canonicalJson } from '../../src/client/canonical-json.js'
 import { paymentBatch, typedAction } from '../../src/client/make-action.js'
 import { CURRENCIES, decimalText, minorDigits, minorUnits } from '../../src/client/money.js'
-import { batchPayeesFaults, typedActionFaults } from '../../src/client/typed-action-check.js'
+import { payeesFaults, typedActionFaults } from '../../src/client/typed-action-check.js'
 import { BATCH_PAYEES_SCHEMA, TYPED_ACTION_SCHEMAS } from '../../src/client/typed-action-schemas.js'
 import { TYPED_ACTION_TYPES, type TypedAction } from '../../src/client/typed-actions.js'
 import { packageFile } from '../../src/lib/package-root.js'
@@ -142,7 +143,7 @@ describe('a typed action', () => {
   })
 
   it.each([['wire_transfer'], [undefined], [7], ['Payment'], ['payment ']])(
-    'of type %s is the application’s own',
+    'has no schema where its type is %s',
     (type) => {
       expect(typedActionFaults({ type, amount: 7 })).toEqual([])
     },
@@ -203,30 +204,45 @@ describe('an amount', () => {
 })
 
 describe('a batch', () => {
+  const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
+  const faultPaths = (action: object, payees: object) =>
+    payeesFaults(action, canonicalJson(payees), sha256).map(({ path }) => path)
   const cases = currencies.chain((currency) => fc.tuple(fc.constant(currency), payeeLists(currency, 20)))
 
-  it('binds its total, its length and its list, whatever they are', async () => {
+  it('binds its total, its length and its list, for any list', async () => {
     await checkAsync(
       fc.asyncProperty(cases, fc.nat(), async ([currency, payees], at) => {
-        const { action } = await paymentBatch({ currency, payees })
-        expect(action.payees_hash).toBe(await actionHash(payees))
-        expect(batchPayeesFaults(action, payees)).toEqual([])
+        const { action, payees: text } = await paymentBatch({ currency, payees })
+        expect([text, action.payees_hash]).toEqual([canonicalJson(payees), sha256(text)])
+        expect(faultPaths(action, payees)).toEqual([])
         const index = at % payees.length
-        const more = payees.with(index, {
-          ...payees[index]!,
-          amount: plusOneUnit(payees[index]!.amount, currency),
-        })
-        expect(batchPayeesFaults(action, more).map(({ path }) => path)).toEqual(['action.total'])
-        const renamed = payees.with(index, { ...payees[index]!, name: `${payees[index]!.name} x` })
-        expect((await paymentBatch({ currency, payees: renamed })).action.payees_hash).not.toBe(
-          action.payees_hash,
-        )
-        expect(
-          batchPayeesFaults(action, [...payees, { ...payees[0]!, amount: '0' }]).map(({ path }) => path),
-        ).toEqual(['action.payees_count'])
+        const amount = plusOneUnit(payees[index]!.amount, currency)
+        expect(faultPaths(action, payees.with(index, { ...payees[index]!, amount }))).toEqual([
+          'action.total',
+        ])
+        const name = `${payees[index]!.name} x`
+        expect(faultPaths(action, payees.with(index, { ...payees[index]!, name }))).toEqual([
+          'action.payees_hash',
+        ])
+        expect(faultPaths(action, [...payees, { ...payees[0]!, amount: '0' }])).toEqual([
+          'action.payees_count',
+        ])
       }),
       50,
     )
+  })
+
+  it.each([
+    ['a list that is not text', [payee]],
+    ['no JSON', '['],
+    ['an object', '{}'],
+    ['white space', `[ ${canonicalJson({ ...payee, amount: '1' })}]`],
+    ['a member named twice', canonicalJson([{ ...payee, amount: '1' }]).replace('{', '{"account":"x",')],
+  ])('is not bound by %s', async (_what, payees) => {
+    const { action } = await paymentBatch({ currency: 'EUR', payees: [{ ...payee, amount: '1' }] })
+    expect(payeesFaults(action, payees, sha256)).toEqual([
+      { path: 'payees', issue: 'must be a list in RFC 8785 canonical form, as text' },
+    ])
   })
 
   it('adds up amounts that floating-point numbers would not', async () => {
@@ -236,7 +252,7 @@ describe('a batch', () => {
     expect(JSON.stringify(action).length).toBeLessThan(300)
   })
 
-  it('of 1,001 payees, none, or a payee that deceives is refused', async () => {
+  it('is refused with 1,001 payees, with none, or with a payee that deceives', async () => {
     const refused = (payees: object[]) => paymentBatch({ currency: 'EUR', payees: payees as never })
     await expect(refused(Array(1001).fill({ ...payee, amount: '1' }))).rejects.toThrow('payees')
     await expect(refused([])).rejects.toThrow('payees')
