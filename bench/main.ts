@@ -46,7 +46,7 @@ const SUITES: readonly Suite[] = [
  * PostgreSQL.
  */
 const ON_DEMAND: readonly Suite[] = [peers, soak, cluster]
-/** Takes every result anew that the documents show. The other two take an hour and a machine of many cores. */
+/** Takes every result again that the documents show. The other two suites take an hour, and a machine of many cores. */
 const ALL = 'all'
 const SHOWN: readonly Suite[] = SUITES.filter((suite) => suite !== soak && suite !== cluster)
 

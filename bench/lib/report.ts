@@ -165,11 +165,16 @@ export function keepResult(result: SuiteResult, document: KeptResult, folder: st
   rmSync(join(folder, partialName(suite)), { force: true })
 }
 
+/** Tells whether other programs left the machine to the run. */
+export function isQuiet({ machine }: Pick<KeptResult, 'machine'>): boolean {
+  return machine.other_programs_cores !== null && machine.other_programs_cores <= MAX_OTHER_CORES
+}
+
 /** Says how busy the machine was, and marks the result of a busy one. */
 export function loadOf({ machine }: Pick<KeptResult, 'machine'>): string {
   const { load_average_at_start: before, load_average_at_end: after, other_programs_cores: others } = machine
   const used = others === null ? 'unknown' : `${others.toFixed(2)} cores`
-  const mark = others !== null && others <= MAX_OTHER_CORES ? '' : ' (not a quiet machine: provisional)'
+  const mark = isQuiet({ machine }) ? '' : ' (not a quiet machine: provisional)'
   return `load average ${before.toFixed(1)} before and ${after.toFixed(1)} after, other programs ${used}${mark}`
 }
 

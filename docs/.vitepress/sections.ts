@@ -65,6 +65,8 @@ export const SECTIONS: readonly Section[] = [
         'The format of a model pack, and the packs that are known. For machine learning engineers.',
       'accuracy.md': 'What was measured, with intervals and data. For evaluators.',
       'benchmarks.md': 'What was timed, and how to repeat it. For performance engineers.',
+      'laboratory.md':
+        'What was measured once and what was tried, with dates and conditions. For performance engineers.',
       'supply-chain.md': 'Each dependency, why it is there, and how it is pinned. For security reviewers.',
       'evidence.md':
         'Requirements of laws and standards, each with its setting, figure and test. For auditors.',
