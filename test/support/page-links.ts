@@ -1,7 +1,7 @@
 /** Reads the links of Markdown pages, and the anchors that they can lead to. */
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { dirname, relative, resolve } from 'node:path'
-import { slugOf } from '../../docs/.vitepress/markdown.js'
+import { slugOf } from '../../docs/.vitepress/slug.js'
 import { packageFile } from '../../src/lib/package-root.js'
 
 const FENCE = /^ *(`{3,}|~{3,})[^\n]*\n(?:[\s\S]*?\n)??\s*\1 *$/gm
