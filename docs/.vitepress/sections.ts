@@ -26,8 +26,9 @@ export const SECTIONS: readonly Section[] = [
     title: 'How-to guides',
     about: 'One task each, for somebody who knows what they want to do.',
     pages: {
-      'guides/capture.md':
-        'Take photos in the browser, by component or hosted page. For developers of a frontend.',
+      'guides/capture.md': 'A web component that takes captures in your page. For developers of a frontend.',
+      'guides/hosted-page.md':
+        'A page of the service that takes captures for you. For developers of a backend.',
       'guides/liveness.md':
         'Ask for movements of the head, and what that stops. For developers and security reviewers.',
       'guides/webhooks.md': 'Receive events about users and captures. For developers of a backend.',
