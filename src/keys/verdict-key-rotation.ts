@@ -18,9 +18,9 @@ import { isGone, sealVerdictKey } from './verdict-key-ring.js'
 
 export const ENVIRONMENTS = ['production', 'sandbox'] as const satisfies readonly Environment[]
 
-/** From the publication of a key to its first signature: gateways that ignore `Cache-Control` keep keys for up to two hours. */
+/** Time between the publication of a key and its first signature: gateways that ignore `Cache-Control` keep keys for up to two hours. */
 export const ANNOUNCED_MS = 2 * HOUR_MS
-/** From a key's last signature to its end: 48 hours, and one more for services whose clocks differ. */
+/** Time between a key's last signature and its end: 48 hours, and one more for services whose clocks differ. */
 export const RETIRED_KEPT_MS = 49 * HOUR_MS
 
 /** `rotation_under_way`: a key is published and does not sign yet. */

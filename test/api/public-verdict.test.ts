@@ -1,4 +1,4 @@
-/** The verdict that anyone can check: the token under the issuer's key, and the documents by which a verifier finds the key. */
+/** Tests of the token under the issuer's key, and of the documents by which a verifier finds that key. */
 import { createLocalJWKSet, createRemoteJWKSet, type JSONWebKeySet, jwtVerify } from 'jose'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
@@ -81,7 +81,7 @@ describe('a public verdict', () => {
     expect((await verify(headers)).jwt_public).toBe(first.jwt_public)
   })
 
-  it('of the sandbox is refused with production’s keys', async () => {
+  it('is refused with production’s keys when the sandbox signed it', async () => {
     const { jwt_public: token } = await verify()
     const production = createLocalJWKSet(await read('production', 'jwks.json'))
     await expect(jwtVerify(token, production)).rejects.toMatchObject({ code: 'ERR_JWKS_NO_MATCHING_KEY' })
@@ -103,7 +103,7 @@ describe('the published keys', () => {
     expect(Object.keys(key!).sort()).toEqual(['alg', 'crv', 'kid', 'kty', 'use', 'x', 'y'])
   })
 
-  it('are not sent again to whoever has them', async () => {
+  it('are not sent again to a caller who has them', async () => {
     const tag = (await fetch(address('production', 'jwks.json'))).headers.get('etag')!
     for (const known of [tag, `W/${tag}`, `"other", ${tag}`]) {
       const response = await fetch(address('production', 'jwks.json'), {
@@ -168,7 +168,7 @@ describe('a rotation of the keys', () => {
     expect(await kidsOf('production')).toEqual(before)
   })
 
-  it('in an emergency removes every key at once, and signs with the new one', async () => {
+  it('removes every key at once in an emergency, and signs with the new one', async () => {
     await rotate('sandbox')
     const { id } = await rotate('sandbox', true)
     expect(await kidsOf('sandbox')).toEqual([id])
