@@ -16,7 +16,7 @@ import { StoreUnavailableError } from '../storage/store.js'
 /** A row's sealed content. The environment is sealed with the key, so that a row that was moved to the other one does not open. */
 export interface VerdictKeyContent {
   environment: Environment
-  /** With `d` while the key may sign, without it once it has retired. */
+  /** The key has `d` as long as it may sign, and none once it has retired. */
   jwk: PublicJwk & Partial<Pick<PrivateJwk, 'd'>>
 }
 
