@@ -15,7 +15,6 @@ const ALLOWED_IN_PAGES: Record<string, number> = {
   'docs/guides/production.md': 5,
   'docs/guides/quick-start.md': 6,
   'docs/guides/step-up.md': 7,
-  'docs/operations.md': 98,
   'docs/postgresql.md': 1,
 }
 
