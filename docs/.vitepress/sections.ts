@@ -27,8 +27,9 @@ export const SECTIONS: readonly Section[] = [
     title: 'How-to guides',
     about: 'One task each, for somebody who knows what they want to do.',
     pages: {
-      'guides/capture.md':
-        'Take photos in the browser, by component or hosted page. For developers of a frontend.',
+      'guides/capture.md': 'A web component that takes captures in your page. For developers of a frontend.',
+      'guides/hosted-page.md':
+        'A page of the service that takes captures for you. For developers of a backend.',
       'guides/liveness.md':
         'Ask for movements of the head, and what that stops. For developers and security reviewers.',
       'guides/webhooks.md': 'Receive events about users and captures. For developers of a backend.',
@@ -77,6 +78,8 @@ export const SECTIONS: readonly Section[] = [
         'The format of a model pack, and the packs that are known. For machine learning engineers.',
       'accuracy.md': 'What was measured, with intervals and data. For evaluators.',
       'benchmarks.md': 'What was timed, and how to repeat it. For performance engineers.',
+      'laboratory.md':
+        'What was measured once and what was tried, with dates and conditions. For performance engineers.',
       'supply-chain.md': 'Each dependency, why it is there, and how it is pinned. For security reviewers.',
       'evidence.md':
         'Requirements of laws and standards, each with its setting, figure and test. For auditors.',
