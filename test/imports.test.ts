@@ -33,6 +33,7 @@ const APART: Record<string, string[]> = {
 /** The files of the SDK that the service imports: rules that the SDK and its fake follow too. */
 const SHARED_WITH_CLIENT = [
   'display-action.js',
+  'display-texts.js',
   'readable-text.js',
   'sandbox-rules.js',
   'typed-action-check.js',

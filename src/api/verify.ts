@@ -1,10 +1,12 @@
 /** POST /v1/verify: decides whether a capture shows the user who acts, and signs the verdict for this action as a JWT. */
 
 import Type, { type Static } from 'typebox'
+import { CAPTURE_LANGUAGES } from '../config/capture-languages.js'
 import { prefixedId } from '../crypto/identifiers.js'
 import { isoTime, SECOND_MS } from '../lib/clock.js'
+import type { Subject } from '../users/template-vault.js'
 import type { Evidence, OperatingPoint } from '../verification/biometric-provider.js'
-import type { UserCall } from '../verification/call.js'
+import type { ShownDisplay, UserCall } from '../verification/call.js'
 import { type DecisionParts, DecisionPolicy, type Verdict } from '../verification/decision-policy.js'
 import { decodeImages } from '../verification/images.js'
 import { type LivenessStatement, NOTHING_CHECKED } from '../verification/liveness.js'
@@ -85,6 +87,22 @@ const success = Type.Object(
       { description: 'Whether the capture was seen before within 24 hours.' },
     ),
     model: Type.String(),
+    display: nullable(
+      Type.Object(
+        {
+          hash: Type.String({
+            description: 'SHA-256 of the text in RFC 8785 canonical form, in lower-case hex.',
+          }),
+          locale: Type.Union(CAPTURE_LANGUAGES.map((language) => Type.Literal(language))),
+          version: Type.String({ description: 'Version of the template.' }),
+        },
+        {
+          title: 'ActionDisplayed',
+          description:
+            'The text that the hosted page showed the person for a typed action. Null for any other action, and for a capture of your own page.',
+        },
+      ),
+    ),
     verified_at: time('When the verdict was reached.'),
     jwt: Type.String({ description: 'The verdict, signed with the signing secret that the caller holds.' }),
     jwt_next: nullable(
@@ -184,6 +202,7 @@ export function verify(services: Parts): UserEndpoint<Input> {
           quality: assessed && qualityView([assessed], input, includesQuality(input)),
           replay: { suspected: replaySuspected },
           model: provider.model,
+          display: call.display ?? null,
           verified_at: isoTime(at),
           jwt: signed.tokens.jwt,
           jwt_next: signed.tokens.jwt_next,
@@ -197,7 +216,11 @@ export function verify(services: Parts): UserEndpoint<Input> {
         audit: {
           ...view,
           ...(subject
-            ? { subject: subject.pseudonym, action_hash: vault.auditDigest(subject, signed.actionHash) }
+            ? {
+                subject: subject.pseudonym,
+                action_hash: vault.auditDigest(subject, signed.actionHash),
+                ...displayAudit(subject, call.display),
+              }
             : {}),
           verification_id: verificationId,
           model: provider.model,
@@ -208,6 +231,17 @@ export function verify(services: Parts): UserEndpoint<Input> {
         },
       }
     }
+  }
+
+  /** The digest is keyed as that of the action, so that nobody can check a guess at the text after an erasure. */
+  function displayAudit(subject: Subject, display: ShownDisplay | undefined) {
+    return display
+      ? {
+          display_hash: vault.auditDigest(subject, display.hash),
+          display_locale: display.locale,
+          display_version: display.version,
+        }
+      : {}
   }
 
   /** Gives a verdict its id and its times, and signs it as JWTs. */

@@ -1,4 +1,5 @@
 /** Requests to the service in memory, and their refusals. */
+import type { DisplayLocale } from '../display-texts.js'
 import type { ErrorDetail } from '../errors.js'
 import { busyRefusal, refusedPhoto } from '../sandbox-rules.js'
 import { FakeRefusal, photoDetail } from './refusals.js'
@@ -18,6 +19,8 @@ export interface Call extends FakeRequest {
   query: URLSearchParams
   requestId: string
   signal: AbortSignal | null | undefined
+  /** Text that the hosted page showed for the action; undefined for any other caller. */
+  display?: { hash: string; locale: DisplayLocale; version: string } | undefined
 }
 
 export function refuseRequest({ requestId }: Call, path: string, issue: string): never {
