@@ -17,6 +17,7 @@ const FACTORS = 'operations.md#second-factor'
 const SESSIONS = 'operations.md#sessions'
 const TENANTS = 'operations.md#tenants'
 const KEYS = 'guides/production.md#keys-for-parts-of-your-backend'
+const POLICY = 'guides/policy.md'
 const USERS = 'operations.md#users-who-are-locked-out'
 const WEBHOOKS = 'guides/webhooks.md'
 const CAPTURE = 'guides/capture.md#hosted-page'
@@ -105,6 +106,15 @@ export const OPERATOR_ERRORS = {
   consent_text_not_found: entry(
     AUDIT,
     'Copy the hash from an entry of this audit log: `consent_sha256` of an enrollment.',
+  ),
+  invalid_policy: entry(POLICY, 'Correct the place that the message names.'),
+  policy_not_found: entry(
+    POLICY,
+    'Copy the hash from a verdict or an audit entry of this tenant; `countersign policy history <tenant>` lists all.',
+  ),
+  services_outdated: entry(
+    'postgresql.md',
+    'Upgrade the services that the message names, or stop them: `countersign nodes` lists all.',
   ),
 
   // Users

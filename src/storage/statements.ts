@@ -7,6 +7,7 @@ import type { Connection } from './connection.js'
 import { consentReader, consentWriter } from './consent-statements.js'
 import { dashboardReader, dashboardWriter } from './dashboard-statements.js'
 import { keysReader, keysWriter } from './key-statements.js'
+import { policyReader, policyWriter } from './policy-statements.js'
 import type {
   ApiKeyRecord,
   AuditRecord,
@@ -193,6 +194,7 @@ export function storeReader(database: Connection): StoreReader {
     ...consentReader(database),
     ...dashboardReader(database),
     ...keysReader(database),
+    ...policyReader(database),
     ...requestReader(database),
     ...webhookReader(database),
     tenantById: async (id) => sql.tenantById.get(id),
@@ -309,6 +311,7 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
       'DELETE FROM challenge WHERE tenant_id = @id',
       'DELETE FROM capture_session WHERE tenant_id = @id',
       'DELETE FROM capture_logo WHERE tenant_id = @id',
+      'DELETE FROM approval WHERE tenant_id = @id',
       'UPDATE tenant SET capture_page = NULL WHERE id = @id',
     ].map((statement) => database.prepare<[{ id: string; at: number }]>(statement)),
     insertApiKey: database.prepare(API_KEY.insert),
@@ -352,6 +355,7 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
     useChallenge: database.prepare('UPDATE challenge SET used_at = ? WHERE id = ? AND used_at IS NULL'),
     deleteChallenges: database.prepare('DELETE FROM challenge WHERE lookup = ?'),
     putCaptureSession: database.prepare(CAPTURE_SESSION.replace),
+    deleteApprovals: database.prepare('DELETE FROM approval WHERE lookup = ?'),
     deleteCaptureSessions: database.prepare('DELETE FROM capture_session WHERE lookup = ?'),
     // Replaces an expired record of the same scope that was not deleted yet. For a record that has not expired the hash becomes NULL, which
     // the column refuses: so the statement fails, and with it a transaction that has not waited for its answer.
@@ -389,6 +393,7 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
     expireCaptures: expire('capture', 'rowid', 'seen_at <= ?', 'seen_at'),
     expireChallenges: expire('challenge', 'id', 'expires_at <= ?'),
     expireCaptureSessions: expire('capture_session', 'id', 'expires_at <= ?'),
+    expireApprovals: expire('approval', 'id', 'expires_at <= ?'),
     // Deliveries to a suspended tenant wait for its return.
     expireWebhooks: expire(
       'webhook_delivery',
@@ -405,6 +410,7 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
     ...consentWriter(database),
     ...dashboardWriter(database),
     ...keysWriter(database, onErase),
+    ...policyWriter(database),
     ...requestWriter(database),
     ...webhookWriter(database),
     insertTenant: async (tenant) => void sql.insertTenant.run(tenant),
@@ -455,6 +461,7 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
         sql.eraseWebhooks.run(blindIndex),
         sql.deleteChallenges.run(blindIndex),
         sql.deleteCaptureSessions.run(blindIndex),
+        sql.deleteApprovals.run(blindIndex),
         // The request log names users of the sandbox by their blind index, and users in production by a pseudonym that is lost with their
         // data key.
         sql.forgetRequests.run(blindIndex.toString('hex')),
@@ -485,6 +492,7 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
         sql.expireCaptures.run(capturesBefore),
         sql.expireChallenges.run(now - CHALLENGE_KEPT_MS),
         sql.expireCaptureSessions.run(now - CHALLENGE_KEPT_MS),
+        sql.expireApprovals.run(now - CHALLENGE_KEPT_MS),
         sql.expireWebhooks.run(now),
         sql.expireSecrets.run(now),
         ...Object.entries(trafficBefore).map(([resolution, before]) =>
