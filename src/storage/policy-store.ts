@@ -1,4 +1,4 @@
-/** What a store keeps about policies: their versions, which one is in force, and approvals that wait for a second person. */
+/** Reading and writing the versions of policies, which one is in force, and approvals that wait for a second person. */
 import type { Environment } from '../config/config.js'
 import type { ApprovalRecord, PolicyVersionRecord } from './records.js'
 

@@ -146,7 +146,7 @@ export class DecisionPolicy {
       terms,
       at,
     )
-    // A face that matched is no failed attempt, whatever the policy still asks for, and no approval that would end a series of them.
+    // A face that matched is no failed attempt. Below the policy it is no approval either, which would end a series of rejections.
     const effect =
       verdict.unmet.length > 0 ? undefined : await lockout.count(tx, record, countedAs(verdict, at))
     await captures.remember(tx, subject, capture)

@@ -8,7 +8,7 @@ import type { BiometricProvider } from './biometric-provider.js'
 import { acrOf, activeMethodOf } from './liveness.js'
 import type { VerdictTerms } from './verdict-terms.js'
 
-/** What a verify offers, or what it has brought. */
+/** The facts of a verify that requirements are compared with: as offered before the comparison, or as found by it. */
 export interface Offered {
   /** The `acr` that an approval has, or would have. */
   acr: string

@@ -1,4 +1,4 @@
-/** Tests of a tenant's policy: an approval that the rule of the action does not allow is never given, whatever the request leaves out. */
+/** Tests of a tenant's policy: no request gets an approval that the rule of its action does not allow. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
 import type { PolicyRequirements, PolicyRule } from '../../src/client/action-policy.js'

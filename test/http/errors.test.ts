@@ -428,6 +428,7 @@ describe('the error registry', () => {
                 path: expect.any(String),
                 issue: expect.any(String),
                 ...(code === 'insufficient_scope' ? { scope: 'erase' } : {}),
+                ...(code === 'policy_not_met' ? { requirement: 'min_photos' } : {}),
                 ...(code === 'low_quality'
                   ? {
                       component: 'sharpness',

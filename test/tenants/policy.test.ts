@@ -1,4 +1,4 @@
-/** Tests of the checks of a policy: whoever writes one learns what is wrong with it before it is in force. */
+/** Tests of the checks of a policy: its author learns what is wrong with it before it is in force. */
 import { describe, expect, it } from 'vitest'
 import { checksOf, missingChecks } from '../../src/client/action-policy.js'
 import { ACR_VALUES } from '../../src/client/index.js'
