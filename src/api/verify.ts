@@ -103,6 +103,10 @@ const success = Type.Object(
         description: 'During a rotation overlap: the same claims under the new secret. Null otherwise.',
       }),
     ),
+    jwt_public: Type.String({
+      description:
+        'The same claims under a key of the issuer (ES256). Anyone can check it with the keys at `/v1/.well-known/jwks.json`, and nobody else can make it.',
+    }),
     jwt_expires_at: time('When the JWT expires.'),
     policy_hash: Type.Optional(
       Type.String({
@@ -152,7 +156,16 @@ type Input = Static<typeof body>
 
 /** The parts of the service that a verify uses. */
 type Parts = DecisionParts &
-  Pick<Services, 'challenges' | 'config' | 'issuer' | 'verdictLifetime' | 'productionKeyIssue' | 'policies'>
+  Pick<
+    Services,
+    | 'challenges'
+    | 'config'
+    | 'issuer'
+    | 'verdictSigner'
+    | 'verdictLifetime'
+    | 'productionKeyIssue'
+    | 'policies'
+  >
 
 export function verify(services: Parts): UserEndpoint<Input> {
   const { vault, provider, clock, store, secondApproval, verdictLifetime, productionKeyIssue } = services
@@ -187,7 +200,7 @@ export function verify(services: Parts): UserEndpoint<Input> {
           audit: { ...policyView(call, verdict), ...(subject ? { subject: subject.pseudonym } : {}) },
         }
       const view = { ...verdictView(verdict), ...policyView(call, verdict) }
-      const signed = sign(call, action, verdict, view, at)
+      const signed = await sign(call, action, verdict, view, at)
       const { verificationId } = signed
       const approved = reason === null
       const assessed = verdict.comparison?.sample.assessed ?? null
@@ -215,6 +228,7 @@ export function verify(services: Parts): UserEndpoint<Input> {
           verified_at: isoTime(at),
           jwt: signed.tokens.jwt,
           jwt_next: signed.tokens.jwt_next,
+          jwt_public: signed.tokens.jwt_public,
           jwt_expires_at: isoTime(signed.expiresAt * SECOND_MS),
           ...policyView(call, verdict),
           production_key: isKeyIssued ? 'issued' : null,
@@ -238,8 +252,8 @@ export function verify(services: Parts): UserEndpoint<Input> {
     }
   }
 
-  /** Gives a verdict its id and its times, and signs it as a JWT. */
-  function sign(
+  /** Gives a verdict its id and its times, and signs it as JWTs. */
+  async function sign(
     call: UserCall<Input>,
     action: string,
     verdict: Verdict,
@@ -262,7 +276,7 @@ export function verify(services: Parts): UserEndpoint<Input> {
       replaySuspected: verdict.replaySuspected,
     })
     const started = performance.now()
-    const tokens = signVerdict(call, claims)
+    const tokens = await signVerdict(call, claims, services.verdictSigner())
     call.timings.sign = performance.now() - started
     return { verificationId, expiresAt, actionHash: claims.action_hash, tokens }
   }

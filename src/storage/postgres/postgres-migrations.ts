@@ -500,6 +500,17 @@ const STEPS: string[] = [
     image bytea NOT NULL
   );
   `,
+  // Keys of the issuer, whose public halves check verdicts.
+  `
+  CREATE TABLE verdict_key (
+    id text COLLATE "C" PRIMARY KEY,
+    environment text COLLATE "C" NOT NULL,
+    sealed bytea NOT NULL,
+    published_at bigint NOT NULL,
+    signs_from bigint NOT NULL,
+    gone_at bigint
+  );
+  `,
   // Policies of tenants, in every version that was ever in force, and approvals that wait for a second person.
   `
   ALTER TABLE tenant ADD COLUMN policy_hash text COLLATE "C";
