@@ -1,6 +1,6 @@
 /** Policy of a tenant: which rule an action falls under, and what the rule asks of an approval. Service, SDK and fake decide with this module. */
 
-/** What an approval needs under a rule. A requirement that is left out asks for nothing. */
+/** The requirements of a rule, which an approval must meet. A requirement that is left out asks for nothing. */
 export interface PolicyRequirements {
   /** Least `acr`: the capture must have passed every check that this one names. */
   acr?: string
