@@ -1,4 +1,5 @@
 /** Policy of a tenant: which rule an action falls under, and what the rule asks of an approval. Service, SDK and fake decide with this module. */
+import { TYPED_ACTION_TYPES, typedActionType } from './typed-actions.js'
 
 /** The requirements of a rule, which an approval must meet. A requirement that is left out asks for nothing. */
 export interface PolicyRequirements {
@@ -44,15 +45,7 @@ export interface ActionPolicy {
 }
 
 /** Types by which a rule can choose actions. */
-export const POLICY_ACTION_TYPES = [
-  'payment',
-  'payment_batch',
-  'account_change',
-  'login',
-  'consent',
-  'generic',
-  'untyped',
-] as const
+export const POLICY_ACTION_TYPES = [...TYPED_ACTION_TYPES, 'untyped'] as const
 
 /** An amount as decimal text: no sign, no exponent, no leading zero. */
 export const POLICY_AMOUNT = '^(0|[1-9][0-9]{0,17})(\\.[0-9]{1,6})?$'
@@ -102,8 +95,7 @@ function isFor({ types, min_amount: least }: PolicyCondition, action: unknown): 
 }
 
 function typeOf(action: unknown): string {
-  const type = fieldOf(action, 'type')
-  return POLICY_ACTION_TYPES.find((name) => name === type) ?? 'untyped'
+  return typedActionType(action) ?? 'untyped'
 }
 
 /** Whether the action's amount is known and below the one of its currency. Anything that cannot be compared is not below. */
