@@ -213,7 +213,7 @@ describe('the rule of an action', () => {
   const batch = (total: string) => {
     const payees = [{ name: 'Grace Hopper', account: 'DE89370400440532013000', amount: total }]
     const payees_hash = createHash('sha256').update(canonicalJson(payees)).digest('hex')
-    return { action: { type: 'payment_batch', total, currency: 'EUR', payees_count: 1, payees_hash }, payees }
+    return { type: 'payment_batch', total, currency: 'EUR', payees_count: 1, payees_hash }
   }
 
   it('decides for a batch by its total', async () => {
@@ -222,7 +222,7 @@ describe('the rule of an action', () => {
       ['1000.00', 'large'],
       ['999.99', 'rest'],
     ])
-      expect((await verify(batch(total!), sandbox)).body).toMatchObject({
+      expect((await verify({ action: batch(total!) }, sandbox)).body).toMatchObject({
         ...{ verdict: 'approved', policy_rule: rule },
       })
   })
