@@ -92,6 +92,10 @@ const success = Type.Object(
         description: 'During a rotation overlap: the same claims under the new secret. Null otherwise.',
       }),
     ),
+    jwt_public: Type.String({
+      description:
+        'The same claims under a key of the issuer (ES256). Anyone can check it with the keys at `/v1/.well-known/jwks.json`, and nobody else can make it.',
+    }),
     jwt_expires_at: time('When the JWT expires.'),
     production_key: nullable(
       Type.Literal('issued', {
@@ -126,7 +130,13 @@ type Input = Static<typeof body>
 type Parts = DecisionParts &
   Pick<
     Services,
-    'challenges' | 'config' | 'issuer' | 'verdictLifetime' | 'productionKeyIssue' | 'verifications'
+    | 'challenges'
+    | 'config'
+    | 'issuer'
+    | 'verdictSigner'
+    | 'verdictLifetime'
+    | 'productionKeyIssue'
+    | 'verifications'
   >
 
 export function verify(services: Parts): UserEndpoint<Input> {
@@ -157,7 +167,7 @@ export function verify(services: Parts): UserEndpoint<Input> {
       const verdict = await policy.decide(tx, call, examination, at)
       const { subject, reason, replaySuspected, effect } = verdict
       const view = verdictView(verdict, point)
-      const signed = sign(call, action, verdict, view, at)
+      const signed = await sign(call, action, verdict, view, at)
       const { verificationId } = signed
       const approved = reason === null
       const assessed = verdict.comparison?.sample.assessed ?? null
@@ -201,6 +211,7 @@ export function verify(services: Parts): UserEndpoint<Input> {
           verified_at: isoTime(at),
           jwt: signed.tokens.jwt,
           jwt_next: signed.tokens.jwt_next,
+          jwt_public: signed.tokens.jwt_public,
           jwt_expires_at: isoTime(signed.expiresAt * SECOND_MS),
           production_key: isKeyIssued ? 'issued' : null,
         },
@@ -220,8 +231,8 @@ export function verify(services: Parts): UserEndpoint<Input> {
     }
   }
 
-  /** Gives a verdict its id and its times, and signs it as a JWT. */
-  function sign(
+  /** Gives a verdict its id and its times, and signs it as JWTs. */
+  async function sign(
     call: UserCall<Input>,
     action: string,
     verdict: Verdict,
@@ -244,7 +255,7 @@ export function verify(services: Parts): UserEndpoint<Input> {
       replaySuspected: verdict.replaySuspected,
     })
     const started = performance.now()
-    const tokens = signVerdict(call, claims)
+    const tokens = await signVerdict(call, claims, services.verdictSigner())
     call.timings.sign = performance.now() - started
     return { verificationId, expiresAt, actionHash: claims.action_hash, acr: claims.acr, tokens }
   }

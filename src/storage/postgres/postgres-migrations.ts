@@ -501,6 +501,17 @@ const STEPS: string[] = [
     image bytea NOT NULL
   );
   `,
+  // Keys of the issuer, whose public halves check verdicts.
+  `
+  CREATE TABLE verdict_key (
+    id text COLLATE "C" PRIMARY KEY,
+    environment text COLLATE "C" NOT NULL,
+    sealed bytea NOT NULL,
+    published_at bigint NOT NULL,
+    signs_from bigint NOT NULL,
+    gone_at bigint
+  );
+  `,
   // The latest verifications of the sandbox. Those of production are found in the audit log, by `postgres-indexes.ts`.
   `
   CREATE TABLE sandbox_verification (
