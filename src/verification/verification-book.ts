@@ -26,7 +26,7 @@ export interface VerificationFacts {
   acr?: string
 }
 
-/** What the caller knows about a verification already, and has checked. */
+/** Facts that the caller states about a verification. */
 export interface Asked {
   /** The user whom the caller takes to be the verified one; null where the caller names nobody. */
   user: CalledUser | null

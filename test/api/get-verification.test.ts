@@ -210,7 +210,7 @@ describe('a verification in production', () => {
 })
 
 describe('a verification in the sandbox', () => {
-  it('of a user who is not enrolled is found too', async () => {
+  it('is found also for a user who is not enrolled', async () => {
     const user_id = `u${++users}+match`
     const { body } = await tenant.sandbox.verify({ user_id, image: ada, action: ACTION })
     expect((await look(body.verification_id, { user_id }, tenant.sandbox)).body).toMatchObject({

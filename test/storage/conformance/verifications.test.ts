@@ -76,7 +76,7 @@ overStores((stores) => {
       expect(await isBefore('ver_3')).toBe(false)
     })
 
-    it('that somebody damaged is passed over, and hides no other', async () => {
+    it('is passed over where somebody damaged it, and hides no other', async () => {
       await withTenants(async (tx) => {
         await tx.appendAudit(entry(1, verify('ver_1')))
         await tx.appendAudit(entry(2, verify('ver_2')))
