@@ -431,7 +431,7 @@ const publicVerdicts = [
   publicVerdict('no key is published', 'signature_invalid', known, { keys: [] }),
   publicVerdict('not a JWT', 'malformed', 'approved'),
 ]
-verdicts.push(verdict('a public verdict', 'malformed', { jwt: known }))
+verdicts.push(verdict('a public verdict', 'malformed', { jwt: publicJws({ header: { kid: OLD.id } }) }))
 
 // ---- API keys ------------------------------------------------------------------------------------------------------
 

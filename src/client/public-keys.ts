@@ -1,5 +1,5 @@
 /** Checks the tokens that are signed with a key of the issuer (ES256), by the keys that the issuer publishes. */
-import { createRemoteJWKSet, customFetch, decodeProtectedHeader, errors, type JWTVerifyGetKey } from 'jose'
+import { createRemoteJWKSet, customFetch, errors, type JWTVerifyGetKey } from 'jose'
 import { LOOPBACK } from './client-options.js'
 import { VerdictError } from './errors.js'
 
@@ -30,10 +30,13 @@ export function publishedKeys(jwksUrl: string, fetcher: typeof fetch = fetch): J
     timeoutDuration: TIMEOUT_MS,
     [customFetch]: fetcher,
   })
-  const getKey: JWTVerifyGetKey = (header, token) =>
-    keys(header, token).catch((error) => {
+  const getKey: JWTVerifyGetKey = (header, token) => {
+    // Without a key id, jose would take the only key that fits: a verdict has to name its key.
+    if (typeof header.kid !== 'string') throw new VerdictError('malformed', 'The token names no key (kid).')
+    return keys(header, token).catch((error) => {
       throw keySetError(error)
     })
+  }
   byUrl.set(jwksUrl, getKey)
   return getKey
 }
@@ -41,12 +44,6 @@ export function publishedKeys(jwksUrl: string, fetcher: typeof fetch = fetch): J
 /** Address of the keys of an issuer, the `iss` of its verdicts. */
 export function jwksUrlOf(issuer: string): string {
   return `${issuer.replace(/\/$/, '')}/.well-known/jwks.json`
-}
-
-/** Without a key id, a library takes the only key that fits: here a token has to name its key. @throws VerdictError malformed */
-export function assertKeyId(token: string): void {
-  if (typeof decodeProtectedHeader(token).kid !== 'string')
-    throw new VerdictError('malformed', 'The token names no key (kid).')
 }
 
 function keySetError(error: Error): VerdictError {

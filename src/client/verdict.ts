@@ -9,7 +9,7 @@ import {
   notYetValidText,
 } from './clock-tolerance.js'
 import { VerdictError, type VerdictErrorCode } from './errors.js'
-import { assertKeyId, jwksUrlOf, publishedKeys } from './public-keys.js'
+import { jwksUrlOf, publishedKeys } from './public-keys.js'
 import { MemoryReplayStore, type ReplayStore } from './replay-store.js'
 import { readSecrets, type SigningSecretSource } from './signing-secret.js'
 import { TOKEN_TYPE } from './token-type.js'
@@ -263,7 +263,6 @@ function publicCheck({ jwksUrl, issuer, fetch }: VerdictTrust): TokenCheck {
     const token = typeof tokens === 'string' ? tokens : tokens.jwt_public
     if (token === undefined)
       throw new VerdictError('malformed', 'The answer has no public verdict (jwt_public).')
-    assertKeyId(token)
     return jwtVerify(token, keys, { ...rules, algorithms: ['ES256'] })
   }
 }
@@ -279,6 +278,8 @@ function toVerdictError(
   expected: { aud: string; iss: string | undefined },
   { now, tolerance }: { now: number; tolerance: number },
 ): unknown {
+  if (error instanceof errors.JWSSignatureVerificationFailed)
+    return new VerdictError('signature_invalid', 'The key that the verdict names did not sign it.')
   if (error instanceof errors.JWTExpired)
     return new VerdictError('expired', expiredText(Number(error.payload.exp), now, tolerance))
   if (error instanceof errors.JWTClaimValidationFailed)
