@@ -40,7 +40,7 @@ export interface VerdictExpectations<A extends ActionLike = Action> {
 export interface VerdictTrust {
   /** The signing secrets with their ids; during a rotation both. Without them, `jwt_public` is checked with the issuer's published keys. */
   signingSecret?: SigningSecretSource | undefined
-  /** Address of the issuer's keys; default: `.well-known/jwks.json` below `issuer`. Instead of `signingSecret`. */
+  /** Address of the issuer's keys; default: `.well-known/jwks.json` below `issuer`. It takes the place of `signingSecret`. */
   jwksUrl?: string | undefined
   /** Fetches the keys; default: the global `fetch`. */
   fetch?: typeof fetch | undefined
