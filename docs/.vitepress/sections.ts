@@ -14,6 +14,7 @@ export const SECTIONS: readonly Section[] = [
     pages: {
       'guides/quick-start.md':
         'From a clone to a verified verdict in your own code. For developers who are new here.',
+      'guides/curl.md': 'First calls with curl, and what they answer. For developers of any language.',
       'guides/step-up.md': 'An Express application that protects a transfer. For developers of a backend.',
       'guides/fastify.md': 'A bank in Fastify, in one afternoon. For developers of a backend.',
       'guides/nextjs.md': 'A bank in Next.js, in one afternoon. For developers of a backend.',
@@ -26,8 +27,9 @@ export const SECTIONS: readonly Section[] = [
     title: 'How-to guides',
     about: 'One task each, for somebody who knows what they want to do.',
     pages: {
-      'guides/capture.md':
-        'Take photos in the browser, by component or hosted page. For developers of a frontend.',
+      'guides/capture.md': 'A web component that takes captures in your page. For developers of a frontend.',
+      'guides/hosted-page.md':
+        'A page of the service that takes captures for you. For developers of a backend.',
       'guides/liveness.md':
         'Ask for movements of the head, and what that stops. For developers and security reviewers.',
       'guides/webhooks.md': 'Receive events about users and captures. For developers of a backend.',
@@ -62,10 +64,12 @@ export const SECTIONS: readonly Section[] = [
     title: 'Reference',
     about: 'Complete and exact, to look things up in.',
     pages: {
+      'api.md': 'Every endpoint, and what all requests and answers share. For everyone who calls the API.',
       'errors.md':
         'Every error code, with its status, its message and what to do. For everyone who calls the API.',
       'verdict.md': 'Every claim of a verdict, and how to check it. For developers of a backend.',
       'sdk.md': 'Every method and option of the SDK for TypeScript. For developers.',
+      'commands.md': 'Every command, with its options. For operators.',
       'configuration.md': 'Every setting, with its default. For operators.',
       'postgresql.md': 'Several nodes on PostgreSQL: settings, guarantees, limits. For operators.',
       'reverse-proxies.md': 'What a proxy in front must do, with a configuration for each. For operators.',
@@ -74,6 +78,8 @@ export const SECTIONS: readonly Section[] = [
         'The format of a model pack, and the packs that are known. For machine learning engineers.',
       'accuracy.md': 'What was measured, with intervals and data. For evaluators.',
       'benchmarks.md': 'What was timed, and how to repeat it. For performance engineers.',
+      'laboratory.md':
+        'What was measured once and what was tried, with dates and conditions. For performance engineers.',
       'supply-chain.md': 'Each dependency, why it is there, and how it is pinned. For security reviewers.',
       'evidence.md':
         'Requirements of laws and standards, each with its setting, figure and test. For auditors.',

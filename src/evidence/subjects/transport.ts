@@ -58,7 +58,7 @@ export const callerTransport: Evidence = together(
   judged(({ config }) => ofCapturePage(config), {
     settings: ['captureTlsCert', 'captureUrl'],
     tests: ['test/capture-page/capture-page.test.ts'],
-    documents: ['guides/capture.md#hosted-page'],
+    documents: ['guides/hosted-page.md'],
   }),
 )
 
