@@ -252,7 +252,7 @@ function secretCheck(signingSecret: SigningSecretSource): TokenCheck {
   }
 }
 
-/** @throws TypeError where it is not known whose keys are meant */
+/** @throws TypeError where the trust names neither keys nor an issuer */
 function publicCheck({ jwksUrl, issuer, fetch }: VerdictTrust): TokenCheck {
   if (jwksUrl === undefined && issuer === undefined)
     throw new TypeError(
