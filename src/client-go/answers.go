@@ -163,6 +163,37 @@ type DeleteResult struct {
 	Erased    map[string]int `json:"erased"`
 }
 
+// Verification is a verdict of an earlier Verify. It proves and approves nothing.
+type Verification struct {
+	Answer
+	VerificationID string `json:"verification_id"`
+	// UserID is the user whom the call named, else empty: the service does not store user ids.
+	UserID string `json:"user_id"`
+	// Verdict is approved or rejected.
+	Verdict string `json:"verdict"`
+	// Reason is empty for an approval.
+	Reason string `json:"reason"`
+	// Score is nil when the images were not compared.
+	Score      *float64 `json:"score"`
+	Threshold  float64  `json:"threshold"`
+	FMR        float64  `json:"fmr"`
+	FMRBasis   string   `json:"fmr_basis"`
+	ModelGrade string   `json:"model_grade"`
+	Model      string   `json:"model"`
+	// ACR is that of the JWT.
+	ACR    string `json:"acr"`
+	Replay struct {
+		Suspected bool `json:"suspected"`
+	} `json:"replay"`
+	// ActionMatches says whether the user was verified for the action of the call; nil where it named none.
+	ActionMatches    *bool  `json:"action_matches"`
+	ChallengeID      string `json:"challenge_id"`
+	CaptureSessionID string `json:"capture_session_id"`
+	// RequestID is the request that verified, the txn of the JWT.
+	RequestID  string    `json:"request_id"`
+	VerifiedAt time.Time `json:"verified_at"`
+}
+
 // User is what is known of an enrolled user.
 type User struct {
 	Answer
