@@ -140,14 +140,18 @@ type VerifyResult struct {
 	// JWT is the token that the configured secrets made.
 	JWT string `json:"jwt"`
 	// JWTNext is, during a rotation overlap, the same claims under the new secret.
-	JWTNext      string    `json:"jwt_next"`
+	JWTNext string `json:"jwt_next"`
+	// JWTPublic has the same claims under a key of the issuer (ES256).
+	JWTPublic    string    `json:"jwt_public"`
 	JWTExpiresAt time.Time `json:"jwt_expires_at"`
 	// ProductionKey is "issued" when this verify of the sandbox issued the production key.
 	ProductionKey string `json:"production_key"`
 }
 
 // Token is what VerifyVerdict takes.
-func (r *VerifyResult) Token() VerdictToken { return VerdictToken{JWT: r.JWT, Next: r.JWTNext} }
+func (r *VerifyResult) Token() VerdictToken {
+	return VerdictToken{JWT: r.JWT, Next: r.JWTNext, Public: r.JWTPublic}
+}
 
 // DeleteResult is the receipt of an erasure.
 type DeleteResult struct {
@@ -286,14 +290,15 @@ type CaptureSession struct {
 // Token is the verdict of the last capture, for VerifyVerdict with the CaptureSessionID that you kept.
 func (s *CaptureSession) Token() VerdictToken {
 	var body struct {
-		JWT     string `json:"jwt"`
-		JWTNext string `json:"jwt_next"`
+		JWT       string `json:"jwt"`
+		JWTNext   string `json:"jwt_next"`
+		JWTPublic string `json:"jwt_public"`
 	}
 	if s.Result != nil {
 		// The body of a refusal has no token, which VerifyVerdict says.
 		_ = json.Unmarshal(s.Result.Body, &body)
 	}
-	return VerdictToken{body.JWT, body.JWTNext, s}
+	return VerdictToken{JWT: body.JWT, Next: body.JWTNext, Public: body.JWTPublic, session: s}
 }
 
 // AuditPage is a page of the tenant's audit log.

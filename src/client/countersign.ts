@@ -18,7 +18,7 @@ import { encodePhoto, encodePhotos } from './image.js'
 import { observer, type ResponseInfo } from './observer.js'
 import { MemoryReplayStore } from './replay-store.js'
 import { DEFAULT_SIGNATURE_TOLERANCE_SECONDS } from './response-signature.js'
-import { assertNotSwapped, readSecrets } from './signing-secret.js'
+import { assertNotSwapped, readSecrets, type SigningSecretSource } from './signing-secret.js'
 import { type Outgoing, send, type TransportOptions } from './transport.js'
 import type {
   Action,
@@ -85,7 +85,7 @@ export class Countersign implements VerdictVerifier {
   /** Environment of the API key. */
   readonly environment: Environment
   readonly #transport: TransportOptions
-  readonly #trust: VerdictTrust
+  readonly #trust: VerdictTrust & { signingSecret: SigningSecretSource }
 
   /** @throws TypeError for options that cannot work */
   constructor(options: CountersignOptions) {

@@ -84,6 +84,8 @@ class VerifyResult(Answer):
     jwt_expires_at: str
     #: During a rotation overlap: the same claims under the new secret.
     jwt_next: Optional[str] = None
+    #: The same claims under a key of the issuer (ES256); None where the service is of an older version.
+    jwt_public: Optional[str] = None
     #: `issued` when this verify of the sandbox issued the production key.
     production_key: Optional[str] = None
 
