@@ -18,6 +18,7 @@ import type { ProductionKeyIssue } from '../verification/production-key.js'
 import type { SecondApproval } from '../verification/second-approval.js'
 import type { UserQuota } from '../verification/user-quota.js'
 import type { VerdictLifetime } from '../verification/verdict-token.js'
+import type { VerificationBook } from '../verification/verification-book.js'
 import type { Outbox } from '../webhooks/outbox.js'
 import type { AuditPages } from './audit-pages.js'
 
@@ -42,6 +43,7 @@ export interface Services {
   userQuota: UserQuota
   verdictLifetime: VerdictLifetime
   productionKeyIssue: ProductionKeyIssue
+  verifications: VerificationBook
   challenges: ChallengeBook
   policies: PolicyBook
   secondApproval: SecondApproval
