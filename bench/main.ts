@@ -149,7 +149,7 @@ function suitesOf(suite: Suite | typeof ALL | undefined): readonly Suite[] {
   return suite ? [suite] : SUITES.filter((each) => !ON_DEMAND.includes(each))
 }
 
-/** @returns why the machine is too busy to measure on; null if other programs leave it alone */
+/** @returns why the machine is too busy to measure on; null if it is quiet */
 async function busyMachine(): Promise<string | null> {
   const cores = await lookAtOtherPrograms()
   if (cores === null || cores <= MAX_OTHER_CORES) return null
