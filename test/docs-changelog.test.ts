@@ -26,7 +26,8 @@ it('sorts the changes of a version by kind, each kind at most once', () => {
 
 it('says each change in one line', () => {
   const entries = lines.filter((line) => line.startsWith('- '))
-  expect(entries.filter((line) => line.length > MAX_CHARACTERS)).toEqual([])
+  const tooLong = entries.filter((line) => line.length > MAX_CHARACTERS)
+  expect(tooLong, 'after a merge: take the version of main, and add your line under its kind').toEqual([])
   expect(entries.filter((line) => !line.endsWith('.'))).toEqual([])
   expect(lines.filter((line) => /^\s+\S/.test(line))).toEqual([])
 })
