@@ -7,7 +7,7 @@ export interface TenantRecord {
   id: string
   name: string
   createdAt: number
-  /** Rate limit of the production key: sustained requests per second; `burst` is how many may come at once. */
+  /** Rate limit of the tenant in production: sustained requests per second; `burst` is how many may come at once. */
   ratePerSecond: number
   burst: number
   /** False match rate that overrides the configured one, above 0 and below 1; null for the configured rate. */
