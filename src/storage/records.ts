@@ -198,6 +198,28 @@ export interface AuditRecord {
   hash: Buffer
 }
 
+/** A verification of the sandbox, which writes no audit log. */
+export interface SandboxVerificationRecord {
+  /** Id of the verification: such ids sort by their time. */
+  id: string
+  tenantId: string
+  /** Blind index of the user whose erasure deletes the verification. */
+  blindIndex: Buffer
+  /** JSON of what the audit log of production would say. */
+  facts: string
+  expiresAt: number
+}
+
+/** An entry of the audit log about a verification, and what the log says later about its user. */
+export interface AuditedVerification {
+  /** Canonical JSON of the entry. */
+  entry: string
+  /** Whether the log records the erasure of the user. */
+  isErased: boolean
+  /** Whether the database was restored afterwards: erasures between backup and restore are not in the log. */
+  isBeforeRestore: boolean
+}
+
 /** The last entry of a log and its seal, read in one snapshot. Both are undefined for an empty log. */
 export interface AuditEnd {
   head: AuditRecord | undefined
