@@ -52,7 +52,11 @@ it('has one working request for every endpoint', async () => {
       ...(request.body ? { body: filled(request.body.raw) } : {}),
     })
     expect(response.ok, `${name}: ${response.status}`).toBe(true)
-    const { session_id } = (await response.json()) as { session_id?: string }
-    if (session_id) variables.session_id = session_id
+    const { session_id, verification_id } = (await response.json()) as Record<string, string | undefined>
+    variables = {
+      ...variables,
+      ...(session_id && { session_id }),
+      ...(verification_id && { verification_id }),
+    }
   }
 })

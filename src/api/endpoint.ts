@@ -101,6 +101,7 @@ export interface EndpointDescription {
     | 'guide'
     | 'create_capture_session'
     | 'get_capture_session'
+    | 'get_verification'
   method: 'GET' | 'POST' | 'DELETE'
   /** A segment in braces is a parameter: `/v1/users/{user_id}`. */
   path: string

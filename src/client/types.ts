@@ -50,6 +50,14 @@ export interface RejectedResult extends VerifyFacts {
   score: number | null
 }
 
+/** Query of `GET /v1/verifications/{verification_id}`: what the caller knows about the verification. */
+export interface VerificationRequest {
+  /** The user who was verified. A verification of another user is not found. */
+  user_id?: string
+  /** The action: `action_matches` of the answer says whether the user was verified for it. It needs `user_id`. */
+  action?: ActionLike
+}
+
 /** Query of `GET /v1/audit`. */
 export interface AuditListRequest {
   /** A `next_cursor`. Default: the start of the log, or its end with the order `desc`. */
@@ -106,6 +114,12 @@ interface ClaimFacts<A extends ActionLike> {
   /** Id of the challenge whose frames were judged. */
   challenge_id?: string
   replay: { suspected: boolean }
+  /** SHA-256 of the tenant's policy that was in force; absent where the tenant has none. */
+  policy_hash?: string
+  /** Name of the rule of the policy that decided about the action. */
+  policy_rule?: string
+  /** Id of the other user's verdict that this approval has used up, where the policy asks for a second person. */
+  approval_id?: string
 }
 
 /** The claims of an approval, as `verifyVerdict` resolves with them. */

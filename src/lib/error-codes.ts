@@ -208,6 +208,11 @@ export const ERRORS = {
     'This call needs a check of liveness that it does not carry.',
     'Ask for a challenge with `POST /v1/challenges` and send its frames in `challenge`, instead of photos.',
   ),
+  policy_not_met: entry(
+    'invalid_request',
+    'The policy of this tenant gives no approval of this action under these conditions.',
+    'Read `details`: each entry names a requirement and what is missing. `countersign policy check` shows the rule of an action; the operator changes the policy.',
+  ),
   liveness_unavailable: entry(
     'invalid_request',
     'The model pack of this installation cannot check liveness in this way.',
@@ -227,6 +232,11 @@ export const ERRORS = {
     'not_found',
     'There is no such capture session.',
     'Sessions belong to one tenant and environment, and are forgotten an hour after they expire, and with the erasure of their user.',
+  ),
+  verification_not_found: entry(
+    'not_found',
+    'There is no such verification.',
+    'Verifications belong to one tenant and environment, and are not shown after the erasure of their user. A `user_id` in the query must be that of the verified user; after a restore of the database, send it. The sandbox keeps the latest 1,000.',
   ),
   image_unreadable: entry(
     'biometric_rejected',

@@ -28,6 +28,7 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
   { name: 'dashboard_session', key: ['hash'] },
   { name: 'subject', key: ['id'] },
   { name: 'sandbox_user', key: ['lookup'] },
+  { name: 'sandbox_verification', key: ['id'] },
   { name: 'reference', key: ['id'] },
   // Captures are ordered by SQLite's row number, in which they were seen.
   { name: 'capture', key: ['rowid'] },
@@ -35,6 +36,8 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
   { name: 'capture_session', key: ['id'] },
   { name: 'capture_logo', key: ['tenant_id'] },
   { name: 'consent_text', key: ['tenant_id', 'sha256', 'version'] },
+  { name: 'policy_version', key: ['tenant_id', 'hash'] },
+  { name: 'approval', key: ['id'] },
   { name: 'idempotency', key: ['scope'] },
   { name: 'erasure', key: ['lookup'] },
   { name: 'webhook_endpoint', key: ['id'] },

@@ -7,6 +7,7 @@ import type { Connection } from './connection.js'
 import { consentReader, consentWriter } from './consent-statements.js'
 import { dashboardReader, dashboardWriter } from './dashboard-statements.js'
 import { keysReader, keysWriter } from './key-statements.js'
+import { policyReader, policyWriter } from './policy-statements.js'
 import type {
   ApiKeyRecord,
   AuditRecord,
@@ -39,6 +40,7 @@ import {
   SUBJECT,
   TENANT,
 } from './tables.js'
+import { verificationReader, verificationWriter } from './verification-statements.js'
 import { webhookReader, webhookWriter } from './webhook-statements.js'
 
 /** Rows of a table deleted in one transaction: other writers wait meanwhile, and SQLite deletes on the thread that serves. */
@@ -191,8 +193,10 @@ export function storeReader(database: Connection): StoreReader {
   }
   return {
     ...consentReader(database),
+    ...verificationReader(database),
     ...dashboardReader(database),
     ...keysReader(database),
+    ...policyReader(database),
     ...requestReader(database),
     ...webhookReader(database),
     tenantById: async (id) => sql.tenantById.get(id),
@@ -296,6 +300,7 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
       'UPDATE tenant SET deleted_at = @at WHERE id = @id',
       'UPDATE api_key SET revoked_at = @at WHERE tenant_id = @id AND revoked_at IS NULL',
       'DELETE FROM signing_secret WHERE tenant_id = @id',
+      'DELETE FROM sandbox_verification WHERE tenant_id = @id',
       'DELETE FROM login_link WHERE tenant_id = @id',
       `DELETE FROM dashboard_session WHERE tenant_id = @id
          OR person_id IN (SELECT id FROM person WHERE tenant_id = @id)`,
@@ -309,6 +314,7 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
       'DELETE FROM challenge WHERE tenant_id = @id',
       'DELETE FROM capture_session WHERE tenant_id = @id',
       'DELETE FROM capture_logo WHERE tenant_id = @id',
+      'DELETE FROM approval WHERE tenant_id = @id',
       'UPDATE tenant SET capture_page = NULL WHERE id = @id',
     ].map((statement) => database.prepare<[{ id: string; at: number }]>(statement)),
     insertApiKey: database.prepare(API_KEY.insert),
@@ -352,6 +358,7 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
     useChallenge: database.prepare('UPDATE challenge SET used_at = ? WHERE id = ? AND used_at IS NULL'),
     deleteChallenges: database.prepare('DELETE FROM challenge WHERE lookup = ?'),
     putCaptureSession: database.prepare(CAPTURE_SESSION.replace),
+    deleteApprovals: database.prepare('DELETE FROM approval WHERE lookup = ?'),
     deleteCaptureSessions: database.prepare('DELETE FROM capture_session WHERE lookup = ?'),
     // Replaces an expired record of the same scope that was not deleted yet. For a record that has not expired the hash becomes NULL, which
     // the column refuses: so the statement fails, and with it a transaction that has not waited for its answer.
@@ -370,6 +377,7 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
       `UPDATE webhook_delivery SET sealed = NULL, next_attempt_at = NULL,
          status = CASE status WHEN 'pending' THEN 'erased' ELSE status END WHERE lookup = ?`,
     ),
+    deleteSandboxVerifications: database.prepare('DELETE FROM sandbox_verification WHERE lookup = ?'),
     forgetRequests: database.prepare(
       'UPDATE request_log SET subject = NULL, sandbox_user = NULL WHERE subject = ?',
     ),
@@ -389,6 +397,8 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
     expireCaptures: expire('capture', 'rowid', 'seen_at <= ?', 'seen_at'),
     expireChallenges: expire('challenge', 'id', 'expires_at <= ?'),
     expireCaptureSessions: expire('capture_session', 'id', 'expires_at <= ?'),
+    expireSandboxVerifications: expire('sandbox_verification', 'id', 'expires_at <= ?'),
+    expireApprovals: expire('approval', 'id', 'expires_at <= ?'),
     // Deliveries to a suspended tenant wait for its return.
     expireWebhooks: expire(
       'webhook_delivery',
@@ -404,8 +414,10 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
   return {
     ...reader,
     ...consentWriter(database),
+    ...verificationWriter(database),
     ...dashboardWriter(database),
     ...keysWriter(database, onErase),
+    ...policyWriter(database),
     ...requestWriter(database),
     ...webhookWriter(database),
     insertTenant: async (tenant) => void sql.insertTenant.run(tenant),
@@ -456,6 +468,8 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
         sql.eraseWebhooks.run(blindIndex),
         sql.deleteChallenges.run(blindIndex),
         sql.deleteCaptureSessions.run(blindIndex),
+        sql.deleteSandboxVerifications.run(blindIndex),
+        sql.deleteApprovals.run(blindIndex),
         // The request log names users of the sandbox by their blind index, and users in production by a pseudonym that is lost with their
         // data key.
         sql.forgetRequests.run(blindIndex.toString('hex')),
@@ -486,6 +500,8 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
         sql.expireCaptures.run(capturesBefore),
         sql.expireChallenges.run(now - CHALLENGE_KEPT_MS),
         sql.expireCaptureSessions.run(now - CHALLENGE_KEPT_MS),
+        sql.expireSandboxVerifications.run(now),
+        sql.expireApprovals.run(now - CHALLENGE_KEPT_MS),
         sql.expireWebhooks.run(now),
         sql.expireSecrets.run(now),
         sql.expireVerdictKeys.run(now),

@@ -8,9 +8,11 @@ import { docPath } from '../lib/doc-path.js'
 import { CodedError } from '../lib/errors.js'
 import type { Coordinator, Presence, ServiceNode } from './coordinator.js'
 import type { EpochBook } from './epoch-book.js'
+import type { PolicyReader, PolicyWriter } from './policy-store.js'
 import type {
   ApiKeyRecord,
   AuditEnd,
+  AuditedVerification,
   AuditRecord,
   AuditSealRecord,
   AuditVerificationRecord,
@@ -27,6 +29,7 @@ import type {
   PersonLinkRecord,
   PersonRecord,
   ReferenceRecord,
+  SandboxVerificationRecord,
   SealedKind,
   SealedRow,
   SecondFactorRecord,
@@ -42,7 +45,7 @@ import type {
 import type { RequestReader, RequestWriter } from './request-store.js'
 import type { WebhookReader, WebhookWriter } from './webhook-store.js'
 
-export interface StoreReader extends WebhookReader, RequestReader {
+export interface StoreReader extends WebhookReader, RequestReader, PolicyReader {
   tenantById(id: string): Promise<TenantRecord | undefined>
   tenantByName(name: string): Promise<TenantRecord | undefined>
   /** All tenants, oldest first. */
@@ -98,6 +101,13 @@ export interface StoreReader extends WebhookReader, RequestReader {
   auditEntries(tenantId: string, after: number, limit: number): Promise<AuditRecord[]>
   /** Entries of one event, in order, from `after` (exclusive). Reads no entry of another event. */
   auditEntriesOfEvent(tenantId: string, event: string, after: number, limit: number): Promise<AuditRecord[]>
+  /** The audit entry about a verification of the tenant, found by an index. */
+  auditedVerification(tenantId: string, verificationId: string): Promise<AuditedVerification | undefined>
+  /** A verification of the tenant in the sandbox. */
+  sandboxVerification(
+    tenantId: string,
+    verificationId: string,
+  ): Promise<SandboxVerificationRecord | undefined>
   /** One keyring for each master key that opens the database, oldest first. */
   keyrings(): Promise<KeyringRecord[]>
   /** The keys that sign the public verdicts of both environments, in the order in which they begin to sign. */
@@ -136,7 +146,7 @@ export interface StoreReader extends WebhookReader, RequestReader {
   counts(): Promise<{ tenants: number; references: Record<Environment, number>; auditEntries: number }>
 }
 
-export interface StoreTransaction extends StoreReader, WebhookWriter, RequestWriter {
+export interface StoreTransaction extends StoreReader, WebhookWriter, RequestWriter, PolicyWriter {
   insertTenant(tenant: TenantRecord): Promise<void>
   setContract(
     tenantId: string,
@@ -186,6 +196,8 @@ export interface StoreTransaction extends StoreReader, WebhookWriter, RequestWri
     at: number
     unlessSince: number
   }): Promise<void>
+  /** Inserts the verification, and deletes the tenant's oldest ones beyond the latest `count`. */
+  keepSandboxVerification(verification: SandboxVerificationRecord, count: number): Promise<void>
   setLockout(
     subjectId: string,
     state: Pick<SubjectRecord, 'failures' | 'lockedUntil' | 'disabledAt'>,

@@ -1,6 +1,7 @@
 /** Maps the fields of records to the columns of tables. A field without a column does not compile. */
 import type {
   ApiKeyRecord,
+  ApprovalRecord,
   AuditRecord,
   AuditSealRecord,
   CaptureLogoRecord,
@@ -14,8 +15,10 @@ import type {
   LoginLinkRecord,
   PersonLinkRecord,
   PersonRecord,
+  PolicyVersionRecord,
   ReferenceRecord,
   RequestRecord,
+  SandboxVerificationRecord,
   SecondFactorRecord,
   SessionRecord,
   SigningSecretRecord,
@@ -106,6 +109,8 @@ export const TENANT = table<TenantRecord>('tenant', {
   requireLiveness: 'require_liveness',
   replaceVerdictMinutes: 'replace_verdict_minutes',
   capturePage: 'capture_page',
+  policyHash: 'policy_hash',
+  sandboxPolicyHash: 'sandbox_policy_hash',
   productionIssuedAt: 'production_issued_at',
   productionRevealedAt: 'production_revealed_at',
   suspendedAt: 'suspended_at',
@@ -217,6 +222,25 @@ export const CONSENT_TEXT = table<ConsentTextRecord>('consent_text', {
   firstAgreedAt: 'first_agreed_at',
 })
 
+export const POLICY_VERSION = table<PolicyVersionRecord>('policy_version', {
+  tenantId: 'tenant_id',
+  hash: 'hash',
+  policy: 'policy',
+  firstSetAt: 'first_set_at',
+})
+
+export const APPROVAL = table<ApprovalRecord>('approval', {
+  id: 'id',
+  tenantId: 'tenant_id',
+  environment: 'environment',
+  blindIndex: 'lookup',
+  binding: 'binding',
+  policyHash: 'policy_hash',
+  createdAt: 'created_at',
+  expiresAt: 'expires_at',
+  usedAt: 'used_at',
+})
+
 export const IDEMPOTENCY = table<IdempotencyRecord>('idempotency', {
   scope: 'scope',
   blindIndex: 'lookup',
@@ -247,6 +271,14 @@ export const AUDIT = table<AuditRecord>('audit', {
   sequence: 'sequence',
   entry: 'entry',
   hash: 'hash',
+})
+
+export const SANDBOX_VERIFICATION = table<SandboxVerificationRecord>('sandbox_verification', {
+  id: 'id',
+  tenantId: 'tenant_id',
+  blindIndex: 'lookup',
+  facts: 'facts',
+  expiresAt: 'expires_at',
 })
 
 export const AUDIT_SEAL = table<AuditSealRecord>(

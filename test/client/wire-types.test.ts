@@ -53,6 +53,7 @@ const SCHEMAS: Record<string, Json> = {
   CaptureSessionLink: response(paths['/v1/capture-sessions'].post, 201),
   CaptureSession: response(paths['/v1/capture-sessions/{session_id}'].get, 200),
   User: response(paths['/v1/users/{user_id}'].get, 200),
+  Verification: response(paths['/v1/verifications/{verification_id}'].get, 200),
   AuditPage: response(paths['/v1/audit'].get, 200),
   ErrorBody: whole(components.schemas.Error),
 }

@@ -97,6 +97,20 @@ const FILLING: Array<[table: string, rows: number, columns: Record<string, strin
     },
   ],
   [
+    'approval',
+    MANY,
+    {
+      id: "'ver_' || i",
+      tenant_id: 'OWNER',
+      environment: "'production'",
+      lookup: "b('lookup ' || i)",
+      binding: "b('b')",
+      policy_hash: "'h'",
+      created_at: 'i',
+      expires_at: `${AT} + i`,
+    },
+  ],
+  [
     'idempotency',
     MANY,
     {
@@ -122,7 +136,28 @@ const FILLING: Array<[table: string, rows: number, columns: Record<string, strin
       expires_at: `${AT} + i`,
     },
   ],
-  ['audit', MANY, { tenant_id: "'ten_a'", sequence: 'i', entry: "'{}'", hash: "b('h')" }],
+  [
+    'audit',
+    MANY,
+    {
+      tenant_id: "'ten_a'",
+      sequence: 'i',
+      entry: `CASE WHEN i % 10 = 0 THEN '{"event":"delete","subject":"' || i || '"}'
+        ELSE '{"event":"verify","subject":"' || i || '","verification_id":"ver_' || i || '"}' END`,
+      hash: "b('h')",
+    },
+  ],
+  [
+    'sandbox_verification',
+    MANY,
+    {
+      id: "'ver_' || i",
+      tenant_id: 'OWNER',
+      lookup: "b('lookup ' || i)",
+      facts: "'{}'",
+      expires_at: `${AT} + i`,
+    },
+  ],
   ['audit_seal', 1, { tenant_id: "'ten_a'", sequence: `${MANY}`, mac: "b('m')" }],
   [
     'webhook_endpoint',
@@ -226,6 +261,10 @@ async function work(database: Connection): Promise<void> {
   await tx.recentAuditEntries('ten_a', MANY / 2, 100)
   await tx.auditEntriesOfEvent('ten_a', 'enroll', MANY / 2, 100)
   await tx.recentAuditEntriesOfEvent('ten_a', 'enroll', MANY / 2, 100)
+  expect(await tx.auditedVerification('ten_a', 'ver_7')).toMatchObject({ isErased: false })
+  expect(await tx.sandboxVerification('ten_8', 'ver_7')).toBeDefined()
+  const made = { id: 'ver_x', tenantId: 'ten_8', blindIndex: bytes('lookup 7'), facts: '{}', expiresAt: AT }
+  await tx.keepSandboxVerification(made, 100)
   await tx.webhookEndpoints('ten_7')
   await tx.pendingWebhooks('whe_7')
   await tx.insertWebhookDelivery(delivery('new', 'whe_7', { tenantId: 'ten_7' }))
@@ -233,6 +272,10 @@ async function work(database: Connection): Promise<void> {
   await tx.challenge('cha_7')
   await tx.insertChallenge(challenge('new', { tenantId: 'ten_7' }))
   await tx.useChallenge('cha_7', AT)
+  expect(await tx.approval('ver_7')).toBeDefined()
+  await tx.useApproval('ver_7', AT)
+  await tx.policyHash('ten_7', 'production')
+  await tx.policyVersion('ten_7', 'h')
   await tx.captureSession('cps_7')
   await tx.unreportedExpiredCaptureSessions(AT, 100)
   await tx.captureLogo('ten_7')
@@ -252,7 +295,7 @@ interface Asked {
 
 describe('over sqlite', () => {
   /** Small tables without erased users, which the retention job may scan once a minute. */
-  const SMALL = /^SCAN (?:tenant|login_link|dashboard_session|signing_secret)\b/
+  const SMALL = /^SCAN (?:tenant|login_link|dashboard_session|signing_secret|verdict_key)\b/
 
   it('no statement scans a large table', { timeout: LIMIT_MS }, async () => {
     const folder = mkdtempSync(join(tmpdir(), 'countersign-index-'))

@@ -23,6 +23,7 @@ const VARIABLES = [
     'Where the capture page leads back to; its origin must be allowed.',
   ],
   ['session_id', '', 'As `POST /v1/capture-sessions` named it.'],
+  ['verification_id', '', 'As `POST /v1/verify` named it.'],
   ['image', '', 'A JPEG, PNG or WebP file in base64.'],
 ] as const
 

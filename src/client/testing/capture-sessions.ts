@@ -183,7 +183,11 @@ export class CaptureSessions implements FakeCapturePage {
     const answer =
       purpose === 'verify'
         ? await this.#call('/verify', { ...capture, action, nonce: session.session_id }, async (call) =>
-            this.#users.verify({ ...call, display: await shownFor(request) }),
+            this.#users.verify({
+              ...call,
+              captureSession: session.session_id,
+              display: await shownFor(request),
+            }),
           )
         : await this.#call(
             '/enroll',

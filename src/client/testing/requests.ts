@@ -21,6 +21,8 @@ export interface Call extends FakeRequest {
   signal: AbortSignal | null | undefined
   /** Text that the hosted page showed for the action; undefined for any other caller. */
   display?: { hash: string; locale: DisplayLocale; version: string } | undefined
+  /** Id of the session of the hosted page that makes the call; undefined for any other caller. */
+  captureSession?: string
 }
 
 export function refuseRequest({ requestId }: Call, path: string, issue: string): never {

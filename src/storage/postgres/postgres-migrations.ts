@@ -8,6 +8,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ClientBase } from 'pg'
 import { isLockTimeout } from './postgres-errors.js'
+import { createIndexes } from './postgres-indexes.js'
 
 const STEPS: string[] = [
   `
@@ -511,6 +512,44 @@ const STEPS: string[] = [
     gone_at bigint
   );
   `,
+  // The latest verifications of the sandbox. Those of production are found in the audit log, by `postgres-indexes.ts`.
+  `
+  CREATE TABLE sandbox_verification (
+    id text COLLATE "C" PRIMARY KEY,
+    tenant_id text COLLATE "C" NOT NULL,
+    lookup bytea NOT NULL,
+    facts text COLLATE "C" NOT NULL,
+    expires_at bigint NOT NULL
+  );
+  CREATE INDEX sandbox_verification_of_tenant ON sandbox_verification (tenant_id, id);
+  CREATE INDEX sandbox_verification_of_user ON sandbox_verification (lookup);
+  CREATE INDEX sandbox_verification_expires_at ON sandbox_verification (expires_at);
+  `,
+  // Policies of tenants, in every version that was ever in force, and approvals that wait for a second person.
+  `
+  ALTER TABLE tenant ADD COLUMN policy_hash text COLLATE "C";
+  ALTER TABLE tenant ADD COLUMN sandbox_policy_hash text COLLATE "C";
+  CREATE TABLE policy_version (
+    tenant_id text COLLATE "C" NOT NULL REFERENCES tenant (id),
+    hash text COLLATE "C" NOT NULL,
+    policy text COLLATE "C" NOT NULL,
+    first_set_at bigint NOT NULL,
+    PRIMARY KEY (tenant_id, hash)
+  );
+  CREATE TABLE approval (
+    id text COLLATE "C" PRIMARY KEY,
+    tenant_id text COLLATE "C" NOT NULL REFERENCES tenant (id),
+    environment text COLLATE "C" NOT NULL CHECK (environment IN ('sandbox', 'production')),
+    lookup bytea NOT NULL,
+    binding bytea NOT NULL,
+    policy_hash text COLLATE "C" NOT NULL,
+    created_at bigint NOT NULL,
+    expires_at bigint NOT NULL,
+    used_at bigint
+  );
+  CREATE INDEX approval_expiry ON approval (expires_at);
+  CREATE INDEX approval_user ON approval (lookup);
+  `,
 ]
 
 /** The schema version that this code works with. */
@@ -618,6 +657,7 @@ async function takeSteps(client: ClientBase, version: number): Promise<void> {
     )
   else await assertNoneLeftBehind(client)
   for (const step of STEPS.slice(version)) await client.query(step)
+  if (version === 0) await createIndexes(client)
   await client.query(`UPDATE schema_version SET version = ${SCHEMA}`)
   await client.query(`UPDATE lane SET compatible_from = ${COMPATIBLE_FROM}`)
 }

@@ -420,6 +420,48 @@ const MIGRATIONS: string[] = [
     gone_at INTEGER
   ) STRICT;
   `,
+  // Verifications by their ids: those of production in the audit log, with the erasures of their users; the latest of the sandbox.
+  `
+  CREATE INDEX audit_verification
+    ON audit (tenant_id, CASE WHEN json_valid(entry) THEN json_extract(entry, '$.verification_id') END) WHERE event = 'verify';
+  CREATE INDEX audit_erased
+    ON audit (tenant_id, CASE WHEN json_valid(entry) THEN json_extract(entry, '$.subject') END) WHERE event = 'delete';
+  CREATE TABLE sandbox_verification (
+    id TEXT PRIMARY KEY,
+    tenant_id TEXT NOT NULL,
+    lookup BLOB NOT NULL,
+    facts TEXT NOT NULL,
+    expires_at INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX sandbox_verification_of_tenant ON sandbox_verification (tenant_id, id);
+  CREATE INDEX sandbox_verification_of_user ON sandbox_verification (lookup);
+  CREATE INDEX sandbox_verification_expires_at ON sandbox_verification (expires_at);
+  `,
+  // Policies of tenants, in every version that was ever in force, and approvals that wait for a second person.
+  `
+  ALTER TABLE tenant ADD COLUMN policy_hash TEXT;
+  ALTER TABLE tenant ADD COLUMN sandbox_policy_hash TEXT;
+  CREATE TABLE policy_version (
+    tenant_id TEXT NOT NULL REFERENCES tenant (id),
+    hash TEXT NOT NULL,
+    policy TEXT NOT NULL,
+    first_set_at INTEGER NOT NULL,
+    PRIMARY KEY (tenant_id, hash)
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE approval (
+    id TEXT PRIMARY KEY,
+    tenant_id TEXT NOT NULL REFERENCES tenant (id),
+    environment TEXT NOT NULL CHECK (environment IN ('sandbox', 'production')),
+    lookup BLOB NOT NULL,
+    binding BLOB NOT NULL,
+    policy_hash TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    expires_at INTEGER NOT NULL,
+    used_at INTEGER
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX approval_expiry ON approval (expires_at);
+  CREATE INDEX approval_user ON approval (lookup);
+  `,
 ]
 
 /** "CSGN" marks the file as Countersign's, so that another application's database is refused instead of migrated. */
