@@ -67,6 +67,20 @@ const body = Type.Object(
   { title: 'VerifyRequest', additionalProperties: false, ...exactlyOneImageField },
 )
 
+const displayed = Type.Object(
+  {
+    hash: Type.String({
+      description: 'SHA-256 of the text in RFC 8785 canonical form, in lower-case hex.',
+    }),
+    locale: Type.Union(
+      CAPTURE_LANGUAGES.map((language) => Type.Literal(language)),
+      { description: 'Language of the text.' },
+    ),
+    version: Type.String({ description: 'Version of the template.' }),
+  },
+  { title: 'DisplayedText', description: 'Identifies the text that a page of Countersign showed.' },
+)
+
 const success = Type.Object(
   {
     verification_id: Type.String({ description: 'The `jti` of the JWT.' }),
@@ -98,22 +112,10 @@ const success = Type.Object(
       { description: 'Whether the capture was seen before within 24 hours.' },
     ),
     model: Type.String(),
-    display: nullable(
-      Type.Object(
-        {
-          hash: Type.String({
-            description: 'SHA-256 of the text in RFC 8785 canonical form, in lower-case hex.',
-          }),
-          locale: Type.Union(CAPTURE_LANGUAGES.map((language) => Type.Literal(language))),
-          version: Type.String({ description: 'Version of the template.' }),
-        },
-        {
-          title: 'ActionDisplayed',
-          description:
-            'The text that the hosted page showed the person for a typed action. Null for any other action, and for a capture of your own page.',
-        },
-      ),
-    ),
+    display: Type.Union([displayed, Type.Null()], {
+      description:
+        'The text that the hosted page showed the person for a typed action. Null for any other action, and for a capture of your own page.',
+    }),
     verified_at: time('When the verdict was reached.'),
     jwt: Type.String({ description: 'The verdict, signed with the signing secret that the caller holds.' }),
     jwt_next: nullable(

@@ -2,6 +2,7 @@
 
 /** Languages in which Countersign shows an action. */
 export const DISPLAY_LOCALES = ['en', 'de', 'fr', 'es', 'ja'] as const
+/** A language in which Countersign shows an action. */
 export type DisplayLocale = (typeof DISPLAY_LOCALES)[number]
 
 const NAMES = [

@@ -1,11 +1,11 @@
 /** Signs responses, webhooks and verdicts as the service does. For tests. */
 import { SignJWT } from 'jose'
 import { actionHash } from '../canonical-json.js'
-import type { DisplayLocale } from '../display-texts.js'
 import { SANDBOX_MODEL } from '../sandbox-rules.js'
 import type { SigningSecret } from '../signing-secret.js'
 import type {
   ActionLike,
+  DisplayedText,
   Environment,
   Liveness,
   ModelGrade,
@@ -99,7 +99,7 @@ export interface FakeVerdict {
   /** Reason of a rejection; default null, which makes an approval. */
   reason?: RejectionReason | null
   /** The text that the hosted page showed for the action; default: none was shown. */
-  display?: { hash: string; locale: DisplayLocale; version: string } | undefined
+  display?: DisplayedText | undefined
   /** The nonce that was sent; default: none. */
   nonce?: string | undefined
   /** Similarity; default 0.9 for an approval, 0.1 for a rejection. */
