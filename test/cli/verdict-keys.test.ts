@@ -42,7 +42,7 @@ describe('verdict-keys', () => {
     await poll(published, (kids) => kids.length === 2)
     const { code, error } = await run('rotate', '--environment', 'sandbox', '--json')
     expect([code, error.code]).toEqual([1, 'verdict_key_waits'])
-    expect(error.remedy).toContain('--emergency')
+    expect(error).toMatchObject({ remedy: expect.stringContaining('--emergency') })
     expect(await listed('production')).toHaveLength(1)
   })
 
