@@ -30,9 +30,11 @@ export interface VerdictKeyView {
   published_until: string | null
 }
 
-/** The keys of both environments that are published at this time. */
+/** The keys that are published at this time, production's first. @param records in the order in which they begin to sign */
 export function verdictKeyViews(records: readonly VerdictKeyRecord[], now: number): VerdictKeyView[] {
-  const present = records.filter((record) => !isGone(record, now))
+  const present = records
+    .filter((record) => !isGone(record, now))
+    .toSorted((one, other) => one.environment.localeCompare(other.environment))
   return present.map((record) => ({
     kid: record.id,
     environment: record.environment,
