@@ -208,6 +208,11 @@ export const ERRORS = {
     'This call needs a check of liveness that it does not carry.',
     'Ask for a challenge with `POST /v1/challenges` and send its frames in `challenge`, instead of photos.',
   ),
+  policy_not_met: entry(
+    'invalid_request',
+    'The policy of this tenant gives no approval of this action under these conditions.',
+    'Read `details`: each entry names a requirement and what is missing. `countersign policy check` shows the rule of an action; the operator changes the policy.',
+  ),
   liveness_unavailable: entry(
     'invalid_request',
     'The model pack of this installation cannot check liveness in this way.',

@@ -256,6 +256,7 @@ export const FAKE_FIELDS: Readonly<Record<string, readonly string[]>> = {
     'image',
     'require_liveness',
     'action',
+    'approval_id',
     'nonce',
     'include',
     'images',
