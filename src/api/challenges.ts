@@ -7,6 +7,8 @@ import { DomainError } from '../lib/domain-error.js'
 import type { UserCall } from '../verification/call.js'
 import { NONCE_LENGTH, PURPOSES, type Purpose } from '../verification/challenge-book.js'
 import { activeMethod } from '../verification/liveness.js'
+import { assertMovementsMeet } from '../verification/policy-check.js'
+import { termsOf } from '../verification/verdict-terms.js'
 import { actionSchema, canonicalAction } from './action.js'
 import type { Commit, EndpointDescription, UserEndpoint } from './endpoint.js'
 import { assertOneOf } from './key-scope.js'
@@ -88,6 +90,7 @@ export const createChallengeDescription: EndpointDescription = {
     'reference_model_mismatch',
     'locked_out',
     'liveness_unavailable',
+    'policy_not_met',
     'overloaded',
   ],
   usesEngine: false,
@@ -102,7 +105,7 @@ export const createChallengeDescription: EndpointDescription = {
 type Input = Static<typeof body>
 
 /** The parts of the service that a challenge is made with. */
-type Parts = VerifiableParts & Pick<Services, 'challenges' | 'config'>
+type Parts = VerifiableParts & Pick<Services, 'challenges' | 'config' | 'policies'>
 
 export function createChallenge(services: Parts): UserEndpoint<Input> {
   const { challenges, provider, config } = services
@@ -116,8 +119,10 @@ export function createChallenge(services: Parts): UserEndpoint<Input> {
       assertOneOf(call.scopes, [purpose], 'purpose')
       const action = actionFor(purpose, input.action)
       if (!provider.takesChallenges) throw new DomainError('liveness_unavailable')
-      if (purpose === 'verify') await assertVerifiable(services, call)
-      else assertPlainUserId(input.user_id)
+      if (purpose === 'verify') {
+        await assertVerifiable(services, call)
+        assertMovementsMeet(await termsOf(services, services.store.read, call), provider, modes)
+      } else assertPlainUserId(input.user_id)
       return async (tx) => {
         const { blindIndex } = user
         const subject = { tenantId: tenant.id, environment, blindIndex, purpose, action }

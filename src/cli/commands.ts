@@ -28,6 +28,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./user.js')).registerUserCommands,
   },
   {
+    usage: 'policy',
+    description: "a tenant's policy: what an approval of an action needs",
+    load: async () => (await import('./policy.js')).registerPolicyCommands,
+  },
+  {
     usage: 'webhook',
     description: "a tenant's webhook endpoints and their deliveries",
     load: async () => (await import('./webhook.js')).registerWebhookCommands,
@@ -89,6 +94,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     usage: 'keys',
     description: 'the master key, epoch keys and the instance secret',
     load: async () => (await import('./keys/keys.js')).registerKeysCommands,
+  },
+  {
+    usage: 'verdict-keys',
+    description: 'list and rotate the keys whose public halves check verdicts',
+    load: async () => (await import('./verdict-keys.js')).registerVerdictKeysCommands,
   },
   {
     usage: 'config',

@@ -17,6 +17,7 @@ const FACTORS = 'operations/operators.md#second-factor'
 const SESSIONS = 'operations/operators.md#sessions'
 const TENANTS = 'operations/tenants.md#tenants'
 const KEYS = 'guides/production.md#keys-for-parts-of-your-backend'
+const POLICY = 'guides/policy.md'
 const USERS = 'operations/tenants.md#users-who-are-locked-out'
 const WEBHOOKS = 'guides/webhooks.md'
 const CAPTURE = 'guides/hosted-page.md'
@@ -26,6 +27,7 @@ const PACKS = 'model-packs.md#the-packs-known-by-name'
 const PACK_JSON = 'model-packs.md#packjson'
 const PULLED = 'model-packs.md#pulled-packs'
 const MASTER_KEY = 'operations/keys-and-backups.md#the-master-key'
+const VERDICT_KEYS = 'guides/rotation.md#the-keys-of-public-verdicts'
 const EPOCHS = 'postgresql.md#epoch-keys'
 const BACKUP = 'operations/keys-and-backups.md#backup-and-restore'
 const MOVE = 'postgresql.md#move-from-sqlite-and-back'
@@ -107,6 +109,15 @@ export const OPERATOR_ERRORS = {
   consent_text_not_found: entry(
     AUDIT,
     'Copy the hash from an entry of this audit log: `consent_sha256` of an enrollment.',
+  ),
+  invalid_policy: entry(POLICY, 'Correct the place that the message names.'),
+  policy_not_found: entry(
+    POLICY,
+    'Copy the hash from a verdict or an audit entry of this tenant; `countersign policy history <tenant>` lists all.',
+  ),
+  services_outdated: entry(
+    'postgresql.md',
+    'Upgrade the services that the message names, or stop them: `countersign nodes` lists all.',
   ),
 
   // Users
@@ -252,6 +263,10 @@ export const OPERATOR_ERRORS = {
     "Put the database's master key in its place first. A new one opens nothing.",
   ),
   rotation_under_way: entry(MASTER_KEY, 'Complete the change with --finish, or take it back with --cancel.'),
+  verdict_key_waits: entry(
+    VERDICT_KEYS,
+    'Wait until the published key signs. To remove a key that somebody else may know, rotate with --emergency.',
+  ),
   nothing_prepared: entry(MASTER_KEY, 'Begin the change first: `countersign keys rotate-master`.'),
   not_the_new_key: entry(MASTER_KEY, 'Start the command with the new master key.'),
   services_cannot_follow: entry(MASTER_KEY, 'Give every service the new key first, as the message says.'),

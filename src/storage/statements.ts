@@ -7,6 +7,7 @@ import type { Connection } from './connection.js'
 import { consentReader, consentWriter } from './consent-statements.js'
 import { dashboardReader, dashboardWriter } from './dashboard-statements.js'
 import { keysReader, keysWriter } from './key-statements.js'
+import { policyReader, policyWriter } from './policy-statements.js'
 import type {
   ApiKeyRecord,
   AuditRecord,
@@ -195,6 +196,7 @@ export function storeReader(database: Connection): StoreReader {
     ...verificationReader(database),
     ...dashboardReader(database),
     ...keysReader(database),
+    ...policyReader(database),
     ...requestReader(database),
     ...webhookReader(database),
     tenantById: async (id) => sql.tenantById.get(id),
@@ -312,6 +314,7 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
       'DELETE FROM challenge WHERE tenant_id = @id',
       'DELETE FROM capture_session WHERE tenant_id = @id',
       'DELETE FROM capture_logo WHERE tenant_id = @id',
+      'DELETE FROM approval WHERE tenant_id = @id',
       'UPDATE tenant SET capture_page = NULL WHERE id = @id',
     ].map((statement) => database.prepare<[{ id: string; at: number }]>(statement)),
     insertApiKey: database.prepare(API_KEY.insert),
@@ -355,6 +358,7 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
     useChallenge: database.prepare('UPDATE challenge SET used_at = ? WHERE id = ? AND used_at IS NULL'),
     deleteChallenges: database.prepare('DELETE FROM challenge WHERE lookup = ?'),
     putCaptureSession: database.prepare(CAPTURE_SESSION.replace),
+    deleteApprovals: database.prepare('DELETE FROM approval WHERE lookup = ?'),
     deleteCaptureSessions: database.prepare('DELETE FROM capture_session WHERE lookup = ?'),
     // Replaces an expired record of the same scope that was not deleted yet. For a record that has not expired the hash becomes NULL, which
     // the column refuses: so the statement fails, and with it a transaction that has not waited for its answer.
@@ -394,6 +398,7 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
     expireChallenges: expire('challenge', 'id', 'expires_at <= ?'),
     expireCaptureSessions: expire('capture_session', 'id', 'expires_at <= ?'),
     expireSandboxVerifications: expire('sandbox_verification', 'id', 'expires_at <= ?'),
+    expireApprovals: expire('approval', 'id', 'expires_at <= ?'),
     // Deliveries to a suspended tenant wait for its return.
     expireWebhooks: expire(
       'webhook_delivery',
@@ -412,6 +417,7 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
     ...verificationWriter(database),
     ...dashboardWriter(database),
     ...keysWriter(database, onErase),
+    ...policyWriter(database),
     ...requestWriter(database),
     ...webhookWriter(database),
     insertTenant: async (tenant) => void sql.insertTenant.run(tenant),
@@ -463,6 +469,7 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
         sql.deleteChallenges.run(blindIndex),
         sql.deleteCaptureSessions.run(blindIndex),
         sql.deleteSandboxVerifications.run(blindIndex),
+        sql.deleteApprovals.run(blindIndex),
         // The request log names users of the sandbox by their blind index, and users in production by a pseudonym that is lost with their
         // data key.
         sql.forgetRequests.run(blindIndex.toString('hex')),
@@ -494,6 +501,7 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
         sql.expireChallenges.run(now - CHALLENGE_KEPT_MS),
         sql.expireCaptureSessions.run(now - CHALLENGE_KEPT_MS),
         sql.expireSandboxVerifications.run(now),
+        sql.expireApprovals.run(now - CHALLENGE_KEPT_MS),
         sql.expireWebhooks.run(now),
         sql.expireSecrets.run(now),
         sql.expireVerdictKeys.run(now),
