@@ -86,6 +86,8 @@ class VerifyResult(Answer):
     jwt_next: Optional[str] = None
     #: The same claims under a key of the issuer (ES256); None where the service is of an older version.
     jwt_public: Optional[str] = None
+    #: `{"hash", "locale", "version"}` of the text that the hosted page showed for a typed action; else None.
+    display: Optional[Mapping[str, str]] = None
     #: `issued` when this verify of the sandbox issued the production key.
     production_key: Optional[str] = None
 
