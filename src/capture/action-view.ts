@@ -14,16 +14,12 @@ export class ActionView {
   readonly shown = create('section', { part: 'action', tabindex: '0', hidden: '' })
 
   show(display: CaptureDisplay | null): void {
-    this.shown.hidden = display === null
-    this.shown.replaceChildren(...(display ? this.nodesOf(display) : []))
-  }
-
-  /** Each text is isolated, so that one that is written from right to left moves nothing around it. */
-  private nodesOf({ heading, lines }: CaptureDisplay): HTMLElement[] {
-    const rows = lines.flatMap(({ label, value, note }) => [
+    this.shown.hidden = !display
+    // Each text is isolated, so that one that is written from right to left moves nothing around it.
+    const rows = display?.lines.flatMap(({ label, value, note }) => [
       create('dt', {}, create('bdi', {}, label)),
-      create('dd', {}, create('bdi', {}, value), ...(note === undefined ? [] : [create('p', {}, note)])),
+      create('dd', {}, create('bdi', {}, value), ...(note ? [create('p', {}, note)] : [])),
     ])
-    return [create('strong', {}, heading), create('dl', {}, ...rows)]
+    if (rows) this.shown.replaceChildren(create('strong', {}, display!.heading), create('dl', {}, ...rows))
   }
 }

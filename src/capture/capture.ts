@@ -95,7 +95,6 @@ export class CountersignCapture extends Base {
   private agreed: string | null = null
   private asked: CaptureChallenge | null = null
   private expiresAtMs = Number.POSITIVE_INFINITY
-  private displayed: CaptureDisplay | null = null
   private ownMessages: Partial<CaptureMessages> = {}
   private ownDetector: CaptureDetector | null = null
 
@@ -122,12 +121,7 @@ export class CountersignCapture extends Base {
   }
 
   /** The text of the typed action that the person confirms, shown above everything else; null for none. */
-  get display(): CaptureDisplay | null {
-    return this.displayed
-  }
-
   set display(display: CaptureDisplay | null) {
-    this.displayed = display
     this.view.action.show(display)
   }
 
