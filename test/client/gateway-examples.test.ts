@@ -1,14 +1,19 @@
-/** docs/examples/gateway/check.*, run as a stranger would: with the issuer's address, against a real service. */
+/** The examples that check public verdicts, run as a stranger would: with the issuer's address, against a real service. */
 import { execFile, spawnSync } from 'node:child_process'
+import { mkdtemp } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { packageFile } from '../../src/lib/package-root.js'
 import { base64 } from '../support/faces.js'
 import { plain } from '../support/images.js'
+import { buildGo, canBuildGo } from '../support/language-packages.js'
 import { startService, type TestService, type TestTenant } from '../support/service.js'
 
 const run = promisify(execFile)
 const { now } = Date
+const ACTION = { type: 'wire_transfer', amount: '1250.00', currency: 'EUR' }
 /** The first Python of the path, and the system's where the first one lacks the packages. */
 const python = ['python3', '/usr/bin/python3'].find(
   (one) => spawnSync(one, ['-c', 'import jwt, cryptography']).status === 0,
@@ -27,7 +32,7 @@ beforeAll(async () => {
   running.clock.now = now
   tenant = await running.tenant()
   const image = base64(await plain())
-  verdict = (await tenant.sandbox.verify({ user_id: 'ada+match', image, action: 'x' })).body
+  verdict = (await tenant.sandbox.verify({ user_id: 'ada+match', image, action: ACTION })).body
 })
 afterAll(() => running?.stop())
 
@@ -52,4 +57,41 @@ describe.each(PROGRAMS)('the example with $name', ({ program, file }) => {
     await expect(check(verdict.jwt)).rejects.toThrow()
     await expect(check(verdict.jwt_public, 'ten_other')).rejects.toThrow()
   })
+})
+
+const GATEWAY = packageFile('docs', 'examples', 'gateway')
+const SDKS = [
+  { name: 'TypeScript', command: () => [process.execPath, join(GATEWAY, 'verify.mjs')] },
+  { name: 'Python', command: python && (() => [python, join(GATEWAY, 'verify.py')]) },
+  {
+    name: 'Go',
+    command:
+      canBuildGo &&
+      (async () => [
+        await buildGo(
+          packageFile('docs', 'examples', 'go', 'public'),
+          await mkdtemp(join(tmpdir(), 'countersign-public-')),
+        ),
+      ]),
+  },
+]
+
+describe.each(SDKS)('the example with the SDK for $name', ({ command }) => {
+  it.skipIf(!command)(
+    'takes a verdict for its user and action, and for no other user',
+    async () => {
+      const [program, ...args] = await (command as () => Promise<string[]>)()
+      const env = {
+        ...process.env,
+        CS_ENVIRONMENT: 'sandbox',
+        PYTHONPATH: packageFile('src', 'client-python'),
+        PYTHONDONTWRITEBYTECODE: '1',
+      }
+      const check = (user: string) =>
+        run(program!, [...args, running.service.url('sandbox'), tenant.id, user, verdict.jwt_public], { env })
+      expect((await check('ada+match')).stdout).toMatch(/^ada\+match may do it: ver_/)
+      await expect(check('eve')).rejects.toThrow(/another user/)
+    },
+    120_000,
+  )
 })

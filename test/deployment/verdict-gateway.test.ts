@@ -28,7 +28,7 @@ const { public_verdicts: vectors } = JSON.parse(
   readFileSync(packageFile('docs', 'examples', 'vectors.json'), 'utf8'),
 ) as { public_verdicts: Vector[] }
 const [good] = vectors as [Vector]
-/** What only the application can judge: it knows the action. */
+/** Codes of what only the application can judge, since it knows the action. */
 const FOR_THE_APPLICATION = ['wrong_action']
 
 describe.skipIf(NGINX === undefined || MODULE === undefined)('nginx with docs/examples/gateway', () => {

@@ -9,27 +9,37 @@ const TOLERANCE_SECONDS = 60
 /** What comes before the coordinates in the DER form of a P-256 key (RFC 5480). */
 const SPKI = '3059301306072a8648ce3d020106082a8648ce3d03010703420004'
 
+/** @param {string} text */
 function part(text) {
   return JSON.parse(Buffer.from(text, 'base64url').toString())
 }
 
+/** @param {string} text */
 function hexOf(text) {
   return Buffer.from(text, 'base64url').toString('hex')
 }
 
-/** The key with this id, from a location that caches the issuer's document. */
+/**
+ * The key with this id, from a location that caches the issuer's document.
+ * @param {any} r the request, as njs has it
+ * @param {string} kid
+ */
 async function keyOf(r, kid) {
   const reply = await r.subrequest('/_verdict_keys')
   if (reply.status !== 200) throw new Error(`the keys cannot be read: ${reply.status}`)
   const jwk = JSON.parse(reply.responseText).keys.find(
-    (one) => one.kid === kid && one.kty === 'EC' && one.crv === 'P-256',
+    (/** @type {any} */ one) => one.kid === kid && one.kty === 'EC' && one.crv === 'P-256',
   )
   if (!jwk) return null
   const spki = Buffer.from(SPKI + hexOf(jwk.x) + hexOf(jwk.y), 'hex')
   return crypto.subtle.importKey('spki', spki, { name: 'ECDSA', namedCurve: 'P-256' }, false, ['verify'])
 }
 
-/** @returns the claims, or null where the token must not pass */
+/**
+ * @param {any} r
+ * @param {string} token
+ * @returns the claims, or null where the token must not pass
+ */
 async function claimsOf(r, token) {
   const parts = token.split('.')
   if (parts.length !== 3) return null
@@ -45,6 +55,7 @@ async function claimsOf(r, token) {
   return part(parts[1])
 }
 
+/** @param {any} claims @param {any} r */
 function isGood(claims, r) {
   const now = Date.now() / 1000
   return (
@@ -57,12 +68,13 @@ function isGood(claims, r) {
   )
 }
 
+/** @param {any} r */
 async function check(r) {
   let claims = null
   try {
     claims = await claimsOf(r, r.headersIn['X-Verdict'] || '')
   } catch (error) {
-    r.error(`verdict: ${error.message}`)
+    r.error(`verdict: ${error}`)
   }
   if (!claims || !isGood(claims, r)) {
     r.return(401)

@@ -63,7 +63,7 @@ export const PSD2: Standard = {
       'No code can be made from earlier ones, and none can be forged.',
       always(
         met(
-          "Each verdict is signed by HMAC-SHA-256 under a tenant's 256-bit secret, which your backend holds too, and as `jwt_public` by ECDSA on P-256 under a key that only the service holds.",
+          "Each verdict is signed by HMAC-SHA-256 under a tenant's 256-bit secret, which your backend holds too. `jwt_public` is signed by ECDSA on P-256, under a key that only the service holds.",
         ),
         {
           tests: [
