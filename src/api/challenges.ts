@@ -10,6 +10,8 @@ import { activeMethod } from '../verification/liveness.js'
 import { actionSchema, canonicalAction } from './action.js'
 import type { Commit, EndpointDescription, UserEndpoint } from './endpoint.js'
 import { assertOneOf } from './key-scope.js'
+import { passkeyOptions } from './passkey-options.js'
+import { creationOptionsSchema, requestOptionsSchema } from './passkey-schemas.js'
 import { assertPlainUserId } from './plain-user-id.js'
 import { nullable, time, userId } from './schemas.js'
 import type { Services } from './services.js'
@@ -26,12 +28,22 @@ export const modesField = Type.Array(Type.Union(MODES.map((mode) => Type.Literal
     'Movements of the head that the person can make; default both. With only one of them the liveness statement is weaker, and its name says so. With none, `[]`, the frames show no movement.',
 })
 
+/** How a capture uses a passkey. */
+export const passkeyField = Type.Union(
+  [Type.Literal('required'), Type.Literal('preferred'), Type.Literal('register')],
+  {
+    description:
+      'How the capture uses a passkey. For a verify: `required` for a passkey that signs for the action, `preferred` for one where the user has any. For an enrollment: `register` for a passkey that is made together with the reference. Default: no passkey.',
+  },
+)
+
 const body = Type.Object(
   {
     user_id: userId,
     purpose: Type.Optional(purposeField),
     action: Type.Optional(actionSchema),
     modes: Type.Optional(modesField),
+    passkey: Type.Optional(passkeyField),
   },
   { title: 'ChallengeRequest', additionalProperties: false },
 )
@@ -70,6 +82,14 @@ const success = Type.Object(
       description: 'Seconds until the challenge expires: the frames must have arrived by then.',
     }),
     expires_at: time('When the challenge expires.'),
+    passkey: Type.Optional(
+      nullable(
+        Type.Union([requestOptionsSchema, creationOptionsSchema], {
+          description:
+            'Options for the browser, whose answer is sent with the frames. Null for a user without passkeys, where `passkey` was `preferred`.',
+        }),
+      ),
+    ),
   },
   { title: 'Challenge' },
 )
@@ -88,6 +108,9 @@ export const createChallengeDescription: EndpointDescription = {
     'reference_model_mismatch',
     'locked_out',
     'liveness_unavailable',
+    'passkeys_unavailable',
+    'passkey_not_found',
+    'passkey_limit_reached',
     'overloaded',
   ],
   usesEngine: false,
@@ -102,7 +125,7 @@ export const createChallengeDescription: EndpointDescription = {
 type Input = Static<typeof body>
 
 /** The parts of the service that a challenge is made with. */
-type Parts = VerifiableParts & Pick<Services, 'challenges' | 'config'>
+type Parts = VerifiableParts & Pick<Services, 'challenges' | 'config' | 'passkeys'>
 
 export function createChallenge(services: Parts): UserEndpoint<Input> {
   const { challenges, provider, config } = services
@@ -118,6 +141,7 @@ export function createChallenge(services: Parts): UserEndpoint<Input> {
       if (!provider.takesChallenges) throw new DomainError('liveness_unavailable')
       if (purpose === 'verify') await assertVerifiable(services, call)
       else assertPlainUserId(input.user_id)
+      const optionsFor = await passkeyOptions(services, call, purpose, input.passkey)
       return async (tx) => {
         const { blindIndex } = user
         const subject = { tenantId: tenant.id, environment, blindIndex, purpose, action }
@@ -141,6 +165,7 @@ export function createChallenge(services: Parts): UserEndpoint<Input> {
             },
             expires_in: config.challengeTtlSeconds,
             expires_at: isoTime(expiresAt),
+            ...(optionsFor && { passkey: optionsFor(nonce, action) }),
           },
         }
       }

@@ -101,6 +101,11 @@ export interface EndpointDescription {
     | 'guide'
     | 'create_capture_session'
     | 'get_capture_session'
+    | 'begin_passkey_registration'
+    | 'register_passkey'
+    | 'list_passkeys'
+    | 'revoke_passkey'
+    | 'begin_passkey_assertion'
   method: 'GET' | 'POST' | 'DELETE'
   /** A segment in braces is a parameter: `/v1/users/{user_id}`. */
   path: string

@@ -3,14 +3,22 @@
 import Type, { type Static } from 'typebox'
 import { prefixedId } from '../crypto/identifiers.js'
 import { isoTime, SECOND_MS } from '../lib/clock.js'
+import type { StoreTransaction } from '../storage/store.js'
 import type { Evidence, OperatingPoint } from '../verification/biometric-provider.js'
 import type { UserCall } from '../verification/call.js'
 import { type DecisionParts, DecisionPolicy, type Verdict } from '../verification/decision-policy.js'
 import { decodeImages } from '../verification/images.js'
 import { type LivenessStatement, NOTHING_CHECKED } from '../verification/liveness.js'
 import { openChallenge } from '../verification/opened-challenge.js'
+import {
+  openAssertion,
+  type PasskeyInput,
+  type ProvenPasskey,
+  provePossession,
+} from '../verification/passkey-proof.js'
 import { qualityView } from '../verification/quality-views.js'
 import { REASONS } from '../verification/reasons.js'
+import { grantRegistration, permitsRegistration } from '../verification/registration-permit.js'
 import { signVerdict, verdictClaims } from '../verification/verdict-token.js'
 import { actionSchema, canonicalAction } from './action.js'
 import {
@@ -22,6 +30,7 @@ import {
 } from './endpoint.js'
 import { retryAfter } from './error-response.js'
 import { includeField, includesQuality } from './include.js'
+import { passkeyFields, provenPasskey } from './passkey-schemas.js'
 import { agreesToReplacement } from './replace-verdict.js'
 import {
   exactlyOneImageField,
@@ -34,7 +43,7 @@ import {
   userId,
 } from './schemas.js'
 import type { Services } from './services.js'
-import { spendChallenge } from './spend-challenge.js'
+import { PASSKEY_ERRORS, spendChallenges } from './spend-challenge.js'
 import { livenessView, scoreView } from './views.js'
 
 const body = Type.Object(
@@ -42,6 +51,7 @@ const body = Type.Object(
     user_id: userId,
     ...imageFields,
     require_liveness: Type.Optional(requireLiveness),
+    ...passkeyFields,
     action: actionSchema,
     nonce: Type.Optional(
       Type.String({
@@ -98,6 +108,7 @@ const success = Type.Object(
         description: 'Sandbox only: this verify cleared and issued the production key. Null otherwise.',
       }),
     ),
+    passkey: Type.Optional(provenPasskey),
   },
   { title: 'VerifyResult' },
 )
@@ -111,7 +122,14 @@ export const verifyDescription: EndpointDescription = {
     'Runs a step-up check at a high-risk action. A rejection is a 200 with `verdict: "rejected"`. Several images are frames of one capture: they must show one person, the usable image of best quality is compared, every usable image must be live, and all are remembered.',
   body,
   success: { status: 200, description: 'The verdict.', schema: success },
-  errors: ['reference_not_found', 'reference_model_mismatch', ...CAPTURE_ERRORS, 'different_people'],
+  errors: [
+    'reference_not_found',
+    'reference_model_mismatch',
+    'passkey_required',
+    ...PASSKEY_ERRORS,
+    ...CAPTURE_ERRORS,
+    'different_people',
+  ],
   usesEngine: true,
   answersWithSecret: false,
   idempotent: true,
@@ -120,11 +138,11 @@ export const verifyDescription: EndpointDescription = {
   scopes: ['verify'],
 }
 
-type Input = Static<typeof body>
+type Input = Omit<Static<typeof body>, 'passkey_assertion'> & PasskeyInput
 
 /** The parts of the service that a verify uses. */
 type Parts = DecisionParts &
-  Pick<Services, 'challenges' | 'config' | 'issuer' | 'verdictLifetime' | 'productionKeyIssue'>
+  Pick<Services, 'challenges' | 'passkeys' | 'config' | 'issuer' | 'verdictLifetime' | 'productionKeyIssue'>
 
 export function verify(services: Parts): UserEndpoint<Input> {
   const { vault, provider, clock, config, verdictLifetime, productionKeyIssue } = services
@@ -138,13 +156,24 @@ export function verify(services: Parts): UserEndpoint<Input> {
       const images = await decodeImages(input)
       const action = canonicalAction(input.action)
       const opened = await openChallenge(services, call, { purpose: 'verify', action })
+      const assertion = await openAssertion(services, call, action)
       const evidence = { images, challenge: opened?.frames ?? null }
-      return spendChallenge(services.challenges, opened, () => reachVerdict(call, action, evidence))
+      const used = [opened?.challenge, assertion?.challenge].filter((one) => one != null)
+      return spendChallenges(services.challenges, used, async () => {
+        // The device proves itself before the pictures count.
+        const passkey = assertion && (await provePossession(services, call, assertion))
+        return reachVerdict(call, action, evidence, passkey)
+      })
     },
   }
 
   /** @param action in RFC 8785 canonical form */
-  async function reachVerdict(call: UserCall<Input>, action: string, evidence: Evidence): Promise<Commit> {
+  async function reachVerdict(
+    call: UserCall<Input>,
+    action: string,
+    evidence: Evidence,
+    passkey: ProvenPasskey | null,
+  ): Promise<Commit> {
     const { input, tenant } = call
     const point = provider.operatingPoint(tenant.fmr ?? config.fmr)
     const examination = await policy.examine(call, evidence, point.threshold)
@@ -153,13 +182,16 @@ export function verify(services: Parts): UserEndpoint<Input> {
       const at = clock.now()
       const verdict = await policy.decide(tx, call, examination, at)
       const { subject, reason, replaySuspected, effect } = verdict
+      await passkey?.use(tx)
       const view = verdictView(verdict, point)
-      const signed = sign(call, action, verdict, view, at)
+      const signed = sign(call, action, { verdict, view, passkey, at })
       const { verificationId } = signed
       const approved = reason === null
       const assessed = verdict.comparison?.sample.assessed ?? null
       if (approved && !replaySuspected && subject && agreesToReplacement(input.action))
         await tx.setReplaceVerdict(subject.record.id, { id: verificationId, at })
+      if (approved && !replaySuspected && subject && permitsRegistration(input.action))
+        await permitRegistration(tx, call, verdict, { verificationId, at })
       const isKeyIssued = await productionKeyIssue.onVerdict(tx, tenant, { approved, at })
       return {
         status: 200,
@@ -182,6 +214,7 @@ export function verify(services: Parts): UserEndpoint<Input> {
           jwt_next: signed.tokens.jwt_next,
           jwt_expires_at: isoTime(signed.expiresAt * SECOND_MS),
           production_key: isKeyIssued ? 'issued' : null,
+          ...(passkey ? { passkey: { passkey_id: passkey.id, amr: passkey.possession } } : {}),
         },
         ...(verdict.waitMs === undefined ? {} : { headers: retryAfter(verdict.waitMs) }),
         observed: { verdict: view.verdict, reason, score: view.score, effect },
@@ -196,6 +229,7 @@ export function verify(services: Parts): UserEndpoint<Input> {
           replay_suspected: replaySuspected,
           liveness_score: livenessOf(verdict).score,
           ...(input.challenge ? { challenge_id: input.challenge.challenge_id } : {}),
+          ...(passkey ? { passkey_id: passkey.id, passkey_amr: passkey.possession } : {}),
           ...livenessAudit(livenessOf(verdict)),
         },
       }
@@ -206,9 +240,17 @@ export function verify(services: Parts): UserEndpoint<Input> {
   function sign(
     call: UserCall<Input>,
     action: string,
-    verdict: Verdict,
-    view: ReturnType<typeof verdictView>,
-    at: number,
+    {
+      verdict,
+      view,
+      passkey,
+      at,
+    }: {
+      verdict: Verdict
+      view: ReturnType<typeof verdictView>
+      passkey: ProvenPasskey | null
+      at: number
+    },
   ) {
     const verificationId = prefixedId('ver', at)
     const { issuedAt, expiresAt } = verdictLifetime(call.user.id, at)
@@ -222,6 +264,7 @@ export function verify(services: Parts): UserEndpoint<Input> {
       action,
       liveness: livenessView(livenessOf(verdict)),
       challengeId: call.input.challenge?.challenge_id,
+      passkey,
       model: provider.model,
       replaySuspected: verdict.replaySuspected,
     })
@@ -230,6 +273,18 @@ export function verify(services: Parts): UserEndpoint<Input> {
     call.timings.sign = performance.now() - started
     return { verificationId, expiresAt, actionHash: claims.action_hash, tokens }
   }
+}
+
+/** Keeps the verdict as a permit to register a passkey, where the capture was found to be live. */
+async function permitRegistration(
+  tx: StoreTransaction,
+  { tenant, environment, user }: UserCall<Input>,
+  verdict: Verdict,
+  { verificationId, at }: { verificationId: string; at: number },
+): Promise<void> {
+  if (tenant.passkeys === null || livenessOf(verdict).passed !== true) return
+  const { blindIndex } = user
+  await grantRegistration(tx, { tenantId: tenant.id, environment, blindIndex }, verificationId, at)
 }
 
 /** The fields of a verdict that response, JWT and audit entry have in common. */

@@ -13,6 +13,7 @@ import { type Clock, SECOND_MS } from '../lib/clock.js'
 import { VERSION } from '../lib/version.js'
 import { LocalRateLimiter, type RateLimiter } from '../tenants/rate-limiter.js'
 import { SharedRateLimiter } from '../tenants/shared-rate-limiter.js'
+import { PasskeyVault } from '../users/passkey-vault.js'
 import { CaptureSessionBook } from '../verification/capture-session-book.js'
 import { ChallengeBook } from '../verification/challenge-book.js'
 import { EngineProvider } from '../verification/engine-provider.js'
@@ -33,6 +34,7 @@ export interface SharedParts extends Core {
   addresses: ClientAddresses
   idempotency: Idempotency
   challenges: ChallengeBook
+  passkeys: PasskeyVault
   captureEvents: CaptureSessionEvents
   captureSessions: CaptureSessionBook
   traffic: Traffic
@@ -60,6 +62,7 @@ export function createSharedParts(
     addresses: new ClientAddresses(config.trustedProxies),
     idempotency: new Idempotency(store, vault, keys, clock),
     challenges: new ChallengeBook(clock, config.challengeTtlSeconds * SECOND_MS),
+    passkeys: new PasskeyVault(vault, clock),
     captureEvents,
     captureSessions: new CaptureSessionBook(clock, config.captureSessionTtlSeconds * SECOND_MS),
     traffic,

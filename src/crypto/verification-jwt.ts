@@ -28,7 +28,8 @@ export interface VerificationClaims {
   action: unknown
   action_hash: string
   nonce?: string
-  amr: ['face']
+  /** Methods of RFC 8176: a passkey adds `hwk` for a key in hardware, `swk` for one in software. */
+  amr: ['face'] | ['face', 'hwk' | 'swk']
   acr: string
   /** Unix seconds of the capture's evaluation. */
   auth_time: number
@@ -40,6 +41,8 @@ export interface VerificationClaims {
   liveness: { checked: boolean; passed: boolean | null; methods: string[]; score: number | null }
   /** Id of the challenge whose frames were judged. */
   challenge?: string
+  /** Id of the passkey that has signed for this action. */
+  passkey_id?: string
   replay: { suspected: boolean }
 }
 

@@ -20,6 +20,7 @@ const KEYS = 'guides/production.md#keys-for-parts-of-your-backend'
 const USERS = 'operations.md#users-who-are-locked-out'
 const WEBHOOKS = 'guides/webhooks.md'
 const CAPTURE = 'guides/capture.md#hosted-page'
+const PASSKEYS = 'guides/passkeys.md#turn-passkeys-on'
 const ACCURACY = 'guides/accuracy.md'
 const PAD = 'guides/liveness.md'
 const PACKS = 'model-packs.md#the-packs-known-by-name'
@@ -130,6 +131,10 @@ export const OPERATOR_ERRORS = {
   invalid_consent: entry(CAPTURE, 'Give version and text together, each within its length.'),
   invalid_color: entry(CAPTURE, 'Give a color that can be read on its ground, as #rrggbb.'),
   invalid_logo: entry(CAPTURE, 'Give a smaller PNG or JPEG.'),
+
+  // Passkeys
+  invalid_rp_id: entry(PASSKEYS, 'Give the domain whose pages use passkeys, such as bank.example.'),
+  invalid_aaguid: entry(PASSKEYS, 'Copy the AAGUIDs from the vendor of the authenticators.'),
 
   // Model packs and rates
   fmr_not_reached: entry(

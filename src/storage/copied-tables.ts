@@ -28,6 +28,7 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
   { name: 'subject', key: ['id'] },
   { name: 'sandbox_user', key: ['lookup'] },
   { name: 'reference', key: ['id'] },
+  { name: 'passkey', key: ['id'] },
   // Captures are ordered by SQLite's row number, in which they were seen.
   { name: 'capture', key: ['rowid'] },
   { name: 'challenge', key: ['id'] },

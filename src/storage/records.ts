@@ -18,6 +18,8 @@ export interface TenantRecord {
   replaceVerdictMinutes: number | null
   /** JSON of the settings of this tenant's hosted capture page; null when nothing was set. */
   capturePage: string | null
+  /** JSON of the tenant's settings of passkeys; null while the tenant uses none. */
+  passkeys: string | null
   /** When the first sandbox verify was approved; null before. */
   productionIssuedAt: number | null
   /** When the first production key was revealed; null before. */
@@ -107,6 +109,19 @@ export interface ReferenceRecord {
   model: string
   sealed: Buffer
   createdAt: number
+}
+
+/** A user's passkey: a WebAuthn credential that proves possession of a device. */
+export interface PasskeyRecord {
+  id: string
+  subjectId: string
+  /** Keyed digest of tenant, environment and credential id: one credential belongs to one user. */
+  lookup: Buffer
+  /** JSON of the credential, sealed under the user's data key. */
+  sealed: Buffer
+  createdAt: number
+  /** When the passkey last signed for a verdict; null before the first. */
+  lastUsedAt: number | null
 }
 
 /** A capture that was seen, kept to recognize replays. */

@@ -7,6 +7,7 @@ import type { Connection } from './connection.js'
 import { consentReader, consentWriter } from './consent-statements.js'
 import { dashboardReader, dashboardWriter } from './dashboard-statements.js'
 import { keysReader, keysWriter } from './key-statements.js'
+import { passkeyReader, passkeyWriter } from './passkey-statements.js'
 import type {
   ApiKeyRecord,
   AuditRecord,
@@ -193,6 +194,7 @@ export function storeReader(database: Connection): StoreReader {
     ...consentReader(database),
     ...dashboardReader(database),
     ...keysReader(database),
+    ...passkeyReader(database),
     ...requestReader(database),
     ...webhookReader(database),
     tenantById: async (id) => sql.tenantById.get(id),
@@ -309,7 +311,7 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
       'DELETE FROM challenge WHERE tenant_id = @id',
       'DELETE FROM capture_session WHERE tenant_id = @id',
       'DELETE FROM capture_logo WHERE tenant_id = @id',
-      'UPDATE tenant SET capture_page = NULL WHERE id = @id',
+      'UPDATE tenant SET capture_page = NULL, passkeys = NULL WHERE id = @id',
     ].map((statement) => database.prepare<[{ id: string; at: number }]>(statement)),
     insertApiKey: database.prepare(API_KEY.insert),
     // Keys whose grace period has ended already are left as they are.
@@ -364,6 +366,7 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
     ),
     eraseReference: database.prepare(`DELETE FROM reference WHERE ${OF_USER}`),
     eraseCaptures: database.prepare(`DELETE FROM capture WHERE ${OF_USER}`),
+    erasePasskeys: database.prepare(`DELETE FROM passkey WHERE ${OF_USER}`),
     eraseSubject: database.prepare('DELETE FROM subject WHERE lookup = ?'),
     deleteIdempotency: database.prepare('DELETE FROM idempotency WHERE lookup = ?'),
     eraseWebhooks: database.prepare(
@@ -405,6 +408,7 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
     ...consentWriter(database),
     ...dashboardWriter(database),
     ...keysWriter(database, onErase),
+    ...passkeyWriter(database),
     ...requestWriter(database),
     ...webhookWriter(database),
     insertTenant: async (tenant) => void sql.insertTenant.run(tenant),
@@ -447,10 +451,11 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
       sql.insertIdempotency.run(record)
     },
     eraseSubject: async (blindIndex) => {
-      const [idempotency, reference, captures, subject] = await Promise.all([
+      const [idempotency, reference, captures, , subject] = await Promise.all([
         sql.deleteIdempotency.run(blindIndex),
         sql.eraseReference.run(blindIndex),
         sql.eraseCaptures.run(blindIndex),
+        sql.erasePasskeys.run(blindIndex),
         sql.eraseSubject.run(blindIndex),
         sql.eraseWebhooks.run(blindIndex),
         sql.deleteChallenges.run(blindIndex),

@@ -12,6 +12,7 @@ import type {
   IdempotencyRecord,
   KeyringRecord,
   LoginLinkRecord,
+  PasskeyRecord,
   PersonLinkRecord,
   PersonRecord,
   ReferenceRecord,
@@ -105,6 +106,7 @@ export const TENANT = table<TenantRecord>('tenant', {
   requireLiveness: 'require_liveness',
   replaceVerdictMinutes: 'replace_verdict_minutes',
   capturePage: 'capture_page',
+  passkeys: 'passkeys',
   productionIssuedAt: 'production_issued_at',
   productionRevealedAt: 'production_revealed_at',
   suspendedAt: 'suspended_at',
@@ -154,6 +156,15 @@ export const REFERENCE = table<ReferenceRecord>('reference', {
   model: 'model',
   sealed: 'sealed',
   createdAt: 'created_at',
+})
+
+export const PASSKEY = table<PasskeyRecord>('passkey', {
+  id: 'id',
+  subjectId: 'subject_id',
+  lookup: 'lookup',
+  sealed: 'sealed',
+  createdAt: 'created_at',
+  lastUsedAt: 'last_used_at',
 })
 
 export const CAPTURE = table<CaptureRecord>('capture', {

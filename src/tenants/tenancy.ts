@@ -123,6 +123,7 @@ export class Tenancy {
       requireLiveness: contract.requireLiveness ?? null,
       replaceVerdictMinutes: contract.replaceVerdictMinutes ?? null,
       capturePage: null,
+      passkeys: null,
       productionIssuedAt: null,
       productionRevealedAt: null,
       suspendedAt: null,

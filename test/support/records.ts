@@ -34,6 +34,7 @@ export function tenant(name = 'a', changes: Partial<TenantRecord> = {}): TenantR
     requireLiveness: null,
     replaceVerdictMinutes: null,
     capturePage: null,
+    passkeys: null,
     productionIssuedAt: null,
     productionRevealedAt: null,
     suspendedAt: null,

@@ -9,6 +9,14 @@ import { getUser, getUserDescription } from '../../api/get-user.js'
 import { guide, guideDescription } from '../../api/guidance.js'
 import { health, healthDescription } from '../../api/health.js'
 import { listAudit, listAuditDescription } from '../../api/list-audit.js'
+import { listPasskeys, listPasskeysDescription } from '../../api/list-passkeys.js'
+import { beginPasskeyAssertion, beginPasskeyAssertionDescription } from '../../api/passkey-assertion.js'
+import {
+  beginPasskeyRegistration,
+  beginPasskeyRegistrationDescription,
+} from '../../api/passkey-registration.js'
+import { registerPasskey, registerPasskeyDescription } from '../../api/register-passkey.js'
+import { revokePasskey, revokePasskeyDescription } from '../../api/revoke-passkey.js'
 import { rotateSigning, rotateSigningDescription } from '../../api/rotate-signing.js'
 import type { Services } from '../../api/services.js'
 import { verify, verifyDescription } from '../../api/verify.js'
@@ -26,6 +34,11 @@ export const DESCRIPTIONS: EndpointDescription[] = [
   guideDescription,
   createCaptureSessionDescription,
   getCaptureSessionDescription,
+  beginPasskeyRegistrationDescription,
+  registerPasskeyDescription,
+  listPasskeysDescription,
+  revokePasskeyDescription,
+  beginPasskeyAssertionDescription,
 ]
 
 /** Path of the OpenAPI document, which both APIs serve without a key. */
@@ -47,5 +60,10 @@ export function endpoints(services: Services): Array<Endpoint<unknown>> {
     guide(services),
     createCaptureSession(services),
     getCaptureSession(services),
+    beginPasskeyRegistration(services),
+    registerPasskey(services),
+    listPasskeys(services),
+    revokePasskey(services),
+    beginPasskeyAssertion(services),
   ] as Array<Endpoint<never>> as Array<Endpoint<unknown>>
 }

@@ -39,6 +39,7 @@ function tenant(name: string): TenantRecord {
     requireLiveness: null,
     replaceVerdictMinutes: null,
     capturePage: null,
+    passkeys: null,
     productionIssuedAt: null,
     productionRevealedAt: null,
     suspendedAt: null,
