@@ -48,8 +48,8 @@ async function verified(
 }
 
 async function auditEntries(event: string) {
-  const { body } = await production.call('GET', `/v1/audit?event=${event}&limit=100`)
-  return body.entries as Array<Record<string, unknown>>
+  const { body } = await production.call('GET', `/v1/audit?event=${event}&order=desc&limit=10`)
+  return (body.data as Array<{ facts: object }>).map(({ facts, ...entry }) => ({ ...entry, ...facts }))
 }
 
 describe('a registration', () => {
@@ -207,7 +207,7 @@ describe('a verify with a passkey', () => {
     expect([status, body.verdict]).toEqual([200, 'approved'])
     const { passkey_id } = passkey
     expect(body.passkey).toEqual({ passkey_id, amr: 'hwk' })
-    const { claims } = decodeJwt(body.jwt)
+    const { claims } = decodeJwt(body.jwt, tenant.secret.secret)
     expect(claims).toMatchObject({
       amr: ['face', 'hwk'],
       acr: 'urn:countersign:acr:face-hwk',

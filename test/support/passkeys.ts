@@ -34,7 +34,8 @@ export async function registered(
   user: string,
   authenticator = new SoftwareAuthenticator({ origin: ORIGIN }),
 ) {
-  const { body: begun } = await client.call('POST', passkeysPath(user, '/registration'), {})
+  const { status, body: begun, text } = await client.call('POST', passkeysPath(user, '/registration'), {})
+  if (status !== 201) throw new Error(text)
   const credential = authenticator.create(begun.options)
   const { challenge_id, nonce } = begun
   const answer = await client.call('POST', passkeysPath(user), { challenge_id, nonce, credential })
@@ -49,7 +50,8 @@ export async function asserted(
   authenticator: SoftwareAuthenticator,
   claims: Parameters<SoftwareAuthenticator['get']>[1] = {},
 ) {
-  const { body } = await client.call('POST', passkeysPath(user, '/assertion'), { action })
+  const { status, body, text } = await client.call('POST', passkeysPath(user, '/assertion'), { action })
+  if (status !== 201) throw new Error(text)
   const { challenge_id, nonce, options } = body
   return { challenge_id, nonce, credential: authenticator.get(options, claims) }
 }

@@ -37,8 +37,8 @@ export const DESCRIPTIONS: EndpointDescription[] = [
   beginPasskeyRegistrationDescription,
   registerPasskeyDescription,
   listPasskeysDescription,
-  revokePasskeyDescription,
   beginPasskeyAssertionDescription,
+  revokePasskeyDescription,
 ]
 
 /** Path of the OpenAPI document, which both APIs serve without a key. */
@@ -63,7 +63,8 @@ export function endpoints(services: Services): Array<Endpoint<unknown>> {
     beginPasskeyRegistration(services),
     registerPasskey(services),
     listPasskeys(services),
-    revokePasskey(services),
     beginPasskeyAssertion(services),
+    // Behind the addresses with a word where this one has a parameter: the first that fits is taken.
+    revokePasskey(services),
   ] as Array<Endpoint<never>> as Array<Endpoint<unknown>>
 }
