@@ -18,6 +18,7 @@ import {
 } from './lib/challenge-orders.js'
 import { HelperProcess } from './lib/helper-process.js'
 import { startLoadGenerator } from './lib/load-generator.js'
+import { SERVICE_ROOMS } from './lib/measured-code.js'
 import { startService } from './lib/service-process.js'
 import { carriedPercentile, mean, median, round, shown, TOO_FEW_SAMPLES } from './lib/statistics.js'
 import type { Suite } from './suite.js'
@@ -47,6 +48,7 @@ interface Crowd {
 export const challenge: Suite = {
   name: 'challenge',
   description: 'verifies by challenge, and ordinary verifies at the same time',
+  measures: SERVICE_ROOMS,
   defaultSeconds: 60,
   async run({ pack, seconds, cpuProfileDir }) {
     const { enrolImages, verifyImages: images } = await takeCaptures()

@@ -31,6 +31,7 @@ interface Reading {
 export const cli: Suite = {
   name: 'cli',
   description: 'short commands against an empty Node',
+  measures: ['src/cli', 'src/config', 'src/lib'],
   defaultSeconds: 20,
   async run({ pack, seconds }) {
     const names = Object.keys(CONTENDERS)

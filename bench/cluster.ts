@@ -9,6 +9,7 @@ import { reportCluster } from './lib/cluster-report.js'
 import type { Round } from './lib/cluster-round.js'
 import { ClusterUnderLoad } from './lib/cluster-under-load.js'
 import { startLoadGenerator } from './lib/load-generator.js'
+import { SERVICE_ROOMS } from './lib/measured-code.js'
 import type { Suite } from './suite.js'
 
 const NODES = [1, 2, 4] as const
@@ -35,6 +36,7 @@ const SETTLING_SECONDS = 4
 export const cluster: Suite = {
   name: 'cluster',
   description: 'verifies per second of several nodes over one PostgreSQL, the engine simulated',
+  measures: [...SERVICE_ROOMS, 'src/cluster', 'src/storage/postgres'],
   // Rounds of 10 s: the dashboard's counts are saved every 5 s, and each round should hold as many saves.
   defaultSeconds: 80,
   async run(options) {

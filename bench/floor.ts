@@ -11,6 +11,7 @@ import type { CpuTimes } from './lib/cpu-times.js'
 import { HelperProcess } from './lib/helper-process.js'
 import { ENGINE_BATCH, type KernelOrder, type KernelResult } from './lib/kernel-orders.js'
 import { startLoadGenerator } from './lib/load-generator.js'
+import { SERVICE_ROOMS } from './lib/measured-code.js'
 import { cutIntoRounds } from './lib/rounds.js'
 import { type RunningService, startService } from './lib/service-process.js'
 import { median, ratePerSecond, round } from './lib/statistics.js'
@@ -50,6 +51,7 @@ interface Round {
 export const floor: Suite = {
   name: 'floor',
   description: 'verifications per second of the service against the bare kernel loop',
+  measures: SERVICE_ROOMS,
   defaultSeconds: 60,
   async run({ pack, seconds, cpuProfileDir }) {
     const { enrolImages, verifyImages: images } = await takeCaptures()
@@ -134,13 +136,6 @@ export const floor: Suite = {
     await service.stop()
 
     const ratios = rounds.service.map(({ perSecond }, i) => perSecond / rounds.floor[i]!.perSecond)
-    const summary = {
-      service_per_s: round(median(rounds.service.map(({ perSecond }) => perSecond)), 2),
-      floor_per_s: round(median(rounds.floor.map(({ perSecond }) => perSecond)), 2),
-      ratio: round(median(ratios), 4),
-      service_p50_ms: round(median(singleMs.service), 3),
-      floor_p50_ms: round(median(singleMs.floor), 3),
-    }
     const batchedPerSecond = median(rounds.batched.map(({ perSecond }) => perSecond))
     const batchedRatio = median(
       rounds.service.map(({ perSecond }, i) => perSecond / rounds.batched[i]!.perSecond),
@@ -150,6 +145,17 @@ export const floor: Suite = {
       floor: medianOf(rounds.floor.map(({ cpuMs }) => cpuMs)),
       main: medianOf(rounds.service.map(({ mainThreadCpuMs }) => mainThreadCpuMs)),
       load: medianOf(rounds.service.map(({ loadCpuMs }) => loadCpuMs)),
+    }
+    const summary = {
+      service_per_s: round(median(rounds.service.map(({ perSecond }) => perSecond)), 2),
+      floor_per_s: round(median(rounds.floor.map(({ perSecond }) => perSecond)), 2),
+      ratio: round(median(ratios), 4),
+      service_p50_ms: round(median(singleMs.service), 3),
+      floor_p50_ms: round(median(singleMs.floor), 3),
+      batched_floor_per_s: round(batchedPerSecond, 2),
+      batched_ratio: round(batchedRatio, 4),
+      service_cpu_ms: roundedOrNull(cpu.service),
+      main_thread_ms: roundedOrNull(cpu.main),
     }
     const loadShare = median(rounds.service.map((one) => one.loadShare))
     return {
@@ -269,6 +275,10 @@ function toRound({ doneAtMs, latenciesMs, cpuMs }: KernelResult): Round {
 function medianOf(values: ReadonlyArray<number | null>): number | null {
   const known = values.filter((value) => value !== null)
   return known.length > 0 ? median(known) : null
+}
+
+function roundedOrNull(value: number | null): number | null {
+  return value === null ? null : round(value, 3)
 }
 
 function percent(share: number): string {

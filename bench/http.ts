@@ -9,6 +9,7 @@ import { HelperProcess } from './lib/helper-process.js'
 import type { HttpOrder, HttpResult } from './lib/http-orders.js'
 import { type LoadGenerator, startLoadGenerator } from './lib/load-generator.js'
 import type { LoadResult } from './lib/load-orders.js'
+import { SERVICE_ROOMS } from './lib/measured-code.js'
 import { type RunningService, startService } from './lib/service-process.js'
 import { carriedPercentile, median, round, shown, TOO_FEW_SAMPLES } from './lib/statistics.js'
 import { temporaryDir } from './lib/temporary-dir.js'
@@ -49,6 +50,7 @@ type Rounds = Record<TransportName, Round[]>
 export const http: Suite = {
   name: 'http',
   description: 'uWebSockets.js against node:http: health and verify',
+  measures: SERVICE_ROOMS,
   defaultSeconds: 80,
   async run(options) {
     const { pack, seconds } = options
@@ -100,6 +102,7 @@ export const http: Suite = {
             uws_p50_ms: round(uws.p50Ms, 4),
             node_p50_ms: round(node.p50Ms, 4),
             p50_ratio: round(ratios.p50Ms, 3),
+            cpu_ratio: measured(round(ratios.cpuMs, 3)),
           },
         ]),
       ),

@@ -7,6 +7,7 @@ import { progressSteps } from '../src/cli/lib/progress.js'
 import { describeSizes, takeCaptures } from './lib/captures.js'
 import { type LoadGenerator, startLoadGenerator } from './lib/load-generator.js'
 import type { LoadResult, Operation, Refusal } from './lib/load-orders.js'
+import { SERVICE_ROOMS } from './lib/measured-code.js'
 import { type RunningService, startService } from './lib/service-process.js'
 import {
   carriedPercentile,
@@ -49,6 +50,7 @@ const SETTLE_SECONDS = 0.5
 export const latency: Suite = {
   name: 'latency',
   description: 'one caller at the real service, then verifies that arrive at random',
+  measures: SERVICE_ROOMS,
   defaultSeconds: 60,
   async run({ pack, seconds, cpuProfileDir }) {
     const { enrolImages, verifyImages } = await takeCaptures()
@@ -83,9 +85,19 @@ export const latency: Suite = {
     await service.stop()
 
     const operations = Object.keys(LIMITS) as Operation[]
-    const summary = Object.fromEntries(
+    const byOperation = Object.fromEntries(
       operations.map((operation) => [operation, summariseLatency(latenciesMs[operation])]),
     ) as Record<Operation, LatencySummary>
+    const summary = {
+      ...byOperation,
+      capacity_per_s: round(openLoop.capacity, 1),
+      by_load: Object.fromEntries(
+        openLoop.rates.map(({ utilisation, p50_ms, p99_ms }) => [
+          `at_${Math.round(utilisation * 100)}_percent`,
+          { p50_ms, p99_ms },
+        ]),
+      ),
+    }
     const samples = Object.fromEntries(
       operations.map((operation) => [operation, latenciesMs[operation].length]),
     )

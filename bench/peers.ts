@@ -9,6 +9,7 @@ import { progressSteps } from '../src/cli/lib/progress.js'
 import { loadConfig } from '../src/config/config.js'
 import { describeSizes, takeCaptures } from './lib/captures.js'
 import { isInterrupted } from './lib/clean-up.js'
+import { SERVICE_ROOMS } from './lib/measured-code.js'
 import { cutIntoRounds } from './lib/rounds.js'
 import { median, round } from './lib/statistics.js'
 import { temporaryDir } from './lib/temporary-dir.js'
@@ -41,6 +42,7 @@ interface Entry {
 export const peers: Suite = {
   name: 'peers',
   description: 'Countersign against face-api, human, OpenCV and a plain Express service',
+  measures: SERVICE_ROOMS,
   defaultSeconds: 160,
   async run(options) {
     const { images, contenders, skipped } = await gather(options)

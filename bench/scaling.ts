@@ -8,6 +8,7 @@ import { describeSizes, enlarge, takeCaptures } from './lib/captures.js'
 import type { CpuTimes } from './lib/cpu-times.js'
 import { startLoadGenerator } from './lib/load-generator.js'
 import type { LoadResult } from './lib/load-orders.js'
+import { SERVICE_ROOMS } from './lib/measured-code.js'
 import { copyReference } from './lib/references.js'
 import { type RunningService, startService } from './lib/service-process.js'
 import { carriedPercentile, median, ratePerSecond, round, shown, TOO_FEW_SAMPLES } from './lib/statistics.js'
@@ -23,7 +24,7 @@ const SIZES: ReadonlyArray<{ label: string; enlarged?: readonly [width: number, 
 const PICTURES_PER_SIZE = 2
 /** Callers, as a multiple of the verifies that the service admits at once. */
 const CROWDS = [1, 4, 20] as const
-/** Each caller of the largest crowd is a user of its own: verifies of one user wait for each other. */
+/** Each caller of the largest crowd is a user of its own, so that no user is locked out or has many captures. */
 const FEWEST_REFERENCES = 1000
 /** Shares of the measuring time, each divided evenly. */
 const SHARES = { sizes: 0.3, crowds: 0.4, references: 0.3 } as const
@@ -69,6 +70,7 @@ interface ReferencesResult {
 export const scaling: Suite = {
   name: 'scaling',
   description: 'verify by image size, callers beyond capacity, references; memory',
+  measures: SERVICE_ROOMS,
   defaultSeconds: 40,
   async run({ pack, seconds, cpuProfileDir, references }) {
     const { enrolImages, verifyImages } = await takeCaptures()
@@ -81,10 +83,15 @@ export const scaling: Suite = {
     let step = 0
     const announce = (label: string) => progress.update(step++, steps, label)
     const load = startLoadGenerator()
-    const start = (successorOf?: RunningService) =>
-      startService({ pack, cpuProfileDir, ...(successorOf ? { successorOf } : {}) }, enrolImages[0]!)
+    const start = async (successorOf?: RunningService) => {
+      const after = successorOf ? { successorOf } : {}
+      const service = await startService({ pack, cpuProfileDir, ...after }, enrolImages[0]!)
+      startUpsMs.push(service.startUpMs)
+      return service
+    }
     const targetOf = ({ production, key }: RunningService) => ({ origin: production, key })
 
+    const startUpsMs: number[] = []
     const sizes: SizeResult[] = []
     const crowds: CrowdResult[] = []
     const counted: ReferencesResult[] = []
@@ -182,6 +189,12 @@ export const scaling: Suite = {
           counted.map((one) => [String(one.references), round(one.p50Ms, 3)]),
         ),
         resident_mib: round(crowds.at(-1)!.residentMib, 1),
+        least_resident_mib: round(Math.min(...[...sizes, ...counted].map((one) => one.residentMib)), 1),
+        most_resident_mib: round(
+          Math.max(...[...sizes, ...counted, ...crowds].map((one) => one.residentMib)),
+          1,
+        ),
+        start_up_ms: round(median(startUpsMs), 0),
       },
       tables: [
         {
@@ -272,8 +285,9 @@ export const scaling: Suite = {
         `From ${fewest.references} to ${most.references} references the median went to ${((most.p50Ms / fewest.p50Ms) * 100).toFixed(1)} %. Rows are written by the storage layer into the stopped service’s database; users are taken from all over it.`,
         'The service admits what its workers hold and what its queue takes. A refused caller waits for Retry-After and up to as long again. Client and service share the cores: what the client takes, and what reading the refused requests takes, verifies do not get.',
         'The event loop’s delay is what a 10 ms timer was late.',
+        `From the start of the process until it served: ${median(startUpsMs).toFixed(0)} ms, the median of ${startUpsMs.length} starts.`,
       ],
-      details: { sizes, crowds, references: counted },
+      details: { start_ups_ms: startUpsMs.map((ms) => round(ms, 0)), sizes, crowds, references: counted },
       failures: [],
     }
   },

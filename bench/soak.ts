@@ -10,6 +10,7 @@ import { progressSteps } from '../src/cli/lib/progress.js'
 import { packageFile } from '../src/lib/package-root.js'
 import { takeCaptures, takeStrangers } from './lib/captures.js'
 import { drawLinePlots } from './lib/line-plots.js'
+import { SERVICE_ROOMS } from './lib/measured-code.js'
 import { childrenOf, readServiceVitals } from './lib/process-vitals.js'
 import { startService } from './lib/service-process.js'
 import {
@@ -43,6 +44,7 @@ const UNDER_WAY_PER_WORKER = 4
 export const soak: Suite = {
   name: 'soak',
   description: 'an hour of all calls, engines killed: memory, descriptors, latency by minute',
+  measures: SERVICE_ROOMS,
   defaultSeconds: 3600,
   async run({ pack, cpuProfileDir, soakMinutes: minutes, soakRate, keepPartial }) {
     const captures = await takeCaptures()

@@ -33,6 +33,7 @@ import { decodeImages, type ImageInput } from '../src/verification/images.js'
 import { CLEAR } from '../src/verification/lockout.js'
 import { describeSizes, takeCaptures } from './lib/captures.js'
 import { onCleanUp } from './lib/clean-up.js'
+import { SERVICE_ROOMS } from './lib/measured-code.js'
 import {
   type LatencySummary,
   mean,
@@ -71,6 +72,7 @@ interface Timing extends LatencySummary {
 export const stages: Suite = {
   name: 'stages',
   description: 'every stage of the engine and of the main thread by itself',
+  measures: SERVICE_ROOMS,
   defaultSeconds: 30,
   async run({ pack, seconds }) {
     const { enrolImages, verifyImages: images } = await takeCaptures()

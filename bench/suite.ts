@@ -26,6 +26,8 @@ export interface SuiteOptions {
 export interface Suite {
   name: string
   description: string
+  /** Folders of the measured code, by path inside the repository: a result tells how much of them has changed since. */
+  measures: readonly string[]
   /** Default measuring time, in seconds. */
   defaultSeconds: number
   run(options: SuiteOptions): Promise<SuiteResult>

@@ -8,6 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { progressSteps } from '../src/cli/lib/progress.js'
 import { describeSizes, takeCaptures } from './lib/captures.js'
 import { LeanClient } from './lib/lean-client.js'
+import { SERVICE_ROOMS } from './lib/measured-code.js'
 import { startService } from './lib/service-process.js'
 import { median, round } from './lib/statistics.js'
 import { temporaryDir } from './lib/temporary-dir.js'
@@ -70,6 +71,7 @@ type Moments = ReadonlyMap<string, number>
 export const timeline: Suite = {
   name: 'timeline',
   description: 'one verify from its first byte to its last, over all threads',
+  measures: SERVICE_ROOMS,
   defaultSeconds: 15,
   async run({ pack, seconds }) {
     const { enrolImages, verifyImages } = await takeCaptures()

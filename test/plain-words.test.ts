@@ -11,13 +11,7 @@ const ALLOWED: Record<string, number> = { bench: 1, models: 3 }
 
 /** Findings in pages that nobody has rewritten yet. A page that is not listed has none. Lower a number with each finding that goes; never raise one. */
 const ALLOWED_IN_PAGES: Record<string, number> = {
-  'README.md': 12,
-  'docs/guides/capture.md': 39,
-  'docs/guides/production.md': 5,
-  'docs/guides/quick-start.md': 6,
-  'docs/guides/step-up.md': 7,
-  'docs/operations.md': 98,
-  'docs/postgresql.md': 1,
+  'README.md': 9,
 }
 
 describe('comments, messages and test titles', () => {

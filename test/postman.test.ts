@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { buildOpenApi } from '../src/http/openapi/openapi.js'
+import { DOCUMENT_OPERATIONS } from '../src/http/openapi/openapi-documents.js'
 import { DESCRIPTIONS } from '../src/http/routing/routes.js'
 import { packageFile } from '../src/lib/package-root.js'
 import { VERSION } from '../src/lib/version.js'
@@ -36,7 +37,7 @@ it('has one working request for every endpoint', async () => {
   const filled = (text: string) => text.replace(/\{\{(\w+)\}\}/g, (_, name: string) => variables[name]!)
   const collection = JSON.parse(readFileSync(packageFile('docs', 'postman.json'), 'utf8'))
   const requests = collection.item.flatMap((folder: { item: unknown[] }) => folder.item)
-  expect(requests).toHaveLength(DESCRIPTIONS.length)
+  expect(requests).toHaveLength(DESCRIPTIONS.length + Object.keys(DOCUMENT_OPERATIONS).length)
   // The erasure comes last, since the other requests need the user.
   const isErasure = ({ request }: { request: { method: string } }) => Number(request.method === 'DELETE')
   for (const { name, request } of requests.toSorted(

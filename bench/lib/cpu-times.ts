@@ -22,7 +22,7 @@ export interface ProcessStat {
  * Milliseconds of a tick, in which /proc counts; fixed at 100 Hz for user space on every architecture that Node runs
  * on.
  */
-const TICK_MS = 10
+export const TICK_MS = 10
 
 /** @throws Error when the process has ended, and where there is no /proc */
 export function readStat(path: string): ProcessStat {

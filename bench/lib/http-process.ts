@@ -89,6 +89,8 @@ function apiServer(
     urlOf: () => 'http://127.0.0.1:8081/v1',
     endpoints: [health(services) as Endpoint<unknown>],
     openApi: () => '{}',
+    issuer: () => 'http://127.0.0.1:8081/v1',
+    publishedKeys: () => [],
     clock,
     config,
     store,

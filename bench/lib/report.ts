@@ -8,6 +8,8 @@ import { availableParallelism, cpus, loadavg, release, totalmem, type } from 'no
 import { join } from 'node:path'
 import { table } from '../../src/cli/lib/style.js'
 import { packageFile } from '../../src/lib/package-root.js'
+import { type MeasuredCode, measuredCodeOf } from './measured-code.js'
+import { MAX_OTHER_CORES } from './other-programs.js'
 import { type BarChart, drawCharts } from './svg.js'
 
 export interface ResultTable {
@@ -51,16 +53,26 @@ const PACKAGES = [
   'tinybench',
 ]
 
-/** Load average of the minute before the run: over a few tenths, the figures are not reliable. */
+/** Load average of the minute before the run; what built the benchmarks is in it. */
 const loadAverageAtStart = loadavg()[0]!
 
-function machine() {
+/** Facts of a run that its suite does not know. */
+export interface RunFacts {
+  /** Folders of the measured code. */
+  measures: readonly string[]
+  /** Cores that other programs used meanwhile, on average; null where the system does not report it. */
+  otherProgramsCores: number | null
+}
+
+function machine(otherProgramsCores: number | null) {
   return {
     cpu: cpus()[0]?.model.trim() ?? 'unknown',
     cores: availableParallelism(),
     memory_gib: Math.round(totalmem() / 2 ** 30),
     node: process.version,
     load_average_at_start: loadAverageAtStart,
+    load_average_at_end: loadavg()[0]!,
+    other_programs_cores: otherProgramsCores,
     os: `${type()} ${release()} ${process.arch}`,
   }
 }
@@ -99,10 +111,11 @@ export interface KeptResult extends Omit<SuiteResult, 'tables' | 'charts'> {
   machine: ReturnType<typeof machine>
   packages: Record<string, string>
   git: ReturnType<typeof gitState>
+  measured_code: MeasuredCode
 }
 
 /** The result with the facts that explain it. */
-export function documentOf(result: SuiteResult): KeptResult {
+export function documentOf(result: SuiteResult, run: RunFacts): KeptResult {
   const { suite, model, seconds, summary, notes, details, failures } = result
   return {
     suite,
@@ -110,9 +123,10 @@ export function documentOf(result: SuiteResult): KeptResult {
     command: `npm run bench -- ${process.argv.slice(2).join(' ') || suite}`,
     seconds,
     model,
-    machine: machine(),
+    machine: machine(run.otherProgramsCores),
     packages: packageVersions(),
     git: gitState(),
+    measured_code: measuredCodeOf(run.measures),
     summary,
     notes,
     details,
@@ -129,7 +143,7 @@ export function keepResult(result: SuiteResult, document: KeptResult, folder: st
   const picture = charts ? drawCharts(suite, charts) : result.picture
   const write = (extension: string, text: string) => writeInto(folder, `${suite}.${extension}`, text)
   write('json', `${JSON.stringify(document, null, 2)}\n`)
-  const { cpu, cores, node, os, load_average_at_start: load } = document.machine
+  const { cpu, cores, node, os } = document.machine
   const commit = document.git
     ? `commit ${document.git.commit.slice(0, 12)}${document.git.modified ? ' with changes' : ''}`
     : 'no commit'
@@ -139,7 +153,7 @@ export function keepResult(result: SuiteResult, document: KeptResult, folder: st
     [
       `# ${suite}`,
       '',
-      `${document.measured_at}, \`${document.command}\`, ${seconds} s, ${model}, ${cpu}, ${cores} cores, ${node}, ${os}, load average ${load.toFixed(1)} at the start, ${commit}.`,
+      `${document.measured_at}, \`${document.command}\`, ${seconds} s, ${model}, ${cpu}, ${cores} cores, ${node}, ${os}, ${loadOf(document)}, ${commit}.`,
       ...(picture ? ['', `![${suite}](${suite}.svg)`] : []),
       ...tables.flatMap(({ title, rows }) => ['', `## ${title}`, '', ...markdownRows(rows)]),
       '',
@@ -149,6 +163,19 @@ export function keepResult(result: SuiteResult, document: KeptResult, folder: st
     ].join('\n'),
   )
   rmSync(join(folder, partialName(suite)), { force: true })
+}
+
+/** Tells whether other programs left the machine to the run. */
+export function isQuiet({ machine }: Pick<KeptResult, 'machine'>): boolean {
+  return machine.other_programs_cores !== null && machine.other_programs_cores <= MAX_OTHER_CORES
+}
+
+/** Says how busy the machine was, and marks the result of a busy one. */
+export function loadOf({ machine }: Pick<KeptResult, 'machine'>): string {
+  const { load_average_at_start: before, load_average_at_end: after, other_programs_cores: others } = machine
+  const used = others === null ? 'unknown' : `${others.toFixed(2)} cores`
+  const mark = isQuiet({ machine }) ? '' : ' (not a quiet machine: provisional)'
+  return `load average ${before.toFixed(1)} before and ${after.toFixed(1)} after, other programs ${used}${mark}`
 }
 
 /** Writes raw figures of a run under way, only as JSON: drawing them would take time from the measurement. */

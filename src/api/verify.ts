@@ -102,6 +102,10 @@ const success = Type.Object(
         description: 'During a rotation overlap: the same claims under the new secret. Null otherwise.',
       }),
     ),
+    jwt_public: Type.String({
+      description:
+        'The same claims under a key of the issuer (ES256). Anyone can check it with the keys at `/v1/.well-known/jwks.json`, and nobody else can make it.',
+    }),
     jwt_expires_at: time('When the JWT expires.'),
     production_key: nullable(
       Type.Literal('issued', {
@@ -142,7 +146,16 @@ type Input = Omit<Static<typeof body>, 'passkey_assertion'> & PasskeyInput
 
 /** The parts of the service that a verify uses. */
 type Parts = DecisionParts &
-  Pick<Services, 'challenges' | 'passkeys' | 'config' | 'issuer' | 'verdictLifetime' | 'productionKeyIssue'>
+  Pick<
+    Services,
+    | 'challenges'
+    | 'passkeys'
+    | 'config'
+    | 'issuer'
+    | 'verdictSigner'
+    | 'verdictLifetime'
+    | 'productionKeyIssue'
+  >
 
 export function verify(services: Parts): UserEndpoint<Input> {
   const { vault, provider, clock, config, verdictLifetime, productionKeyIssue } = services
@@ -184,7 +197,7 @@ export function verify(services: Parts): UserEndpoint<Input> {
       const { subject, reason, replaySuspected, effect } = verdict
       await passkey?.use(tx)
       const view = verdictView(verdict, point)
-      const signed = sign(call, action, { verdict, view, passkey, at })
+      const signed = await sign(call, action, { verdict, view, passkey, at })
       const { verificationId } = signed
       const approved = reason === null
       const assessed = verdict.comparison?.sample.assessed ?? null
@@ -212,6 +225,7 @@ export function verify(services: Parts): UserEndpoint<Input> {
           verified_at: isoTime(at),
           jwt: signed.tokens.jwt,
           jwt_next: signed.tokens.jwt_next,
+          jwt_public: signed.tokens.jwt_public,
           jwt_expires_at: isoTime(signed.expiresAt * SECOND_MS),
           production_key: isKeyIssued ? 'issued' : null,
           ...(passkey ? { passkey: { passkey_id: passkey.id, amr: passkey.possession } } : {}),
@@ -236,8 +250,8 @@ export function verify(services: Parts): UserEndpoint<Input> {
     }
   }
 
-  /** Gives a verdict its id and its times, and signs it as a JWT. */
-  function sign(
+  /** Gives a verdict its id and its times, and signs it as JWTs. */
+  async function sign(
     call: UserCall<Input>,
     action: string,
     {
@@ -269,7 +283,7 @@ export function verify(services: Parts): UserEndpoint<Input> {
       replaySuspected: verdict.replaySuspected,
     })
     const started = performance.now()
-    const tokens = signVerdict(call, claims)
+    const tokens = await signVerdict(call, claims, services.verdictSigner())
     call.timings.sign = performance.now() - started
     return { verificationId, expiresAt, actionHash: claims.action_hash, tokens }
   }

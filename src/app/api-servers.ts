@@ -35,6 +35,7 @@ export function createApiServer(
     ...parts,
     ...(isSandbox ? sandboxParts(parts) : productionParts(core, parts)),
     issuer: () => listeners.url(environment),
+    verdictSigner: () => core.verdictKeys.signer(environment),
     engineHealth: () => engine.health(),
     capturePage: () => listeners.captureOrigin,
   })
@@ -42,6 +43,8 @@ export function createApiServer(
     ...parts,
     environment,
     urlOf: (one) => listeners.url(one),
+    issuer: () => listeners.url(environment),
+    publishedKeys: () => core.verdictKeys.published(environment),
     endpoints: isSandbox ? environmentEndpoints.map(scripted) : environmentEndpoints,
     instanceSecret: { id: 'instance', secret: keys.instance.toString('hex') },
     observe: (observation) => {

@@ -12,6 +12,8 @@ import { isKeyFileUsed, loadMasterKey, MalformedKeyError, masterKeyId } from '..
 import { deriveKeys, newKeys, openKeys, type ServiceKeys, sealKeys } from '../crypto/service-keys.js'
 import { EpochFolder } from '../keys/epoch-folder.js'
 import { loadEpochs } from '../keys/epochs.js'
+import { VerdictKeyRing } from '../keys/verdict-key-ring.js'
+import { VerdictKeyRotation } from '../keys/verdict-key-rotation.js'
 import { type Clock, systemClock } from '../lib/clock.js'
 import {
   describeDatabase,
@@ -36,6 +38,8 @@ export interface Core {
   vault: TemplateVault
   outbox: Outbox
   operations: Operations
+  verdictKeys: VerdictKeyRing
+  verdictKeyRotation: VerdictKeyRotation
   /** The master key under which the keyring is sealed. */
   masterKey: Buffer
 }
@@ -69,7 +73,12 @@ export async function openCore(
     const vault = new TemplateVault(keys, clock)
     const outbox = new Outbox(keys, vault, clock)
     const operations = new Operations({ store, audit, keys, tenancy, secrets, vault, outbox, clock })
-    return { store, keys, secrets, tenancy, audit, vault, outbox, operations, masterKey }
+    const verdictKeys = new VerdictKeyRing(keys, clock)
+    const verdictKeyRotation = new VerdictKeyRotation({ store, audit, keys, clock })
+    return {
+      ...{ store, keys, secrets, tenancy, audit, vault, outbox, operations, masterKey },
+      ...{ verdictKeys, verdictKeyRotation },
+    }
   } catch (error) {
     await store.close()
     throw error

@@ -43,7 +43,7 @@ export class KeyWatch {
   isCurrent = true
 
   constructor(
-    private readonly core: Pick<Core, 'store' | 'keys' | 'masterKey'>,
+    private readonly core: Pick<Core, 'store' | 'keys' | 'masterKey' | 'verdictKeys'>,
     private readonly config: Config,
     private readonly log: Logger,
   ) {
@@ -67,7 +67,7 @@ export class KeyWatch {
   }
 
   private async takeOver(): Promise<void> {
-    const { store, keys } = this.core
+    const { store, keys, verdictKeys } = this.core
     store.presence?.showMasterKeys(await readableKeyIds(this.config, this.masterKey))
     // Read the revision before the keys: a revision that is too old only delays writes until the next look, one that is too new would let outdated keys write.
     const revision = await store.shared?.keysRevision()
@@ -78,6 +78,7 @@ export class KeyWatch {
       if (this.seen !== null) this.log.info({ phase: keys.phase }, 'the working keys were changed')
       this.seen = now
     }
+    verdictKeys.replace(await store.read.verdictKeys())
     const awaited = await takeOverEpochs(store, keys, this.folder)
     if (awaited !== null && awaited !== this.toldAwaited)
       this.log.warn(

@@ -8,7 +8,7 @@ const BACKLOG_BYTES = 16 * 1024 * 1024
 /** Longer writes into a pipe may be interleaved with those of other processes (PIPE_BUF of Linux). */
 const WHOLE_WRITE_BYTES = 4096
 
-/** Form of each line: level by name, time in RFC 3339 (UTC), error without a needless stack. docs/operations.md lists the fields. */
+/** Form of each line: level by name, time in RFC 3339 (UTC), error without a needless stack. docs/operations/monitoring.md lists the fields. */
 export const LOG_FORM = {
   timestamp: pino.stdTimeFunctions.isoTime,
   formatters: { level: (level: string) => ({ level }) },

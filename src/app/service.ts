@@ -74,6 +74,7 @@ export class Service {
 
   private async begin(): Promise<void> {
     const { resources, config, core, work, listeners, certificates, readiness, startedAt } = this
+    await core.verdictKeyRotation.ensure()
     // Before the first call: the keys may have been changed while the engine started.
     await work.keyWatch.start()
     this.showStateInMetrics()

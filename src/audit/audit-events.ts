@@ -23,6 +23,7 @@ export const AUDIT_EVENTS = [
   'webhook_redelivered',
   'database_restored',
   'working_keys_changed',
+  'verdict_key_rotated',
   'audit_break_found',
   'operator_password_reset',
   'operator_added',

@@ -11,6 +11,7 @@ import {
 import { VerdictError, type VerdictErrorCode } from './errors.js'
 import { MemoryReplayStore, type ReplayStore } from './replay-store.js'
 import { readSecrets, type SigningSecretSource } from './signing-secret.js'
+import { TOKEN_TYPE } from './token-type.js'
 import type { Action, ActionLike, ApprovedClaims, Environment, VerdictClaims } from './types.js'
 import { findSigned, type VerdictTokens } from './verdict-token.js'
 
@@ -71,7 +72,6 @@ export interface VerdictVerifier {
 /** A verdict JWT, an answer of `verify`, or a capture session as `getCaptureSession` answers it. */
 export type VerdictSource = string | VerdictTokens | CaptureSession
 
-const TOKEN_TYPE = 'stepup+jwt'
 const REQUIRED_CLAIMS = [
   'iss',
   'aud',

@@ -383,6 +383,11 @@ export interface VerifyFacts {
   jwt: string
   /** During a rotation overlap: the same claims under the new secret. Null otherwise. */
   jwt_next: string | null
+  /**
+   * The same claims under a key of the issuer (ES256). Anyone can check it with the keys at `/v1/.well-known/jwks.json`,
+   * and nobody else can make it.
+   */
+  jwt_public: string
   /** When the JWT expires. RFC 3339. */
   jwt_expires_at: string
   /** Sandbox only: this verify cleared and issued the production key. Null otherwise. */
@@ -455,11 +460,11 @@ export interface AuditEntry {
   /**
    * Name of the event: enroll, verify, delete, rotate_signing, key_revealed, key_created, key_revoked, key_reissued,
    * tenant_created, contract_changed, capture_page_changed, capture_consented, capture_code_failed, user_unlocked,
-   * webhook_added, webhook_removed, webhook_redelivered, database_restored, working_keys_changed, audit_break_found,
-   * operator_password_reset, operator_added, operator_changed, operator_removed, operator_password_chosen, person_added,
-   * person_changed, person_password_reset, person_password_chosen, person_removed, signed_in, sign_in_failed,
-   * login_link_made, operator_link_made, second_factor_added, second_factor_removed, identity_confirmed, sessions_ended,
-   * tenant_suspended, tenant_resumed, tenant_deleted.
+   * webhook_added, webhook_removed, webhook_redelivered, database_restored, working_keys_changed, verdict_key_rotated,
+   * audit_break_found, operator_password_reset, operator_added, operator_changed, operator_removed,
+   * operator_password_chosen, person_added, person_changed, person_password_reset, person_password_chosen,
+   * person_removed, signed_in, sign_in_failed, login_link_made, operator_link_made, second_factor_added,
+   * second_factor_removed, identity_confirmed, sessions_ended, tenant_suspended, tenant_resumed, tenant_deleted.
    */
   event: string
   /** The actor: the id of an API key, `operator` for the command line, or an operator of the dashboard. */

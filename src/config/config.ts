@@ -96,7 +96,7 @@ export function resolveConfig(env: Env = process.env): Resolution {
   }
   if (config.epochKeys !== undefined && !isPostgres(config))
     problems.push(
-      `${variableOf('epochKeys')} needs PostgreSQL: with SQLite, backups contain no data keys (${docPath('operations.md#backup-and-restore')}).`,
+      `${variableOf('epochKeys')} needs PostgreSQL: with SQLite, backups contain no data keys (${docPath('operations/keys-and-backups.md#backup-and-restore')}).`,
     )
   if (config.bodyMemoryBytes < config.maxBodyBytes)
     problems.push(

@@ -217,7 +217,7 @@ export const SETTING_GROUPS = {
     database: derived(
       'DATABASE',
       ({ dataDir }) => `sqlite:${join(dataDir, 'countersign.db')}`,
-      'Database: sqlite:<file>, or postgres://<user>@<host>/<database> (docs/postgresql.md). Default: sqlite:<data dir>/countersign.db.',
+      'Database: sqlite:<file>, or postgres://<user>@<host>/<database> (/docs/postgresql of the admin listener has more). Default: sqlite:<data dir>/countersign.db.',
       text,
     ),
     databasePasswordFile: optional(
@@ -244,7 +244,7 @@ export const SETTING_GROUPS = {
   'Epoch keys': {
     epochKeys: optional(
       'EPOCH_KEYS',
-      "Folder that all nodes share, for the epoch keys: without them no archive of the database opens users' data (docs/postgresql.md). PostgreSQL only. Default: none.",
+      "Folder that all nodes share, for the epoch keys: without them no archive of the database opens users' data. PostgreSQL only; more at /docs/postgresql of the admin listener. Default: none.",
       path,
     ),
     epochHours: setting(
@@ -387,7 +387,7 @@ export const SETTING_GROUPS = {
     processes: setting(
       'PROCESSES',
       '1',
-      'Service processes on this machine, which share addresses and workers and keep their records in one PostgreSQL database; auto for one per eight cores. Linux only (docs/operations.md).',
+      'Service processes on this machine, which share addresses and workers and keep their records in one PostgreSQL database; auto for one per eight cores. Linux only; more at /docs/operations/several-processes of the admin listener.',
       processes,
     ),
     queueLimit: derived(

@@ -1,7 +1,11 @@
-/** Signs a verdict as a JWT (RFC 7519) that is bound to the action: HS256 under the tenant's signing secret. */
+/**
+ * Signs a verdict as JWTs (RFC 7519) that are bound to the action: HS256 under the tenant's signing secret, and ES256 under a key of the
+ * issuer.
+ */
 import { createHash, createHmac } from 'node:crypto'
 import canonicalize from 'canonicalize'
 import type { SigningSecret } from './response-signature.js'
+import type { VerdictSigner } from './verdict-signer.js'
 
 export interface VerificationClaims {
   /** Base URL of the environment. */
@@ -54,9 +58,19 @@ export const TOKEN_TYPE = 'stepup+jwt'
  * and queues for the thread pool that decodes images.
  */
 export function signVerification(claims: VerificationClaims, { id, secret }: SigningSecret): string {
-  const part = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
   const input = `${part({ alg: 'HS256', typ: TOKEN_TYPE, kid: id })}.${part(claims)}`
   return `${input}.${createHmac('sha256', secret).update(input).digest('base64url')}`
+}
+
+/** The same claims as those of a token, to the byte, as an ES256 token that anyone can check and only the issuer can make. */
+export async function signPublicly(token: string, signer: VerdictSigner): Promise<string> {
+  const [, claims] = token.split('.')
+  const input = `${part({ alg: 'ES256', typ: TOKEN_TYPE, kid: signer.kid })}.${claims}`
+  return `${input}.${(await signer.sign(input)).toString('base64url')}`
+}
+
+function part(value: unknown): string {
+  return Buffer.from(JSON.stringify(value)).toString('base64url')
 }
 
 /** JSON in canonical form (RFC 8785). @throws TypeError for a value that JSON cannot represent */

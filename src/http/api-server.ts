@@ -28,18 +28,16 @@ import { EndpointRunner } from './endpoint-runner.js'
 import type { IncomingRequest, WholeReply } from './listeners/listener.js'
 import { type RecorderParts, RequestRecorder } from './observation/request-recorder.js'
 import type { Tracing } from './observation/tracing.js'
-import { ERRORS_PAGE, ERRORS_PAGE_HEADERS } from './openapi/errors-page.js'
+import { type PublicDocumentParts, publicDocument } from './public-documents.js'
 import { COMMON_HEADERS, ReplySigner, type SignerParts } from './reply-signer.js'
 import type { RequestContext } from './request-context.js'
 import { type Route, Router } from './routing/router.js'
-import { ERRORS_PATH, OPENAPI_PATH } from './routing/routes.js'
+import { ERRORS_PATH } from './routing/routes.js'
 import type { SandboxLimits } from './sandbox-limits.js'
 import { toDomainError } from './to-domain-error.js'
 
-export interface ApiServerParts extends AuthenticatorParts, SignerParts, RecorderParts {
+export interface ApiServerParts extends AuthenticatorParts, SignerParts, RecorderParts, PublicDocumentParts {
   endpoints: Array<Endpoint<unknown>>
-  /** The OpenAPI document, as JSON text. */
-  openApi: () => string
   config: Pick<Config, 'deadlineMs' | 'tlsTerminatedUpstream'>
   rateLimiter: RateLimiter
   store: Store
@@ -122,11 +120,10 @@ export class ApiServer {
     if (this.draining) throw new DomainError('shutting_down', { retryAfterMs: SECOND_MS })
     // Where the database's keys have changed, this process can open no secret and would write rows that nobody can read.
     if (!this.parts.isInStep()) throw new StoreUnavailableError('working keys or schema were changed')
-    if (request.path === OPENAPI_PATH && request.method === 'GET')
-      return { status: 200, body: this.parts.openApi() }
-    if (request.path === ERRORS_PATH && request.method === 'GET') {
-      Object.assign(context.headers, ERRORS_PAGE_HEADERS)
-      return { status: 200, body: ERRORS_PAGE }
+    const document = publicDocument(this.parts, request)
+    if (document) {
+      Object.assign(context.headers, document.headers)
+      return document
     }
     const identified = await this.authenticate(request, context)
     // An unknown address is refused before the caller is: a known caller only decides whose secret signs the refusal.

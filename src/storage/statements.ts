@@ -401,6 +401,7 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
     ),
     expireTraffic: expire('traffic', 'tenant_id, resolution, at', 'resolution = ? AND at < ?', 'at'),
     expireSecrets: expire('signing_secret', 'id', 'valid_until <= ?', 'valid_until'),
+    expireVerdictKeys: expire('verdict_key', 'id', 'gone_at <= ?', 'gone_at'),
   }
   const reader = storeReader(database)
   return {
@@ -492,6 +493,7 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
         sql.expireCaptureSessions.run(now - CHALLENGE_KEPT_MS),
         sql.expireWebhooks.run(now),
         sql.expireSecrets.run(now),
+        sql.expireVerdictKeys.run(now),
         ...Object.entries(trafficBefore).map(([resolution, before]) =>
           sql.expireTraffic.run(resolution, before),
         ),

@@ -38,6 +38,7 @@ import type {
   TenantRecord,
   TrafficRecord,
   TrafficResolution,
+  VerdictKeyRecord,
 } from './records.js'
 import type { RequestReader, RequestWriter } from './request-store.js'
 import type { WebhookReader, WebhookWriter } from './webhook-store.js'
@@ -104,6 +105,8 @@ export interface StoreReader extends WebhookReader, RequestReader {
   auditEntriesOfEvent(tenantId: string, event: string, after: number, limit: number): Promise<AuditRecord[]>
   /** One keyring for each master key that opens the database, oldest first. */
   keyrings(): Promise<KeyringRecord[]>
+  /** The keys that sign the public verdicts of both environments, in the order in which they begin to sign. */
+  verdictKeys(): Promise<VerdictKeyRecord[]>
   /** Rows whose values are sealed under a working key, ordered by id, from `after` (exclusive; empty for the start). */
   sealedRows(kind: SealedKind, after: string, limit: number): Promise<SealedRow[]>
   /** Entries before the sequence `before` (exclusive), newest first. */
@@ -237,6 +240,10 @@ export interface StoreTransaction extends StoreReader, WebhookWriter, RequestWri
   ): Promise<void>
   putKeyring(keyring: KeyringRecord): Promise<void>
   deleteKeyring(masterKeyId: string): Promise<void>
+  insertVerdictKey(key: VerdictKeyRecord): Promise<void>
+  setVerdictKeyEnd(id: string, goneAt: number): Promise<void>
+  /** Deletes all keys of an environment at once, the signing one too. */
+  deleteVerdictKeys(environment: Environment): Promise<void>
   /** Stores a newly sealed value; the old one is overwritten, in the write-ahead log too. */
   putSealed(kind: SealedKind, row: SealedRow): Promise<void>
   setLastBackup(at: number): Promise<void>
@@ -280,7 +287,7 @@ export interface StoreTransaction extends StoreReader, WebhookWriter, RequestWri
   /** Inserts the counts of an interval, or replaces them. */
   putTraffic(traffic: TrafficRecord): Promise<void>
   /**
-   * Deletes expired rows: kept responses, captures, challenges, capture sessions, erasure receipts, ended signing secrets, login links,
+   * Deletes expired rows: kept responses, captures, challenges, capture sessions, erasure receipts, ended signing secrets and verdict keys, login links,
    * sessions, webhook deliveries and counted traffic. Limits the number of rows, because other writers wait meanwhile, and leaves out rows
    * that another transaction holds.
    * @returns whether more rows may have expired

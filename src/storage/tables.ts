@@ -23,6 +23,7 @@ import type {
   SubjectRecord,
   TenantRecord,
   TrafficRecord,
+  VerdictKeyRecord,
   WebhookDeliveryRecord,
   WebhookEndpointRecord,
 } from './records.js'
@@ -279,6 +280,15 @@ export const KEYRING = table<KeyringRecord>(
   },
   ['masterKeyId'],
 )
+
+export const VERDICT_KEY = table<VerdictKeyRecord>('verdict_key', {
+  id: 'id',
+  environment: 'environment',
+  sealed: 'sealed',
+  publishedAt: 'published_at',
+  signsFrom: 'signs_from',
+  goneAt: 'gone_at',
+})
 
 export const LOGIN_LINK = table<LoginLinkRecord>('login_link', {
   hash: 'hash',

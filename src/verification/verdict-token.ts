@@ -1,5 +1,11 @@
 /** The verdict as JWTs: its claims, and the choice of the tenant's secret that signs them. */
-import { actionHash, signVerification, type VerificationClaims } from '../crypto/verification-jwt.js'
+import type { VerdictSigner } from '../crypto/verdict-signer.js'
+import {
+  actionHash,
+  signPublicly,
+  signVerification,
+  type VerificationClaims,
+} from '../crypto/verification-jwt.js'
 import { SECOND_MS } from '../lib/clock.js'
 import type { Call } from './call.js'
 import { acrOf, type LivenessStatement } from './liveness.js'
@@ -81,14 +87,31 @@ export function verdictClaims(facts: VerdictFacts): VerificationClaims {
   }
 }
 
+/** The tokens of one verdict: all have the same claims. */
+export interface VerdictTokens {
+  jwt: string
+  jwt_next: string | null
+  /** Under a key of the issuer, whose public half anyone may have. */
+  jwt_public: string
+}
+
 /**
  * Signs the claims with one secret, or with two during a rotation overlap: then `jwt` is for backends that were not redeployed, and
  * `jwt_next` holds the same claims under the new secret. A caller that names the new secret gets only that one, in `jwt`.
  */
-export function signVerdict(
+export async function signVerdict(
+  call: Pick<Call<unknown>, 'secrets' | 'signingKeyId'>,
+  claims: VerificationClaims,
+  signer: VerdictSigner,
+): Promise<VerdictTokens> {
+  const tokens = signForTenant(call, claims)
+  return { ...tokens, jwt_public: await signPublicly(tokens.jwt, signer) }
+}
+
+function signForTenant(
   { secrets, signingKeyId }: Pick<Call<unknown>, 'secrets' | 'signingKeyId'>,
   claims: VerificationClaims,
-): { jwt: string; jwt_next: string | null } {
+): Pick<VerdictTokens, 'jwt' | 'jwt_next'> {
   const { outgoing, incoming } = secrets
   if (!incoming) return { jwt: signVerification(claims, outgoing), jwt_next: null }
   if (signingKeyId === incoming.id) return { jwt: signVerification(claims, incoming), jwt_next: null }

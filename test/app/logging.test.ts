@@ -38,8 +38,13 @@ beforeAll(async () => {
   secrets['an image']!.push(...photos)
   secrets['an API key']!.push(tenant.sandboxKey)
   secrets['a signing secret']!.push(tenant.secret.secret)
-  const remember = (body: { jwt?: string; jwt_next?: string; signing_secret?: { secret: string } }) => {
-    for (const jwt of [body.jwt, body.jwt_next]) if (jwt) secrets['a JWT']!.push(jwt)
+  const remember = (body: {
+    jwt?: string
+    jwt_next?: string
+    jwt_public?: string
+    signing_secret?: { secret: string }
+  }) => {
+    for (const jwt of [body.jwt, body.jwt_next, body.jwt_public]) if (jwt) secrets['a JWT']!.push(jwt)
     if (body.signing_secret) secrets['a signing secret']!.push(body.signing_secret.secret)
   }
   const key = (name: string) => ({ headers: { 'X-Svc-Idempotency-Key': `idempotency-${name}` } })

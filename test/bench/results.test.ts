@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { compare, readResult } from '../../bench/lib/comparison.js'
-import { documentOf, keepPartial, keepResult, type SuiteResult } from '../../bench/lib/report.js'
+import { documentOf, keepPartial, keepResult, loadOf, type SuiteResult } from '../../bench/lib/report.js'
 import { carriedPercentile, leastSamples, shown, summariseLatency } from '../../bench/lib/statistics.js'
 import { packageFile } from '../../src/lib/package-root.js'
 
@@ -28,6 +28,8 @@ const result = (perSecond: number): SuiteResult => ({
   details: {},
   failures: [],
 })
+
+const QUIET = { measures: ['src/lib'], otherProgramsCores: 0.02 }
 
 describe('a percentile', () => {
   it.each([
@@ -58,13 +60,13 @@ describe('results', () => {
     const out = join(folder, 'under-way')
     keepPartial('floor', { minutes: 1 }, out)
     expect(JSON.parse(await readFile(join(out, 'floor.partial.json'), 'utf8'))).toEqual({ minutes: 1 })
-    keepResult(result(100), documentOf(result(100)), out)
+    keepResult(result(100), documentOf(result(100), QUIET), out)
     expect((await readdir(out)).sort()).toEqual(['floor.json', 'floor.md'])
   })
 
   it('results are written to the requested folder, and can be read from there', async () => {
     const kept = result(100)
-    keepResult(kept, documentOf(kept), join(folder, 'out'))
+    keepResult(kept, documentOf(kept, QUIET), join(folder, 'out'))
     expect((await readdir(join(folder, 'out'))).sort()).toEqual(['floor.json', 'floor.md'])
     expect(await readFile(join(folder, 'out', 'floor.md'), 'utf8')).toContain('| service | 100 |')
     expect(readResult(join(folder, 'out', 'floor.json'))).toMatchObject({
@@ -73,9 +75,29 @@ describe('results', () => {
     })
   })
 
+  it('a result says how busy the machine was, and is marked as provisional unless it was quiet', () => {
+    const loadWith = (otherProgramsCores: number | null) =>
+      loadOf(documentOf(result(100), { ...QUIET, otherProgramsCores }))
+    expect(loadWith(0.02)).toMatch(
+      /^load average \d+\.\d before and \d+\.\d after, other programs 0\.02 cores$/,
+    )
+    expect(loadWith(0.79)).toMatch(/other programs 0\.79 cores \(not a quiet machine: provisional\)$/)
+    expect(loadWith(null)).toMatch(/other programs unknown \(not a quiet machine: provisional\)$/)
+  })
+
+  it('a result keeps the load, and a sample of the code that was measured', () => {
+    const { machine, measured_code } = documentOf(result(100), QUIET)
+    expect(machine).toMatchObject({ load_average_at_end: expect.any(Number), other_programs_cores: 0.02 })
+    expect(measured_code).toEqual({
+      rooms: ['src/lib'],
+      lines: expect.any(Number),
+      sample: expect.stringMatching(/^[0-9a-f]{8}( [0-9a-f]{8})+$/),
+    })
+  })
+
   it('results are compared with earlier ones, figure by figure, with the other differences of the runs', () => {
-    const before = { ...documentOf(result(80)), measured_at: '2026-01-31T12:00:00.000Z' }
-    expect(compare(before, documentOf(result(100)))).toEqual({
+    const before = { ...documentOf(result(80), QUIET), measured_at: '2026-01-31T12:00:00.000Z' }
+    expect(compare(before, documentOf(result(100), QUIET))).toEqual({
       table: {
         title: 'Compared with 2026-01-31T12:00:00.000Z',
         rows: [
@@ -87,7 +109,7 @@ describe('results', () => {
       notes: [],
     })
     const elsewhere = { ...before, model: 'other@1', machine: { ...before.machine, cores: 1024 } }
-    expect(compare(elsewhere, documentOf(result(100))).notes).toEqual([
+    expect(compare(elsewhere, documentOf(result(100), QUIET)).notes).toEqual([
       'Compared runs differ in model: other@1 then, baseline@1 now.',
       expect.stringMatching(/^Compared runs differ in cores: 1024 then, \d+ now\.$/),
     ])
@@ -96,13 +118,15 @@ describe('results', () => {
   it.each([
     [['--out', 'x', '--update'], 'cannot be used with'],
     [['--compare', 'nowhere.json'], 'cannot be read'],
+    [['all', '--pack', 'x'], 'do not go with it'],
+    [['everything'], 'Expected all or one of'],
     [['cluster', '--tenants', '0'], 'Expected 1 to 5000.'],
     [['cluster', '--tenants', '2.5'], 'Expected 1 to 5000.'],
     [['latency', '--compare', 'FLOOR'], 'names a result of floor, not of latency'],
     [['--compare', 'OTHER'], 'is no result of a suite'],
   ])('%s is refused before anything is measured', async (args, message) => {
     const kept = result(100)
-    keepResult(kept, documentOf(kept), folder)
+    keepResult(kept, documentOf(kept, QUIET), folder)
     await writeFile(join(folder, 'other.json'), '{}')
     const files: Record<string, string> = {
       FLOOR: join(folder, 'floor.json'),

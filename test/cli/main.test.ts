@@ -234,7 +234,7 @@ describe('a refusal', () => {
     const lines = /^error: [^\n]+\nWhat to do: [^\n]+\nMore about it: ([^\n#]+)(#[a-z-]+)?\n$/.exec(
       result.stderr,
     )
-    expect(lines![1]).toBe(packageFile('docs', 'operations.md'))
+    expect(lines![1]).toBe(packageFile('docs', 'operations', 'tenants.md'))
     expect(existsSync(lines![1]!)).toBe(true)
   })
 
@@ -246,7 +246,7 @@ describe('a refusal', () => {
         code: 'invalid_tenant_name',
         message: expect.any(String),
         remedy: 'Choose a name of the form that the message gives.',
-        doc: docPath('operations.md#tenants'),
+        doc: docPath('operations/tenants.md#tenants'),
       },
     })
   })

@@ -123,8 +123,10 @@ it('types every request and answer of the SDK as the OpenAPI document does', asy
 })
 
 it('has types for the bodies of every endpoint', () => {
+  // Documents that need no API key are for verifiers, which read them by their standards' names.
+  const needsKey = (operation: Json) => operation.security?.length !== 0
   const bodies = Object.values(paths as Json).flatMap((path) =>
-    Object.values(path as Json).flatMap((operation: Json) => [
+    (Object.values(path as Json) as Json[]).filter(needsKey).flatMap((operation: Json) => [
       ...(operation.requestBody ? [operation.requestBody] : []),
       ...Object.entries<Json>(operation.responses)
         .filter(([status]) => Number(status) < 300)

@@ -1,4 +1,4 @@
-/** Dockerfile and compose.yaml: linted, hardened as docs/operations.md says, and in step with the service's settings. */
+/** Dockerfile and compose.yaml: linted, hardened as docs/operations/installation.md says, and in step with the service's settings. */
 import { spawnSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { builtinModules } from 'node:module'
@@ -38,7 +38,7 @@ describe('Dockerfile', () => {
     // biome-ignore lint/suspicious/noTemplateCurlyInString: the Dockerfile's own
     expect(stages).toEqual(Array(2).fill('node:${NODE_VERSION}-bookworm-slim${NODE_DIGEST}'))
     expect([...page.matchAll(/node:(\d+)-/g)].map(([, version]) => version)).toEqual(Array(2).fill(decided))
-    expect([...read('docs', 'operations.md').matchAll(/node:\d+-\S+/g)]).toEqual([])
+    expect([...read('docs', 'operations', 'installation.md').matchAll(/node:\d+-\S+/g)]).toEqual([])
   })
 
   it('has a binary of the HTTP addon for that Node', () => {

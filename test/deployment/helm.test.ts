@@ -142,7 +142,7 @@ describe.skipIf(!helm)('Helm', () => {
     const { spec } = rendered.find(({ kind }) => kind === 'HorizontalPodAutoscaler')!
     expect(spec.metrics.map(({ type }: Manifest) => type)).toEqual(['Pods', 'Resource'])
     // Another test compares the table of metrics with the service.
-    expect(readFileSync(packageFile('docs', 'operations.md'), 'utf8')).toContain(
+    expect(readFileSync(packageFile('docs', 'operations', 'monitoring.md'), 'utf8')).toContain(
       `| \`${spec.metrics[0].pods.metric.name}\` | gauge |`,
     )
     expect(rendered.map(({ kind }) => kind)).not.toContain('NetworkPolicy')

@@ -48,6 +48,7 @@ describe('a new master key', () => {
   it('after a rotation the old master key and working keys open no copy of the database', async () => {
     const { tenant } = await core.tenancy.create('acme')
     for (const user of ['ada', 'grace']) await enrol(tenant.id, user)
+    await core.verdictKeyRotation.ensure()
     // A thief has the old master key and the working keys that it opened.
     const [keyring] = await core.store.read.keyrings()
     const stolen = openKeys(keyring!.sealed, oldMaster, masterKeyId(oldMaster))
@@ -70,6 +71,10 @@ describe('a new master key', () => {
       for (const { id, sealed } of rows) expect(() => openWithAny(stolen.wrapping, sealed, id)).toThrow()
       const [secret] = await store.read.signingSecrets(tenant.id, 0)
       expect(() => openWithAny(stolen.secrets, secret!.sealed, secret!.id)).toThrow()
+      const verdictKeys = await store.read.verdictKeys()
+      expect(verdictKeys).toHaveLength(2)
+      for (const { id, sealed } of verdictKeys)
+        expect(() => openWithAny(stolen.secrets, sealed, id)).toThrow()
     } finally {
       await store.close()
     }
@@ -81,6 +86,8 @@ describe('a new master key', () => {
       record: { tenantId: tenant.id },
     })
     await expect(core.secrets.active(core.store.read, tenant.id)).resolves.toBeDefined()
+    core.verdictKeys.replace(await core.store.read.verdictKeys())
+    expect(core.verdictKeys.signer('production').kid).toMatch(/^vky_/)
     expect(await core.audit.verify(core.store.read, tenant.id)).toEqual({ entries: 1, brokenAt: null })
   })
 

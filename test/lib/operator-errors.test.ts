@@ -21,7 +21,7 @@ function anchorsOf(page: string): Set<string> {
   )
 }
 
-/** @param place such as `operations.md#tenants` */
+/** @param place such as `operations/tenants.md#tenants` */
 function expectPlace(place: string): void {
   const [page, anchor] = place.split('#') as [string, string?]
   expect(existsSync(packageFile('docs', page)), place).toBe(true)

@@ -13,6 +13,7 @@ import type {
   SigningSecretRecord,
   SubjectRecord,
   TenantRecord,
+  VerdictKeyRecord,
   WebhookDeliveryRecord,
   WebhookEndpointRecord,
 } from '../../src/storage/records.js'
@@ -68,6 +69,18 @@ export function signingSecret(id: string, changes: Partial<SigningSecretRecord> 
     sealed: bytes(`sealed ${id}`),
     createdAt: AT,
     validUntil: null,
+    ...changes,
+  }
+}
+
+export function verdictKey(id: string, changes: Partial<VerdictKeyRecord> = {}): VerdictKeyRecord {
+  return {
+    id,
+    environment: 'production',
+    sealed: bytes(`sealed ${id}`),
+    publishedAt: AT,
+    signsFrom: AT,
+    goneAt: null,
     ...changes,
   }
 }

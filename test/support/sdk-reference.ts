@@ -32,6 +32,7 @@ const MEANINGS: Record<string, string> = {
   jwt: 'The verdict; during a rotation under the outgoing secret.',
   jwt_next: 'The same claims under the new secret, during a rotation.',
   lockout: 'Whether and until when the user is locked out.',
+  jwt_public: 'The same claims under a key of the issuer (ES256).',
   max: 'Greatest good value.',
   message: 'A sentence for developers.',
   method: 'HTTP method of the request.',

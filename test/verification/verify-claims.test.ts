@@ -93,6 +93,7 @@ describe('the JWT of an approval', () => {
       verified_at: new Date(running.clock.now()).toISOString(),
       jwt: expect.any(String),
       jwt_next: null,
+      jwt_public: expect.any(String),
       jwt_expires_at: new Date(claims.exp * 1000).toISOString(),
       production_key: null,
     })

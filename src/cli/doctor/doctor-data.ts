@@ -205,7 +205,7 @@ export async function checkAuditLogs(config: Config): Promise<Finding[]> {
         check,
         status: 'problem',
         detail: `changed in the database: ${broken.join(', ')}`,
-        remedy: `run countersign audit verify to see where they break; see ${docPath('operations.md#the-audit-log')}`,
+        remedy: `run countersign audit verify to see where they break; see ${docPath('operations/audit-log.md')}`,
       },
     ]
   } catch {

@@ -84,7 +84,7 @@ export async function checkDisk(config: Config): Promise<Finding> {
 
 export function checkTls(config: Config): Finding[] {
   const check = 'TLS'
-  const remedy = `get a new certificate and key; see ${docPath('operations.md#tls')}`
+  const remedy = `get a new certificate and key; see ${docPath('operations/tls.md')}`
   return tlsReports(config).flatMap(({ problems, warnings, expiresAt }): Finding[] => {
     const told = [...problems, ...warnings]
     if (told.length > 0)

@@ -23,6 +23,7 @@ import {
 import { FakeSecrets } from './signing-secrets.js'
 import { TestClock } from './test-clock.js'
 import { FakeUsers } from './users.js'
+import { FakeVerdictKeys } from './verdict-keys.js'
 
 /** Options of `new FakeCountersign(…)`. */
 export interface FakeOptions {
@@ -70,6 +71,7 @@ export class FakeCountersign {
   readonly capturePage: FakeCapturePage
   private readonly captureSessions: CaptureSessions
   private readonly signing: FakeSecrets
+  private readonly verdictKeys = new FakeVerdictKeys(this.baseUrl)
   private readonly users: FakeUsers
   private readonly kept = new Map<string, { payload: string; answer: FakeAnswer }>()
   private readonly jwtTtlSeconds: number
@@ -86,9 +88,9 @@ export class FakeCountersign {
     this.modelGrade = options.modelGrade ?? 'evaluation'
     this.scopes = options.scopes
     this.signing = new FakeSecrets(this.clock)
-    const { clock, signing, jwtTtlSeconds, checksLiveness, modelGrade } = this
+    const { clock, signing, verdictKeys, jwtTtlSeconds, checksLiveness, modelGrade } = this
     this.users = new FakeUsers({
-      ...{ clock, signing, jwtTtlSeconds, checksLiveness, modelGrade },
+      ...{ clock, signing, verdictKeys, jwtTtlSeconds, checksLiveness, modelGrade },
       replayPolicy: options.replayPolicy ?? 'reject',
       signVerdict: (verdict, secret, atMs) => this.signVerdict(verdict, secret, atMs),
     })
@@ -144,6 +146,21 @@ export class FakeCountersign {
   }
 
   /**
+   * Makes the token of a verdict that anyone can check with the keys at `/.well-known/jwks.json`.
+   * @param atMs time of the verdict in milliseconds since 1970; default: now by `clock`
+   * @example
+   * const jwt = await fake.signPublicVerdict({ userId: 'ada', action })
+   */
+  async signPublicVerdict(verdict: FakeVerdict, atMs = this.clock.now()): Promise<string> {
+    return this.verdictKeys.sign(await this.signVerdict(verdict, this.signingSecret, atMs))
+  }
+
+  /** Replaces the key of public verdicts at once, as an emergency rotation does: verdicts under the key before are refused. */
+  replaceVerdictKey(): void {
+    this.verdictKeys.replace()
+  }
+
+  /**
    * Makes a signed webhook as the service would send it.
    * @returns the event, and the headers and the body that an application's route gets
    * @example
@@ -196,6 +213,8 @@ export class FakeCountersign {
   }
 
   private async answer(call: Call, known: boolean): Promise<FakeAnswer> {
+    const document = call.method === 'GET' ? await this.verdictKeys.document(call.path) : null
+    if (document) return document
     if (!known) throw new FakeRefusal('invalid_api_key', call.requestId)
     assertKnownFields(call)
     assertScopes(call, this.scopes)

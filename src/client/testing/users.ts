@@ -35,11 +35,13 @@ import { FAKE_ERRORS } from './service-texts.js'
 import { type FakeAnswer, type FakeVerdict, fakeId, UNCHECKED } from './signatures.js'
 import type { FakeSecrets } from './signing-secrets.js'
 import type { TestClock } from './test-clock.js'
+import type { FakeVerdictKeys } from './verdict-keys.js'
 
 /** The parts of the service in memory that its users need. */
 export interface FakeInstallation {
   readonly clock: TestClock
   readonly signing: FakeSecrets
+  readonly verdictKeys: FakeVerdictKeys
   readonly jwtTtlSeconds: number
   readonly replayPolicy: 'mark' | 'reject'
   readonly checksLiveness: boolean
@@ -187,6 +189,7 @@ export class FakeUsers {
       model: SANDBOX_MODEL,
       verified_at: this.time(),
       ...tokens,
+      jwt_public: await this.service.verdictKeys.sign(tokens.jwt),
       production_key: null,
       jwt_expires_at: new Date((Math.floor(atMs / 1000) + this.service.jwtTtlSeconds) * 1000).toISOString(),
     }

@@ -31,6 +31,7 @@ const EVENTS: Record<AuditEventName, { text: string; isOfUser: boolean }> = {
   webhook_redelivered: { text: 'Webhook redelivered', isOfUser: false },
   database_restored: { text: 'Database restored', isOfUser: false },
   working_keys_changed: { text: 'Master key changed', isOfUser: false },
+  verdict_key_rotated: { text: 'Verdict key rotated', isOfUser: false },
   audit_break_found: { text: 'Log was changed from outside', isOfUser: false },
   operator_password_reset: { text: 'Operator password reset', isOfUser: false },
   operator_added: { text: 'Operator added', isOfUser: false },

@@ -55,7 +55,7 @@ export const DORA: Standard = {
           'There is no provider and no contract: open-source software comes without service levels, audit rights or an exit plan.',
         ),
         {
-          documents: ['supply-chain.md', 'operations.md#without-a-network'],
+          documents: ['supply-chain.md', 'guides/air-gapped.md'],
         },
       ),
     ),

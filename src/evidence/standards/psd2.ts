@@ -128,7 +128,7 @@ export const PSD2: Standard = {
         ),
         {
           tests: ['test/capture-page/capture-page.test.ts', 'test/lib/readable-text.test.ts'],
-          documents: ['guides/capture.md#hosted-page', 'threat-model.md#text-that-people-read'],
+          documents: ['guides/hosted-page.md', 'threat-model.md#text-that-people-read'],
         },
       ),
     ),

@@ -101,7 +101,7 @@ const LOCKOUT_OFF = notMet(
 const HELD_BY_LOCKOUT = {
   settings: ['lockoutAttempts'],
   tests: ['test/verification/lockout.test.ts', 'test/api/add-photos.test.ts'],
-  documents: ['operations.md#users-who-are-locked-out', 'threat-model.md#attackers'],
+  documents: ['operations/tenants.md#users-who-are-locked-out', 'threat-model.md#attackers'],
 } as const
 
 /** A limit of five failures in a row, with detection or without. */

@@ -15,7 +15,7 @@ export const backups: Evidence = judged(
   {
     facts: ['backups'],
     tests: ['test/cli/backup.test.ts', 'test/faults/backup.test.ts'],
-    documents: ['operations.md#backup-and-restore', 'postgresql.md#backups'],
+    documents: ['operations/keys-and-backups.md#backup-and-restore', 'postgresql.md#backups'],
   },
 )
 
@@ -44,7 +44,7 @@ export const durability: Evidence = judged(
       'test/storage/postgres/postgres-store.test.ts',
     ],
     documents: [
-      'operations.md#proving-that-nothing-is-lost',
+      'campaigns.md#proving-that-nothing-is-lost',
       'postgresql.md#what-is-weaker-than-on-one-machine',
     ],
   },
@@ -95,7 +95,7 @@ export const recovery: Evidence = always(
       'test/chaos/campaign.test.ts',
       'test/cli/backup.test.ts',
     ],
-    documents: ['operations.md#proving-that-nothing-is-lost', 'operations/runbooks.md'],
+    documents: ['campaigns.md#proving-that-nothing-is-lost', 'operations/runbooks.md'],
   },
 )
 
@@ -109,6 +109,6 @@ export const changes: Evidence = always(
       'test/releases/commands.test.ts',
       'test/cluster/upgrade.test.ts',
     ],
-    documents: ['operations.md#upgrade', 'releasing.md'],
+    documents: ['upgrade-policy.md#upgrading', 'releasing.md'],
   },
 )

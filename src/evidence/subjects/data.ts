@@ -30,7 +30,7 @@ export const sealing: Evidence = judged(
       'test/crypto/master-key.test.ts',
       'test/keys/master-key-rotation.test.ts',
     ],
-    documents: ['operations.md#the-master-key', 'threat-model.md#assets'],
+    documents: ['operations/keys-and-backups.md#the-master-key', 'threat-model.md#assets'],
   },
 )
 

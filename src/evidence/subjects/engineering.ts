@@ -30,7 +30,7 @@ export const testing: Evidence = always(
       'test/faults/campaign.test.ts',
       'test/imports.test.ts',
     ],
-    documents: ['threat-model.md', 'operations.md#hostile-input', 'operations.md#fuzzing'],
+    documents: ['threat-model.md', 'campaigns.md#hostile-input', 'campaigns.md#fuzzing'],
   },
 )
 
@@ -44,7 +44,7 @@ export const environments: Evidence = always(
       'test/verification/sandbox.test.ts',
       'test/client/countersign.test.ts',
     ],
-    documents: ['guides/concepts.md', 'operations.md#what-the-sandbox-may-hold'],
+    documents: ['guides/concepts.md', 'operations/tenants.md#what-the-sandbox-may-hold'],
   },
 )
 

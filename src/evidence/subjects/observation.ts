@@ -12,7 +12,7 @@ export const auditLog: Evidence = always(
       'test/jobs/audit-verification.test.ts',
       'test/cli/audit.test.ts',
     ],
-    documents: ['operations.md#the-audit-log'],
+    documents: ['operations/audit-log.md'],
   },
 )
 
@@ -33,7 +33,7 @@ export const logging: Evidence = judged(
       'test/http/observation/request-log.test.ts',
       'test/http/errors.test.ts',
     ],
-    documents: ['operations.md#log-lines', 'operations.md#request-lines'],
+    documents: ['operations/monitoring.md#log-lines', 'operations/monitoring.md#request-lines'],
   },
 )
 
@@ -47,7 +47,7 @@ export const monitoring: Evidence = always(
       'test/deployment/monitoring.test.ts',
       'test/deployment/runbooks.test.ts',
     ],
-    documents: ['operations.md#monitoring', 'operations/runbooks.md'],
+    documents: ['operations/monitoring.md', 'operations/runbooks.md'],
   },
 )
 

@@ -22,7 +22,7 @@ export const namedOperators: Evidence = judged(
       'test/dashboard/oidc.test.ts',
       'test/dashboard/people.test.ts',
     ],
-    documents: ['operations.md#operators-with-names', 'operations.md#people-of-tenants'],
+    documents: ['operations/operators.md#operators-with-names', 'operations/operators.md#people-of-tenants'],
   },
 )
 
@@ -38,7 +38,7 @@ export const secondFactor: Evidence = judged(
   {
     settings: ['operatorSecondFactor', 'oidcIssuer', 'operatorPasswordSignIn'],
     tests: ['test/dashboard/second-factor.test.ts', 'test/crypto/totp.test.ts'],
-    documents: ['operations.md#second-factor'],
+    documents: ['operations/operators.md#second-factor'],
   },
 )
 
@@ -52,7 +52,10 @@ export const rights: Evidence = always(
       'test/tenants/key-scopes.test.ts',
       'test/http/access.test.ts',
     ],
-    documents: ['guides/production.md#keys-for-parts-of-your-backend', 'operations.md#operators-with-names'],
+    documents: [
+      'guides/production.md#keys-for-parts-of-your-backend',
+      'operations/operators.md#operators-with-names',
+    ],
   },
 )
 
@@ -63,7 +66,7 @@ export const privilegedActs: Evidence = always(
   ),
   {
     tests: ['test/dashboard/sessions.test.ts', 'test/cli/sessions.test.ts', 'test/dashboard/sign-in.test.ts'],
-    documents: ['operations.md#sessions'],
+    documents: ['operations/operators.md#sessions'],
   },
 )
 

@@ -49,7 +49,7 @@ function ofCapturePage(config: Config): Judgement {
 export const apiTransport: Evidence = judged(({ config }) => ofApi(config), {
   settings: ['tlsCert', 'tlsTerminatedUpstream', 'productionListen'],
   tests: TESTS,
-  documents: ['operations.md#tls', 'http-edge.md'],
+  documents: ['operations/tls.md', 'http-edge.md'],
 })
 
 /** The same, and the hosted capture page. */
@@ -58,7 +58,7 @@ export const callerTransport: Evidence = together(
   judged(({ config }) => ofCapturePage(config), {
     settings: ['captureTlsCert', 'captureUrl'],
     tests: ['test/capture-page/capture-page.test.ts'],
-    documents: ['guides/capture.md#hosted-page'],
+    documents: ['guides/hosted-page.md'],
   }),
 )
 
@@ -83,6 +83,6 @@ export const adminTransport: Evidence = judged(
   {
     settings: ['adminListen', 'adminTlsCert'],
     tests: ['test/dashboard/admin-access.test.ts', 'test/dashboard/admin-server.test.ts'],
-    documents: ['threat-model.md#attackers', 'operations.md#tls'],
+    documents: ['threat-model.md#attackers', 'operations/tls.md'],
   },
 )

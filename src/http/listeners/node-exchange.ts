@@ -13,6 +13,7 @@ import { isWhole, type Reply, type WholeReply } from './listener.js'
 const STALL_MS = 15_000
 /** Time for a caller to close its side after the last answer, once its request has arrived whole. */
 const FAREWELL_MS = 2000
+const NOT_MODIFIED = 304
 
 export class NodeExchange {
   /** Called once, when the reply is written or its caller is gone. */
@@ -61,7 +62,9 @@ export class NodeExchange {
       return
     }
     response.setTimeout(STALL_MS)
-    response.writeHead(status, { ...encoded(headers), 'Content-Length': Buffer.byteLength(body) })
+    // A 304 has no body, and the length of an empty one would be wrong (RFC 9110, section 8.6).
+    const length = status === NOT_MODIFIED ? {} : { 'Content-Length': Buffer.byteLength(body) }
+    response.writeHead(status, { ...encoded(headers), ...length })
     if (this.headOnly) response.end()
     else response.end(body)
   }

@@ -7,6 +7,8 @@ import { oneLine } from './framing.js'
 import type { Linger, LingerEnd, LingeringBodies } from './lingering.js'
 import { isWhole, type Reply } from './listener.js'
 
+const NOT_MODIFIED = 304
+
 /** One response, which is written once or aborted by the caller. */
 export class UwsExchange {
   onDone: () => void = () => {}
@@ -110,7 +112,9 @@ export class UwsExchange {
     this.state = 'replied'
     this.res.cork(() => {
       this.writeHead(reply)
-      if (!headOnly && whole !== null) this.res.end(whole, close)
+      // A 304 has no body, and the length of an empty one would be wrong (RFC 9110, section 8.6).
+      if (reply.status === NOT_MODIFIED) this.res.endWithoutBody()
+      else if (!headOnly && whole !== null) this.res.end(whole, close)
       else if (close && whole !== null) this.res.endWithoutBody(Buffer.byteLength(whole), true)
       else {
         // Given a length, `endWithoutBody` would wait for a body that never comes, and close the connection at the next request.

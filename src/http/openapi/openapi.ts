@@ -7,6 +7,7 @@ import { ERRORS, type ErrorCode } from '../../lib/error-codes.js'
 import { SCOPES } from '../../tenants/key-scopes.js'
 import { SANDBOX_EFFECTS } from '../../verification/sandbox-outcomes.js'
 import { WEBHOOK_SCHEMAS } from '../../webhooks/webhook-schemas.js'
+import { DOCUMENT_OPERATIONS } from './openapi-documents.js'
 import { OPERATION_NAMES, TOPICS } from './openapi-names.js'
 import { headerComponents, responsesOf, shareResponses } from './openapi-responses.js'
 import { withReferences } from './openapi-schemas.js'
@@ -92,6 +93,7 @@ export function buildOpenApi(
   const responses = shareResponses(operations)
   for (const [index, { path, method }] of descriptions.entries())
     paths[path] = { ...paths[path], [method.toLowerCase()]: operations[index] }
+  Object.assign(paths, DOCUMENT_OPERATIONS)
   const schemas: Json = {}
   // A round trip through JSON leaves the schemas' internal symbols behind.
   const parts = { paths, responses, webhooks: webhooks(), Error: errorSchema() }

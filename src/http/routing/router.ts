@@ -5,7 +5,7 @@ import { MethodNotAllowedError } from '../../api/error-response.js'
 import { DomainError } from '../../lib/domain-error.js'
 import { type InputParser, inputParser } from '../bodies/json-body.js'
 import type { IncomingRequest } from '../listeners/listener.js'
-import { ERRORS_PATH, OPENAPI_PATH } from './routes.js'
+import { DOCUMENT_PATHS } from './routes.js'
 
 export interface Route {
   endpoint: Endpoint<unknown>
@@ -52,7 +52,7 @@ export class Router {
   /** @throws DomainError unknown_endpoint, method_not_allowed */
   refuse({ path }: IncomingRequest, destination: Destination | undefined): never {
     const place = destination && this.placeOf(destination.template)
-    if (!place && path !== OPENAPI_PATH && path !== ERRORS_PATH) throw new DomainError('unknown_endpoint')
+    if (!place && !DOCUMENT_PATHS.includes(path)) throw new DomainError('unknown_endpoint')
     throw new MethodNotAllowedError(place ? [...place.methods.keys()] : ['GET'])
   }
 

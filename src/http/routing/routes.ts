@@ -45,6 +45,12 @@ export const DESCRIPTIONS: EndpointDescription[] = [
 export const OPENAPI_PATH = '/v1/openapi.json'
 /** Path of the page that explains every error code; `doc_url` of an error leads there. */
 export const ERRORS_PATH = '/errors'
+/** Path of the public keys that check an environment's verdicts. */
+export const JWKS_PATH = '/v1/.well-known/jwks.json'
+/** Path of the metadata that names the keys: a verifier puts its end behind the `iss` of a token. */
+export const METADATA_PATH = '/v1/.well-known/openid-configuration'
+/** Paths that `publicDocument` answers. */
+export const DOCUMENT_PATHS: readonly string[] = [OPENAPI_PATH, ERRORS_PATH, JWKS_PATH, METADATA_PATH]
 
 /** The endpoints over one environment's services. The router hands each only input that its own schema has passed. */
 export function endpoints(services: Services): Array<Endpoint<unknown>> {

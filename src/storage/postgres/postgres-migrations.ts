@@ -500,6 +500,17 @@ const STEPS: string[] = [
     image bytea NOT NULL
   );
   `,
+  // Keys of the issuer, whose public halves check verdicts.
+  `
+  CREATE TABLE verdict_key (
+    id text COLLATE "C" PRIMARY KEY,
+    environment text COLLATE "C" NOT NULL,
+    sealed bytea NOT NULL,
+    published_at bigint NOT NULL,
+    signs_from bigint NOT NULL,
+    gone_at bigint
+  );
+  `,
   // Passkeys of users, and how a tenant uses them.
   `
   ALTER TABLE tenant ADD COLUMN passkeys text COLLATE "C";

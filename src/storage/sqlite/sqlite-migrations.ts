@@ -409,6 +409,17 @@ const MIGRATIONS: string[] = [
     image BLOB NOT NULL
   ) STRICT;
   `,
+  // Keys of the issuer, whose public halves check verdicts.
+  `
+  CREATE TABLE verdict_key (
+    id TEXT PRIMARY KEY,
+    environment TEXT NOT NULL,
+    sealed BLOB NOT NULL,
+    published_at INTEGER NOT NULL,
+    signs_from INTEGER NOT NULL,
+    gone_at INTEGER
+  ) STRICT;
+  `,
   // Passkeys of users, and how a tenant uses them.
   `
   ALTER TABLE tenant ADD COLUMN passkeys TEXT;

@@ -1,4 +1,4 @@
-/** /metrics as an operator's Prometheus reads it: what docs/operations.md lists is there, and tells what happened. */
+/** /metrics as an operator's Prometheus reads it: what docs/operations/monitoring.md lists is there, and tells what happened. */
 import { readFileSync, statfsSync } from 'node:fs'
 import { join } from 'node:path'
 import { Registry } from 'prom-client'
@@ -20,8 +20,8 @@ beforeAll(async () => {
 })
 afterAll(() => running?.stop())
 
-describe('docs/operations.md', () => {
-  const rows = readFileSync(packageFile('docs', 'operations.md'), 'utf8')
+describe('docs/operations/monitoring.md', () => {
+  const rows = readFileSync(packageFile('docs', 'operations', 'monitoring.md'), 'utf8')
     .split('\n')
     .filter((line) => line.startsWith('| `countersign_'))
     .map((line) => line.slice(2, -2).split(' | '))

@@ -12,6 +12,7 @@ import {
   signingSecret,
   subject,
   tenant,
+  verdictKey,
 } from '../../support/records.js'
 import { overStores } from '../../support/stores.js'
 
@@ -45,6 +46,20 @@ overStores((stores) => {
     ])
   })
 
+  it('keeps the verdict keys of both environments in the order in which they begin to sign', async () => {
+    const late = verdictKey('vky_a', { signsFrom: AT + 2 })
+    const early = verdictKey('vky_b', { signsFrom: AT + 1 })
+    const sandbox = verdictKey('vky_c', { environment: 'sandbox' })
+    await write(async (tx) => {
+      for (const key of [late, early, sandbox]) await tx.insertVerdictKey(key)
+    })
+    expect(await read().verdictKeys()).toEqual([sandbox, early, late])
+    await write((tx) => tx.setVerdictKeyEnd('vky_b', AT + 9))
+    expect(await read().verdictKeys()).toEqual([sandbox, { ...early, goneAt: AT + 9 }, late])
+    await write((tx) => tx.deleteVerdictKeys('production'))
+    expect(await read().verdictKeys()).toEqual([sandbox])
+  })
+
   describe('sealed rows', () => {
     /** Inserts three rows of each kind, in no order, and rows that are sealed under a user's key. */
     const fill = () =>
@@ -56,6 +71,7 @@ overStores((stores) => {
           await tx.insertSigningSecret(
             signingSecret(`kid_${id}`, { validUntil: i === 0 ? null : AT + 100 + i }),
           )
+          await tx.insertVerdictKey(verdictKey(`vky_${id}`))
           await tx.insertIdempotencyRecord(keptResponse(`scope ${id}`, { subjectId: null }))
           await tx.insertWebhookDelivery(delivery(`del_${id}`, 'end'))
           const sealed = bytes(`sealed factor of ${id}`)
@@ -79,6 +95,7 @@ overStores((stores) => {
         sub_C: 'wrapped key of C',
       },
       signing_secret: { kid_a: 'sealed kid_a', kid_b: 'sealed kid_b', kid_C: 'sealed kid_C' },
+      verdict_key: { vky_a: 'sealed vky_a', vky_b: 'sealed vky_b', vky_C: 'sealed vky_C' },
       second_factor: {
         opr_a: 'sealed factor of a',
         opr_b: 'sealed factor of b',

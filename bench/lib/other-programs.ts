@@ -1,0 +1,45 @@
+/** Watches how much of the machine other programs use, since their work makes every figure worse. */
+import { readFileSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { readStat, TICK_MS } from './cpu-times.js'
+import { round } from './statistics.js'
+
+/** Cores that other programs may use while a suite runs: above it, its result is marked as provisional. */
+export const MAX_OTHER_CORES = 0.2
+/** Milliseconds for a look at the machine before anything is measured. */
+const LOOK_MS = 3000
+
+export class OtherPrograms {
+  readonly #startedMs = performance.now()
+  readonly #before = otherCpuMs()
+
+  /** Cores that other programs have used since the start, on average; null where the system does not report it. */
+  cores(): number | null {
+    const now = otherCpuMs()
+    if (now === null || this.#before === null) return null
+    return round(Math.max(0, now - this.#before) / (performance.now() - this.#startedMs), 2)
+  }
+}
+
+/** @returns cores that other programs use at present; null where the system does not report it */
+export async function lookAtOtherPrograms(): Promise<number | null> {
+  const others = new OtherPrograms()
+  await sleep(LOOK_MS)
+  return others.cores()
+}
+
+/** CPU time of the whole machine without that of this process and its ended children, in milliseconds. */
+function otherCpuMs(): number | null {
+  try {
+    // proc(5): user, nice, system, idle, iowait, irq, softirq, steal. The last is what a hypervisor gave to others.
+    const [, user, nice, system, , , irq, softirq, steal] = readFileSync('/proc/stat', 'utf8')
+      .split('\n')[0]!
+      .split(/\s+/)
+      .map(Number)
+    const all = (user! + nice! + system! + irq! + softirq! + steal!) * TICK_MS
+    const own = readStat('/proc/self/stat')
+    return all - own.cpuMs - own.endedChildrenMs
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,69 @@
+/** The key of the service in memory that signs public verdicts (ES256), and the documents by which a verifier finds it. */
+import { TOKEN_TYPE } from '../token-type.js'
+import { type FakeAnswer, fakeId } from './signatures.js'
+
+const P256 = { name: 'ECDSA', namedCurve: 'P-256' }
+
+export class FakeVerdictKeys {
+  private kid = fakeId('vky')
+  private pair: ReturnType<typeof newPair> | null = null
+
+  constructor(private readonly issuer: string) {}
+
+  /** Replaces the key at once, as an emergency rotation does: verdicts under the one before are refused. */
+  replace(): void {
+    this.kid = fakeId('vky')
+    this.pair = null
+  }
+
+  /** @returns the claims of a token, to the byte, signed with the issuer's key */
+  async sign(token: string): Promise<string> {
+    const { kid } = this
+    const { privateKey } = await this.keys()
+    const header = base64url(new TextEncoder().encode(JSON.stringify({ alg: 'ES256', typ: TOKEN_TYPE, kid })))
+    const input = `${header}.${token.split('.')[1]}`
+    const algorithm = { name: 'ECDSA', hash: 'SHA-256' }
+    const signature = await crypto.subtle.sign(algorithm, privateKey, new TextEncoder().encode(input))
+    return `${input}.${base64url(new Uint8Array(signature))}`
+  }
+
+  /** @returns the document at a path without /v1, or null */
+  async document(path: string): Promise<FakeAnswer | null> {
+    if (path === '/.well-known/jwks.json')
+      return cacheable({ keys: [await this.publicJwk()] }, 'application/jwk-set+json')
+    if (path === '/.well-known/openid-configuration')
+      return cacheable(
+        { issuer: this.issuer, jwks_uri: `${this.issuer}/.well-known/jwks.json` },
+        'application/json',
+      )
+    return null
+  }
+
+  private async publicJwk() {
+    const { kid } = this
+    const { crv, kty, x, y } = await crypto.subtle.exportKey('jwk', (await this.keys()).publicKey)
+    return { kty, crv, x, y, kid, use: 'sig', alg: 'ES256' }
+  }
+
+  private keys(): ReturnType<typeof newPair> {
+    this.pair ??= newPair()
+    return this.pair
+  }
+}
+
+const newPair = () => crypto.subtle.generateKey(P256, true, ['sign', 'verify'])
+
+function cacheable(body: object, contentType: string): FakeAnswer {
+  return {
+    status: 200,
+    body,
+    headers: { 'Content-Type': contentType, 'Cache-Control': 'public, max-age=600' },
+  }
+}
+
+function base64url(bytes: Uint8Array): string {
+  return btoa(String.fromCharCode(...bytes))
+    .replaceAll('+', '-')
+    .replaceAll('/', '_')
+    .replaceAll('=', '')
+}

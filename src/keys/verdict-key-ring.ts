@@ -1,0 +1,129 @@
+/** The keys that sign the public verdicts of each environment, as one process has them in memory. All services follow the same rows. */
+
+import type { Environment } from '../config/config.js'
+import { openWithAny, type SealingKey, seal } from '../crypto/sealed-box.js'
+import type { ServiceKeys } from '../crypto/service-keys.js'
+import {
+  LocalVerdictSigner,
+  type PrivateJwk,
+  type PublicJwk,
+  type VerdictSigner,
+} from '../crypto/verdict-signer.js'
+import type { Clock } from '../lib/clock.js'
+import type { VerdictKeyRecord } from '../storage/records.js'
+import { StoreUnavailableError } from '../storage/store.js'
+
+/** A row's sealed content. The environment is sealed with the key, so that a row that was moved to the other one does not open. */
+export interface VerdictKeyContent {
+  environment: Environment
+  /** The key has `d` as long as it may sign, and none once it has retired. */
+  jwk: PublicJwk & Partial<Pick<PrivateJwk, 'd'>>
+}
+
+/** `published`: not signing yet. `retired`: not signing any more, and still published for tokens that are under way. */
+export type VerdictKeyState = 'published' | 'signing' | 'retired'
+
+export interface PublishedKey extends PublicJwk {
+  kid: string
+  use: 'sig'
+  alg: 'ES256'
+}
+
+interface OpenedKey {
+  record: VerdictKeyRecord
+  publicJwk: PublicJwk
+  /** Null for a key whose private half was erased. */
+  signer: VerdictSigner | null
+}
+
+export class VerdictKeyRing {
+  private opened = new Map<string, OpenedKey>()
+
+  constructor(
+    private readonly keys: Pick<ServiceKeys, 'secrets'>,
+    private readonly clock: Clock,
+  ) {}
+
+  /** Takes over the rows of the database. @throws UnopenedBoxError where a row opens with none of the working keys */
+  replace(records: readonly VerdictKeyRecord[]): void {
+    this.opened = new Map(records.map((record) => [record.id, this.openedOf(record)]))
+  }
+
+  /** The key that signs now. @throws StoreUnavailableError where the environment has none that could sign */
+  signer(environment: Environment): VerdictSigner {
+    const keys = this.keysOf(environment)
+    const id = signingKeyId(
+      keys.map(({ record }) => record),
+      this.clock.now(),
+    )
+    const signer = keys.find(({ record }) => record.id === id)?.signer
+    if (!signer)
+      throw new StoreUnavailableError(`the ${environment} environment has no key that signs verdicts`)
+    return signer
+  }
+
+  /** The public keys that a verifier may accept now, in the order in which they begin to sign. */
+  published(environment: Environment): PublishedKey[] {
+    return this.keysOf(environment).map(({ record, publicJwk }) => ({
+      ...publicJwk,
+      kid: record.id,
+      use: 'sig',
+      alg: 'ES256',
+    }))
+  }
+
+  private keysOf(environment: Environment): OpenedKey[] {
+    const now = this.clock.now()
+    return [...this.opened.values()].filter(
+      ({ record }) => record.environment === environment && !isGone(record, now),
+    )
+  }
+
+  private openedOf(record: VerdictKeyRecord): OpenedKey {
+    const known = this.opened.get(record.id)
+    if (known?.record.sealed.equals(record.sealed) && known.record.environment === record.environment)
+      return { ...known, record }
+    const { jwk } = openVerdictKey(this.keys.secrets, record)
+    const { kty, crv, x, y, d } = jwk
+    return {
+      record,
+      publicJwk: { kty, crv, x, y },
+      signer: d === undefined ? null : new LocalVerdictSigner(record.id, { kty, crv, x, y, d }),
+    }
+  }
+}
+
+export function isGone({ goneAt }: Pick<VerdictKeyRecord, 'goneAt'>, now: number): boolean {
+  return goneAt !== null && goneAt <= now
+}
+
+/** @param records keys of one environment @param now milliseconds since the Unix epoch @returns null where no key signs yet */
+export function signingKeyId(records: readonly VerdictKeyRecord[], now: number): string | null {
+  const begun = records.filter((record) => record.signsFrom <= now && !isGone(record, now))
+  return begun.toSorted((one, other) => one.signsFrom - other.signsFrom).at(-1)?.id ?? null
+}
+
+/** @param records all keys of the key's environment */
+export function verdictKeyState(
+  { id, signsFrom }: VerdictKeyRecord,
+  records: readonly VerdictKeyRecord[],
+  now: number,
+): VerdictKeyState {
+  if (signsFrom > now) return 'published'
+  return signingKeyId(records, now) === id ? 'signing' : 'retired'
+}
+
+export function sealVerdictKey(secrets: SealingKey, id: string, content: VerdictKeyContent): Buffer {
+  return seal(secrets.current, Buffer.from(JSON.stringify(content)), id)
+}
+
+/** @throws UnopenedBoxError; Error where the row was moved to another environment */
+export function openVerdictKey(
+  secrets: SealingKey,
+  { id, environment, sealed }: Pick<VerdictKeyRecord, 'id' | 'environment' | 'sealed'>,
+): VerdictKeyContent {
+  const content = JSON.parse(openWithAny(secrets, sealed, id).toString()) as VerdictKeyContent
+  if (content.environment !== environment)
+    throw new Error(`the verdict key ${id} was made for the other environment`)
+  return content
+}

@@ -1,0 +1,79 @@
+/** The figures of accuracy that several documents show, by name, from the calibrations that come with the packs. */
+
+import { readFileSync } from 'node:fs'
+import { type CalibratedPack, shippedCalibration } from '../../../models/calibration/shipped.js'
+import { markdownTable } from '../../../src/lib/markdown-table.js'
+import { packageFile } from '../../../src/lib/package-root.js'
+
+const PACKS: readonly CalibratedPack[] = ['standard', 'recommended', 'baseline']
+/** Packs for operation, in which a face was found in each photograph: one and three photos were tried on the same pairs. */
+const SERVING: Partial<Record<CalibratedPack, string>> = {
+  standard: '`standard`, the default',
+  recommended: '`recommended`, by `countersign models pull recommended`',
+}
+/** The rate that is asked for where nobody says anything else. */
+const DEFAULT_FMR = 1e-4
+
+/** FMR and FNMR of references of one to three photographs, with 95 % intervals. */
+interface SeveralPhotos {
+  photos: number
+  measured_fmr: number
+  fmr_ci95: [number, number]
+  fnmr: number
+  fnmr_ci95: [number, number]
+}
+
+const SEVERAL_PHOTOS: Record<string, SeveralPhotos[]> = JSON.parse(
+  readFileSync(packageFile('docs', 'quality-figures.json'), 'utf8'),
+).several_photos
+
+export function accuracyFigures(): Record<string, string> {
+  return {
+    ...Object.fromEntries(
+      PACKS.flatMap((pack) => {
+        const { fnmr, fnmr_ci95 } = pointOf(pack)
+        const three = SEVERAL_PHOTOS[pack]!.find(({ photos }) => photos === 3)!
+        return [
+          [`missed-${pack}`, `${percent(fnmr!)} %`],
+          [`missed-${pack}-interval`, interval(fnmr!, fnmr_ci95)],
+          [`missed-${pack}-3-photos`, `${percent(three.fnmr)} %`],
+        ]
+      }),
+    ),
+    accuracy: markdownTable(
+      ['Pack, at a false match rate of 1 in 10,000', 'missed with one photo', 'missed with three'],
+      PACKS.filter((pack) => SERVING[pack]).map((pack) => {
+        const { fnmr, fnmr_ci95 } = pointOf(pack)
+        const three = SEVERAL_PHOTOS[pack]!.find(({ photos }) => photos === 3)!
+        return [SERVING[pack]!, interval(fnmr!, fnmr_ci95), interval(three.fnmr, three.fnmr_ci95)]
+      }),
+    ),
+    'several-photos': markdownTable(
+      ['pack', 'photographs enrolled', 'measured FMR', 'missed'],
+      PACKS.flatMap((pack) =>
+        SEVERAL_PHOTOS[pack]!.map(({ photos, measured_fmr, fmr_ci95, fnmr, fnmr_ci95 }) => [
+          photos === 1 ? `\`${pack}\`` : '',
+          String(photos),
+          `${exponential(measured_fmr)} (${fmr_ci95.map(exponential).join(' to ')})`,
+          interval(fnmr, fnmr_ci95),
+        ]),
+      ),
+    ),
+  }
+}
+
+function pointOf(pack: CalibratedPack) {
+  return shippedCalibration(pack).points.find(({ fmr }) => fmr === DEFAULT_FMR)!
+}
+
+function interval(rate: number, [low, high]: readonly [number, number]): string {
+  return `${percent(rate)} % (${percent(low)} to ${percent(high)})`
+}
+
+function percent(rate: number): string {
+  return (100 * rate).toFixed(1)
+}
+
+function exponential(rate: number): string {
+  return rate.toExponential(1).replace('.0e', 'e')
+}
