@@ -31,6 +31,8 @@ export const SECTIONS: readonly Section[] = [
         'A page of the service that takes captures for you. For developers of a backend.',
       'guides/liveness.md':
         'Ask for movements of the head, and what that stops. For developers and security reviewers.',
+      'guides/passkeys.md':
+        'Ask for a passkey together with the face. For developers of a backend and security reviewers.',
       'guides/webhooks.md': 'Receive events about users and captures. For developers of a backend.',
       'guides/rotation.md': 'Replace a signing secret without downtime. For developers and operators.',
       'guides/production.md': 'Go from sandbox to production. For the person who answers for the launch.',

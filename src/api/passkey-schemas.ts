@@ -15,24 +15,34 @@ const base64url = (description: string) =>
     description: `${description}, in base64url.`,
   })
 
+const publicKey = Type.Literal('public-key', { description: 'The kind of credential.' })
+const transports = { description: 'How a browser reaches it, such as `usb`.' }
+
 /** Fields of every answer. Browsers may add fields, which are ignored. */
 const answer = {
   id: base64url('Id of the credential'),
   rawId: base64url('The same id'),
-  type: Type.Literal('public-key'),
-  authenticatorAttachment: Type.Optional(nullable(Type.String({ maxLength: 64 }))),
-  clientExtensionResults: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+  type: publicKey,
+  authenticatorAttachment: Type.Optional(nullable(Type.String({ maxLength: 64, description: 'Not read.' }))),
+  clientExtensionResults: Type.Optional(
+    Type.Record(Type.String(), Type.Unknown(), { description: 'Not read.' }),
+  ),
 }
 
 /** RegistrationResponseJSON of WebAuthn Level 3. */
 export const registrationResponse = Type.Object(
   {
     ...answer,
-    response: Type.Object({
-      clientDataJSON: base64url('What the browser signed for'),
-      attestationObject: base64url('The credential, as its authenticator made it'),
-      transports: Type.Optional(Type.Array(Type.String({ maxLength: 32 }), { maxItems: 16 })),
-    }),
+    response: Type.Object(
+      {
+        clientDataJSON: base64url('What the browser signed for'),
+        attestationObject: base64url('The credential, as its authenticator made it'),
+        transports: Type.Optional(
+          Type.Array(Type.String({ maxLength: 32 }), { maxItems: 16, ...transports }),
+        ),
+      },
+      { description: 'The answer of the authenticator.' },
+    ),
   },
   {
     title: 'PasskeyRegistrationResponse',
@@ -44,12 +54,17 @@ export const registrationResponse = Type.Object(
 export const authenticationResponse = Type.Object(
   {
     ...answer,
-    response: Type.Object({
-      clientDataJSON: base64url('What the browser signed for'),
-      authenticatorData: base64url('What the authenticator says of itself'),
-      signature: base64url('The signature'),
-      userHandle: Type.Optional(nullable(Type.String({ maxLength: 128 }))),
-    }),
+    response: Type.Object(
+      {
+        clientDataJSON: base64url('What the browser signed for'),
+        authenticatorData: base64url('What the authenticator says of itself'),
+        signature: base64url('The signature'),
+        userHandle: Type.Optional(
+          nullable(Type.String({ maxLength: 128, description: 'The handle of the user.' })),
+        ),
+      },
+      { description: 'The answer of the authenticator.' },
+    ),
   },
   {
     title: 'PasskeyAuthenticationResponse',
@@ -57,28 +72,50 @@ export const authenticationResponse = Type.Object(
   },
 )
 
-export const challengeId = Type.String({ minLength: 1, maxLength: 64 })
-export const nonce = Type.String({ minLength: NONCE_LENGTH, maxLength: NONCE_LENGTH })
+export const challengeId = Type.String({ minLength: 1, maxLength: 64, description: 'Id of the options.' })
+export const nonce = Type.String({
+  minLength: NONCE_LENGTH,
+  maxLength: NONCE_LENGTH,
+  description: 'Secret of the options.',
+})
 
 const descriptor = Type.Object(
-  { type: Type.Literal('public-key'), id: Type.String(), transports: Type.Array(Type.String()) },
+  {
+    type: publicKey,
+    id: Type.String({ description: 'Id of the credential, in base64url.' }),
+    transports: Type.Array(Type.String(), transports),
+  },
   { title: 'PasskeyDescriptor', description: 'A credential, for the browser.' },
 )
 
+const challenge = Type.String({ description: 'What is signed, in base64url.' })
+const timeout = Type.Integer({ description: 'Milliseconds that the person has.' })
+
 export const creationOptionsSchema = Type.Object(
   {
-    challenge: Type.String(),
-    rp: Type.Object({ id: Type.String(), name: Type.String() }),
-    user: Type.Object({ id: Type.String(), name: Type.String(), displayName: Type.String() }),
-    pubKeyCredParams: Type.Array(Type.Object({ type: Type.Literal('public-key'), alg: Type.Integer() })),
-    timeout: Type.Integer(),
-    excludeCredentials: Type.Array(descriptor),
-    authenticatorSelection: Type.Object({
-      residentKey: Type.String(),
-      requireResidentKey: Type.Boolean(),
-      userVerification: Type.String(),
+    challenge,
+    rp: Type.Object(
+      { id: Type.String(), name: Type.String() },
+      { description: 'The tenant’s domain and name.' },
+    ),
+    user: Type.Object(
+      { id: Type.String(), name: Type.String(), displayName: Type.String() },
+      { description: 'A handle without meaning, and the names that the device shows.' },
+    ),
+    pubKeyCredParams: Type.Array(Type.Object({ type: publicKey, alg: Type.Integer() }), {
+      description: 'Algorithms of COSE that are accepted.',
     }),
-    attestation: Type.String(),
+    timeout,
+    excludeCredentials: Type.Array(descriptor, { description: 'Passkeys that the user has already.' }),
+    authenticatorSelection: Type.Object(
+      {
+        residentKey: Type.String(),
+        requireResidentKey: Type.Boolean(),
+        userVerification: Type.String(),
+      },
+      { description: 'What the authenticator must be able to do.' },
+    ),
+    attestation: Type.String({ description: '`none`, or `direct` where AAGUIDs are listed.' }),
   },
   {
     title: 'PasskeyCreationOptions',
@@ -88,11 +125,11 @@ export const creationOptionsSchema = Type.Object(
 
 export const requestOptionsSchema = Type.Object(
   {
-    challenge: Type.String(),
-    rpId: Type.String(),
-    timeout: Type.Integer(),
-    allowCredentials: Type.Array(descriptor),
-    userVerification: Type.String(),
+    challenge,
+    rpId: Type.String({ description: 'The tenant’s domain.' }),
+    timeout,
+    allowCredentials: Type.Array(descriptor, { description: 'The passkeys of the user.' }),
+    userVerification: Type.String({ description: 'Always `required`.' }),
   },
   {
     title: 'PasskeyRequestOptions',
@@ -100,7 +137,7 @@ export const requestOptionsSchema = Type.Object(
   },
 )
 
-export const passkeyId = Type.String({ minLength: 1, maxLength: 64 })
+export const passkeyId = Type.String({ minLength: 1, maxLength: 64, description: 'Id of the passkey.' })
 
 export const passkeyName = Type.String({
   minLength: 1,
@@ -115,14 +152,13 @@ export const passkeySchema = Type.Object(
     passkey_id: passkeyId,
     name: nullable(passkeyName),
     synced: Type.Boolean({
-      description:
-        'Whether the provider may copy the passkey to other devices. If not, a verdict names it `hwk`.',
+      description: 'Whether other devices may have a copy.',
     }),
-    backed_up: Type.Boolean({ description: 'Whether it was copied when it was last used.' }),
-    aaguid: Type.String({ description: 'Model of the authenticator; zeros where it does not say.' }),
-    transports: Type.Array(Type.String()),
+    backed_up: Type.Boolean({ description: 'Whether a copy existed at the last use.' }),
+    aaguid: Type.String({ description: 'Model of the authenticator, or zeros.' }),
+    transports: Type.Array(Type.String(), transports),
     created_at: time('When the passkey was registered.'),
-    last_used_at: nullable(time('When it last signed for a verdict; null before the first.')),
+    last_used_at: nullable(time('When it last signed for a verdict.')),
   },
   { title: 'Passkey', description: 'A passkey of a user. Its key never leaves the service.' },
 )

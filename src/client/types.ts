@@ -86,7 +86,7 @@ interface ClaimFacts<A extends ActionLike> {
   /** SHA-256 of the action in RFC 8785 canonical form, in lower-case hex: see `actionHash`. */
   action_hash: string
   nonce?: string
-  /** Authentication methods of RFC 8176: `face`. */
+  /** Authentication methods of RFC 8176: `face`, and for an approval with a passkey `hwk` or `swk`. */
   amr: string[]
   /** Which checks an approval rests on: one of `ACR_VALUES`, or `0` for a rejection. */
   acr: string
@@ -98,6 +98,8 @@ interface ClaimFacts<A extends ActionLike> {
   liveness: { checked: boolean; passed: boolean | null; methods: string[]; score: number | null }
   /** Id of the challenge whose frames were judged. */
   challenge_id?: string
+  /** Id of the passkey that has signed for this action. */
+  passkey_id?: string
   replay: { suspected: boolean }
 }
 
@@ -153,6 +155,11 @@ export type WebhookEvent = WebhookFacts &
     | { type: 'user.locked_out'; data: { user_id: string; rejections: number; ends_at: string } }
     | { type: 'user.disabled'; data: { user_id: string; rejections: number } }
     | { type: 'user.unlocked'; data: { user_id: string } }
+    | {
+        type: 'user.passkey_registered'
+        data: { user_id: string; passkey_id: string; name: string | null; synced: boolean }
+      }
+    | { type: 'user.passkey_revoked'; data: { user_id: string; passkey_id: string } }
     | { type: 'user.erased'; data: DeleteResult }
     | {
         type: 'capture_session.completed'
