@@ -1,5 +1,6 @@
 /** The example of the guide to passkeys, against the sandbox, with an authenticator in software. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
+// @ts-expect-error plain JavaScript with comments as types
 import { registerPasskey, transfer } from '../../docs/examples/passkeys/passkeys.mjs'
 import { ApiError, Countersign } from '../../src/client/index.js'
 import { SoftwareAuthenticator } from '../support/authenticator.js'
