@@ -128,6 +128,7 @@ function docs() {
   process.env.UPDATE_DOCS = '1'
   const makers = [
     ...['docs', 'openapi', 'postman', 'client/vectors', 'client/guides', 'client/sdk-reference'],
+    'client/typed-actions',
     ...['evaluation/accuracy-page', 'evaluation/quality-page', 'bench/figures'],
   ]
   const files = makers.map((name) => `test/${name}.test.ts`)

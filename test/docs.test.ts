@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { decodeProtectedHeader } from 'jose'
 import { describe, expect, it } from 'vitest'
 import { indexPage } from '../docs/.vitepress/index-page.js'
@@ -13,6 +13,7 @@ import { DESCRIPTIONS } from '../src/http/routing/routes.js'
 import { packageFile } from '../src/lib/package-root.js'
 import { VERSION } from '../src/lib/version.js'
 import { API_ERRORS } from './support/api-errors.js'
+import { withCommands } from './support/commands-page.js'
 import { configurationPage, documentInDocs, errorsPage, generatedSource } from './support/docs.js'
 import { evidencePageOfDefaults } from './support/evidence-page.js'
 import { errorCodes, serviceTexts } from './support/sdk-constants.js'
@@ -34,6 +35,9 @@ function rowsOf(page: string): string[][] {
 }
 
 const code = (text: string) => `\`${text}\``
+
+/** Characters. READMEs of services and libraries that people like to read have 6,000 to 11,000. */
+const LONGEST_README = 11_000
 
 describe('docs/errors.md', () => {
   const page = documentInDocs('errors.md', errorsPage())
@@ -175,18 +179,20 @@ describe('src/client', () => {
   })
 })
 
-describe('README.md', () => {
-  const page = readFileSync(packageFile('README.md'), 'utf8')
-  const document = (name: string) => JSON.parse(readFileSync(packageFile('docs', name), 'utf8'))
+describe('the pages that show real output', () => {
+  const page = (...path: string[]) => readFileSync(packageFile(...path), 'utf8')
+  const [readme, quickStart] = [page('README.md'), page('docs', 'guides', 'quick-start.md')]
+  const [curl, commands] = [page('docs', 'guides', 'curl.md'), page('docs', 'commands.md')]
+  const document = (name: string) => JSON.parse(page('docs', name))
   const standard = standardPackDocument()
   const model = `${standard.id}@${standard.version}`
-  const block = (beginsWith: RegExp) => beginsWith.exec(page)![0]
-  const enrolled = JSON.parse(block(/^\{"reference_id":[\s\S]*?\}$/m))
-  const claims = JSON.parse(block(/(?<=^Valid, signed with .*\n)\{[\s\S]*?^\}$/m))
-  const verified = block(/^\{"verification_id":.*"user_id":"ada",[\s\S]*?\}$/m)
-  const compared = block(/^Verdict +same person[\s\S]*?```/m)
+  const block = (beginsWith: RegExp, text: string) => beginsWith.exec(text)![0]
+  const enrolled = JSON.parse(block(/^\{"reference_id":[\s\S]*?\}$/m, curl))
+  const claims = JSON.parse(block(/(?<=^Valid, signed with .*\n)\{[\s\S]*?^\}$/m, curl))
+  const verified = block(/^\{"verification_id":.*"user_id":"ada",[\s\S]*?\}$/m, curl)
+  const compared = block(/^Verdict +same person[\s\S]*?```/m, commands)
 
-  it('shows answers of the default pack, at its threshold for the default rate', () => {
+  it('show answers of the default pack, at its threshold for the default rate', () => {
     const rate = Number(SETTINGS.fmr.fallback)
     const { threshold } = standard.calibration.points.find(({ fmr }) => fmr === rate)!
     expect([enrolled.model, claims.model, claims.fmr]).toEqual([model, model, rate])
@@ -196,10 +202,10 @@ describe('README.md', () => {
     expect(compared).toContain(
       `(threshold ${scoreView(threshold)} for a measured false match rate of ${rate})`,
     )
-    expect(page).toContain(`The model pack ${model} is of`)
+    expect(quickStart).toContain(`The model pack ${model} is of`)
   })
 
-  it('shows an enrolment of three photos, and a verdict with its JWT that is no replay', () => {
+  it('show an enrolment of three photos, and a verdict with its JWT that is no replay', () => {
     const { paths, components } = document('openapi.json')
     const { schema } = paths['/v1/enroll'].post.responses[201].content['application/json']
     const { required } = components.schemas[schema.$ref.split('/').at(-1)]
@@ -209,6 +215,57 @@ describe('README.md', () => {
     expect(verified).toContain(`"score":${claims.score},`)
     expect(verified).toContain('"replay":{"suspected":false}')
     expect(claims.replay).toEqual({ suspected: false })
+  })
+
+  it('show in README the lines about the addresses that the quick start shows in whole', () => {
+    const ready = block(/^Countersign \S+ is ready\.\n\n(?: {2}\S.*\n){3}/m, readme)
+    expect(ready).toContain(VERSION)
+    expect(quickStart).toContain(ready)
+    for (const setting of ['productionListen', 'sandboxListen', 'adminListen'] as const)
+      expect(ready).toContain(`http://${SETTINGS[setting].fallback}/`)
+  })
+})
+
+describe('README.md', () => {
+  const page = readFileSync(packageFile('README.md'), 'utf8')
+
+  it('can be read in a few minutes', () => {
+    expect(page.length).toBeLessThan(LONGEST_README)
+  })
+
+  it('names the command that runs the tests, which .ci/run calls', () => {
+    expect(page).toContain('`npm test`')
+  })
+
+  it('shows pictures that are in the package, each with a text and less than 200 kB', () => {
+    const pictures = [...page.matchAll(/(?:src|srcset)="([^"]+)"/g)].map(([, path]) => path!)
+    expect(pictures.length).toBeGreaterThan(0)
+    for (const path of pictures) {
+      expect(path).toMatch(/^docs\//)
+      expect(statSync(packageFile(...path.split('/'))).size).toBeLessThan(200_000)
+    }
+    expect(page.match(/<img\b/g)).toHaveLength(page.match(/<img\b[^>]*\balt="[^"]{20,}"/g)!.length)
+  })
+})
+
+describe('docs/api.md', () => {
+  const rows = rowsOf(readFileSync(packageFile('docs', 'api.md'), 'utf8'))
+
+  it('lists exactly the endpoints of the OpenAPI document', () => {
+    const { paths } = buildOpenApi(DESCRIPTIONS, VERSION) as { paths: Record<string, object> }
+    const endpoints = Object.entries(paths).flatMap(([path, methods]) =>
+      Object.keys(methods).map((method) => code(`${method.toUpperCase()} ${path}`)),
+    )
+    const listed = rows.map(([name]) => name!).filter((name) => name.includes('/v1/'))
+    expect(listed.sort()).toEqual(endpoints.sort())
+  })
+})
+
+describe('docs/commands.md', () => {
+  it('is the one that the commands make (UPDATE_DOCS=1 writes it)', async () => {
+    const made = await withCommands(readFileSync(packageFile('docs', 'commands.md'), 'utf8'))
+    expect(made).toContain('`countersign tenant create <name>`')
+    expect(documentInDocs('commands.md', made)).toBe(made)
   })
 })
 

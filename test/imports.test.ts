@@ -20,7 +20,7 @@ const RANKS = [
   ['models'],
   ['config'],
   ['lib'],
-  // The dashboard's pages are built with the capture component, the sandbox decides by the rules of the SDK's fake.
+  // The dashboard's pages are built with the capture component; the service and the SDK's fake decide by the same rules.
   ['capture', 'client'],
 ]
 /** Each could be a package of its own: what it may know of the rest. */
@@ -30,8 +30,15 @@ const APART: Record<string, string[]> = {
   client: [],
   capture: [],
 }
-/** The only file of the SDK that the service imports: the sandbox's rules, which the fake of the SDK follows too. */
-const SHARED_WITH_CLIENT = 'sandbox-rules.js'
+/** The files of the SDK that the service imports: rules that the SDK and its fake follow too. */
+const SHARED_WITH_CLIENT = [
+  'display-action.js',
+  'readable-text.js',
+  'sandbox-rules.js',
+  'typed-action-check.js',
+  'typed-action-schemas.js',
+  'typed-actions.js',
+]
 /** Rooms that may use what builds and installs model packs; the others read packs. */
 const MAY_BUILD_MODELS = ['cli', 'app']
 
@@ -156,11 +163,11 @@ describe('imports', () => {
       expect(imports.filter(({ from, to }) => from === room && !allowed.includes(to)).map(show)).toEqual([])
     })
 
-  it('reach nothing of the SDK but the rules of the sandbox', () => {
+  it('reach nothing of the SDK but the rules of sandbox, typed actions and readable texts', () => {
     const intoClient = between.filter(({ to }) => to === 'client')
     expect(intoClient.length).toBeGreaterThan(0)
     const others = intoClient.filter(
-      ({ target }) => relative(resolve(SRC, 'client'), target) !== SHARED_WITH_CLIENT,
+      ({ target }) => !SHARED_WITH_CLIENT.includes(relative(resolve(SRC, 'client'), target)),
     )
     expect(others.map(show)).toEqual([])
   })

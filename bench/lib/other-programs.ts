@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { readStat, TICK_MS } from './cpu-times.js'
+import { childrenOf } from './process-vitals.js'
 import { round } from './statistics.js'
 
 /** Cores that other programs may use while a suite runs: above it, its result is marked as provisional. */
@@ -28,7 +29,7 @@ export async function lookAtOtherPrograms(): Promise<number | null> {
   return others.cores()
 }
 
-/** CPU time of the whole machine without that of this process and its ended children, in milliseconds. */
+/** CPU time of the whole machine without that of this process and its children, in milliseconds. */
 function otherCpuMs(): number | null {
   try {
     // proc(5): user, nice, system, idle, iowait, irq, softirq, steal. The last is what a hypervisor gave to others.
@@ -37,9 +38,14 @@ function otherCpuMs(): number | null {
       .split(/\s+/)
       .map(Number)
     const all = (user! + nice! + system! + irq! + softirq! + steal!) * TICK_MS
-    const own = readStat('/proc/self/stat')
-    return all - own.cpuMs - own.endedChildrenMs
+    return all - cpuMsWithChildren(process.pid)
   } catch {
     return null
   }
+}
+
+/** CPU time of a process with its children, those that have ended included, in milliseconds. */
+function cpuMsWithChildren(pid: number): number {
+  const { cpuMs, endedChildrenMs } = readStat(`/proc/${pid}/stat`)
+  return childrenOf(pid).reduce((sum, child) => sum + cpuMsWithChildren(child), cpuMs + endedChildrenMs)
 }

@@ -14,6 +14,7 @@ export const SECTIONS: readonly Section[] = [
     pages: {
       'guides/quick-start.md':
         'From a clone to a verified verdict in your own code. For developers who are new here.',
+      'guides/curl.md': 'First calls with curl, and what they answer. For developers of any language.',
       'guides/step-up.md': 'An Express application that protects a transfer. For developers of a backend.',
       'guides/fastify.md': 'A bank in Fastify, in one afternoon. For developers of a backend.',
       'guides/nextjs.md': 'A bank in Next.js, in one afternoon. For developers of a backend.',
@@ -65,10 +66,12 @@ export const SECTIONS: readonly Section[] = [
     title: 'Reference',
     about: 'Complete and exact, to look things up in.',
     pages: {
+      'api.md': 'Every endpoint, and what all requests and answers share. For everyone who calls the API.',
       'errors.md':
         'Every error code, with its status, its message and what to do. For everyone who calls the API.',
       'verdict.md': 'Every claim of a verdict, and how to check it. For developers of a backend.',
       'sdk.md': 'Every method and option of the SDK for TypeScript. For developers.',
+      'commands.md': 'Every command, with its options. For operators.',
       'configuration.md': 'Every setting, with its default. For operators.',
       'postgresql.md': 'Several nodes on PostgreSQL: settings, guarantees, limits. For operators.',
       'reverse-proxies.md': 'What a proxy in front must do, with a configuration for each. For operators.',

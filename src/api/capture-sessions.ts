@@ -1,10 +1,11 @@
 /** POST /v1/capture-sessions: a link to the hosted capture page, for one user and one action. */
 import Type, { type Static } from 'typebox'
 import { MODES } from '../biometrics/challenge/steps.js'
+import { isReadableLine, isReadableText, READABLE } from '../client/readable-text.js'
+import { BATCH_PAYEES_SCHEMA } from '../client/typed-action-schemas.js'
 import { CAPTURE_LANGUAGES } from '../config/capture-languages.js'
 import { isoTime } from '../lib/clock.js'
 import { DomainError } from '../lib/domain-error.js'
-import { isReadableLine, isReadableText, READABLE } from '../lib/readable-text.js'
 import type { TenantRecord } from '../storage/records.js'
 import {
   capturePageSettings,
@@ -15,7 +16,7 @@ import {
 import type { UserCall } from '../verification/call.js'
 import type { Purpose } from '../verification/challenge-book.js'
 import { assertLivenessOffered } from '../verification/opened-challenge.js'
-import { actionSchema } from './action.js'
+import { actionSchema, assertPayees } from './action.js'
 import { actionFor, assertVerifiable, modesField, purposeField, type VerifiableParts } from './challenges.js'
 import type { Commit, EndpointDescription, UserEndpoint } from './endpoint.js'
 import { assertOneOf } from './key-scope.js'
@@ -31,6 +32,14 @@ const body = Type.Object(
     user_id: userId,
     purpose: Type.Optional(purposeField),
     action: Type.Optional(actionSchema),
+    payees: Type.Optional(
+      Type.String({
+        contentMediaType: 'application/json',
+        contentSchema: BATCH_PAYEES_SCHEMA,
+        description:
+          'Only for an action of type `payment_batch`, and required there: the list of payments as text, in RFC 8785 canonical form. The action holds the SHA-256 of this text, and number and sum of the payments.',
+      }),
+    ),
     modes: Type.Optional(modesField),
     require_liveness: Type.Optional(requireLiveness),
     replace: Type.Optional(
@@ -139,7 +148,8 @@ export const createCaptureSessionDescription: EndpointDescription = {
     'overloaded',
   ],
   usesEngine: false,
-  maxBodyBytes: 65_536,
+  // The list of a batch has up to 1,000 payees.
+  maxBodyBytes: 262_144,
   answersWithSecret: false,
   idempotent: true,
   auditEvent: null,
@@ -163,6 +173,7 @@ export function createCaptureSession(services: Parts): UserEndpoint<Input> {
       assertOneOf(call.scopes, [purpose], 'purpose')
       if (input.replace) assertOneOf(call.scopes, ['replace'], 'replace')
       actionFor(purpose, input.action)
+      assertPayees(input.action, input.payees)
       assertReadable(input)
       const origin = services.capturePage()
       if (origin === null) throw new DomainError('capture_page_unavailable')
@@ -179,6 +190,7 @@ export function createCaptureSession(services: Parts): UserEndpoint<Input> {
           {
             userId: input.user_id,
             action: input.action,
+            payees: input.payees,
             modes: input.modes,
             requireLiveness: input.require_liveness,
             replace: input.replace,

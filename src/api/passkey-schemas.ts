@@ -157,8 +157,8 @@ export const passkeySchema = Type.Object(
     backed_up: Type.Boolean({ description: 'Whether a copy existed at the last use.' }),
     aaguid: Type.String({ description: 'Model of the authenticator, or zeros.' }),
     transports: Type.Array(Type.String(), transports),
-    created_at: time('When the passkey was registered.'),
-    last_used_at: nullable(time('When it last signed for a verdict.')),
+    created_at: time('When it was registered.'),
+    last_used_at: nullable(time('When it last signed.')),
   },
   { title: 'Passkey', description: 'A passkey of a user. Its key never leaves the service.' },
 )

@@ -1,6 +1,7 @@
 /** Refuses to enroll a user under an identifier that people cannot tell from another one. */
+
+import { isPlainIdentifier, NO_UNSEEN_CHARACTERS } from '../client/readable-text.js'
 import { DomainError } from '../lib/domain-error.js'
-import { isPlainIdentifier, NO_UNSEEN_CHARACTERS } from '../lib/readable-text.js'
 
 /**
  * Only new references keep to this rule: verify, look-up and erasure accept the identifiers of users who were enrolled before it.

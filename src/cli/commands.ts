@@ -113,7 +113,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     usage: 'completion',
-    description: 'print a completion script for a shell; see docs/operations.md',
+    description: 'print a completion script for bash, zsh or fish; completion --help says where to put it',
     load: async () => (await import('./completion.js')).registerCompletionCommand,
     isWithoutConfig: true,
   },

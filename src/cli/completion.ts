@@ -3,10 +3,19 @@ import { Argument, type Command } from 'commander'
 import { type CompletedCommand, SCRIPTS, type Shell } from './completion-scripts.js'
 import { action, type OutputOptions, print } from './lib/output.js'
 
+const WHERE = `
+Where shells look for the script:
+  countersign completion bash > /etc/bash_completion.d/countersign
+  countersign completion zsh > "\${fpath[1]}/_countersign"
+  countersign completion fish > ~/.config/fish/completions/countersign.fish
+
+Print it again after an update: it holds all names of this version.`
+
 export function registerCompletionCommand(command: Command): void {
   command
     .addArgument(new Argument('<shell>', 'which shell').choices(Object.keys(SCRIPTS)))
     .option('--json', 'print JSON')
+    .addHelpText('after', WHERE)
     .action(
       action(async (shell: Shell, options: OutputOptions) => {
         const script = SCRIPTS[shell](commandsOf(command.parent!))

@@ -39,7 +39,12 @@ export function canonicalJson(value: unknown): string {
  */
 export async function actionHash(action: ActionLike): Promise<string> {
   assertExact(action)
-  const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(canonicalJson(action)))
+  return sha256Hex(canonicalJson(action))
+}
+
+/** @returns SHA-256 of a text in UTF-8, in lower-case hex */
+export async function sha256Hex(text: string): Promise<string> {
+  const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text))
   return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0')).join('')
 }
 

@@ -18,11 +18,28 @@ export {
   VerdictError,
   type VerdictErrorCode,
 } from './errors.js'
+export { type PaymentBatch, paymentBatch, typedAction } from './make-action.js'
+export { CURRENCIES, minorUnits } from './money.js'
 export type { Hooks, Logger, ResponseEvent, ResponseInfo, RetryEvent } from './observer.js'
 export { MemoryReplayStore, type ReplayStore } from './replay-store.js'
 export { assertResponseSignature, type SignatureOptions, type SignedResponse } from './response-signature.js'
+export type { SchemaFault } from './schema-check.js'
 export type { SigningSecret, SigningSecretSource, SigningSecrets } from './signing-secret.js'
 export { createStepUp, type StepUpBody, type StepUpOptions, type StepUpOutcome } from './step-up.js'
+export { typedActionFaults } from './typed-action-check.js'
+export {
+  type AccountChangeAction,
+  type ConsentAction,
+  type GenericAction,
+  type LoginAction,
+  type Payee,
+  type PaymentAction,
+  type PaymentBatchAction,
+  TYPED_ACTION_TYPES,
+  type TypedAction,
+  type TypedActionType,
+  typedActionType,
+} from './typed-actions.js'
 export type * from './types.js'
 export {
   type VerdictExpectations,

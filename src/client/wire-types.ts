@@ -406,7 +406,9 @@ export interface PasskeyAssertionRequest<A extends ActionLike = Action> {
   /**
    * The action to be countersigned, such as the transfer's amount and payee: an object or a string, at most 4096 bytes in
    * RFC 8785 canonical form. Integers beyond 2^53 - 1 and numbers with more digits than a double holds are refused,
-   * because readers differ in the number that they read: send them as strings.
+   * because readers differ in the number that they read: send them as strings. An object whose `type` is `payment`,
+   * `payment_batch`, `account_change`, `login`, `consent`, `generic` is a typed action: it must fit the schema of that
+   * type.
    */
   action: A
 }
@@ -446,7 +448,9 @@ export interface ChallengeFields<A extends ActionLike = Action> {
   /**
    * The action to be countersigned, such as the transfer's amount and payee: an object or a string, at most 4096 bytes in
    * RFC 8785 canonical form. Integers beyond 2^53 - 1 and numbers with more digits than a double holds are refused,
-   * because readers differ in the number that they read: send them as strings.
+   * because readers differ in the number that they read: send them as strings. An object whose `type` is `payment`,
+   * `payment_batch`, `account_change`, `login`, `consent`, `generic` is a typed action: it must fit the schema of that
+   * type.
    */
   action?: A
   /**
@@ -628,7 +632,9 @@ export interface VerifyFields<A extends ActionLike = Action> {
   /**
    * The action to be countersigned, such as the transfer's amount and payee: an object or a string, at most 4096 bytes in
    * RFC 8785 canonical form. Integers beyond 2^53 - 1 and numbers with more digits than a double holds are refused,
-   * because readers differ in the number that they read: send them as strings.
+   * because readers differ in the number that they read: send them as strings. An object whose `type` is `payment`,
+   * `payment_batch`, `account_change`, `login`, `consent`, `generic` is a typed action: it must fit the schema of that
+   * type.
    */
   action: A
   /** Echoed in the JWT, so that the caller can tell its own verdict. */
@@ -862,6 +868,18 @@ export interface ConsentText {
   text: string
 }
 
+/** One payment of a batch. */
+export interface BatchPayee {
+  /** Name of the payee. */
+  name: string
+  /** IBAN or other account number, in printable ASCII. */
+  account: string
+  /** Decimal number as text, with at most as many digits after the point as the currency has: `1250.00`. */
+  amount: string
+  /** Reference of the payment, shown to the person. */
+  reference?: string
+}
+
 /** Body of `POST /v1/capture-sessions`. */
 export interface CaptureSessionFields<A extends ActionLike = Action> {
   /**
@@ -874,9 +892,16 @@ export interface CaptureSessionFields<A extends ActionLike = Action> {
   /**
    * The action to be countersigned, such as the transfer's amount and payee: an object or a string, at most 4096 bytes in
    * RFC 8785 canonical form. Integers beyond 2^53 - 1 and numbers with more digits than a double holds are refused,
-   * because readers differ in the number that they read: send them as strings.
+   * because readers differ in the number that they read: send them as strings. An object whose `type` is `payment`,
+   * `payment_batch`, `account_change`, `login`, `consent`, `generic` is a typed action: it must fit the schema of that
+   * type.
    */
   action?: A
+  /**
+   * Only for an action of type `payment_batch`, and required there: the list of payments as text, in RFC 8785 canonical
+   * form. The action holds the SHA-256 of this text, and number and sum of the payments.
+   */
+  payees?: string
   /**
    * Movements of the head that the person can make; default both. With only one of them the liveness statement is weaker,
    * and its name says so. With none, `[]`, the frames show no movement.

@@ -5,6 +5,7 @@ import { isAbsolute, join, resolve } from 'node:path'
 import { docPath } from '../lib/doc-path.js'
 import { ConfigError } from './config-error.js'
 import { defaultModelPack } from './default-model-pack.js'
+import { DEPRECATED_SETTINGS, type Deprecations, deprecationWarnings } from './deprecated-settings.js'
 import { type ListenAddress, parseRate } from './parsers.js'
 import { isPostgresUrl } from './postgres-url.js'
 import { type Basis, type Config, SETTINGS, type Setting, type SettingName } from './settings.js'
@@ -32,12 +33,15 @@ export interface Resolution {
   given: ReadonlyMap<string, GivenValue>
   /** Everything that is wrong, one sentence each. */
   problems: readonly string[]
-  /** Given values that are ignored, one sentence each. */
+  /** Given values that are ignored or deprecated, one sentence each. */
   warnings: readonly string[]
 }
 
-/** Reads the environment and the configuration file that it names. */
-export function resolveConfig(env: Env = process.env): Resolution {
+/** Reads the environment and the configuration file that it names. @param deprecated settings to warn of; a test gives its own */
+export function resolveConfig(
+  env: Env = process.env,
+  deprecated: Deprecations = DEPRECATED_SETTINGS,
+): Resolution {
   const names = Object.keys(SETTINGS) as SettingName[]
   const variableOf = (name: SettingName) => SETTINGS[name].variable
   const { given, file, otelVariables, problems, warnings } = readVariables(
@@ -106,6 +110,7 @@ export function resolveConfig(env: Env = process.env): Resolution {
     problems.push(
       `${variableOf('processes')} is ${config.processes}, but only one process can serve a SQLite database. Several need PostgreSQL (${docPath('postgresql.md')}).`,
     )
+  warnings.push(...deprecationWarnings(given, deprecated))
   return { config, given, problems, warnings }
 }
 

@@ -18,6 +18,8 @@ export interface CaptureRequest {
   userId: string
   /** Action that the person confirms; undefined for an enrollment. */
   action?: unknown
+  /** Payments of an action of type `payment_batch`, which binds them: a list in canonical form. */
+  payees?: string | undefined
   /** Movements of the head that the person can make; undefined for both. */
   modes?: Mode[] | undefined
   requireLiveness?: LivenessRequirement | undefined

@@ -428,6 +428,7 @@ describe('config check', () => {
     const { code, json } = await place.run(['config', 'check', '--json'], open)
     expect(code).toBe(0)
     expect(json.warnings).toEqual([
+      expect.stringMatching(/^The baseline pack is only for evaluation/),
       expect.stringMatching(
         /^COUNTERSIGN_REPLAY_POLICY is report: .* enrollment photo, .* To close it: set COUNTERSIGN_REPLAY_POLICY=reject/,
       ),
@@ -473,6 +474,16 @@ describe('config check', () => {
       COUNTERSIGN_REQUIRE_LIVENESS: 'none',
     })
     expect(named.stderr()).not.toContain('Open by default')
+  })
+
+  it('warns of the baseline pack in the words of the start', async () => {
+    const { code, json } = await place.run(['config', 'check', '--json'], {
+      COUNTERSIGN_MODEL_PACK: 'baseline',
+    })
+    expect(code).toBe(0)
+    expect(json.warnings).toEqual([
+      expect.stringMatching(/^The baseline pack is only for evaluation: .* COUNTERSIGN_MODEL_PACK=standard/),
+    ])
   })
 
   it('does not warn of a readable file that contains only settings', async () => {

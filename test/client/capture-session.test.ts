@@ -36,7 +36,8 @@ afterAll(async () => {
   await running?.stop()
 })
 
-const action = { type: 'payment', amount: '1250.00', currency: 'EUR', payee: { name: 'Grace' } }
+const payee = { name: 'Grace', account: 'DE89370400440532013000' }
+const action = { type: 'payment', amount: '1250.00', currency: 'EUR', payee }
 const return_url = `${RETURN_ORIGIN}/transfers/7`
 
 function sandbox(options: Partial<CountersignOptions> = {}): Countersign {

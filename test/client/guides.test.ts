@@ -19,7 +19,7 @@ const GUIDES = packageFile('docs', 'guides')
 const pages = [
   packageFile('README.md'),
   join(EXAMPLES, 'README.md'),
-  ...['verdict.md', 'migration.md', 'faq.md'].map((name) => packageFile('docs', name)),
+  ...['api.md', 'verdict.md', 'migration.md', 'faq.md'].map((name) => packageFile('docs', name)),
   packageFile('src', 'client-python', 'README.md'),
   packageFile('src', 'client-go', 'README.md'),
   ...readdirSync(GUIDES).map((name) => join(GUIDES, name)),
@@ -53,7 +53,8 @@ describe.each(pages.map((page) => [page.slice(packageFile().length + 1), page]))
   })
 
   it('links to files that are there', () => {
-    const links = [...readFileSync(page, 'utf8').matchAll(/\]\((?!https?:)([^)#\s]+)/g)].map(
+    const text = readFileSync(page, 'utf8')
+    const links = [...text.matchAll(/(?:\]\(|\b(?:src|srcset)=")(?!https?:|\/)([^)"#\s]+)/g)].map(
       ([, link]) => link!,
     )
     expect(links.filter((link) => !existsSync(resolve(dirname(page), link)))).toEqual([])
@@ -124,6 +125,21 @@ describe('the code of the guides', () => {
     return String((await once(app.stdout!, 'data'))[0]).trim()
   }
 
+  it('README: its program prints in the sandbox what README shows', async () => {
+    const photo = join(folder, 'ada.jpg')
+    writeFileSync(photo, await face('ada'))
+    const env = {
+      ...production,
+      CS_BASE_URL: running.service.url('sandbox'),
+      CS_API_KEY: tenant.sandboxKey,
+    }
+    const script = join(EXAMPLES, 'node', 'transfer.mjs')
+    const { stdout } = await promisify(execFile)(process.execPath, [script, photo, photo], { env })
+    const readme = readFileSync(packageFile('README.md'), 'utf8')
+    const [, shown] = /^node transfer\.mjs .*\n```\n[\s\S]*?```\n([\s\S]*?)```/m.exec(readme)!
+    expect(stdout).toBe(shown)
+  })
+
   it('quick start: runs in the sandbox with a user of any name', async () => {
     const photo = join(folder, 'ada.jpg')
     writeFileSync(photo, await face('ada'))
@@ -139,7 +155,7 @@ describe('the code of the guides', () => {
 
   const shell = spawnSync('bash', ['-c', 'command -v curl base64']).status === 0
   it.skipIf(!shell)(
-    'README: the commands with curl do what they say, with photos of 150 kB too',
+    'first calls: the commands with curl do what they say, with photos of 150 kB too',
     async () => {
       await mkdir(join(folder, 'data', 'demo'), { recursive: true })
       // Bytes behind the end of a JPEG are not looked at; an argument of so many would not be taken.
@@ -153,8 +169,8 @@ describe('the code of the guides', () => {
           join(folder, 'data', 'demo', file),
           Buffer.concat([await face(name), Buffer.alloc(150_000)]),
         )
-      const readme = readFileSync(packageFile('README.md'), 'utf8')
-      const commands = [...readme.matchAll(/^\$ (.*\n(?: {4}.*\n)*)/gm)]
+      const page = readFileSync(join(GUIDES, 'curl.md'), 'utf8')
+      const commands = [...page.matchAll(/^\$ (.*\n(?: {4}.*\n)*)/gm)]
         .map(([, command]) => command!)
         .filter((command) => command.includes('curl -s'))
       const own = await running.tenant()

@@ -21,7 +21,7 @@ beforeAll(async () => {
 })
 afterAll(() => running?.stop())
 
-const action = { type: 'payment' }
+const action = { type: 'transfer' }
 
 it('has the outcomes of the sandbox', () => {
   expect([...FAKE_OUTCOMES].sort()).toEqual(Object.keys(SANDBOX_EFFECTS).sort())

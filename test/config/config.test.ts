@@ -13,6 +13,7 @@ import {
   SETTINGS,
   sqliteFile,
 } from '../../src/config/config.js'
+import { DEPRECATED_SETTINGS } from '../../src/config/deprecated-settings.js'
 
 let dir: string
 beforeAll(() => {
@@ -275,5 +276,29 @@ describe('every setting', () => {
     const secrets = Object.values(SETTINGS).filter(({ isSecret }) => isSecret)
     expect(secrets.length).toBeGreaterThan(0)
     for (const { variable } of secrets) expect(variables).toContain(`${variable}_FILE`)
+  })
+})
+
+describe('a deprecated setting', () => {
+  const deprecated = { queueLimit: { since: '1.2.0', instead: 'Set COUNTERSIGN_WORKERS instead.' } }
+
+  it('gets a warning with the version and what to do, and goes on working', () => {
+    const { config, problems, warnings } = resolveConfig({ COUNTERSIGN_QUEUE_LIMIT: '7' }, deprecated)
+    expect(warnings).toEqual([
+      'COUNTERSIGN_QUEUE_LIMIT is deprecated since 1.2.0 and will be removed in a later major version. Set COUNTERSIGN_WORKERS instead.',
+    ])
+    expect({ problems, queueLimit: config.queueLimit }).toEqual({ problems: [], queueLimit: 7 })
+  })
+
+  it('gets the warning from a file too, and none where nobody sets it', () => {
+    const file = join(dir, 'deprecated.env')
+    writeFileSync(file, 'COUNTERSIGN_QUEUE_LIMIT=7\n')
+    expect(resolveConfig({ COUNTERSIGN_CONFIG: file }, deprecated).warnings).toHaveLength(1)
+    expect(resolveConfig({ COUNTERSIGN_WORKERS: '7' }, deprecated).warnings).toEqual([])
+  })
+
+  it('says so in its description', () => {
+    for (const name of Object.keys(DEPRECATED_SETTINGS) as Array<keyof typeof SETTINGS>)
+      expect(SETTINGS[name].description).toMatch(/^Deprecated since \d/)
   })
 })

@@ -18,7 +18,7 @@ let sandbox: ApiClient
 let production: ApiClient & { key: string }
 let image: string
 let photo: string
-const action = { type: 'payment' }
+const action = { type: 'transfer' }
 
 beforeAll(async () => {
   running = await startService({

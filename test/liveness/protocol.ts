@@ -16,8 +16,8 @@ interface Frame {
   image: string
 }
 
-const ACTION = { type: 'payment', amount: '120.00' }
-const OTHER_ACTION = { type: 'payment', amount: '9120.00' }
+const ACTION = { type: 'transfer', amount: '120.00' }
+const OTHER_ACTION = { type: 'transfer', amount: '9120.00' }
 
 /** Falsifications of a film's frames before they are sent for the challenge that they were made for. */
 const FALSIFIED: Record<string, (frames: Frame[], steps: readonly Step[]) => Frame[]> = {

@@ -109,13 +109,15 @@ export function configurationPage(): string {
   })
   return `# Configuration
 
-Countersign is configured by environment variables, and by a file with more of them. Each is read once, at the start. An
-empty variable counts as absent. A value that cannot be read stops every command with a message that names the variable, and
-so does a name in the file that is not listed here; one in the environment that begins with \`COUNTERSIGN_\` is warned of. Everything
-that is wrong is told at once. Variables that Kubernetes makes for a Service called \`countersign\` are let through.
+Environment variables configure Countersign, and a file with more of them. Each is read once, at the start. An
+empty variable counts as absent.
 
-The file is named by \`COUNTERSIGN_CONFIG\`, or by \`--config\` of a command. Its lines are \`NAME=value\`, as in the \`--env-file\`
-of Docker and the \`EnvironmentFile\` of systemd; the environment wins over it:
+A value that cannot be read stops every command, with a message that names the variable. So does a name in the file that is not listed here.
+In the environment, an unlisted name that begins with \`COUNTERSIGN_\` causes a warning, unless Kubernetes makes it for a Service called \`countersign\`.
+\`countersign config check\` reports everything that is wrong at once, and warns of settings that are unwise or deprecated.
+
+\`COUNTERSIGN_CONFIG\` names the file, or \`--config\` of a command. Its lines are \`NAME=value\`, as in the \`--env-file\`
+of Docker and the \`EnvironmentFile\` of systemd. The environment wins over the file:
 
 \`\`\`sh
 # /etc/countersign/countersign.env
@@ -125,14 +127,13 @@ COUNTERSIGN_MASTER_KEY_FILE=/run/secrets/countersign-master-key
 COUNTERSIGN_OPERATOR_PASSWORD_FILE=/run/secrets/countersign-operator
 \`\`\`
 
-Quote a value that holds \`#\` or a space at an end. Other names than those listed here are refused
-in it, and so are lines that are neither \`NAME=value\` nor a comment.
+Quote a value that contains \`#\`, or a space at an end. Lines that are neither \`NAME=value\` nor a comment are refused.
 
-Every secret can be given by a file, \`<variable>_FILE\`, as Docker and Kubernetes mount them; whatever white space ends it is
-dropped, and giving both is refused. A file with a secret that every user of the machine may open is warned of at the start
-and by \`countersign doctor\`. A master key file of the service's own user must be closed to all others (\`chmod 600\`).
+Every secret can be given by a file, \`<variable>_FILE\`, as Docker and Kubernetes mount them. White space at its end is
+dropped. Setting both is an error. The start and \`countersign doctor\` warn of a file with a secret that every user of the machine may open.
+A master key file of the service's own user must be closed to all others (\`chmod 600\`).
 
-A dash means that there is no fixed default; the description tells what happens then.
+A dash means that there is no fixed default; the description says what happens then.
 
 ${sections.join('\n')}`
 }

@@ -15,7 +15,7 @@ const MAX_WORDS_OF_SENTENCE = 35
 const MAX_WORDS_OF_CELL = 40
 
 /** Pages that are made from the source, where `findHardWords` reads their texts. */
-const IS_GENERATED = /^docs\/(?:errors|configuration|evidence|sdk)\.md$/
+const IS_GENERATED = /^docs\/(?:commands|errors|configuration|evidence|sdk)\.md$/
 const SINGLE_PAGES = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md']
 
 /** Stands for inline code: a capital letter, so that a sentence can begin with code. It counts as no word. */

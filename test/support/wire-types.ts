@@ -207,6 +207,7 @@ function typesOf({ schemas }: Json): WireType[] {
       doc: 'Answer of `POST /v1/keys/rotate-signing`.',
     },
     { name: 'ConsentText', schema: schemas.ConsentText },
+    { name: 'BatchPayee', schema: schemas.BatchPayee },
     {
       name: 'CaptureSessionFields',
       schema: schemas.CaptureSessionRequest,

@@ -11,7 +11,7 @@ let running: TestService
 let tenant: TestTenant
 let sandbox: ApiClient
 let image: string
-const action = { type: 'payment' }
+const action = { type: 'transfer' }
 
 beforeAll(async () => {
   running = await startService({ COUNTERSIGN_SANDBOX_RATE_LIMIT: '1000/s' })

@@ -16,6 +16,7 @@ import { describeDatabase } from '../../storage/open-store.js'
 import { tryAddresses, tryBackups, tryDatabase, tryMasterKey, tryPack, tryWriting } from '../doctor/trials.js'
 import { action, EXIT, fail, type OutputOptions, print } from '../lib/output.js'
 import { type Cell, listing, paint, table } from '../lib/style.js'
+import { baselineWarning } from '../models/prepare-models.js'
 import { configWarnings, tlsReports } from './config-warnings.js'
 import { effectiveValue } from './effective-value.js'
 import { openPack, openSettings } from './open-settings.js'
@@ -85,6 +86,7 @@ export function registerConfigCommands(config: Command): void {
         const open = [...openSettings(config), ...(await openPack(config))]
         const warnings = [
           ...configWarnings(resolution).map(({ detail }) => detail),
+          ...[baselineWarning(config) ?? []].flat(),
           ...open.map(({ detail, remedy }) => `${detail} To close it: ${remedy}.`),
           ...trials.flatMap((trial) => trial.warnings),
         ]

@@ -39,6 +39,12 @@ export async function prepareModels(config: Config, onProgress?: OnProgress): Pr
       { cause: error },
     )
   }
+  return baselineWarning(config)
+}
+
+/** Two sentences for the operator where the baseline pack is configured, else null. */
+export function baselineWarning({ modelPack }: Config): string | null {
+  if (modelPack !== BASELINE_PACK) return null
   return (
     `${BASELINE_IS_FOR_EVALUATION} To change to the standard pack: set COUNTERSIGN_MODEL_PACK=${STANDARD_PACK}, restart, ` +
     'and enroll everybody again, since references work only with the pack that made them.'

@@ -7,7 +7,7 @@ import type { AuditEntry, Environment, ModelGrade, Scope, WebhookEvent } from '.
 import { CaptureSessions, sessionOfPath } from './capture-sessions.js'
 import type { FakeCapturePage } from './fake-capture-page.js'
 import { guidanceAnswer } from './guidance.js'
-import { assertKnownFields } from './known-fields.js'
+import { assertKnownFields, assertTypedAction } from './known-fields.js'
 import { auditAnswer, userOfPath } from './records.js'
 import { FakeRefusal } from './refusals.js'
 import type { Call, FakeRequest } from './requests.js'
@@ -218,6 +218,7 @@ export class FakeCountersign {
     if (!known) throw new FakeRefusal('invalid_api_key', call.requestId)
     assertKnownFields(call)
     assertScopes(call, this.scopes)
+    await assertTypedAction(call)
     const key = call.headers.get('x-svc-idempotency-key')
     if (!key) return this.handle(call)
     const payload = JSON.stringify([call.path, call.body])

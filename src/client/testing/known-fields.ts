@@ -1,5 +1,7 @@
-/** Check of the fields in request bodies by the service in memory. */
+/** Checks the fields of request bodies for the service in memory. */
+import { sha256Hex } from '../canonical-json.js'
 import type { ErrorDetail } from '../errors.js'
+import { payeesFaults, TYPED_ACTION_REMEDY, typedActionFaults } from '../typed-action-check.js'
 import { FakeRefusal } from './refusals.js'
 import type { Call } from './requests.js'
 import { FAKE_FIELDS, FAKE_LOCALES } from './service-texts.js'
@@ -14,4 +16,17 @@ export function assertKnownFields({ method, path, body, requestId }: Call): void
   if (known.includes('locale') && body.locale !== undefined && !FAKE_LOCALES.includes(body.locale))
     details.push({ path: 'locale', issue: `must be one of ${FAKE_LOCALES.join(', ')}` })
   if (details.length > 0) throw new FakeRefusal('invalid_request', requestId, details)
+}
+
+/** Refuses a typed action that does not fit its schema, and a list that is not the batch's. @throws FakeRefusal invalid_request */
+export async function assertTypedAction({ method, path, body, requestId }: Call): Promise<void> {
+  const known = FAKE_FIELDS[`${method} ${path}`]
+  if (!known?.includes('action') || typeof body !== 'object' || body === null) return
+  const { action, payees } = body
+  const faults = typedActionFaults(action)
+  if (faults.length > 0) throw new FakeRefusal('invalid_request', requestId, faults, TYPED_ACTION_REMEDY)
+  if (!known.includes('payees')) return
+  const hash = typeof payees === 'string' ? await sha256Hex(payees) : ''
+  const wrong = payeesFaults(action, payees, () => hash)
+  if (wrong.length > 0) throw new FakeRefusal('invalid_request', requestId, wrong)
 }

@@ -16,9 +16,10 @@ export class FakeRefusal extends Error {
   constructor(
     readonly code: keyof typeof FAKE_ERRORS,
     requestId: string,
-    details?: ErrorDetail[],
+    details?: readonly ErrorDetail[],
+    remedy: string = FAKE_ERRORS[code].remedy,
   ) {
-    const { status, category, message, remedy } = FAKE_ERRORS[code]
+    const { status, category, message } = FAKE_ERRORS[code]
     super(message)
     this.status = status
     this.category = category

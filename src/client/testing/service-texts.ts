@@ -263,6 +263,7 @@ export const FAKE_FIELDS: Readonly<Record<string, readonly string[]>> = {
     'user_id',
     'purpose',
     'action',
+    'payees',
     'modes',
     'require_liveness',
     'replace',

@@ -2,6 +2,7 @@
 import type { TSchema } from 'typebox'
 import type { Validator } from 'typebox/compile'
 import { DIGITS } from '../../api/schemas.js'
+import { PATTERN_ISSUES } from '../../client/typed-action-schemas.js'
 import type { ErrorDetail } from '../../lib/domain-error.js'
 import { ONE_OF_THEM } from '../../verification/images.js'
 
@@ -78,9 +79,8 @@ function issueOf({ keyword, params }: SchemaError): string {
     case 'maximum':
       return `must be at most ${limit}`
     case 'pattern':
-      return pattern === DIGITS
-        ? 'must be a whole number of at most 15 digits'
-        : 'must not hold control characters'
+      if (pattern === DIGITS) return 'must be a whole number of at most 15 digits'
+      return PATTERN_ISSUES[String(pattern)] ?? 'must not hold control characters'
     case 'format':
       return 'must be a date-time in RFC 3339, such as 2026-01-31T12:00:00Z'
     default:

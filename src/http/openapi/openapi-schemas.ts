@@ -45,13 +45,13 @@ function asChoice(schema: Json): Json {
 }
 
 function inPlainWords(schema: Json): Json {
-  const { const: literal, anyOf, patternProperties, ...rest } = schema
+  const { const: literal, anyOf, patternProperties, documentedBranches = [], ...rest } = schema
   if (typeof literal === 'string') return { ...rest, enum: [literal] }
   if (Array.isArray(anyOf)) {
     const literals = anyOf.map((one) => one.const)
     return literals.every((one) => typeof one === 'string')
       ? { ...rest, type: 'string', enum: literals }
-      : { ...rest, anyOf }
+      : { ...rest, anyOf: [...anyOf, ...(documentedBranches as Json[])] }
   }
   // The schema of a record with any names and values.
   if (patternProperties) return { ...rest, additionalProperties: true }

@@ -60,7 +60,16 @@ describe('the detail of a wrong field', () => {
       ...['minLength', 'maxLength', 'minItems', 'maxItems', 'uniqueItems', 'minimum', 'maximum'],
       ...['pattern', 'format', 'patternProperties'],
     ]
-    const NOTES = ['description', 'title', 'default', 'examples', 'contentEncoding']
+    const NOTES = [
+      'description',
+      'title',
+      'default',
+      'examples',
+      'contentEncoding',
+      'contentMediaType',
+      'contentSchema',
+      'documentedBranches',
+    ]
     const used = new Set<string>()
     const walk = (schema: Record<string, unknown>) => {
       for (const [keyword, value] of Object.entries(schema)) {

@@ -40,6 +40,8 @@ export function accuracyFigures(): Record<string, string> {
         ]
       }),
     ),
+    'false-matches-women': falseMatchesOf('f'),
+    'false-matches-men': falseMatchesOf('m'),
     accuracy: markdownTable(
       ['Pack, at a false match rate of 1 in 10,000', 'missed with one photo', 'missed with three'],
       PACKS.filter((pack) => SERVING[pack]).map((pack) => {
@@ -64,6 +66,16 @@ export function accuracyFigures(): Record<string, string> {
 
 function pointOf(pack: CalibratedPack) {
   return shippedCalibration(pack).points.find(({ fmr }) => fmr === DEFAULT_FMR)!
+}
+
+/** @returns how often strangers of one sex are taken for one another by the default pack, in 10,000 pairs */
+function falseMatchesOf(sex: 'f' | 'm'): string {
+  const { points } = shippedCalibration('standard').groups.find(
+    ({ label, group }) => label === 'sex' && group === sex,
+  )!
+  const { measured_fmr, fmr_ci95 } = points.find(({ fmr }) => fmr === DEFAULT_FMR)!
+  const inTenThousand = (rate: number) => (10_000 * rate).toFixed(1)
+  return `${inTenThousand(measured_fmr!)} in 10,000 (${fmr_ci95.map(inTenThousand).join(' to ')})`
 }
 
 function interval(rate: number, [low, high]: readonly [number, number]): string {

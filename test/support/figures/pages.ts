@@ -4,11 +4,12 @@ import { packageFile } from '../../../src/lib/package-root.js'
 import { pagesOfProse } from '../plain-prose.js'
 import { accuracyFigures } from './accuracy.js'
 import { hasFigures } from './markers.js'
-import { type Results, readResults } from './results.js'
+import { type Results, readResult, readResults } from './results.js'
+import { soakFigures } from './soak.js'
 import { speedFigures } from './speed.js'
 
 export function figuresOf(results: Results = readResults()): Record<string, string> {
-  return { ...speedFigures(results), ...accuracyFigures() }
+  return { ...speedFigures(results), ...soakFigures(readResult('soak')), ...accuracyFigures() }
 }
 
 /** Paths of the pages with markers, inside the repository. */
