@@ -318,9 +318,9 @@ export interface Passkey {
   aaguid: string
   /** How a browser reaches it, such as `usb`. */
   transports: Array<string>
-  /** When the passkey was registered. RFC 3339. */
+  /** When it was registered. RFC 3339. */
   created_at: string
-  /** When it last signed for a verdict. RFC 3339. */
+  /** When it last signed. RFC 3339. */
   last_used_at: string | null
 }
 
@@ -382,7 +382,9 @@ export interface RegisteredPasskey {
   aaguid: string
   /** How a browser reaches it, such as `usb`. */
   transports: Array<string>
+  /** When it was registered. RFC 3339. */
   created_at: string
+  /** When it last signed. RFC 3339. */
   last_used_at: string | null
 }
 
