@@ -19,7 +19,7 @@ export const verificationIdField = Type.String({
   minLength: 1,
   maxLength: 64,
   description:
-    'Id of an approved verify of this user for an action with the type `register_passkey`, with a check of liveness, made in the last ten minutes. Required unless the tenant’s settings trust the backend alone.',
+    'Id of an approved verify of this user for an action with the type `register_passkey`, with a check of liveness, made in the last ten minutes. Required where the tenant’s settings ask for it, which is their default.',
 })
 
 const body = Type.Object(

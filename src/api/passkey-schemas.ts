@@ -35,7 +35,7 @@ export const registrationResponse = Type.Object(
     ...answer,
     response: Type.Object(
       {
-        clientDataJSON: base64url('What the browser signed for'),
+        clientDataJSON: base64url('The browser’s statement'),
         attestationObject: base64url('The credential, as its authenticator made it'),
         transports: Type.Optional(
           Type.Array(Type.String({ maxLength: 32 }), { maxItems: 16, ...transports }),
@@ -56,8 +56,8 @@ export const authenticationResponse = Type.Object(
     ...answer,
     response: Type.Object(
       {
-        clientDataJSON: base64url('What the browser signed for'),
-        authenticatorData: base64url('What the authenticator says of itself'),
+        clientDataJSON: base64url('The browser’s statement'),
+        authenticatorData: base64url('The authenticator’s statement'),
         signature: base64url('The signature'),
         userHandle: Type.Optional(
           nullable(Type.String({ maxLength: 128, description: 'The handle of the user.' })),
@@ -88,7 +88,7 @@ const descriptor = Type.Object(
   { title: 'PasskeyDescriptor', description: 'A credential, for the browser.' },
 )
 
-const challenge = Type.String({ description: 'What is signed, in base64url.' })
+const challenge = Type.String({ description: 'The bytes to sign, in base64url.' })
 const timeout = Type.Integer({ description: 'Milliseconds that the person has.' })
 
 export const creationOptionsSchema = Type.Object(
@@ -113,7 +113,7 @@ export const creationOptionsSchema = Type.Object(
         requireResidentKey: Type.Boolean(),
         userVerification: Type.String(),
       },
-      { description: 'What the authenticator must be able to do.' },
+      { description: 'Abilities that the authenticator must have.' },
     ),
     attestation: Type.String({ description: '`none`, or `direct` where AAGUIDs are listed.' }),
   },
@@ -183,7 +183,7 @@ export const passkeyFields = {
         title: 'PasskeyAssertion',
         additionalProperties: false,
         description:
-          'What a passkey of the user has signed for this action. With photos: also the `challenge_id` and `nonce` of `POST /v1/users/{user_id}/passkeys/assertion`. With `challenge`: the answer to the options in that challenge, and nothing else.',
+          'The signature of a passkey of the user for this action. With photos: also the `challenge_id` and `nonce` of `POST /v1/users/{user_id}/passkeys/assertion`. With `challenge`: the answer to the options in that challenge, and nothing else.',
       },
     ),
   ),
@@ -195,7 +195,7 @@ export const provenPasskey = Type.Object(
     passkey_id: passkeyId,
     amr: Type.Union([Type.Literal('hwk'), Type.Literal('swk')], {
       description:
-        'What the passkey counts as (RFC 8176): `hwk` for a key in hardware, `swk` for one in software. An approval has it in the `amr` and at the end of the `acr` of its JWT.',
+        'The name of the proof (RFC 8176): `hwk` for a key in hardware, `swk` for one in software. An approval has it in the `amr` and at the end of the `acr` of its JWT.',
     }),
   },
   {

@@ -196,7 +196,7 @@ export interface PasskeyDescriptor {
 
 /** Options for `PublicKeyCredential.parseCreationOptionsFromJSON()`. Pass them on unchanged. */
 export interface PasskeyCreationOptions {
-  /** What is signed, in base64url. */
+  /** The bytes to sign, in base64url. */
   challenge: string
   /** The tenant’s domain and name. */
   rp: {
@@ -219,7 +219,7 @@ export interface PasskeyCreationOptions {
   timeout: number
   /** Passkeys that the user has already. */
   excludeCredentials: Array<PasskeyDescriptor>
-  /** What the authenticator must be able to do. */
+  /** Abilities that the authenticator must have. */
   authenticatorSelection: {
     residentKey: string
     requireResidentKey: boolean
@@ -231,7 +231,7 @@ export interface PasskeyCreationOptions {
 
 /** Options for `PublicKeyCredential.parseRequestOptionsFromJSON()`. Pass them on unchanged. */
 export interface PasskeyRequestOptions {
-  /** What is signed, in base64url. */
+  /** The bytes to sign, in base64url. */
   challenge: string
   /** The tenant’s domain. */
   rpId: string
@@ -257,7 +257,7 @@ export interface PasskeyRegistrationResponse {
   clientExtensionResults?: { [name: string]: unknown }
   /** The answer of the authenticator. */
   response: {
-    /** What the browser signed for, in base64url. */
+    /** The browser’s statement, in base64url. */
     clientDataJSON: string
     /** The credential, as its authenticator made it, in base64url. */
     attestationObject: string
@@ -280,8 +280,9 @@ export interface PasskeyAuthenticationResponse {
   clientExtensionResults?: { [name: string]: unknown }
   /** The answer of the authenticator. */
   response: {
+    /** The browser’s statement, in base64url. */
     clientDataJSON: string
-    /** What the authenticator says of itself, in base64url. */
+    /** The authenticator’s statement, in base64url. */
     authenticatorData: string
     /** The signature, in base64url. */
     signature: string
@@ -291,7 +292,7 @@ export interface PasskeyAuthenticationResponse {
 }
 
 /**
- * What a passkey of the user has signed for this action. With photos: also the `challenge_id` and `nonce` of `POST
+ * The signature of a passkey of the user for this action. With photos: also the `challenge_id` and `nonce` of `POST
  * /v1/users/{user_id}/passkeys/assertion`. With `challenge`: the answer to the options in that challenge, and nothing
  * else.
  */
@@ -330,7 +331,7 @@ export interface PasskeyRegistrationRequest {
   user_name?: string
   /**
    * Id of an approved verify of this user for an action with the type `register_passkey`, with a check of liveness, made
-   * in the last ten minutes. Required unless the tenant’s settings trust the backend alone.
+   * in the last ten minutes. Required where the tenant’s settings ask for it, which is their default.
    */
   verification_id?: string
 }
@@ -359,7 +360,7 @@ export interface PasskeyRegistration {
   name?: string
   /**
    * Id of an approved verify of this user for an action with the type `register_passkey`, with a check of liveness, made
-   * in the last ten minutes. Required unless the tenant’s settings trust the backend alone.
+   * in the last ten minutes. Required where the tenant’s settings ask for it, which is their default.
    */
   verification_id?: string
 }
@@ -432,8 +433,8 @@ export interface ProvenPasskey {
   /** Id of the passkey. */
   passkey_id: string
   /**
-   * What the passkey counts as (RFC 8176): `hwk` for a key in hardware, `swk` for one in software. An approval has it in
-   * the `amr` and at the end of the `acr` of its JWT.
+   * The name of the proof (RFC 8176): `hwk` for a key in hardware, `swk` for one in software. An approval has it in the
+   * `amr` and at the end of the `acr` of its JWT.
    */
   amr: 'hwk' | 'swk'
 }
@@ -626,7 +627,7 @@ export interface VerifyFields<A extends ActionLike = Action> {
    */
   require_passkey?: boolean
   /**
-   * What a passkey of the user has signed for this action. With photos: also the `challenge_id` and `nonce` of `POST
+   * The signature of a passkey of the user for this action. With photos: also the `challenge_id` and `nonce` of `POST
    * /v1/users/{user_id}/passkeys/assertion`. With `challenge`: the answer to the options in that challenge, and nothing
    * else.
    */

@@ -4,15 +4,14 @@ import type { TenantRecord } from '../storage/records.js'
 import { safeOrigin } from './capture-page-settings.js'
 
 /**
- * What a passkey that its provider copies to other devices counts as: `swk` (a key in software), `hwk` (a key in hardware), or nothing,
- * where such a passkey is refused. A passkey that cannot leave its device always counts as `hwk`.
+ * The value of a passkey that its provider copies to other devices: `swk` (a key in software), `hwk` (a key in hardware), or `refused`. A passkey that cannot leave its device always counts as `hwk`.
  */
 export const SYNCED_POLICIES = ['swk', 'hwk', 'refused'] as const
 export type SyncedPolicy = (typeof SYNCED_POLICIES)[number]
 
 /**
- * What a registration needs besides the API key: `verified` asks for a fresh approved verify with a check of liveness, `backend` trusts
- * the backend alone.
+ * The condition of a registration next to the API key: `verified` asks for a fresh approved verify with a check of liveness, `backend` for
+ * nothing.
  */
 export const REGISTRATION_POLICIES = ['verified', 'backend'] as const
 export type RegistrationPolicy = (typeof REGISTRATION_POLICIES)[number]

@@ -1,4 +1,4 @@
-/** What the browser is asked for: the options of WebAuthn by which a passkey is registered or signs, as JSON. */
+/** Makes the options of WebAuthn, as JSON, by which a browser registers a passkey or lets it sign. */
 import { createHash } from 'node:crypto'
 import type { PasskeySettings } from '../tenants/passkey-settings.js'
 import { type Passkey, userHandle } from '../users/passkey-vault.js'

@@ -126,7 +126,7 @@ export function assertCounted({ counter: before }: Pick<PasskeyContent, 'counter
 }
 
 /**
- * What the passkey counts as under the tenant's policy.
+ * Returns the value of the passkey under the tenant's policy.
  * @throws DomainError passkey_not_allowed where the policy refuses it
  */
 function possessionOf(

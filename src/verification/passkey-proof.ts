@@ -20,7 +20,7 @@ export interface PasskeyInput {
 export interface OpenedAssertion {
   settings: PasskeySettings
   credential: AuthenticationResponseJSON
-  /** What the authenticator must have signed. */
+  /** The challenge that the authenticator must have signed. */
   expected: string
   /** The challenge that was made for the assertion only; null where it is that of the frames. */
   challenge: Challenge | null

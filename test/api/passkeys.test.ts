@@ -246,7 +246,7 @@ describe('a verify with a passkey', () => {
     })
   })
 
-  it('never gives the name to a face alone', async () => {
+  it('never gives the name to a face without a passkey', async () => {
     const { user_id } = await holder()
     const { body } = await production.verify({ user_id, image: ada, action })
     expect(decodeJwt(body.jwt, tenant.secret.secret).claims).toMatchObject({

@@ -1,7 +1,7 @@
 /** An authenticator in software: it makes ES256 credentials and signs with them as WebAuthn prescribes, or breaks one rule on demand. */
 import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto'
 
-/** What the authenticator and its browser claim. */
+/** The claims of the authenticator and its browser. */
 interface Claims {
   origin: string
   rpId?: string

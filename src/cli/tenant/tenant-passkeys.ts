@@ -63,7 +63,7 @@ export function registerTenantPasskeys(tenant: Command): void {
                 ['Synced passkeys', view.synced === 'refused' ? 'refused' : `count as ${view.synced}`],
                 [
                   'Registration',
-                  view.registration === 'verified' ? 'after a verify with liveness' : 'by the backend alone',
+                  view.registration === 'verified' ? 'after a verify with liveness' : 'by the backend only',
                 ],
                 ['Authenticators', view.aaguids.join(', ') || 'all'],
               ]),
