@@ -149,13 +149,11 @@ function suitesOf(suite: Suite | typeof ALL | undefined): readonly Suite[] {
   return suite ? [suite] : SUITES.filter((each) => !ON_DEMAND.includes(each))
 }
 
-/** @throws Error if other programs use the machine, unless the operator accepts provisional figures */
-async function refuseBusyMachine(isAccepted: boolean): Promise<void> {
+/** @returns why the machine is too busy to measure on; null if it is quiet */
+async function busyMachine(): Promise<string | null> {
   const cores = await lookAtOtherPrograms()
-  if (isAccepted || cores === null || cores <= MAX_OTHER_CORES) return
-  throw new Error(
-    `Other programs use ${cores} cores of this machine; at most ${MAX_OTHER_CORES} is quiet enough. Stop them, or measure all the same with --busy, which marks every result as provisional.`,
-  )
+  if (cores === null || cores <= MAX_OTHER_CORES) return null
+  return `Other programs use ${cores} cores of this machine; at most ${MAX_OTHER_CORES} is quiet enough. Stop them, or measure all the same with --busy, which marks every result as provisional.`
 }
 
 const EXIT = { failed: 1, usage: 2 } as const
@@ -207,7 +205,12 @@ new Command('npm run bench --')
       command.error(`error: --compare names a result of ${options.compare.suite}, not of ${suite.name}`)
     cleanUpOnSignals()
     try {
-      if (suite === ALL) await refuseBusyMachine(options.busy ?? false)
+      const refusal = suite === ALL && !options.busy ? await busyMachine() : null
+      if (refusal) {
+        process.exitCode = EXIT.failed
+        process.stderr.write(`error: ${refusal}\n`)
+        return
+      }
       const pack = await preparePack(options.pack)
       const folder = folderOf(options)
       for (const { name, run, measures, defaultSeconds } of suitesOf(suite)) {

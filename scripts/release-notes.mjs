@@ -33,11 +33,11 @@ const commit = run('git', ['rev-parse', 'HEAD'])
 if (!values.draft && run('git', ['status', '--porcelain'])) refuse('The checkout differs from its commit.')
 
 const changes = section.slice(section.indexOf('\n')).trim()
+/** Each entry is one line: what changed, and what there is to do. */
 const toDo = changes
-  .split(/^- /m)
-  .map((entry) => entry.replace(/\s+/g, ' ').trim())
-  .filter((entry) => entry.includes('To do'))
-  .map((entry) => `- ${entry.slice(entry.indexOf('To do'))} (${/\*\*(.+?)\*\*/.exec(entry)?.[1]})`)
+  .split('\n')
+  .filter((line) => line.startsWith('- ') && line.includes('To do'))
+  .map((line) => `- ${line.slice(line.indexOf('To do'))} (${line.slice(2, line.indexOf(' To do'))})`)
 
 rmSync(folder, { recursive: true, force: true })
 mkdirSync(folder, { recursive: true })

@@ -50,10 +50,11 @@ describe('the pages that people read', () => {
     expect(wrong).toEqual([])
   })
 
-  it('are README, CONTRIBUTING, SECURITY, docs and the packages, without what is made from the source', () => {
+  it('are README, CHANGELOG, CONTRIBUTING, SECURITY, docs and the packages, without what is made from the source', () => {
     const pages = pagesOfProse()
     expect(pages).toEqual(
       expect.arrayContaining([
+        'CHANGELOG.md',
         'CONTRIBUTING.md',
         'README.md',
         'SECURITY.md',

@@ -16,6 +16,7 @@ import { startService, type TestService } from './support/service.js'
 
 interface Answer {
   session_id?: string
+  verification_id?: string
   challenge_id?: string
   nonce?: string
   passkey_id?: string
@@ -64,8 +65,14 @@ it('has one working request for every endpoint', async () => {
       ...(request.body ? { body: filled(request.body.raw) } : {}),
     })
     expect(response.ok, `${name}: ${response.status}`).toBe(true)
-    const { session_id, challenge_id, nonce, passkey_id, options } = (await response.json()) as Answer
-    Object.assign(variables, session_id && { session_id }, passkey_id && { passkey_id })
+    const { session_id, verification_id, challenge_id, nonce, passkey_id, options } =
+      (await response.json()) as Answer
+    Object.assign(
+      variables,
+      session_id && { session_id },
+      verification_id && { verification_id },
+      passkey_id && { passkey_id },
+    )
     if (request.url.raw.endsWith('/registration'))
       Object.assign(variables, {
         challenge_id,

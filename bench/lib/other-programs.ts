@@ -32,12 +32,13 @@ export async function lookAtOtherPrograms(): Promise<number | null> {
 /** CPU time of the whole machine without that of this process and its children, in milliseconds. */
 function otherCpuMs(): number | null {
   try {
-    // proc(5): user, nice, system, idle, iowait, irq, softirq, steal. The last is what a hypervisor gave to others.
-    const [, user, nice, system, , , irq, softirq, steal] = readFileSync('/proc/stat', 'utf8')
+    // proc(5): user, nice, system, idle, iowait, irq, softirq, steal. Interrupts belong to no process and come mostly from
+    // this run, so they are left out; the last is what a hypervisor gave to others.
+    const [, user, nice, system, , , , , steal] = readFileSync('/proc/stat', 'utf8')
       .split('\n')[0]!
       .split(/\s+/)
       .map(Number)
-    const all = (user! + nice! + system! + irq! + softirq! + steal!) * TICK_MS
+    const all = (user! + nice! + system! + steal!) * TICK_MS
     return all - cpuMsWithChildren(process.pid)
   } catch {
     return null

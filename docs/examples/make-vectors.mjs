@@ -2,8 +2,9 @@
  * Writes the test vectors: `node make-vectors.mjs > vectors.json`. Everything is made with node:crypto and by hand, with
  * nothing of Countersign's own code; canonical forms are written out, not computed.
  */
-import { createHash, createHmac } from 'node:crypto'
+import { createHash, createHmac, createPublicKey } from 'node:crypto'
 import { crc32 } from 'node:zlib'
+import { keyOf } from './deterministic-ecdsa.mjs'
 
 const NOW = 1_800_000_000
 const OLD = {
@@ -283,6 +284,155 @@ const verdicts = [
   verdict('not a JWT', 'malformed', { jwt: 'approved' }),
 ]
 
+// ---- public verdicts -----------------------------------------------------------------------------------------------
+
+const named = (kid, { publicJwk, sign }) => ({
+  kid,
+  sign,
+  jwk: { ...publicJwk, kid, use: 'sig', alg: 'ES256' },
+})
+const SIGNING = named('vky_01a1fc301e9773feadea676a8f8270e5', keyOf('signing'))
+const NEXT = named('vky_01a1fd5c07d27b0cb9a2a2f0a9f1c3d4', keyOf('next'))
+const RETIRED = named('vky_01a1e07a3c4d7e1f8a9b0c1d2e3f4a5b', keyOf('retired'))
+const FORGER = keyOf('forger')
+const P384 = named(SIGNING.kid, keyOf('signing', 'P-384'))
+const pem = createPublicKey({ key: SIGNING.jwk, format: 'jwk' }).export({ format: 'pem', type: 'spki' })
+
+const part = (value) => Buffer.from(JSON.stringify(value)).toString('base64url')
+const base64url = (bytes) => Buffer.from(bytes).toString('base64url')
+
+/** @param key signs @param header replaces fields of the header @param encode the signature's form */
+function publicJws({ claims = {}, key = SIGNING, header = {}, encode = (raw) => raw } = {}) {
+  const input = `${part({ alg: 'ES256', typ: 'stepup+jwt', kid: key.kid, ...header })}.${part({ ...CLAIMS, ...claims })}`
+  return `${input}.${base64url(encode(key.sign(input)))}`
+}
+
+/** The confusion of algorithms: an HMAC whose secret is something that everybody knows. */
+function confused(secret) {
+  const input = `${part({ alg: 'HS256', typ: 'stepup+jwt', kid: SIGNING.kid })}.${part(CLAIMS)}`
+  return `${input}.${hmac(secret, input).digest('base64url')}`
+}
+
+/** ASN.1: SEQUENCE of two INTEGERs, whose first bit is no sign. */
+function der(raw) {
+  const integer = (bytes) => {
+    const from = bytes.findIndex((byte) => byte !== 0)
+    const value =
+      bytes[from] < 0x80 ? bytes.subarray(from) : Buffer.concat([Buffer.of(0), bytes.subarray(from)])
+    return Buffer.concat([Buffer.of(2, value.length), value])
+  }
+  const both = Buffer.concat([integer(raw.subarray(0, 32)), integer(raw.subarray(32))])
+  return Buffer.concat([Buffer.of(0x30, both.length), both])
+}
+
+/** `keys` are those that the issuer publishes. */
+function publicVerdict(title, error, jwt, { keys = [SIGNING], expected = {} } = {}) {
+  return {
+    title,
+    valid: error === null,
+    error,
+    now: NOW,
+    tolerance_seconds: 60,
+    jwks: { keys: keys.map(({ jwk }) => jwk) },
+    expected: { ...EXPECTED, ...expected },
+    jwt,
+  }
+}
+
+const known = publicJws()
+const [knownHeader, knownClaims, knownSignature] = known.split('.')
+const none = (alg) => `${part({ alg, typ: 'stepup+jwt', kid: SIGNING.kid })}.${part(CLAIMS)}.`
+const publicVerdicts = [
+  publicVerdict('an approval', null, known),
+  publicVerdict('an approval while the next key is published', null, known, { keys: [SIGNING, NEXT] }),
+  publicVerdict(
+    'an approval under a retired key that is still published',
+    null,
+    publicJws({ key: RETIRED }),
+    {
+      keys: [RETIRED, SIGNING],
+    },
+  ),
+  publicVerdict(
+    'a retired key that is not published any more',
+    'signature_invalid',
+    publicJws({ key: RETIRED }),
+  ),
+  publicVerdict('an unknown key', 'signature_invalid', publicJws({ key: { ...FORGER, kid: 'vky_unknown' } })),
+  publicVerdict(
+    'a stranger’s signature under a known kid',
+    'signature_invalid',
+    publicJws({ key: { ...FORGER, kid: SIGNING.kid } }),
+  ),
+  publicVerdict(
+    'the signature of another published key',
+    'signature_invalid',
+    publicJws({ key: { ...NEXT, kid: SIGNING.kid } }),
+    {
+      keys: [SIGNING, NEXT],
+    },
+  ),
+  publicVerdict(
+    'a stranger’s key in the header',
+    'signature_invalid',
+    publicJws({
+      key: { ...FORGER, kid: SIGNING.kid },
+      header: { jwk: FORGER.publicJwk, jku: 'https://forger.example.com/jwks.json' },
+    }),
+  ),
+  publicVerdict('a changed claim', 'signature_invalid', `${knownHeader}.${dearer}.${knownSignature}`),
+  publicVerdict('HS256 under the public key as PEM', 'malformed', confused(pem)),
+  publicVerdict(
+    'HS256 under the public key as PEM without its last line feed',
+    'malformed',
+    confused(pem.trim()),
+  ),
+  publicVerdict('HS256 under the public key as JWK', 'malformed', confused(JSON.stringify(SIGNING.jwk))),
+  publicVerdict('HS256 under the tenant’s secret', 'malformed', genuine),
+  publicVerdict('alg none', 'malformed', none('none')),
+  publicVerdict('alg None', 'malformed', none('None')),
+  publicVerdict(
+    'alg none, with the signature of another token',
+    'malformed',
+    `${none('none')}${knownSignature}`,
+  ),
+  publicVerdict('alg ES384', 'malformed', publicJws({ header: { alg: 'ES384' } })),
+  publicVerdict('a published key of another curve', 'signature_invalid', publicJws({ key: P384 }), {
+    keys: [P384],
+  }),
+  publicVerdict('a signature in DER', 'signature_invalid', publicJws({ encode: der })),
+  publicVerdict('a signature of zeros', 'signature_invalid', publicJws({ encode: () => Buffer.alloc(64) })),
+  publicVerdict(
+    'a signature cut short',
+    'signature_invalid',
+    publicJws({ encode: (raw) => raw.subarray(0, 63) }),
+  ),
+  publicVerdict('no signature', 'signature_invalid', `${knownHeader}.${knownClaims}.`),
+  publicVerdict('another type of token', 'malformed', publicJws({ header: { typ: 'JWT' } })),
+  publicVerdict('no type', 'malformed', publicJws({ header: { typ: undefined } })),
+  publicVerdict('no kid', 'malformed', publicJws({ header: { kid: undefined } })),
+  publicVerdict(
+    'an extension that must be understood',
+    'malformed',
+    publicJws({ header: { crit: ['example'], example: true } }),
+  ),
+  publicVerdict('expired', 'expired', publicJws({ claims: { exp: NOW - 60 } })),
+  publicVerdict(
+    'another issuer',
+    'wrong_issuer',
+    publicJws({ claims: { iss: 'https://elsewhere.example.com/v1' } }),
+  ),
+  publicVerdict('another audience', 'wrong_audience', publicJws({ claims: { aud: 'ten_other' } })),
+  publicVerdict('of the sandbox', 'wrong_environment', publicJws({ claims: { env: 'sandbox' } })),
+  publicVerdict('another action', 'wrong_action', known, {
+    expected: { action: { ...ACTION, amount: '9999.00' } },
+  }),
+  publicVerdict('no expiry', 'malformed', publicJws({ claims: { exp: undefined } })),
+  publicVerdict('no key is published', 'signature_invalid', known, { keys: [] }),
+  publicVerdict('not a JWT', 'malformed', 'approved'),
+]
+verdicts.push(verdict('a public verdict', 'malformed', { jwt: publicJws({ header: { kid: OLD.id } }) }))
+
 // ---- API keys ------------------------------------------------------------------------------------------------------
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
@@ -311,5 +461,5 @@ const apiKeys = [
 ]
 
 process.stdout.write(
-  `${JSON.stringify({ description: 'Test vectors of Countersign. docs/examples/README.md says what each field is.', responses, actions, refused_actions: refusedActions, verdicts, api_keys: apiKeys }, null, 2)}\n`,
+  `${JSON.stringify({ description: 'Test vectors of Countersign. docs/examples/README.md says what each field is.', responses, actions, refused_actions: refusedActions, verdicts, public_verdicts: publicVerdicts, api_keys: apiKeys }, null, 2)}\n`,
 )

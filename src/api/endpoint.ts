@@ -101,6 +101,7 @@ export interface EndpointDescription {
     | 'guide'
     | 'create_capture_session'
     | 'get_capture_session'
+    | 'get_verification'
     | 'begin_passkey_registration'
     | 'register_passkey'
     | 'list_passkeys'

@@ -45,6 +45,7 @@ export const ERROR_STATUS = {
   capture_page_unavailable: 422,
   return_url_not_allowed: 422,
   capture_session_not_found: 404,
+  verification_not_found: 404,
   passkeys_unavailable: 422,
   passkey_required: 422,
   passkey_verdict_required: 403,

@@ -17,6 +17,7 @@ import type { ChallengeBook } from '../verification/challenge-book.js'
 import type { ProductionKeyIssue } from '../verification/production-key.js'
 import type { UserQuota } from '../verification/user-quota.js'
 import type { VerdictLifetime } from '../verification/verdict-token.js'
+import type { VerificationBook } from '../verification/verification-book.js'
 import type { Outbox } from '../webhooks/outbox.js'
 import type { AuditPages } from './audit-pages.js'
 
@@ -42,6 +43,7 @@ export interface Services {
   userQuota: UserQuota
   verdictLifetime: VerdictLifetime
   productionKeyIssue: ProductionKeyIssue
+  verifications: VerificationBook
   challenges: ChallengeBook
   captureSessions: CaptureSessionBook
   /** Origin of the hosted capture page; null where the page is not served. */

@@ -155,6 +155,7 @@ type Parts = DecisionParts &
     | 'verdictSigner'
     | 'verdictLifetime'
     | 'productionKeyIssue'
+    | 'verifications'
   >
 
 export function verify(services: Parts): UserEndpoint<Input> {
@@ -205,6 +206,24 @@ export function verify(services: Parts): UserEndpoint<Input> {
         await tx.setReplaceVerdict(subject.record.id, { id: verificationId, at })
       if (approved && !replaySuspected && subject && permitsRegistration(input.action))
         await permitRegistration(tx, call, verdict, { verificationId, at })
+      const facts = {
+        ...view,
+        acr: signed.acr,
+        model: provider.model,
+        replay_suspected: replaySuspected,
+        ...(input.challenge ? { challenge_id: input.challenge.challenge_id } : {}),
+      }
+      await services.verifications.keep(tx, {
+        id: verificationId,
+        tenantId: tenant.id,
+        user: call.user,
+        actionHash: signed.actionHash,
+        facts: {
+          ...facts,
+          request_id: call.requestId,
+          ...(call.captureSession ? { capture_session: call.captureSession } : {}),
+        },
+      })
       const isKeyIssued = await productionKeyIssue.onVerdict(tx, tenant, { approved, at })
       return {
         status: 200,
@@ -234,15 +253,12 @@ export function verify(services: Parts): UserEndpoint<Input> {
         observed: { verdict: view.verdict, reason, score: view.score, effect },
         sealedFor: subject && { id: subject.record.id, dataKey: subject.dataKey },
         audit: {
-          ...view,
+          ...facts,
           ...(subject
             ? { subject: subject.pseudonym, action_hash: vault.auditDigest(subject, signed.actionHash) }
             : {}),
           verification_id: verificationId,
-          model: provider.model,
-          replay_suspected: replaySuspected,
           liveness_score: livenessOf(verdict).score,
-          ...(input.challenge ? { challenge_id: input.challenge.challenge_id } : {}),
           ...(passkey ? { passkey_id: passkey.id, passkey_amr: passkey.possession } : {}),
           ...livenessAudit(livenessOf(verdict)),
         },
@@ -285,7 +301,7 @@ export function verify(services: Parts): UserEndpoint<Input> {
     const started = performance.now()
     const tokens = await signVerdict(call, claims, services.verdictSigner())
     call.timings.sign = performance.now() - started
-    return { verificationId, expiresAt, actionHash: claims.action_hash, tokens }
+    return { verificationId, expiresAt, actionHash: claims.action_hash, acr: claims.acr, tokens }
   }
 }
 

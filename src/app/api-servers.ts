@@ -8,6 +8,7 @@ import { ApiServer } from '../http/api-server.js'
 import { endpoints } from '../http/routing/routes.js'
 import { SandboxLimits } from '../http/sandbox-limits.js'
 import { auditBreak } from '../jobs/audit-verification.js'
+import { DAY_MS } from '../lib/clock.js'
 import { AttemptLockout, defaultAttempts } from '../verification/attempt-lockout.js'
 import { StoredCaptures } from '../verification/capture-memory.js'
 import { NO_KEY_ISSUE, SANDBOX_KEY_ISSUE } from '../verification/production-key.js'
@@ -16,6 +17,7 @@ import { SandboxProvider } from '../verification/sandbox-provider.js'
 import { SandboxUsers } from '../verification/sandbox-users.js'
 import { UNLIMITED_USERS } from '../verification/user-quota.js'
 import { verdictLifetime } from '../verification/verdict-token.js'
+import { AuditedVerifications, SandboxVerifications } from '../verification/verification-book.js'
 import type { BackgroundWork } from './background-work.js'
 import type { Core } from './core.js'
 import type { ServiceListeners } from './listeners.js'
@@ -70,7 +72,14 @@ function createSandboxLimits(parts: SharedParts): SandboxLimits {
 /** The parts in which production and sandbox differ. */
 type EnvironmentParts = Pick<
   Services,
-  'provider' | 'lockout' | 'captures' | 'userQuota' | 'verdictLifetime' | 'productionKeyIssue' | 'auditPages'
+  | 'provider'
+  | 'lockout'
+  | 'captures'
+  | 'userQuota'
+  | 'verdictLifetime'
+  | 'productionKeyIssue'
+  | 'verifications'
+  | 'auditPages'
 >
 
 function productionParts(core: Core, { config, clock, provider }: SharedParts): EnvironmentParts {
@@ -84,11 +93,12 @@ function productionParts(core: Core, { config, clock, provider }: SharedParts): 
     userQuota: UNLIMITED_USERS,
     verdictLifetime: verdictLifetime(config.jwtTtlSeconds),
     productionKeyIssue: NO_KEY_ISSUE,
+    verifications: new AuditedVerifications(store, vault),
     auditPages: new StoredAuditPages(store.read, (tenantId) => auditBreak(core, tenantId)),
   }
 }
 
-function sandboxParts({ config, engine, provider, clock }: SharedParts): EnvironmentParts {
+function sandboxParts({ config, engine, provider, clock, store }: SharedParts): EnvironmentParts {
   return {
     provider: new SandboxProvider(engine, provider, clock),
     lockout: SANDBOX_LOCKOUT,
@@ -96,6 +106,7 @@ function sandboxParts({ config, engine, provider, clock }: SharedParts): Environ
     userQuota: new SandboxUsers(clock, config.sandboxUsers),
     verdictLifetime: sandboxLifetime(config.jwtTtlSeconds),
     productionKeyIssue: SANDBOX_KEY_ISSUE,
+    verifications: new SandboxVerifications(store, clock, config.sandboxRetentionDays * DAY_MS),
     auditPages: NO_AUDIT_PAGES,
   }
 }

@@ -140,14 +140,18 @@ type VerifyResult struct {
 	// JWT is the token that the configured secrets made.
 	JWT string `json:"jwt"`
 	// JWTNext is, during a rotation overlap, the same claims under the new secret.
-	JWTNext      string    `json:"jwt_next"`
+	JWTNext string `json:"jwt_next"`
+	// JWTPublic has the same claims under a key of the issuer (ES256).
+	JWTPublic    string    `json:"jwt_public"`
 	JWTExpiresAt time.Time `json:"jwt_expires_at"`
 	// ProductionKey is "issued" when this verify of the sandbox issued the production key.
 	ProductionKey string `json:"production_key"`
 }
 
 // Token is what VerifyVerdict takes.
-func (r *VerifyResult) Token() VerdictToken { return VerdictToken{JWT: r.JWT, Next: r.JWTNext} }
+func (r *VerifyResult) Token() VerdictToken {
+	return VerdictToken{JWT: r.JWT, Next: r.JWTNext, Public: r.JWTPublic}
+}
 
 // DeleteResult is the receipt of an erasure.
 type DeleteResult struct {
@@ -157,6 +161,37 @@ type DeleteResult struct {
 	ErasureID string         `json:"erasure_id"`
 	ErasedAt  time.Time      `json:"erased_at"`
 	Erased    map[string]int `json:"erased"`
+}
+
+// Verification is a verdict of an earlier Verify. It proves and approves nothing.
+type Verification struct {
+	Answer
+	VerificationID string `json:"verification_id"`
+	// UserID is the user whom the call named, else empty: the service does not store user ids.
+	UserID string `json:"user_id"`
+	// Verdict is approved or rejected.
+	Verdict string `json:"verdict"`
+	// Reason is empty for an approval.
+	Reason string `json:"reason"`
+	// Score is nil when the images were not compared.
+	Score      *float64 `json:"score"`
+	Threshold  float64  `json:"threshold"`
+	FMR        float64  `json:"fmr"`
+	FMRBasis   string   `json:"fmr_basis"`
+	ModelGrade string   `json:"model_grade"`
+	Model      string   `json:"model"`
+	// ACR is that of the JWT.
+	ACR    string `json:"acr"`
+	Replay struct {
+		Suspected bool `json:"suspected"`
+	} `json:"replay"`
+	// ActionMatches says whether the user was verified for the action of the call; nil where it named none.
+	ActionMatches    *bool  `json:"action_matches"`
+	ChallengeID      string `json:"challenge_id"`
+	CaptureSessionID string `json:"capture_session_id"`
+	// RequestID is the request that verified, the txn of the JWT.
+	RequestID  string    `json:"request_id"`
+	VerifiedAt time.Time `json:"verified_at"`
 }
 
 // User is what is known of an enrolled user.
@@ -255,14 +290,15 @@ type CaptureSession struct {
 // Token is the verdict of the last capture, for VerifyVerdict with the CaptureSessionID that you kept.
 func (s *CaptureSession) Token() VerdictToken {
 	var body struct {
-		JWT     string `json:"jwt"`
-		JWTNext string `json:"jwt_next"`
+		JWT       string `json:"jwt"`
+		JWTNext   string `json:"jwt_next"`
+		JWTPublic string `json:"jwt_public"`
 	}
 	if s.Result != nil {
 		// The body of a refusal has no token, which VerifyVerdict says.
 		_ = json.Unmarshal(s.Result.Body, &body)
 	}
-	return VerdictToken{body.JWT, body.JWTNext, s}
+	return VerdictToken{JWT: body.JWT, Next: body.JWTNext, Public: body.JWTPublic, session: s}
 }
 
 // AuditPage is a page of the tenant's audit log.

@@ -274,11 +274,12 @@ func (c *Client) CreateCaptureSession(ctx context.Context, request CaptureSessio
 	return answering(&result, result.UserID == request.UserID && result.Purpose == orDefault(request.Purpose, "verify"))
 }
 
-var sessionIDForm = regexp.MustCompile(`^[\w-]{1,64}$`)
+// idForm is the form of the ids that the service gives out.
+var idForm = regexp.MustCompile(`^[\w-]{1,64}$`)
 
 // GetCaptureSession tells how far a session has come. Give its Token to VerifyVerdict, with the CaptureSessionID that you kept.
 func (c *Client) GetCaptureSession(ctx context.Context, sessionID string, options ...CallOption) (*CaptureSession, error) {
-	if !sessionIDForm.MatchString(sessionID) {
+	if !idForm.MatchString(sessionID) {
 		return nil, fmt.Errorf("countersign: the id of the session is %q: give the SessionID of CreateCaptureSession", sessionID)
 	}
 	var result CaptureSession
@@ -311,6 +312,45 @@ func (c *Client) GetUser(ctx context.Context, userID string, options ...CallOpti
 		return nil, err
 	}
 	return answering(&result, result.UserID == userID)
+}
+
+// VerificationQuery is what the caller knows about a verification.
+type VerificationQuery struct {
+	// UserID is the user who was verified. A verification of another user is not found.
+	UserID string
+	// Action makes the answer say whether the user was verified for it. It needs UserID.
+	Action Action
+}
+
+// GetVerification looks an earlier verification up. The answer is no approval: only a checked JWT is.
+func (c *Client) GetVerification(ctx context.Context, verificationID string, known VerificationQuery, options ...CallOption) (*Verification, error) {
+	if !idForm.MatchString(verificationID) {
+		return nil, fmt.Errorf("countersign: the id of the verification is %q: give the VerificationID of Verify", verificationID)
+	}
+	query := url.Values{}
+	if known.UserID != "" {
+		query.Set("user_id", known.UserID)
+	}
+	if known.Action != nil {
+		if known.UserID == "" {
+			return nil, errors.New("countersign: an action needs the user: give UserID")
+		}
+		hash, err := ActionHash(known.Action)
+		if err != nil {
+			return nil, err
+		}
+		query.Set("action_hash", hash)
+	}
+	path := "/verifications/" + verificationID
+	if len(query) > 0 {
+		path += "?" + query.Encode()
+	}
+	var result Verification
+	out := outgoing{method: http.MethodGet, path: path, name: "/verifications/{verification_id}"}
+	if err := c.call(ctx, out, nil, &result, options); err != nil {
+		return nil, err
+	}
+	return answering(&result, result.VerificationID == verificationID && result.UserID == known.UserID)
 }
 
 // AuditPage is a page of the tenant's audit log. The sandbox has none.

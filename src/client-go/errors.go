@@ -174,7 +174,7 @@ func (e *SignatureError) ErrorCode() string { return e.Code }
 
 // VerdictError says that a verdict JWT does not allow the action. Codes: malformed, signature_invalid, expired, not_yet_valid,
 // wrong_audience, wrong_issuer, wrong_environment, wrong_user, wrong_action, wrong_nonce, wrong_context, too_old, not_approved,
-// evaluation_grade, replay_suspected, already_used, no_verdict (a
+// evaluation_grade, replay_suspected, already_used, keys_unavailable (the issuer's keys cannot be read), no_verdict (a
 // capture session whose capture verify did not judge).
 type VerdictError struct {
 	Code, Message string

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"testing"
 	"time"
@@ -38,6 +40,17 @@ type vectors struct {
 			Action                               json.RawMessage
 		}
 	}
+	PublicVerdicts []struct {
+		Title, JWT string
+		Error      string
+		Now        int64
+		JWKS       json.RawMessage
+		Expected   struct {
+			Audience, Issuer, Environment, Nonce string
+			UserID                               string `json:"user_id"`
+			Action                               json.RawMessage
+		}
+	} `json:"public_verdicts"`
 }
 
 // read takes the documents' vectors, or those that COUNTERSIGN_VECTORS names.
@@ -53,7 +66,7 @@ func read(t *testing.T) (v vectors) {
 	if err := json.Unmarshal(text, &v); err != nil {
 		t.Fatal(err)
 	}
-	if len(v.Responses) == 0 || len(v.Actions) == 0 || len(v.Refused) == 0 || len(v.Verdicts) == 0 {
+	if len(v.Responses) == 0 || len(v.Actions) == 0 || len(v.Refused) == 0 || len(v.Verdicts) == 0 || len(v.PublicVerdicts) == 0 {
 		t.Fatal("a list of vectors is empty")
 	}
 	return v
@@ -102,6 +115,29 @@ func TestVerdicts(t *testing.T) {
 			AcceptEvaluationGrade: v.Expected.AcceptEvaluationGrade,
 			ReplayStore:           &MemoryReplayStore{}, Now: func() time.Time { return now },
 		})
+		code := ""
+		if refusal := (*VerdictError)(nil); errors.As(err, &refusal) {
+			code = refusal.Code
+		} else if err != nil {
+			code = err.Error()
+		}
+		if code != v.Error {
+			t.Errorf("%s: %q instead of %q", v.Title, code, v.Error)
+		}
+	}
+}
+
+func TestPublicVerdicts(t *testing.T) {
+	for _, v := range read(t).PublicVerdicts {
+		published, now := v.JWKS, time.Unix(v.Now, 0)
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(published) }))
+		_, err := VerifyVerdict(context.Background(), Token(v.JWT), Expected{
+			UserID: v.Expected.UserID, Action: v.Expected.Action, Nonce: v.Expected.Nonce, Issuer: v.Expected.Issuer,
+		}, Trust{
+			JWKSURL: server.URL, Audience: v.Expected.Audience, Environment: v.Expected.Environment,
+			ReplayStore: &MemoryReplayStore{}, Now: func() time.Time { return now },
+		})
+		server.Close()
 		code := ""
 		if refusal := (*VerdictError)(nil); errors.As(err, &refusal) {
 			code = refusal.Code

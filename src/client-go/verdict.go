@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"net/http"
 	"strings"
 	"time"
 )
@@ -15,10 +16,12 @@ import (
 // CaptureSession.Token make one.
 type VerdictToken struct {
 	JWT, Next string
-	session   *CaptureSession
+	// Public holds the same claims under a key of the issuer, whose public half anyone may have.
+	Public  string
+	session *CaptureSession
 }
 
-// Token makes a VerdictToken of one JWT, such as one that a request brings.
+// Token makes a VerdictToken of one JWT, such as one that a request brings. Where Trust has no secrets, it is a public one.
 func Token(jwt string) VerdictToken { return VerdictToken{JWT: jwt} }
 
 // Expected is what a verdict must be about. UserID and Action come from the application's own session and request, never from
@@ -41,7 +44,12 @@ type Expected struct {
 
 // Trust says who must have made a verdict.
 type Trust struct {
+	// SigningSecrets are the tenant's. Without them, the public token is checked with the issuer's published keys.
 	SigningSecrets SigningSecrets
+	// JWKSURL is the address of the issuer's keys, instead of SigningSecrets; default: .well-known/jwks.json below Expected.Issuer.
+	JWKSURL string
+	// HTTPClient reads the keys; default: one that waits 5 s and follows no redirect.
+	HTTPClient *http.Client
 	// Audience is the tenant id.
 	Audience string
 	// Environment is production by default, so that a sandbox verdict never passes by omission.
@@ -112,11 +120,7 @@ func VerifyVerdict(ctx context.Context, token VerdictToken, expected Expected, t
 	if err != nil {
 		return nil, err
 	}
-	secrets, err := trust.SigningSecrets.read()
-	if err != nil {
-		return nil, err
-	}
-	claims, err := signedClaims(token, secrets)
+	claims, err := trustedClaims(ctx, token, expected.Issuer, trust)
 	if err != nil {
 		return nil, err
 	}
@@ -149,6 +153,30 @@ func VerifyVerdict(ctx context.Context, token VerdictToken, expected Expected, t
 		return nil, &VerdictError{Code: "already_used", Message: "The verdict was used before."}
 	}
 	return claims, nil
+}
+
+// trustedClaims checks the signature, with the one algorithm that the kind of trust is for.
+func trustedClaims(ctx context.Context, token VerdictToken, issuer string, trust Trust) (*Claims, error) {
+	address := trust.JWKSURL
+	if address == "" && issuer != "" {
+		address = jwksURLOf(issuer)
+	}
+	if trust.SigningSecrets != nil || address == "" {
+		secrets, err := trust.SigningSecrets.read()
+		if err != nil {
+			return nil, err
+		}
+		return signedClaims(token, secrets)
+	}
+	keys, err := publicKeysAt(address, trust.HTTPClient)
+	if err != nil {
+		return nil, err
+	}
+	jwt, err := token.publicToken()
+	if err != nil {
+		return nil, err
+	}
+	return openPublic(ctx, jwt, keys)
 }
 
 // checkSession makes the id of the capture session the expected nonce.
@@ -255,17 +283,9 @@ func checkable(token VerdictToken, secrets []SigningSecret) string {
 
 // open gives the claims, or nil when no secret made the token.
 func open(jwt string, secrets []SigningSecret) (*Claims, error) {
-	parts := strings.Split(jwt, ".")
-	if len(parts) != 3 {
-		return nil, errMalformed
-	}
-	var header map[string]any
-	if decodePart(parts[0], &header) != nil {
-		return nil, errMalformed
-	}
-	// HS256 only: another algorithm is never negotiated. Extensions (crit) are not known here.
-	if _, hasCrit := header["crit"]; hasCrit || header["alg"] != "HS256" || header["typ"] != tokenType {
-		return nil, &VerdictError{Code: "malformed", Message: "This is another kind of token than a verdict."}
+	parts, header, err := readHeader(jwt, "HS256")
+	if err != nil {
+		return nil, err
 	}
 	mac, err := base64.RawURLEncoding.DecodeString(parts[2])
 	if err != nil {
@@ -275,6 +295,28 @@ func open(jwt string, secrets []SigningSecret) (*Claims, error) {
 	if !isSigned([]byte(parts[0]+"."+parts[1]), []keyedMAC{{kid, mac}}, secrets) {
 		return nil, nil
 	}
+	return requiredClaims(jwt)
+}
+
+// readHeader splits a token and reads its header. The algorithm is that of the trust: another one is never negotiated.
+func readHeader(jwt, algorithm string) ([]string, map[string]any, error) {
+	parts := strings.Split(jwt, ".")
+	if len(parts) != 3 {
+		return nil, nil, errMalformed
+	}
+	var header map[string]any
+	if decodePart(parts[0], &header) != nil {
+		return nil, nil, errMalformed
+	}
+	// Extensions (crit) are not known here.
+	if _, hasCrit := header["crit"]; hasCrit || header["alg"] != algorithm || header["typ"] != tokenType {
+		return nil, nil, &VerdictError{Code: "malformed", Message: "This is another kind of token than a verdict."}
+	}
+	return parts, header, nil
+}
+
+// requiredClaims gives the claims of a token whose signature was checked.
+func requiredClaims(jwt string) (*Claims, error) {
 	claims, err := uncheckedClaims(jwt)
 	if err != nil {
 		return nil, err

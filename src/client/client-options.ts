@@ -68,7 +68,8 @@ export interface CallOptions {
 
 export const DEFAULTS = { timeoutMs: 15_000, maxRetries: 2, maxRetryAfterSeconds: 30 }
 const ENVIRONMENTS: Record<string, Environment> = { 'svc-prod-': 'production', 'svc-sbx-': 'sandbox' }
-const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/
+/** Host names of this computer: what is sent there needs no TLS. */
+export const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/
 
 /** @returns the environment that the key's prefix names @throws TypeError for a text that is no API key */
 export function environmentOf(apiKey: string): Environment {

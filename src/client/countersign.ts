@@ -18,7 +18,7 @@ import { encodePhoto, encodePhotos } from './image.js'
 import { observer, type ResponseInfo } from './observer.js'
 import { MemoryReplayStore } from './replay-store.js'
 import { DEFAULT_SIGNATURE_TOLERANCE_SECONDS } from './response-signature.js'
-import { assertNotSwapped, readSecrets } from './signing-secret.js'
+import { assertNotSwapped, readSecrets, type SigningSecretSource } from './signing-secret.js'
 import { type Outgoing, send, type TransportOptions } from './transport.js'
 import type {
   Action,
@@ -53,6 +53,8 @@ import type {
   RotateSigningResult,
   User,
   VerdictClaims,
+  Verification,
+  VerificationRequest,
   VerifyRequest,
   VerifyResult,
   WebhookEvent,
@@ -91,7 +93,7 @@ export class Countersign implements VerdictVerifier {
   /** Environment of the API key. */
   readonly environment: Environment
   readonly #transport: TransportOptions
-  readonly #trust: VerdictTrust
+  readonly #trust: VerdictTrust & { signingSecret: SigningSecretSource }
 
   /** @throws TypeError for options that cannot work */
   constructor(options: CountersignOptions) {
@@ -317,6 +319,41 @@ export class Countersign implements VerdictVerifier {
     const path = pathOf(userId)
     const answer = await this.#call<User>('GET', path, undefined, options, '/users/{user_id}')
     assertAnswers(answer.user_id === userId)
+    return answer
+  }
+
+  /**
+   * Looks an earlier verification up, for support and for an audit. The answer is no approval: only a checked JWT is.
+   * @param request the user and the action, where the caller knows them. The answer names the user only where the request does
+   * @throws ApiError such as verification_not_found @throws TypeError for a text that is no id, and for an action without a user
+   * @example
+   * const { verdict, action_matches } = await countersign.getVerification(id, { user_id: 'ada', action })
+   */
+  async getVerification(
+    verificationId: string,
+    request: VerificationRequest = {},
+    options: CallOptions = {},
+  ): Promise<Answer<Verification>> {
+    if (!/^[\w-]{1,64}$/.test(verificationId))
+      throw new TypeError(
+        `verificationId is ${JSON.stringify(verificationId)}: give the verification_id that verify answered`,
+      )
+    const { user_id, action } = request
+    const query = new URLSearchParams(user_id === undefined ? {} : { user_id })
+    if (action !== undefined) {
+      if (user_id === undefined) throw new TypeError('action needs user_id')
+      assertAction(action)
+      query.set('action_hash', await actionHash(action))
+    }
+    const path = `/verifications/${verificationId}${query.size > 0 ? `?${query}` : ''}`
+    const answer = await this.#call<Verification>(
+      'GET',
+      path,
+      undefined,
+      options,
+      '/verifications/{verification_id}',
+    )
+    assertAnswers(answer.verification_id === verificationId && answer.user_id === (user_id ?? null))
     return answer
   }
 

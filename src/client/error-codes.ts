@@ -42,6 +42,7 @@ export const ERROR_CODES = [
   'capture_page_unavailable',
   'return_url_not_allowed',
   'capture_session_not_found',
+  'verification_not_found',
   'passkeys_unavailable',
   'passkey_required',
   'passkey_verdict_required',

@@ -174,6 +174,7 @@ export type VerdictErrorCode =
   | 'malformed'
   | 'no_verdict'
   | 'signature_invalid'
+  | 'keys_unavailable'
   | 'expired'
   | 'not_yet_valid'
   | 'wrong_audience'

@@ -49,6 +49,14 @@ export interface RejectedResult extends VerifyFacts {
   score: number | null
 }
 
+/** Query of `GET /v1/verifications/{verification_id}`: what the caller knows about the verification. */
+export interface VerificationRequest {
+  /** The user who was verified. A verification of another user is not found. */
+  user_id?: string
+  /** The action: `action_matches` of the answer says whether the user was verified for it. It needs `user_id`. */
+  action?: ActionLike
+}
+
 /** Query of `GET /v1/audit`. */
 export interface AuditListRequest {
   /** A `next_cursor`. Default: the start of the log, or its end with the order `desc`. */

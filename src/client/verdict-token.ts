@@ -7,6 +7,8 @@ import { candidates, type SigningSecret } from './signing-secret.js'
 export interface VerdictTokens {
   jwt: string
   jwt_next?: string | null | undefined
+  /** The same claims under a key of the issuer. */
+  jwt_public?: string | undefined
 }
 
 export interface SignedToken {

@@ -1,5 +1,5 @@
 /** Checks whether a verdict JWT allows this user this action, now and once. */
-import { errors, jwtVerify } from 'jose'
+import { errors, type JWTVerifyOptions, jwtVerify } from 'jose'
 import { actionHash } from './canonical-json.js'
 import type { CaptureSession } from './capture-session.js'
 import {
@@ -9,6 +9,7 @@ import {
   notYetValidText,
 } from './clock-tolerance.js'
 import { VerdictError, type VerdictErrorCode } from './errors.js'
+import { jwksUrlOf, publishedKeys } from './public-keys.js'
 import { MemoryReplayStore, type ReplayStore } from './replay-store.js'
 import { readSecrets, type SigningSecretSource } from './signing-secret.js'
 import { TOKEN_TYPE } from './token-type.js'
@@ -37,8 +38,12 @@ export interface VerdictExpectations<A extends ActionLike = Action> {
 
 /** The service whose verdicts are accepted, and how strictly. */
 export interface VerdictTrust {
-  /** The signing secrets with their ids; during a rotation both. */
-  signingSecret: SigningSecretSource
+  /** The signing secrets with their ids; during a rotation both. Without them, `jwt_public` is checked with the issuer's published keys. */
+  signingSecret?: SigningSecretSource | undefined
+  /** Address of the issuer's keys; default: `.well-known/jwks.json` below `issuer`. It takes the place of `signingSecret`. */
+  jwksUrl?: string | undefined
+  /** Fetches the keys; default: the global `fetch`. */
+  fetch?: typeof fetch | undefined
   /** Id of the tenant (`ten_…`), the `aud` of its verdicts. */
   audience: string
   /** Base URL of the environment, the `iss` of its verdicts; default: not checked. */
@@ -91,12 +96,16 @@ const sharedStore = new MemoryReplayStore()
 
 /**
  * Checks a verdict without a client, and marks it as used. A check that fails leaves the verdict unused. Of an answer of `verify`, the
- * token that a configured secret made is checked.
+ * token that a configured secret made is checked; without a secret, its `jwt_public`.
  * @returns the claims of the approval
  * @throws VerdictError such as not_approved, expired, wrong_user, wrong_action, already_used
  * @throws TypeError for options that cannot work
  * @example
  * const claims = await verifyVerdict(jwt, { signingSecret, audience: 'ten_…', userId: signedInUser, action })
+ * @example
+ * // Without a secret: the address of the service is enough.
+ * const issuer = 'https://countersign.example.com/v1'
+ * const claims = await verifyVerdict(jwtPublic, { issuer, audience: 'ten_…', userId: signedInUser, action })
  */
 export async function verifyVerdict<A extends ActionLike>(
   source: VerdictSource,
@@ -203,23 +212,22 @@ function tokensOf(
 /** Checks signature, type, times, audience and issuer, by jose. */
 async function readClaims<A extends ActionLike>(
   tokens: string | VerdictTokens,
-  { signingSecret, audience, issuer }: VerdictTrust,
+  trust: VerdictTrust,
   now: number,
   clockTolerance: number,
 ): Promise<VerdictClaims<A>> {
-  const secrets = await readSecrets(signingSecret)
+  const { audience, issuer } = trust
+  const rules = {
+    typ: TOKEN_TYPE,
+    audience,
+    requiredClaims: REQUIRED_CLAIMS,
+    clockTolerance,
+    currentDate: new Date(now * 1000),
+    ...(issuer === undefined ? {} : { issuer }),
+  }
+  const check = trust.signingSecret === undefined ? publicCheck(trust) : secretCheck(trust.signingSecret)
   try {
-    const signed = await findSigned(tokens, secrets)
-    if (!signed) throw new VerdictError('signature_invalid', 'No configured secret made this verdict.')
-    const { payload } = await jwtVerify(signed.jwt, signed.key, {
-      algorithms: ['HS256'],
-      typ: TOKEN_TYPE,
-      audience,
-      requiredClaims: REQUIRED_CLAIMS,
-      clockTolerance,
-      currentDate: new Date(now * 1000),
-      ...(issuer === undefined ? {} : { issuer }),
-    })
+    const { payload } = await check(tokens, rules)
     const claims = payload as unknown as VerdictClaims<A>
     // jose checks `iat` only where it is given a greatest age.
     if (claims.iat > now + clockTolerance)
@@ -227,6 +235,35 @@ async function readClaims<A extends ActionLike>(
     return claims
   } catch (error) {
     throw toVerdictError(error, { aud: audience, iss: issuer }, { now, tolerance: clockTolerance })
+  }
+}
+
+/** A check of a token's signature, with the one algorithm that its kind of key is for. */
+type TokenCheck = (
+  tokens: string | VerdictTokens,
+  rules: JWTVerifyOptions,
+) => Promise<Awaited<ReturnType<typeof jwtVerify>>>
+
+function secretCheck(signingSecret: SigningSecretSource): TokenCheck {
+  return async (tokens, rules) => {
+    const signed = await findSigned(tokens, await readSecrets(signingSecret))
+    if (!signed) throw new VerdictError('signature_invalid', 'No configured secret made this verdict.')
+    return jwtVerify(signed.jwt, signed.key, { ...rules, algorithms: ['HS256'] })
+  }
+}
+
+/** @throws TypeError where the trust names neither keys nor an issuer */
+function publicCheck({ jwksUrl, issuer, fetch }: VerdictTrust): TokenCheck {
+  if (jwksUrl === undefined && issuer === undefined)
+    throw new TypeError(
+      'signingSecret, jwksUrl or issuer is required: the secret of `jwt`, or the address of the keys of `jwt_public`',
+    )
+  const keys = publishedKeys(jwksUrl ?? jwksUrlOf(issuer!), fetch)
+  return async (tokens, rules) => {
+    const token = typeof tokens === 'string' ? tokens : tokens.jwt_public
+    if (token === undefined)
+      throw new VerdictError('malformed', 'The answer has no public verdict (jwt_public).')
+    return jwtVerify(token, keys, { ...rules, algorithms: ['ES256'] })
   }
 }
 
@@ -241,6 +278,8 @@ function toVerdictError(
   expected: { aud: string; iss: string | undefined },
   { now, tolerance }: { now: number; tolerance: number },
 ): unknown {
+  if (error instanceof errors.JWSSignatureVerificationFailed)
+    return new VerdictError('signature_invalid', 'The key that the verdict names did not sign it.')
   if (error instanceof errors.JWTExpired)
     return new VerdictError('expired', expiredText(Number(error.payload.exp), now, tolerance))
   if (error instanceof errors.JWTClaimValidationFailed)

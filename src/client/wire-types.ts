@@ -689,6 +689,47 @@ export interface VerifyFacts {
   passkey?: ProvenPasskey
 }
 
+/**
+ * Answer of `GET /v1/verifications/{verification_id}`: a verdict of an earlier `verify`. It proves and approves
+ * nothing.
+ */
+export interface Verification {
+  /** The `jti` of the JWT. */
+  verification_id: string
+  /** The user, where the query named the user. Null otherwise: the service does not store user ids. */
+  user_id: string | null
+  verdict: 'approved' | 'rejected'
+  reason: RejectionReason | null
+  /** Similarity; higher is more alike. Null when the images were not compared. */
+  score: number | null
+  /** Lowest score that was approved. */
+  threshold: number
+  /** False match rate that the threshold reached on calibration data. */
+  fmr: number
+  /** Basis of `fmr`. Null for a verification by a version that did not record it. */
+  fmr_basis: FmrBasis | null
+  /** Grade of the model pack at this rate. Null for a verification by a version that did not record it. */
+  model_grade: ModelGrade | null
+  /** The model pack that compared. */
+  model: string
+  /** The `acr` of the JWT. Null for a verification by a version that did not record it. */
+  acr: string | null
+  /** Whether the capture had been seen before within 24 hours. */
+  replay: {
+    suspected: boolean
+  }
+  /** Whether the user was verified for the action with this `action_hash`. Null where the query held none. */
+  action_matches: boolean | null
+  /** The challenge whose frames were judged; null for photos. */
+  challenge_id: string | null
+  /** The session of the hosted page that took the capture; null for any other caller. */
+  capture_session_id: string | null
+  /** The request that verified, the `txn` of the JWT. */
+  request_id: string
+  /** When the verdict was reached. RFC 3339. */
+  verified_at: string
+}
+
 /** Body of `DELETE /v1/delete`. */
 export interface DeleteRequest {
   /**

@@ -469,6 +469,7 @@ export const LOGGED_ENDPOINTS = [
   'verify',
   'delete',
   'get_user',
+  'get_verification',
   'create_challenge',
   'create_capture_session',
   'get_capture_session',

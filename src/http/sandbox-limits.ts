@@ -11,7 +11,10 @@ import type { RateLimiter } from '../tenants/rate-limiter.js'
 /** Interval between two checks of the free space: at 20 calls a second a tenant writes well below a megabyte in it. */
 const DISK_CHECK_MS = SECOND_MS
 const RETRY_MS = 60 * SECOND_MS
-/** Endpoints that write a record with or without an idempotency key. */
+/**
+ * Endpoints that write a record with or without an idempotency key. A verify is none of them: of its rows only the latest 1,000 of a tenant
+ * are kept.
+ */
 const ALWAYS_KEEPS = new Set<EndpointDescription['id']>([
   'enroll',
   'create_challenge',

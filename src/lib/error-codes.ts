@@ -228,6 +228,11 @@ export const ERRORS = {
     'There is no such capture session.',
     'Sessions belong to one tenant and environment, and are forgotten an hour after they expire, and with the erasure of their user.',
   ),
+  verification_not_found: entry(
+    'not_found',
+    'There is no such verification.',
+    'Verifications belong to one tenant and environment, and are not shown after the erasure of their user. A `user_id` in the query must be that of the verified user; after a restore of the database, send it. The sandbox keeps the latest 1,000.',
+  ),
   passkeys_unavailable: entry(
     'invalid_request',
     'The tenant uses no passkeys yet.',

@@ -24,6 +24,8 @@ export interface Connection {
    * them. Undefined for SQLite, which has one writer.
    */
   readonly skipLocked?: string
+  /** Makes the SQL of a text field in the JSON of an audit entry. Undefined for SQLite, which has functions for JSON that accept any text. */
+  readonly entryText?: (entry: string, field: string) => string
   prepare<Parameters extends unknown[] = unknown[], Row = unknown>(
     sql: string,
     kind?: StatementKind,

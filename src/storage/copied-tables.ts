@@ -28,6 +28,7 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
   { name: 'dashboard_session', key: ['hash'] },
   { name: 'subject', key: ['id'] },
   { name: 'sandbox_user', key: ['lookup'] },
+  { name: 'sandbox_verification', key: ['id'] },
   { name: 'reference', key: ['id'] },
   { name: 'passkey', key: ['id'] },
   // Captures are ordered by SQLite's row number, in which they were seen.

@@ -7,7 +7,7 @@ export interface TenantRecord {
   id: string
   name: string
   createdAt: number
-  /** Rate limit of the production key: sustained requests per second; `burst` is how many may come at once. */
+  /** Rate limit of the tenant in production: sustained requests per second; `burst` is how many may come at once. */
   ratePerSecond: number
   burst: number
   /** False match rate that overrides the configured one, above 0 and below 1; null for the configured rate. */
@@ -211,6 +211,28 @@ export interface AuditRecord {
   entry: string
   /** Value of the hash chain after this entry, 32 bytes. */
   hash: Buffer
+}
+
+/** A verification of the sandbox, which writes no audit log. */
+export interface SandboxVerificationRecord {
+  /** Id of the verification: such ids sort by their time. */
+  id: string
+  tenantId: string
+  /** Blind index of the user whose erasure deletes the verification. */
+  blindIndex: Buffer
+  /** JSON of what the audit log of production would say. */
+  facts: string
+  expiresAt: number
+}
+
+/** An entry of the audit log about a verification, and what the log says later about its user. */
+export interface AuditedVerification {
+  /** Canonical JSON of the entry. */
+  entry: string
+  /** Whether the log records the erasure of the user. */
+  isErased: boolean
+  /** Whether the database was restored afterwards: erasures between backup and restore are not in the log. */
+  isBeforeRestore: boolean
 }
 
 /** The last entry of a log and its seal, read in one snapshot. Both are undefined for an empty log. */

@@ -40,6 +40,7 @@ import {
   SUBJECT,
   TENANT,
 } from './tables.js'
+import { verificationReader, verificationWriter } from './verification-statements.js'
 import { webhookReader, webhookWriter } from './webhook-statements.js'
 
 /** Rows of a table deleted in one transaction: other writers wait meanwhile, and SQLite deletes on the thread that serves. */
@@ -192,6 +193,7 @@ export function storeReader(database: Connection): StoreReader {
   }
   return {
     ...consentReader(database),
+    ...verificationReader(database),
     ...dashboardReader(database),
     ...keysReader(database),
     ...passkeyReader(database),
@@ -298,6 +300,7 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
       'UPDATE tenant SET deleted_at = @at WHERE id = @id',
       'UPDATE api_key SET revoked_at = @at WHERE tenant_id = @id AND revoked_at IS NULL',
       'DELETE FROM signing_secret WHERE tenant_id = @id',
+      'DELETE FROM sandbox_verification WHERE tenant_id = @id',
       'DELETE FROM login_link WHERE tenant_id = @id',
       `DELETE FROM dashboard_session WHERE tenant_id = @id
          OR person_id IN (SELECT id FROM person WHERE tenant_id = @id)`,
@@ -373,6 +376,7 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
       `UPDATE webhook_delivery SET sealed = NULL, next_attempt_at = NULL,
          status = CASE status WHEN 'pending' THEN 'erased' ELSE status END WHERE lookup = ?`,
     ),
+    deleteSandboxVerifications: database.prepare('DELETE FROM sandbox_verification WHERE lookup = ?'),
     forgetRequests: database.prepare(
       'UPDATE request_log SET subject = NULL, sandbox_user = NULL WHERE subject = ?',
     ),
@@ -392,6 +396,7 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
     expireCaptures: expire('capture', 'rowid', 'seen_at <= ?', 'seen_at'),
     expireChallenges: expire('challenge', 'id', 'expires_at <= ?'),
     expireCaptureSessions: expire('capture_session', 'id', 'expires_at <= ?'),
+    expireSandboxVerifications: expire('sandbox_verification', 'id', 'expires_at <= ?'),
     // Deliveries to a suspended tenant wait for its return.
     expireWebhooks: expire(
       'webhook_delivery',
@@ -407,6 +412,7 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
   return {
     ...reader,
     ...consentWriter(database),
+    ...verificationWriter(database),
     ...dashboardWriter(database),
     ...keysWriter(database, onErase),
     ...passkeyWriter(database),
@@ -461,6 +467,7 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
         sql.eraseWebhooks.run(blindIndex),
         sql.deleteChallenges.run(blindIndex),
         sql.deleteCaptureSessions.run(blindIndex),
+        sql.deleteSandboxVerifications.run(blindIndex),
         // The request log names users of the sandbox by their blind index, and users in production by a pseudonym that is lost with their
         // data key.
         sql.forgetRequests.run(blindIndex.toString('hex')),
@@ -491,6 +498,7 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
         sql.expireCaptures.run(capturesBefore),
         sql.expireChallenges.run(now - CHALLENGE_KEPT_MS),
         sql.expireCaptureSessions.run(now - CHALLENGE_KEPT_MS),
+        sql.expireSandboxVerifications.run(now),
         sql.expireWebhooks.run(now),
         sql.expireSecrets.run(now),
         sql.expireVerdictKeys.run(now),

@@ -11,6 +11,7 @@ import type { EpochBook } from './epoch-book.js'
 import type {
   ApiKeyRecord,
   AuditEnd,
+  AuditedVerification,
   AuditRecord,
   AuditSealRecord,
   AuditVerificationRecord,
@@ -28,6 +29,7 @@ import type {
   PersonLinkRecord,
   PersonRecord,
   ReferenceRecord,
+  SandboxVerificationRecord,
   SealedKind,
   SealedRow,
   SecondFactorRecord,
@@ -103,6 +105,13 @@ export interface StoreReader extends WebhookReader, RequestReader {
   auditEntries(tenantId: string, after: number, limit: number): Promise<AuditRecord[]>
   /** Entries of one event, in order, from `after` (exclusive). Reads no entry of another event. */
   auditEntriesOfEvent(tenantId: string, event: string, after: number, limit: number): Promise<AuditRecord[]>
+  /** The audit entry about a verification of the tenant, found by an index. */
+  auditedVerification(tenantId: string, verificationId: string): Promise<AuditedVerification | undefined>
+  /** A verification of the tenant in the sandbox. */
+  sandboxVerification(
+    tenantId: string,
+    verificationId: string,
+  ): Promise<SandboxVerificationRecord | undefined>
   /** One keyring for each master key that opens the database, oldest first. */
   keyrings(): Promise<KeyringRecord[]>
   /** The keys that sign the public verdicts of both environments, in the order in which they begin to sign. */
@@ -192,6 +201,8 @@ export interface StoreTransaction extends StoreReader, WebhookWriter, RequestWri
     at: number
     unlessSince: number
   }): Promise<void>
+  /** Inserts the verification, and deletes the tenant's oldest ones beyond the latest `count`. */
+  keepSandboxVerification(verification: SandboxVerificationRecord, count: number): Promise<void>
   setLockout(
     subjectId: string,
     state: Pick<SubjectRecord, 'failures' | 'lockedUntil' | 'disabledAt'>,

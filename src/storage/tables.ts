@@ -17,6 +17,7 @@ import type {
   PersonRecord,
   ReferenceRecord,
   RequestRecord,
+  SandboxVerificationRecord,
   SecondFactorRecord,
   SessionRecord,
   SigningSecretRecord,
@@ -258,6 +259,14 @@ export const AUDIT = table<AuditRecord>('audit', {
   sequence: 'sequence',
   entry: 'entry',
   hash: 'hash',
+})
+
+export const SANDBOX_VERIFICATION = table<SandboxVerificationRecord>('sandbox_verification', {
+  id: 'id',
+  tenantId: 'tenant_id',
+  blindIndex: 'lookup',
+  facts: 'facts',
+  expiresAt: 'expires_at',
 })
 
 export const AUDIT_SEAL = table<AuditSealRecord>(

@@ -5,11 +5,12 @@ export type Scope = (typeof SCOPES)[number]
 
 /** Meaning of each scope, in one sentence, for the documentation, the command line and the dashboard. */
 export const SCOPE_MEANINGS: Record<Scope, string> = {
-  verify: 'Verify users: also challenges, guidance and capture sessions for a verify.',
+  verify:
+    'Verify users, and look verifications up: also challenges, guidance and capture sessions for a verify.',
   enroll: 'Enroll new users: also challenges, guidance and capture sessions for an enrollment.',
   replace: 'Replace the reference of an enrolled user, or add photos to it; together with `enroll`.',
   erase: 'Erase users.',
-  read: 'Look up whether a user is enrolled or locked out.',
+  read: 'Look up whether a user is enrolled or locked out, and look verifications up.',
   audit: 'Read the audit log.',
   rotate: 'Rotate the signing secret.',
 }

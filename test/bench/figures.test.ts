@@ -19,6 +19,18 @@ describe('the documents', () => {
   )
 })
 
+describe('README.md', () => {
+  const SPEED = /\d[\d.,]*\s?(?:ms|MiB)\b|\d[\d.,]* (?:calls|verifies|verifications) a second/
+
+  it('has no time, memory or rate that somebody wrote by hand', () => {
+    const byHand = readPage('README.md')
+      .replace(/^```[\s\S]*?^```/gm, '')
+      .replace(/<!-- figures: [\s\S]*?<!-- \/figures -->/g, '')
+    expect(SPEED.exec('It takes 16.2 ms.')?.[0]).toBe('16.2 ms')
+    expect(SPEED.exec(byHand)).toBeNull()
+  })
+})
+
 describe('a marker', () => {
   const figures = { speed: '| a |\n| b |', 'verify-p50': '16.2 ms' }
 

@@ -12,6 +12,7 @@ import {
   buildGo,
   canBuildGo,
   canInstallPython,
+  cryptographyFolder,
   go,
   installPython,
   typeChecker,
@@ -119,7 +120,13 @@ describe('the package for Python', () => {
         'import importlib.resources as r; r.read_text("countersign", "py.typed")',
       ])
       const tests = packageFile('src', 'client-python', 'tests')
-      const env = { ...process.env, PYTHONDONTWRITEBYTECODE: '1', COUNTERSIGN_VECTORS: VECTORS }
+      // Only the vectors of public verdicts need this package.
+      const env = {
+        ...process.env,
+        PYTHONDONTWRITEBYTECODE: '1',
+        PYTHONPATH: cryptographyFolder(),
+        COUNTERSIGN_VECTORS: VECTORS,
+      }
       const { stderr } = await run(python, ['-m', 'unittest', 'discover', '-s', tests, '-t', tests], {
         cwd: folder,
         env,

@@ -2,7 +2,12 @@
 import { readFile } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { PHOTO_HINTS } from '../../src/biometrics/photo-guidance.js'
-import { ApiError, Countersign, type CountersignOptions } from '../../src/client/index.js'
+import {
+  ApiError,
+  Countersign,
+  type CountersignOptions,
+  type VerificationRequest,
+} from '../../src/client/index.js'
 import { FAKE_ERRORS, FAKE_FIELDS, FAKE_HINTS, FAKE_LOCALES } from '../../src/client/testing/service-texts.js'
 import { FAKE_OUTCOMES, FakeCountersign } from '../../src/client/testing.js'
 import { CAPTURE_LANGUAGES } from '../../src/config/capture-languages.js'
@@ -139,6 +144,10 @@ describe('the service in memory', () => {
         now: () => running.clock.now(),
       })
       const user_id = `user${suffix}`
+      const verifiedAndFound = async (client: Countersign, known: VerificationRequest) => {
+        const { verification_id } = await client.verify({ user_id, image, action, nonce: 'n' })
+        return client.getVerification(verification_id, known)
+      }
       const calls: Array<(client: Countersign) => Promise<object>> = [
         (client) => client.verify({ user_id, image, action, nonce: 'n' }),
         (client) => client.enroll({ user_id: `invisible\u200b${suffix}`, image }),
@@ -155,6 +164,12 @@ describe('the service in memory', () => {
         (client) => client.guide({ image, user_id, step: 'turn_left' }),
         (client) => client.guide({ image, user_id, step: 'nod_down', frontal: image }),
         (client) => client.getUser(user_id),
+        (client) => verifiedAndFound(client, { user_id }),
+        (client) => verifiedAndFound(client, { user_id, action }),
+        (client) => verifiedAndFound(client, { user_id, action: { ...action, amount: '1' } }),
+        (client) => verifiedAndFound(client, { user_id: 'another' }),
+        (client) => verifiedAndFound(client, {}),
+        (client) => client.getVerification('ver_0', { user_id }),
         (client) => client.delete(user_id),
         (client) => client.getUser(user_id),
         (client) => client.delete(user_id),

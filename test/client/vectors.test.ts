@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process'
+import { createPublicKey, verify } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import {
   actionHash,
@@ -84,6 +85,35 @@ describe('the SDK judges the verdicts', () => {
         ),
       ).toBe(error)
     })
+})
+
+describe('the SDK judges the public verdicts', () => {
+  for (const { title, error, now, tolerance_seconds, jwks, expected, jwt } of vectors.public_verdicts)
+    it(title, async () => {
+      const judged = verifyVerdict(jwt, {
+        ...expected,
+        userId: expected.user_id,
+        fetch: async () => Response.json(jwks),
+        now: () => now,
+        clockToleranceSeconds: tolerance_seconds,
+        replayStore: new MemoryReplayStore(),
+      })
+      expect(
+        await judged.then(
+          () => null,
+          (thrown) => (thrown instanceof VerdictError ? thrown.code : thrown),
+        ),
+      ).toBe(error)
+    })
+})
+
+it('the vectors of public verdicts are signed as the service signs', () => {
+  const [{ jwt, jwks }] = vectors.public_verdicts
+  const [header, claims, signature] = jwt.split('.')
+  const key = createPublicKey({ key: jwks.keys[0], format: 'jwk' })
+  const signed = Buffer.from(`${header}.${claims}`)
+  const raw = Buffer.from(signature, 'base64url')
+  expect(verify('sha256', signed, { key, dsaEncoding: 'ieee-p1363' }, raw)).toBe(true)
 })
 
 describe('the service reads the API keys', () => {

@@ -25,6 +25,7 @@ it('imports jose and itself; an adapter only the types of its framework', () => 
     'express.ts: type express',
     'fastify.ts: type fastify',
     'hono.ts: type hono',
+    'public-keys.ts: jose',
     'testing/signatures.ts: jose',
     'verdict-token.ts: jose',
     'verdict.ts: jose',

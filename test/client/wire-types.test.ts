@@ -53,6 +53,7 @@ const SCHEMAS: Record<string, Json> = {
   CaptureSessionLink: response(paths['/v1/capture-sessions'].post, 201),
   CaptureSession: response(paths['/v1/capture-sessions/{session_id}'].get, 200),
   User: response(paths['/v1/users/{user_id}'].get, 200),
+  Verification: response(paths['/v1/verifications/{verification_id}'].get, 200),
   PasskeyRegistrationRequest: request(paths['/v1/users/{user_id}/passkeys/registration'].post),
   PasskeyRegistrationChallenge: response(paths['/v1/users/{user_id}/passkeys/registration'].post, 201),
   PasskeyRegistration: request(paths['/v1/users/{user_id}/passkeys'].post),

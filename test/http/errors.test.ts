@@ -199,6 +199,7 @@ const PROVOCATIONS: Record<ErrorCode, Provocation> = {
       askForSession(sandbox, { user_id: `${newUser()}+match` }),
     ),
   capture_session_not_found: ({ sandbox }) => sandbox.call('GET', '/v1/capture-sessions/cap_0'),
+  verification_not_found: ({ sandbox }) => sandbox.call('GET', '/v1/verifications/ver_0'),
   malformed_json: ({ sandbox }) => sandbox.call('POST', '/v1/enroll', undefined, { raw: '{' }),
   invalid_request: ({ sandbox }) => sandbox.enroll({ user_id: newUser() }),
   invalid_idempotency_key: ({ sandbox, image }) =>

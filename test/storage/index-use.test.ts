@@ -122,7 +122,28 @@ const FILLING: Array<[table: string, rows: number, columns: Record<string, strin
       expires_at: `${AT} + i`,
     },
   ],
-  ['audit', MANY, { tenant_id: "'ten_a'", sequence: 'i', entry: "'{}'", hash: "b('h')" }],
+  [
+    'audit',
+    MANY,
+    {
+      tenant_id: "'ten_a'",
+      sequence: 'i',
+      entry: `CASE WHEN i % 10 = 0 THEN '{"event":"delete","subject":"' || i || '"}'
+        ELSE '{"event":"verify","subject":"' || i || '","verification_id":"ver_' || i || '"}' END`,
+      hash: "b('h')",
+    },
+  ],
+  [
+    'sandbox_verification',
+    MANY,
+    {
+      id: "'ver_' || i",
+      tenant_id: 'OWNER',
+      lookup: "b('lookup ' || i)",
+      facts: "'{}'",
+      expires_at: `${AT} + i`,
+    },
+  ],
   ['audit_seal', 1, { tenant_id: "'ten_a'", sequence: `${MANY}`, mac: "b('m')" }],
   [
     'webhook_endpoint',
@@ -226,6 +247,10 @@ async function work(database: Connection): Promise<void> {
   await tx.recentAuditEntries('ten_a', MANY / 2, 100)
   await tx.auditEntriesOfEvent('ten_a', 'enroll', MANY / 2, 100)
   await tx.recentAuditEntriesOfEvent('ten_a', 'enroll', MANY / 2, 100)
+  expect(await tx.auditedVerification('ten_a', 'ver_7')).toMatchObject({ isErased: false })
+  expect(await tx.sandboxVerification('ten_8', 'ver_7')).toBeDefined()
+  const made = { id: 'ver_x', tenantId: 'ten_8', blindIndex: bytes('lookup 7'), facts: '{}', expiresAt: AT }
+  await tx.keepSandboxVerification(made, 100)
   await tx.webhookEndpoints('ten_7')
   await tx.pendingWebhooks('whe_7')
   await tx.insertWebhookDelivery(delivery('new', 'whe_7', { tenantId: 'ten_7' }))
@@ -252,7 +277,7 @@ interface Asked {
 
 describe('over sqlite', () => {
   /** Small tables without erased users, which the retention job may scan once a minute. */
-  const SMALL = /^SCAN (?:tenant|login_link|dashboard_session|signing_secret)\b/
+  const SMALL = /^SCAN (?:tenant|login_link|dashboard_session|signing_secret|verdict_key)\b/
 
   it('no statement scans a large table', { timeout: LIMIT_MS }, async () => {
     const folder = mkdtempSync(join(tmpdir(), 'countersign-index-'))

@@ -23,6 +23,12 @@ export const typeChecker = having('mypy')
 export const canInstallPython = builder !== undefined && installer !== undefined
 export const canBuildGo = hasGo
 
+/** Folder of the package `cryptography` of the Python that makes virtual environments; empty where that Python has none. */
+export function cryptographyFolder(): string {
+  const find = 'import cryptography, os; print(os.path.dirname(os.path.dirname(cryptography.__file__)))'
+  return spawnSync(installer!, ['-c', find], { encoding: 'utf8' }).stdout.trim()
+}
+
 export interface PythonPackage {
   /** Interpreter of a fresh virtual environment that has the package. */
   python: string

@@ -26,6 +26,7 @@ const VARIABLES = [
     'Where the capture page leads back to; its origin must be allowed.',
   ],
   ['session_id', '', 'As `POST /v1/capture-sessions` named it.'],
+  ['verification_id', '', 'As `POST /v1/verify` named it.'],
   ['challenge_id', '', 'As `POST /v1/users/{user_id}/passkeys/registration` named it.'],
   ['nonce', '', 'As the same call named it.'],
   ['credential', '{}', 'JSON of what the browser answered to the options of that call.'],

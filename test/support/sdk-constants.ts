@@ -16,7 +16,13 @@ const FAKE_CODES = [
     'liveness_required',
     'liveness_unavailable',
   ],
-  ...['return_url_not_allowed', 'capture_session_not_found', 'idempotency_key_reused', 'face_not_found'],
+  ...[
+    'return_url_not_allowed',
+    'capture_session_not_found',
+    'verification_not_found',
+    'idempotency_key_reused',
+    'face_not_found',
+  ],
   ...['multiple_faces', 'low_quality', 'liveness_failed', 'different_people', 'rate_limited', 'overloaded'],
 ] as ErrorCode[]
 

@@ -188,7 +188,8 @@ production.
 Upstream publishes uWebSockets.js only on GitHub. The npm registry has it as \`${addon.package}\` ${addon.version}, which is somebody
 else's repack of upstream's binaries. The repack's package.json asks for Node 22, though it holds binaries for older versions, so npm prints a
 warning. The lockfile pins the repack as a whole. In addition \`native/uwebsockets.json\` records the SHA-256 of each binary.
-\`countersign doctor\` compares them, so that a file that changes after the installation shows as well:
+\`countersign doctor\` compares them, so that a file that changes after the installation shows as well.
+The record holds all ${Object.keys(addon.sha256).length} binaries of the repack. The table has the ${platforms.length} for versions of Node that Countersign runs on; the others are for Node 18 and 21:
 
 ${markdownTable(
   ['Binary (115 is Node 20, 127 Node 22)', 'SHA-256'],

@@ -182,6 +182,11 @@ function typesOf({ schemas }: Json): WireType[] {
       doc: 'Answer of `POST /v1/verify`, without the verdict.',
       without: ['verdict', 'reason', 'score'],
     },
+    {
+      name: 'Verification',
+      schema: schemas.Verification,
+      doc: 'Answer of `GET /v1/verifications/{verification_id}`: a verdict of an earlier `verify`. It proves and approves nothing.',
+    },
     { name: 'DeleteRequest', schema: schemas.DeleteRequest, doc: 'Body of `DELETE /v1/delete`.' },
     {
       name: 'DeleteResult',

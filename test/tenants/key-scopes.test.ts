@@ -207,8 +207,19 @@ describe('a key with scopes', () => {
     expect(body.details.map(({ scope }: { scope: string }) => scope)).toEqual(['verify', 'enroll'])
   })
 
+  it('looking a verification up needs the scope verify or read', async () => {
+    const { body: made } = await tenant.sandbox.verify({ user_id: 'enrolled', image, action })
+    const ask = async (scopes: Scope[]) =>
+      (await create({ scopes })).call('GET', `/v1/verifications/${made.verification_id}`)
+    expect((await ask(['verify'])).status).toBe(200)
+    expect((await ask(['read'])).status).toBe(200)
+    const { body } = await ask(['enroll', 'replace', 'audit', 'erase', 'rotate'])
+    expect(body.code).toBe('insufficient_scope')
+    expect(body.details.map(({ scope }: { scope: string }) => scope)).toEqual(['verify', 'read'])
+  })
+
   it('the table of scopes covers every endpoint', () => {
-    const tried = new Set([...CALLS.map(({ endpoint }) => endpoint), 'guide'])
+    const tried = new Set([...CALLS.map(({ endpoint }) => endpoint), 'guide', 'get_verification'])
     expect(tried).toEqual(new Set(DESCRIPTIONS.map(({ id }) => id)))
   })
 

@@ -15,6 +15,6 @@ const action = { type: 'transfer', amount: '1250.00', currency: 'EUR', to: 'Grac
 await countersign.enroll({ user_id: 'ada', image: await readFile(atSignUp), replace: true })
 // When she sends money:
 const { jwt } = await countersign.verify({ user_id: 'ada', image: await readFile(today), action })
-// Where the money moves. Throws, unless Ada approved exactly this transfer, now and for the first time:
+// Where the money moves. Throws unless Ada approved this transfer just now, and only once:
 await countersign.verifyVerdict(jwt, { userId: 'ada', action })
 console.log('approved', action.amount)

@@ -17,6 +17,7 @@ from .answers import (
     ResponseInfo,
     RotateSigningResult,
     User,
+    Verification,
     VerifyResult,
     WebhookEvent,
 )
@@ -75,6 +76,7 @@ __all__ = [
     "UnexpectedResponseError",
     "User",
     "VerdictError",
+    "Verification",
     "VerifyResult",
     "WebhookEvent",
     "action_hash",

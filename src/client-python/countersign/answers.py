@@ -84,6 +84,8 @@ class VerifyResult(Answer):
     jwt_expires_at: str
     #: During a rotation overlap: the same claims under the new secret.
     jwt_next: Optional[str] = None
+    #: The same claims under a key of the issuer (ES256); None where the service is of an older version.
+    jwt_public: Optional[str] = None
     #: `issued` when this verify of the sandbox issued the production key.
     production_key: Optional[str] = None
 
@@ -91,6 +93,35 @@ class VerifyResult(Answer):
     def approved(self) -> bool:
         """Whether the service approved. Only a checked verdict, `verify_verdict(…)`, allows the action."""
         return self.verdict == "approved"
+
+
+@dataclass(frozen=True)
+class Verification(Answer):
+    """A verdict of an earlier `verify`. It proves and approves nothing."""
+
+    verification_id: str
+    #: The user whom the call named, else None: the service does not store user ids.
+    user_id: Optional[str]
+    #: `approved` or `rejected`.
+    verdict: str
+    reason: Optional[str]
+    score: Optional[float]
+    threshold: float
+    fmr: float
+    fmr_basis: Optional[str]
+    model_grade: Optional[str]
+    model: str
+    #: The `acr` of the JWT.
+    acr: Optional[str]
+    #: `{"suspected": bool}`.
+    replay: Mapping[str, bool]
+    #: Whether the user was verified for the action of the call; None where it named none.
+    action_matches: Optional[bool]
+    challenge_id: Optional[str]
+    capture_session_id: Optional[str]
+    #: The request that verified, the `txn` of the JWT.
+    request_id: str
+    verified_at: str
 
 
 @dataclass(frozen=True)

@@ -27,6 +27,7 @@ from .answers import (
     Health,
     RotateSigningResult,
     User,
+    Verification,
     VerifyResult,
     WebhookEvent,
     named_members,
@@ -351,6 +352,36 @@ class Countersign:
         path = f"/users/{_path_part(user_id, 'user_id')}"
         result = self._call(User, "GET", path, None, options, "/users/{user_id}")
         _assert_answers(result.user_id == user_id)
+        return result
+
+    def get_verification(
+        self,
+        verification_id: str,
+        *,
+        user_id: Optional[str] = None,
+        action: Optional[Action] = None,
+        options: CallOptions = _NO_OPTIONS,
+    ) -> Verification:
+        """Looks an earlier verification up. The answer is no approval: only a checked JWT is.
+
+        With `user_id`, a verification of another user is `verification_not_found`; with `action` too, `action_matches` says
+        whether the user was verified for it.
+        """
+        if re.fullmatch(r"[A-Za-z0-9_-]{1,64}", verification_id) is None:
+            raise ValueError(
+                f"verification_id is {json.dumps(verification_id)}: give the verification_id that verify answered"
+            )
+        given = {}
+        if user_id is not None:
+            given["user_id"] = user_id
+        if action is not None:
+            if user_id is None:
+                raise ValueError("action needs user_id")
+            assert_action(action)
+            given["action_hash"] = action_hash(action)
+        path = f"/verifications/{verification_id}" + (f"?{urlencode(given)}" if given else "")
+        result = self._call(Verification, "GET", path, None, options, "/verifications/{verification_id}")
+        _assert_answers(result.verification_id == verification_id and result.user_id == user_id)
         return result
 
     def audit_page(

@@ -8,7 +8,7 @@ import hashlib
 import hmac
 import json
 import time
-from typing import Any, Callable, Dict, Mapping, NoReturn, Optional, Sequence, Union
+from typing import Any, Callable, Dict, Mapping, NoReturn, Optional, Sequence, Tuple, Union
 
 from .answers import CaptureSession, Claims, VerifyResult, named_members
 from .canonical_json import Action, action_hash
@@ -20,6 +20,7 @@ from .clock_tolerance import (
     not_yet_valid_text,
 )
 from .errors import VerdictError
+from .public_keys import FetchKeys, fetch_keys, jwks_url_of, public_keys_at
 from .replay_store import MemoryReplayStore, ReplayStore
 from .signing_secret import SigningSecret, SigningSecrets, candidates, read_secrets
 
@@ -39,8 +40,9 @@ def verify_verdict(
     *,
     user_id: str,
     action: Action,
-    signing_secret: SigningSecrets,
     audience: str,
+    signing_secret: Optional[SigningSecrets] = None,
+    jwks_url: Optional[str] = None,
     environment: str = "production",
     issuer: Optional[str] = None,
     nonce: Optional[str] = None,
@@ -52,12 +54,15 @@ def verify_verdict(
     replay_store: Optional[ReplayStore] = None,
     clock_tolerance_seconds: float = DEFAULT_CLOCK_TOLERANCE_SECONDS,
     now: Callable[[], float] = time.time,
+    fetch_keys: FetchKeys = fetch_keys,
 ) -> Claims:
     """The claims of an approval that was not used before, which is then marked as used; else raises VerdictError.
 
     `user_id` and `action` come from the application's own session and request, never from the token.
     `capture_session_id` is the id of the capture session that this person was sent to, as you kept it: only that session's
     verdict is taken. It is required with a `CaptureSession`, and takes the place of `nonce`.
+    Without `signing_secret`, the public token is checked with the keys at `jwks_url` (default: `.well-known/jwks.json` below
+    `issuer`), which `fetch_keys` reads; that needs `pip install 'countersign[public]'`.
     `audience` is the tenant id, `issuer` the base URL of the environment (checked when given), `acr` the accepted
     authentication contexts such as `ACTIVE_ACR`, `max_age_seconds` the greatest age of the check itself.
     `accept_evaluation_grade` takes production verdicts of a model pack whose error rates were not measured on enough people:
@@ -72,8 +77,14 @@ def verify_verdict(
         nonce = capture_session_id
     tolerance = checked_clock_tolerance(clock_tolerance_seconds)
     wanted_hash = action_hash(action)
-    secrets = read_secrets(signing_secret)
-    claims = _signed_claims(_tokens(jwt, capture_session_id), secrets)
+    if signing_secret is None and jwks_url is None and issuer is not None:
+        jwks_url = jwks_url_of(issuer)
+    if signing_secret is None and jwks_url is not None:
+        claims = _public_claims(_public_token(jwt, capture_session_id), jwks_url, fetch_keys)
+    else:
+        if signing_secret is None:
+            raise ValueError("signing_secret, jwks_url or issuer is required")
+        claims = _signed_claims(_tokens(jwt, capture_session_id), read_secrets(signing_secret))
     clock = now()
     _assert_times(claims, clock, tolerance)
 
@@ -151,6 +162,20 @@ def _tokens(token: VerdictToken, session_id: Optional[str]) -> Sequence[Optional
         return (token.jwt, token.jwt_next)
     if not isinstance(token, CaptureSession):
         return (token,)
+    body = _session_answer(token, session_id)
+    return (body.get("jwt"), body.get("jwt_next"))
+
+
+def _public_token(token: VerdictToken, session_id: Optional[str]) -> Optional[str]:
+    if isinstance(token, VerifyResult):
+        return token.jwt_public
+    if not isinstance(token, CaptureSession):
+        return token
+    public: Optional[str] = _session_answer(token, session_id).get("jwt_public")
+    return public
+
+
+def _session_answer(token: CaptureSession, session_id: Optional[str]) -> Mapping[str, Any]:
     if session_id is None:
         raise TypeError(
             "capture_session_id is required with a capture session: the id that you kept for this person, not one from an address"
@@ -165,7 +190,8 @@ def _tokens(token: VerdictToken, session_id: Optional[str]) -> Sequence[Optional
         raise VerdictError(
             "no_verdict", f"The capture session has no verdict: it is {token.status}, and {why}."
         )
-    return (result["body"].get("jwt"), result["body"].get("jwt_next"))
+    body: Mapping[str, Any] = result["body"]
+    return body
 
 
 def _signed_claims(tokens: Sequence[Optional[str]], secrets: Sequence[SigningSecret]) -> Mapping[str, Any]:
@@ -181,21 +207,39 @@ def _signed_claims(tokens: Sequence[Optional[str]], secrets: Sequence[SigningSec
 
 def _open(jwt: Optional[str], secrets: Sequence[SigningSecret]) -> Optional[Mapping[str, Any]]:
     """The claims, or None when no secret made the token. Raises VerdictError `malformed`."""
-    parts = jwt.split(".") if isinstance(jwt, str) else []
-    if len(parts) != 3:
-        _malformed("This is not a JWT.")
-    head, payload, signature = parts
-    header = _json_part(head)
-    # HS256 only: another algorithm is never negotiated. Extensions (`crit`) are not known here.
-    if header.get("alg") != "HS256" or header.get("typ") != _TOKEN_TYPE or "crit" in header:
-        _malformed("This is another kind of token than a verdict.")
-    mac = _decode_part(signature)
-    signed = f"{head}.{payload}".encode("ascii")
+    header, signed, payload, mac = _parts(jwt, "HS256")
     if not any(
         hmac.compare_digest(hmac.new(held.secret.encode("utf-8"), signed, hashlib.sha256).digest(), mac)
         for held in candidates(secrets, header.get("kid"))
     ):
         return None
+    return _required_claims(payload)
+
+
+def _public_claims(jwt: Optional[str], jwks_url: str, fetch: FetchKeys) -> Mapping[str, Any]:
+    header, signed, payload, signature = _parts(jwt, "ES256")
+    kid = header.get("kid")
+    if not isinstance(kid, str):
+        _malformed("The token names no key (kid).")
+    public_keys_at(jwks_url, fetch).verify(kid, signed, signature)
+    return _required_claims(payload)
+
+
+def _parts(jwt: Optional[str], algorithm: str) -> Tuple[Mapping[str, Any], bytes, str, bytes]:
+    """The header, what is signed, the claims and the signature. The algorithm is that of the trust: another is never negotiated."""
+    parts = jwt.split(".") if isinstance(jwt, str) else []
+    if len(parts) != 3:
+        _malformed("This is not a JWT.")
+    head, payload, signature = parts
+    header = _json_part(head)
+    # Extensions (`crit`) are not known here.
+    if header.get("alg") != algorithm or header.get("typ") != _TOKEN_TYPE or "crit" in header:
+        _malformed("This is another kind of token than a verdict.")
+    _decode_part(payload)
+    return header, f"{head}.{payload}".encode("ascii"), payload, _decode_part(signature)
+
+
+def _required_claims(payload: str) -> Mapping[str, Any]:
     claims = _json_part(payload)
     for name in _TEXT_CLAIMS:
         if not isinstance(claims.get(name), str):

@@ -1,5 +1,6 @@
 """The test vectors of docs/examples/vectors.json, or of the file that COUNTERSIGN_VECTORS names."""
 
+import importlib.util
 import json
 import os
 import unittest
@@ -69,6 +70,24 @@ class Vectors(unittest.TestCase):
                         vector["jwt"],
                         **vector["expected"],
                         signing_secret=held(vector),
+                        replay_store=MemoryReplayStore(),
+                        now=lambda: vector["now"],  # noqa: B023
+                    )
+                    code = None
+                except VerdictError as error:
+                    code = error.code
+                self.assertEqual(code, vector["error"])
+
+    def test_public_verdicts(self):
+        if importlib.util.find_spec("cryptography") is None:
+            self.skipTest("the package cryptography is not installed")
+        for vector in VECTORS["public_verdicts"]:
+            with self.subTest(vector["title"]):
+                try:
+                    verify_verdict(
+                        vector["jwt"],
+                        **vector["expected"],
+                        fetch_keys=lambda _url: json.dumps(vector["jwks"]).encode(),  # noqa: B023
                         replay_store=MemoryReplayStore(),
                         now=lambda: vector["now"],  # noqa: B023
                     )

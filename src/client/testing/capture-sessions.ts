@@ -181,7 +181,7 @@ export class CaptureSessions implements FakeCapturePage {
     const answer =
       purpose === 'verify'
         ? await this.#call('/verify', { ...capture, action, nonce: session.session_id }, (call) =>
-            this.#users.verify(call),
+            this.#users.verify({ ...call, captureSession: session.session_id }),
           )
         : await this.#call(
             '/enroll',

@@ -24,6 +24,7 @@ import { FakeSecrets } from './signing-secrets.js'
 import { TestClock } from './test-clock.js'
 import { FakeUsers } from './users.js'
 import { FakeVerdictKeys } from './verdict-keys.js'
+import { verificationOfPath } from './verifications.js'
 
 /** Options of `new FakeCountersign(…)`. */
 export interface FakeOptions {
@@ -239,6 +240,8 @@ export class FakeCountersign {
     if (userId !== null) return this.users.user(userId, call)
     const sessionId = sessionOfPath(call)
     if (sessionId !== null) return this.captureSessions.read(sessionId, call)
+    const verificationId = verificationOfPath(call)
+    if (verificationId !== null) return this.users.verification(verificationId, call)
     switch (`${call.method} ${call.path}`) {
       case 'POST /enroll':
         return this.users.enroll(call)

@@ -18,6 +18,8 @@ export interface Call extends FakeRequest {
   query: URLSearchParams
   requestId: string
   signal: AbortSignal | null | undefined
+  /** Id of the session of the hosted page that makes the call; undefined for any other caller. */
+  captureSession?: string
 }
 
 export function refuseRequest({ requestId }: Call, path: string, issue: string): never {

@@ -19,6 +19,7 @@ export function assertScopes(call: Call, held: readonly Scope[] | undefined): vo
 function wantedBy({ method, path, body }: Call): Array<{ path: string; scopes: Scope[] }> {
   const endpoint = (...scopes: Scope[]) => ({ path: 'Authorization', scopes })
   if (path.startsWith('/users/')) return [endpoint('read')]
+  if (path.startsWith('/verifications/')) return [endpoint('verify', 'read')]
   if (path.startsWith('/capture-sessions/')) return [endpoint('verify', 'enroll')]
   switch (`${method} ${path}`) {
     case 'POST /verify':

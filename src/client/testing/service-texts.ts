@@ -30,6 +30,7 @@ export const FAKE_ERRORS: Readonly<
     | 'liveness_unavailable'
     | 'return_url_not_allowed'
     | 'capture_session_not_found'
+    | 'verification_not_found'
     | 'idempotency_key_reused'
     | 'face_not_found'
     | 'multiple_faces'
@@ -148,6 +149,13 @@ export const FAKE_ERRORS: Readonly<
     message: 'There is no such capture session.',
     remedy:
       'Sessions belong to one tenant and environment, and are forgotten an hour after they expire, and with the erasure of their user.',
+  },
+  verification_not_found: {
+    status: 404,
+    category: 'not_found',
+    message: 'There is no such verification.',
+    remedy:
+      'Verifications belong to one tenant and environment, and are not shown after the erasure of their user. A `user_id` in the query must be that of the verified user; after a restore of the database, send it. The sandbox keeps the latest 1,000.',
   },
   idempotency_key_reused: {
     status: 422,

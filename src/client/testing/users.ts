@@ -12,7 +12,7 @@ import {
   scriptedRejection,
 } from '../sandbox-rules.js'
 import type { SigningSecret } from '../signing-secret.js'
-import type { ActionLike, Liveness, ModelGrade } from '../types.js'
+import type { ActionLike, Liveness, ModelGrade, VerifyResult } from '../types.js'
 import {
   assertChallengeRequest,
   challengeLiveness,
@@ -36,6 +36,7 @@ import { type FakeAnswer, type FakeVerdict, fakeId, UNCHECKED } from './signatur
 import type { FakeSecrets } from './signing-secrets.js'
 import type { TestClock } from './test-clock.js'
 import type { FakeVerdictKeys } from './verdict-keys.js'
+import { FakeVerifications } from './verifications.js'
 
 /** The parts of the service in memory that its users need. */
 export interface FakeInstallation {
@@ -60,6 +61,7 @@ export class FakeUsers {
   /** Receipts of erasures by user id. */
   private readonly receipts = new Map<string, { body: object; untilMs: number }>()
   private readonly challenges = new FakeChallenges()
+  private readonly verifications = new FakeVerifications()
 
   constructor(private readonly service: FakeInstallation) {}
 
@@ -193,6 +195,7 @@ export class FakeUsers {
       production_key: null,
       jwt_expires_at: new Date((Math.floor(atMs / 1000) + this.service.jwtTtlSeconds) * 1000).toISOString(),
     }
+    await this.verifications.keep(call, body as VerifyResult, call.captureSession ?? null)
     return {
       status: 200,
       body,
@@ -205,6 +208,10 @@ export class FakeUsers {
     return userAnswer(userId, findUser(this.users, userId, call), this.service.clock.now())
   }
 
+  verification(verificationId: string, call: Call): FakeAnswer {
+    return this.verifications.read(verificationId, call)
+  }
+
   delete(call: Call): FakeAnswer {
     const { user_id } = call.body
     refuseBusy(user_id, call)
@@ -212,6 +219,7 @@ export class FakeUsers {
     const receipt = this.receipts.get(user_id)
     if (receipt && now < receipt.untilMs) return { status: 200, body: receipt.body }
     if (!this.users.delete(user_id)) throw new FakeRefusal('reference_not_found', call.requestId)
+    this.verifications.forget(user_id)
     const erased = { references: 1, captures: 0, idempotency_records: 0 }
     const body = { user_id, status: 'erased', erasure_id: fakeId('era'), erased_at: this.time(), erased }
     this.receipts.set(user_id, { body, untilMs: now + RECEIPT_MS })

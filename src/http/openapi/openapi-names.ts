@@ -15,7 +15,7 @@ type Topic =
 
 export const TOPICS: Readonly<Record<Topic, string>> = {
   enrollment: 'Enroll users and look them up.',
-  verification: 'Ask at a risky action whether it is the enrolled person.',
+  verification: 'Ask at a risky action whether it is the enrolled person, and look verdicts up.',
   liveness: 'Challenges for a person in front of the camera, and guidance meanwhile.',
   capture: 'The hosted capture page.',
   passkeys: 'Register passkeys, and have them sign for an action together with the face.',
@@ -38,6 +38,7 @@ export const OPERATION_NAMES: Readonly<Record<EndpointDescription['id'], Names>>
   enroll: { topic: 'enrollment', operationId: 'enroll', sdkName: 'enroll' },
   get_user: { topic: 'enrollment', operationId: 'get_user', sdkName: 'getUser' },
   verify: { topic: 'verification', operationId: 'verify', sdkName: 'verify' },
+  get_verification: { topic: 'verification', operationId: 'get_verification', sdkName: 'getVerification' },
   create_challenge: { topic: 'liveness', operationId: 'create_challenge', sdkName: 'createChallenge' },
   guide: { topic: 'liveness', operationId: 'get_guidance', sdkName: 'guide' },
   create_capture_session: {

@@ -6,6 +6,7 @@ import type { Endpoint, EndpointDescription } from '../../api/endpoint.js'
 import { enroll, enrollDescription } from '../../api/enroll.js'
 import { getCaptureSession, getCaptureSessionDescription } from '../../api/get-capture-session.js'
 import { getUser, getUserDescription } from '../../api/get-user.js'
+import { getVerification, getVerificationDescription } from '../../api/get-verification.js'
 import { guide, guideDescription } from '../../api/guidance.js'
 import { health, healthDescription } from '../../api/health.js'
 import { listAudit, listAuditDescription } from '../../api/list-audit.js'
@@ -34,6 +35,7 @@ export const DESCRIPTIONS: EndpointDescription[] = [
   guideDescription,
   createCaptureSessionDescription,
   getCaptureSessionDescription,
+  getVerificationDescription,
   beginPasskeyRegistrationDescription,
   registerPasskeyDescription,
   listPasskeysDescription,
@@ -66,6 +68,7 @@ export function endpoints(services: Services): Array<Endpoint<unknown>> {
     guide(services),
     createCaptureSession(services),
     getCaptureSession(services),
+    getVerification(services),
     beginPasskeyRegistration(services),
     registerPasskey(services),
     listPasskeys(services),

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto'
 import type { QueryResult } from 'pg'
 import type { Connection, Statement, StatementKind } from '../connection.js'
+import { entryText } from './postgres-indexes.js'
 import type { PostgresQuery } from './postgres-pool.js'
 
 /** Sends one statement. @throws errors as translatePostgres makes them */
@@ -20,6 +21,7 @@ interface Compiled {
 export function postgresConnection(send: Send): Connection {
   return {
     skipLocked: 'FOR UPDATE SKIP LOCKED',
+    entryText,
     prepare: (sql, kind) => statement(compile(sql, kind), send, false),
   }
 }

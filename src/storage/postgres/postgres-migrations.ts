@@ -8,6 +8,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ClientBase } from 'pg'
 import { isLockTimeout } from './postgres-errors.js'
+import { createIndexes } from './postgres-indexes.js'
 
 const STEPS: string[] = [
   `
@@ -511,6 +512,19 @@ const STEPS: string[] = [
     gone_at bigint
   );
   `,
+  // The latest verifications of the sandbox. Those of production are found in the audit log, by `postgres-indexes.ts`.
+  `
+  CREATE TABLE sandbox_verification (
+    id text COLLATE "C" PRIMARY KEY,
+    tenant_id text COLLATE "C" NOT NULL,
+    lookup bytea NOT NULL,
+    facts text COLLATE "C" NOT NULL,
+    expires_at bigint NOT NULL
+  );
+  CREATE INDEX sandbox_verification_of_tenant ON sandbox_verification (tenant_id, id);
+  CREATE INDEX sandbox_verification_of_user ON sandbox_verification (lookup);
+  CREATE INDEX sandbox_verification_expires_at ON sandbox_verification (expires_at);
+  `,
   // Passkeys of users, and how a tenant uses them.
   `
   ALTER TABLE tenant ADD COLUMN passkeys text COLLATE "C";
@@ -631,6 +645,7 @@ async function takeSteps(client: ClientBase, version: number): Promise<void> {
     )
   else await assertNoneLeftBehind(client)
   for (const step of STEPS.slice(version)) await client.query(step)
+  if (version === 0) await createIndexes(client)
   await client.query(`UPDATE schema_version SET version = ${SCHEMA}`)
   await client.query(`UPDATE lane SET compatible_from = ${COMPATIBLE_FROM}`)
 }

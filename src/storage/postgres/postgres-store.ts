@@ -25,6 +25,7 @@ import { postgresConnection } from './postgres-connection.js'
 import { PostgresCoordinator } from './postgres-coordinator.js'
 import { isOutOfReach } from './postgres-errors.js'
 import { Hosts } from './postgres-hosts.js'
+import { buildMissingIndexes } from './postgres-indexes.js'
 import { migrate, SCHEMA, schemaVersion } from './postgres-migrations.js'
 import { PostgresPool } from './postgres-pool.js'
 import { TIMEOUTS } from './postgres-session.js'
@@ -66,6 +67,7 @@ export async function openPostgresStore(url: string, options: PostgresOptions = 
       if (found > 0 && found < SCHEMA && !options.serving && !options.migrating)
         throw new SchemaOutdatedError(describePostgres(access.target), found, SCHEMA)
       await migrate(client)
+      if (options.serving || options.migrating) await buildMissingIndexes(client)
     })
     return PostgresStore.start(access, options)
   })

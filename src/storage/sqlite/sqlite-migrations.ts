@@ -420,6 +420,23 @@ const MIGRATIONS: string[] = [
     gone_at INTEGER
   ) STRICT;
   `,
+  // Verifications by their ids: those of production in the audit log, with the erasures of their users; the latest of the sandbox.
+  `
+  CREATE INDEX audit_verification
+    ON audit (tenant_id, CASE WHEN json_valid(entry) THEN json_extract(entry, '$.verification_id') END) WHERE event = 'verify';
+  CREATE INDEX audit_erased
+    ON audit (tenant_id, CASE WHEN json_valid(entry) THEN json_extract(entry, '$.subject') END) WHERE event = 'delete';
+  CREATE TABLE sandbox_verification (
+    id TEXT PRIMARY KEY,
+    tenant_id TEXT NOT NULL,
+    lookup BLOB NOT NULL,
+    facts TEXT NOT NULL,
+    expires_at INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX sandbox_verification_of_tenant ON sandbox_verification (tenant_id, id);
+  CREATE INDEX sandbox_verification_of_user ON sandbox_verification (lookup);
+  CREATE INDEX sandbox_verification_expires_at ON sandbox_verification (expires_at);
+  `,
   // Passkeys of users, and how a tenant uses them.
   `
   ALTER TABLE tenant ADD COLUMN passkeys TEXT;

@@ -26,6 +26,8 @@ const COMMANDS = {
   verify: (client, request, options) => client.verify(request, options),
   delete: (client, { user_id }, options) => client.delete(user_id, options),
   get_user: (client, { user_id }, options) => client.getUser(user_id, options),
+  get_verification: (client, { verification_id, ...known }, options) =>
+    client.getVerification(verification_id, known, options),
   guide: (client, request, options) => client.guide(request, options),
   create_challenge: (client, request, options) => client.createChallenge(request, options),
   create_capture_session: (client, request, options) => client.createCaptureSession(request, options),

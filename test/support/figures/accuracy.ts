@@ -2,6 +2,7 @@
 
 import { readFileSync } from 'node:fs'
 import { type CalibratedPack, shippedCalibration } from '../../../models/calibration/shipped.js'
+import type { CalibrationPoint } from '../../../models/pack/calibration.js'
 import { markdownTable } from '../../../src/lib/markdown-table.js'
 import { packageFile } from '../../../src/lib/package-root.js'
 
@@ -40,6 +41,7 @@ export function accuracyFigures(): Record<string, string> {
         ]
       }),
     ),
+    'false-matches': inTenThousand(pointOf('standard')),
     'false-matches-women': falseMatchesOf('f'),
     'false-matches-men': falseMatchesOf('m'),
     accuracy: markdownTable(
@@ -68,14 +70,18 @@ function pointOf(pack: CalibratedPack) {
   return shippedCalibration(pack).points.find(({ fmr }) => fmr === DEFAULT_FMR)!
 }
 
-/** @returns how often strangers of one sex are taken for one another by the default pack, in 10,000 pairs */
+/** How often strangers of one sex are taken for one another by the default pack. */
 function falseMatchesOf(sex: 'f' | 'm'): string {
   const { points } = shippedCalibration('standard').groups.find(
     ({ label, group }) => label === 'sex' && group === sex,
   )!
-  const { measured_fmr, fmr_ci95 } = points.find(({ fmr }) => fmr === DEFAULT_FMR)!
-  const inTenThousand = (rate: number) => (10_000 * rate).toFixed(1)
-  return `${inTenThousand(measured_fmr!)} in 10,000 (${fmr_ci95.map(inTenThousand).join(' to ')})`
+  return inTenThousand(points.find(({ fmr }) => fmr === DEFAULT_FMR)!)
+}
+
+/** A measured false match rate with its interval, in 10,000 pairs of strangers. */
+function inTenThousand({ measured_fmr, fmr_ci95 }: Pick<CalibrationPoint, 'measured_fmr' | 'fmr_ci95'>) {
+  const [measured, low, high] = [measured_fmr!, ...fmr_ci95!].map((rate) => (10_000 * rate).toFixed(1))
+  return `${measured} in 10,000 (${low} to ${high})`
 }
 
 function interval(rate: number, [low, high]: readonly [number, number]): string {

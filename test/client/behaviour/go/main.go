@@ -93,6 +93,7 @@ type request struct {
 	Description    string            `json:"description"`
 	Confirmation   string            `json:"confirmation"`
 	SessionID      string            `json:"session_id"`
+	VerificationID string            `json:"verification_id"`
 	Step           string            `json:"step"`
 	After          string            `json:"after"`
 	Limit          int               `json:"limit"`
@@ -148,6 +149,8 @@ func run(c command) (any, error) {
 		return client.Delete(ctx, r.UserID, options...)
 	case "get_user":
 		return client.GetUser(ctx, r.UserID, options...)
+	case "get_verification":
+		return client.GetVerification(ctx, r.VerificationID, sdk.VerificationQuery{UserID: r.UserID, Action: r.Action}, options...)
 	case "guide":
 		return client.Guide(ctx, sdk.GuidanceRequest{UserID: r.UserID, Image: r.Image, Step: r.Step}, options...)
 	case "create_challenge":

@@ -67,6 +67,34 @@ export const CALLS: Scenario[] = [
     },
   },
   {
+    title: 'looks a verification up, and asks whether it was for this user and action',
+    async run({ client, photos }) {
+      const sdk = await client()
+      const user_id = 'Zoë +/&?#%'
+      await sdk.call('enroll', { user_id, image: photos.blank })
+      const { verification_id, verified_at } = await sdk.call('verify', {
+        ...{ user_id, image: photos.blank, action },
+      })
+      const found = await sdk.call('get_verification', { verification_id })
+      expect(found).toMatchObject({ verification_id, verdict: 'approved', acr: 'urn:countersign:acr:face' })
+      expect(Date.parse(found.verified_at)).toBe(Date.parse(verified_at))
+      const known = { verification_id, user_id, action }
+      expect(await sdk.call('get_verification', known)).toMatchObject({ user_id, action_matches: true })
+      const another = { ...known, action: { ...action, amount: '1' } }
+      expect(await sdk.call('get_verification', another)).toMatchObject({ user_id, action_matches: false })
+      for (const request of [{ verification_id, user_id: 'another' }, { verification_id: 'ver_0' }])
+        expect(await sdk.refused('get_verification', request)).toMatchObject({
+          kind: 'api',
+          code: 'verification_not_found',
+          status: 404,
+        })
+      expect((await sdk.refused('get_verification', { verification_id, action })).kind).toBe('argument')
+      expect((await sdk.refused('get_verification', { verification_id: '../users/x' })).kind).toBe('argument')
+      await sdk.call('delete', { user_id })
+      expect((await sdk.refused('get_verification', { verification_id })).code).toBe('verification_not_found')
+    },
+  },
+  {
     title: 'tells a rejection from an error, and why',
     async run({ client, photos }) {
       const sdk = await client()

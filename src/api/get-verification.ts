@@ -1,0 +1,159 @@
+/** GET /v1/verifications/{verification_id}: the verdict of an earlier verify, without its JWT and without anything biometric. */
+import Type from 'typebox'
+import { timeOfRequestId } from '../crypto/identifiers.js'
+import { isoTime } from '../lib/clock.js'
+import { DomainError } from '../lib/domain-error.js'
+import { REASONS } from '../verification/reasons.js'
+import { type Endpoint, type EndpointDescription, SMALL_BODY_BYTES } from './endpoint.js'
+import { nullable, time, userId } from './schemas.js'
+import type { Services } from './services.js'
+
+const verificationId = Type.String({ minLength: 1, maxLength: 64 })
+const actionHash = Type.String({ pattern: '^[0-9a-f]{64}$' })
+
+const ofEarlierVersions = 'Null for a verification by a version that did not record it.'
+
+const success = Type.Object(
+  {
+    verification_id: Type.String({ description: 'The `jti` of the JWT.' }),
+    user_id: nullable(
+      Type.String({
+        description:
+          'The user, where the query named the user. Null otherwise: the service does not store user ids.',
+      }),
+    ),
+    verdict: Type.Union([Type.Literal('approved'), Type.Literal('rejected')]),
+    reason: nullable(Type.Union(REASONS.map((reason) => Type.Literal(reason)))),
+    score: nullable(
+      Type.Number({
+        description: 'Similarity; higher is more alike. Null when the images were not compared.',
+      }),
+    ),
+    threshold: Type.Number({ description: 'Lowest score that was approved.' }),
+    fmr: Type.Number({ description: 'False match rate that the threshold reached on calibration data.' }),
+    fmr_basis: nullable(
+      Type.Union([Type.Literal('measured'), Type.Literal('extrapolated')], {
+        description: `Basis of \`fmr\`. ${ofEarlierVersions}`,
+      }),
+    ),
+    model_grade: nullable(
+      Type.Union([Type.Literal('production'), Type.Literal('evaluation')], {
+        description: `Grade of the model pack at this rate. ${ofEarlierVersions}`,
+      }),
+    ),
+    model: Type.String({ description: 'The model pack that compared.' }),
+    acr: nullable(Type.String({ description: `The \`acr\` of the JWT. ${ofEarlierVersions}` })),
+    replay: Type.Object(
+      { suspected: Type.Boolean() },
+      { description: 'Whether the capture had been seen before within 24 hours.' },
+    ),
+    action_matches: nullable(
+      Type.Boolean({
+        description:
+          'Whether the user was verified for the action with this `action_hash`. Null where the query held none.',
+      }),
+    ),
+    challenge_id: nullable(
+      Type.String({ description: 'The challenge whose frames were judged; null for photos.' }),
+    ),
+    capture_session_id: nullable(
+      Type.String({
+        description: 'The session of the hosted page that took the capture; null for any other caller.',
+      }),
+    ),
+    request_id: Type.String({ description: 'The request that verified, the `txn` of the JWT.' }),
+    verified_at: time('When the verdict was reached.'),
+  },
+  { title: 'Verification' },
+)
+
+export const getVerificationDescription: EndpointDescription = {
+  id: 'get_verification',
+  method: 'GET',
+  path: '/v1/verifications/{verification_id}',
+  summary: 'Look a verification up',
+  description:
+    'Says what a verify answered, for as long as the audit log holds it. The answer holds no JWT: it is no proof, and approves nothing. Verifications of other tenants and of erased users are not found. After the database was restored from a backup, a verification from before is found only with `user_id`. The sandbox keeps the latest 1,000 verifications of a tenant, for `COUNTERSIGN_SANDBOX_RETENTION_DAYS`.',
+  pathParameters: {
+    verification_id: { schema: verificationId, description: 'Id that `POST /v1/verify` returned.' },
+  },
+  query: {
+    user_id: {
+      schema: userId,
+      description:
+        'The user who was verified. A verification of another user is not found, and the answer names the user.',
+    },
+    action_hash: {
+      schema: actionHash,
+      description:
+        'SHA-256 of the action in RFC 8785 canonical form, in hex, as in the claim `action_hash`. `action_matches` then says whether the user was verified for this action. It needs `user_id`, whose key is part of the stored hash.',
+    },
+  },
+  success: { status: 200, description: 'The verification.', schema: success },
+  // Only the sandbox answers `overloaded`, for users that end in `+unavailable`.
+  errors: ['invalid_request', 'verification_not_found', 'overloaded'],
+  usesEngine: false,
+  maxBodyBytes: SMALL_BODY_BYTES,
+  answersWithSecret: false,
+  idempotent: false,
+  auditEvent: null,
+  answersWithoutStore: false,
+  scopes: ['verify', 'read'],
+}
+
+interface Input {
+  verification_id: string
+  user_id?: string
+  action_hash?: string
+}
+
+export function getVerification({
+  verifications,
+  vault,
+}: Pick<Services, 'verifications' | 'vault'>): Endpoint<Input> {
+  return {
+    ...getVerificationDescription,
+    aboutUser: false,
+    async handle({ input, tenant, environment }) {
+      const { verification_id: id, user_id, action_hash: hash } = input
+      if (hash !== undefined && user_id === undefined)
+        throw new DomainError('invalid_request', {
+          details: [{ path: 'action_hash', issue: 'needs `user_id`' }],
+        })
+      const user =
+        user_id === undefined
+          ? null
+          : { id: user_id, blindIndex: vault.blindIndex(tenant.id, environment, user_id) }
+      const found = await verifications.find(tenant.id, id, { user, actionHash: hash })
+      if (!found) throw new DomainError('verification_not_found')
+      const { facts, actionMatches } = found
+      return {
+        status: 200,
+        body: {
+          verification_id: id,
+          user_id: user_id ?? null,
+          verdict: facts.verdict,
+          reason: facts.reason,
+          score: facts.score,
+          threshold: facts.threshold,
+          fmr: facts.fmr,
+          fmr_basis: facts.fmr_basis ?? null,
+          model_grade: facts.model_grade ?? null,
+          model: facts.model,
+          acr: facts.acr ?? null,
+          replay: { suspected: facts.replay_suspected },
+          action_matches: actionMatches,
+          challenge_id: facts.challenge_id ?? null,
+          capture_session_id: facts.capture_session ?? null,
+          request_id: facts.request_id,
+          verified_at: isoTime(timeOfVerification(id)),
+        },
+      }
+    },
+  }
+}
+
+/** When a verification was made: its id begins with the time of the verdict. */
+function timeOfVerification(id: string): number {
+  return timeOfRequestId(id.slice(id.indexOf('_') + 1))
+}

@@ -1,0 +1,146 @@
+/** Tests of the SDK's check of public verdicts: with the address of the service and no secret, as a third party makes it. */
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { MemoryReplayStore, VerdictError, type VerdictTrust, verifyVerdict } from '../../src/client/index.js'
+import { FakeCountersign } from '../../src/client/testing.js'
+import { base64 } from '../support/faces.js'
+import { plain } from '../support/images.js'
+import { startService, type TestService, type TestTenant } from '../support/service.js'
+
+const ACTION = { type: 'wire_transfer', amount: '1250.00' }
+const EXPECTED = { userId: 'ada+match', action: ACTION, environment: 'sandbox' as const }
+
+const codeOf = (judged: Promise<unknown>) =>
+  judged.then(
+    () => null,
+    (error) => (error instanceof VerdictError ? error.code : error),
+  )
+
+describe('a verdict of the service', () => {
+  let running: TestService
+  let tenant: TestTenant
+  let image: string
+  beforeAll(async () => {
+    running = await startService()
+    tenant = await running.tenant()
+    image = base64(await plain())
+  })
+  afterAll(() => running?.stop())
+
+  const verify = async () =>
+    (await tenant.sandbox.verify({ user_id: 'ada+match', image, action: ACTION })).body
+  const check = (source: Parameters<typeof verifyVerdict>[0], changes: Partial<VerdictTrust> = {}) =>
+    verifyVerdict(source, {
+      ...EXPECTED,
+      audience: tenant.id,
+      issuer: running.service.url('sandbox'),
+      replayStore: new MemoryReplayStore(),
+      now: () => running.clock.now() / 1000,
+      ...changes,
+    })
+
+  it('holds with the issuer and nothing else, as a token and as an answer', async () => {
+    const answer = await verify()
+    expect((await check(answer.jwt_public)).jti).toBe(answer.verification_id)
+    expect((await check(answer)).jti).toBe(answer.verification_id)
+  })
+
+  it('holds with the address of the keys and nothing else', async () => {
+    const jwksUrl = `${running.service.url('sandbox')}/.well-known/jwks.json`
+    const { jwt_public: token } = await verify()
+    await expect(check(token, { issuer: undefined, jwksUrl })).resolves.toMatchObject({ sub: 'ada+match' })
+  })
+
+  it('is used up like one that was checked with the secret', async () => {
+    const answer = await verify()
+    const replayStore = new MemoryReplayStore()
+    await check(answer, { replayStore })
+    expect(await codeOf(check(answer, { replayStore, signingSecret: tenant.secret }))).toBe('already_used')
+  })
+
+  it('is refused in production', async () => {
+    const { jwt_public: token } = await verify()
+    const issuer = running.service.url('production')
+    expect(await codeOf(check(token, { issuer }))).toBe('signature_invalid')
+  })
+
+  it('needs a secret, an issuer or an address of keys', async () => {
+    const { jwt_public: token } = await verify()
+    await expect(check(token, { issuer: undefined })).rejects.toThrow(TypeError)
+  })
+
+  it('takes no keys over an unencrypted connection', async () => {
+    const { jwt_public: token } = await verify()
+    await expect(check(token, { jwksUrl: 'http://countersign.example.com/jwks.json' })).rejects.toThrow(
+      /must be https/,
+    )
+  })
+})
+
+describe('the keys of an issuer', () => {
+  const fake = new FakeCountersign()
+  let server: Server
+  let jwksUrl: string
+  let reads: number
+  let status: number
+  const signed = () => fake.signPublicVerdict({ userId: 'ada+match', action: ACTION })
+  const judge = async (token: string) =>
+    codeOf(
+      verifyVerdict(token, {
+        ...EXPECTED,
+        audience: fake.tenantId,
+        jwksUrl,
+        replayStore: new MemoryReplayStore(),
+        now: () => fake.clock.now() / 1000,
+      }),
+    )
+
+  beforeEach(async () => {
+    vi.useFakeTimers({ toFake: ['Date'] })
+    reads = 0
+    status = 200
+    server = createServer(async (_request, response) => {
+      reads++
+      const document = await fake.fetch(`${fake.baseUrl}/.well-known/jwks.json`)
+      response.writeHead(status).end(await document.text())
+    })
+    await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
+    jwksUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}/jwks.json`
+  })
+  afterEach(() => {
+    vi.useRealTimers()
+    server.close()
+  })
+
+  it('are read once for many verdicts', async () => {
+    for (let i = 0; i < 3; i++) expect(await judge(await signed())).toBeNull()
+    expect(reads).toBe(1)
+  })
+
+  it('are read again for an unknown key, at most every 30 seconds', async () => {
+    expect(await judge(await signed())).toBeNull()
+    fake.replaceVerdictKey()
+    expect(await judge(await signed())).toBe('signature_invalid')
+    expect(reads).toBe(1)
+    vi.setSystemTime(Date.now() + 30_000)
+    expect(await judge(await signed())).toBeNull()
+    expect(reads).toBe(2)
+  })
+
+  it('are refused ten minutes after they were removed, at the latest', async () => {
+    const old = await signed()
+    expect(await judge(old)).toBeNull()
+    fake.replaceVerdictKey()
+    expect(await judge(old)).toBeNull()
+    vi.setSystemTime(Date.now() + 600_000)
+    expect(await judge(old)).toBe('signature_invalid')
+  })
+
+  it('make no verdict malformed where they cannot be read', async () => {
+    status = 503
+    expect(await judge(await signed())).toBe('keys_unavailable')
+    server.close()
+    expect(await judge(await signed())).toBe('keys_unavailable')
+  })
+})

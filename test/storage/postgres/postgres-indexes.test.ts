@@ -1,0 +1,115 @@
+/** Tests of the indexes over the audit log, which services build while others write. */
+import pg from 'pg'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import {
+  openPostgresStore,
+  type PostgresStore,
+  postgresSchemas,
+} from '../../../src/storage/postgres/postgres-store.js'
+import { poll } from '../../support/command.js'
+import { createDatabase, overPostgres, type TestDatabase } from '../../support/postgres.js'
+import { auditEntry, tenant } from '../../support/records.js'
+
+const NAMES = ['audit_erased', 'audit_verification']
+const VALID = `SELECT relname AS name FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid
+  WHERE indisvalid AND relname LIKE 'audit\\_%' ORDER BY relname`
+const BUILDING = `SELECT pid FROM pg_stat_activity WHERE query LIKE 'CREATE INDEX CONCURRENTLY%' AND state = 'active'`
+
+let database: TestDatabase
+const opened: Array<{ close(): Promise<void> }> = []
+const open = async (options = {}): Promise<PostgresStore> => {
+  const store = await openPostgresStore(database.url, options)
+  opened.push(store)
+  return store
+}
+const validIndexes = async () =>
+  (await database.query(VALID)).map(({ name }) => name as string).filter((name) => NAMES.includes(name))
+const entry = (sequence: number) =>
+  auditEntry(sequence, {
+    entry: JSON.stringify({ event: 'verify', subject: '0a', verification_id: `ver_${sequence}` }),
+  })
+const connectPlainly = async () => {
+  const client = new pg.Client(database.url)
+  await client.connect()
+  opened.push({ close: () => client.end() })
+  return client
+}
+const append = (sequence: number) =>
+  `INSERT INTO audit (tenant_id, sequence, entry, hash)
+   VALUES ('ten_a', ${sequence}, '${entry(sequence).entry}', '\\x00')`
+
+/** Turns the database into one of the version before, with an entry in its audit log. */
+async function age(): Promise<void> {
+  const store = await open()
+  await store.transaction('installation', async (tx) => {
+    await tx.insertTenant(tenant('a'))
+    await tx.appendAudit(entry(1))
+  })
+  await store.close()
+  const { own } = await postgresSchemas(database.url)
+  await database.query(
+    `DROP TABLE sandbox_verification; DROP INDEX ${NAMES.join(', ')}; UPDATE schema_version SET version = ${own - 1}`,
+  )
+}
+
+overPostgres(() => {
+  beforeEach(async () => {
+    database = await createDatabase()
+  })
+  afterEach(async () => {
+    for (const one of opened.splice(0)) await one.close()
+    await database.drop()
+  })
+
+  it('a new database has them from the start', async () => {
+    await open()
+    expect(await validIndexes()).toEqual(NAMES)
+  })
+
+  it('a service that meets the schema of the version before builds them, and finds what that version wrote', async () => {
+    await age()
+    const store = await open({ serving: true })
+    expect(await validIndexes()).toEqual(NAMES)
+    expect(await store.read.auditedVerification('ten_a', 'ver_1')).toBeDefined()
+  })
+
+  it('other services go on writing to the log while one builds them, and several that start at once wait for it', async () => {
+    await age()
+    const [early, late] = [await connectPlainly(), await connectPlainly()]
+    // A transaction that has written: the build waits for its end.
+    await early.query(`BEGIN; ${append(2)}`)
+    const starting = Promise.all([open({ serving: true }), open({ serving: true })])
+    await poll(
+      () => database.query(BUILDING),
+      (rows) => rows.length === 1,
+    )
+    await early.query('COMMIT')
+    await early.query(`BEGIN; UPDATE tenant SET burst = burst`)
+    // An ordinary build would hold up this statement until it has ended.
+    await late.query(`SET lock_timeout = 5000; ${append(3)}`)
+    await early.query('COMMIT')
+    const [store] = await starting
+    expect(await validIndexes()).toEqual(NAMES)
+    for (const id of ['ver_1', 'ver_2', 'ver_3'])
+      expect(await store.read.auditedVerification('ten_a', id), id).toBeDefined()
+  })
+
+  it('an index that a build left unfinished is built again', async () => {
+    await open()
+    await database.query(
+      `UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'audit_verification'::regclass`,
+    )
+    expect(await validIndexes()).toEqual(['audit_erased'])
+    await open({ serving: true })
+    expect(await validIndexes()).toEqual(NAMES)
+  })
+
+  it('a command that only reads or writes builds none', async () => {
+    await open()
+    await database.query(`DROP INDEX ${NAMES.join(', ')}`)
+    await open()
+    expect(await validIndexes()).toEqual([])
+    await open({ migrating: true })
+    expect(await validIndexes()).toEqual(NAMES)
+  })
+})
