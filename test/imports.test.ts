@@ -32,6 +32,7 @@ const APART: Record<string, string[]> = {
 }
 /** The files of the SDK that the service imports: rules that the SDK and its fake follow too. */
 const SHARED_WITH_CLIENT = [
+  'action-policy.js',
   'display-action.js',
   'readable-text.js',
   'sandbox-rules.js',
@@ -163,7 +164,7 @@ describe('imports', () => {
       expect(imports.filter(({ from, to }) => from === room && !allowed.includes(to)).map(show)).toEqual([])
     })
 
-  it('reach nothing of the SDK but the rules of sandbox, typed actions and readable texts', () => {
+  it('reach nothing of the SDK but the rules of sandbox, policies, typed actions and readable texts', () => {
     const intoClient = between.filter(({ to }) => to === 'client')
     expect(intoClient.length).toBeGreaterThan(0)
     const others = intoClient.filter(

@@ -32,6 +32,8 @@ export const SECTIONS: readonly Section[] = [
         'A page of the service that takes captures for you. For developers of a backend.',
       'guides/liveness.md':
         'Ask for movements of the head, and what that stops. For developers and security reviewers.',
+      'guides/policy.md':
+        'Say what an approval of an action needs, and be held to it. For developers and security reviewers.',
       'guides/passkeys.md':
         'Ask for a passkey together with the face. For developers of a backend and security reviewers.',
       'guides/webhooks.md': 'Receive events about users and captures. For developers of a backend.',

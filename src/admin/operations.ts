@@ -12,6 +12,7 @@ import type { Outbox } from '../webhooks/outbox.js'
 import { KeyOperations } from './key-operations.js'
 import { PasskeyOperations } from './passkey-operations.js'
 import { PeopleOperations } from './people-operations.js'
+import { PolicyOperations } from './policy-operations.js'
 import { SecondFactorOperations } from './second-factor-operations.js'
 import { SessionOperations } from './session-operations.js'
 import { SignInOperations } from './sign-in-operations.js'
@@ -44,6 +45,7 @@ export class Operations {
   readonly sessions: SessionOperations
   readonly secondFactors: SecondFactorOperations
   readonly webhooks: WebhookOperations
+  readonly policies: PolicyOperations
 
   constructor({ store, audit, keys, tenancy, secrets, vault, outbox, clock }: OperationParts) {
     const audited = new AuditedUnitOfWork(store, audit)
@@ -57,6 +59,7 @@ export class Operations {
     this.signIns = new SignInOperations(audited, store, clock)
     this.secondFactors = new SecondFactorOperations(audited, store, keys, clock)
     this.sessions = new SessionOperations(audited, store, clock)
+    this.policies = new PolicyOperations(audited, store, clock)
     this.webhooks = new WebhookOperations(audited, store, outbox, clock)
   }
 }

@@ -16,6 +16,8 @@ import {
 import type { UserCall } from '../verification/call.js'
 import type { Purpose } from '../verification/challenge-book.js'
 import { assertLivenessOffered } from '../verification/opened-challenge.js'
+import { assertMovementsMeet } from '../verification/policy-check.js'
+import { termsOf } from '../verification/verdict-terms.js'
 import { actionSchema, assertPayees } from './action.js'
 import { actionFor, assertVerifiable, modesField, purposeField, type VerifiableParts } from './challenges.js'
 import type { Commit, EndpointDescription, UserEndpoint } from './endpoint.js'
@@ -145,6 +147,7 @@ export const createCaptureSessionDescription: EndpointDescription = {
     'locked_out',
     'liveness_required',
     'liveness_unavailable',
+    'policy_not_met',
     'overloaded',
   ],
   usesEngine: false,
@@ -160,7 +163,7 @@ export const createCaptureSessionDescription: EndpointDescription = {
 type Input = Static<typeof body>
 
 /** The parts of the service that a capture session is made with. */
-type Parts = VerifiableParts & Pick<Services, 'captureSessions' | 'capturePage' | 'config'>
+type Parts = VerifiableParts & Pick<Services, 'captureSessions' | 'capturePage' | 'config' | 'policies'>
 
 export function createCaptureSession(services: Parts): UserEndpoint<Input> {
   const { captureSessions, provider } = services
@@ -180,8 +183,11 @@ export function createCaptureSession(services: Parts): UserEndpoint<Input> {
       assertReturnAllowed(tenant, input.return_url)
       if (!provider.takesChallenges) throw new DomainError('liveness_unavailable')
       assertLivenessOffered(services, call, input.modes ?? MODES)
-      if (purpose === 'verify') await assertVerifiable(services, call)
-      else await assertEnrollable(services, call)
+      if (purpose === 'verify') {
+        await assertVerifiable(services, call)
+        const terms = await termsOf(services, services.store.read, call)
+        assertMovementsMeet(terms, provider, input.modes ?? MODES)
+      } else await assertEnrollable(services, call)
       return async (tx) => {
         const { blindIndex } = user
         const { id, token, code, expiresAt } = await captureSessions.issue(

@@ -7,6 +7,8 @@ import { DomainError } from '../lib/domain-error.js'
 import type { UserCall } from '../verification/call.js'
 import { NONCE_LENGTH, PURPOSES, type Purpose } from '../verification/challenge-book.js'
 import { activeMethod } from '../verification/liveness.js'
+import { assertMovementsMeet } from '../verification/policy-check.js'
+import { termsOf } from '../verification/verdict-terms.js'
 import { actionSchema, canonicalAction } from './action.js'
 import type { Commit, EndpointDescription, UserEndpoint } from './endpoint.js'
 import { assertOneOf } from './key-scope.js'
@@ -108,6 +110,7 @@ export const createChallengeDescription: EndpointDescription = {
     'reference_model_mismatch',
     'locked_out',
     'liveness_unavailable',
+    'policy_not_met',
     'passkeys_unavailable',
     'passkey_not_found',
     'passkey_limit_reached',
@@ -125,7 +128,7 @@ export const createChallengeDescription: EndpointDescription = {
 type Input = Static<typeof body>
 
 /** The parts of the service that a challenge is made with. */
-type Parts = VerifiableParts & Pick<Services, 'challenges' | 'config' | 'passkeys'>
+type Parts = VerifiableParts & Pick<Services, 'challenges' | 'config' | 'passkeys' | 'policies'>
 
 export function createChallenge(services: Parts): UserEndpoint<Input> {
   const { challenges, provider, config } = services
@@ -139,8 +142,10 @@ export function createChallenge(services: Parts): UserEndpoint<Input> {
       assertOneOf(call.scopes, [purpose], 'purpose')
       const action = actionFor(purpose, input.action)
       if (!provider.takesChallenges) throw new DomainError('liveness_unavailable')
-      if (purpose === 'verify') await assertVerifiable(services, call)
-      else assertPlainUserId(input.user_id)
+      if (purpose === 'verify') {
+        await assertVerifiable(services, call)
+        assertMovementsMeet(await termsOf(services, services.store.read, call), provider, modes)
+      } else assertPlainUserId(input.user_id)
       const optionsFor = await passkeyOptions(services, call, purpose, input.passkey)
       return async (tx) => {
         const { blindIndex } = user

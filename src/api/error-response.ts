@@ -41,6 +41,7 @@ export const ERROR_STATUS = {
   challenge_expired: 422,
   challenge_mismatch: 422,
   liveness_required: 422,
+  policy_not_met: 422,
   liveness_unavailable: 422,
   capture_page_unavailable: 422,
   return_url_not_allowed: 422,

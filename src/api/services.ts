@@ -7,6 +7,7 @@ import type { VerdictSigner } from '../crypto/verdict-signer.js'
 import type { Idempotency } from '../idempotency/idempotency.js'
 import type { Clock } from '../lib/clock.js'
 import type { Store } from '../storage/store.js'
+import type { PolicyBook } from '../tenants/policy-book.js'
 import type { PasskeyVault } from '../users/passkey-vault.js'
 import type { TemplateVault } from '../users/template-vault.js'
 import type { Lockout } from '../verification/attempt-lockout.js'
@@ -15,6 +16,7 @@ import type { CaptureMemory } from '../verification/capture-memory.js'
 import type { CaptureSessionBook } from '../verification/capture-session-book.js'
 import type { ChallengeBook } from '../verification/challenge-book.js'
 import type { ProductionKeyIssue } from '../verification/production-key.js'
+import type { SecondApproval } from '../verification/second-approval.js'
 import type { UserQuota } from '../verification/user-quota.js'
 import type { VerdictLifetime } from '../verification/verdict-token.js'
 import type { VerificationBook } from '../verification/verification-book.js'
@@ -45,6 +47,8 @@ export interface Services {
   productionKeyIssue: ProductionKeyIssue
   verifications: VerificationBook
   challenges: ChallengeBook
+  policies: PolicyBook
+  secondApproval: SecondApproval
   captureSessions: CaptureSessionBook
   /** Origin of the hosted capture page; null where the page is not served. */
   capturePage(): string | null

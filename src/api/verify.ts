@@ -4,9 +4,13 @@ import Type, { type Static } from 'typebox'
 import { prefixedId } from '../crypto/identifiers.js'
 import { isoTime, SECOND_MS } from '../lib/clock.js'
 import type { StoreTransaction } from '../storage/store.js'
-import type { Evidence, OperatingPoint } from '../verification/biometric-provider.js'
 import type { UserCall } from '../verification/call.js'
-import { type DecisionParts, DecisionPolicy, type Verdict } from '../verification/decision-policy.js'
+import {
+  type DecisionParts,
+  DecisionPolicy,
+  type Verdict,
+  type VerifyEvidence,
+} from '../verification/decision-policy.js'
 import { decodeImages } from '../verification/images.js'
 import { type LivenessStatement, NOTHING_CHECKED } from '../verification/liveness.js'
 import { openChallenge } from '../verification/opened-challenge.js'
@@ -16,9 +20,12 @@ import {
   type ProvenPasskey,
   provePossession,
 } from '../verification/passkey-proof.js'
+import { policyNotMet } from '../verification/policy-check.js'
 import { qualityView } from '../verification/quality-views.js'
 import { REASONS } from '../verification/reasons.js'
 import { grantRegistration, permitsRegistration } from '../verification/registration-permit.js'
+import { needsSecondApprover } from '../verification/second-approval.js'
+import { termsInForce, termsOf } from '../verification/verdict-terms.js'
 import { signVerdict, verdictClaims } from '../verification/verdict-token.js'
 import { actionSchema, canonicalAction } from './action.js'
 import {
@@ -53,6 +60,14 @@ const body = Type.Object(
     require_liveness: Type.Optional(requireLiveness),
     ...passkeyFields,
     action: actionSchema,
+    approval_id: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 64,
+        description:
+          'Where the policy of the tenant asks for a second person: the verification id of another user’s verdict on the same action, whose reason is `second_approval_required`. The verdict uses it up.',
+      }),
+    ),
     nonce: Type.Optional(
       Type.String({
         maxLength: 256,
@@ -107,6 +122,17 @@ const success = Type.Object(
         'The same claims under a key of the issuer (ES256). Anyone can check it with the keys at `/v1/.well-known/jwks.json`, and nobody else can make it.',
     }),
     jwt_expires_at: time('When the JWT expires.'),
+    policy_hash: Type.Optional(
+      Type.String({
+        description: 'SHA-256 of the policy that was in force. Absent where the tenant has none.',
+      }),
+    ),
+    policy_rule: Type.Optional(
+      Type.String({ description: 'Name of the rule of the policy that decided about this action.' }),
+    ),
+    approval_id: Type.Optional(
+      Type.String({ description: 'The other user’s verdict that this approval has used up.' }),
+    ),
     production_key: nullable(
       Type.Literal('issued', {
         description: 'Sandbox only: this verify cleared and issued the production key. Null otherwise.',
@@ -129,6 +155,7 @@ export const verifyDescription: EndpointDescription = {
   errors: [
     'reference_not_found',
     'reference_model_mismatch',
+    'policy_not_met',
     'passkey_required',
     ...PASSKEY_ERRORS,
     ...CAPTURE_ERRORS,
@@ -156,10 +183,11 @@ type Parts = DecisionParts &
     | 'verdictLifetime'
     | 'productionKeyIssue'
     | 'verifications'
+    | 'policies'
   >
 
 export function verify(services: Parts): UserEndpoint<Input> {
-  const { vault, provider, clock, config, verdictLifetime, productionKeyIssue } = services
+  const { vault, provider, clock, store, secondApproval, verdictLifetime, productionKeyIssue } = services
   const policy = new DecisionPolicy(services)
 
   return {
@@ -171,11 +199,12 @@ export function verify(services: Parts): UserEndpoint<Input> {
       const action = canonicalAction(input.action)
       const opened = await openChallenge(services, call, { purpose: 'verify', action })
       const assertion = await openAssertion(services, call, action)
-      const evidence = { images, challenge: opened?.frames ?? null }
       const used = [opened?.challenge, assertion?.challenge].filter((one) => one != null)
       return spendChallenges(services.challenges, used, async () => {
         // The device proves itself before the pictures count.
         const passkey = assertion && (await provePossession(services, call, assertion))
+        const possession = passkey?.possession ?? null
+        const evidence = { images, challenge: opened?.frames ?? null, possession }
         return reachVerdict(call, action, evidence, passkey)
       })
     },
@@ -185,19 +214,24 @@ export function verify(services: Parts): UserEndpoint<Input> {
   async function reachVerdict(
     call: UserCall<Input>,
     action: string,
-    evidence: Evidence,
+    evidence: VerifyEvidence,
     passkey: ProvenPasskey | null,
   ): Promise<Commit> {
     const { input, tenant } = call
-    const point = provider.operatingPoint(tenant.fmr ?? config.fmr)
-    const examination = await policy.examine(call, evidence, point.threshold)
+    const asked = await termsOf(services, store.read, call)
+    const examination = await policy.examine(call, evidence, asked)
 
     return async (tx) => {
       const at = clock.now()
-      const verdict = await policy.decide(tx, call, examination, at)
-      const { subject, reason, replaySuspected, effect } = verdict
+      const verdict = await policy.decide(tx, call, examination, termsInForce(services, tx, call, asked), at)
+      const { subject, terms, reason, replaySuspected, effect, unmet } = verdict
+      if (unmet.length > 0)
+        return {
+          refused: policyNotMet(terms, unmet),
+          audit: { ...policyView(call, verdict), ...(subject ? { subject: subject.pseudonym } : {}) },
+        }
       await passkey?.use(tx)
-      const view = verdictView(verdict, point)
+      const view = { ...verdictView(verdict), ...policyView(call, verdict) }
       const signed = await sign(call, action, { verdict, view, passkey, at })
       const { verificationId } = signed
       const approved = reason === null
@@ -224,6 +258,8 @@ export function verify(services: Parts): UserEndpoint<Input> {
           ...(call.captureSession ? { capture_session: call.captureSession } : {}),
         },
       })
+      if (reason === 'second_approval_required' && !replaySuspected)
+        await secondApproval.keep(tx, call, terms, { verificationId, at })
       const isKeyIssued = await productionKeyIssue.onVerdict(tx, tenant, { approved, at })
       return {
         status: 200,
@@ -246,6 +282,7 @@ export function verify(services: Parts): UserEndpoint<Input> {
           jwt_next: signed.tokens.jwt_next,
           jwt_public: signed.tokens.jwt_public,
           jwt_expires_at: isoTime(signed.expiresAt * SECOND_MS),
+          ...policyView(call, verdict),
           production_key: isKeyIssued ? 'issued' : null,
           ...(passkey ? { passkey: { passkey_id: passkey.id, amr: passkey.possession } } : {}),
         },
@@ -277,7 +314,7 @@ export function verify(services: Parts): UserEndpoint<Input> {
       at,
     }: {
       verdict: Verdict
-      view: ReturnType<typeof verdictView>
+      view: ReturnType<typeof verdictView> & ReturnType<typeof policyView>
       passkey: ProvenPasskey | null
       at: number
     },
@@ -317,8 +354,21 @@ async function permitRegistration(
   await grantRegistration(tx, { tenantId: tenant.id, environment, blindIndex }, verificationId, at)
 }
 
+/** The policy behind a verdict, for response, JWT and audit entry; empty where the tenant has none. */
+function policyView({ input }: UserCall<Input>, { terms, reason }: Verdict) {
+  const { policy } = terms
+  if (!policy) return {}
+  const approved = reason === null && needsSecondApprover(terms)
+  return {
+    policy_hash: policy.hash,
+    policy_rule: policy.rule.name,
+    ...(approved && input.approval_id !== undefined ? { approval_id: input.approval_id } : {}),
+  }
+}
+
 /** The fields of a verdict that response, JWT and audit entry have in common. */
-function verdictView({ reason, comparison }: Verdict, { threshold, fmr, basis, grade }: OperatingPoint) {
+function verdictView({ reason, comparison, terms }: Verdict) {
+  const { threshold, fmr, basis, grade } = terms.point
   const score = comparison?.score ?? null
   return {
     verdict: reason === null ? ('approved' as const) : ('rejected' as const),

@@ -11,12 +11,14 @@ import { DESCRIPTIONS } from '../http/routing/routes.js'
 import { Idempotency } from '../idempotency/idempotency.js'
 import { type Clock, SECOND_MS } from '../lib/clock.js'
 import { VERSION } from '../lib/version.js'
+import { PolicyBook } from '../tenants/policy-book.js'
 import { LocalRateLimiter, type RateLimiter } from '../tenants/rate-limiter.js'
 import { SharedRateLimiter } from '../tenants/shared-rate-limiter.js'
 import { PasskeyVault } from '../users/passkey-vault.js'
 import { CaptureSessionBook } from '../verification/capture-session-book.js'
 import { ChallengeBook } from '../verification/challenge-book.js'
 import { EngineProvider } from '../verification/engine-provider.js'
+import { SecondApproval } from '../verification/second-approval.js'
 import type { CaptureSessionEvents } from '../webhooks/capture-session-events.js'
 import type { BackgroundWork } from './background-work.js'
 import type { Core } from './core.js'
@@ -34,6 +36,8 @@ export interface SharedParts extends Core {
   addresses: ClientAddresses
   idempotency: Idempotency
   challenges: ChallengeBook
+  policies: PolicyBook
+  secondApproval: SecondApproval
   passkeys: PasskeyVault
   captureEvents: CaptureSessionEvents
   captureSessions: CaptureSessionBook
@@ -62,6 +66,8 @@ export function createSharedParts(
     addresses: new ClientAddresses(config.trustedProxies),
     idempotency: new Idempotency(store, vault, keys, clock),
     challenges: new ChallengeBook(clock, config.challengeTtlSeconds * SECOND_MS),
+    policies: new PolicyBook(),
+    secondApproval: new SecondApproval(vault),
     passkeys: new PasskeyVault(vault, clock),
     captureEvents,
     captureSessions: new CaptureSessionBook(clock, config.captureSessionTtlSeconds * SECOND_MS),

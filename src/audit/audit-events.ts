@@ -11,6 +11,7 @@ export const AUDIT_EVENTS = [
   'key_reissued',
   'tenant_created',
   'contract_changed',
+  'policy_changed',
   'capture_page_changed',
   'capture_consented',
   'capture_code_failed',

@@ -28,6 +28,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./user.js')).registerUserCommands,
   },
   {
+    usage: 'policy',
+    description: "a tenant's policy: what an approval of an action needs",
+    load: async () => (await import('./policy.js')).registerPolicyCommands,
+  },
+  {
     usage: 'webhook',
     description: "a tenant's webhook endpoints and their deliveries",
     load: async () => (await import('./webhook.js')).registerWebhookCommands,

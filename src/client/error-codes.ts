@@ -38,6 +38,7 @@ export const ERROR_CODES = [
   'challenge_expired',
   'challenge_mismatch',
   'liveness_required',
+  'policy_not_met',
   'liveness_unavailable',
   'capture_page_unavailable',
   'return_url_not_allowed',

@@ -109,6 +109,12 @@ interface ClaimFacts<A extends ActionLike> {
   /** Id of the passkey that has signed for this action. */
   passkey_id?: string
   replay: { suspected: boolean }
+  /** SHA-256 of the tenant's policy that was in force; absent where the tenant has none. */
+  policy_hash?: string
+  /** Name of the rule of the policy that decided about the action. */
+  policy_rule?: string
+  /** Id of the other user's verdict that this approval has used up, where the policy asks for a second person. */
+  approval_id?: string
 }
 
 /** The claims of an approval, as `verifyVerdict` resolves with them. */

@@ -27,6 +27,7 @@ export type RejectionReason =
   | 'replayed_capture'
   | 'locked_out'
   | 'reference_disabled'
+  | 'second_approval_required'
 
 /** The checks of liveness that a capture must have passed. */
 export type LivenessRequirement = 'none' | 'passive' | 'active' | 'both'
@@ -640,6 +641,11 @@ export interface VerifyFields<A extends ActionLike = Action> {
    * type.
    */
   action: A
+  /**
+   * Where the policy of the tenant asks for a second person: the verification id of another user’s verdict on the same
+   * action, whose reason is `second_approval_required`. The verdict uses it up.
+   */
+  approval_id?: string
   /** Echoed in the JWT, so that the caller can tell its own verdict. */
   nonce?: string
   /** Parts of the answer that are left out otherwise. `quality`: `quality.images`, every measurement of every photo. */
@@ -683,6 +689,12 @@ export interface VerifyFacts {
   jwt_public: string
   /** When the JWT expires. RFC 3339. */
   jwt_expires_at: string
+  /** SHA-256 of the policy that was in force. Absent where the tenant has none. */
+  policy_hash?: string
+  /** Name of the rule of the policy that decided about this action. */
+  policy_rule?: string
+  /** The other user’s verdict that this approval has used up. */
+  approval_id?: string
   /** Sandbox only: this verify cleared and issued the production key. Null otherwise. */
   production_key: 'issued' | null
   /** The passkey that has signed for this action. Only where `passkey_assertion` was sent. */
@@ -797,13 +809,12 @@ export interface AuditEntry {
   created_at: string
   /**
    * Name of the event: enroll, verify, delete, rotate_signing, key_revealed, key_created, key_revoked, key_reissued,
-   * tenant_created, contract_changed, capture_page_changed, capture_consented, capture_code_failed, user_unlocked,
-   * passkey_settings_changed, passkey_registered, passkey_revoked, webhook_added, webhook_removed, webhook_redelivered,
-   * database_restored, working_keys_changed, verdict_key_rotated, audit_break_found, operator_password_reset,
-   * operator_added, operator_changed, operator_removed, operator_password_chosen, person_added, person_changed,
-   * person_password_reset, person_password_chosen, person_removed, signed_in, sign_in_failed, login_link_made,
-   * operator_link_made, second_factor_added, second_factor_removed, identity_confirmed, sessions_ended, tenant_suspended,
-   * tenant_resumed, tenant_deleted.
+   * tenant_created, contract_changed, policy_changed, capture_page_changed, capture_consented, capture_code_failed,
+   * user_unlocked, webhook_added, webhook_removed, webhook_redelivered, database_restored, working_keys_changed,
+   * verdict_key_rotated, audit_break_found, operator_password_reset, operator_added, operator_changed, operator_removed,
+   * operator_password_chosen, person_added, person_changed, person_password_reset, person_password_chosen,
+   * person_removed, signed_in, sign_in_failed, login_link_made, operator_link_made, second_factor_added,
+   * second_factor_removed, identity_confirmed, sessions_ended, tenant_suspended, tenant_resumed, tenant_deleted.
    */
   event: string
   /** The actor: the id of an API key, `operator` for the command line, or an operator of the dashboard. */
@@ -1040,6 +1051,8 @@ export interface DocumentedErrorDetail {
   hint?: string
   /** Missing scope; only with `insufficient_scope`. */
   scope?: Scope
+  /** Requirement of the policy that is not met; only with `policy_not_met`. */
+  requirement?: string
 }
 
 /** Body of an error of this version of the service. */

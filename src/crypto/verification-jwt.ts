@@ -48,6 +48,11 @@ export interface VerificationClaims {
   /** Id of the passkey that has signed for this action. */
   passkey_id?: string
   replay: { suspected: boolean }
+  /** SHA-256 of the policy that was in force, and the name of its rule that decided; absent where the tenant has no policy. */
+  policy_hash?: string
+  policy_rule?: string
+  /** Id of the other person's verdict that this approval has used up. */
+  approval_id?: string
 }
 
 /** Explicit typing (RFC 8725, section 3.11): a verdict cannot pass for another kind of token. */

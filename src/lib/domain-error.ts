@@ -8,6 +8,8 @@ export interface ErrorDetail {
   issue: string
   /** Scope that the API key lacks; only with `insufficient_scope`. */
   scope?: string
+  /** Requirement of the tenant's policy; only with `policy_not_met`. */
+  requirement?: string
   /** Quality component of `low_quality`, by its name in ISO/IEC 29794-5. */
   component?: string
   /** Measured value of the component. */

@@ -126,7 +126,7 @@ export const ERRORS = {
   reference_not_found: entry(
     'not_found',
     'No reference is enrolled for this user.',
-    'Enrol the user first; sandbox and production keep separate references.',
+    'Enroll the user first; sandbox and production keep separate references.',
   ),
   method_not_allowed: entry(
     'invalid_request',
@@ -146,7 +146,7 @@ export const ERRORS = {
   locked_out: entry(
     'conflict',
     'The user is locked out after rejected verifications: no photo can be added now.',
-    'Wait as `Retry-After` says; without it, enrol the user again with `"replace": true`.',
+    'Wait as `Retry-After` says, or have the operator unlock the user. Without `Retry-After`, enroll the user again with `"replace": true`.',
   ),
   rotation_in_progress: entry(
     'conflict',
@@ -166,7 +166,7 @@ export const ERRORS = {
   reference_model_mismatch: entry(
     'conflict',
     'The reference was made with another model pack and cannot be compared with this one.',
-    'Enrol the user again with `"replace": true`.',
+    'Enroll the user again with `"replace": true`.',
   ),
   body_too_large: entry(
     'invalid_request',
@@ -207,6 +207,11 @@ export const ERRORS = {
     'invalid_request',
     'This call needs a check of liveness that it does not carry.',
     'Ask for a challenge with `POST /v1/challenges` and send its frames in `challenge`, instead of photos.',
+  ),
+  policy_not_met: entry(
+    'invalid_request',
+    'The policy of this tenant gives no approval of this action under these conditions.',
+    'Read `details`: each entry names a requirement and what is missing. `countersign policy check` shows the rule of an action; the operator changes the policy.',
   ),
   liveness_unavailable: entry(
     'invalid_request',

@@ -17,6 +17,7 @@ const FACTORS = 'operations/operators.md#second-factor'
 const SESSIONS = 'operations/operators.md#sessions'
 const TENANTS = 'operations/tenants.md#tenants'
 const KEYS = 'guides/production.md#keys-for-parts-of-your-backend'
+const POLICY = 'guides/policy.md'
 const USERS = 'operations/tenants.md#users-who-are-locked-out'
 const WEBHOOKS = 'guides/webhooks.md'
 const CAPTURE = 'guides/hosted-page.md'
@@ -108,6 +109,15 @@ export const OPERATOR_ERRORS = {
   consent_text_not_found: entry(
     AUDIT,
     'Copy the hash from an entry of this audit log: `consent_sha256` of an enrollment.',
+  ),
+  invalid_policy: entry(POLICY, 'Correct the place that the message names.'),
+  policy_not_found: entry(
+    POLICY,
+    'Copy the hash from a verdict or an audit entry of this tenant; `countersign policy history <tenant>` lists all.',
+  ),
+  services_outdated: entry(
+    'postgresql.md',
+    'Upgrade the services that the message names, or stop them: `countersign nodes` lists all.',
   ),
 
   // Users

@@ -37,6 +37,8 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
   { name: 'capture_session', key: ['id'] },
   { name: 'capture_logo', key: ['tenant_id'] },
   { name: 'consent_text', key: ['tenant_id', 'sha256', 'version'] },
+  { name: 'policy_version', key: ['tenant_id', 'hash'] },
+  { name: 'approval', key: ['id'] },
   { name: 'idempotency', key: ['scope'] },
   { name: 'erasure', key: ['lookup'] },
   { name: 'webhook_endpoint', key: ['id'] },

@@ -18,6 +18,10 @@ export interface TenantRecord {
   replaceVerdictMinutes: number | null
   /** JSON of the settings of this tenant's hosted capture page; null when nothing was set. */
   capturePage: string | null
+  /** Hash of the policy that production's verdicts obey, by which `policyVersion` finds it; null for none. */
+  policyHash: string | null
+  /** Hash of the policy that the sandbox's verdicts obey; null for none. */
+  sandboxPolicyHash: string | null
   /** JSON of the tenant's settings of passkeys; null while the tenant uses none. */
   passkeys: string | null
   /** When the first sandbox verify was approved; null before. */
@@ -298,6 +302,34 @@ export interface CaptureSessionRecord {
   expiresAt: number
   /** When the expiry was sent to the webhooks; null for a session that has not expired, or whose expiry was not sent yet. */
   expiryReportedAt: number | null
+}
+
+/** A policy that is or was in force. It is kept as long as the audit log whose verdicts name its hash. */
+export interface PolicyVersionRecord {
+  tenantId: string
+  /** SHA-256 of `policy`, in hex. */
+  hash: string
+  /** JSON of the policy in RFC 8785 canonical form. */
+  policy: string
+  firstSetAt: number
+}
+
+/** A user's approval of an action that needs a second person, until that person's verdict uses it up. */
+export interface ApprovalRecord {
+  /** Verification id of the first person's verdict. */
+  id: string
+  tenantId: string
+  environment: Environment
+  /** Blind index of the first person, whose erasure deletes the approval. */
+  blindIndex: Buffer
+  /** HMAC of the action. */
+  binding: Buffer
+  /** Hash of the policy under which the first person approved. */
+  policyHash: string
+  createdAt: number
+  expiresAt: number
+  /** When a verdict used the approval; null while it can be used. */
+  usedAt: number | null
 }
 
 /** A text that people have agreed to on the hosted capture page. It is kept as long as the audit log that names its hash. */

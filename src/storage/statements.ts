@@ -8,6 +8,7 @@ import { consentReader, consentWriter } from './consent-statements.js'
 import { dashboardReader, dashboardWriter } from './dashboard-statements.js'
 import { keysReader, keysWriter } from './key-statements.js'
 import { passkeyReader, passkeyWriter } from './passkey-statements.js'
+import { policyReader, policyWriter } from './policy-statements.js'
 import type {
   ApiKeyRecord,
   AuditRecord,
@@ -196,6 +197,7 @@ export function storeReader(database: Connection): StoreReader {
     ...verificationReader(database),
     ...dashboardReader(database),
     ...keysReader(database),
+    ...policyReader(database),
     ...passkeyReader(database),
     ...requestReader(database),
     ...webhookReader(database),
@@ -314,6 +316,7 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
       'DELETE FROM challenge WHERE tenant_id = @id',
       'DELETE FROM capture_session WHERE tenant_id = @id',
       'DELETE FROM capture_logo WHERE tenant_id = @id',
+      'DELETE FROM approval WHERE tenant_id = @id',
       'UPDATE tenant SET capture_page = NULL, passkeys = NULL WHERE id = @id',
     ].map((statement) => database.prepare<[{ id: string; at: number }]>(statement)),
     insertApiKey: database.prepare(API_KEY.insert),
@@ -357,6 +360,7 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
     useChallenge: database.prepare('UPDATE challenge SET used_at = ? WHERE id = ? AND used_at IS NULL'),
     deleteChallenges: database.prepare('DELETE FROM challenge WHERE lookup = ?'),
     putCaptureSession: database.prepare(CAPTURE_SESSION.replace),
+    deleteApprovals: database.prepare('DELETE FROM approval WHERE lookup = ?'),
     deleteCaptureSessions: database.prepare('DELETE FROM capture_session WHERE lookup = ?'),
     // Replaces an expired record of the same scope that was not deleted yet. For a record that has not expired the hash becomes NULL, which
     // the column refuses: so the statement fails, and with it a transaction that has not waited for its answer.
@@ -397,6 +401,7 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
     expireChallenges: expire('challenge', 'id', 'expires_at <= ?'),
     expireCaptureSessions: expire('capture_session', 'id', 'expires_at <= ?'),
     expireSandboxVerifications: expire('sandbox_verification', 'id', 'expires_at <= ?'),
+    expireApprovals: expire('approval', 'id', 'expires_at <= ?'),
     // Deliveries to a suspended tenant wait for its return.
     expireWebhooks: expire(
       'webhook_delivery',
@@ -415,6 +420,7 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
     ...verificationWriter(database),
     ...dashboardWriter(database),
     ...keysWriter(database, onErase),
+    ...policyWriter(database),
     ...passkeyWriter(database),
     ...requestWriter(database),
     ...webhookWriter(database),
@@ -468,6 +474,7 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
         sql.deleteChallenges.run(blindIndex),
         sql.deleteCaptureSessions.run(blindIndex),
         sql.deleteSandboxVerifications.run(blindIndex),
+        sql.deleteApprovals.run(blindIndex),
         // The request log names users of the sandbox by their blind index, and users in production by a pseudonym that is lost with their
         // data key.
         sql.forgetRequests.run(blindIndex.toString('hex')),
@@ -499,6 +506,7 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
         sql.expireChallenges.run(now - CHALLENGE_KEPT_MS),
         sql.expireCaptureSessions.run(now - CHALLENGE_KEPT_MS),
         sql.expireSandboxVerifications.run(now),
+        sql.expireApprovals.run(now - CHALLENGE_KEPT_MS),
         sql.expireWebhooks.run(now),
         sql.expireSecrets.run(now),
         sql.expireVerdictKeys.run(now),

@@ -8,6 +8,7 @@ import { docPath } from '../lib/doc-path.js'
 import { CodedError } from '../lib/errors.js'
 import type { Coordinator, Presence, ServiceNode } from './coordinator.js'
 import type { EpochBook } from './epoch-book.js'
+import type { PolicyReader, PolicyWriter } from './policy-store.js'
 import type {
   ApiKeyRecord,
   AuditEnd,
@@ -45,7 +46,7 @@ import type {
 import type { RequestReader, RequestWriter } from './request-store.js'
 import type { WebhookReader, WebhookWriter } from './webhook-store.js'
 
-export interface StoreReader extends WebhookReader, RequestReader {
+export interface StoreReader extends WebhookReader, RequestReader, PolicyReader {
   tenantById(id: string): Promise<TenantRecord | undefined>
   tenantByName(name: string): Promise<TenantRecord | undefined>
   /** All tenants, oldest first. */
@@ -150,7 +151,7 @@ export interface StoreReader extends WebhookReader, RequestReader {
   counts(): Promise<{ tenants: number; references: Record<Environment, number>; auditEntries: number }>
 }
 
-export interface StoreTransaction extends StoreReader, WebhookWriter, RequestWriter {
+export interface StoreTransaction extends StoreReader, WebhookWriter, RequestWriter, PolicyWriter {
   insertTenant(tenant: TenantRecord): Promise<void>
   setContract(
     tenantId: string,

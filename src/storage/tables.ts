@@ -1,6 +1,7 @@
 /** Maps the fields of records to the columns of tables. A field without a column does not compile. */
 import type {
   ApiKeyRecord,
+  ApprovalRecord,
   AuditRecord,
   AuditSealRecord,
   CaptureLogoRecord,
@@ -15,6 +16,7 @@ import type {
   PasskeyRecord,
   PersonLinkRecord,
   PersonRecord,
+  PolicyVersionRecord,
   ReferenceRecord,
   RequestRecord,
   SandboxVerificationRecord,
@@ -108,6 +110,8 @@ export const TENANT = table<TenantRecord>('tenant', {
   requireLiveness: 'require_liveness',
   replaceVerdictMinutes: 'replace_verdict_minutes',
   capturePage: 'capture_page',
+  policyHash: 'policy_hash',
+  sandboxPolicyHash: 'sandbox_policy_hash',
   passkeys: 'passkeys',
   productionIssuedAt: 'production_issued_at',
   productionRevealedAt: 'production_revealed_at',
@@ -227,6 +231,25 @@ export const CONSENT_TEXT = table<ConsentTextRecord>('consent_text', {
   language: 'language',
   text: 'text',
   firstAgreedAt: 'first_agreed_at',
+})
+
+export const POLICY_VERSION = table<PolicyVersionRecord>('policy_version', {
+  tenantId: 'tenant_id',
+  hash: 'hash',
+  policy: 'policy',
+  firstSetAt: 'first_set_at',
+})
+
+export const APPROVAL = table<ApprovalRecord>('approval', {
+  id: 'id',
+  tenantId: 'tenant_id',
+  environment: 'environment',
+  blindIndex: 'lookup',
+  binding: 'binding',
+  policyHash: 'policy_hash',
+  createdAt: 'created_at',
+  expiresAt: 'expires_at',
+  usedAt: 'used_at',
 })
 
 export const IDEMPOTENCY = table<IdempotencyRecord>('idempotency', {

@@ -123,6 +123,8 @@ export class Tenancy {
       requireLiveness: contract.requireLiveness ?? null,
       replaceVerdictMinutes: contract.replaceVerdictMinutes ?? null,
       capturePage: null,
+      policyHash: null,
+      sandboxPolicyHash: null,
       passkeys: null,
       productionIssuedAt: null,
       productionRevealedAt: null,

@@ -59,6 +59,16 @@ export class TemplateVault {
     return createHmac('sha256', this.keys.lookup).update(`${tenantId}\0${environment}\0${userId}`).digest()
   }
 
+  /**
+   * HMAC of an action, by which an approval that waits for a second person is compared. Without the master key nobody can check a guess.
+   * @param action in RFC 8785 canonical form
+   */
+  actionBinding(tenantId: string, environment: Environment, action: string): Buffer {
+    return createHmac('sha256', this.keys.lookup)
+      .update(`approval\0${tenantId}\0${environment}\0${action}`)
+      .digest()
+  }
+
   /** Finds a user and unwraps the data key. @returns null for a user who is not enrolled */
   async find(store: StoreReader, blindIndex: Buffer, userId: string): Promise<Subject | null> {
     const found = await store.subject(blindIndex)

@@ -1,8 +1,9 @@
 /** Reaches the verdict of a verify from lockout, comparison, liveness and replay, and writes what it changes for the user. */
 
+import { modesOf } from '../biometrics/challenge/steps.js'
 import type { Config, Environment } from '../config/config.js'
 import type { Clock } from '../lib/clock.js'
-import { DomainError } from '../lib/domain-error.js'
+import { DomainError, type ErrorDetail } from '../lib/domain-error.js'
 import type { ReferenceRecord } from '../storage/records.js'
 import type { Store, StoreTransaction } from '../storage/store.js'
 import type { Subject, TemplateVault } from '../users/template-vault.js'
@@ -16,10 +17,24 @@ import {
 } from './biometric-provider.js'
 import type { CaptureInput, UserCall } from './call.js'
 import type { Capture, CaptureMemory, Recollection, Replay } from './capture-memory.js'
+import { imageCount } from './images.js'
+import { acrOf } from './liveness.js'
 import type { LockoutReason } from './lockout.js'
 import { announceLockout } from './lockout-event.js'
+import type { Possession } from './passkey-check.js'
+import { offeredAcr, policyNotMet, unmetRequirements } from './policy-check.js'
 import type { Reason } from './reasons.js'
+import { needsSecondApprover, type SecondApproval } from './second-approval.js'
 import type { UserQuota } from './user-quota.js'
+import type { VerdictTerms } from './verdict-terms.js'
+
+/** Evidence of a verify: images, and the proof that a passkey has given before they are examined. */
+export interface VerifyEvidence extends Evidence {
+  possession: Possession | null
+}
+
+/** A verify, with its action. */
+export type VerifyCall = UserCall<CaptureInput & { action: unknown; approval_id?: string }>
 
 const NO_FACES: Capture['faces'] = new Map()
 
@@ -27,6 +42,8 @@ const NO_FACES: Capture['faces'] = new Map()
 export type Examination = {
   /** The user's record and data key; null for a user who is not enrolled, whom only the sandbox verifies. */
   subject: Subject | null
+  /** Proof that a passkey of the user has given; null for none. */
+  possession: Possession | null
 } & (
   | { refusal: LockoutRefusal }
   | {
@@ -40,8 +57,12 @@ export type Examination = {
 )
 
 export interface Verdict {
+  /** Proof that a passkey of the user has given; null for none, and while the user is locked out. */
+  possession: Possession | null
   /** The user's record and data key; null for a user who is not enrolled, whom only the sandbox verifies. */
   subject: Subject | null
+  /** The terms that were in force when the verdict was reached. */
+  terms: VerdictTerms
   /** Reason of a rejection; null for an approval. */
   reason: Reason | null
   /** Result of the comparison; null while the user is locked out, when the verdict says nothing about the images. */
@@ -51,6 +72,8 @@ export interface Verdict {
   waitMs?: number | undefined
   /** Lockout that this verdict began for the user. */
   effect?: LockoutReason | undefined
+  /** Requirements of the policy that are not met: then no verdict may be given. Empty for any verdict. */
+  unmet: ErrorDetail[]
 }
 
 /** The parts that `DecisionPolicy` reaches a verdict with. */
@@ -64,6 +87,7 @@ export interface DecisionParts {
   captures: CaptureMemory
   userQuota: UserQuota
   outbox: Outbox
+  secondApproval: SecondApproval
 }
 
 /** Refuses a reference that another model made. @throws DomainError reference_model_mismatch */
@@ -82,47 +106,54 @@ export class DecisionPolicy {
   constructor(private readonly parts: DecisionParts) {}
 
   /**
-   * Has the images compared, unless the user is locked out.
-   * @param threshold lowest score at which two faces count as the same person
-   * @throws DomainError reference_not_found, reference_model_mismatch, and the errors of `BiometricProvider.verify`
+   * Has the images compared, unless the user is locked out, or the policy would refuse an approval in any case.
+   * @throws DomainError reference_not_found, reference_model_mismatch, policy_not_met, and the errors of `BiometricProvider.verify`
    */
-  async examine(call: UserCall<CaptureInput>, evidence: Evidence, threshold: number): Promise<Examination> {
+  async examine(call: VerifyCall, evidence: VerifyEvidence, terms: VerdictTerms): Promise<Examination> {
     const { vault, store, provider, clock, lockout } = this.parts
     const { environment, user } = call
     const subject = await vault.find(store.read, user.blindIndex, user.id)
     if (subject?.reference) assertComparable(subject.reference, provider, environment)
     const refusal = lockout.refusal(user.id, subject?.record ?? null, clock.now())
-    return refusal ? { subject, refusal } : this.compare(call, subject, evidence, threshold)
+    const { possession } = evidence
+    if (refusal) return { subject, possession, refusal }
+    if (terms.policy) await this.assertOffered(call, subject, evidence, terms)
+    return this.compare(call, subject, evidence, terms.point.threshold)
   }
 
   /**
    * Reaches the verdict inside the transaction, on the state that is committed there, and writes what it changes for the user: no
    * parallel verify can miss an attempt or a capture of this one.
+   * @param reading the terms in force, which the transaction reads
    * @param at milliseconds since the Unix epoch
    * @throws DomainError reference_not_found
    */
   async decide(
     tx: StoreTransaction,
-    call: UserCall<CaptureInput>,
+    call: VerifyCall,
     examination: Examination,
+    reading: Promise<VerdictTerms>,
     at: number,
   ): Promise<Verdict> {
     const { subject } = examination
-    if (!subject) return this.verdictOn(call, examination, null)
     const { lockout, captures, outbox, userQuota } = this.parts
-    const [record, since] = await Promise.all([
-      tx.subjectWithoutReference(subject.record.blindIndex),
-      examination.refusal
+    const [terms, record, since] = await Promise.all([
+      reading,
+      subject && tx.subjectWithoutReference(subject.record.blindIndex),
+      examination.refusal || !subject
         ? null
         : captures.findReplaySince(tx, subject, examination.capture, examination.recollection),
     ])
+    if (!subject) return this.underPolicy(tx, call, this.verdictOn(call, examination, null, terms), at)
     // The user was erased, and perhaps enrolled again, while this verify ran: its verdict is about nobody.
     if (record?.id !== subject.record.id) throw new DomainError('reference_not_found')
     const refusal = examination.refusal ?? lockout.refusal(call.user.id, record, at)
-    if (refusal) return refused(subject, refusal)
+    if (refusal) return refused(subject, terms, refusal)
     const { capture } = examination as Extract<Examination, { refusal: null }>
-    const verdict = this.verdictOn(call, examination, since)
-    const effect = await lockout.count(tx, record, { approved: verdict.reason === null, at })
+    const verdict = await this.underPolicy(tx, call, this.verdictOn(call, examination, since, terms), at)
+    // A face that matched is no failed attempt. Below the policy it is no approval either, which would end a series of rejections.
+    const effect =
+      verdict.unmet.length > 0 ? undefined : await lockout.count(tx, record, countedAs(verdict, at))
     await captures.remember(tx, subject, capture)
     await userQuota.noteUse(tx, record)
     await announceLockout(tx, outbox, call, { subject, begun: effect })
@@ -132,7 +163,7 @@ export class DecisionPolicy {
   private async compare(
     call: UserCall<CaptureInput>,
     subject: Subject | null,
-    evidence: Evidence,
+    evidence: VerifyEvidence,
     threshold: number,
   ): Promise<Examination> {
     const { vault, provider, captures } = this.parts
@@ -154,13 +185,63 @@ export class DecisionPolicy {
     const embeddings = embeddingsByImage(comparison.samples)
     const capture = { digests, faces: subject ? captures.facesOf(subject, embeddings) : NO_FACES }
     const replay = captures.findReplay(capture, recollection)
-    return { subject, refusal: null, comparison, capture, replay, recollection }
+    return {
+      subject,
+      possession: evidence.possession,
+      refusal: null,
+      comparison,
+      capture,
+      replay,
+      recollection,
+    }
+  }
+
+  /** Refuses a request that cannot meet the policy, before the engine works for it. @throws DomainError policy_not_met */
+  private async assertOffered(
+    call: VerifyCall,
+    subject: Subject | null,
+    { images, challenge, possession }: VerifyEvidence,
+    terms: VerdictTerms,
+  ): Promise<void> {
+    const { vault, store, provider, clock, secondApproval } = this.parts
+    const at = clock.now()
+    const acr = offeredAcr(provider, challenge && modesOf(challenge.steps), possession)
+    const unmet = [
+      ...unmetRequirements(terms, { acr, images: images.length, subject, at }, vault),
+      ...(await secondApproval.faultsOf(store.read, call, terms, at)),
+    ]
+    if (unmet.length > 0) throw policyNotMet(terms, unmet)
+  }
+
+  /** Holds an approval to the policy: it stands, waits for a second person, or may not be given. A rejection stays what it is. */
+  private async underPolicy(
+    tx: StoreTransaction,
+    call: VerifyCall,
+    verdict: Verdict,
+    at: number,
+  ): Promise<Verdict> {
+    const { terms, possession } = verdict
+    if (!terms.policy || verdict.reason !== null) return verdict
+    const { vault, secondApproval } = this.parts
+    const { subject, comparison } = verdict
+    const acr = acrOf(comparison!.sample.liveness, call.input.challenge !== undefined, possession)
+    const images = imageCount(call.input)
+    const unmet = unmetRequirements(terms, { acr, images, subject, at }, vault)
+    if (unmet.length > 0) return { ...verdict, unmet }
+    if (!needsSecondApprover(terms)) return verdict
+    if (call.input.approval_id === undefined) return { ...verdict, reason: 'second_approval_required' }
+    return { ...verdict, unmet: await secondApproval.use(tx, call, terms, at) }
   }
 
   /** @param since replay of a capture that was remembered while the images were examined */
-  private verdictOn(call: UserCall<CaptureInput>, examination: Examination, since: Replay | null): Verdict {
-    const { subject, refusal } = examination
-    if (refusal) return refused(subject, refusal)
+  private verdictOn(
+    call: UserCall<CaptureInput>,
+    examination: Examination,
+    since: Replay | null,
+    terms: VerdictTerms,
+  ): Verdict {
+    const { subject, possession, refusal } = examination
+    if (refusal) return refused(subject, terms, refusal)
     const { capture, replay: before } = examination
     const replay = since === 'file' ? since : (before ?? since)
     const isOfChallenge = call.input.challenge !== undefined
@@ -168,13 +249,32 @@ export class DecisionPolicy {
       isOfChallenge && (replay === 'file' || holdsTwins(capture.digests))
         ? replayed(examination.comparison)
         : examination.comparison
-    const reason = reasonAgainst(comparison, refusesReplay(this.parts.config.replayPolicy, replay))
-    return { subject, reason, comparison, replaySuspected: replay !== null }
+    // A policy that was set since the comparison may ask for a higher score.
+    const matches =
+      comparison.matches && (comparison.score === null || comparison.score >= terms.point.threshold)
+    const isRefused = refusesReplay(this.parts.config.replayPolicy, replay)
+    const reason = reasonAgainst({ ...comparison, matches }, isRefused)
+    const replaySuspected = replay !== null
+    return { subject, possession, terms, reason, comparison, replaySuspected, unmet: [] }
   }
 }
 
-function refused(subject: Subject | null, { reason, waitMs }: LockoutRefusal): Verdict {
-  return { subject, reason, comparison: null, replaySuspected: false, waitMs }
+/** An approval that waits for a second person is one of this user's: the face matched, and the policy asks no more of it. */
+function countedAs({ reason }: Verdict, at: number): { approved: boolean; at: number } {
+  return { approved: reason === null || reason === 'second_approval_required', at }
+}
+
+function refused(subject: Subject | null, terms: VerdictTerms, { reason, waitMs }: LockoutRefusal): Verdict {
+  return {
+    subject,
+    possession: null,
+    terms,
+    reason,
+    comparison: null,
+    replaySuspected: false,
+    waitMs,
+    unmet: [],
+  }
 }
 
 /** Whether the policy refuses a replay. The same file was certainly sent twice; a nearly identical face may be that of a person who sits still. */

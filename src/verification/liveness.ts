@@ -22,7 +22,11 @@ const GEOMETRY_VERSION = 1
 
 /** Name of the method that a challenge's movements are; null for a challenge without movements. */
 export function activeMethod(steps: readonly Step[]): string | null {
-  const modes = modesOf(steps)
+  return activeMethodOf(modesOf(steps))
+}
+
+/** The same name, by the distinct axes of the movements. */
+export function activeMethodOf(modes: readonly Mode[]): string | null {
   if (modes.length === 0) return null
   return `active-${modes.length > 1 ? 'geometry' : modes[0]}@${GEOMETRY_VERSION}`
 }

@@ -5,5 +5,6 @@ export const REASONS = [
   'replayed_capture',
   'locked_out',
   'reference_disabled',
+  'second_approval_required',
 ] as const
 export type Reason = (typeof REASONS)[number]

@@ -38,6 +38,11 @@ interface VerdictFacts {
   passkey: Pick<ProvenPasskey, 'id' | 'possession'> | null
   model: string
   replaySuspected: boolean
+  /** Hash of the policy that was in force, with the name of the rule that decided; undefined where the tenant has no policy. */
+  policy_hash?: string | undefined
+  policy_rule?: string | undefined
+  /** The other person's verdict that this approval has used up. */
+  approval_id?: string | undefined
 }
 
 /** Computes when a verdict's JWT is issued and expires, in Unix seconds. @param at time of the verdict, milliseconds since the Unix epoch */
@@ -84,6 +89,9 @@ export function verdictClaims(facts: VerdictFacts): VerificationClaims {
     model: facts.model,
     model_grade: facts.model_grade,
     replay: { suspected: facts.replaySuspected },
+    ...(facts.policy_hash === undefined ? {} : { policy_hash: facts.policy_hash }),
+    ...(facts.policy_rule === undefined ? {} : { policy_rule: facts.policy_rule }),
+    ...(facts.approval_id === undefined ? {} : { approval_id: facts.approval_id }),
   }
 }
 

@@ -191,6 +191,13 @@ const PROVOCATIONS: Record<ErrorCode, Provocation> = {
   challenge_mismatch: answerChallenge(() => ({ nonce: 'A'.repeat(43) })),
   liveness_required: ({ sandbox, image }) =>
     sandbox.verify({ user_id: newUser(), image, action, require_liveness: 'active' }),
+  policy_not_met: async ({ running, image }) => {
+    const other = await running.tenant()
+    const { operations, tenancy } = running.service.core
+    const policy = { rules: [{ name: 'rest', require: { min_photos: 2 } }] }
+    await operations.policies.set(await tenancy.find(other.id), COMMAND_LINE, policy, ['sandbox'])
+    return other.sandbox.verify({ user_id: `${newUser()}+match`, image, action })
+  },
   liveness_unavailable: ({ sandbox, image }) =>
     sandbox.verify({ user_id: newUser(), image, action, require_liveness: 'passive' }),
   capture_page_unavailable: ({ sandbox }) => askForSession(sandbox, { user_id: `${newUser()}+match` }),
@@ -489,6 +496,7 @@ describe('the error registry', () => {
                 path: expect.any(String),
                 issue: expect.any(String),
                 ...(code === 'insufficient_scope' ? { scope: 'erase' } : {}),
+                ...(code === 'policy_not_met' ? { requirement: 'min_photos' } : {}),
                 ...(code === 'low_quality'
                   ? {
                       component: 'sharpness',

@@ -97,6 +97,20 @@ const FILLING: Array<[table: string, rows: number, columns: Record<string, strin
     },
   ],
   [
+    'approval',
+    MANY,
+    {
+      id: "'ver_' || i",
+      tenant_id: 'OWNER',
+      environment: "'production'",
+      lookup: "b('lookup ' || i)",
+      binding: "b('b')",
+      policy_hash: "'h'",
+      created_at: 'i',
+      expires_at: `${AT} + i`,
+    },
+  ],
+  [
     'idempotency',
     MANY,
     {
@@ -258,6 +272,10 @@ async function work(database: Connection): Promise<void> {
   await tx.challenge('cha_7')
   await tx.insertChallenge(challenge('new', { tenantId: 'ten_7' }))
   await tx.useChallenge('cha_7', AT)
+  expect(await tx.approval('ver_7')).toBeDefined()
+  await tx.useApproval('ver_7', AT)
+  await tx.policyHash('ten_7', 'production')
+  await tx.policyVersion('ten_7', 'h')
   await tx.captureSession('cps_7')
   await tx.unreportedExpiredCaptureSessions(AT, 100)
   await tx.captureLogo('ten_7')

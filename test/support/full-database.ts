@@ -109,6 +109,15 @@ export async function populate(place: Workplace): Promise<Populated> {
     await tx.putCaptureLogo({
       ...{ tenantId: 'ten_a', sha256: Buffer.from([0, 255, 92, 39]), image: Buffer.from([0, 255, 92, 39]) },
     })
+    await tx.keepPolicyVersion({
+      ...{ tenantId: 'ten_a', hash: 'a'.repeat(64), policy: '{"rules":[]}', firstSetAt: 1_790_000_000_001 },
+    })
+    await tx.setPolicyHash('ten_a', 'production', 'a'.repeat(64))
+    await tx.insertApproval({
+      ...{ id: 'ver_a', tenantId: 'ten_a', environment: 'production', blindIndex: Buffer.from([0, 255, 92]) },
+      ...{ binding: Buffer.from([0, 255, 92, 39]), policyHash: 'a'.repeat(64) },
+      ...{ createdAt: 1_790_000_000_001, expiresAt: 1_890_000_000_001, usedAt: null },
+    })
     await tx.putAuditVerification({ state: '{"at":null}', mac: Buffer.from([0, 255, 92, 39]) })
     await tx.insertDashboardSession(session('hash of a session'))
     await tx.putSecondFactor({

@@ -35,6 +35,8 @@ export function tenant(name = 'a', changes: Partial<TenantRecord> = {}): TenantR
     requireLiveness: null,
     replaceVerdictMinutes: null,
     capturePage: null,
+    policyHash: null,
+    sandboxPolicyHash: null,
     passkeys: null,
     productionIssuedAt: null,
     productionRevealedAt: null,

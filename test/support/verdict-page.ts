@@ -44,6 +44,8 @@ export function exampleClaims(verdict: 'approved' | 'rejected' = 'approved'): Ve
     passkey: null,
     model: 'acme-faces@1.0.0',
     replaySuspected: false,
+    // Claims of a tenant with a policy, which the page lists and its example does not show.
+    ...(isApproved ? {} : { policy_hash: 'a'.repeat(64), policy_rule: 'payments', approval_id: 'ver_1' }),
   })
 }
 

@@ -300,6 +300,10 @@ function errorSchema(): Json {
               enum: [...SCOPES],
               description: 'Missing scope; only with `insufficient_scope`.',
             },
+            requirement: {
+              type: 'string',
+              description: 'Requirement of the policy that is not met; only with `policy_not_met`.',
+            },
           },
         },
       },

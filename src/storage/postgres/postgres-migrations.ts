@@ -525,6 +525,31 @@ const STEPS: string[] = [
   CREATE INDEX sandbox_verification_of_user ON sandbox_verification (lookup);
   CREATE INDEX sandbox_verification_expires_at ON sandbox_verification (expires_at);
   `,
+  // Policies of tenants, in every version that was ever in force, and approvals that wait for a second person.
+  `
+  ALTER TABLE tenant ADD COLUMN policy_hash text COLLATE "C";
+  ALTER TABLE tenant ADD COLUMN sandbox_policy_hash text COLLATE "C";
+  CREATE TABLE policy_version (
+    tenant_id text COLLATE "C" NOT NULL REFERENCES tenant (id),
+    hash text COLLATE "C" NOT NULL,
+    policy text COLLATE "C" NOT NULL,
+    first_set_at bigint NOT NULL,
+    PRIMARY KEY (tenant_id, hash)
+  );
+  CREATE TABLE approval (
+    id text COLLATE "C" PRIMARY KEY,
+    tenant_id text COLLATE "C" NOT NULL REFERENCES tenant (id),
+    environment text COLLATE "C" NOT NULL CHECK (environment IN ('sandbox', 'production')),
+    lookup bytea NOT NULL,
+    binding bytea NOT NULL,
+    policy_hash text COLLATE "C" NOT NULL,
+    created_at bigint NOT NULL,
+    expires_at bigint NOT NULL,
+    used_at bigint
+  );
+  CREATE INDEX approval_expiry ON approval (expires_at);
+  CREATE INDEX approval_user ON approval (lookup);
+  `,
   // Passkeys of users, and how a tenant uses them.
   `
   ALTER TABLE tenant ADD COLUMN passkeys text COLLATE "C";

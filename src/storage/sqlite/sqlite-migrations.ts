@@ -437,6 +437,31 @@ const MIGRATIONS: string[] = [
   CREATE INDEX sandbox_verification_of_user ON sandbox_verification (lookup);
   CREATE INDEX sandbox_verification_expires_at ON sandbox_verification (expires_at);
   `,
+  // Policies of tenants, in every version that was ever in force, and approvals that wait for a second person.
+  `
+  ALTER TABLE tenant ADD COLUMN policy_hash TEXT;
+  ALTER TABLE tenant ADD COLUMN sandbox_policy_hash TEXT;
+  CREATE TABLE policy_version (
+    tenant_id TEXT NOT NULL REFERENCES tenant (id),
+    hash TEXT NOT NULL,
+    policy TEXT NOT NULL,
+    first_set_at INTEGER NOT NULL,
+    PRIMARY KEY (tenant_id, hash)
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE approval (
+    id TEXT PRIMARY KEY,
+    tenant_id TEXT NOT NULL REFERENCES tenant (id),
+    environment TEXT NOT NULL CHECK (environment IN ('sandbox', 'production')),
+    lookup BLOB NOT NULL,
+    binding BLOB NOT NULL,
+    policy_hash TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    expires_at INTEGER NOT NULL,
+    used_at INTEGER
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX approval_expiry ON approval (expires_at);
+  CREATE INDEX approval_user ON approval (lookup);
+  `,
   // Passkeys of users, and how a tenant uses them.
   `
   ALTER TABLE tenant ADD COLUMN passkeys TEXT;

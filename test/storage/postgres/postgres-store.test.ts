@@ -39,6 +39,8 @@ function tenant(name: string): TenantRecord {
     requireLiveness: null,
     replaceVerdictMinutes: null,
     capturePage: null,
+    policyHash: null,
+    sandboxPolicyHash: null,
     passkeys: null,
     productionIssuedAt: null,
     productionRevealedAt: null,

@@ -1,0 +1,80 @@
+/** Operations on a tenant's policy: put a version in force, take it out, read versions and the history of changes. */
+import type { Actor, AuditedUnitOfWork } from '../audit/audited-unit-of-work.js'
+import type { Environment } from '../config/config.js'
+import type { Clock } from '../lib/clock.js'
+import { CodedError } from '../lib/errors.js'
+import type { PolicyVersionRecord, TenantRecord } from '../storage/records.js'
+import type { Store } from '../storage/store.js'
+import { checkedPolicy } from '../tenants/policy.js'
+import { policyHashIn } from '../tenants/policy-book.js'
+
+export class PolicyOperationError extends CodedError<'policy_not_found' | 'services_outdated'> {
+  override readonly name = 'PolicyOperationError'
+}
+
+/** The hash of the policy in force in each environment; null for none. */
+export type PoliciesInForce = Record<Environment, string | null>
+
+export interface PolicyChange {
+  previous: PoliciesInForce
+  now: PoliciesInForce
+}
+
+export class PolicyOperations {
+  constructor(
+    private readonly audited: AuditedUnitOfWork,
+    private readonly store: Pick<Store, 'read' | 'services' | 'schema'>,
+    private readonly clock: Clock,
+  ) {}
+
+  /**
+   * Puts a policy in force, or takes it out. Every verdict whose transaction begins after this one obeys it, on every node.
+   * @param value the policy as parsed JSON; null for none
+   * @param environments the environments whose verdicts are to obey it
+   * @throws PolicyError invalid_policy; PolicyOperationError services_outdated
+   */
+  async set(
+    { id: tenantId }: TenantRecord,
+    actor: Actor,
+    value: unknown,
+    environments: readonly Environment[],
+  ): Promise<PolicyChange> {
+    const version = value === null ? null : checkedPolicy(value)
+    await this.assertObeyed()
+    return this.audited.run(tenantId, actor, async (tx) => {
+      const previous = policiesInForce((await tx.tenantById(tenantId))!)
+      if (version) {
+        const { hash, text: policy } = version
+        await tx.keepPolicyVersion({ tenantId, hash, policy, firstSetAt: this.clock.now() })
+      }
+      for (const environment of environments)
+        await tx.setPolicyHash(tenantId, environment, version?.hash ?? null)
+      const now = policiesInForce((await tx.tenantById(tenantId))!)
+      return { result: { previous, now }, facts: { event: 'policy_changed', ...now, previous } }
+    })
+  }
+
+  /** @param hash whole, or its first 8 digits or more @throws PolicyOperationError policy_not_found */
+  async version({ id, name }: TenantRecord, hash: string): Promise<PolicyVersionRecord> {
+    const found = (await this.store.read.policyVersions(id)).filter((one) => one.hash.startsWith(hash))
+    if (hash.length < MIN_HASH_DIGITS || found.length !== 1)
+      throw new PolicyOperationError('policy_not_found', `Tenant ${name} has no policy ${hash}.`)
+    return found[0]!
+  }
+
+  /** A service of an earlier version gives verdicts without looking at a policy. @throws PolicyOperationError services_outdated */
+  private async assertObeyed(): Promise<void> {
+    const behind = (await this.store.services()).filter(({ schema }) => (schema ?? 0) < this.store.schema)
+    if (behind.length > 0)
+      throw new PolicyOperationError(
+        'services_outdated',
+        `Nothing was changed, because services of an earlier version would not obey a policy: ${behind.map(({ name }) => name).join(', ')}.`,
+      )
+  }
+}
+
+const MIN_HASH_DIGITS = 8
+
+export function policiesInForce(tenant: TenantRecord): PoliciesInForce {
+  return { production: policyHashIn(tenant, 'production'), sandbox: policyHashIn(tenant, 'sandbox') }
+}

@@ -1,0 +1,40 @@
+/** The policies in force, read from the database by their hash and kept in memory. */
+import type { ActionPolicy } from '../client/action-policy.js'
+import type { Environment } from '../config/config.js'
+import type { TenantRecord } from '../storage/records.js'
+import type { StoreReader } from '../storage/store.js'
+import { parsePolicy, policyHashOf } from './policy.js'
+
+/** Policies in memory; the oldest makes room. */
+const MAX_CACHED = 256
+
+export class PolicyBook {
+  /** Parsed policies by their hash: a policy with this hash never changes. */
+  private readonly cache = new Map<string, ActionPolicy>()
+
+  /** @throws Error where the database holds no policy with this hash, or another text than the one that was set */
+  async read(
+    store: Pick<StoreReader, 'policyVersion'>,
+    tenantId: string,
+    hash: string,
+  ): Promise<ActionPolicy> {
+    const known = this.cache.get(hash)
+    if (known) return known
+    const version = await store.policyVersion(tenantId, hash)
+    if (!version) throw new Error(`tenant ${tenantId} has no policy ${hash}`)
+    if (policyHashOf(version.policy) !== hash)
+      throw new Error(`the policy ${hash} of tenant ${tenantId} was changed in the database`)
+    const { policy } = parsePolicy(version.policy)
+    if (this.cache.size >= MAX_CACHED) this.cache.delete(this.cache.keys().next().value!)
+    this.cache.set(hash, policy)
+    return policy
+  }
+}
+
+/** Hash of the policy that was in force when the tenant was read; null for none. */
+export function policyHashIn(
+  tenant: Pick<TenantRecord, 'policyHash' | 'sandboxPolicyHash'>,
+  environment: Environment,
+): string | null {
+  return environment === 'production' ? tenant.policyHash : tenant.sandboxPolicyHash
+}

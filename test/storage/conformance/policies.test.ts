@@ -1,0 +1,87 @@
+/** Tests of how every store keeps policies, and approvals that wait for a second person. */
+import { describe, expect, it } from 'vitest'
+import type { ApprovalRecord, PolicyVersionRecord } from '../../../src/storage/records.js'
+import { AT, bytes, tenant } from '../../support/records.js'
+import { overStores } from '../../support/stores.js'
+
+const version = (changes: Partial<PolicyVersionRecord> = {}): PolicyVersionRecord => ({
+  ...{ tenantId: 'ten_a', hash: '01', policy: '{"rules":[]}', firstSetAt: AT },
+  ...changes,
+})
+const approval = (changes: Partial<ApprovalRecord> = {}): ApprovalRecord => ({
+  ...{ id: 'ver_1', tenantId: 'ten_a', environment: 'production', blindIndex: bytes('ada') },
+  ...{ binding: bytes('action'), policyHash: '01', createdAt: AT, expiresAt: AT + 1000, usedAt: null },
+  ...changes,
+})
+
+overStores((stores) => {
+  const read = () => stores.store.read
+  const insertTenants = () =>
+    stores.store.transaction('installation', async (tx) => {
+      for (const name of ['a', 'b']) await tx.insertTenant(tenant(name))
+    })
+
+  describe('policies', () => {
+    it('are kept in every version, as they were first set', async () => {
+      await insertTenants()
+      const second = version({ hash: '02', firstSetAt: AT + 1 })
+      const other = version({ tenantId: 'ten_b' })
+      await stores.store.transaction('installation', async (tx) => {
+        for (const one of [version(), second, other, version({ firstSetAt: AT + 9 })])
+          await tx.keepPolicyVersion(one)
+      })
+      expect(await read().policyVersions('ten_a')).toEqual([second, version()])
+      expect(await read().policyVersion('ten_a', '01')).toEqual(version())
+      expect(await read().policyVersion('ten_b', '02')).toBeUndefined()
+    })
+
+    it('are in force for one tenant and environment', async () => {
+      await insertTenants()
+      await stores.store.transaction({ tenantId: 'ten_a' }, async (tx) => {
+        await tx.setPolicyHash('ten_a', 'production', '01')
+        await tx.setPolicyHash('ten_a', 'sandbox', '02')
+        expect(await tx.policyHash('ten_a', 'production')).toBe('01')
+      })
+      expect(await read().policyHash('ten_a', 'sandbox')).toBe('02')
+      expect(await read().policyHash('ten_b', 'production')).toBeNull()
+      expect(await read().policyHash('ten_c', 'production')).toBeNull()
+      expect(await read().tenantById('ten_a')).toMatchObject({ policyHash: '01', sandboxPolicyHash: '02' })
+      await stores.store.transaction({ tenantId: 'ten_a' }, (tx) =>
+        tx.setPolicyHash('ten_a', 'production', null),
+      )
+      expect(await read().policyHash('ten_a', 'production')).toBeNull()
+    })
+  })
+
+  describe('approvals', () => {
+    it('are used once, and deleted with their user, with their tenant and after their end', async () => {
+      await insertTenants()
+      const kept = [
+        approval(),
+        approval({ id: 'ver_2', blindIndex: bytes('grace') }),
+        approval({ id: 'ver_3', blindIndex: bytes('eve'), expiresAt: AT + 9_000_000 }),
+        approval({ id: 'ver_4', tenantId: 'ten_b', blindIndex: bytes('eve'), expiresAt: AT + 9_000_000 }),
+      ]
+      await stores.store.transaction('installation', async (tx) => {
+        for (const one of kept) await tx.insertApproval(one)
+        expect(await tx.useApproval('ver_1', AT + 5)).toBe(true)
+        expect(await tx.useApproval('ver_1', AT + 6)).toBe(false)
+        expect(await tx.useApproval('ver_0', AT + 6)).toBe(false)
+      })
+      expect(await read().approval('ver_1')).toEqual(approval({ usedAt: AT + 5 }))
+      const left = async () => {
+        const found = await Promise.all(kept.map(({ id }) => read().approval(id)))
+        return found.flatMap((one) => one?.id ?? [])
+      }
+      await stores.store.transaction({ tenantId: 'ten_a' }, (tx) => tx.eraseSubject(bytes('ada')))
+      expect(await left()).toEqual(['ver_2', 'ver_3', 'ver_4'])
+      // An approval stays for an hour after its end, as a challenge does, so that a late caller learns why it does not count.
+      await stores.store.transaction('rows', (tx) =>
+        tx.deleteExpired(AT + 1000 + 3_600_000, 0, { minute: 0, hour: 0 }),
+      )
+      expect(await left()).toEqual(['ver_3', 'ver_4'])
+      await stores.store.transaction({ tenantId: 'ten_b' }, (tx) => tx.closeTenant('ten_b', AT))
+      expect(await left()).toEqual(['ver_3'])
+    })
+  })
+})

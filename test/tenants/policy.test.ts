@@ -1,0 +1,132 @@
+/** Tests of the checks of a policy: its author learns what is wrong with it before it is in force. */
+import { describe, expect, it } from 'vitest'
+import { checksOf, missingChecks } from '../../src/client/action-policy.js'
+import { ACR_VALUES } from '../../src/client/index.js'
+import { checkedPolicy, parsePolicy } from '../../src/tenants/policy.js'
+
+const LAST = { name: 'rest', require: {} }
+const faultOf = (...rules: object[]) => {
+  try {
+    checkedPolicy({ rules })
+    return 'none'
+  } catch (error) {
+    return (error as Error).message
+  }
+}
+
+describe('a policy', () => {
+  it.each<[string, string, object[]]>([
+    ['no rule', 'rules', []],
+    [
+      'a last rule with a condition',
+      'the last rule must have no `when`',
+      [{ ...LAST, when: { types: ['login'] } }],
+    ],
+    ['a rule for every action before the last', 'would never decide', [{ name: 'all', require: {} }, LAST]],
+    [
+      'an empty condition before the last rule',
+      'would never decide',
+      [{ name: 'all', when: {}, require: {} }, LAST],
+    ],
+    ['two rules of one name', 'two rules are named rest', [{ ...LAST, when: { types: ['login'] } }, LAST]],
+    [
+      'an unknown requirement',
+      'require has unknown fields: face',
+      [{ name: 'rest', require: { face: true } }],
+    ],
+    ['an unknown acr', 'is no acr of an approval', [{ name: 'rest', require: { acr: 'face-active' } }]],
+    ['an unknown type', 'rules.0.when.types.0', [{ name: 'a', when: { types: ['pay'] }, require: {} }, LAST]],
+    ['a rate of 1', 'max_fmr', [{ name: 'rest', require: { max_fmr: 1 } }]],
+    [
+      'an amount that is a number',
+      'min_amount',
+      [{ name: 'a', when: { min_amount: { EUR: 5 } }, require: {} }, LAST],
+    ],
+    [
+      'an amount with an exponent',
+      'min_amount',
+      [{ name: 'a', when: { min_amount: { EUR: '1e3' } }, require: {} }, LAST],
+    ],
+    [
+      'a currency in small letters',
+      'min_amount',
+      [{ name: 'a', when: { min_amount: { eur: '1' } }, require: {} }, LAST],
+    ],
+    [
+      'too many rules',
+      'rules',
+      [
+        ...Array.from({ length: 64 }, (_, index) => ({
+          name: `r${index}`,
+          when: { types: ['login'] },
+          require: {},
+        })),
+        LAST,
+      ],
+    ],
+  ])('is refused with %s', (_, issue, rules) => {
+    expect(faultOf(...rules)).toContain(issue)
+  })
+
+  it('has one hash, however its text is written', () => {
+    const one = parsePolicy(
+      '{ "rules": [ { "require": { "min_photos": 2, "max_fmr": 1e-5 }, "name": "rest" } ] }',
+    )
+    const other = parsePolicy('{"rules":[{"name":"rest","require":{"max_fmr":0.00001,"min_photos":2}}]}')
+    expect(one.hash).toBe(other.hash)
+    expect(one.text).toBe('{"rules":[{"name":"rest","require":{"max_fmr":0.00001,"min_photos":2}}]}')
+    expect(parsePolicy('{"rules":[{"name":"rest","require":{"min_photos":2}}]}').hash).not.toBe(one.hash)
+  })
+
+  it('is refused where its text is no JSON, or is longer than 32 KiB', () => {
+    expect(() => parsePolicy('rules')).toThrow('it is not JSON')
+    const rules = Array.from({ length: 60 }, (_, index) => ({
+      name: `r${index}`.padEnd(60, 'x'),
+      when: {
+        min_amount: Object.fromEntries(
+          Array.from({ length: 60 }, (_, n) => [
+            `A${String.fromCharCode(65 + (n % 26))}${String.fromCharCode(65 + Math.floor(n / 26))}`,
+            '1',
+          ]),
+        ),
+      },
+      require: {},
+    }))
+    expect(faultOf(...rules, LAST)).toContain('32768 bytes')
+  })
+})
+
+describe('an acr', () => {
+  it('is at least another one where it names all of its checks', () => {
+    const [strongest] = ACR_VALUES
+    for (const one of ACR_VALUES) {
+      expect(missingChecks(one, one)).toEqual([])
+      expect(missingChecks(one, strongest)).toEqual([])
+      expect(missingChecks('urn:countersign:acr:face', one)).toEqual([])
+    }
+    const weaker: Array<[string, string, string[]]> = [
+      ['face-active', 'face-active-turn', ['nod']],
+      ['face-active', 'face-pad', ['challenge', 'turn', 'nod']],
+      ['face-active-nod', 'face-active-turn-pad', ['nod']],
+      ['face-no-motion', 'face-pad', ['challenge']],
+      ['face-pad', 'face-active', ['pad']],
+      ['face-hwk', 'face-active-pad', ['hwk']],
+    ]
+    for (const [required, passed, missing] of weaker)
+      expect(missingChecks(`urn:countersign:acr:${required}`, `urn:countersign:acr:${passed}`)).toEqual(
+        missing,
+      )
+  })
+
+  it('is no other text', () => {
+    for (const text of [
+      '0',
+      'face',
+      'urn:countersign:acr:',
+      'urn:countersign:acr:face-pad-active',
+      'urn:countersign:acr:face-active\n',
+    ])
+      expect(checksOf(text)).toBeNull()
+    expect(missingChecks('urn:countersign:acr:face-pad', '0')).toEqual(['pad'])
+  })
+})
