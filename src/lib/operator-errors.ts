@@ -27,6 +27,7 @@ const PACKS = 'model-packs.md#the-packs-known-by-name'
 const PACK_JSON = 'model-packs.md#packjson'
 const PULLED = 'model-packs.md#pulled-packs'
 const MASTER_KEY = 'operations/keys-and-backups.md#the-master-key'
+const VERDICT_KEYS = 'guides/rotation.md#the-keys-of-public-verdicts'
 const EPOCHS = 'postgresql.md#epoch-keys'
 const BACKUP = 'operations/keys-and-backups.md#backup-and-restore'
 const MOVE = 'postgresql.md#move-from-sqlite-and-back'
@@ -262,6 +263,10 @@ export const OPERATOR_ERRORS = {
     "Put the database's master key in its place first. A new one opens nothing.",
   ),
   rotation_under_way: entry(MASTER_KEY, 'Complete the change with --finish, or take it back with --cancel.'),
+  verdict_key_waits: entry(
+    VERDICT_KEYS,
+    'Wait until the published key signs. To remove a key that somebody else may know, rotate with --emergency.',
+  ),
   nothing_prepared: entry(MASTER_KEY, 'Begin the change first: `countersign keys rotate-master`.'),
   not_the_new_key: entry(MASTER_KEY, 'Start the command with the new master key.'),
   services_cannot_follow: entry(MASTER_KEY, 'Give every service the new key first, as the message says.'),
@@ -290,6 +295,10 @@ export const OPERATOR_ERRORS = {
   wrong_usage: entry(CONFIGURATION, 'Run the command with --help.'),
   invalid_duration: entry(CONFIGURATION, 'Give a number with a unit, such as 90s, 30m, 1h or 2d.'),
   invalid_jwt: entry('guides/step-up.md', 'Give the whole token, with the signing secret of its `kid`.'),
+  invalid_action: entry(
+    'guides/typed-actions.md',
+    'Give the claim `action` of the verdict as JSON, and for a batch the list as it was sent.',
+  ),
   invalid_secret: entry('guides/rotation.md', 'Give the secret as it was shown: svc-sec-…'),
   cancelled: entry(CONFIGURATION, 'Nothing was changed. Run the command again.'),
 } as const satisfies Record<string, OperatorErrorEntry>
