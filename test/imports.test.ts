@@ -34,6 +34,7 @@ const APART: Record<string, string[]> = {
 const SHARED_WITH_CLIENT = [
   'action-policy.js',
   'display-action.js',
+  'display-texts.js',
   'readable-text.js',
   'sandbox-rules.js',
   'typed-action-check.js',

@@ -30,6 +30,8 @@ export const SECTIONS: readonly Section[] = [
       'guides/capture.md': 'A web component that takes captures in your page. For developers of a frontend.',
       'guides/hosted-page.md':
         'A page of the service that takes captures for you. For developers of a backend.',
+      'guides/typed-actions.md':
+        'Payments and other actions that the hosted page shows in its own words. For developers of a backend and auditors.',
       'guides/liveness.md':
         'Ask for movements of the head, and what that stops. For developers and security reviewers.',
       'guides/policy.md':

@@ -1,10 +1,12 @@
 /** POST /v1/verify: decides whether a capture shows the user who acts, and signs the verdict for this action as a JWT. */
 
 import Type, { type Static } from 'typebox'
+import { CAPTURE_LANGUAGES } from '../config/capture-languages.js'
 import { prefixedId } from '../crypto/identifiers.js'
 import { isoTime, SECOND_MS } from '../lib/clock.js'
 import type { StoreTransaction } from '../storage/store.js'
-import type { UserCall } from '../verification/call.js'
+import type { Subject } from '../users/template-vault.js'
+import type { ShownDisplay, UserCall } from '../verification/call.js'
 import {
   type DecisionParts,
   DecisionPolicy,
@@ -79,6 +81,20 @@ const body = Type.Object(
   { title: 'VerifyRequest', additionalProperties: false, ...exactlyOneImageField },
 )
 
+const displayed = Type.Object(
+  {
+    hash: Type.String({
+      description: 'SHA-256 of the text in RFC 8785 canonical form, in lower-case hex.',
+    }),
+    locale: Type.Union(
+      CAPTURE_LANGUAGES.map((language) => Type.Literal(language)),
+      { description: 'Language of the text.' },
+    ),
+    version: Type.String({ description: 'Version of the template.' }),
+  },
+  { title: 'DisplayedText', description: 'Identifies the text that a page of Countersign showed.' },
+)
+
 const success = Type.Object(
   {
     verification_id: Type.String({ description: 'The `jti` of the JWT.' }),
@@ -110,6 +126,10 @@ const success = Type.Object(
       { description: 'Whether the capture was seen before within 24 hours.' },
     ),
     model: Type.String(),
+    display: Type.Union([displayed, Type.Null()], {
+      description:
+        'The text that the hosted page showed the person for a typed action. Null for any other action, and for a capture of your own page.',
+    }),
     verified_at: time('When the verdict was reached.'),
     jwt: Type.String({ description: 'The verdict, signed with the signing secret that the caller holds.' }),
     jwt_next: nullable(
@@ -277,6 +297,7 @@ export function verify(services: Parts): UserEndpoint<Input> {
           quality: assessed && qualityView([assessed], input, includesQuality(input)),
           replay: { suspected: replaySuspected },
           model: provider.model,
+          display: call.display ?? null,
           verified_at: isoTime(at),
           jwt: signed.tokens.jwt,
           jwt_next: signed.tokens.jwt_next,
@@ -292,7 +313,11 @@ export function verify(services: Parts): UserEndpoint<Input> {
         audit: {
           ...facts,
           ...(subject
-            ? { subject: subject.pseudonym, action_hash: vault.auditDigest(subject, signed.actionHash) }
+            ? {
+                subject: subject.pseudonym,
+                action_hash: vault.auditDigest(subject, signed.actionHash),
+                ...displayAudit(subject, call.display),
+              }
             : {}),
           verification_id: verificationId,
           liveness_score: livenessOf(verdict).score,
@@ -301,6 +326,17 @@ export function verify(services: Parts): UserEndpoint<Input> {
         },
       }
     }
+  }
+
+  /** The digest is keyed as that of the action, so that nobody can check a guess at the text after an erasure. */
+  function displayAudit(subject: Subject, display: ShownDisplay | undefined) {
+    return display
+      ? {
+          display_hash: vault.auditDigest(subject, display.hash),
+          display_locale: display.locale,
+          display_version: display.version,
+        }
+      : {}
   }
 
   /** Gives a verdict its id and its times, and signs it as JWTs. */

@@ -1,4 +1,5 @@
 /** Requests, answers, claims and webhooks, by their wire names. `wire-types.ts` is generated; this file adds what the document cannot say. */
+import type { DisplayLocale } from './display-texts.js'
 import type { Action, ActionLike, ImageInput } from './inputs.js'
 import type {
   ChallengeAnswer,
@@ -93,6 +94,12 @@ interface ClaimFacts<A extends ActionLike> {
   action: A
   /** SHA-256 of the action in RFC 8785 canonical form, in lower-case hex: see `actionHash`. */
   action_hash: string
+  /** SHA-256 of the text that the hosted page showed for a typed action: see `displayHash`. Absent where no page of Countersign showed it. */
+  display_hash?: string
+  /** Language of that text. */
+  display_locale?: DisplayLocale
+  /** Version of its template. */
+  display_version?: string
   nonce?: string
   /** Authentication methods of RFC 8176: `face`, and for an approval with a passkey `hwk` or `swk`. */
   amr: string[]

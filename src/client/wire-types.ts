@@ -676,6 +676,11 @@ export interface VerifyFacts {
     suspected: boolean
   }
   model: string
+  /**
+   * The text that the hosted page showed the person for a typed action. Null for any other action, and for a capture of
+   * your own page.
+   */
+  display: DisplayedText | null
   /** When the verdict was reached. RFC 3339. */
   verified_at: string
   /** The verdict, signed with the signing secret that the caller holds. */
@@ -934,6 +939,16 @@ export interface BatchPayee {
   amount: string
   /** Reference of the payment, shown to the person. */
   reference?: string
+}
+
+/** Identifies the text that a page of Countersign showed. */
+export interface DisplayedText {
+  /** SHA-256 of the text in RFC 8785 canonical form, in lower-case hex. */
+  hash: string
+  /** Language of the text. */
+  locale: 'en' | 'de' | 'fr' | 'es' | 'ja'
+  /** Version of the template. */
+  version: string
 }
 
 /** Body of `POST /v1/capture-sessions`. */

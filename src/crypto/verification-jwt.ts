@@ -31,6 +31,10 @@ export interface VerificationClaims {
   fmr_basis: 'measured' | 'extrapolated'
   action: unknown
   action_hash: string
+  /** SHA-256 of the text that the hosted page showed for the action, its language and the version of its template. */
+  display_hash?: string
+  display_locale?: string
+  display_version?: string
   nonce?: string
   /** Methods of RFC 8176: a passkey adds `hwk` for a key in hardware, `swk` for one in software. */
   amr: ['face'] | ['face', 'hwk' | 'swk']

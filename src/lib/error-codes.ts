@@ -100,7 +100,7 @@ export const ERRORS = {
   ),
   production_key_required: entry(
     'permission_denied',
-    'Once the production key is issued, the signing secret is rotated with the production key only.',
+    'The sandbox key can no longer rotate the signing secret, because a production key exists.',
     'Call the production base URL with the production key, or rotate with `countersign tenant rotate-signing`.',
   ),
   sandbox_quota_reached: entry(
@@ -205,7 +205,7 @@ export const ERRORS = {
   ),
   liveness_required: entry(
     'invalid_request',
-    'This call needs a check of liveness that it does not carry.',
+    'This call requires a liveness check, and carries none.',
     'Ask for a challenge with `POST /v1/challenges` and send its frames in `challenge`, instead of photos.',
   ),
   policy_not_met: entry(
@@ -225,7 +225,7 @@ export const ERRORS = {
   ),
   return_url_not_allowed: entry(
     'invalid_request',
-    'The capture page may not lead back to this address.',
+    'The capture page is not allowed to lead back to this address.',
     'Have the operator allow its origin: `countersign tenant capture-page <tenant> --return-origin <origin>`.',
   ),
   capture_session_not_found: entry(

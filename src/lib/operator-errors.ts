@@ -300,6 +300,10 @@ export const OPERATOR_ERRORS = {
   wrong_usage: entry(CONFIGURATION, 'Run the command with --help.'),
   invalid_duration: entry(CONFIGURATION, 'Give a number with a unit, such as 90s, 30m, 1h or 2d.'),
   invalid_jwt: entry('guides/step-up.md', 'Give the whole token, with the signing secret of its `kid`.'),
+  invalid_action: entry(
+    'guides/typed-actions.md',
+    'Give the claim `action` of the verdict as JSON, and for a batch the list as it was sent.',
+  ),
   invalid_secret: entry('guides/rotation.md', 'Give the secret as it was shown: svc-sec-…'),
   cancelled: entry(CONFIGURATION, 'Nothing was changed. Run the command again.'),
 } as const satisfies Record<string, OperatorErrorEntry>

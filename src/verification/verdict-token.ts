@@ -7,7 +7,7 @@ import {
   type VerificationClaims,
 } from '../crypto/verification-jwt.js'
 import { SECOND_MS } from '../lib/clock.js'
-import type { Call } from './call.js'
+import type { Call, ShownDisplay } from './call.js'
 import { acrOf, type LivenessStatement } from './liveness.js'
 import type { ProvenPasskey } from './passkey-proof.js'
 import type { Reason } from './reasons.js'
@@ -56,6 +56,13 @@ export function verdictLifetime(ttlSeconds: number): VerdictLifetime {
   }
 }
 
+/** The text that the hosted page showed, as JWT and audit entry name it; nothing where the page showed none. */
+function displayFacts(display: ShownDisplay | undefined) {
+  return display
+    ? { display_hash: display.hash, display_locale: display.locale, display_version: display.version }
+    : {}
+}
+
 export function verdictClaims(facts: VerdictFacts): VerificationClaims {
   const { call, reason, issuedAt } = facts
   // Only an approval claims possession: a rejection authenticates nobody.
@@ -79,6 +86,7 @@ export function verdictClaims(facts: VerdictFacts): VerificationClaims {
     fmr_basis: facts.fmr_basis,
     action: input.action,
     action_hash: actionHash(facts.action),
+    ...displayFacts(call.display),
     ...(input.nonce === undefined ? {} : { nonce: input.nonce }),
     amr: possession === null ? ['face'] : ['face', possession],
     acr: reason ? NO_ACR : acrOf(facts.liveness, facts.challengeId !== undefined, possession),

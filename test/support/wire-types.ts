@@ -213,6 +213,7 @@ function typesOf({ schemas }: Json): WireType[] {
     },
     { name: 'ConsentText', schema: schemas.ConsentText },
     { name: 'BatchPayee', schema: schemas.BatchPayee },
+    { name: 'DisplayedText', schema: schemas.DisplayedText },
     {
       name: 'CaptureSessionFields',
       schema: schemas.CaptureSessionRequest,

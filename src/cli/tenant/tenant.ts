@@ -172,7 +172,7 @@ export function registerTenantCommands(tenant: Command): void {
   tenant
     .command('reissue-key <tenant>')
     .description(
-      'make a new key of a type; the old one stays valid for the grace period, and one whose grace period still runs ends',
+      'issue a new API key of a type; the current key stays valid for the grace period, any older key stops working now',
     )
     .requiredOption('--type <type>', 'sandbox or production')
     .option('--grace <duration>', 'how long the old key stays valid, such as 1h', '0')

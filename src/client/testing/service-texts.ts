@@ -127,7 +127,7 @@ export const FAKE_ERRORS: Readonly<
   liveness_required: {
     status: 422,
     category: 'invalid_request',
-    message: 'This call needs a check of liveness that it does not carry.',
+    message: 'This call requires a liveness check, and carries none.',
     remedy:
       'Ask for a challenge with `POST /v1/challenges` and send its frames in `challenge`, instead of photos.',
   },
@@ -140,7 +140,7 @@ export const FAKE_ERRORS: Readonly<
   return_url_not_allowed: {
     status: 422,
     category: 'invalid_request',
-    message: 'The capture page may not lead back to this address.',
+    message: 'The capture page is not allowed to lead back to this address.',
     remedy:
       'Have the operator allow its origin: `countersign tenant capture-page <tenant> --return-origin <origin>`.',
   },
