@@ -63,7 +63,7 @@ function assertCanJudge({ manifest, modelId }: ModelPack, presentations: readonl
   if (still && !manifest.liveness)
     throw new PadDataError(
       'no_liveness',
-      `${modelId} has no liveness network, and presentation ${still.id} no challenge: nothing would judge it. Name another pack with --pack, or give each presentation its challenge.`,
+      `Presentation ${still.id} cannot be judged: ${modelId} has no liveness network, and the row has no challenge. Name another pack with --pack, or give each presentation its challenge.`,
     )
   const moved = presentations.find(({ challenge }) => challenge !== null)
   if (moved && !manifest.activeLiveness)
