@@ -4,6 +4,7 @@ export const AUDIT_EVENTS = [
   'enroll',
   'verify',
   'delete',
+  'erasure_scheduled',
   'rotate_signing',
   'key_revealed',
   'key_created',

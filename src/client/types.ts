@@ -167,6 +167,7 @@ export type WebhookEvent = WebhookFacts &
     | { type: 'user.locked_out'; data: { user_id: string; rejections: number; ends_at: string } }
     | { type: 'user.disabled'; data: { user_id: string; rejections: number } }
     | { type: 'user.unlocked'; data: { user_id: string } }
+    | { type: 'user.erasure_scheduled'; data: { user_id: string; erase_at: string } }
     | { type: 'user.erased'; data: DeleteResult }
     | {
         type: 'capture_session.completed'

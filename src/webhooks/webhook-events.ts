@@ -6,6 +6,7 @@ export const WEBHOOK_EVENTS = [
   'user.locked_out',
   'user.disabled',
   'user.unlocked',
+  'user.erasure_scheduled',
   'user.erased',
   'capture_session.completed',
   'capture_session.cancelled',

@@ -55,6 +55,10 @@ const EVENTS: Record<WebhookEventType, DescribedEvent> = {
     data: { ...user, rejections: count },
   },
   'user.unlocked': { summary: 'The operator ended the wait of a user.', data: user },
+  'user.erasure_scheduled': {
+    summary: 'A user is going to be erased by the policy of the tenant, unless the user is approved before.',
+    data: { ...user, erase_at: time },
+  },
   'user.erased': {
     summary: 'A user was erased.',
     data: {
