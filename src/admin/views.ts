@@ -1,4 +1,6 @@
 /** Serializers: the JSON of tenants, keys, users, people and webhooks, as the API, the command line and the dashboard show it. */
+import type { Environment } from '../config/config.js'
+import { isGone, type VerdictKeyState, verdictKeyState } from '../keys/verdict-key-ring.js'
 import { isoTime } from '../lib/clock.js'
 import type {
   ApiKeyRecord,
@@ -6,6 +8,7 @@ import type {
   PersonRecord,
   ReferenceRecord,
   TenantRecord,
+  VerdictKeyRecord,
   WebhookDeliveryRecord,
   WebhookEndpointRecord,
 } from '../storage/records.js'
@@ -16,6 +19,35 @@ import type { RevealedSecret, Rotation } from '../tenants/signing-secrets.js'
 import type { Consent, ReferenceContent, Subject } from '../users/template-vault.js'
 import type { LockoutReason } from '../verification/lockout.js'
 import type { TenantErasure } from './tenant-lifecycle.js'
+
+export interface VerdictKeyView {
+  kid: string
+  environment: Environment
+  state: VerdictKeyState
+  published_at: string
+  signs_from: string
+  /** Null for the newest key. */
+  published_until: string | null
+}
+
+/** The keys that are published at this time, production's first. @param records in the order in which they begin to sign */
+export function verdictKeyViews(records: readonly VerdictKeyRecord[], now: number): VerdictKeyView[] {
+  const present = records
+    .filter((record) => !isGone(record, now))
+    .toSorted((one, other) => one.environment.localeCompare(other.environment))
+  return present.map((record) => ({
+    kid: record.id,
+    environment: record.environment,
+    state: verdictKeyState(
+      record,
+      present.filter(({ environment }) => environment === record.environment),
+      now,
+    ),
+    published_at: isoTime(record.publishedAt),
+    signs_from: isoTime(record.signsFrom),
+    published_until: optionalTime(record.goneAt),
+  }))
+}
 
 export function productionKeyState({
   productionIssuedAt,

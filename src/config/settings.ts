@@ -241,6 +241,14 @@ export const SETTING_GROUPS = {
       path,
     ),
   },
+  'Verdict keys': {
+    verdictKeyDays: setting(
+      'VERDICT_KEY_DAYS',
+      '90',
+      'Days after which the key of public verdicts is replaced. 0: it is replaced only by countersign verdict-keys rotate or the dashboard.',
+      integer(0, 3650),
+    ),
+  },
   'Epoch keys': {
     epochKeys: optional(
       'EPOCH_KEYS',

@@ -10,6 +10,7 @@ import { errorBody, errorHeaders, retryAfter, statusOf } from '../api/error-resp
 import { BiometricError } from '../biometrics/types.js'
 import type { Reply } from '../http/listeners/listener.js'
 import { toDomainError } from '../http/to-domain-error.js'
+import { VerdictKeyError } from '../keys/verdict-key-rotation.js'
 import { DomainError } from '../lib/domain-error.js'
 import type { ErrorCategory } from '../lib/error-codes.js'
 import { CodedError } from '../lib/errors.js'
@@ -70,6 +71,7 @@ const OPERATION_ERRORS = [
   WebhookUrlError,
   PackGradeError,
   CapturePageError,
+  VerdictKeyError,
 ]
 type OperationError = InstanceType<(typeof OPERATION_ERRORS)[number]>
 
@@ -87,6 +89,7 @@ export const OPERATION_STATUS: Record<OperationError['code'], number> = {
   invalid_network: 400,
   invalid_certificate: 400,
   tenant_suspended: 409,
+  verdict_key_waits: 409,
   tenant_not_suspended: 409,
   tenant_deleted: 409,
   reference_disabled: 409,

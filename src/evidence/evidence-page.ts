@@ -24,7 +24,7 @@ export function evidencePage({ introduction, standards, settingText, linkTo }: P
   return [
     '# Evidence',
     introduction,
-    'Each line has the requirement in our own words, a judgement with the figure in effect, and the settings, tests and documents that hold it. These are our own judgements, not an audit and no legal advice. **Met** says that the product does its part; **partly**, that something is left to you or undone; **not met**, that it lacks.',
+    'Each line has the requirement in our own words, a judgement with the figure in effect, and the settings, tests and documents that hold it. These are our own judgements, not an audit and no legal advice. **Met** says that the product does its part; **partly**, that something is left to you or undone; **not met**, that it lacks. *By title* marks a clause of which only number and title were compared with a source.',
     markdownTable(
       ['Standard', 'Met', 'Partly', 'Not met'],
       standards.map((standard) => {
@@ -44,10 +44,11 @@ export function evidencePage({ introduction, standards, settingText, linkTo }: P
     ...standards.flatMap((standard) => [
       `## ${standard.title}`,
       standard.about,
+      ...(standard.checked === undefined ? [] : [standard.checked]),
       markdownTable(
         ['Line', 'Asks', 'Judgement', 'Held by'],
         standard.lines.map((line) => [
-          `${line.clause}, \`${line.id}\``,
+          `${line.clause}${line.isByTitle ? ' (*by title*)' : ''}, \`${line.id}\``,
           line.asks,
           `**${NAMES[line.status]}**: ${line.why}`,
           heldBy(line, settingText, linkTo),
@@ -86,11 +87,13 @@ export function evidenceView(
     standards: standards.map((standard) => ({
       id: standard.id,
       title: standard.title,
+      checked: standard.checked ?? null,
       counts: countLines(standard),
       lines: standard.lines.map((line) => ({
         id: line.id,
         clause: line.clause,
         asks: line.asks,
+        by_title: line.isByTitle ?? false,
         status: line.status,
         why: line.why,
         broken_by: line.brokenBy.map(causeView),

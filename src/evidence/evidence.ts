@@ -60,6 +60,8 @@ export interface Requirement extends Evidence {
   clause: string
   /** The requirement in our own words. */
   asks: string
+  /** Whether only the number and the title of the clause were compared with a source, and not its text. */
+  isByTitle?: true
 }
 
 export interface Standard {
@@ -67,6 +69,8 @@ export interface Standard {
   title: string
   /** Whom the standard obliges, and which part of it a verification service can carry. */
   about: string
+  /** Sources that the clauses were compared with, and what could not be compared; absent where that was not written down. */
+  checked?: string
   requirements: readonly Requirement[]
 }
 
@@ -113,4 +117,9 @@ export function together(...parts: readonly Evidence[]): Evidence {
 
 export function line(id: string, clause: string, asks: string, evidence: Evidence): Requirement {
   return { id, clause, asks, ...evidence }
+}
+
+/** A line whose clause was compared with a source by number and title only. */
+export function byTitle(requirement: Requirement): Requirement {
+  return { ...requirement, isByTitle: true }
 }

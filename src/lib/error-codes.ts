@@ -126,7 +126,7 @@ export const ERRORS = {
   reference_not_found: entry(
     'not_found',
     'No reference is enrolled for this user.',
-    'Enrol the user first; sandbox and production keep separate references.',
+    'Enroll the user first; sandbox and production keep separate references.',
   ),
   method_not_allowed: entry(
     'invalid_request',
@@ -146,7 +146,7 @@ export const ERRORS = {
   locked_out: entry(
     'conflict',
     'The user is locked out after rejected verifications: no photo can be added now.',
-    'Wait as `Retry-After` says; without it, enrol the user again with `"replace": true`.',
+    'Wait as `Retry-After` says, or have the operator unlock the user. Without `Retry-After`, enroll the user again with `"replace": true`.',
   ),
   rotation_in_progress: entry(
     'conflict',
@@ -166,7 +166,7 @@ export const ERRORS = {
   reference_model_mismatch: entry(
     'conflict',
     'The reference was made with another model pack and cannot be compared with this one.',
-    'Enrol the user again with `"replace": true`.',
+    'Enroll the user again with `"replace": true`.',
   ),
   body_too_large: entry(
     'invalid_request',

@@ -27,6 +27,7 @@ const PACKS = 'model-packs.md#the-packs-known-by-name'
 const PACK_JSON = 'model-packs.md#packjson'
 const PULLED = 'model-packs.md#pulled-packs'
 const MASTER_KEY = 'operations/keys-and-backups.md#the-master-key'
+const VERDICT_KEYS = 'guides/rotation.md#the-keys-of-public-verdicts'
 const EPOCHS = 'postgresql.md#epoch-keys'
 const BACKUP = 'operations/keys-and-backups.md#backup-and-restore'
 const MOVE = 'postgresql.md#move-from-sqlite-and-back'
@@ -262,6 +263,10 @@ export const OPERATOR_ERRORS = {
     "Put the database's master key in its place first. A new one opens nothing.",
   ),
   rotation_under_way: entry(MASTER_KEY, 'Complete the change with --finish, or take it back with --cancel.'),
+  verdict_key_waits: entry(
+    VERDICT_KEYS,
+    'Wait until the published key signs. To remove a key that somebody else may know, rotate with --emergency.',
+  ),
   nothing_prepared: entry(MASTER_KEY, 'Begin the change first: `countersign keys rotate-master`.'),
   not_the_new_key: entry(MASTER_KEY, 'Start the command with the new master key.'),
   services_cannot_follow: entry(MASTER_KEY, 'Give every service the new key first, as the message says.'),

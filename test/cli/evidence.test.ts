@@ -12,6 +12,7 @@ afterEach(() => place?.dispose())
 interface LineView {
   id: string
   status: string
+  by_title: boolean
   why: string
   broken_by: string[]
 }
@@ -31,6 +32,19 @@ describe('evidence', () => {
     expect(stdout.match(/^## /gm)!.length).toBeGreaterThan(10)
     expect(stdout).toContain('| Art. 4(3)(b), `psd2-4-3-b` | At most five failures')
     expect(readdirSync(place.dataDir)).toEqual([])
+  })
+
+  it('says how the clauses of laws were checked, and marks those of which only the title was', async () => {
+    const { json, of } = await judge()
+    const checked = Object.fromEntries(
+      json.standards.map(({ id, checked }: { id: string; checked: string | null }) => [id, checked]),
+    )
+    for (const id of ['gdpr', 'iso-27001', 'soc-2', 'dora', 'ai-act'])
+      expect(checked[id], id).toMatch(/compared with .*\.$/)
+    expect([of('dora-11').by_title, of('dora-12').by_title]).toEqual([true, false])
+    const { stdout } = await place.run(['evidence'])
+    expect(stdout).toContain('| Art. 11 (*by title*), `dora-11` |')
+    expect(stdout).toContain(checked.dora!)
   })
 
   it('judges the pack that is configured', async () => {

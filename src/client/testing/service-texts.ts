@@ -71,7 +71,7 @@ export const FAKE_ERRORS: Readonly<
     status: 404,
     category: 'not_found',
     message: 'No reference is enrolled for this user.',
-    remedy: 'Enrol the user first; sandbox and production keep separate references.',
+    remedy: 'Enroll the user first; sandbox and production keep separate references.',
   },
   already_enrolled: {
     status: 409,
@@ -83,7 +83,8 @@ export const FAKE_ERRORS: Readonly<
     status: 409,
     category: 'conflict',
     message: 'The user is locked out after rejected verifications: no photo can be added now.',
-    remedy: 'Wait as `Retry-After` says; without it, enrol the user again with `"replace": true`.',
+    remedy:
+      'Wait as `Retry-After` says, or have the operator unlock the user. Without `Retry-After`, enroll the user again with `"replace": true`.',
   },
   rotation_in_progress: {
     status: 409,

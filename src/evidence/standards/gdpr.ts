@@ -11,14 +11,21 @@ export const GDPR: Standard = {
   title: 'GDPR (EU 2016/679)',
   about:
     'It obliges you, the controller, and anyone who processes for you. Countersign runs on your machines; nothing leaves them, so its authors process nothing.',
+  checked:
+    'Each clause was compared with quotations of the regulation in public sources (November 2026), not with the Official Journal itself.',
   requirements: [
     line(
       'gdpr-9',
       'Art. 9',
-      'Biometric data that identify a person need explicit consent or another ground.',
+      'Biometric data that uniquely identify a person are processed only with explicit consent or on another listed ground.',
       consent,
     ),
-    line('gdpr-17', 'Art. 17', "A person's data are erased on request.", erasure),
+    line(
+      'gdpr-17',
+      'Art. 17',
+      "A person's data are erased without undue delay where a ground applies.",
+      erasure,
+    ),
     line(
       'gdpr-25-design',
       'Art. 25(1)',
@@ -28,7 +35,7 @@ export const GDPR: Standard = {
     line(
       'gdpr-25-default',
       'Art. 25(2)',
-      'By default no more is processed, and kept no longer, than needed.',
+      'By default only data needed for the purpose are processed, in amount, extent, storage time and access.',
       retention,
     ),
     line(
@@ -51,24 +58,34 @@ export const GDPR: Standard = {
       'Data are encrypted and pseudonymous, as the risk demands.',
       together(sealing, callerTransport, adminTransport),
     ),
-    line('gdpr-32-access', 'Art. 32(1)(b)', 'Only those who may can reach the data.', rights),
+    line(
+      'gdpr-32-access',
+      'Art. 32(1)(b)',
+      'The systems stay confidential: only authorized people reach the data.',
+      rights,
+    ),
     line(
       'gdpr-32-resilience',
       'Art. 32(1)(b)',
-      'The systems stay available and whole.',
+      'The systems keep integrity, availability and resilience.',
       together(redundancy, durability),
     ),
     line(
       'gdpr-32-restore',
       'Art. 32(1)(c)',
-      'After an incident the data are available again in time.',
+      'After an incident, availability of and access to the data return in a timely manner.',
       backups,
     ),
-    line('gdpr-32-testing', 'Art. 32(1)(d)', 'The protection is tested regularly.', testing),
+    line(
+      'gdpr-32-testing',
+      'Art. 32(1)(d)',
+      'The measures are regularly tested, assessed and evaluated.',
+      testing,
+    ),
     line(
       'gdpr-35',
       'Art. 35',
-      'An assessment of the impact precedes processing at high risk.',
+      'An assessment of the impact precedes processing that is likely to be a high risk.',
       always(
         partly(
           'A template is filled in as far as the product can know. Necessity, risks to your users and the decision are yours.',

@@ -187,7 +187,7 @@ function conditions(results: Results, suites: readonly string[]): string {
   return [
     `Pack \`${model}\`, ${cores} cores (${cpu.replaceAll('(R)', '')}), ${memory_gib} GiB, Node ${node.replace('v', '')}, ${days}, commit ${commits}.`,
     `Client and service share the cores. ${loadOfAll(shown)}`,
-    `To measure yours: ${commands.map((each) => `\`${each}\``).join(', ')}.`,
+    `Measured by ${commands.map((each) => `\`${each}\``).join(' and ')}; \`npm run bench\` measures your machine.`,
   ].join('\n')
 }
 
