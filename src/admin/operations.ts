@@ -9,6 +9,7 @@ import type { SigningSecrets } from '../tenants/signing-secrets.js'
 import type { Tenancy } from '../tenants/tenancy.js'
 import type { TemplateVault } from '../users/template-vault.js'
 import type { Outbox } from '../webhooks/outbox.js'
+import { ExportUser } from './export-user.js'
 import { InactiveUsers } from './inactive-users.js'
 import { KeyOperations } from './key-operations.js'
 import { PeopleOperations } from './people-operations.js'
@@ -46,6 +47,7 @@ export class Operations {
   readonly webhooks: WebhookOperations
   readonly policies: PolicyOperations
   readonly inactiveUsers: InactiveUsers
+  readonly exports: ExportUser
 
   constructor({ store, audit, keys, tenancy, secrets, vault, outbox, clock }: OperationParts) {
     const audited = new AuditedUnitOfWork(store, audit)
@@ -62,6 +64,7 @@ export class Operations {
     const policies = new PolicyBook()
     const { users } = this
     this.inactiveUsers = new InactiveUsers({ store, audited, policies, users, vault, outbox, clock })
+    this.exports = new ExportUser({ store, audited, users, vault, clock })
     this.webhooks = new WebhookOperations(audited, store, outbox, clock)
   }
 }

@@ -17,6 +17,7 @@ export const AUDIT_EVENTS = [
   'capture_consented',
   'capture_code_failed',
   'user_unlocked',
+  'user_exported',
   'webhook_added',
   'webhook_removed',
   'webhook_redelivered',

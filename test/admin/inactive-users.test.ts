@@ -103,7 +103,7 @@ describe('a policy that erases unused users', () => {
     expect(await countRows(running, 'user_activity', 'tenant_id = $1', [tenant.id])).toBe(0)
   })
 
-  it('begins anew with an approved verify, also after the notice, and not with a rejected one', async () => {
+  it('starts again with an approved verify, also after the notice, and not with a rejected one', async () => {
     await setPolicy(RETENTION)
     passDays(59)
     expect((await verify(grace)).body.verdict).toBe('rejected')

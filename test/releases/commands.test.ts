@@ -114,7 +114,8 @@ function argumentsOf(leaf: string): string[] {
   if (/^tenant (list)$|^(operator list|operator sessions|audit|nodes|doctor|evidence|config|keys)/.test(leaf))
     return []
   if (/^user/.test(leaf)) return ['acme', 'ada']
-  if (/^(tenant|webhook)/.test(leaf)) return ['acme']
+  if (/^policy (set|check)/.test(leaf)) return ['acme', leaf === 'policy set' ? '--file' : '--action', file]
+  if (/^(tenant|webhook|policy)/.test(leaf)) return ['acme']
   return /^(evaluate|models (import|calibrate))/.test(leaf) ? [file, file] : []
 }
 

@@ -27,6 +27,7 @@ const EVENTS: Record<AuditEventName, { text: string; isOfUser: boolean }> = {
   capture_page_changed: { text: 'Capture page changed', isOfUser: false },
   capture_consented: { text: 'Consent given', isOfUser: true },
   capture_code_failed: { text: 'Wrong codes at a capture link', isOfUser: false },
+  user_exported: { text: 'Facts exported', isOfUser: true },
   user_unlocked: { text: 'User unlocked', isOfUser: true },
   webhook_added: { text: 'Webhook added', isOfUser: false },
   webhook_removed: { text: 'Webhook removed', isOfUser: false },
