@@ -43,7 +43,7 @@ export class ExportUser {
       store.read.activity(blindIndex),
       this.entriesOf(tenant.id, subject.pseudonym),
     ])
-    const facts = { event: 'user_exported', subject: subject.pseudonym }
+    const facts = { event: 'user_exported', subject: subject.pseudonym } as const
     await audited.run(tenant.id, actor, async () => ({ result: undefined, facts }), {
       isAudited: environment === 'production',
     })

@@ -33,6 +33,8 @@ const GO_ON = [
 ]
 /** Commands that refuse for a reason of their own before they open the database. */
 const OTHER_REFUSALS: Record<string, string> = {
+  'policy set': 'file_unreadable',
+  'policy check': 'file_unreadable',
   restore: 'file_exists',
   'migrate-store': 'source_outdated',
   'keys import': 'no_epochs',
