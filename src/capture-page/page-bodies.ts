@@ -18,6 +18,11 @@ const consentBody = Type.Object(
   },
   { additionalProperties: false },
 )
+/** The page names the text of the typed action that it shows, if it shows one. */
+const challengeBody = Type.Object(
+  { display: Type.Optional(Type.String({ pattern: '^[0-9a-f]{64}$' })) },
+  { additionalProperties: false },
+)
 const framesBody = Type.Object({ frames: framesField }, { additionalProperties: false })
 /** A small frame, and an earlier one in which the person looks ahead. The page keeps the earlier one; the service stores neither. */
 const guidanceBody = Type.Object(
@@ -31,12 +36,14 @@ const guidanceBody = Type.Object(
 const nothing = Type.Object({}, { additionalProperties: false })
 
 export type ConsentBody = Static<typeof consentBody>
+export type ChallengeBody = Static<typeof challengeBody>
 export type FramesBody = Static<typeof framesBody>
 export type GuidanceBody = Static<typeof guidanceBody>
 
 export const parseNothing = inputParser({ body: nothing, bodyOptional: true })
 export const parseCode = inputParser({ body: codeBody })
 export const parseConsent = inputParser({ body: consentBody })
+export const parseChallenge = inputParser({ body: challengeBody, bodyOptional: true })
 export const parseFrames = inputParser({ body: framesBody })
 export const parseGuidance = inputParser({ body: guidanceBody })
 export type CodeBody = Static<typeof codeBody>

@@ -9,6 +9,7 @@ export type PageTexts = Record<
   | 'title_enroll'
   | 'asks_verify'
   | 'asks_enroll'
+  | 'note_from'
   | 'consent_verify'
   | 'consent_enroll'
   | 'code_asks'

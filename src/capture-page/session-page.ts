@@ -6,6 +6,7 @@ import { type Brand, brandHead } from './brand.js'
 import { escapeHtml, htmlDocument, isolated, paragraphs, sayer, titleOf } from './html.js'
 import { PAGE_TEXTS } from './page-languages.js'
 import type { PageTexts } from './page-texts.js'
+import { actionHtml, type ShownAction } from './shown-action.js'
 
 export interface PageContent {
   language: CaptureLanguage
@@ -14,6 +15,8 @@ export interface PageContent {
   company: string
   /** The tenant's logo and style sheet. */
   brand: Brand
+  /** The typed action with the hash of its text; null for an untyped one. */
+  action: ShownAction | null
   description: string | undefined
   /** The consent text that the page shows. The script sends its version and hash along with the agreement. */
   consent: { version: string; sha256: string; text: string }
@@ -34,11 +37,12 @@ export function sessionPage(content: PageContent): string {
   const button = (id: string, text: keyof PageTexts, kind = '', hidden = '') =>
     `<button type="button" id="${id}" class="${kind}"${hidden}>${say(text)}</button>`
   const heading = say(`title_${purpose}`)
-  const isTold = content.description !== undefined && !content.needsCode
+  const { action, description, needsCode } = content
+  const isTold = (action !== null || description !== undefined) && !needsCode
   const main = `${brandHead(content.brand, company)}
 ${environment === 'sandbox' ? `<p class="sandbox">${say('sandbox')}</p>` : ''}
 <h1>${heading}</h1>
-${isTold ? `<p class="description"><span class="asks">${say(`asks_${purpose}`)}</span> ${isolated(content.description!)}</p>` : ''}
+${isTold ? whatIsAsked(action, description, { asks: say(`asks_${purpose}`), noteFrom: say('note_from') }) : ''}
 <noscript><p class="message">${say('no_script')}</p></noscript>
 <p class="message" role="alert" id="message"></p>
 <section id="confirm" hidden>
@@ -76,8 +80,23 @@ ${ENDINGS.map((ending) => `<span data-ending="${ending}">${say(`ended_${ending}`
     title: titleOf(heading, company),
     main,
     styles: content.brand.styles,
-    attributes: `data-consented="${content.hasConsented}" data-needs-code="${content.needsCode}"`,
+    attributes: `data-consented="${content.hasConsented}" data-needs-code="${needsCode}"${action && !needsCode ? ` data-display="${action.shown.hash}"` : ''}`,
   })
+}
+
+/**
+ * The action above everything else. A typed one is in the words of the page: the company's description stands below it, as a note of
+ * the company's.
+ */
+function whatIsAsked(
+  action: ShownAction | null,
+  description: string | undefined,
+  { asks, noteFrom }: { asks: string; noteFrom: string },
+): string {
+  if (!action)
+    return `<p class="description"><span class="asks">${asks}</span> ${isolated(description ?? '')}</p>`
+  const note = `<p class="company-note"><span class="asks">${noteFrom}</span> ${isolated(description ?? '')}</p>`
+  return `<p class="asks">${asks}</p>\n${actionHtml(action.display)}${description === undefined ? '' : `\n${note}`}`
 }
 
 function phoneSection(

@@ -7,6 +7,7 @@ export const de: PageTexts = {
   title_enroll: 'Gesichtsprüfung einrichten',
   asks_verify: '{company} bittet Sie um Bestätigung:',
   asks_enroll: '{company} bittet Sie, Ihr Gesicht mit der Kamera aufzunehmen.',
+  note_from: 'Anmerkung von {company}:',
   consent_verify:
     '{company} vergleicht Ihr Gesicht mit dem, das Sie hinterlegt haben, um sicherzugehen, dass Sie selbst bestätigen.\n\nDie Bilder werden sofort geprüft und nicht gespeichert. Eine verschlüsselte Beschreibung dieser Aufnahme wird einen Tag lang gespeichert, damit auffällt, wenn dieselbe Aufnahme noch einmal gesendet wird.\n\nSie müssen nicht zustimmen: Gehen Sie zurück zu {company} und fragen Sie nach einem anderen Weg. Dort können Sie Ihre Einwilligung auch jederzeit widerrufen.',
   consent_enroll:

@@ -7,6 +7,7 @@ export const en: PageTexts = {
   title_enroll: 'Set up face verification',
   asks_verify: '{company} asks you to confirm:',
   asks_enroll: '{company} asks you to show your face to the camera.',
+  note_from: 'Note from {company}:',
   consent_verify:
     '{company} compares your face with the one that you enrolled, to make sure that it is you who confirms this.\n\nThe pictures are checked at once and are not stored. An encrypted description of this capture is stored for one day, so that it is noticed if the same capture is sent again.\n\nYou do not have to agree: go back to {company} and ask for another way. You can withdraw your consent there at any time.',
   consent_enroll:

@@ -7,6 +7,7 @@ export const es: PageTexts = {
   title_enroll: 'Configurar la verificación facial',
   asks_verify: '{company} le pide que confirme:',
   asks_enroll: '{company} le pide que muestre su rostro a la cámara.',
+  note_from: 'Nota de {company}:',
   consent_verify:
     '{company} compara su rostro con el que usted registró, para asegurarse de que es usted quien confirma.\n\nLas imágenes se comprueban al momento y no se guardan. Una descripción cifrada de esta captura se guarda durante un día, para detectar si se vuelve a enviar la misma captura.\n\nNo es obligatorio aceptar: vuelva a {company} y pida otra opción. Allí también puede retirar su consentimiento en cualquier momento.',
   consent_enroll:

@@ -7,6 +7,7 @@ export const fr: PageTexts = {
   title_enroll: 'Configurer la vérification du visage',
   asks_verify: '{company} vous demande de confirmer :',
   asks_enroll: '{company} vous demande de présenter votre visage à la caméra.',
+  note_from: 'Remarque de {company} :',
   consent_verify:
     '{company} compare votre visage à celui que vous avez enregistré, pour s’assurer que c’est bien vous qui confirmez.\n\nLes images sont vérifiées immédiatement et ne sont pas conservées. Une description chiffrée de cette prise de vue est conservée un jour, afin de détecter un nouvel envoi de la même prise de vue.\n\nRien ne vous oblige à accepter : revenez vers {company} et demandez un autre moyen. Vous pouvez aussi y retirer votre consentement à tout moment.',
   consent_enroll:

@@ -7,6 +7,7 @@ export const ja: PageTexts = {
   title_enroll: '顔認証の設定',
   asks_verify: '{company} が次の内容の確認を求めています。',
   asks_enroll: '{company} がカメラに顔を映すよう求めています。',
+  note_from: '{company}からの補足：',
   consent_verify:
     '{company} は、確認するのがご本人であることを確かめるため、あなたの顔を登録済みの顔と比べます。\n\n画像はその場で確認され、保存されません。同じ撮影が再び送られたときに気づけるよう、暗号化した特徴だけを1日間保存します。\n\n同意しなくてもかまいません。{company} に戻り、別の方法をお尋ねください。同意はいつでも {company} で取り消せます。',
   consent_enroll:

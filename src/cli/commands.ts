@@ -61,6 +61,12 @@ export const COMMANDS: readonly CommandEntry[] = [
     isWithoutConfig: true,
   },
   {
+    usage: 'display <file>',
+    description: 'show a typed action as the hosted page shows it, with the `display_hash` of a verdict',
+    load: async () => (await import('./display.js')).registerDisplayCommand,
+    isWithoutConfig: true,
+  },
+  {
     usage: 'models',
     description: 'list, verify, pull, import, build and calibrate model packs',
     load: async () => (await import('./models/models.js')).registerModelsCommands,

@@ -252,7 +252,7 @@ export const SETTING_GROUPS = {
   'Epoch keys': {
     epochKeys: optional(
       'EPOCH_KEYS',
-      "Folder that all nodes share, for the epoch keys: without them no archive of the database opens users' data. PostgreSQL only; more at /docs/postgresql of the admin listener. Default: none.",
+      'Folder that all nodes share, for the epoch keys. Without them, backups of the database cannot be decrypted. PostgreSQL only; more at /docs/postgresql of the admin listener. Default: none.',
       path,
     ),
     epochHours: setting(

@@ -21,6 +21,7 @@ const POLICY = 'guides/policy.md'
 const USERS = 'operations/tenants.md#users-who-are-locked-out'
 const WEBHOOKS = 'guides/webhooks.md'
 const CAPTURE = 'guides/hosted-page.md'
+const PASSKEYS = 'guides/passkeys.md#turn-passkeys-on'
 const ACCURACY = 'guides/accuracy.md'
 const PAD = 'guides/liveness.md'
 const PACKS = 'model-packs.md#the-packs-known-by-name'
@@ -143,6 +144,10 @@ export const OPERATOR_ERRORS = {
   invalid_consent: entry(CAPTURE, 'Give version and text together, each within its length.'),
   invalid_color: entry(CAPTURE, 'Give a color that can be read on its ground, as #rrggbb.'),
   invalid_logo: entry(CAPTURE, 'Give a smaller PNG or JPEG.'),
+
+  // Passkeys
+  invalid_rp_id: entry(PASSKEYS, 'Give the domain whose pages use passkeys, such as bank.example.'),
+  invalid_aaguid: entry(PASSKEYS, 'Copy the AAGUIDs from the vendor of the authenticators.'),
 
   // Model packs and rates
   fmr_not_reached: entry(
@@ -295,6 +300,10 @@ export const OPERATOR_ERRORS = {
   wrong_usage: entry(CONFIGURATION, 'Run the command with --help.'),
   invalid_duration: entry(CONFIGURATION, 'Give a number with a unit, such as 90s, 30m, 1h or 2d.'),
   invalid_jwt: entry('guides/step-up.md', 'Give the whole token, with the signing secret of its `kid`.'),
+  invalid_action: entry(
+    'guides/typed-actions.md',
+    'Give the claim `action` of the verdict as JSON, and for a batch the list as it was sent.',
+  ),
   invalid_secret: entry('guides/rotation.md', 'Give the secret as it was shown: svc-sec-…'),
   cancelled: entry(CONFIGURATION, 'Nothing was changed. Run the command again.'),
 } as const satisfies Record<string, OperatorErrorEntry>

@@ -8,6 +8,7 @@ import type { Connection } from './connection.js'
 import { consentReader, consentWriter } from './consent-statements.js'
 import { dashboardReader, dashboardWriter } from './dashboard-statements.js'
 import { keysReader, keysWriter } from './key-statements.js'
+import { passkeyReader, passkeyWriter } from './passkey-statements.js'
 import { policyReader, policyWriter } from './policy-statements.js'
 import type {
   ApiKeyRecord,
@@ -199,6 +200,7 @@ export function storeReader(database: Connection): StoreReader {
     ...keysReader(database),
     ...policyReader(database),
     ...activityReader(database),
+    ...passkeyReader(database),
     ...requestReader(database),
     ...webhookReader(database),
     tenantById: async (id) => sql.tenantById.get(id),
@@ -319,7 +321,7 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
       'DELETE FROM approval WHERE tenant_id = @id',
       'DELETE FROM user_activity WHERE tenant_id = @id',
       'DELETE FROM retention_start WHERE tenant_id = @id',
-      'UPDATE tenant SET capture_page = NULL WHERE id = @id',
+      'UPDATE tenant SET capture_page = NULL, passkeys = NULL WHERE id = @id',
     ].map((statement) => database.prepare<[{ id: string; at: number }]>(statement)),
     insertApiKey: database.prepare(API_KEY.insert),
     // Keys whose grace period has ended already are left as they are.
@@ -376,6 +378,7 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
     ),
     eraseReference: database.prepare(`DELETE FROM reference WHERE ${OF_USER}`),
     eraseCaptures: database.prepare(`DELETE FROM capture WHERE ${OF_USER}`),
+    erasePasskeys: database.prepare(`DELETE FROM passkey WHERE ${OF_USER}`),
     eraseSubject: database.prepare('DELETE FROM subject WHERE lookup = ?'),
     deleteIdempotency: database.prepare('DELETE FROM idempotency WHERE lookup = ?'),
     eraseWebhooks: database.prepare(
@@ -424,6 +427,7 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
     ...keysWriter(database, onErase),
     ...policyWriter(database),
     ...activityWriter(database),
+    ...passkeyWriter(database),
     ...requestWriter(database),
     ...webhookWriter(database),
     insertTenant: async (tenant) => void sql.insertTenant.run(tenant),
@@ -466,10 +470,11 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
       sql.insertIdempotency.run(record)
     },
     eraseSubject: async (blindIndex) => {
-      const [idempotency, reference, captures, subject] = await Promise.all([
+      const [idempotency, reference, captures, , subject] = await Promise.all([
         sql.deleteIdempotency.run(blindIndex),
         sql.eraseReference.run(blindIndex),
         sql.eraseCaptures.run(blindIndex),
+        sql.erasePasskeys.run(blindIndex),
         sql.eraseSubject.run(blindIndex),
         sql.eraseWebhooks.run(blindIndex),
         sql.deleteChallenges.run(blindIndex),

@@ -7,6 +7,8 @@ export const WEBHOOK_EVENTS = [
   'user.disabled',
   'user.unlocked',
   'user.erasure_scheduled',
+  'user.passkey_registered',
+  'user.passkey_revoked',
   'user.erased',
   'capture_session.completed',
   'capture_session.cancelled',

@@ -139,7 +139,7 @@ find('cancel')!.addEventListener('click', () => attempt(async () => follow(await
 // The challenge is requested only once the camera shows a picture, since the time for the frames begins with it.
 capture.addEventListener('cs-ready', () =>
   attempt(async () => {
-    const answer = await ask('challenge')
+    const answer = await ask('challenge', display === undefined ? {} : { display })
     if (answer?.state === 'challenge') capture.challenge = answer.challenge
     else follow(answer)
   }),
@@ -212,7 +212,7 @@ function takeOver(): void {
 
 capture.detector = guidance(`${address}/guidance`)
 
-const { consented, needsCode } = document.querySelector('main')!.dataset
+const { consented, needsCode, display } = document.querySelector('main')!.dataset
 show(needsCode === 'true' ? 'confirm' : 'consent')
 if (consented === 'true') {
   again.hidden = true

@@ -124,11 +124,19 @@ export const PSD2: Standard = {
       'The payer is shown the amount and the payee.',
       always(
         partly(
-          'The hosted page shows your description before the camera. That it names amount and payee is yours.',
+          'The hosted page shows amount, currency, payee and account of a `payment` in its own words. On a page of yours, and for untyped actions, that is yours.',
         ),
         {
-          tests: ['test/capture-page/capture-page.test.ts', 'test/lib/readable-text.test.ts'],
-          documents: ['guides/hosted-page.md', 'threat-model.md#text-that-people-read'],
+          tests: [
+            'test/client/display-action.test.ts',
+            'test/capture-page/typed-action.test.ts',
+            'test/lib/readable-text.test.ts',
+          ],
+          documents: [
+            'guides/typed-actions.md',
+            'guides/hosted-page.md',
+            'threat-model.md#text-that-people-read',
+          ],
         },
       ),
     ),
@@ -138,7 +146,7 @@ export const PSD2: Standard = {
       'The code belongs to one amount and one payee.',
       always(
         met(
-          'Every verify names its action. The verdict carries the action and its SHA-256 in canonical form (RFC 8785): put amount and payee into it.',
+          'Every verify names its action. The verdict carries the action and its SHA-256 in canonical form (RFC 8785): put amount and payee into it, as the type `payment` requires.',
         ),
         binding,
       ),
@@ -163,10 +171,37 @@ export const PSD2: Standard = {
       'Amount, payee and what the payer is shown stay confidential, authentic and whole throughout.',
       together(
         callerTransport,
-        always(partly('Responses are signed and actions hashed. What your own page shows is yours.'), {
-          tests: ['test/client/response-signature.properties.test.ts', 'test/http/responses.test.ts'],
-          documents: ['guides/step-up.md'],
-        }),
+        always(
+          partly(
+            'Responses are signed and actions hashed. A verdict has the hash of the text that the hosted page was sent; what a changed browser shows is not proven, and what your own page shows is yours.',
+          ),
+          {
+            tests: [
+              'test/capture-page/typed-action.test.ts',
+              'test/client/response-signature.properties.test.ts',
+              'test/http/responses.test.ts',
+            ],
+            documents: ['guides/typed-actions.md', 'guides/step-up.md'],
+          },
+        ),
+      ),
+    ),
+    line(
+      'psd2-5-3-b',
+      'Art. 5(3)(b)',
+      'The code of a batch belongs to its total and to its payees.',
+      always(
+        met(
+          'An action of type `payment_batch` holds total, number and hash of the list. The hosted page shows the whole list; the SDK makes the action again from the payments that are about to run.',
+        ),
+        {
+          tests: [
+            'test/client/typed-actions.test.ts',
+            'test/api/typed-actions.test.ts',
+            'test/client/display-action.test.ts',
+          ],
+          documents: ['guides/typed-actions.md#a-batch'],
+        },
       ),
     ),
     line(
