@@ -38,8 +38,9 @@ export class ExportUser {
     ])
     if (!user || !subject) throw new DomainError('reference_not_found')
     const now = clock.now()
-    const [captures, activity, entries] = await Promise.all([
+    const [captures, passkeys, activity, entries] = await Promise.all([
       store.read.captureHistory(subject.record.id, [], now - DAY_MS, MAX_CAPTURES),
+      store.read.passkeysOf(subject.record.id),
       store.read.activity(blindIndex),
       this.entriesOf(tenant.id, subject.pseudonym),
     ])
@@ -54,6 +55,11 @@ export class ExportUser {
       user,
       /** Captures of the last day, which are remembered to recognize replays; each is a vector and a digest. */
       remembered_captures: captures.newest.length,
+      passkeys: passkeys.map(({ id, createdAt, lastUsedAt }) => ({
+        passkey_id: id,
+        created_at: isoTime(createdAt),
+        last_used_at: optionalTime(lastUsedAt),
+      })),
       last_used_at: optionalTime(activity?.usedAt ?? null),
       erasure_announced_at: optionalTime(activity?.noticeAt ?? null),
       /** Name of the user in the audit log. */

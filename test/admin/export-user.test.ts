@@ -27,6 +27,7 @@ it('exports enrollment, consent, lockout, last use and audit entries of one user
     environment: 'production',
     user: { user_id: 'ada', reference: { reference_id: enrolled.reference_id, consent } },
     remembered_captures: 2,
+    passkeys: [],
     erasure_announced_at: null,
   })
   expect(facts.last_used_at).not.toBeNull()
