@@ -39,7 +39,7 @@ const CONTRACT = [
   'test/idempotency/idempotency.test.ts',
   'test/jobs/audit-verification.test.ts',
   'test/tenants/api-keys.test.ts',
-  'test/api/{add-photos,challenges,delete,enroll,get-user,get-verification,list-audit,policy,public-verdict,rotate-signing,verify}.test.ts',
+  'test/api/{add-photos,challenges,delete,enroll,get-user,get-verification,list-audit,passkeys,policy,public-verdict,rotate-signing,verify}.test.ts',
   'test/verification/{lockout,replays}.test.ts',
 ]
 

@@ -6,9 +6,11 @@ import type { Clock } from '../lib/clock.js'
 import type { Store } from '../storage/store.js'
 import type { SigningSecrets } from '../tenants/signing-secrets.js'
 import type { Tenancy } from '../tenants/tenancy.js'
+import { PasskeyVault } from '../users/passkey-vault.js'
 import type { TemplateVault } from '../users/template-vault.js'
 import type { Outbox } from '../webhooks/outbox.js'
 import { KeyOperations } from './key-operations.js'
+import { PasskeyOperations } from './passkey-operations.js'
 import { PeopleOperations } from './people-operations.js'
 import { PolicyOperations } from './policy-operations.js'
 import { SecondFactorOperations } from './second-factor-operations.js'
@@ -35,6 +37,7 @@ export class Operations {
   readonly lifecycle: TenantLifecycle
   readonly keys: KeyOperations
   readonly users: UserOperations
+  readonly passkeys: PasskeyOperations
   readonly operators: PeopleOperations
   /** Operations on the people of one tenant. */
   readonly peopleOf: (tenantId: string) => PeopleOperations
@@ -50,6 +53,7 @@ export class Operations {
     this.lifecycle = new TenantLifecycle(audited, store, clock)
     this.keys = new KeyOperations(audited, tenancy, secrets)
     this.users = new UserOperations(audited, store, vault, outbox, clock)
+    this.passkeys = new PasskeyOperations(audited, store, vault, new PasskeyVault(vault, clock), outbox)
     this.operators = new PeopleOperations(audited, store, clock)
     this.peopleOf = (tenantId) => new PeopleOperations(audited, store, clock, tenantId)
     this.signIns = new SignInOperations(audited, store, clock)

@@ -15,7 +15,9 @@ import type {
 import { type ThemeColor, themeColors } from '../tenants/accent-color.js'
 import { capturePageSettings } from '../tenants/capture-page-settings.js'
 import { scopesOf } from '../tenants/key-scopes.js'
+import { passkeySettings } from '../tenants/passkey-settings.js'
 import type { RevealedSecret, Rotation } from '../tenants/signing-secrets.js'
+import type { Passkey } from '../users/passkey-vault.js'
 import type { Consent, ReferenceContent, Subject } from '../users/template-vault.js'
 import type { LockoutReason } from '../verification/lockout.js'
 import type { TenantErasure } from './tenant-lifecycle.js'
@@ -132,6 +134,8 @@ export function userView(
   reference: Pick<ReferenceRecord, 'id' | 'model' | 'createdAt'> &
     Pick<ReferenceContent, 'photoCount' | 'consent'>,
   lockout: { reason: LockoutReason; until: number | null } | null,
+  /** Number of the user's passkeys. */
+  passkeys: number,
 ) {
   return {
     user_id: userId,
@@ -149,6 +153,21 @@ export function userView(
       ends_at: optionalTime(lockout?.until ?? null),
       rejections: record.failures,
     },
+    passkeys,
+  }
+}
+
+/** A passkey without its key. */
+export function passkeyView({ record, content }: Passkey) {
+  return {
+    passkey_id: record.id,
+    name: content.name,
+    synced: content.isSynced,
+    backed_up: content.isBackedUp,
+    aaguid: content.aaguid,
+    transports: content.transports,
+    created_at: isoTime(record.createdAt),
+    last_used_at: optionalTime(record.lastUsedAt),
   }
 }
 
@@ -231,5 +250,19 @@ export function capturePageView(tenant: TenantRecord) {
     color,
     colors: themes && { light: shown(themes.light), dark: shown(themes.dark) },
     logo,
+  }
+}
+
+/** How a tenant uses passkeys; null fields where it uses none. */
+export function passkeySettingsView(tenant: TenantRecord) {
+  const settings = passkeySettings(tenant)
+  return {
+    tenant_id: tenant.id,
+    name: tenant.name,
+    rp_id: settings?.rpId ?? null,
+    origins: settings?.origins ?? [],
+    synced: settings?.synced ?? null,
+    registration: settings?.registration ?? null,
+    aaguids: settings?.aaguids ?? [],
   }
 }

@@ -4,16 +4,28 @@ import Type, { type Static } from 'typebox'
 import { CAPTURE_LANGUAGES } from '../config/capture-languages.js'
 import { prefixedId } from '../crypto/identifiers.js'
 import { isoTime, SECOND_MS } from '../lib/clock.js'
+import type { StoreTransaction } from '../storage/store.js'
 import type { Subject } from '../users/template-vault.js'
-import type { Evidence } from '../verification/biometric-provider.js'
 import type { ShownDisplay, UserCall } from '../verification/call.js'
-import { type DecisionParts, DecisionPolicy, type Verdict } from '../verification/decision-policy.js'
+import {
+  type DecisionParts,
+  DecisionPolicy,
+  type Verdict,
+  type VerifyEvidence,
+} from '../verification/decision-policy.js'
 import { decodeImages } from '../verification/images.js'
 import { type LivenessStatement, NOTHING_CHECKED } from '../verification/liveness.js'
 import { openChallenge } from '../verification/opened-challenge.js'
+import {
+  openAssertion,
+  type PasskeyInput,
+  type ProvenPasskey,
+  provePossession,
+} from '../verification/passkey-proof.js'
 import { policyNotMet } from '../verification/policy-check.js'
 import { qualityView } from '../verification/quality-views.js'
 import { REASONS } from '../verification/reasons.js'
+import { grantRegistration, permitsRegistration } from '../verification/registration-permit.js'
 import { needsSecondApprover } from '../verification/second-approval.js'
 import { termsInForce, termsOf } from '../verification/verdict-terms.js'
 import { signVerdict, verdictClaims } from '../verification/verdict-token.js'
@@ -27,6 +39,7 @@ import {
 } from './endpoint.js'
 import { retryAfter } from './error-response.js'
 import { includeField, includesQuality } from './include.js'
+import { passkeyFields, provenPasskey } from './passkey-schemas.js'
 import { agreesToReplacement } from './replace-verdict.js'
 import {
   exactlyOneImageField,
@@ -39,7 +52,7 @@ import {
   userId,
 } from './schemas.js'
 import type { Services } from './services.js'
-import { spendChallenge } from './spend-challenge.js'
+import { PASSKEY_ERRORS, spendChallenges } from './spend-challenge.js'
 import { livenessView, scoreView } from './views.js'
 
 const body = Type.Object(
@@ -47,6 +60,7 @@ const body = Type.Object(
     user_id: userId,
     ...imageFields,
     require_liveness: Type.Optional(requireLiveness),
+    ...passkeyFields,
     action: actionSchema,
     approval_id: Type.Optional(
       Type.String({
@@ -144,6 +158,7 @@ const success = Type.Object(
         description: 'Sandbox only: this verify cleared and issued the production key. Null otherwise.',
       }),
     ),
+    passkey: Type.Optional(provenPasskey),
   },
   { title: 'VerifyResult' },
 )
@@ -161,6 +176,8 @@ export const verifyDescription: EndpointDescription = {
     'reference_not_found',
     'reference_model_mismatch',
     'policy_not_met',
+    'passkey_required',
+    ...PASSKEY_ERRORS,
     ...CAPTURE_ERRORS,
     'different_people',
   ],
@@ -172,13 +189,14 @@ export const verifyDescription: EndpointDescription = {
   scopes: ['verify'],
 }
 
-type Input = Static<typeof body>
+type Input = Omit<Static<typeof body>, 'passkey_assertion'> & PasskeyInput
 
 /** The parts of the service that a verify uses. */
 type Parts = DecisionParts &
   Pick<
     Services,
     | 'challenges'
+    | 'passkeys'
     | 'config'
     | 'issuer'
     | 'verdictSigner'
@@ -200,13 +218,25 @@ export function verify(services: Parts): UserEndpoint<Input> {
       const images = await decodeImages(input)
       const action = canonicalAction(input.action)
       const opened = await openChallenge(services, call, { purpose: 'verify', action })
-      const evidence = { images, challenge: opened?.frames ?? null }
-      return spendChallenge(services.challenges, opened, () => reachVerdict(call, action, evidence))
+      const assertion = await openAssertion(services, call, action)
+      const used = [opened?.challenge, assertion?.challenge].filter((one) => one != null)
+      return spendChallenges(services.challenges, used, async () => {
+        // The device proves itself before the pictures count.
+        const passkey = assertion && (await provePossession(services, call, assertion))
+        const possession = passkey?.possession ?? null
+        const evidence = { images, challenge: opened?.frames ?? null, possession }
+        return reachVerdict(call, action, evidence, passkey)
+      })
     },
   }
 
   /** @param action in RFC 8785 canonical form */
-  async function reachVerdict(call: UserCall<Input>, action: string, evidence: Evidence): Promise<Commit> {
+  async function reachVerdict(
+    call: UserCall<Input>,
+    action: string,
+    evidence: VerifyEvidence,
+    passkey: ProvenPasskey | null,
+  ): Promise<Commit> {
     const { input, tenant } = call
     const asked = await termsOf(services, store.read, call)
     const examination = await policy.examine(call, evidence, asked)
@@ -220,13 +250,16 @@ export function verify(services: Parts): UserEndpoint<Input> {
           refused: policyNotMet(terms, unmet),
           audit: { ...policyView(call, verdict), ...(subject ? { subject: subject.pseudonym } : {}) },
         }
+      await passkey?.use(tx)
       const view = { ...verdictView(verdict), ...policyView(call, verdict) }
-      const signed = await sign(call, action, verdict, view, at)
+      const signed = await sign(call, action, { verdict, view, passkey, at })
       const { verificationId } = signed
       const approved = reason === null
       const assessed = verdict.comparison?.sample.assessed ?? null
       if (approved && !replaySuspected && subject && agreesToReplacement(input.action))
         await tx.setReplaceVerdict(subject.record.id, { id: verificationId, at })
+      if (approved && !replaySuspected && subject && permitsRegistration(input.action))
+        await permitRegistration(tx, call, verdict, { verificationId, at })
       const facts = {
         ...view,
         acr: signed.acr,
@@ -272,6 +305,7 @@ export function verify(services: Parts): UserEndpoint<Input> {
           jwt_expires_at: isoTime(signed.expiresAt * SECOND_MS),
           ...policyView(call, verdict),
           production_key: isKeyIssued ? 'issued' : null,
+          ...(passkey ? { passkey: { passkey_id: passkey.id, amr: passkey.possession } } : {}),
         },
         ...(verdict.waitMs === undefined ? {} : { headers: retryAfter(verdict.waitMs) }),
         observed: { verdict: view.verdict, reason, score: view.score, effect },
@@ -287,6 +321,7 @@ export function verify(services: Parts): UserEndpoint<Input> {
             : {}),
           verification_id: verificationId,
           liveness_score: livenessOf(verdict).score,
+          ...(passkey ? { passkey_id: passkey.id, passkey_amr: passkey.possession } : {}),
           ...livenessAudit(livenessOf(verdict)),
         },
       }
@@ -308,9 +343,17 @@ export function verify(services: Parts): UserEndpoint<Input> {
   async function sign(
     call: UserCall<Input>,
     action: string,
-    verdict: Verdict,
-    view: ReturnType<typeof verdictView> & ReturnType<typeof policyView>,
-    at: number,
+    {
+      verdict,
+      view,
+      passkey,
+      at,
+    }: {
+      verdict: Verdict
+      view: ReturnType<typeof verdictView> & ReturnType<typeof policyView>
+      passkey: ProvenPasskey | null
+      at: number
+    },
   ) {
     const verificationId = prefixedId('ver', at)
     const { issuedAt, expiresAt } = verdictLifetime(call.user.id, at)
@@ -324,6 +367,7 @@ export function verify(services: Parts): UserEndpoint<Input> {
       action,
       liveness: livenessView(livenessOf(verdict)),
       challengeId: call.input.challenge?.challenge_id,
+      passkey,
       model: provider.model,
       replaySuspected: verdict.replaySuspected,
     })
@@ -332,6 +376,18 @@ export function verify(services: Parts): UserEndpoint<Input> {
     call.timings.sign = performance.now() - started
     return { verificationId, expiresAt, actionHash: claims.action_hash, acr: claims.acr, tokens }
   }
+}
+
+/** Keeps the verdict as a permit to register a passkey, where the capture was found to be live. */
+async function permitRegistration(
+  tx: StoreTransaction,
+  { tenant, environment, user }: UserCall<Input>,
+  verdict: Verdict,
+  { verificationId, at }: { verificationId: string; at: number },
+): Promise<void> {
+  if (tenant.passkeys === null || livenessOf(verdict).passed !== true) return
+  const { blindIndex } = user
+  await grantRegistration(tx, { tenantId: tenant.id, environment, blindIndex }, verificationId, at)
 }
 
 /** The policy behind a verdict, for response, JWT and audit entry; empty where the tenant has none. */

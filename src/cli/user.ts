@@ -29,6 +29,7 @@ export function registerUserCommands(user: Command): void {
             ],
             ['Lockout', lockout.ends_at ? `${lockout.status} until ${lockout.ends_at}` : lockout.status],
             ['Rejections', `${lockout.rejections} in a row`],
+            ['Passkeys', String(view.passkeys)],
           ]),
         )
       }),

@@ -1,5 +1,5 @@
 /** `countersign/client` needs only Web APIs and jose: it runs on Node, Bun, Deno and edge runtimes. */
-export { ACR_VALUES, ACTIVE_ACR, type Acr } from './acr.js'
+export { ACR_VALUES, ACTIVE_ACR, type Acr, PASSKEY_ACR } from './acr.js'
 export { actionHash, canonicalJson } from './canonical-json.js'
 export type * from './capture-session.js'
 export type { CallOptions, CountersignOptions } from './client-options.js'

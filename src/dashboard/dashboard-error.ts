@@ -17,6 +17,7 @@ import { CodedError } from '../lib/errors.js'
 import { OPERATOR_ERRORS } from '../lib/operator-errors.js'
 import { CapturePageError } from '../tenants/capture-page-settings.js'
 import { KeyGrantError } from '../tenants/key-grants.js'
+import { PasskeySettingsError } from '../tenants/passkey-settings.js'
 import { TenancyError } from '../tenants/tenancy.js'
 import { WebhookUrlError } from '../webhooks/webhook-url.js'
 import { json } from './replies.js'
@@ -71,6 +72,7 @@ const OPERATION_ERRORS = [
   WebhookUrlError,
   PackGradeError,
   CapturePageError,
+  PasskeySettingsError,
   VerdictKeyError,
 ]
 type OperationError = InstanceType<(typeof OPERATION_ERRORS)[number]>
@@ -112,6 +114,8 @@ export const OPERATION_STATUS: Record<OperationError['code'], number> = {
   invalid_consent: 400,
   invalid_color: 400,
   invalid_logo: 400,
+  invalid_rp_id: 400,
+  invalid_aaguid: 400,
   operator_not_found: 404,
   last_admin: 409,
   session_not_found: 404,

@@ -21,6 +21,7 @@ const POLICY = 'guides/policy.md'
 const USERS = 'operations/tenants.md#users-who-are-locked-out'
 const WEBHOOKS = 'guides/webhooks.md'
 const CAPTURE = 'guides/hosted-page.md'
+const PASSKEYS = 'guides/passkeys.md#turn-passkeys-on'
 const ACCURACY = 'guides/accuracy.md'
 const PAD = 'guides/liveness.md'
 const PACKS = 'model-packs.md#the-packs-known-by-name'
@@ -143,6 +144,10 @@ export const OPERATOR_ERRORS = {
   invalid_consent: entry(CAPTURE, 'Give version and text together, each within its length.'),
   invalid_color: entry(CAPTURE, 'Give a color that can be read on its ground, as #rrggbb.'),
   invalid_logo: entry(CAPTURE, 'Give a smaller PNG or JPEG.'),
+
+  // Passkeys
+  invalid_rp_id: entry(PASSKEYS, 'Give the domain whose pages use passkeys, such as bank.example.'),
+  invalid_aaguid: entry(PASSKEYS, 'Copy the AAGUIDs from the vendor of the authenticators.'),
 
   // Model packs and rates
   fmr_not_reached: entry(

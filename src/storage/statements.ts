@@ -7,6 +7,7 @@ import type { Connection } from './connection.js'
 import { consentReader, consentWriter } from './consent-statements.js'
 import { dashboardReader, dashboardWriter } from './dashboard-statements.js'
 import { keysReader, keysWriter } from './key-statements.js'
+import { passkeyReader, passkeyWriter } from './passkey-statements.js'
 import { policyReader, policyWriter } from './policy-statements.js'
 import type {
   ApiKeyRecord,
@@ -197,6 +198,7 @@ export function storeReader(database: Connection): StoreReader {
     ...dashboardReader(database),
     ...keysReader(database),
     ...policyReader(database),
+    ...passkeyReader(database),
     ...requestReader(database),
     ...webhookReader(database),
     tenantById: async (id) => sql.tenantById.get(id),
@@ -315,7 +317,7 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
       'DELETE FROM capture_session WHERE tenant_id = @id',
       'DELETE FROM capture_logo WHERE tenant_id = @id',
       'DELETE FROM approval WHERE tenant_id = @id',
-      'UPDATE tenant SET capture_page = NULL WHERE id = @id',
+      'UPDATE tenant SET capture_page = NULL, passkeys = NULL WHERE id = @id',
     ].map((statement) => database.prepare<[{ id: string; at: number }]>(statement)),
     insertApiKey: database.prepare(API_KEY.insert),
     // Keys whose grace period has ended already are left as they are.
@@ -371,6 +373,7 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
     ),
     eraseReference: database.prepare(`DELETE FROM reference WHERE ${OF_USER}`),
     eraseCaptures: database.prepare(`DELETE FROM capture WHERE ${OF_USER}`),
+    erasePasskeys: database.prepare(`DELETE FROM passkey WHERE ${OF_USER}`),
     eraseSubject: database.prepare('DELETE FROM subject WHERE lookup = ?'),
     deleteIdempotency: database.prepare('DELETE FROM idempotency WHERE lookup = ?'),
     eraseWebhooks: database.prepare(
@@ -418,6 +421,7 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
     ...dashboardWriter(database),
     ...keysWriter(database, onErase),
     ...policyWriter(database),
+    ...passkeyWriter(database),
     ...requestWriter(database),
     ...webhookWriter(database),
     insertTenant: async (tenant) => void sql.insertTenant.run(tenant),
@@ -460,10 +464,11 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
       sql.insertIdempotency.run(record)
     },
     eraseSubject: async (blindIndex) => {
-      const [idempotency, reference, captures, subject] = await Promise.all([
+      const [idempotency, reference, captures, , subject] = await Promise.all([
         sql.deleteIdempotency.run(blindIndex),
         sql.eraseReference.run(blindIndex),
         sql.eraseCaptures.run(blindIndex),
+        sql.erasePasskeys.run(blindIndex),
         sql.eraseSubject.run(blindIndex),
         sql.eraseWebhooks.run(blindIndex),
         sql.deleteChallenges.run(blindIndex),

@@ -26,6 +26,7 @@ import type {
   IdempotencyRecord,
   KeyringRecord,
   LoginLinkRecord,
+  PasskeyRecord,
   PersonLinkRecord,
   PersonRecord,
   ReferenceRecord,
@@ -81,6 +82,10 @@ export interface StoreReader extends WebhookReader, RequestReader, PolicyReader 
   ): Promise<CaptureHistory>
   /** Captures after position `last` of a history, in the order in which they were remembered. */
   capturesAfter(subjectId: string, last: number): Promise<CaptureRecord[]>
+  /** The passkeys of a subject, oldest first. */
+  passkeysOf(subjectId: string): Promise<PasskeyRecord[]>
+  /** How many passkeys a subject has. */
+  countPasskeys(subjectId: string): Promise<number>
   challenge(id: string): Promise<ChallengeRecord | undefined>
   captureSession(id: string): Promise<CaptureSessionRecord | undefined>
   /** Open sessions that expired at `until` or before and whose expiry was not sent to webhooks yet, the longest expired first. */
@@ -156,6 +161,7 @@ export interface StoreTransaction extends StoreReader, WebhookWriter, RequestWri
     >,
   ): Promise<void>
   setCapturePage(tenantId: string, settings: string | null): Promise<void>
+  setPasskeySettings(tenantId: string, settings: string | null): Promise<void>
   setProductionIssued(tenantId: string, at: number): Promise<void>
   setProductionRevealed(tenantId: string, at: number): Promise<void>
   /** @param at null to resume */
@@ -205,6 +211,12 @@ export interface StoreTransaction extends StoreReader, WebhookWriter, RequestWri
   /** Inserts the subject's reference, or replaces it. */
   putReference(reference: ReferenceRecord): Promise<void>
   insertCapture(capture: CaptureRecord): Promise<void>
+  /** Inserts the passkey unless its credential is registered already. @returns whether it was inserted */
+  insertPasskey(passkey: PasskeyRecord): Promise<boolean>
+  /** Stores the credential as the last use left it. */
+  notePasskeyUse(use: Pick<PasskeyRecord, 'id' | 'sealed'> & { lastUsedAt: number }): Promise<void>
+  /** @returns false when the subject had no such passkey */
+  deletePasskey(subjectId: string, id: string): Promise<boolean>
   insertChallenge(challenge: ChallengeRecord): Promise<void>
   /** Marks the challenge as used. @returns whether it was unused before */
   useChallenge(id: string, at: number): Promise<boolean>
@@ -218,7 +230,7 @@ export interface StoreTransaction extends StoreReader, WebhookWriter, RequestWri
   /** Inserts the record. When one in force exists, the transaction fails with AlreadyExecutedError, here or at its end. */
   insertIdempotencyRecord(record: IdempotencyRecord): Promise<void>
   /**
-   * Deletes the subject with its key, reference, captures and kept responses, and the webhooks that are to report something about it.
+   * Deletes the subject with its key, reference, captures, passkeys and kept responses, and the webhooks that are to report something about it.
    * @returns how many references, captures and kept responses were deleted
    */
   eraseSubject(

@@ -13,6 +13,7 @@ import type {
   IdempotencyRecord,
   KeyringRecord,
   LoginLinkRecord,
+  PasskeyRecord,
   PersonLinkRecord,
   PersonRecord,
   PolicyVersionRecord,
@@ -111,6 +112,7 @@ export const TENANT = table<TenantRecord>('tenant', {
   capturePage: 'capture_page',
   policyHash: 'policy_hash',
   sandboxPolicyHash: 'sandbox_policy_hash',
+  passkeys: 'passkeys',
   productionIssuedAt: 'production_issued_at',
   productionRevealedAt: 'production_revealed_at',
   suspendedAt: 'suspended_at',
@@ -160,6 +162,15 @@ export const REFERENCE = table<ReferenceRecord>('reference', {
   model: 'model',
   sealed: 'sealed',
   createdAt: 'created_at',
+})
+
+export const PASSKEY = table<PasskeyRecord>('passkey', {
+  id: 'id',
+  subjectId: 'subject_id',
+  lookup: 'lookup',
+  sealed: 'sealed',
+  createdAt: 'created_at',
+  lastUsedAt: 'last_used_at',
 })
 
 export const CAPTURE = table<CaptureRecord>('capture', {

@@ -6,6 +6,7 @@ import { DomainError, type ErrorDetail } from '../lib/domain-error.js'
 import type { Subject, TemplateVault } from '../users/template-vault.js'
 import type { BiometricProvider } from './biometric-provider.js'
 import { acrOf, activeMethodOf } from './liveness.js'
+import type { Possession } from './passkey-check.js'
 import type { VerdictTerms } from './verdict-terms.js'
 
 /** The facts of a verify that requirements are compared with: as offered before the comparison, or as found by it. */
@@ -23,14 +24,16 @@ export interface Offered {
 /**
  * The `acr` that an approval would have, if the capture passes everything that is asked of it.
  * @param modes movements of the challenge; null for photos
+ * @param possession proof that a passkey has given; null for none
  */
 export function offeredAcr(
   { passiveLiveness }: Pick<BiometricProvider, 'passiveLiveness'>,
   modes: readonly Mode[] | null,
+  possession: Possession | null = null,
 ): string {
   const active = modes && activeMethodOf(modes)
   const methods = [...(active ? [active] : []), ...(passiveLiveness ? [`passive:${passiveLiveness}`] : [])]
-  return acrOf({ methods }, modes !== null)
+  return acrOf({ methods }, modes !== null, possession)
 }
 
 /** @returns a detail for each requirement of the rule that is not met; none where the approval may be given */
@@ -96,7 +99,7 @@ export function assertMovementsMeet(
   const required = terms.policy?.rule.require.acr
   if (required === undefined) return
   const acr = offeredAcr(provider, modes)
-  const missing = missingChecks(required, acr).filter((check) => check !== 'hwk')
+  const missing = missingChecks(required, acr).filter((check) => check !== 'hwk' && check !== 'swk')
   if (missing.length === 0) return
   const issue = `give ${acr}, which lacks ${missing.join(', ')}; ${required} is required`
   throw policyNotMet(terms, [{ path: 'modes', issue, requirement: 'acr' }])

@@ -9,6 +9,7 @@ import {
 import { SECOND_MS } from '../lib/clock.js'
 import type { Call, ShownDisplay } from './call.js'
 import { acrOf, type LivenessStatement } from './liveness.js'
+import type { ProvenPasskey } from './passkey-proof.js'
 import type { Reason } from './reasons.js'
 
 /** The `acr` of a verdict that authenticates nobody (OpenID Connect Core, section 2). */
@@ -33,6 +34,8 @@ interface VerdictFacts {
   liveness: Pick<LivenessStatement, 'checked' | 'passed' | 'methods' | 'score'>
   /** Id of the challenge whose frames were judged; undefined for photos. */
   challengeId: string | undefined
+  /** The passkey that has signed for this action; null where none was asked. */
+  passkey: Pick<ProvenPasskey, 'id' | 'possession'> | null
   model: string
   replaySuspected: boolean
   /** Hash of the policy that was in force, with the name of the rule that decided; undefined where the tenant has no policy. */
@@ -62,6 +65,8 @@ function displayFacts(display: ShownDisplay | undefined) {
 
 export function verdictClaims(facts: VerdictFacts): VerificationClaims {
   const { call, reason, issuedAt } = facts
+  // Only an approval claims possession: a rejection authenticates nobody.
+  const possession = reason === null ? (facts.passkey?.possession ?? null) : null
   const { input, tenant, environment, requestId } = call
   const { checked, passed, methods } = facts.liveness
   return {
@@ -83,10 +88,11 @@ export function verdictClaims(facts: VerdictFacts): VerificationClaims {
     action_hash: actionHash(facts.action),
     ...displayFacts(call.display),
     ...(input.nonce === undefined ? {} : { nonce: input.nonce }),
-    amr: ['face'],
-    acr: reason ? NO_ACR : acrOf(facts.liveness, facts.challengeId !== undefined),
+    amr: possession === null ? ['face'] : ['face', possession],
+    acr: reason ? NO_ACR : acrOf(facts.liveness, facts.challengeId !== undefined, possession),
     liveness: { checked, passed, methods, score: facts.liveness.score },
     ...(facts.challengeId === undefined ? {} : { challenge_id: facts.challengeId }),
+    ...(facts.passkey === null ? {} : { passkey_id: facts.passkey.id }),
     auth_time: issuedAt,
     model: facts.model,
     model_grade: facts.model_grade,

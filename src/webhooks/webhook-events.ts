@@ -6,6 +6,8 @@ export const WEBHOOK_EVENTS = [
   'user.locked_out',
   'user.disabled',
   'user.unlocked',
+  'user.passkey_registered',
+  'user.passkey_revoked',
   'user.erased',
   'capture_session.completed',
   'capture_session.cancelled',

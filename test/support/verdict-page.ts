@@ -52,6 +52,7 @@ export function exampleClaims(verdict: 'approved' | 'rejected' = 'approved'): Ve
       ? { checked: true, passed: true, methods: ['active-geometry@1'], score: null }
       : { checked: false, passed: null, methods: [], score: null },
     challengeId: isApproved ? CHALLENGE_ID : undefined,
+    passkey: null,
     model: 'acme-faces@1.0.0',
     replaySuspected: false,
     // Claims of a tenant with a policy, which the page lists and its example does not show.

@@ -27,6 +27,7 @@ import {
   parseRequirement,
   signedRate,
 } from './tenant-options.js'
+import { registerTenantPasskeys } from './tenant-passkeys.js'
 import { registerTenantPerson } from './tenant-person.js'
 import { signedRateView, tenantView } from './tenant-view.js'
 
@@ -111,6 +112,7 @@ export function registerTenantCommands(tenant: Command): void {
   registerTenantLifecycle(tenant)
   registerTenantCapturePage(tenant)
   registerTenantConsentText(tenant)
+  registerTenantPasskeys(tenant)
   registerTenantKeys(tenant)
   registerTenantSessions(tenant)
   registerTenantPerson(tenant)

@@ -247,6 +247,7 @@ export const FAKE_FIELDS: Readonly<Record<string, readonly string[]>> = {
     'add',
     'dry_run',
     'consent',
+    'passkey_registration',
     'include',
     'images',
     'challenge',
@@ -255,6 +256,8 @@ export const FAKE_FIELDS: Readonly<Record<string, readonly string[]>> = {
     'user_id',
     'image',
     'require_liveness',
+    'require_passkey',
+    'passkey_assertion',
     'action',
     'approval_id',
     'nonce',
@@ -264,7 +267,7 @@ export const FAKE_FIELDS: Readonly<Record<string, readonly string[]>> = {
   ],
   'DELETE /delete': ['user_id'],
   'POST /keys/rotate-signing': ['force'],
-  'POST /challenges': ['user_id', 'purpose', 'action', 'modes'],
+  'POST /challenges': ['user_id', 'purpose', 'action', 'modes', 'passkey'],
   'POST /guidance': ['image', 'step', 'frontal', 'user_id'],
   'POST /capture-sessions': [
     'user_id',
@@ -281,6 +284,9 @@ export const FAKE_FIELDS: Readonly<Record<string, readonly string[]>> = {
     'description',
     'consent',
   ],
+  'POST /users/{user_id}/passkeys/registration': ['user_name', 'verification_id'],
+  'POST /users/{user_id}/passkeys': ['challenge_id', 'nonce', 'credential', 'name', 'verification_id'],
+  'POST /users/{user_id}/passkeys/assertion': ['action'],
 }
 
 /** Languages of the capture page. */

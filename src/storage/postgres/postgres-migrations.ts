@@ -550,6 +550,19 @@ const STEPS: string[] = [
   CREATE INDEX approval_expiry ON approval (expires_at);
   CREATE INDEX approval_user ON approval (lookup);
   `,
+  // Passkeys of users, and how a tenant uses them.
+  `
+  ALTER TABLE tenant ADD COLUMN passkeys text COLLATE "C";
+  CREATE TABLE passkey (
+    id text COLLATE "C" PRIMARY KEY,
+    subject_id text COLLATE "C" NOT NULL REFERENCES subject (id) ON DELETE CASCADE,
+    lookup bytea NOT NULL UNIQUE,
+    sealed bytea NOT NULL,
+    created_at bigint NOT NULL,
+    last_used_at bigint
+  );
+  CREATE INDEX passkey_of_subject ON passkey (subject_id);
+  `,
 ]
 
 /** The schema version that this code works with. */

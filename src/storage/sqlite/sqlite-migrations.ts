@@ -462,6 +462,19 @@ const MIGRATIONS: string[] = [
   CREATE INDEX approval_expiry ON approval (expires_at);
   CREATE INDEX approval_user ON approval (lookup);
   `,
+  // Passkeys of users, and how a tenant uses them.
+  `
+  ALTER TABLE tenant ADD COLUMN passkeys TEXT;
+  CREATE TABLE passkey (
+    id TEXT PRIMARY KEY,
+    subject_id TEXT NOT NULL REFERENCES subject (id) ON DELETE CASCADE,
+    lookup BLOB NOT NULL UNIQUE,
+    sealed BLOB NOT NULL,
+    created_at INTEGER NOT NULL,
+    last_used_at INTEGER
+  ) STRICT;
+  CREATE INDEX passkey_of_subject ON passkey (subject_id);
+  `,
 ]
 
 /** "CSGN" marks the file as Countersign's, so that another application's database is refused instead of migrated. */
