@@ -34,6 +34,8 @@ const SKIPPABLE: Record<string, string> = {
   'test/deployment/helm.test.ts': 'Helm',
   'test/deployment/monitoring.test.ts': 'promtool',
   'test/deployment/systemd.test.ts': 'systemd',
+  'test/deployment/verdict-gateway.test.ts': 'nginx with its module for JavaScript',
+  'test/client/gateway-examples.test.ts': 'Go, or Python with PyJWT and cryptography',
   'test/powerloss/campaign.test.ts': 'Linux with glibc and a C compiler',
   'test/supply-chain/supply-chain.test.ts': 'a registry that answers audits',
   'test/api/rotate-signing.test.ts': 'an address beside loopback',

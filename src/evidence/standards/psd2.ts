@@ -63,12 +63,13 @@ export const PSD2: Standard = {
       'No code can be made from earlier ones, and none can be forged.',
       always(
         met(
-          "Each verdict is signed by HMAC-SHA-256 under a tenant's 256-bit secret. Your backend holds that secret too, and could sign.",
+          "Each verdict is signed by HMAC-SHA-256 under a tenant's 256-bit secret, which your backend holds too. `jwt_public` is signed by ECDSA on P-256, under a key that only the service holds.",
         ),
         {
           tests: [
             'test/crypto/trust.test.ts',
             'test/client/verdict.properties.test.ts',
+            'test/api/public-verdict.test.ts',
             'test/tenants/rotation.model.test.ts',
           ],
           documents: ['threat-model.md#assets', 'guides/rotation.md'],
