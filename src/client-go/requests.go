@@ -51,6 +51,8 @@ type VerifyRequest struct {
 	Action Action `json:"action"`
 	// Nonce is echoed in the JWT; default: the idempotency key.
 	Nonce string `json:"nonce,omitempty"`
+	// ApprovalID is the verification id of another user's verdict on the same action, where the policy asks for a second person.
+	ApprovalID string `json:"approval_id,omitempty"`
 	// RequireLiveness is none, passive, active or both.
 	RequireLiveness string `json:"require_liveness,omitempty"`
 	// Include asks for parts of the answer that are left out otherwise: quality for Quality.Images.

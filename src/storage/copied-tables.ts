@@ -39,6 +39,8 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
   { name: 'consent_text', key: ['tenant_id', 'sha256', 'version'] },
   { name: 'policy_version', key: ['tenant_id', 'hash'] },
   { name: 'approval', key: ['id'] },
+  { name: 'user_activity', key: ['lookup'] },
+  { name: 'retention_start', key: ['tenant_id'] },
   { name: 'idempotency', key: ['scope'] },
   { name: 'erasure', key: ['lookup'] },
   { name: 'webhook_endpoint', key: ['id'] },
