@@ -983,6 +983,12 @@ export interface CaptureSessionFields<A extends ActionLike = Action> {
    * requirements of the installation and of the tenant’s contract apply as well. Default `none`.
    */
   require_liveness?: LivenessRequirement
+  /**
+   * How the capture uses a passkey. For a verify: `required` for a passkey that signs for the action, `preferred` for one
+   * where the user has any. For an enrollment: `register` for a passkey that is made together with the reference.
+   * Default: no passkey.
+   */
+  passkey?: 'required' | 'preferred' | 'register'
   /** Only for an enrollment: the field `replace` of `enroll`. Default `false`. */
   replace?: boolean
   /**

@@ -1,6 +1,6 @@
 """SDK of Countersign, a self-hosted service for biometric step-up verification."""
 
-from .acr import ACR_VALUES, ACTIVE_ACR
+from .acr import ACR_VALUES, ACTIVE_ACR, PASSKEY_ACR
 from .answers import (
     Answer,
     AssessResult,
@@ -46,6 +46,7 @@ __version__ = "0.1.0"
 __all__ = [
     "ACR_VALUES",
     "ACTIVE_ACR",
+    "PASSKEY_ACR",
     "Action",
     "Answer",
     "ApiConnectionError",
