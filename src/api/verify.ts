@@ -15,6 +15,7 @@ import {
 } from '../verification/decision-policy.js'
 import { decodeImages } from '../verification/images.js'
 import { type LivenessStatement, NOTHING_CHECKED } from '../verification/liveness.js'
+import { noteUse } from '../verification/note-use.js'
 import { openChallenge } from '../verification/opened-challenge.js'
 import {
   openAssertion,
@@ -278,6 +279,8 @@ export function verify(services: Parts): UserEndpoint<Input> {
           ...(call.captureSession ? { capture_session: call.captureSession } : {}),
         },
       })
+      if (subject && terms.policy?.erasesUnused && (approved || reason === 'second_approval_required'))
+        await noteUse(vault, tx, call, subject, at)
       if (reason === 'second_approval_required' && !replaySuspected)
         await secondApproval.keep(tx, call, terms, { verificationId, at })
       const isKeyIssued = await productionKeyIssue.onVerdict(tx, tenant, { approved, at })

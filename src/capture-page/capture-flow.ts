@@ -141,7 +141,11 @@ export class CaptureFlow {
       {
         user_id: captureRequest.userId,
         purpose,
-        ...given({ action: captureRequest.action, modes: captureRequest.modes }),
+        ...given({
+          action: captureRequest.action,
+          modes: captureRequest.modes,
+          passkey: captureRequest.passkey,
+        }),
       },
       null,
     )
@@ -149,12 +153,12 @@ export class CaptureFlow {
       return { state: 'again', message: PAGE_TEXTS[language].busy }
     // The user was locked out or erased meanwhile.
     if (status !== 201) return this.end(token, body.code === 'locked_out' ? 'locked_out' : 'refused')
-    const { challenge_id: id, nonce, steps, capture, expires_in } = body
+    const { challenge_id: id, nonce, steps, capture, expires_in, passkey = null } = body
     await this.changes.change(token, async ({ content }) => {
       content.challenge = { id: String(id), nonce: String(nonce), display }
       content.challenges++
     })
-    return { state: 'challenge', challenge: { steps, capture, expires_in } }
+    return { state: 'challenge', challenge: { steps, capture, expires_in }, passkey }
   }
 
   /**
@@ -166,12 +170,14 @@ export class CaptureFlow {
     session: CaptureSession,
     token: string,
     request: IncomingRequest,
-    { frames }: FramesBody,
+    { frames, passkey }: FramesBody,
     language: CaptureLanguage,
   ): Promise<PageState> {
     const { record, content } = session
     const { captureRequest, challenge } = content
     if (!challenge) throw new CaptureFlowError('nothing was asked for')
+    if (captureRequest.passkey !== undefined && captureRequest.passkey !== 'preferred' && !passkey)
+      throw new CaptureFlowError('the page has sent no passkey')
     const before = await this.takeTry(token, challenge.id)
     if (before.state === 'over') return before
     const answer = await this.calls.post(
@@ -187,8 +193,14 @@ export class CaptureFlow {
         },
         ...given({ require_liveness: captureRequest.requireLiveness }),
         ...(record.purpose === 'verify'
-          ? { action: captureRequest.action, nonce: record.id }
+          ? {
+              action: captureRequest.action,
+              nonce: record.id,
+              require_passkey: captureRequest.passkey === 'required',
+              ...given({ passkey_assertion: passkey && { credential: passkey } }),
+            }
           : {
+              ...given({ passkey_registration: passkey && { credential: passkey } }),
               ...given({ replace: captureRequest.replace, verification_id: captureRequest.verificationId }),
               consent: { id: record.id, agreed_at: isoTime(record.consentedAt!) },
             }),

@@ -163,6 +163,7 @@ export class CaptureServer {
       company,
       brand,
       description: captureRequest.description,
+      passkey: captureRequest.passkey ?? null,
       needsCode: !isConfirmed(content.code),
       consent: consentOf(session, tenant, language),
       hasConsented: record.consentedAt !== null,

@@ -1,5 +1,6 @@
 /** The bodies that the hosted page sends: their schemas, and the parsers that check them. */
 import Type, { type Static } from 'typebox'
+import { authenticationResponse, registrationResponse } from '../api/passkey-schemas.js'
 import { framesField, image as imageField } from '../api/schemas.js'
 import { STEPS } from '../biometrics/challenge/steps.js'
 import { inputParser } from '../http/bodies/json-body.js'
@@ -23,7 +24,14 @@ const challengeBody = Type.Object(
   { display: Type.Optional(Type.String({ pattern: '^[0-9a-f]{64}$' })) },
   { additionalProperties: false },
 )
-const framesBody = Type.Object({ frames: framesField }, { additionalProperties: false })
+/** The frames, and the answer of the person's passkey where the page asked for one. The API checks the answer. */
+const framesBody = Type.Object(
+  {
+    frames: framesField,
+    passkey: Type.Optional(Type.Union([authenticationResponse, registrationResponse])),
+  },
+  { additionalProperties: false },
+)
 /** A small frame, and an earlier one in which the person looks ahead. The page keeps the earlier one; the service stores neither. */
 const guidanceBody = Type.Object(
   {

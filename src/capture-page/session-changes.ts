@@ -18,7 +18,7 @@ export type PageState =
   | { state: 'open'; phone?: true }
   /** The code was wrong, and another one can be typed. */
   | { state: 'code'; message: string }
-  | { state: 'challenge'; challenge: Record<string, unknown> }
+  | { state: 'challenge'; challenge: Record<string, unknown>; passkey: unknown }
   /** The person is to make another capture. */
   | { state: 'again'; message: string }
   /** `return_url` is null where the person goes on at another device. */

@@ -21,6 +21,8 @@ export interface PageContent {
   /** The consent text that the page shows. The script sends its version and hash along with the agreement. */
   consent: { version: string; sha256: string; text: string }
   hasConsented: boolean
+  /** Use of a passkey after the capture; null for none. */
+  passkey: 'required' | 'preferred' | 'register' | null
   /** Whether the person still has to type the code. Until then the page does not say what is confirmed. */
   needsCode: boolean
   /** Whether this is the first device, which may hand the capture to a phone. */
@@ -61,6 +63,7 @@ ${isTold ? '' : `<p>${say(`asks_${purpose}`)}</p>`}
 <countersign-capture mode="challenge"><span slot="done"></span></countersign-capture>
 <div class="actions">${button('again', 'try_again_button', 'primary', ' hidden')}</div>
 </section>
+${content.passkey === null ? '' : passkeySection(content.passkey, say, button)}
 <section id="checking" hidden><p class="busy" role="status" tabindex="-1">${say('checking')}</p></section>
 ${canHandOver ? phoneSection(content, say, button) : ''}
 <section id="over" hidden>
@@ -70,7 +73,7 @@ ${canHandOver ? `<p><a class="button primary" id="back" href="">${say('back')}</
 <div class="actions" id="leave" hidden>
 ${canHandOver ? button('hand-over', 'use_phone') : ''}${button('cancel', 'back')}
 </div>
-<template id="texts" data-busy="${say('busy')}"></template>
+<template id="texts" data-busy="${say('busy')}" data-passkey="${say('passkey_failed')}"></template>
 <template id="outcomes">
 <span data-ending="done">${say(canHandOver ? 'over' : 'over_phone')}</span>
 ${ENDINGS.map((ending) => `<span data-ending="${ending}">${say(`ended_${ending}`)}</span>`).join('\n')}
@@ -97,6 +100,20 @@ function whatIsAsked(
     return `<p class="description"><span class="asks">${asks}</span> ${isolated(description ?? '')}</p>`
   const note = `<p class="company-note"><span class="asks">${noteFrom}</span> ${isolated(description ?? '')}</p>`
   return `<p class="asks">${asks}</p>\n${actionHtml(action.display)}${description === undefined ? '' : `\n${note}`}`
+}
+
+/** The part in which the person uses a passkey, after the capture: browsers ask for a click before. */
+function passkeySection(
+  use: 'required' | 'preferred' | 'register',
+  say: ReturnType<typeof sayer>,
+  button: (id: string, text: keyof PageTexts, kind?: string) => string,
+): string {
+  const purpose = use === 'register' ? 'register' : 'use'
+  const skip = use === 'preferred' ? button('skip-passkey', 'passkey_skip') : ''
+  return `<section id="passkey" data-use="${purpose}" hidden>
+<p tabindex="-1">${say(`passkey_${purpose}`)}</p>
+<div class="actions">${button('use-passkey', `passkey_${purpose}_button`, 'primary')}${skip}</div>
+</section>`
 }
 
 function phoneSection(

@@ -22,6 +22,14 @@ export const de: PageTexts = {
   phone_waiting: 'Diese Seite geht automatisch weiter, sobald Sie fertig sind.',
   stay_here: 'Doch dieses Gerät verwenden',
   checking: 'Wird geprüft. Bitte warten Sie.',
+  passkey_use:
+    'Bestätigen Sie jetzt mit Ihrem Passkey: Ihr Gerät fragt nach Fingerabdruck, Gesicht oder PIN.',
+  passkey_use_button: 'Passkey verwenden',
+  passkey_register:
+    'Erstellen Sie jetzt einen Passkey. Mit ihm bestätigt dieses Gerät künftig zusammen mit Ihrem Gesicht.',
+  passkey_register_button: 'Passkey erstellen',
+  passkey_skip: 'Ohne Passkey fortfahren',
+  passkey_failed: 'Der Passkey wurde nicht verwendet. Bitte versuchen Sie es noch einmal.',
   failed: 'Das hat nicht geklappt.',
   try_again_button: 'Noch einmal versuchen',
   busy: 'Der Dienst ist gerade ausgelastet. Bitte versuchen Sie es gleich noch einmal.',

@@ -21,6 +21,13 @@ export const en: PageTexts = {
   phone_waiting: 'This page continues automatically when you are done.',
   stay_here: 'Use this device instead',
   checking: 'Checking. Please wait.',
+  passkey_use: 'Now confirm with your passkey: your device asks for your fingerprint, your face or your PIN.',
+  passkey_use_button: 'Use passkey',
+  passkey_register:
+    'Now create a passkey. With it, this device confirms together with your face from now on.',
+  passkey_register_button: 'Create passkey',
+  passkey_skip: 'Continue without a passkey',
+  passkey_failed: 'The passkey was not used. Please try again.',
   failed: 'That did not work.',
   try_again_button: 'Try again',
   busy: 'The service is busy. Please try again in a moment.',

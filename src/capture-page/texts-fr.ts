@@ -22,6 +22,14 @@ export const fr: PageTexts = {
   phone_waiting: 'Cette page continuera automatiquement dès que vous aurez terminé.',
   stay_here: 'Utiliser plutôt cet appareil',
   checking: 'Vérification en cours. Veuillez patienter.',
+  passkey_use:
+    'Confirmez maintenant avec votre clé d’accès : votre appareil demande votre empreinte, votre visage ou votre code.',
+  passkey_use_button: 'Utiliser la clé d’accès',
+  passkey_register:
+    'Créez maintenant une clé d’accès. Grâce à elle, cet appareil confirmera désormais avec votre visage.',
+  passkey_register_button: 'Créer une clé d’accès',
+  passkey_skip: 'Continuer sans clé d’accès',
+  passkey_failed: 'La clé d’accès n’a pas été utilisée. Veuillez réessayer.',
   failed: 'Cela n’a pas fonctionné.',
   try_again_button: 'Réessayer',
   busy: 'Le service est momentanément saturé. Veuillez réessayer dans un instant.',

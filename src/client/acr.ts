@@ -47,17 +47,14 @@ export type Acr = (typeof ACR_VALUES)[number]
  * await countersign.verifyVerdict(jwt, { userId, action, acr: ACTIVE_ACR })
  */
 export const ACTIVE_ACR: readonly Acr[] = [
-  'urn:countersign:acr:face-active-pad-hwk',
-  'urn:countersign:acr:face-active-hwk',
-  'urn:countersign:acr:face-active-pad-swk',
-  'urn:countersign:acr:face-active-swk',
   'urn:countersign:acr:face-active-pad',
   'urn:countersign:acr:face-active',
 ]
 
 /**
  * The `acr` values to accept where two factors are needed: the person turned and nodded the head, and a passkey of theirs signed for the
- * action. Leave out the values in `-swk` where only a key in hardware counts.
+ * action. Leave out the values in `-swk` where only a key in hardware counts. Where a passkey may but need not be used, accept these and
+ * those of `ACTIVE_ACR`.
  * @example
  * await countersign.verifyVerdict(jwt, { userId, action, acr: PASSKEY_ACR })
  */

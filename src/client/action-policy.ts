@@ -13,6 +13,8 @@ export interface PolicyRequirements {
   min_reference_photos?: number
   /** Least number of images in the request: photos, or frames of a challenge. */
   min_photos?: number
+  /** Id of the consent that the user must have given at the last enrollment. */
+  consent_id?: string
   /** Another user of the tenant must have approved the same action. */
   second_approver?: {
     /** Greatest age of the other user's approval. */
@@ -42,6 +44,12 @@ export interface PolicyRule {
 export interface ActionPolicy {
   /** In order: the first rule that is for an action decides. The last one has no `when`. */
   rules: PolicyRule[]
+  /** Erases production users that were neither enrolled nor approved for so long. Default: users are kept. */
+  retention?: {
+    inactive_days: number
+    /** How many days before the erasure the webhook `user.erasure_scheduled` announces it. */
+    notice_days: number
+  }
 }
 
 /** Types by which a rule can choose actions. */

@@ -176,6 +176,7 @@ export type WebhookEvent = WebhookFacts &
     | { type: 'user.locked_out'; data: { user_id: string; rejections: number; ends_at: string } }
     | { type: 'user.disabled'; data: { user_id: string; rejections: number } }
     | { type: 'user.unlocked'; data: { user_id: string } }
+    | { type: 'user.erasure_scheduled'; data: { user_id: string; erase_at: string } }
     | {
         type: 'user.passkey_registered'
         data: { user_id: string; passkey_id: string; name: string | null; synced: boolean }

@@ -813,14 +813,14 @@ export interface AuditEntry {
   /** When it happened. RFC 3339. */
   created_at: string
   /**
-   * Name of the event: enroll, verify, delete, rotate_signing, key_revealed, key_created, key_revoked, key_reissued,
-   * tenant_created, contract_changed, policy_changed, capture_page_changed, capture_consented, capture_code_failed,
-   * user_unlocked, passkey_settings_changed, passkey_registered, passkey_revoked, webhook_added, webhook_removed,
-   * webhook_redelivered, database_restored, working_keys_changed, verdict_key_rotated, audit_break_found,
-   * operator_password_reset, operator_added, operator_changed, operator_removed, operator_password_chosen, person_added,
-   * person_changed, person_password_reset, person_password_chosen, person_removed, signed_in, sign_in_failed,
-   * login_link_made, operator_link_made, second_factor_added, second_factor_removed, identity_confirmed, sessions_ended,
-   * tenant_suspended, tenant_resumed, tenant_deleted.
+   * Name of the event: enroll, verify, delete, erasure_scheduled, rotate_signing, key_revealed, key_created, key_revoked,
+   * key_reissued, tenant_created, contract_changed, policy_changed, capture_page_changed, capture_consented,
+   * capture_code_failed, user_unlocked, user_exported, passkey_settings_changed, passkey_registered, passkey_revoked,
+   * webhook_added, webhook_removed, webhook_redelivered, database_restored, working_keys_changed, verdict_key_rotated,
+   * audit_break_found, operator_password_reset, operator_added, operator_changed, operator_removed,
+   * operator_password_chosen, person_added, person_changed, person_password_reset, person_password_chosen,
+   * person_removed, signed_in, sign_in_failed, login_link_made, operator_link_made, second_factor_added,
+   * second_factor_removed, identity_confirmed, sessions_ended, tenant_suspended, tenant_resumed, tenant_deleted.
    */
   event: string
   /** The actor: the id of an API key, `operator` for the command line, or an operator of the dashboard. */
@@ -983,6 +983,12 @@ export interface CaptureSessionFields<A extends ActionLike = Action> {
    * requirements of the installation and of the tenant’s contract apply as well. Default `none`.
    */
   require_liveness?: LivenessRequirement
+  /**
+   * How the capture uses a passkey. For a verify: `required` for a passkey that signs for the action, `preferred` for one
+   * where the user has any. For an enrollment: `register` for a passkey that is made together with the reference.
+   * Default: no passkey.
+   */
+  passkey?: 'required' | 'preferred' | 'register'
   /** Only for an enrollment: the field `replace` of `enroll`. Default `false`. */
   replace?: boolean
   /**

@@ -314,6 +314,17 @@ export interface PolicyVersionRecord {
   firstSetAt: number
 }
 
+/** When a production user was last enrolled or approved. Erased with the user. */
+export interface ActivityRecord {
+  blindIndex: Buffer
+  tenantId: string
+  /** The user's id, sealed under the user's data key, so that a notice of the erasure can name the user. */
+  sealed: Buffer
+  usedAt: number
+  /** When the erasure of the user was announced; null while it is not, and after every use. */
+  noticeAt: number | null
+}
+
 /** A user's approval of an action that needs a second person, until that person's verdict uses it up. */
 export interface ApprovalRecord {
   /** Verification id of the first person's verdict. */

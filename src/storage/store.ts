@@ -6,6 +6,7 @@
 import type { Environment } from '../config/config.js'
 import { docPath } from '../lib/doc-path.js'
 import { CodedError } from '../lib/errors.js'
+import type { ActivityReader, ActivityWriter } from './activity-store.js'
 import type { Coordinator, Presence, ServiceNode } from './coordinator.js'
 import type { EpochBook } from './epoch-book.js'
 import type { PolicyReader, PolicyWriter } from './policy-store.js'
@@ -46,7 +47,7 @@ import type {
 import type { RequestReader, RequestWriter } from './request-store.js'
 import type { WebhookReader, WebhookWriter } from './webhook-store.js'
 
-export interface StoreReader extends WebhookReader, RequestReader, PolicyReader {
+export interface StoreReader extends WebhookReader, RequestReader, PolicyReader, ActivityReader {
   tenantById(id: string): Promise<TenantRecord | undefined>
   tenantByName(name: string): Promise<TenantRecord | undefined>
   /** All tenants, oldest first. */
@@ -151,7 +152,12 @@ export interface StoreReader extends WebhookReader, RequestReader, PolicyReader 
   counts(): Promise<{ tenants: number; references: Record<Environment, number>; auditEntries: number }>
 }
 
-export interface StoreTransaction extends StoreReader, WebhookWriter, RequestWriter, PolicyWriter {
+export interface StoreTransaction
+  extends StoreReader,
+    WebhookWriter,
+    RequestWriter,
+    PolicyWriter,
+    ActivityWriter {
   insertTenant(tenant: TenantRecord): Promise<void>
   setContract(
     tenantId: string,
@@ -339,7 +345,7 @@ export interface TenantScope {
   /**
    * Names the part of the tenant's rows that the transaction touches, beyond the tenant's audit log, which it may always extend.
    * Transactions with different keys may run concurrently in one group; `work` may then be called a second time when one of them fails.
-   * Transactions with the same key run one after the other. Without a key, the transaction runs by itself among those of the tenant.
+   * Transactions with the same key run one after the other. Without a key, the transaction runs separately among those of the tenant.
    */
   serializationKey?: string | undefined
 }

@@ -1,5 +1,6 @@
 /** Maps the fields of records to the columns of tables. A field without a column does not compile. */
 import type {
+  ActivityRecord,
   ApiKeyRecord,
   ApprovalRecord,
   AuditRecord,
@@ -238,6 +239,14 @@ export const POLICY_VERSION = table<PolicyVersionRecord>('policy_version', {
   hash: 'hash',
   policy: 'policy',
   firstSetAt: 'first_set_at',
+})
+
+export const ACTIVITY = table<ActivityRecord>('user_activity', {
+  blindIndex: 'lookup',
+  tenantId: 'tenant_id',
+  sealed: 'sealed',
+  usedAt: 'used_at',
+  noticeAt: 'notice_at',
 })
 
 export const APPROVAL = table<ApprovalRecord>('approval', {

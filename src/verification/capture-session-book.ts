@@ -24,6 +24,8 @@ export interface CaptureRequest {
   /** Movements of the head that the person can make; undefined for both. */
   modes?: Mode[] | undefined
   requireLiveness?: LivenessRequirement | undefined
+  /** Use of a passkey next to the face; undefined for none. */
+  passkey?: 'required' | 'preferred' | 'register' | undefined
   /** Whether an enrollment may replace the user's reference. */
   replace?: boolean | undefined
   /** Id of the verdict by which the user agreed to a replacement; only for an enrollment that replaces. */

@@ -67,16 +67,22 @@ export function unmetRequirements(
   // A user of the sandbox who is not enrolled has no reference that could be too old.
   const reference = subject?.reference
   if (!reference) return details
-  const { max_reference_age_days: maxDays, min_reference_photos: minPhotos } = required
+  const { max_reference_age_days: maxDays, min_reference_photos: minPhotos, consent_id: consentId } = required
   if (maxDays !== undefined && at - reference.createdAt >= maxDays * DAY_MS)
     refuse(
       'max_reference_age_days',
       'user_id',
       `has a reference of ${Math.floor((at - reference.createdAt) / DAY_MS)} days; under ${maxDays} are required`,
     )
-  if (minPhotos !== undefined) {
-    const { photoCount } = vault.describeReference(subject, reference)
-    if (photoCount < minPhotos)
+  if (minPhotos !== undefined || consentId !== undefined) {
+    const { photoCount, consent } = vault.describeReference(subject, reference)
+    if (consentId !== undefined && consent?.id !== consentId)
+      refuse(
+        'consent_id',
+        'user_id',
+        `has ${consent ? `consented to ${JSON.stringify(consent.id)}` : 'no recorded consent'}; ${JSON.stringify(consentId)} is required`,
+      )
+    if (minPhotos !== undefined && photoCount < minPhotos)
       refuse(
         'min_reference_photos',
         'user_id',

@@ -6,6 +6,7 @@ export const WEBHOOK_EVENTS = [
   'user.locked_out',
   'user.disabled',
   'user.unlocked',
+  'user.erasure_scheduled',
   'user.passkey_registered',
   'user.passkey_revoked',
   'user.erased',

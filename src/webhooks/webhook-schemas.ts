@@ -63,6 +63,10 @@ const EVENTS: Record<WebhookEventType, DescribedEvent> = {
     summary: 'A passkey of a user was revoked.',
     data: { ...user, passkey_id: text },
   },
+  'user.erasure_scheduled': {
+    summary: 'A user is going to be erased by the policy of the tenant, unless the user is approved before.',
+    data: { ...user, erase_at: time },
+  },
   'user.erased': {
     summary: 'A user was erased.',
     data: {

@@ -276,6 +276,7 @@ export const FAKE_FIELDS: Readonly<Record<string, readonly string[]>> = {
     'payees',
     'modes',
     'require_liveness',
+    'passkey',
     'replace',
     'confirmation',
     'verification_id',

@@ -26,10 +26,15 @@ export const PSD2: Standard = {
       'psd2-4-1-elements',
       'Art. 4(1)',
       'Two elements of different kinds authenticate the payer.',
-      always(partly('Countersign is one element. Knowledge or possession must come from your application.'), {
-        tests: ['test/client/step-up.test.ts'],
-        documents: ['guides/step-up.md'],
-      }),
+      always(
+        partly(
+          'The face is inherence. A passkey in the same step is possession, and the verdict names it. Your application must ask for it, or bring another element.',
+        ),
+        {
+          tests: ['test/api/passkeys.test.ts', 'test/client/step-up.test.ts'],
+          documents: ['guides/passkeys.md#standards', 'guides/step-up.md'],
+        },
+      ),
     ),
     line(
       'psd2-4-1-once',
@@ -80,7 +85,7 @@ export const PSD2: Standard = {
       'psd2-4-3-a',
       'Art. 4(3)(a)',
       'A failure does not show which element was wrong.',
-      always(partly("`reason` tells your backend what failed. What the payer sees is your page's."), {
+      always(partly("`reason` says to your backend what failed. What the payer sees is your page's."), {
         tests: ['test/capture-page/capture-outcome.test.ts'],
         documents: ['guides/step-up.md'],
       }),
