@@ -35,6 +35,7 @@ const POSTGRES = [
 const CONTRACT = [
   'test/admin/inactive-users.test.ts',
   'test/audit/*.test.ts',
+  'test/crypto/external-signer.test.ts',
   // Not what signs in often: several services count that by the database's clock, which no test moves.
   'test/dashboard/{people,second-factor,sessions,users}.test.ts',
   'test/idempotency/idempotency.test.ts',

@@ -1,4 +1,4 @@
-/** The house's ranks: imports run downward only, so that every part can be read, tested and lifted out by itself. */
+/** The house's ranks: imports run downward only, so that every part can be read, tested and lifted out separately. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, relative, resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'

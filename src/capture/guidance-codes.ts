@@ -1,5 +1,5 @@
 /**
- * The vocabulary of guidance: every code by which the service tells a person what to do differently. It stands in the component's folder,
+ * The vocabulary of guidance: every code for what a person can do differently. It stands in the component's folder,
  * which pages serve as it is, so that service and component share it.
  */
 

@@ -248,6 +248,11 @@ export const SETTING_GROUPS = {
       'Days after which the key of public verdicts is replaced. 0: it is replaced only by countersign verdict-keys rotate or the dashboard.',
       integer(0, 3650),
     ),
+    verdictSigner: optional(
+      'VERDICT_SIGNER',
+      'Command of a program that holds the private keys of public verdicts, such as one for a PKCS#11 token. The shell runs it. Default: none; the database holds the keys, sealed.',
+      text,
+    ),
   },
   'Epoch keys': {
     epochKeys: optional(

@@ -7,6 +7,7 @@
 import type { AuditLog } from '../audit/audit-log.js'
 import { type Actor, AuditedUnitOfWork } from '../audit/audited-unit-of-work.js'
 import type { Environment } from '../config/config.js'
+import type { ExternalSigner } from '../crypto/external-signer.js'
 import { prefixedId } from '../crypto/identifiers.js'
 import type { ServiceKeys } from '../crypto/service-keys.js'
 import { newVerdictKey } from '../crypto/verdict-signer.js'
@@ -14,7 +15,7 @@ import { type Clock, HOUR_MS, isoTime } from '../lib/clock.js'
 import { CodedError } from '../lib/errors.js'
 import type { VerdictKeyRecord } from '../storage/records.js'
 import type { Store } from '../storage/store.js'
-import { isGone, openVerdictKey, sealVerdictKey } from './verdict-key-ring.js'
+import { isGone, openVerdictKey, sealVerdictKey, type VerdictKeyContent } from './verdict-key-ring.js'
 
 export const ENVIRONMENTS = ['production', 'sandbox'] as const satisfies readonly Environment[]
 
@@ -36,6 +37,8 @@ export interface VerdictKeyRotationParts {
   audit: AuditLog
   keys: Pick<ServiceKeys, 'secrets'>
   clock: Clock
+  /** The program that holds new keys; null where the database holds them, sealed. */
+  external: ExternalSigner | null
 }
 
 export class VerdictKeyRotation {
@@ -51,9 +54,12 @@ export class VerdictKeyRotation {
     const lacking = (records: VerdictKeyRecord[]) =>
       ENVIRONMENTS.filter((environment) => !records.some((record) => record.environment === environment))
     if (lacking(await store.read.verdictKeys()).length === 0) return
+    const made = await Promise.all(
+      ENVIRONMENTS.map((environment) => this.newKey(environment, { delayMs: 0 })),
+    )
     await store.transaction('installation', async (tx) => {
-      for (const environment of lacking(await tx.verdictKeys()))
-        await tx.insertVerdictKey(this.newKey(environment, { delayMs: 0 }))
+      const missing = lacking(await tx.verdictKeys())
+      for (const key of made) if (missing.includes(key.environment)) await tx.insertVerdictKey(key)
     })
   }
 
@@ -73,8 +79,12 @@ export class VerdictKeyRotation {
     return made
   }
 
-  private rotateOne(environment: Environment, actor: Actor, isEmergency: boolean): Promise<VerdictKeyRecord> {
-    const made = this.newKey(environment, { delayMs: isEmergency ? 0 : ANNOUNCED_MS })
+  private async rotateOne(
+    environment: Environment,
+    actor: Actor,
+    isEmergency: boolean,
+  ): Promise<VerdictKeyRecord> {
+    const made = await this.newKey(environment, { delayMs: isEmergency ? 0 : ANNOUNCED_MS })
     return this.audited.runForAll(actor, async (tx) => {
       const present = presentKeys(await tx.verdictKeys(), environment, made.publishedAt)
       // The first key of an environment follows on none, and signs at once.
@@ -103,32 +113,41 @@ export class VerdictKeyRotation {
    * Erases the private halves of keys that stopped signing an hour ago or more: a later copy of the database signs nothing with them.
    * @returns ids of the keys
    */
-  erasePrivateHalves(): Promise<string[]> {
-    const { store, keys, clock } = this.parts
-    return store.transaction('installation', async (tx) => {
-      const records = await tx.verdictKeys()
-      const erased: string[] = []
-      for (const record of records) {
-        const { environment, id } = record
-        const now = clock.now()
-        const retiredAt = retirementOf(record, records)
-        if (retiredAt === null || retiredAt + PRIVATE_HALF_KEPT_MS > now) continue
-        const { jwk } = openVerdictKey(keys.secrets, record)
-        if (jwk.d === undefined) continue
-        const { kty, crv, x, y } = jwk
-        const sealed = sealVerdictKey(keys.secrets, id, { environment, jwk: { kty, crv, x, y } })
-        await tx.putSealed('verdict_key', { id, sealed })
-        erased.push(id)
-      }
-      return erased
+  async erasePrivateHalves(): Promise<string[]> {
+    const { store, keys, external } = this.parts
+    const erased: string[] = []
+    for (const record of this.longRetired(await store.read.verdictKeys())) {
+      const { environment, id } = record
+      const { jwk, isExternal } = openVerdictKey(keys.secrets, record)
+      if (isExternal ? external === null : jwk.d === undefined) continue
+      if (isExternal) await external!.forget(id)
+      const { kty, crv, x, y } = jwk
+      const sealed = sealVerdictKey(keys.secrets, id, { environment, jwk: { kty, crv, x, y } })
+      await store.transaction('installation', (tx) => tx.putSealed('verdict_key', { id, sealed }))
+      erased.push(id)
+    }
+    return erased
+  }
+
+  private longRetired(records: readonly VerdictKeyRecord[]): VerdictKeyRecord[] {
+    const until = this.parts.clock.now() - PRIVATE_HALF_KEPT_MS
+    return records.filter((record) => {
+      const retiredAt = retirementOf(record, records)
+      return retiredAt !== null && retiredAt <= until
     })
   }
 
-  private newKey(environment: Environment, { delayMs }: { delayMs: number }): VerdictKeyRecord {
-    const { clock, keys } = this.parts
+  private async newKey(
+    environment: Environment,
+    { delayMs }: { delayMs: number },
+  ): Promise<VerdictKeyRecord> {
+    const { clock, keys, external } = this.parts
     const publishedAt = clock.now()
     const id = prefixedId('vky', publishedAt)
-    const sealed = sealVerdictKey(keys.secrets, id, { environment, jwk: newVerdictKey() })
+    const content: VerdictKeyContent = external
+      ? { environment, jwk: await external.make(id), isExternal: true }
+      : { environment, jwk: newVerdictKey() }
+    const sealed = sealVerdictKey(keys.secrets, id, content)
     return { id, environment, sealed, publishedAt, signsFrom: publishedAt + delayMs, goneAt: null }
   }
 }

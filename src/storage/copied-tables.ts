@@ -54,7 +54,7 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
 
 /**
  * Tables that exist only in PostgreSQL and are not copied: what services agree on while they run, the epochs under which they wrap data
- * keys, and the operator's password, which SQLite leaves to a file and which is copied by itself.
+ * keys, and the operator's password, which SQLite leaves to a file and which is copied separately.
  */
 export const TABLES_OF_POSTGRES: readonly string[] = [
   'schema_version',

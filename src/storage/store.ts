@@ -345,7 +345,7 @@ export interface TenantScope {
   /**
    * Names the part of the tenant's rows that the transaction touches, beyond the tenant's audit log, which it may always extend.
    * Transactions with different keys may run concurrently in one group; `work` may then be called a second time when one of them fails.
-   * Transactions with the same key run one after the other. Without a key, the transaction runs by itself among those of the tenant.
+   * Transactions with the same key run one after the other. Without a key, the transaction runs separately among those of the tenant.
    */
   serializationKey?: string | undefined
 }

@@ -103,7 +103,7 @@ describe('the five calls', () => {
     expect(response).toMatchObject({ status: 200, replayed: false })
   })
 
-  it('refuse the enrolment photo itself at verifyVerdict, and a pack of evaluation grade, unless told otherwise', async () => {
+  it('refuse the enrolment photo itself at verifyVerdict, and a pack of evaluation grade, unless asked to accept them', async () => {
     const own = await running.tenant()
     const { key: apiKey } = await running.production(own)
     const client = (options: Partial<CountersignOptions>) =>

@@ -34,6 +34,7 @@ const SKIPPABLE: Record<string, string> = {
   'test/deployment/helm.test.ts': 'Helm',
   'test/deployment/monitoring.test.ts': 'promtool',
   'test/deployment/systemd.test.ts': 'systemd',
+  'test/crypto/external-signer.test.ts': 'SoftHSM with pkcs11-tool, and Python with PyKCS11',
   'test/deployment/verdict-gateway.test.ts': 'nginx with its module for JavaScript',
   'test/client/gateway-examples.test.ts': 'Go, or Python with PyJWT and cryptography',
   'test/powerloss/campaign.test.ts': 'Linux with glibc and a C compiler',

@@ -38,7 +38,7 @@ const BY_COMPONENT: ReadonlyArray<readonly [QualityComponent, low: Guidance, hig
   ['head_pose_roll', 'not_frontal', 'not_frontal'],
 ]
 
-/** Tells whether the value is too low rather than too high. */
+/** Returns whether the value is too low rather than too high. */
 function isBelow({ value, bound }: Pick<ComponentFinding, 'value' | 'bound'>): boolean {
   return value < (bound?.min ?? Number.NEGATIVE_INFINITY)
 }

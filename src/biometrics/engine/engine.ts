@@ -270,7 +270,7 @@ export class Engine {
     return { images: values, timingsMs }
   }
 
-  /** Tells whether one more call of this flow would be `overloaded`. */
+  /** Returns whether one more call of this flow would be `overloaded`. */
   isSaturatedFor(schedulingClass: SchedulingClass): boolean {
     return this.dispatcher.isSaturatedFor(schedulingClass)
   }

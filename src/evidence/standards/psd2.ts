@@ -85,7 +85,7 @@ export const PSD2: Standard = {
       'psd2-4-3-a',
       'Art. 4(3)(a)',
       'A failure does not show which element was wrong.',
-      always(partly("`reason` tells your backend what failed. What the payer sees is your page's."), {
+      always(partly("`reason` says to your backend what failed. What the payer sees is your page's."), {
         tests: ['test/capture-page/capture-outcome.test.ts'],
         documents: ['guides/step-up.md'],
       }),
