@@ -21,7 +21,7 @@ h1, .description, #outcome { text-wrap: balance }
 .action h2 { margin: 0 0 .25rem; font-size: 1.125rem }
 .action dl { margin: 0 }
 .action div { display: flex; flex-wrap: wrap; column-gap: .75rem; padding-block: .125rem }
-.action dt { flex: 0 0 9rem; color: var(--quiet) }
+.action dt { flex: 0 0 auto; min-inline-size: 9rem; color: var(--quiet) }
 .action dd { flex: 1 1 12rem; margin: 0; font-weight: 600; white-space: pre-wrap }
 .note { margin: 0; padding: .125rem .5rem; border: 2px solid light-dark(#8a5300, #ffb95c); border-radius: .25rem; font-weight: normal }
 .company-note { color: var(--quiet) }

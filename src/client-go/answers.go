@@ -146,6 +146,8 @@ type VerifyResult struct {
 	// JWTPublic has the same claims under a key of the issuer (ES256).
 	JWTPublic    string    `json:"jwt_public"`
 	JWTExpiresAt time.Time `json:"jwt_expires_at"`
+	// Display identifies the text that the hosted page showed for a typed action; nil for any other verify.
+	Display *DisplayedText `json:"display"`
 	// PolicyHash is the SHA-256 of the policy that was in force; empty where the tenant has none.
 	PolicyHash string `json:"policy_hash"`
 	// PolicyRule is the name of the rule of the policy that decided about the action.
@@ -156,6 +158,15 @@ type VerifyResult struct {
 	ProductionKey string `json:"production_key"`
 	// Passkey is the one that signed for the action; nil for none.
 	Passkey *ProvenPasskey `json:"passkey,omitempty"`
+}
+
+// DisplayedText identifies the text that a page of Countersign showed.
+type DisplayedText struct {
+	// Hash is the SHA-256 of the text in RFC 8785 canonical form, in lower-case hex.
+	Hash   string `json:"hash"`
+	Locale string `json:"locale"`
+	// Version of the template.
+	Version string `json:"version"`
 }
 
 // Token is what VerifyVerdict takes.

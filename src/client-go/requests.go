@@ -128,6 +128,8 @@ type CaptureSessionRequest struct {
 	Purpose string `json:"purpose,omitempty"`
 	// Action is required unless the purpose is to enroll.
 	Action Action `json:"action,omitempty"`
+	// Payees is the list of an action of type payment_batch, as text in RFC 8785 canonical form.
+	Payees string `json:"payees,omitempty"`
 	// Description says in words what the person confirms.
 	Description     string    `json:"description,omitempty"`
 	Modes           *[]string `json:"modes,omitempty"`

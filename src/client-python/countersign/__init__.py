@@ -37,6 +37,7 @@ from .errors import (
     UnexpectedResponseError,
     VerdictError,
 )
+from .payment_batch import payment_batch
 from .photo import Photo
 from .replay_store import MemoryReplayStore, ReplayStore
 from .signature import assert_response_signature
@@ -91,6 +92,7 @@ __all__ = [
     "action_hash",
     "assert_response_signature",
     "canonical_json",
+    "payment_batch",
     "read_secrets",
     "verify_verdict",
     "verify_webhook",

@@ -89,6 +89,8 @@ class VerifyResult(Answer):
     jwt_next: Optional[str] = None
     #: The same claims under a key of the issuer (ES256); None where the service is of an older version.
     jwt_public: Optional[str] = None
+    #: `{"hash", "locale", "version"}` of the text that the hosted page showed for a typed action; else None.
+    display: Optional[Mapping[str, str]] = None
     #: SHA-256 of the policy that was in force; None where the tenant has none.
     policy_hash: Optional[str] = None
     #: Name of the rule of the policy that decided about the action.

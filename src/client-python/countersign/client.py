@@ -309,6 +309,7 @@ class Countersign:
         *,
         return_url: str,
         action: Optional[Action] = None,
+        payees: Optional[str] = None,
         purpose: str = "verify",
         description: Optional[str] = None,
         modes: Optional[Sequence[str]] = None,
@@ -324,7 +325,7 @@ class Countersign:
         """A link to the hosted capture page, for one user and one action.
 
         Keep `session_id` with the person whom you send to `url`: the id that comes back in an address may be another person's.
-        `description` says in words what the person confirms; `confirmation` is `code` or `none`; `consent` is
+        `payees` is the list of a batch, as `payment_batch` makes it. `description` says in words what the person confirms; `confirmation` is `code` or `none`; `consent` is
         `{"version": …, "text": …}`.
         """
         if purpose != "enroll":
@@ -333,6 +334,7 @@ class Countersign:
             "user_id": user_id,
             "return_url": return_url,
             "action": action,
+            "payees": payees,
             "purpose": purpose,
             "description": description,
             "modes": _list_or_none(modes),
