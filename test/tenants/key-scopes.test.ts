@@ -232,7 +232,10 @@ describe('a key with scopes', () => {
   for (const { what, needs, call } of CALLS) {
     it(`a key with ${needs.join(' and ') || 'any scope'} is accepted: ${what}`, async () => {
       const scopes = needs.length > 0 ? needs : ['audit']
-      const answer = (await call(await withScopes(scopes as Scope[]))) as { status: number; body: { code?: string } }
+      const answer = (await call(await withScopes(scopes as Scope[]))) as {
+        status: number
+        body: { code?: string }
+      }
       // The tenant holds a production key, after which no sandbox key rotates: that refusal comes after the scope.
       expect([undefined, 'production_key_required']).toContain(answer.body.code)
     })
