@@ -103,7 +103,7 @@ describe.skipIf(NGINX === undefined || MODULE === undefined)('nginx with docs/ex
     for (const server of [application, issuer]) server.close()
   })
 
-  it('lets an approval through, and tells the application whose and for what it is', async () => {
+  it('lets an approval through, and says to the application whose and for what it is', async () => {
     expect(await call(good.jwt)).toBe(200)
     const claims = JSON.parse(Buffer.from(good.jwt.split('.')[1]!, 'base64url').toString())
     expect(received[0]!.headers).toMatchObject({
