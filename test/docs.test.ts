@@ -248,8 +248,8 @@ describe('README.md', () => {
   })
 })
 
-describe('docs/api.md', () => {
-  const rows = rowsOf(readFileSync(packageFile('docs', 'api.md'), 'utf8'))
+describe('docs/api-overview.md', () => {
+  const rows = rowsOf(readFileSync(packageFile('docs', 'api-overview.md'), 'utf8'))
 
   it('lists exactly the endpoints of the OpenAPI document', () => {
     const { paths } = buildOpenApi(DESCRIPTIONS, VERSION) as { paths: Record<string, object> }

@@ -37,6 +37,7 @@ const COMMANDS = [
   'tenant resume',
   'tenant delete',
   'tenant login-link',
+  'tenant passkeys',
   'tenant person',
   'tenant person add',
   'tenant person list',
@@ -52,8 +53,16 @@ const COMMANDS = [
   'tenant sessions',
   'tenant sign-out',
   'user',
+  'user export',
   'user show',
   'user unlock',
+  'policy',
+  'policy show',
+  'policy set',
+  'policy clear',
+  'policy check',
+  'policy history',
+  'display',
   'webhook',
   'webhook add',
   'webhook list',
@@ -146,6 +155,7 @@ describe('--help', () => {
       ['tenant', 'keys'],
       ['tenant', 'person'],
       ['user'],
+      ['policy'],
       ['webhook'],
       ['models'],
       ['audit'],
@@ -279,6 +289,8 @@ describe('a missing database', () => {
     ['keys', 'discard-master', '0123456789abcdef'],
     ['verdict-keys', 'list'],
     ['verdict-keys', 'rotate'],
+    ['policy', 'show', 'acme'],
+    ['tenant', 'passkeys', 'acme'],
   ]
   for (const command of READERS)
     it(`is reported by "${command.join(' ')}", which creates neither it nor a master key`, async () => {
@@ -344,6 +356,13 @@ describe('--json', () => {
       'tenant keys list': () => ['acme'],
       'tenant keys reissue': () => ['acme', '--name', 'payments'],
       'tenant keys revoke': () => ['acme', '--name', 'payments'],
+      'tenant passkeys': () => ['acme', '--rp-id', 'bank.example', '--origin', 'https://bank.example'],
+      'policy set': () => ['acme', '--file', place.path('policy.json')],
+      'policy show': () => ['acme'],
+      'policy check': () => ['acme', '--action', place.path('action.json')],
+      'policy history': () => ['acme'],
+      'policy clear': () => ['acme'],
+      display: () => [place.path('action.json')],
       'tenant sessions': () => ['acme'],
       'tenant sign-out': () => ['acme'],
       jwt: ({ secret, jwt }) => [jwt, '--secret', secret],
@@ -404,7 +423,7 @@ describe('--json', () => {
     ...['keys export', 'keys import', 'keys rotate-epoch'],
     'operator reset-second-factor',
     'tenant person reset-second-factor',
-    ...['user show', 'user unlock'],
+    ...['user export', 'user show', 'user unlock'],
     ...['webhook add', 'webhook remove', 'webhook test', 'webhook redeliver'],
   ]
 
@@ -417,6 +436,16 @@ describe('--json', () => {
     timeout: 300_000,
   }, async () => {
     await writeFile(place.path('ada.jpg'), await face('ada'))
+    await writeFile(place.path('policy.json'), JSON.stringify({ rules: [{ name: 'all', require: {} }] }))
+    await writeFile(
+      place.path('action.json'),
+      JSON.stringify({
+        type: 'payment',
+        amount: '1.00',
+        currency: 'EUR',
+        payee: { name: 'Grace', account: 'DE89370400440532013000' },
+      }),
+    )
     await writeFile(place.path('pairs.csv'), 'a,b,same\nada.jpg,ada.jpg,1\nada.jpg,ada.jpg,0')
     await writeBroughtPack(place.path('brought'), inject('modelsDir'))
     await writeCalibration(place.path('calibration.json'), place.path('brought'))

@@ -20,7 +20,7 @@ const GUIDES = packageFile('docs', 'guides')
 const pages = [
   packageFile('README.md'),
   join(EXAMPLES, 'README.md'),
-  ...['api.md', 'verdict.md', 'migration.md', 'faq.md'].map((name) => packageFile('docs', name)),
+  ...['api-overview.md', 'verdict.md', 'migration.md', 'faq.md'].map((name) => packageFile('docs', name)),
   packageFile('src', 'client-python', 'README.md'),
   packageFile('src', 'client-go', 'README.md'),
   ...readdirSync(GUIDES).map((name) => join(GUIDES, name)),
