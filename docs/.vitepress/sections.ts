@@ -32,6 +32,8 @@ export const SECTIONS: readonly Section[] = [
         'A page of the service that takes captures for you. For developers of a backend.',
       'guides/liveness.md':
         'Ask for movements of the head, and what that stops. For developers and security reviewers.',
+      'guides/capture-integrity.md':
+        'Signs of a replaced camera, and why they prove nothing. For developers and security reviewers.',
       'guides/policy.md':
         'Say what an approval of an action needs, and be held to it. For developers and security reviewers.',
       'guides/webhooks.md': 'Receive events about users and captures. For developers of a backend.',

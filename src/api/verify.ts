@@ -5,6 +5,7 @@ import { prefixedId } from '../crypto/identifiers.js'
 import { isoTime, SECOND_MS } from '../lib/clock.js'
 import type { Evidence } from '../verification/biometric-provider.js'
 import type { UserCall } from '../verification/call.js'
+import { captureIntegrity } from '../verification/capture-integrity.js'
 import { type DecisionParts, DecisionPolicy, type Verdict } from '../verification/decision-policy.js'
 import { decodeImages } from '../verification/images.js'
 import { type LivenessStatement, NOTHING_CHECKED } from '../verification/liveness.js'
@@ -27,6 +28,7 @@ import { retryAfter } from './error-response.js'
 import { includeField, includesQuality } from './include.js'
 import { agreesToReplacement } from './replace-verdict.js'
 import {
+  captureIntegrityField,
   exactlyOneImageField,
   imageFields,
   liveness,
@@ -38,7 +40,7 @@ import {
 } from './schemas.js'
 import type { Services } from './services.js'
 import { spendChallenge } from './spend-challenge.js'
-import { livenessView, scoreView } from './views.js'
+import { integrityView, livenessView, scoreView } from './views.js'
 
 const body = Type.Object(
   {
@@ -95,6 +97,7 @@ const success = Type.Object(
       { suspected: Type.Boolean() },
       { description: 'Whether the capture was seen before within 24 hours.' },
     ),
+    capture_integrity: Type.Optional(captureIntegrityField),
     model: Type.String(),
     verified_at: time('When the verdict was reached.'),
     jwt: Type.String({ description: 'The verdict, signed with the signing secret that the caller holds.' }),
@@ -190,6 +193,7 @@ export function verify(services: Parts): UserEndpoint<Input> {
     const { input, tenant } = call
     const asked = await termsOf(services, store.read, call)
     const examination = await policy.examine(call, evidence, asked)
+    const integrity = await captureIntegrity(input, evidence.images)
 
     return async (tx) => {
       const at = clock.now()
@@ -198,7 +202,11 @@ export function verify(services: Parts): UserEndpoint<Input> {
       if (unmet.length > 0)
         return {
           refused: policyNotMet(terms, unmet),
-          audit: { ...policyView(call, verdict), ...(subject ? { subject: subject.pseudonym } : {}) },
+          audit: {
+            ...policyView(call, verdict),
+            ...integrityView(integrity),
+            ...(subject ? { subject: subject.pseudonym } : {}),
+          },
         }
       const view = { ...verdictView(verdict), ...policyView(call, verdict) }
       const signed = await sign(call, action, verdict, view, at)
@@ -243,6 +251,7 @@ export function verify(services: Parts): UserEndpoint<Input> {
           liveness: livenessView(livenessOf(verdict)),
           quality: assessed && qualityView([assessed], input, includesQuality(input)),
           replay: { suspected: replaySuspected },
+          ...integrityView(integrity),
           model: provider.model,
           verified_at: isoTime(at),
           jwt: signed.tokens.jwt,
@@ -253,7 +262,7 @@ export function verify(services: Parts): UserEndpoint<Input> {
           production_key: isKeyIssued ? 'issued' : null,
         },
         ...(verdict.waitMs === undefined ? {} : { headers: retryAfter(verdict.waitMs) }),
-        observed: { verdict: view.verdict, reason, score: view.score, effect },
+        observed: { verdict: view.verdict, reason, score: view.score, effect, ...integrity },
         sealedFor: subject && { id: subject.record.id, dataKey: subject.dataKey },
         audit: {
           ...facts,
@@ -262,6 +271,7 @@ export function verify(services: Parts): UserEndpoint<Input> {
             : {}),
           verification_id: verificationId,
           liveness_score: livenessOf(verdict).score,
+          ...integrityView(integrity),
           ...livenessAudit(livenessOf(verdict)),
         },
       }

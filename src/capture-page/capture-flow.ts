@@ -157,7 +157,7 @@ export class CaptureFlow {
     session: CaptureSession,
     token: string,
     request: IncomingRequest,
-    { frames }: FramesBody,
+    { frames, signals }: FramesBody,
     language: CaptureLanguage,
   ): Promise<PageState> {
     const { record, content } = session
@@ -176,7 +176,10 @@ export class CaptureFlow {
           nonce: challenge.nonce,
           frames: frames.map((frame) => ({ ...frame, image: String(frame.image) })),
         },
-        ...given({ require_liveness: captureRequest.requireLiveness }),
+        ...given({
+          require_liveness: captureRequest.requireLiveness,
+          capture_integrity: signals && { signals },
+        }),
         ...(record.purpose === 'verify'
           ? { action: captureRequest.action, nonce: record.id }
           : {

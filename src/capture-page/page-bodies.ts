@@ -1,6 +1,6 @@
 /** The bodies that the hosted page sends: their schemas, and the parsers that check them. */
 import Type, { type Static } from 'typebox'
-import { framesField, image as imageField } from '../api/schemas.js'
+import { captureReport, framesField, image as imageField } from '../api/schemas.js'
 import { STEPS } from '../biometrics/challenge/steps.js'
 import { inputParser } from '../http/bodies/json-body.js'
 import { MAX_VERSION_CHARACTERS } from '../tenants/capture-page-settings.js'
@@ -18,7 +18,10 @@ const consentBody = Type.Object(
   },
   { additionalProperties: false },
 )
-const framesBody = Type.Object({ frames: framesField }, { additionalProperties: false })
+const framesBody = Type.Object(
+  { frames: framesField, signals: Type.Optional(captureReport.properties.signals) },
+  { additionalProperties: false },
+)
 /** A small frame, and an earlier one in which the person looks ahead. The page keeps the earlier one; the service stores neither. */
 const guidanceBody = Type.Object(
   {

@@ -170,6 +170,49 @@ export interface Liveness {
 /** A pose that a challenge asks for. `left` and `right` are the person’s own. */
 export type ChallengeStep = 'frontal' | 'turn_left' | 'turn_right' | 'nod_up' | 'nod_down'
 
+/** A signal about a capture that the browser reports. */
+export type ClientSignal =
+  | 'virtual_camera'
+  | 'replaced_function'
+  | 'synthetic_track'
+  | 'unlisted_camera'
+  | 'settings_mismatch'
+  | 'frame_timing'
+
+/**
+ * The browser’s report about the integrity of the capture. With it the answer has `capture_integrity`. The hosted page
+ * sends it.
+ */
+export interface CaptureReport {
+  /** Signals that the browser saw; an empty list where it saw none. */
+  signals: Array<ClientSignal>
+}
+
+/** A sign that the pictures may not come from a camera of the device. */
+export interface CaptureSignal {
+  /** Name of the signal. */
+  code:
+    | 'virtual_camera'
+    | 'replaced_function'
+    | 'synthetic_track'
+    | 'unlisted_camera'
+    | 'settings_mismatch'
+    | 'frame_timing'
+    | 'repeated_picture'
+    | 'mixed_frames'
+  /** `client`: the browser reported it. `server`: the service found it in the pictures. */
+  source: 'client' | 'server'
+}
+
+/**
+ * Signs that the pictures may not come from a camera of the device. They are hints, never proof, and change no verdict.
+ * Absent where the request brought no `capture_integrity`.
+ */
+export interface CaptureIntegrity {
+  /** The signals; an empty list where nobody saw one. */
+  signals: Array<CaptureSignal>
+}
+
 /** The frames of a person who did what a challenge asked, instead of photos. */
 export interface ChallengeAnswer<Image = ImageInput> {
   challenge_id: string
@@ -279,6 +322,11 @@ export interface EnrollFields {
    */
   user_id: string
   /**
+   * The browser’s report about the integrity of the capture. With it the answer has `capture_integrity`. The hosted page
+   * sends it.
+   */
+  capture_integrity?: CaptureReport
+  /**
    * Liveness checks that this capture must have passed through: `passive` by a network, `active` by a challenge. The
    * requirements of the installation and of the tenant’s contract apply as well. Default `none`.
    */
@@ -314,6 +362,11 @@ export interface EnrollResult {
   quality: EnrollmentQuality
   /** Presentation attack detection. */
   liveness: Liveness
+  /**
+   * Signs that the pictures may not come from a camera of the device. They are hints, never proof, and change no verdict.
+   * Absent where the request brought no `capture_integrity`.
+   */
+  capture_integrity?: CaptureIntegrity
   /** The model pack that made the reference. */
   model: string
   status: 'enrolled'
@@ -327,6 +380,7 @@ export interface AssessResult {
   quality: EnrollmentQuality
   /** Presentation attack detection. */
   liveness: Liveness
+  capture_integrity?: CaptureIntegrity
   /** The model pack that made the reference. */
   model: string
   status: 'assessed'
@@ -339,6 +393,11 @@ export interface VerifyFields<A extends ActionLike = Action> {
    * identifier that holds format, invisible, private-use or unassigned characters of Unicode.
    */
   user_id: string
+  /**
+   * The browser’s report about the integrity of the capture. With it the answer has `capture_integrity`. The hosted page
+   * sends it.
+   */
+  capture_integrity?: CaptureReport
   /**
    * Liveness checks that this capture must have passed through: `passive` by a network, `active` by a challenge. The
    * requirements of the installation and of the tenant’s contract apply as well. Default `none`.
@@ -386,6 +445,7 @@ export interface VerifyFacts {
   replay: {
     suspected: boolean
   }
+  capture_integrity?: CaptureIntegrity
   model: string
   /** When the verdict was reached. RFC 3339. */
   verified_at: string

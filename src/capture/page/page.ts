@@ -1,6 +1,7 @@
 /** The script of the hosted capture page: shows one part after the other, and asks the service for the next. */
 import '../capture.js'
 import type { CaptureChallenge, CountersignCapture } from '../capture.js'
+import { CaptureWatch } from './capture-signals.js'
 import { guidance, toBase64 } from './guidance.js'
 
 type Answer =
@@ -22,6 +23,7 @@ const again = find<HTMLButtonElement>('again')!
 const texts = find('texts')!.dataset
 const address = location.pathname.replace(/\/$/, '')
 let shown: Part | null = null
+let watch: CaptureWatch | null = null
 
 function show(part: Part): void {
   shown = part
@@ -139,6 +141,7 @@ find('cancel')!.addEventListener('click', () => attempt(async () => follow(await
 // The challenge is requested only once the camera shows a picture, since the time for the frames begins with it.
 capture.addEventListener('cs-ready', () =>
   attempt(async () => {
+    watch = new CaptureWatch(capture.shadowRoot!.querySelector('video')!)
     const answer = await ask('challenge')
     if (answer?.state === 'challenge') capture.challenge = answer.challenge
     else follow(answer)
@@ -152,7 +155,9 @@ capture.addEventListener('cs-capture', ({ detail }) => {
   show('checking')
   void attempt(async () => {
     const frames = detail.frames.map(async (frame) => ({ ...frame, image: await toBase64(frame.image) }))
-    follow(await ask('frames', { frames: await Promise.all(frames) }))
+    // A browser that cannot tell sends no signals, and the capture goes on.
+    const signals = await watch?.signals().catch(() => undefined)
+    follow(await ask('frames', { frames: await Promise.all(frames), signals }))
   })
 })
 
@@ -170,7 +175,7 @@ find('hand-over')?.addEventListener('click', () => {
     link.href = phone.url
     link.textContent = phone.url.replace(/^https:\/\//, '')
     show('phone')
-    void watch()
+    void waitForPhone()
   })
 })
 
@@ -189,7 +194,7 @@ find('copy')?.addEventListener('click', async () => {
 find('stay')?.addEventListener('click', () => location.reload())
 
 /** Waits until the session ends on the phone. */
-async function watch(): Promise<void> {
+async function waitForPhone(): Promise<void> {
   while (shown === 'phone') {
     await new Promise((resolve) => setTimeout(resolve, POLL_MS))
     // A failed request does not end the waiting: the next one may succeed.

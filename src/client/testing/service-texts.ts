@@ -241,6 +241,7 @@ export const FAKE_FIELDS: Readonly<Record<string, readonly string[]>> = {
   'POST /enroll': [
     'user_id',
     'image',
+    'capture_integrity',
     'require_liveness',
     'replace',
     'verification_id',
@@ -254,6 +255,7 @@ export const FAKE_FIELDS: Readonly<Record<string, readonly string[]>> = {
   'POST /verify': [
     'user_id',
     'image',
+    'capture_integrity',
     'require_liveness',
     'action',
     'approval_id',
