@@ -104,8 +104,7 @@ export const captureIntegrityField = Type.Object(
   },
   {
     title: 'CaptureIntegrity',
-    description:
-      'Signs that the pictures may not come from a camera of the device. They are hints, never proof, and change no verdict. Absent where the request brought no `capture_integrity`.',
+    description: 'Signals of the capture: hints, no proof.',
   },
 )
 

@@ -204,10 +204,7 @@ export interface CaptureSignal {
   source: 'client' | 'server'
 }
 
-/**
- * Signs that the pictures may not come from a camera of the device. They are hints, never proof, and change no verdict.
- * Absent where the request brought no `capture_integrity`.
- */
+/** Signs that pictures may not come from a camera of the device: hints, never proof. They change no verdict. */
 export interface CaptureIntegrity {
   /** The signals; an empty list where nobody saw one. */
   signals: Array<CaptureSignal>
@@ -362,10 +359,7 @@ export interface EnrollResult {
   quality: EnrollmentQuality
   /** Presentation attack detection. */
   liveness: Liveness
-  /**
-   * Signs that the pictures may not come from a camera of the device. They are hints, never proof, and change no verdict.
-   * Absent where the request brought no `capture_integrity`.
-   */
+  /** Signals of the capture: hints, no proof. */
   capture_integrity?: CaptureIntegrity
   /** The model pack that made the reference. */
   model: string
@@ -380,6 +374,7 @@ export interface AssessResult {
   quality: EnrollmentQuality
   /** Presentation attack detection. */
   liveness: Liveness
+  /** Signals of the capture: hints, no proof. */
   capture_integrity?: CaptureIntegrity
   /** The model pack that made the reference. */
   model: string
@@ -445,6 +440,7 @@ export interface VerifyFacts {
   replay: {
     suspected: boolean
   }
+  /** Signals of the capture: hints, no proof. */
   capture_integrity?: CaptureIntegrity
   model: string
   /** When the verdict was reached. RFC 3339. */

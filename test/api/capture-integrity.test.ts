@@ -10,6 +10,10 @@ import { decodeJwt } from '../support/trust.js'
 const SIGNALS = [{ code: 'virtual_camera', source: 'client' }]
 const report = { signals: ['virtual_camera'] }
 
+interface Facts {
+  capture_integrity?: unknown
+}
+
 let running: TestService
 let tenant: TestTenant
 let production: ApiClient
@@ -36,7 +40,12 @@ it('an enrollment and a verify answer and record the signals, and neither decide
   expect(body).toMatchObject({ verdict: 'approved', capture_integrity: { signals: SIGNALS } })
   expect(decodeJwt(body.jwt, tenant.secret.secret).claims).not.toHaveProperty('capture_integrity')
   const { body: log } = await production.call('GET', '/v1/audit?order=desc&limit=2')
-  expect(log.data.map(({ event, facts }: never) => [event, (facts as never)['capture_integrity']])).toEqual([
+  expect(
+    log.data.map(({ event, facts }: { event: string; facts: Facts }) => [
+      event,
+      (facts as Facts).capture_integrity,
+    ]),
+  ).toEqual([
     ['verify', { signals: SIGNALS }],
     ['enroll', { signals: SIGNALS }],
   ])

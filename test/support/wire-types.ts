@@ -99,7 +99,11 @@ function typesOf({ schemas }: Json): WireType[] {
     },
     { name: 'CaptureReport', schema: schemas.CaptureReport },
     { name: 'CaptureSignal', schema: schemas.CaptureSignal },
-    { name: 'CaptureIntegrity', schema: schemas.CaptureIntegrity },
+    {
+      name: 'CaptureIntegrity',
+      schema: schemas.CaptureIntegrity,
+      doc: 'Signs that pictures may not come from a camera of the device: hints, never proof. They change no verdict.',
+    },
     { name: 'ChallengeAnswer', schema: schemas.ChallengeAnswer, parameters: IMAGE },
     {
       name: 'ChallengeFields',
