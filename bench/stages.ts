@@ -1,5 +1,5 @@
 /**
- * The stages suite: duration of each part of a verify by itself, in the workers and on the main thread. Unit:
+ * The stages suite: duration of each separate part of a verify, in the workers and on the main thread. Unit:
  * milliseconds, mean and percentiles.
  */
 import { createHash, randomBytes } from 'node:crypto'
@@ -71,7 +71,7 @@ interface Timing extends LatencySummary {
 
 export const stages: Suite = {
   name: 'stages',
-  description: 'every stage of the engine and of the main thread by itself',
+  description: 'every stage of the engine and of the main thread, one at a time',
   measures: SERVICE_ROOMS,
   defaultSeconds: 30,
   async run({ pack, seconds }) {

@@ -26,7 +26,7 @@ export interface SuiteOptions {
 export interface Suite {
   name: string
   description: string
-  /** Folders of the measured code, by path inside the repository: a result tells how much of them has changed since. */
+  /** Folders of the measured code, by path inside the repository: a result says how much of them has changed since. */
   measures: readonly string[]
   /** Default measuring time, in seconds. */
   defaultSeconds: number

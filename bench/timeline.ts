@@ -177,7 +177,7 @@ function readEvents(file: string): Event[] {
 /** Returns the first time at which one call passed each place; null if a place is missing. */
 function momentsOf({ sent, answered }: TimedCall, events: readonly Event[]): Moments | null {
   const moments = new Map([['sent', 0]])
-  // The detector may run twice, and a single decoded picture is embedded by itself.
+  // The detector may run twice, and a single decoded picture is embedded without others.
   for (const { name, at } of events.filter(({ at }) => at >= sent && at <= answered))
     if (!moments.has(name) || name === 'detect>') moments.set(name, at - sent)
   moments.set('answered', answered - sent)

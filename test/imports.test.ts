@@ -1,4 +1,4 @@
-/** The house's ranks: imports run downward only, so that every part can be read, tested and lifted out by itself. */
+/** The house's ranks: imports run downward only, so that every part can be read, tested and lifted out separately. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, relative, resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -25,7 +25,7 @@ const RANKS = [
 ]
 /** Each could be a package of its own: what it may know of the rest. */
 const APART: Record<string, string[]> = {
-  biometrics: ['models', 'lib'],
+  biometrics: ['models', 'lib', 'capture'],
   models: ['lib'],
   client: [],
   capture: [],
@@ -34,12 +34,16 @@ const APART: Record<string, string[]> = {
 const SHARED_WITH_CLIENT = [
   'action-policy.js',
   'display-action.js',
+  'display-texts.js',
   'readable-text.js',
   'sandbox-rules.js',
   'typed-action-check.js',
   'typed-action-schemas.js',
   'typed-actions.js',
 ]
+/** The files of the capture component that rooms import which do not show it: the vocabulary of guidance. */
+const SHARED_WITH_CAPTURE = ['guidance-codes.js', 'guidance-texts.js']
+const SHOW_THE_COMPONENT = ['capture-page', 'dashboard']
 /** Rooms that may use what builds and installs model packs; the others read packs. */
 const MAY_BUILD_MODELS = ['cli', 'app']
 
@@ -169,6 +173,17 @@ describe('imports', () => {
     expect(intoClient.length).toBeGreaterThan(0)
     const others = intoClient.filter(
       ({ target }) => !SHARED_WITH_CLIENT.includes(relative(resolve(SRC, 'client'), target)),
+    )
+    expect(others.map(show)).toEqual([])
+  })
+
+  it('reach nothing of the capture component but the vocabulary of guidance, except from what shows the component', () => {
+    const intoCapture = between.filter(
+      ({ from, to }) => to === 'capture' && !SHOW_THE_COMPONENT.includes(from),
+    )
+    expect(intoCapture.length).toBeGreaterThan(0)
+    const others = intoCapture.filter(
+      ({ target }) => !SHARED_WITH_CAPTURE.includes(relative(resolve(SRC, 'capture'), target)),
     )
     expect(others.map(show)).toEqual([])
   })

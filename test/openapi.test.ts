@@ -82,6 +82,11 @@ function faults(schema: Json, body: unknown): unknown[] {
 
 /** The document's path of an address. */
 function templateOf(address: string): string {
+  const [, passkeys] = /^\/v1\/users\/[^/]+\/passkeys(.*)$/.exec(address) ?? []
+  if (passkeys !== undefined) {
+    const isWord = ['', '/registration', '/assertion'].includes(passkeys)
+    return `/v1/users/{user_id}/passkeys${isWord ? passkeys : '/{passkey_id}'}`
+  }
   if (address.startsWith('/v1/users/')) return '/v1/users/{user_id}'
   if (address.startsWith('/v1/capture-sessions/')) return '/v1/capture-sessions/{session_id}'
   return address.split('?')[0]!

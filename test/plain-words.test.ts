@@ -109,12 +109,22 @@ describe('the pages that people read', () => {
     'heeds',
     'heeded',
     'asked after',
+    'in place of',
+    'by itself',
+    'by themselves',
+    'tells',
+    'enrol',
+    'enrolment',
+    'colour',
+    'behaviours',
+    'licence',
   ])('are refused for the hard word "%s"', (word) => {
     expect(hardProseIn('a.md', `A sentence, ${word} or not.`)).toHaveLength(1)
   })
 
   it.each([
     ['plain prose', 'One. Two.'],
+    ['the spelling of the API', 'Enroll, enrolling and enrollments of any color, by license.'],
     ['a thing that has a purpose', 'It is meant for tests.'],
     ['a sentence of 35 words', `${words(35)}.`],
     ['a cell of 40 words', `| ${words(20)}. ${words(20)}. | ${words(20)}. |`],

@@ -6,18 +6,31 @@ import { DOCUMENT_OPERATIONS } from '../src/http/openapi/openapi-documents.js'
 import { DESCRIPTIONS } from '../src/http/routing/routes.js'
 import { packageFile } from '../src/lib/package-root.js'
 import { VERSION } from '../src/lib/version.js'
+import { SoftwareAuthenticator } from './support/authenticator.js'
 import { allowReturn, RETURN_ORIGIN } from './support/capture-page.js'
 import { documentInDocs } from './support/docs.js'
 import { base64, face } from './support/faces.js'
+import { ORIGIN, usePasskeys } from './support/passkeys.js'
 import { postmanCollection } from './support/postman-collection.js'
 import { startService, type TestService } from './support/service.js'
 
+interface Answer {
+  session_id?: string
+  verification_id?: string
+  challenge_id?: string
+  nonce?: string
+  passkey_id?: string
+  options?: unknown
+}
+
+const authenticator = new SoftwareAuthenticator({ origin: ORIGIN })
 let running: TestService
 let variables: Record<string, string>
 beforeAll(async () => {
   running = await startService({ COUNTERSIGN_CAPTURE_LISTEN: '127.0.0.1:0' })
   const tenant = await running.tenant()
   await allowReturn(running, tenant)
+  await usePasskeys(running, tenant)
   variables = {
     return_url: RETURN_ORIGIN,
     base_url: running.service.url('production').replace(/\/v1$/, ''),
@@ -52,11 +65,19 @@ it('has one working request for every endpoint', async () => {
       ...(request.body ? { body: filled(request.body.raw) } : {}),
     })
     expect(response.ok, `${name}: ${response.status}`).toBe(true)
-    const { session_id, verification_id } = (await response.json()) as Record<string, string | undefined>
-    variables = {
-      ...variables,
-      ...(session_id && { session_id }),
-      ...(verification_id && { verification_id }),
-    }
+    const { session_id, verification_id, challenge_id, nonce, passkey_id, options } =
+      (await response.json()) as Answer
+    Object.assign(
+      variables,
+      session_id && { session_id },
+      verification_id && { verification_id },
+      passkey_id && { passkey_id },
+    )
+    if (request.url.raw.endsWith('/registration'))
+      Object.assign(variables, {
+        challenge_id,
+        nonce,
+        credential: JSON.stringify(authenticator.create(options)),
+      })
   }
 })

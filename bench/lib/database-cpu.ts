@@ -13,7 +13,7 @@ export interface Backend {
 /** @returns the pid of the server's first process, the postmaster; null where /proc does not show the server */
 export function findPostmaster({ pid, clientPort }: Backend): number | null {
   try {
-    // The title names the client's port. It tells the server's process from one of this machine with the same pid,
+    // The title names the client's port. It distinguishes the server's process from one of this machine with the same pid,
     // where the server runs on another machine or in a container.
     const title = readFileSync(`/proc/${pid}/cmdline`, 'utf8')
     const client = clientPort === null ? '[local]' : `(${clientPort})`

@@ -165,7 +165,7 @@ export function keepResult(result: SuiteResult, document: KeptResult, folder: st
   rmSync(join(folder, partialName(suite)), { force: true })
 }
 
-/** Tells whether other programs left the machine to the run. */
+/** Returns whether other programs left the machine to the run. */
 export function isQuiet({ machine }: Pick<KeptResult, 'machine'>): boolean {
   return machine.other_programs_cores !== null && machine.other_programs_cores <= MAX_OTHER_CORES
 }

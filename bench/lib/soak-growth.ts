@@ -16,7 +16,7 @@ const WARM_UP_MINUTES = 10
 const ENGINE_WARM_UP_MINUTES = 8
 /** Minimum minutes of a soak whose slopes are judged: in a shorter one they mean nothing. */
 export const JUDGED_FROM_MINUTES = 20
-/** Limits per hour: more than a sample varies by itself, and less than would fill a machine within a month. */
+/** Limits per hour: more than a sample varies without a cause, and less than would fill a machine within a month. */
 export const MAX_MB_PER_HOUR = 16
 export const MAX_DESCRIPTORS_PER_HOUR = 3
 const MINUTES_PER_HOUR = 60

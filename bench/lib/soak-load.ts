@@ -296,7 +296,7 @@ const NOT_DONE = new Set(['overloaded', 'engine_unavailable', 'deadline_exceeded
 
 type Refusal = ApiError | ConnectionError | TimeoutError
 
-/** Tells that nothing was done; or, where no response came, that only the same idempotency key can tell. */
+/** Reports that nothing was done; or, where no response came, that only the same idempotency key can show it. */
 function isRefusal(error: unknown): error is Refusal {
   return (
     (error instanceof ApiError && NOT_DONE.has(error.code)) ||

@@ -30,13 +30,19 @@ export const SECTIONS: readonly Section[] = [
       'guides/capture.md': 'A web component that takes captures in your page. For developers of a frontend.',
       'guides/hosted-page.md':
         'A page of the service that takes captures for you. For developers of a backend.',
+      'guides/typed-actions.md':
+        'Payments and other actions that the hosted page shows in its own words. For developers of a backend and auditors.',
       'guides/liveness.md':
         'Ask for movements of the head, and what that stops. For developers and security reviewers.',
       'guides/capture-integrity.md':
         'Signs of a replaced camera, and why they prove nothing. For developers and security reviewers.',
       'guides/policy.md':
         'Say what an approval of an action needs, and be held to it. For developers and security reviewers.',
+      'guides/passkeys.md':
+        'Ask for a passkey together with the face. For developers of a backend and security reviewers.',
       'guides/webhooks.md': 'Receive events about users and captures. For developers of a backend.',
+      'guides/public-verdicts.md':
+        'Let a gateway, a partner or an auditor check verdicts without a secret. For developers of a backend.',
       'guides/rotation.md': 'Replace a signing secret without downtime. For developers and operators.',
       'guides/production.md': 'Go from sandbox to production. For the person who answers for the launch.',
       'guides/kubernetes.md': 'From an empty cluster to a verdict. For operators.',

@@ -22,7 +22,7 @@ export interface FolderInstall {
   outDir: string
   /** The only names that may stand in a folder that is replaced. */
   fileNames: readonly string[]
-  /** Tells whether the folder in the final place is already complete. */
+  /** Returns whether the folder in the final place is already complete. */
   isComplete: (dir: string) => Promise<boolean>
   /** Writes the files into an empty working folder in the same parent folder. */
   fill: (workingDir: string) => Promise<void>

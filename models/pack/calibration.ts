@@ -171,7 +171,7 @@ export async function keepCalibration(
   return isKept
 }
 
-/** Tells whether a folder has thresholds that its operator measured with this pack. */
+/** Returns whether a folder has thresholds that its operator measured with this pack. */
 export async function holdsOwnCalibration(dir: string, manifest: PackManifest): Promise<boolean> {
   const calibration = await readCalibration(dir, manifest).catch((error) => {
     if (error instanceof ModelPackError) return null

@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs'
 const BYTE_DOT_PRODUCTS = /\b(?:avx512_vnni|avx_vnni|asimddp)\b/
 
 /**
- * Tells whether 8-bit networks are worthwhile. Without such instructions ONNX Runtime either lets products saturate
+ * Returns whether 8-bit networks are worthwhile. Without such instructions ONNX Runtime either lets products saturate
  * or takes about as long as for float32.
  */
 export const hasByteDotProducts = detectByteDotProducts()

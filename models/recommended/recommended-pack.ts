@@ -99,7 +99,7 @@ function recommendedPackDocument() {
       ],
       liveClass: 1,
       threshold: 0.5,
-      // Less have 35 of 37 pictures of a face and little else, which it tells apart badly, and 1 of 11 of the living as cameras see them.
+      // Less have 35 of 37 pictures of a face and little else, which it distinguishes badly, and 1 of 11 of the living as cameras see them.
       leastCropShare: 0.5,
     },
     activeLiveness: { ...ACTIVE_LIVENESS_68, movedFaceFmr: MOVED_FACE_FMR },

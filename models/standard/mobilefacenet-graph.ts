@@ -211,7 +211,7 @@ class Conversion {
   }
 }
 
-/** Any value will do for a slope of 1, if it is taken for both divisions; this one is as near as float32 tells apart. */
+/** Any value will do for a slope of 1, if it is taken for both divisions; this one is as near as float32 can distinguish. */
 function awayFromZero(difference: number): number {
   return Math.abs(difference) < MIN_DIVISOR ? MIN_DIVISOR : difference
 }

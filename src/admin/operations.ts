@@ -4,11 +4,16 @@ import { AuditedUnitOfWork } from '../audit/audited-unit-of-work.js'
 import type { ServiceKeys } from '../crypto/service-keys.js'
 import type { Clock } from '../lib/clock.js'
 import type { Store } from '../storage/store.js'
+import { PolicyBook } from '../tenants/policy-book.js'
 import type { SigningSecrets } from '../tenants/signing-secrets.js'
 import type { Tenancy } from '../tenants/tenancy.js'
+import { PasskeyVault } from '../users/passkey-vault.js'
 import type { TemplateVault } from '../users/template-vault.js'
 import type { Outbox } from '../webhooks/outbox.js'
+import { ExportUser } from './export-user.js'
+import { InactiveUsers } from './inactive-users.js'
 import { KeyOperations } from './key-operations.js'
+import { PasskeyOperations } from './passkey-operations.js'
 import { PeopleOperations } from './people-operations.js'
 import { PolicyOperations } from './policy-operations.js'
 import { SecondFactorOperations } from './second-factor-operations.js'
@@ -35,6 +40,7 @@ export class Operations {
   readonly lifecycle: TenantLifecycle
   readonly keys: KeyOperations
   readonly users: UserOperations
+  readonly passkeys: PasskeyOperations
   readonly operators: PeopleOperations
   /** Operations on the people of one tenant. */
   readonly peopleOf: (tenantId: string) => PeopleOperations
@@ -43,6 +49,8 @@ export class Operations {
   readonly secondFactors: SecondFactorOperations
   readonly webhooks: WebhookOperations
   readonly policies: PolicyOperations
+  readonly inactiveUsers: InactiveUsers
+  readonly exports: ExportUser
 
   constructor({ store, audit, keys, tenancy, secrets, vault, outbox, clock }: OperationParts) {
     const audited = new AuditedUnitOfWork(store, audit)
@@ -50,12 +58,17 @@ export class Operations {
     this.lifecycle = new TenantLifecycle(audited, store, clock)
     this.keys = new KeyOperations(audited, tenancy, secrets)
     this.users = new UserOperations(audited, store, vault, outbox, clock)
+    this.passkeys = new PasskeyOperations(audited, store, vault, new PasskeyVault(vault, clock), outbox)
     this.operators = new PeopleOperations(audited, store, clock)
     this.peopleOf = (tenantId) => new PeopleOperations(audited, store, clock, tenantId)
     this.signIns = new SignInOperations(audited, store, clock)
     this.secondFactors = new SecondFactorOperations(audited, store, keys, clock)
     this.sessions = new SessionOperations(audited, store, clock)
     this.policies = new PolicyOperations(audited, store, clock)
+    const policies = new PolicyBook()
+    const { users } = this
+    this.inactiveUsers = new InactiveUsers({ store, audited, policies, users, vault, outbox, clock })
+    this.exports = new ExportUser({ store, audited, users, vault, clock })
     this.webhooks = new WebhookOperations(audited, store, outbox, clock)
   }
 }

@@ -1,10 +1,11 @@
 /** Operations on a tenant's policy: put a version in force, take it out, read versions and the history of changes. */
 import type { Actor, AuditedUnitOfWork } from '../audit/audited-unit-of-work.js'
+import type { ActionPolicy } from '../client/action-policy.js'
 import type { Environment } from '../config/config.js'
 import type { Clock } from '../lib/clock.js'
 import { CodedError } from '../lib/errors.js'
 import type { PolicyVersionRecord, TenantRecord } from '../storage/records.js'
-import type { Store } from '../storage/store.js'
+import type { Store, StoreTransaction } from '../storage/store.js'
 import { checkedPolicy } from '../tenants/policy.js'
 import { policyHashIn } from '../tenants/policy-book.js'
 
@@ -47,11 +48,23 @@ export class PolicyOperations {
         const { hash, text: policy } = version
         await tx.keepPolicyVersion({ tenantId, hash, policy, firstSetAt: this.clock.now() })
       }
+      if (environments.includes('production')) await this.startRetention(tx, tenantId, version?.policy)
       for (const environment of environments)
         await tx.setPolicyHash(tenantId, environment, version?.hash ?? null)
       const now = policiesInForce((await tx.tenantById(tenantId))!)
       return { result: { previous, now }, facts: { event: 'policy_changed', ...now, previous } }
     })
+  }
+
+  /** The days of users begin to count when a policy begins to erase them, and go on where another version does so too. */
+  private async startRetention(
+    tx: StoreTransaction,
+    tenantId: string,
+    policy: ActionPolicy | undefined,
+  ): Promise<void> {
+    if (!policy?.retention) await tx.setRetentionSince(tenantId, null)
+    else if ((await tx.retentionSince(tenantId)) === null)
+      await tx.setRetentionSince(tenantId, this.clock.now())
   }
 
   /** @param hash whole, or its first 8 digits or more @throws PolicyOperationError policy_not_found */

@@ -66,6 +66,7 @@ export class UserOperations {
       subject,
       { ...reference, ...vault.describeReference(subject, reference) },
       reason && { reason, until },
+      await store.read.countPasskeys(record.id),
     )
   }
 
@@ -139,7 +140,7 @@ export class UserOperations {
   }
 
   /** Deletes everything about the user, keeps a receipt and puts the webhook `user.erased` into the outbox. */
-  private async eraseUser(
+  async eraseUser(
     tx: StoreTransaction,
     { id, environment, userId, blindIndex }: { id: string; blindIndex: Buffer } & UserAddress,
   ): Promise<ErasureRecord> {

@@ -1,4 +1,6 @@
 /** Serializers: the JSON of tenants, keys, users, people and webhooks, as the API, the command line and the dashboard show it. */
+import type { Environment } from '../config/config.js'
+import { isGone, type VerdictKeyState, verdictKeyState } from '../keys/verdict-key-ring.js'
 import { isoTime } from '../lib/clock.js'
 import type {
   ApiKeyRecord,
@@ -6,16 +8,48 @@ import type {
   PersonRecord,
   ReferenceRecord,
   TenantRecord,
+  VerdictKeyRecord,
   WebhookDeliveryRecord,
   WebhookEndpointRecord,
 } from '../storage/records.js'
 import { type ThemeColor, themeColors } from '../tenants/accent-color.js'
 import { capturePageSettings } from '../tenants/capture-page-settings.js'
 import { scopesOf } from '../tenants/key-scopes.js'
+import { passkeySettings } from '../tenants/passkey-settings.js'
 import type { RevealedSecret, Rotation } from '../tenants/signing-secrets.js'
+import type { Passkey } from '../users/passkey-vault.js'
 import type { Consent, ReferenceContent, Subject } from '../users/template-vault.js'
 import type { LockoutReason } from '../verification/lockout.js'
 import type { TenantErasure } from './tenant-lifecycle.js'
+
+export interface VerdictKeyView {
+  kid: string
+  environment: Environment
+  state: VerdictKeyState
+  published_at: string
+  signs_from: string
+  /** Null for the newest key. */
+  published_until: string | null
+}
+
+/** The keys that are published at this time, production's first. @param records in the order in which they begin to sign */
+export function verdictKeyViews(records: readonly VerdictKeyRecord[], now: number): VerdictKeyView[] {
+  const present = records
+    .filter((record) => !isGone(record, now))
+    .toSorted((one, other) => one.environment.localeCompare(other.environment))
+  return present.map((record) => ({
+    kid: record.id,
+    environment: record.environment,
+    state: verdictKeyState(
+      record,
+      present.filter(({ environment }) => environment === record.environment),
+      now,
+    ),
+    published_at: isoTime(record.publishedAt),
+    signs_from: isoTime(record.signsFrom),
+    published_until: optionalTime(record.goneAt),
+  }))
+}
 
 export function productionKeyState({
   productionIssuedAt,
@@ -100,6 +134,8 @@ export function userView(
   reference: Pick<ReferenceRecord, 'id' | 'model' | 'createdAt'> &
     Pick<ReferenceContent, 'photoCount' | 'consent'>,
   lockout: { reason: LockoutReason; until: number | null } | null,
+  /** Number of the user's passkeys. */
+  passkeys: number,
 ) {
   return {
     user_id: userId,
@@ -117,6 +153,21 @@ export function userView(
       ends_at: optionalTime(lockout?.until ?? null),
       rejections: record.failures,
     },
+    passkeys,
+  }
+}
+
+/** A passkey without its key. */
+export function passkeyView({ record, content }: Passkey) {
+  return {
+    passkey_id: record.id,
+    name: content.name,
+    synced: content.isSynced,
+    backed_up: content.isBackedUp,
+    aaguid: content.aaguid,
+    transports: content.transports,
+    created_at: isoTime(record.createdAt),
+    last_used_at: optionalTime(record.lastUsedAt),
   }
 }
 
@@ -199,5 +250,19 @@ export function capturePageView(tenant: TenantRecord) {
     color,
     colors: themes && { light: shown(themes.light), dark: shown(themes.dark) },
     logo,
+  }
+}
+
+/** How a tenant uses passkeys; null fields where it uses none. */
+export function passkeySettingsView(tenant: TenantRecord) {
+  const settings = passkeySettings(tenant)
+  return {
+    tenant_id: tenant.id,
+    name: tenant.name,
+    rp_id: settings?.rpId ?? null,
+    origins: settings?.origins ?? [],
+    synced: settings?.synced ?? null,
+    registration: settings?.registration ?? null,
+    aaguids: settings?.aaguids ?? [],
   }
 }

@@ -13,15 +13,24 @@ import {
   MAX_VERSION_CHARACTERS,
   safeOrigin,
 } from '../tenants/capture-page-settings.js'
+import { passkeySettings } from '../tenants/passkey-settings.js'
 import type { UserCall } from '../verification/call.js'
 import type { Purpose } from '../verification/challenge-book.js'
 import { assertLivenessOffered } from '../verification/opened-challenge.js'
 import { assertMovementsMeet } from '../verification/policy-check.js'
 import { termsOf } from '../verification/verdict-terms.js'
 import { actionSchema, assertPayees } from './action.js'
-import { actionFor, assertVerifiable, modesField, purposeField, type VerifiableParts } from './challenges.js'
+import {
+  actionFor,
+  assertVerifiable,
+  modesField,
+  passkeyField,
+  purposeField,
+  type VerifiableParts,
+} from './challenges.js'
 import type { Commit, EndpointDescription, UserEndpoint } from './endpoint.js'
 import { assertOneOf } from './key-scope.js'
+import { passkeyOptions } from './passkey-options.js'
 import { assertPlainUserId } from './plain-user-id.js'
 import { assertReplaceVerdict } from './replace-verdict.js'
 import { nullable, requireLiveness, time, userId } from './schemas.js'
@@ -44,6 +53,7 @@ const body = Type.Object(
     ),
     modes: Type.Optional(modesField),
     require_liveness: Type.Optional(requireLiveness),
+    passkey: Type.Optional(passkeyField),
     replace: Type.Optional(
       Type.Boolean({
         default: false,
@@ -147,6 +157,10 @@ export const createCaptureSessionDescription: EndpointDescription = {
     'locked_out',
     'liveness_required',
     'liveness_unavailable',
+    'passkeys_unavailable',
+    'passkey_origin_not_allowed',
+    'passkey_not_found',
+    'passkey_limit_reached',
     'policy_not_met',
     'overloaded',
   ],
@@ -163,7 +177,8 @@ export const createCaptureSessionDescription: EndpointDescription = {
 type Input = Static<typeof body>
 
 /** The parts of the service that a capture session is made with. */
-type Parts = VerifiableParts & Pick<Services, 'captureSessions' | 'capturePage' | 'config' | 'policies'>
+type Parts = VerifiableParts &
+  Pick<Services, 'captureSessions' | 'capturePage' | 'config' | 'policies' | 'passkeys'>
 
 export function createCaptureSession(services: Parts): UserEndpoint<Input> {
   const { captureSessions, provider } = services
@@ -188,6 +203,7 @@ export function createCaptureSession(services: Parts): UserEndpoint<Input> {
         const terms = await termsOf(services, services.store.read, call)
         assertMovementsMeet(terms, provider, input.modes ?? MODES)
       } else await assertEnrollable(services, call)
+      await assertPasskeyOffered(services, call, purpose, origin)
       return async (tx) => {
         const { blindIndex } = user
         const { id, token, code, expiresAt } = await captureSessions.issue(
@@ -199,6 +215,7 @@ export function createCaptureSession(services: Parts): UserEndpoint<Input> {
             payees: input.payees,
             modes: input.modes,
             requireLiveness: input.require_liveness,
+            passkey: input.passkey,
             replace: input.replace,
             verificationId: input.verification_id,
             returnUrl: input.return_url,
@@ -263,4 +280,19 @@ async function assertEnrollable(
   if (!existing?.reference) return
   if (!input.replace) throw new DomainError('already_enrolled')
   assertReplaceVerdict(tenant, existing.record, input.verification_id, clock.now())
+}
+
+/** @throws DomainError passkeys_unavailable, passkey_origin_not_allowed, passkey_not_found, passkey_limit_reached */
+async function assertPasskeyOffered(
+  services: Parts,
+  call: UserCall<Input>,
+  purpose: Purpose,
+  origin: string,
+): Promise<void> {
+  const options = await passkeyOptions(services, call, purpose, call.input.passkey)
+  const isAllowed = passkeySettings(call.tenant)?.origins.includes(new URL(origin).origin)
+  if (options && !isAllowed)
+    throw new DomainError('passkey_origin_not_allowed', {
+      message: `The capture page is at ${origin}, which is no origin of the tenant’s passkeys.`,
+    })
 }

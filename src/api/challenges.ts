@@ -12,6 +12,8 @@ import { termsOf } from '../verification/verdict-terms.js'
 import { actionSchema, canonicalAction } from './action.js'
 import type { Commit, EndpointDescription, UserEndpoint } from './endpoint.js'
 import { assertOneOf } from './key-scope.js'
+import { passkeyOptions } from './passkey-options.js'
+import { creationOptionsSchema, requestOptionsSchema } from './passkey-schemas.js'
 import { assertPlainUserId } from './plain-user-id.js'
 import { nullable, time, userId } from './schemas.js'
 import type { Services } from './services.js'
@@ -28,12 +30,22 @@ export const modesField = Type.Array(Type.Union(MODES.map((mode) => Type.Literal
     'Movements of the head that the person can make; default both. With only one of them the liveness statement is weaker, and its name says so. With none, `[]`, the frames show no movement.',
 })
 
+/** How a capture uses a passkey. */
+export const passkeyField = Type.Union(
+  [Type.Literal('required'), Type.Literal('preferred'), Type.Literal('register')],
+  {
+    description:
+      'How the capture uses a passkey. For a verify: `required` for a passkey that signs for the action, `preferred` for one where the user has any. For an enrollment: `register` for a passkey that is made together with the reference. Default: no passkey.',
+  },
+)
+
 const body = Type.Object(
   {
     user_id: userId,
     purpose: Type.Optional(purposeField),
     action: Type.Optional(actionSchema),
     modes: Type.Optional(modesField),
+    passkey: Type.Optional(passkeyField),
   },
   { title: 'ChallengeRequest', additionalProperties: false },
 )
@@ -72,6 +84,14 @@ const success = Type.Object(
       description: 'Seconds until the challenge expires: the frames must have arrived by then.',
     }),
     expires_at: time('When the challenge expires.'),
+    passkey: Type.Optional(
+      nullable(
+        Type.Union([requestOptionsSchema, creationOptionsSchema], {
+          description:
+            'Options for the browser, whose answer is sent with the frames. Null for a user without passkeys, where `passkey` was `preferred`.',
+        }),
+      ),
+    ),
   },
   { title: 'Challenge' },
 )
@@ -91,6 +111,9 @@ export const createChallengeDescription: EndpointDescription = {
     'locked_out',
     'liveness_unavailable',
     'policy_not_met',
+    'passkeys_unavailable',
+    'passkey_not_found',
+    'passkey_limit_reached',
     'overloaded',
   ],
   usesEngine: false,
@@ -105,7 +128,7 @@ export const createChallengeDescription: EndpointDescription = {
 type Input = Static<typeof body>
 
 /** The parts of the service that a challenge is made with. */
-type Parts = VerifiableParts & Pick<Services, 'challenges' | 'config' | 'policies'>
+type Parts = VerifiableParts & Pick<Services, 'challenges' | 'config' | 'passkeys' | 'policies'>
 
 export function createChallenge(services: Parts): UserEndpoint<Input> {
   const { challenges, provider, config } = services
@@ -123,6 +146,7 @@ export function createChallenge(services: Parts): UserEndpoint<Input> {
         await assertVerifiable(services, call)
         assertMovementsMeet(await termsOf(services, services.store.read, call), provider, modes)
       } else assertPlainUserId(input.user_id)
+      const optionsFor = await passkeyOptions(services, call, purpose, input.passkey)
       return async (tx) => {
         const { blindIndex } = user
         const subject = { tenantId: tenant.id, environment, blindIndex, purpose, action }
@@ -146,6 +170,7 @@ export function createChallenge(services: Parts): UserEndpoint<Input> {
             },
             expires_in: config.challengeTtlSeconds,
             expires_at: isoTime(expiresAt),
+            ...(optionsFor && { passkey: optionsFor(nonce, action) }),
           },
         }
       }

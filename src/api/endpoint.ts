@@ -105,6 +105,11 @@ export interface EndpointDescription {
     | 'create_capture_session'
     | 'get_capture_session'
     | 'get_verification'
+    | 'begin_passkey_registration'
+    | 'register_passkey'
+    | 'list_passkeys'
+    | 'revoke_passkey'
+    | 'begin_passkey_assertion'
   method: 'GET' | 'POST' | 'DELETE'
   /** A segment in braces is a parameter: `/v1/users/{user_id}`. */
   path: string

@@ -1,11 +1,19 @@
 /** POST /v1/enroll: captures a user's biometric reference. */
 import Type, { type Static } from 'typebox'
+import { passkeyView } from '../admin/views.js'
 import { DomainError } from '../lib/domain-error.js'
+import type { PasskeyContent } from '../users/passkey-vault.js'
 import type { Evidence } from '../verification/biometric-provider.js'
 import type { UserCall } from '../verification/call.js'
 import { captureIntegrity } from '../verification/capture-integrity.js'
 import { decodeImages } from '../verification/images.js'
 import { openChallenge } from '../verification/opened-challenge.js'
+import { requiredSettings } from '../verification/passkey-proof.js'
+import {
+  type RegistrationInput,
+  registeredContent,
+  storePasskey,
+} from '../verification/passkey-registration.js'
 import {
   CAPTURE_ERRORS,
   type Commit,
@@ -16,6 +24,7 @@ import {
 import { assessmentOf, Enrolment, type EnrolmentParts } from './enrolment.js'
 import { includeField } from './include.js'
 import { assertOneOf } from './key-scope.js'
+import { passkeyName, passkeySchema, registrationResponse } from './passkey-schemas.js'
 import { assertPlainUserId } from './plain-user-id.js'
 import {
   captureIntegrityField,
@@ -29,7 +38,7 @@ import {
   userId,
 } from './schemas.js'
 import type { Services } from './services.js'
-import { spendChallenge } from './spend-challenge.js'
+import { PASSKEY_ERRORS, spendChallenges } from './spend-challenge.js'
 
 const body = Type.Object(
   {
@@ -65,6 +74,17 @@ const body = Type.Object(
       }),
     ),
     consent: Type.Optional(consent),
+    passkey_registration: Type.Optional(
+      Type.Object(
+        { credential: registrationResponse, name: Type.Optional(passkeyName) },
+        {
+          title: 'EnrolledPasskey',
+          additionalProperties: false,
+          description:
+            'A passkey to register together with the reference: the answer to the options in `challenge`, whose frames the request holds.',
+        },
+      ),
+    ),
     include: Type.Optional(includeField),
   },
   { title: 'EnrollRequest', additionalProperties: false, ...exactlyOneImageField },
@@ -84,6 +104,7 @@ const success = Type.Object(
     ...assessed,
     status: Type.Literal('enrolled'),
     created_at: time('When the reference was captured.'),
+    passkey: Type.Optional(passkeySchema),
   },
   { title: 'EnrollResult' },
 )
@@ -106,6 +127,9 @@ export const enrollDescription: EndpointDescription = {
     'reference_not_found',
     'reference_model_mismatch',
     'locked_out',
+    'passkey_already_registered',
+    'passkey_limit_reached',
+    ...PASSKEY_ERRORS,
     ...CAPTURE_ERRORS,
     'liveness_failed',
     'different_people',
@@ -118,10 +142,10 @@ export const enrollDescription: EndpointDescription = {
   scopes: ['enroll'],
 }
 
-type Input = Static<typeof body>
+type Input = Omit<Static<typeof body>, 'passkey_registration'> & { passkey_registration?: RegistrationInput }
 
 /** The parts of the service that an enrollment uses. */
-type Parts = EnrolmentParts & Pick<Services, 'store' | 'challenges' | 'config'>
+type Parts = EnrolmentParts & Pick<Services, 'store' | 'challenges' | 'config' | 'passkeys'>
 
 export function enroll(services: Parts): UserEndpoint<Input> {
   const { vault, store, provider, captures } = services
@@ -146,12 +170,41 @@ export function enroll(services: Parts): UserEndpoint<Input> {
         throw new DomainError('invalid_request', {
           details: [{ path: 'dry_run', issue: 'a challenge is good for one call: assess photos' }],
         })
+      if (input.passkey_registration && (!input.challenge || input.add))
+        throw new DomainError('invalid_request', {
+          details: [{ path: 'passkey_registration', issue: 'belongs to `challenge`, without `add`' }],
+        })
       assertPlainUserId(input.user_id)
       const images = await decodeImages(input)
       const opened = await openChallenge(services, call, { purpose: 'enroll', action: null })
       const evidence = { images, challenge: opened?.frames ?? null }
-      return spendChallenge(services.challenges, opened, () => capture(call, evidence))
+      return spendChallenges(services.challenges, opened ? [opened.challenge] : [], async () => {
+        const passkey = await passkeyOf(call)
+        const captured = await capture(call, evidence)
+        return passkey && typeof captured === 'function' ? withPasskey(call, captured, passkey) : captured
+      })
     },
+  }
+
+  /** The passkey that is to be registered with the reference, checked; null for none. */
+  async function passkeyOf({ input, tenant }: UserCall<Input>): Promise<PasskeyContent | null> {
+    const given = input.passkey_registration
+    return given ? registeredContent(requiredSettings(tenant), given, input.challenge!.nonce) : null
+  }
+
+  /** Registers the passkey in the transaction of the reference: both are stored, or neither is. */
+  function withPasskey(call: UserCall<Input>, enrolling: Commit, content: PasskeyContent): Commit {
+    return async (tx) => {
+      const outcome = await enrolling(tx)
+      if ('refused' in outcome) return outcome
+      const subject = await vault.find(tx, call.user.blindIndex, call.user.id)
+      const { passkey, audit } = await storePasskey(tx, services, call, subject!, content)
+      return {
+        ...outcome,
+        body: { ...(outcome.body as Record<string, unknown>), passkey: passkeyView(passkey) },
+        audit: { ...outcome.audit, ...audit },
+      }
+    }
   }
 
   async function capture(call: UserCall<Input>, evidence: Evidence): Promise<Commit | Outcome> {

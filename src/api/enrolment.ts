@@ -11,6 +11,7 @@ import type { CaptureIntegrity } from '../verification/capture-integrity.js'
 import { assertComparable } from '../verification/decision-policy.js'
 import { CLEAR } from '../verification/lockout.js'
 import { announceLockout } from '../verification/lockout-event.js'
+import { noteUse } from '../verification/note-use.js'
 import { qualityView } from '../verification/quality-views.js'
 import type { Outcome, Refusal } from './endpoint.js'
 import { includesQuality } from './include.js'
@@ -161,6 +162,7 @@ export class Enrolment {
     const { vault, captures, provider } = this.services
     const { reference, consent, audit, endpoints } = parts
     const { model } = provider
+    await noteUse(vault, tx, call, subject, this.services.clock.now())
     const record = await vault.putReference(tx, subject, model, { ...reference, consent })
     await captures.remember(tx, subject, {
       digests: captures.digest(subject, hashes, reference.embedding.length),

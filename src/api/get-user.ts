@@ -33,6 +33,7 @@ export const userSchema = Type.Object(
       ends_at: nullable(time('When `locked_out` ends; null for any other status.')),
       rejections: Type.Integer({ minimum: 0, description: 'Consecutive rejections so far.' }),
     }),
+    passkeys: Type.Integer({ minimum: 0, description: 'Number of passkeys of the user.' }),
   },
   { title: 'User' },
 )
@@ -86,6 +87,7 @@ export function getUser({ vault, store, provider, lockout, clock }: Parts): User
           reason: refusal.reason,
           until: refusal.waitMs === undefined ? null : now + refusal.waitMs,
         },
+        await store.read.countPasskeys(record.id),
       )
       const comparable = reference.model === provider.model
       return { status: 200, body: { ...view, reference: { ...view.reference, comparable } } }

@@ -8,6 +8,7 @@ import type { Idempotency } from '../idempotency/idempotency.js'
 import type { Clock } from '../lib/clock.js'
 import type { Store } from '../storage/store.js'
 import type { PolicyBook } from '../tenants/policy-book.js'
+import type { PasskeyVault } from '../users/passkey-vault.js'
 import type { TemplateVault } from '../users/template-vault.js'
 import type { Lockout } from '../verification/attempt-lockout.js'
 import type { BiometricProvider } from '../verification/biometric-provider.js'
@@ -36,7 +37,8 @@ export interface Services {
   store: Store
   vault: TemplateVault
   outbox: Outbox
-  operations: Pick<Operations, 'keys' | 'users'>
+  passkeys: PasskeyVault
+  operations: Pick<Operations, 'keys' | 'users' | 'passkeys'>
   provider: BiometricProvider
   lockout: Lockout
   captures: CaptureMemory

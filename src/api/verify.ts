@@ -1,18 +1,33 @@
 /** POST /v1/verify: decides whether a capture shows the user who acts, and signs the verdict for this action as a JWT. */
 
 import Type, { type Static } from 'typebox'
+import { CAPTURE_LANGUAGES } from '../config/capture-languages.js'
 import { prefixedId } from '../crypto/identifiers.js'
 import { isoTime, SECOND_MS } from '../lib/clock.js'
-import type { Evidence } from '../verification/biometric-provider.js'
-import type { UserCall } from '../verification/call.js'
+import type { StoreTransaction } from '../storage/store.js'
+import type { Subject } from '../users/template-vault.js'
+import type { ShownDisplay, UserCall } from '../verification/call.js'
 import { captureIntegrity } from '../verification/capture-integrity.js'
-import { type DecisionParts, DecisionPolicy, type Verdict } from '../verification/decision-policy.js'
+import {
+  type DecisionParts,
+  DecisionPolicy,
+  type Verdict,
+  type VerifyEvidence,
+} from '../verification/decision-policy.js'
 import { decodeImages } from '../verification/images.js'
 import { type LivenessStatement, NOTHING_CHECKED } from '../verification/liveness.js'
+import { noteUse } from '../verification/note-use.js'
 import { openChallenge } from '../verification/opened-challenge.js'
+import {
+  openAssertion,
+  type PasskeyInput,
+  type ProvenPasskey,
+  provePossession,
+} from '../verification/passkey-proof.js'
 import { policyNotMet } from '../verification/policy-check.js'
 import { qualityView } from '../verification/quality-views.js'
 import { REASONS } from '../verification/reasons.js'
+import { grantRegistration, permitsRegistration } from '../verification/registration-permit.js'
 import { needsSecondApprover } from '../verification/second-approval.js'
 import { termsInForce, termsOf } from '../verification/verdict-terms.js'
 import { signVerdict, verdictClaims } from '../verification/verdict-token.js'
@@ -26,6 +41,7 @@ import {
 } from './endpoint.js'
 import { retryAfter } from './error-response.js'
 import { includeField, includesQuality } from './include.js'
+import { passkeyFields, provenPasskey } from './passkey-schemas.js'
 import { agreesToReplacement } from './replace-verdict.js'
 import {
   captureIntegrityField,
@@ -39,7 +55,7 @@ import {
   userId,
 } from './schemas.js'
 import type { Services } from './services.js'
-import { spendChallenge } from './spend-challenge.js'
+import { PASSKEY_ERRORS, spendChallenges } from './spend-challenge.js'
 import { integrityView, livenessView, scoreView } from './views.js'
 
 const body = Type.Object(
@@ -47,6 +63,7 @@ const body = Type.Object(
     user_id: userId,
     ...imageFields,
     require_liveness: Type.Optional(requireLiveness),
+    ...passkeyFields,
     action: actionSchema,
     approval_id: Type.Optional(
       Type.String({
@@ -65,6 +82,20 @@ const body = Type.Object(
     include: Type.Optional(includeField),
   },
   { title: 'VerifyRequest', additionalProperties: false, ...exactlyOneImageField },
+)
+
+const displayed = Type.Object(
+  {
+    hash: Type.String({
+      description: 'SHA-256 of the text in RFC 8785 canonical form, in lower-case hex.',
+    }),
+    locale: Type.Union(
+      CAPTURE_LANGUAGES.map((language) => Type.Literal(language)),
+      { description: 'Language of the text.' },
+    ),
+    version: Type.String({ description: 'Version of the template.' }),
+  },
+  { title: 'DisplayedText', description: 'Identifies the text that a page of Countersign showed.' },
 )
 
 const success = Type.Object(
@@ -99,6 +130,10 @@ const success = Type.Object(
     ),
     capture_integrity: Type.Optional(captureIntegrityField),
     model: Type.String(),
+    display: Type.Union([displayed, Type.Null()], {
+      description:
+        'The text that the hosted page showed the person for a typed action. Null for any other action, and for a capture of your own page.',
+    }),
     verified_at: time('When the verdict was reached.'),
     jwt: Type.String({ description: 'The verdict, signed with the signing secret that the caller holds.' }),
     jwt_next: nullable(
@@ -127,6 +162,7 @@ const success = Type.Object(
         description: 'Sandbox only: this verify cleared and issued the production key. Null otherwise.',
       }),
     ),
+    passkey: Type.Optional(provenPasskey),
   },
   { title: 'VerifyResult' },
 )
@@ -144,6 +180,8 @@ export const verifyDescription: EndpointDescription = {
     'reference_not_found',
     'reference_model_mismatch',
     'policy_not_met',
+    'passkey_required',
+    ...PASSKEY_ERRORS,
     ...CAPTURE_ERRORS,
     'different_people',
   ],
@@ -155,13 +193,14 @@ export const verifyDescription: EndpointDescription = {
   scopes: ['verify'],
 }
 
-type Input = Static<typeof body>
+type Input = Omit<Static<typeof body>, 'passkey_assertion'> & PasskeyInput
 
 /** The parts of the service that a verify uses. */
 type Parts = DecisionParts &
   Pick<
     Services,
     | 'challenges'
+    | 'passkeys'
     | 'config'
     | 'issuer'
     | 'verdictSigner'
@@ -183,13 +222,25 @@ export function verify(services: Parts): UserEndpoint<Input> {
       const images = await decodeImages(input)
       const action = canonicalAction(input.action)
       const opened = await openChallenge(services, call, { purpose: 'verify', action })
-      const evidence = { images, challenge: opened?.frames ?? null }
-      return spendChallenge(services.challenges, opened, () => reachVerdict(call, action, evidence))
+      const assertion = await openAssertion(services, call, action)
+      const used = [opened?.challenge, assertion?.challenge].filter((one) => one != null)
+      return spendChallenges(services.challenges, used, async () => {
+        // The device proves itself before the pictures count.
+        const passkey = assertion && (await provePossession(services, call, assertion))
+        const possession = passkey?.possession ?? null
+        const evidence = { images, challenge: opened?.frames ?? null, possession }
+        return reachVerdict(call, action, evidence, passkey)
+      })
     },
   }
 
   /** @param action in RFC 8785 canonical form */
-  async function reachVerdict(call: UserCall<Input>, action: string, evidence: Evidence): Promise<Commit> {
+  async function reachVerdict(
+    call: UserCall<Input>,
+    action: string,
+    evidence: VerifyEvidence,
+    passkey: ProvenPasskey | null,
+  ): Promise<Commit> {
     const { input, tenant } = call
     const asked = await termsOf(services, store.read, call)
     const examination = await policy.examine(call, evidence, asked)
@@ -208,13 +259,16 @@ export function verify(services: Parts): UserEndpoint<Input> {
             ...(subject ? { subject: subject.pseudonym } : {}),
           },
         }
+      await passkey?.use(tx)
       const view = { ...verdictView(verdict), ...policyView(call, verdict) }
-      const signed = await sign(call, action, verdict, view, at)
+      const signed = await sign(call, action, { verdict, view, passkey, at })
       const { verificationId } = signed
       const approved = reason === null
       const assessed = verdict.comparison?.sample.assessed ?? null
       if (approved && !replaySuspected && subject && agreesToReplacement(input.action))
         await tx.setReplaceVerdict(subject.record.id, { id: verificationId, at })
+      if (approved && !replaySuspected && subject && permitsRegistration(input.action))
+        await permitRegistration(tx, call, verdict, { verificationId, at })
       const facts = {
         ...view,
         acr: signed.acr,
@@ -233,6 +287,8 @@ export function verify(services: Parts): UserEndpoint<Input> {
           ...(call.captureSession ? { capture_session: call.captureSession } : {}),
         },
       })
+      if (subject && terms.policy?.erasesUnused && (approved || reason === 'second_approval_required'))
+        await noteUse(vault, tx, call, subject, at)
       if (reason === 'second_approval_required' && !replaySuspected)
         await secondApproval.keep(tx, call, terms, { verificationId, at })
       const isKeyIssued = await productionKeyIssue.onVerdict(tx, tenant, { approved, at })
@@ -253,6 +309,7 @@ export function verify(services: Parts): UserEndpoint<Input> {
           replay: { suspected: replaySuspected },
           ...integrityView(integrity),
           model: provider.model,
+          display: call.display ?? null,
           verified_at: isoTime(at),
           jwt: signed.tokens.jwt,
           jwt_next: signed.tokens.jwt_next,
@@ -260,6 +317,7 @@ export function verify(services: Parts): UserEndpoint<Input> {
           jwt_expires_at: isoTime(signed.expiresAt * SECOND_MS),
           ...policyView(call, verdict),
           production_key: isKeyIssued ? 'issued' : null,
+          ...(passkey ? { passkey: { passkey_id: passkey.id, amr: passkey.possession } } : {}),
         },
         ...(verdict.waitMs === undefined ? {} : { headers: retryAfter(verdict.waitMs) }),
         observed: { verdict: view.verdict, reason, score: view.score, effect, ...integrity },
@@ -267,24 +325,48 @@ export function verify(services: Parts): UserEndpoint<Input> {
         audit: {
           ...facts,
           ...(subject
-            ? { subject: subject.pseudonym, action_hash: vault.auditDigest(subject, signed.actionHash) }
+            ? {
+                subject: subject.pseudonym,
+                action_hash: vault.auditDigest(subject, signed.actionHash),
+                ...displayAudit(subject, call.display),
+              }
             : {}),
           verification_id: verificationId,
           liveness_score: livenessOf(verdict).score,
           ...integrityView(integrity),
+          ...(passkey ? { passkey_id: passkey.id, passkey_amr: passkey.possession } : {}),
           ...livenessAudit(livenessOf(verdict)),
         },
       }
     }
   }
 
+  /** The digest is keyed as that of the action, so that nobody can check a guess at the text after an erasure. */
+  function displayAudit(subject: Subject, display: ShownDisplay | undefined) {
+    return display
+      ? {
+          display_hash: vault.auditDigest(subject, display.hash),
+          display_locale: display.locale,
+          display_version: display.version,
+        }
+      : {}
+  }
+
   /** Gives a verdict its id and its times, and signs it as JWTs. */
   async function sign(
     call: UserCall<Input>,
     action: string,
-    verdict: Verdict,
-    view: ReturnType<typeof verdictView> & ReturnType<typeof policyView>,
-    at: number,
+    {
+      verdict,
+      view,
+      passkey,
+      at,
+    }: {
+      verdict: Verdict
+      view: ReturnType<typeof verdictView> & ReturnType<typeof policyView>
+      passkey: ProvenPasskey | null
+      at: number
+    },
   ) {
     const verificationId = prefixedId('ver', at)
     const { issuedAt, expiresAt } = verdictLifetime(call.user.id, at)
@@ -298,6 +380,7 @@ export function verify(services: Parts): UserEndpoint<Input> {
       action,
       liveness: livenessView(livenessOf(verdict)),
       challengeId: call.input.challenge?.challenge_id,
+      passkey,
       model: provider.model,
       replaySuspected: verdict.replaySuspected,
     })
@@ -306,6 +389,18 @@ export function verify(services: Parts): UserEndpoint<Input> {
     call.timings.sign = performance.now() - started
     return { verificationId, expiresAt, actionHash: claims.action_hash, acr: claims.acr, tokens }
   }
+}
+
+/** Keeps the verdict as a permit to register a passkey, where the capture was found to be live. */
+async function permitRegistration(
+  tx: StoreTransaction,
+  { tenant, environment, user }: UserCall<Input>,
+  verdict: Verdict,
+  { verificationId, at }: { verificationId: string; at: number },
+): Promise<void> {
+  if (tenant.passkeys === null || livenessOf(verdict).passed !== true) return
+  const { blindIndex } = user
+  await grantRegistration(tx, { tenantId: tenant.id, environment, blindIndex }, verificationId, at)
 }
 
 /** The policy behind a verdict, for response, JWT and audit entry; empty where the tenant has none. */

@@ -8,6 +8,7 @@ import { AuditVerification } from '../jobs/audit-verification.js'
 import { ClockWatch } from '../jobs/clock-watch.js'
 import { RetentionJob } from '../jobs/retention.js'
 import { ScheduledEpochRotation } from '../keys/scheduled-epoch-rotation.js'
+import { VerdictKeySchedule } from '../keys/verdict-key-schedule.js'
 import { DAY_MS, HOUR_MS } from '../lib/clock.js'
 import { CaptureSessionEvents } from '../webhooks/capture-session-events.js'
 import { WebhookSender } from '../webhooks/webhook-sender.js'
@@ -23,6 +24,7 @@ export interface BackgroundWork {
   keyWatch: KeyWatch
   /** Null where no folder of epoch keys is configured. */
   epochRotation: ScheduledEpochRotation | null
+  verdictKeySchedule: VerdictKeySchedule
   auditVerification: AuditVerification
   webhooks: WebhookSender
   traffic: Traffic
@@ -56,9 +58,15 @@ export function createBackgroundWork(resources: ServiceResources): BackgroundWor
       sandboxRetentionMs: config.sandboxRetentionDays * DAY_MS,
       requestLogMs: config.requestLogDays * DAY_MS,
       reportExpired: (isOn) => captureEvents.reportExpired(isOn),
+      eraseInactive: (isOn) => core.operations.inactiveUsers.run(isOn),
     }),
     keyWatch,
     epochRotation: createEpochRotation(resources, keyWatch, leaderLease),
+    verdictKeySchedule: new VerdictKeySchedule({
+      ...{ store, clock, log, leaderLease, rotation: core.verdictKeyRotation },
+      intervalMs: config.verdictKeyDays * DAY_MS,
+      reloadKeys: () => keyWatch.look(),
+    }),
     auditVerification: new AuditVerification({ ...core, clock, log, leaderLease }),
     webhooks: new WebhookSender({
       ...core,
@@ -101,6 +109,7 @@ export async function startBackgroundWork(
   work.auditVerification.start()
   work.webhooks.start()
   work.epochRotation?.start()
+  work.verdictKeySchedule.start()
   work.traffic.start()
   work.requestLog.start()
   work.clockWatch.start()

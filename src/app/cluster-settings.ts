@@ -17,6 +17,7 @@ export function clusterSettings(
     COUNTERSIGN_FMR: String(config.fmr),
     COUNTERSIGN_REQUIRE_LIVENESS: config.requireLiveness,
     COUNTERSIGN_REPLAY_POLICY: config.replayPolicy,
+    COUNTERSIGN_VERDICT_KEY_DAYS: String(config.verdictKeyDays),
     COUNTERSIGN_EPOCH_KEYS: config.epochKeys === undefined ? 'none' : 'given',
     COUNTERSIGN_EPOCH_HOURS: String(config.epochHours),
     COUNTERSIGN_EPOCH_RETENTION_HOURS: String(config.epochRetentionHours),

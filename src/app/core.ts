@@ -8,6 +8,7 @@ import { AuditLog } from '../audit/audit-log.js'
 import { type Config, ConfigError } from '../config/config.js'
 import { isThere } from '../config/is-there.js'
 import type { EpochKeys } from '../crypto/epoch-key.js'
+import { ExternalSigner } from '../crypto/external-signer.js'
 import { isKeyFileUsed, loadMasterKey, MalformedKeyError, masterKeyId } from '../crypto/master-key.js'
 import { deriveKeys, newKeys, openKeys, type ServiceKeys, sealKeys } from '../crypto/service-keys.js'
 import { EpochFolder } from '../keys/epoch-folder.js'
@@ -73,8 +74,9 @@ export async function openCore(
     const vault = new TemplateVault(keys, clock)
     const outbox = new Outbox(keys, vault, clock)
     const operations = new Operations({ store, audit, keys, tenancy, secrets, vault, outbox, clock })
-    const verdictKeys = new VerdictKeyRing(keys, clock)
-    const verdictKeyRotation = new VerdictKeyRotation({ store, audit, keys, clock })
+    const external = config.verdictSigner === undefined ? null : new ExternalSigner(config.verdictSigner)
+    const verdictKeys = new VerdictKeyRing(keys, clock, external)
+    const verdictKeyRotation = new VerdictKeyRotation({ store, audit, keys, clock, external })
     return {
       ...{ store, keys, secrets, tenancy, audit, vault, outbox, operations, masterKey },
       ...{ verdictKeys, verdictKeyRotation },

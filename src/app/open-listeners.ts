@@ -98,7 +98,7 @@ async function openAdmin(
 }
 
 function createAdminApi(parts: ListeningParts): AdminApi {
-  const { resources, listeners, shared, servers, certificates, startedAt } = parts
+  const { resources, work, listeners, shared, servers, certificates, startedAt } = parts
   const { config, core, clock, metrics, operatorPassword } = resources
   const { signIns, secondFactors } = core.operations
   const common = {
@@ -124,6 +124,7 @@ function createAdminApi(parts: ListeningParts): AdminApi {
       admin: listeners.adminUrl,
     }),
     certificates: () => certificates.expiries(),
+    reloadKeys: () => work.keyWatch.look(),
     countEffect: metrics.countEffect,
     countRefusal: metrics.countDashboardRefusal,
     operatingPoint: (fmr) => shared.provider.operatingPoint(fmr),

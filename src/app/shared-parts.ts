@@ -14,6 +14,7 @@ import { VERSION } from '../lib/version.js'
 import { PolicyBook } from '../tenants/policy-book.js'
 import { LocalRateLimiter, type RateLimiter } from '../tenants/rate-limiter.js'
 import { SharedRateLimiter } from '../tenants/shared-rate-limiter.js'
+import { PasskeyVault } from '../users/passkey-vault.js'
 import { CaptureSessionBook } from '../verification/capture-session-book.js'
 import { ChallengeBook } from '../verification/challenge-book.js'
 import { EngineProvider } from '../verification/engine-provider.js'
@@ -37,6 +38,7 @@ export interface SharedParts extends Core {
   challenges: ChallengeBook
   policies: PolicyBook
   secondApproval: SecondApproval
+  passkeys: PasskeyVault
   captureEvents: CaptureSessionEvents
   captureSessions: CaptureSessionBook
   traffic: Traffic
@@ -66,6 +68,7 @@ export function createSharedParts(
     challenges: new ChallengeBook(clock, config.challengeTtlSeconds * SECOND_MS),
     policies: new PolicyBook(),
     secondApproval: new SecondApproval(vault),
+    passkeys: new PasskeyVault(vault, clock),
     captureEvents,
     captureSessions: new CaptureSessionBook(clock, config.captureSessionTtlSeconds * SECOND_MS),
     traffic,

@@ -39,7 +39,12 @@ export async function shutDown(parts: ShutdownParts): Promise<void> {
   await parts.reloading()
   await listeners.close(['production', 'sandbox', 'capture'], config.deadlineMs + DRAIN_GRACE_MS)
   core.store.leave()
-  await Promise.all([engine.close(), work.webhooks.stop(), work.epochRotation?.stop()])
+  await Promise.all([
+    engine.close(),
+    work.webhooks.stop(),
+    work.epochRotation?.stop(),
+    work.verdictKeySchedule.stop(),
+  ])
   await work.leaderLease.stop()
   await work.membership.stop()
   await readiness.stop()

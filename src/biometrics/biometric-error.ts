@@ -1,7 +1,8 @@
 /** Error codes of the engine: the reasons for which a request produces no result. */
+
+import type { PhotoGuidance } from '../capture/guidance-codes.js'
 import { CodedError } from '../lib/errors.js'
 import type { QualityFault } from './measurements.js'
-import type { PhotoGuidance } from './photo-guidance.js'
 
 /** Codes that blame the image. */
 export const IMAGE_ERROR_CODES = [

@@ -36,7 +36,7 @@ export const QualityFaultSchema = Type.Object({
   component: Type.Enum(QUALITY_COMPONENTS),
   value: number,
   bound: Type.Object({ min: Type.Optional(number), max: Type.Optional(number) }),
-  /** One sentence that tells the person what to do about it. */
+  /** One sentence on what the person can do about it. */
   hint: Type.String(),
 })
 

@@ -1,8 +1,9 @@
 /** Maps a refused image to its guidance. */
+
+import type { PhotoGuidance } from '../capture/guidance-codes.js'
 import type { BiometricErrorCode, ImageErrorCode } from './biometric-error.js'
 import { guidanceOnComponent } from './challenge/frame-faults.js'
 import type { QualityFault } from './measurements.js'
-import type { PhotoGuidance } from './photo-guidance.js'
 
 const BY_CODE: Readonly<Record<Exclude<ImageErrorCode, 'low_quality'> | 'different_people', PhotoGuidance>> =
   {

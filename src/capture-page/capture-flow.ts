@@ -13,7 +13,7 @@ import { resultOf } from '../webhooks/capture-session-events.js'
 import { MAX_ATTEMPTS, outcomeOf } from './capture-outcome.js'
 import { consentOf } from './consent-text.js'
 import type { InternalAnswer, InternalCalls } from './internal-calls.js'
-import type { ConsentBody, FramesBody, GuidanceBody } from './page-bodies.js'
+import type { ChallengeBody, ConsentBody, FramesBody, GuidanceBody } from './page-bodies.js'
 import { PAGE_TEXTS } from './page-languages.js'
 import {
   CaptureFlowError,
@@ -21,6 +21,7 @@ import {
   SessionChanges,
   type SessionChangesParts,
 } from './session-changes.js'
+import { shownAction } from './shown-action.js'
 
 export interface CaptureFlowParts extends SessionChangesParts {
   vault: TemplateVault
@@ -111,16 +112,24 @@ export class CaptureFlow {
     })
   }
 
+  /**
+   * Asks for a challenge for the capture that begins now.
+   * @throws CaptureFlowError display_changed where the page does not show the text of the action as this service writes it
+   */
   async challenge(
     session: CaptureSession,
     token: string,
     request: IncomingRequest,
+    shown: ChallengeBody,
     language: CaptureLanguage,
   ): Promise<PageState> {
     const { record, content } = session
     const { captureRequest } = content
     assertConfirmed(session)
     if (record.consentedAt === null) throw new CaptureFlowError('nobody has agreed yet')
+    const display = shownAction(session, language)?.shown
+    if (shown.display !== display?.hash)
+      throw new CaptureFlowError('the page does not show the action', 'display_changed')
     // Every try is taken: the outcome of the captures that are being judged ends the session.
     if (record.attempts >= MAX_ATTEMPTS) return { state: 'again', message: PAGE_TEXTS[language].busy }
     if (content.challenges >= MAX_CHALLENGES) return this.end(token, 'refused')
@@ -132,7 +141,11 @@ export class CaptureFlow {
       {
         user_id: captureRequest.userId,
         purpose,
-        ...given({ action: captureRequest.action, modes: captureRequest.modes }),
+        ...given({
+          action: captureRequest.action,
+          modes: captureRequest.modes,
+          passkey: captureRequest.passkey,
+        }),
       },
       null,
     )
@@ -140,12 +153,12 @@ export class CaptureFlow {
       return { state: 'again', message: PAGE_TEXTS[language].busy }
     // The user was locked out or erased meanwhile.
     if (status !== 201) return this.end(token, body.code === 'locked_out' ? 'locked_out' : 'refused')
-    const { challenge_id: id, nonce, steps, capture, expires_in } = body
+    const { challenge_id: id, nonce, steps, capture, expires_in, passkey = null } = body
     await this.changes.change(token, async ({ content }) => {
-      content.challenge = { id: String(id), nonce: String(nonce) }
+      content.challenge = { id: String(id), nonce: String(nonce), display }
       content.challenges++
     })
-    return { state: 'challenge', challenge: { steps, capture, expires_in } }
+    return { state: 'challenge', challenge: { steps, capture, expires_in }, passkey }
   }
 
   /**
@@ -157,12 +170,14 @@ export class CaptureFlow {
     session: CaptureSession,
     token: string,
     request: IncomingRequest,
-    { frames, signals }: FramesBody,
+    { frames, passkey, signals }: FramesBody,
     language: CaptureLanguage,
   ): Promise<PageState> {
     const { record, content } = session
     const { captureRequest, challenge } = content
     if (!challenge) throw new CaptureFlowError('nothing was asked for')
+    if (captureRequest.passkey !== undefined && captureRequest.passkey !== 'preferred' && !passkey)
+      throw new CaptureFlowError('the page has sent no passkey')
     const before = await this.takeTry(token, challenge.id)
     if (before.state === 'over') return before
     const answer = await this.calls.post(
@@ -181,13 +196,20 @@ export class CaptureFlow {
           capture_integrity: signals && { signals },
         }),
         ...(record.purpose === 'verify'
-          ? { action: captureRequest.action, nonce: record.id }
+          ? {
+              action: captureRequest.action,
+              nonce: record.id,
+              require_passkey: captureRequest.passkey === 'required',
+              ...given({ passkey_assertion: passkey && { credential: passkey } }),
+            }
           : {
+              ...given({ passkey_registration: passkey && { credential: passkey } }),
               ...given({ replace: captureRequest.replace, verification_id: captureRequest.verificationId }),
               consent: { id: record.id, agreed_at: isoTime(record.consentedAt!) },
             }),
       },
       captureAnswerKey(record.id, challenge.id),
+      challenge.display,
     )
     const { isJudged, isFinal, ending, advice } = outcomeOf(answer)
     let triesLeft = 0

@@ -9,20 +9,22 @@ import { toDomainError } from '../http/to-domain-error.js'
 import { DomainError } from '../lib/domain-error.js'
 import type { TenantRecord } from '../storage/records.js'
 import type { StoreTransaction } from '../storage/store.js'
-import { capturePageSettings } from '../tenants/capture-page-settings.js'
+import { capturePageSettings, companyOf } from '../tenants/capture-page-settings.js'
 import type { CaptureSession } from '../verification/capture-session-book.js'
 import { isConfirmed } from '../verification/confirmation-code.js'
 import { brandFile, brandOf } from './brand.js'
 import { CaptureFlow, type CaptureFlowParts } from './capture-flow.js'
-import { companyOf, consentOf } from './consent-text.js'
+import { consentOf } from './consent-text.js'
 import { GuidanceLimit } from './guidance-limit.js'
 import { type InternalCallParts, InternalCalls } from './internal-calls.js'
 import { type Notice, noticePage } from './notice-page.js'
 import {
+  type ChallengeBody,
   type CodeBody,
   type ConsentBody,
   type FramesBody,
   type GuidanceBody,
+  parseChallenge,
   parseCode,
   parseConsent,
   parseFrames,
@@ -36,6 +38,7 @@ import { loopbackHost, phoneCode } from './phone-code.js'
 import { CaptureFlowError, type PageState, returnUrlOf } from './session-changes.js'
 import { SessionCookie } from './session-cookie.js'
 import { sessionPage } from './session-page.js'
+import { shownAction } from './shown-action.js'
 
 export interface CaptureServerParts extends CaptureFlowParts, InternalCallParts {
   /** The origin under which browsers reach the page. */
@@ -153,12 +156,14 @@ export class CaptureServer {
       return over('locked_out')
     }
     const page = sessionPage({
+      action: shownAction(session, language),
       language,
       environment: record.environment,
       purpose: record.purpose,
       company,
       brand,
       description: captureRequest.description,
+      passkey: captureRequest.passkey ?? null,
       needsCode: !isConfirmed(content.code),
       consent: consentOf(session, tenant, language),
       hasConsented: record.consentedAt !== null,
@@ -205,13 +210,15 @@ export class CaptureServer {
       const input = parseCode(await body(SMALL_BODY_BYTES), contentType, '') as CodeBody
       return flow.confirm(token, input.code, language)
     }
+    if (step === 'challenge') {
+      const shown = parseChallenge(await body(SMALL_BODY_BYTES), contentType, '') as ChallengeBody
+      return flow.challenge(session, token, request, shown, language)
+    }
     const parse = step === 'consent' ? parseConsent : parseNothing
     const input = parse(await body(SMALL_BODY_BYTES), contentType, '')
     switch (step) {
       case 'consent':
         return flow.consent(token, input as ConsentBody, language)
-      case 'challenge':
-        return flow.challenge(session, token, request, language)
       case 'phone': {
         const url = `${this.parts.origin()}/capture/${await flow.handOver(token)}`
         return { url, code: phoneCode(url) }

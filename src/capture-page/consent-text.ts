@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import type { CaptureLanguage } from '../config/capture-languages.js'
 import type { TenantRecord } from '../storage/records.js'
-import { type ConsentText, capturePageSettings } from '../tenants/capture-page-settings.js'
+import { type ConsentText, capturePageSettings, companyOf } from '../tenants/capture-page-settings.js'
 import type { CaptureSession } from '../verification/capture-session-book.js'
 import { ownConsent } from './session-page.js'
 
@@ -27,9 +27,4 @@ export function consentOf(
     text: ownConsent(language, record.purpose, companyOf(tenant)),
   }
   return { version, text, language, sha256: createHash('sha256').update(text).digest('hex') }
-}
-
-/** The company's name as the page shows it. */
-export function companyOf(tenant: TenantRecord): string {
-  return capturePageSettings(tenant).company ?? tenant.name
 }

@@ -5,6 +5,7 @@ import type { IncomingRequest } from '../http/listeners/listener.js'
 import type { Store } from '../storage/store.js'
 import type { SigningSecrets } from '../tenants/signing-secrets.js'
 import type { Tenancy } from '../tenants/tenancy.js'
+import type { ShownDisplay } from '../verification/call.js'
 import type { CaptureSession } from '../verification/capture-session-book.js'
 
 export interface InternalCallParts {
@@ -25,6 +26,7 @@ export class InternalCalls {
   /**
    * @param request the browser's request, which is answered with the result of the call
    * @param idempotencyKey key under which the answer is stored, or null to store none
+   * @param display text that the page showed for the action
    * @throws DomainError when the key that created the session is no longer valid
    */
   async post(
@@ -33,6 +35,7 @@ export class InternalCalls {
     path: string,
     fields: Record<string, unknown>,
     idempotencyKey: string | null,
+    display?: ShownDisplay,
   ): Promise<InternalAnswer> {
     const { store, tenancy, secrets, apis } = this.parts
     const caller = await tenancy.callerAgain(record.tenantId, record.keyId)
@@ -53,7 +56,7 @@ export class InternalCalls {
         signal,
         body: async () => body,
       },
-      { identity, captureSession: record.id },
+      { identity, captureSession: record.id, display },
     )
     answer.afterwards?.()
     const text = answer.body.toString()

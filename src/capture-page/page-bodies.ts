@@ -1,5 +1,6 @@
 /** The bodies that the hosted page sends: their schemas, and the parsers that check them. */
 import Type, { type Static } from 'typebox'
+import { authenticationResponse, registrationResponse } from '../api/passkey-schemas.js'
 import { captureReport, framesField, image as imageField } from '../api/schemas.js'
 import { STEPS } from '../biometrics/challenge/steps.js'
 import { inputParser } from '../http/bodies/json-body.js'
@@ -18,8 +19,18 @@ const consentBody = Type.Object(
   },
   { additionalProperties: false },
 )
+/** The page names the text of the typed action that it shows, if it shows one. */
+const challengeBody = Type.Object(
+  { display: Type.Optional(Type.String({ pattern: '^[0-9a-f]{64}$' })) },
+  { additionalProperties: false },
+)
+/** The frames, and the answer of the person's passkey where the page asked for one. The API checks the answer. */
 const framesBody = Type.Object(
-  { frames: framesField, signals: Type.Optional(captureReport.properties.signals) },
+  {
+    frames: framesField,
+    signals: Type.Optional(captureReport.properties.signals),
+    passkey: Type.Optional(Type.Union([authenticationResponse, registrationResponse])),
+  },
   { additionalProperties: false },
 )
 /** A small frame, and an earlier one in which the person looks ahead. The page keeps the earlier one; the service stores neither. */
@@ -34,12 +45,14 @@ const guidanceBody = Type.Object(
 const nothing = Type.Object({}, { additionalProperties: false })
 
 export type ConsentBody = Static<typeof consentBody>
+export type ChallengeBody = Static<typeof challengeBody>
 export type FramesBody = Static<typeof framesBody>
 export type GuidanceBody = Static<typeof guidanceBody>
 
 export const parseNothing = inputParser({ body: nothing, bodyOptional: true })
 export const parseCode = inputParser({ body: codeBody })
 export const parseConsent = inputParser({ body: consentBody })
+export const parseChallenge = inputParser({ body: challengeBody, bodyOptional: true })
 export const parseFrames = inputParser({ body: framesBody })
 export const parseGuidance = inputParser({ body: guidanceBody })
 export type CodeBody = Static<typeof codeBody>

@@ -25,7 +25,8 @@ export class PageReplies {
       'X-Content-Type-Options': 'nosniff',
       // The link is a secret while it works.
       'Referrer-Policy': 'no-referrer',
-      'Permissions-Policy': 'camera=(self), microphone=(), geolocation=()',
+      'Permissions-Policy':
+        'camera=(self), microphone=(), geolocation=(), publickey-credentials-get=(self), publickey-credentials-create=(self)',
       'Cross-Origin-Opener-Policy': 'same-origin',
       'Cross-Origin-Resource-Policy': 'same-origin',
       ...(isSecure ? { 'Strict-Transport-Security': 'max-age=31536000' } : {}),

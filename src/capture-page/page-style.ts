@@ -17,6 +17,17 @@ h1, .description, #outcome { text-wrap: balance }
 .company { margin: 0 0 .25rem; color: var(--quiet); font-weight: 600 }
 .sandbox { margin: 0 0 1rem; padding: .5rem .75rem; border: 2px dashed light-dark(#8a5300, #ffb95c); border-radius: .5rem }
 .description { position: sticky; inset-block-start: 0; z-index: 1; margin-block: .5rem 1rem; padding: .5rem 1rem; border-inline-start: 4px solid var(--accent); background: var(--paper); font-size: 1.125rem; font-weight: 600 }
+.action { position: sticky; inset-block-start: 0; z-index: 1; margin-block: .5rem 1rem; padding: .5rem 1rem; border-inline-start: 4px solid var(--accent); background: var(--paper); max-block-size: 60vh; overflow-y: auto }
+.action h2 { margin: 0 0 .25rem; font-size: 1.125rem }
+.action dl { margin: 0 }
+.action div { display: flex; flex-wrap: wrap; column-gap: .75rem; padding-block: .125rem }
+.action dt { flex: 0 0 auto; min-inline-size: 9rem; color: var(--quiet) }
+.action dd { flex: 1 1 12rem; margin: 0; font-weight: 600; white-space: pre-wrap }
+.note { margin: 0; padding: .125rem .5rem; border: 2px solid light-dark(#8a5300, #ffb95c); border-radius: .25rem; font-weight: normal }
+.company-note { color: var(--quiet) }
+/* While the camera is on, both need room: a long list scrolls inside its box. */
+main:has(#capture:not([hidden])) .action { max-block-size: 12rem }
+main:has(#capture:not([hidden])) .company-note { display: none }
 .asks { display: block; color: var(--quiet); font-size: 1rem; font-weight: normal }
 /* On a small screen, the camera and the text that is confirmed get all the room. */
 @media (max-width: 30rem) { main:has(#capture:not([hidden])) { padding-block: .75rem } main:has(#capture:not([hidden])) :is(h1, .asks, .sandbox) { font-size: .9rem; margin-block: .25rem } }

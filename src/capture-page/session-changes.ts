@@ -18,19 +18,19 @@ export type PageState =
   | { state: 'open'; phone?: true }
   /** The code was wrong, and another one can be typed. */
   | { state: 'code'; message: string }
-  | { state: 'challenge'; challenge: Record<string, unknown> }
+  | { state: 'challenge'; challenge: Record<string, unknown>; passkey: unknown }
   /** The person is to make another capture. */
   | { state: 'again'; message: string }
   /** `return_url` is null where the person goes on at another device. */
   | { state: 'over'; return_url: string | null; ending?: CaptureEnding }
 
-/** The session has gone on meanwhile, in another tab or on the phone, or the text of the consent was changed: the page loads again. */
+/** The session has gone on meanwhile, in another tab or on the phone, or a text that the page shows was changed: the page loads again. */
 export class CaptureFlowError extends Error {
   override readonly name = 'CaptureFlowError'
 
   constructor(
     message: string,
-    readonly code: 'conflict' | 'consent_changed' = 'conflict',
+    readonly code: 'conflict' | 'consent_changed' | 'display_changed' = 'conflict',
   ) {
     super(message)
   }

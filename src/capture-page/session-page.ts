@@ -6,6 +6,7 @@ import { type Brand, brandHead } from './brand.js'
 import { escapeHtml, htmlDocument, isolated, paragraphs, sayer, titleOf } from './html.js'
 import { PAGE_TEXTS } from './page-languages.js'
 import type { PageTexts } from './page-texts.js'
+import { actionHtml, type ShownAction } from './shown-action.js'
 
 export interface PageContent {
   language: CaptureLanguage
@@ -14,10 +15,14 @@ export interface PageContent {
   company: string
   /** The tenant's logo and style sheet. */
   brand: Brand
+  /** The typed action with the hash of its text; null for an untyped one. */
+  action: ShownAction | null
   description: string | undefined
   /** The consent text that the page shows. The script sends its version and hash along with the agreement. */
   consent: { version: string; sha256: string; text: string }
   hasConsented: boolean
+  /** Use of a passkey after the capture; null for none. */
+  passkey: 'required' | 'preferred' | 'register' | null
   /** Whether the person still has to type the code. Until then the page does not say what is confirmed. */
   needsCode: boolean
   /** Whether this is the first device, which may hand the capture to a phone. */
@@ -34,11 +39,12 @@ export function sessionPage(content: PageContent): string {
   const button = (id: string, text: keyof PageTexts, kind = '', hidden = '') =>
     `<button type="button" id="${id}" class="${kind}"${hidden}>${say(text)}</button>`
   const heading = say(`title_${purpose}`)
-  const isTold = content.description !== undefined && !content.needsCode
+  const { action, description, needsCode } = content
+  const isTold = (action !== null || description !== undefined) && !needsCode
   const main = `${brandHead(content.brand, company)}
 ${environment === 'sandbox' ? `<p class="sandbox">${say('sandbox')}</p>` : ''}
 <h1>${heading}</h1>
-${isTold ? `<p class="description"><span class="asks">${say(`asks_${purpose}`)}</span> ${isolated(content.description!)}</p>` : ''}
+${isTold ? whatIsAsked(action, description, { asks: say(`asks_${purpose}`), noteFrom: say('note_from') }) : ''}
 <noscript><p class="message">${say('no_script')}</p></noscript>
 <p class="message" role="alert" id="message"></p>
 <section id="confirm" hidden>
@@ -57,6 +63,7 @@ ${isTold ? '' : `<p>${say(`asks_${purpose}`)}</p>`}
 <countersign-capture mode="challenge"><span slot="done"></span></countersign-capture>
 <div class="actions">${button('again', 'try_again_button', 'primary', ' hidden')}</div>
 </section>
+${content.passkey === null ? '' : passkeySection(content.passkey, say, button)}
 <section id="checking" hidden><p class="busy" role="status" tabindex="-1">${say('checking')}</p></section>
 ${canHandOver ? phoneSection(content, say, button) : ''}
 <section id="over" hidden>
@@ -66,7 +73,7 @@ ${canHandOver ? `<p><a class="button primary" id="back" href="">${say('back')}</
 <div class="actions" id="leave" hidden>
 ${canHandOver ? button('hand-over', 'use_phone') : ''}${button('cancel', 'back')}
 </div>
-<template id="texts" data-busy="${say('busy')}"></template>
+<template id="texts" data-busy="${say('busy')}" data-passkey="${say('passkey_failed')}"></template>
 <template id="outcomes">
 <span data-ending="done">${say(canHandOver ? 'over' : 'over_phone')}</span>
 ${ENDINGS.map((ending) => `<span data-ending="${ending}">${say(`ended_${ending}`)}</span>`).join('\n')}
@@ -76,8 +83,37 @@ ${ENDINGS.map((ending) => `<span data-ending="${ending}">${say(`ended_${ending}`
     title: titleOf(heading, company),
     main,
     styles: content.brand.styles,
-    attributes: `data-consented="${content.hasConsented}" data-needs-code="${content.needsCode}"`,
+    attributes: `data-consented="${content.hasConsented}" data-needs-code="${needsCode}"${action && !needsCode ? ` data-display="${action.shown.hash}"` : ''}`,
   })
+}
+
+/**
+ * The action above everything else. A typed one is in the words of the page: the company's description stands below it, as a note of
+ * the company's.
+ */
+function whatIsAsked(
+  action: ShownAction | null,
+  description: string | undefined,
+  { asks, noteFrom }: { asks: string; noteFrom: string },
+): string {
+  if (!action)
+    return `<p class="description"><span class="asks">${asks}</span> ${isolated(description ?? '')}</p>`
+  const note = `<p class="company-note"><span class="asks">${noteFrom}</span> ${isolated(description ?? '')}</p>`
+  return `<p class="asks">${asks}</p>\n${actionHtml(action.display)}${description === undefined ? '' : `\n${note}`}`
+}
+
+/** The part in which the person uses a passkey, after the capture: browsers ask for a click before. */
+function passkeySection(
+  use: 'required' | 'preferred' | 'register',
+  say: ReturnType<typeof sayer>,
+  button: (id: string, text: keyof PageTexts, kind?: string) => string,
+): string {
+  const purpose = use === 'register' ? 'register' : 'use'
+  const skip = use === 'preferred' ? button('skip-passkey', 'passkey_skip') : ''
+  return `<section id="passkey" data-use="${purpose}" hidden>
+<p tabindex="-1">${say(`passkey_${purpose}`)}</p>
+<div class="actions">${button('use-passkey', `passkey_${purpose}_button`, 'primary')}${skip}</div>
+</section>`
 }
 
 function phoneSection(

@@ -7,6 +7,7 @@ export const de: PageTexts = {
   title_enroll: 'Gesichtsprüfung einrichten',
   asks_verify: '{company} bittet Sie um Bestätigung:',
   asks_enroll: '{company} bittet Sie, Ihr Gesicht mit der Kamera aufzunehmen.',
+  note_from: 'Anmerkung von {company}:',
   consent_verify:
     '{company} vergleicht Ihr Gesicht mit dem, das Sie hinterlegt haben, um sicherzugehen, dass Sie selbst bestätigen.\n\nDie Bilder werden sofort geprüft und nicht gespeichert. Eine verschlüsselte Beschreibung dieser Aufnahme wird einen Tag lang gespeichert, damit auffällt, wenn dieselbe Aufnahme noch einmal gesendet wird.\n\nSie müssen nicht zustimmen: Gehen Sie zurück zu {company} und fragen Sie nach einem anderen Weg. Dort können Sie Ihre Einwilligung auch jederzeit widerrufen.',
   consent_enroll:
@@ -21,6 +22,14 @@ export const de: PageTexts = {
   phone_waiting: 'Diese Seite geht automatisch weiter, sobald Sie fertig sind.',
   stay_here: 'Doch dieses Gerät verwenden',
   checking: 'Wird geprüft. Bitte warten Sie.',
+  passkey_use:
+    'Bestätigen Sie jetzt mit Ihrem Passkey: Ihr Gerät fragt nach Fingerabdruck, Gesicht oder PIN.',
+  passkey_use_button: 'Passkey verwenden',
+  passkey_register:
+    'Erstellen Sie jetzt einen Passkey. Mit ihm bestätigt dieses Gerät künftig zusammen mit Ihrem Gesicht.',
+  passkey_register_button: 'Passkey erstellen',
+  passkey_skip: 'Ohne Passkey fortfahren',
+  passkey_failed: 'Der Passkey wurde nicht verwendet. Bitte versuchen Sie es noch einmal.',
   failed: 'Das hat nicht geklappt.',
   try_again_button: 'Noch einmal versuchen',
   busy: 'Der Dienst ist gerade ausgelastet. Bitte versuchen Sie es gleich noch einmal.',

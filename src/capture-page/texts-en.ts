@@ -7,6 +7,7 @@ export const en: PageTexts = {
   title_enroll: 'Set up face verification',
   asks_verify: '{company} asks you to confirm:',
   asks_enroll: '{company} asks you to show your face to the camera.',
+  note_from: 'Note from {company}:',
   consent_verify:
     '{company} compares your face with the one that you enrolled, to make sure that it is you who confirms this.\n\nThe pictures are checked at once and are not stored. An encrypted description of this capture is stored for one day, so that it is noticed if the same capture is sent again.\n\nYou do not have to agree: go back to {company} and ask for another way. You can withdraw your consent there at any time.',
   consent_enroll:
@@ -20,6 +21,13 @@ export const en: PageTexts = {
   phone_waiting: 'This page continues automatically when you are done.',
   stay_here: 'Use this device instead',
   checking: 'Checking. Please wait.',
+  passkey_use: 'Now confirm with your passkey: your device asks for your fingerprint, your face or your PIN.',
+  passkey_use_button: 'Use passkey',
+  passkey_register:
+    'Now create a passkey. With it, this device confirms together with your face from now on.',
+  passkey_register_button: 'Create passkey',
+  passkey_skip: 'Continue without a passkey',
+  passkey_failed: 'The passkey was not used. Please try again.',
   failed: 'That did not work.',
   try_again_button: 'Try again',
   busy: 'The service is busy. Please try again in a moment.',

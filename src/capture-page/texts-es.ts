@@ -7,6 +7,7 @@ export const es: PageTexts = {
   title_enroll: 'Configurar la verificación facial',
   asks_verify: '{company} le pide que confirme:',
   asks_enroll: '{company} le pide que muestre su rostro a la cámara.',
+  note_from: 'Nota de {company}:',
   consent_verify:
     '{company} compara su rostro con el que usted registró, para asegurarse de que es usted quien confirma.\n\nLas imágenes se comprueban al momento y no se guardan. Una descripción cifrada de esta captura se guarda durante un día, para detectar si se vuelve a enviar la misma captura.\n\nNo es obligatorio aceptar: vuelva a {company} y pida otra opción. Allí también puede retirar su consentimiento en cualquier momento.',
   consent_enroll:
@@ -21,6 +22,13 @@ export const es: PageTexts = {
   phone_waiting: 'Esta página continuará automáticamente cuando haya terminado.',
   stay_here: 'Usar este dispositivo',
   checking: 'Comprobando. Espere, por favor.',
+  passkey_use: 'Confirme ahora con su clave de acceso: su dispositivo le pide la huella, la cara o el PIN.',
+  passkey_use_button: 'Usar la clave de acceso',
+  passkey_register:
+    'Cree ahora una clave de acceso. Con ella, este dispositivo confirmará a partir de ahora junto con su cara.',
+  passkey_register_button: 'Crear una clave de acceso',
+  passkey_skip: 'Continuar sin clave de acceso',
+  passkey_failed: 'La clave de acceso no se ha usado. Inténtelo de nuevo.',
   failed: 'No se ha podido completar.',
   try_again_button: 'Intentar de nuevo',
   busy: 'El servicio está ocupado. Inténtelo de nuevo en un momento.',

@@ -7,6 +7,7 @@ export const fr: PageTexts = {
   title_enroll: 'Configurer la vérification du visage',
   asks_verify: '{company} vous demande de confirmer :',
   asks_enroll: '{company} vous demande de présenter votre visage à la caméra.',
+  note_from: 'Remarque de {company} :',
   consent_verify:
     '{company} compare votre visage à celui que vous avez enregistré, pour s’assurer que c’est bien vous qui confirmez.\n\nLes images sont vérifiées immédiatement et ne sont pas conservées. Une description chiffrée de cette prise de vue est conservée un jour, afin de détecter un nouvel envoi de la même prise de vue.\n\nRien ne vous oblige à accepter : revenez vers {company} et demandez un autre moyen. Vous pouvez aussi y retirer votre consentement à tout moment.',
   consent_enroll:
@@ -21,6 +22,14 @@ export const fr: PageTexts = {
   phone_waiting: 'Cette page continuera automatiquement dès que vous aurez terminé.',
   stay_here: 'Utiliser plutôt cet appareil',
   checking: 'Vérification en cours. Veuillez patienter.',
+  passkey_use:
+    'Confirmez maintenant avec votre clé d’accès : votre appareil demande votre empreinte, votre visage ou votre code.',
+  passkey_use_button: 'Utiliser la clé d’accès',
+  passkey_register:
+    'Créez maintenant une clé d’accès. Grâce à elle, cet appareil confirmera désormais avec votre visage.',
+  passkey_register_button: 'Créer une clé d’accès',
+  passkey_skip: 'Continuer sans clé d’accès',
+  passkey_failed: 'La clé d’accès n’a pas été utilisée. Veuillez réessayer.',
   failed: 'Cela n’a pas fonctionné.',
   try_again_button: 'Réessayer',
   busy: 'Le service est momentanément saturé. Veuillez réessayer dans un instant.',

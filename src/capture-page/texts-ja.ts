@@ -7,6 +7,7 @@ export const ja: PageTexts = {
   title_enroll: '顔認証の設定',
   asks_verify: '{company} が次の内容の確認を求めています。',
   asks_enroll: '{company} がカメラに顔を映すよう求めています。',
+  note_from: '{company}からの補足：',
   consent_verify:
     '{company} は、確認するのがご本人であることを確かめるため、あなたの顔を登録済みの顔と比べます。\n\n画像はその場で確認され、保存されません。同じ撮影が再び送られたときに気づけるよう、暗号化した特徴だけを1日間保存します。\n\n同意しなくてもかまいません。{company} に戻り、別の方法をお尋ねください。同意はいつでも {company} で取り消せます。',
   consent_enroll:
@@ -20,6 +21,12 @@ export const ja: PageTexts = {
   phone_waiting: '終わると、このページは自動で進みます。',
   stay_here: 'この端末を使う',
   checking: '確認しています。お待ちください。',
+  passkey_use: '次にパスキーで確認してください。端末が指紋、顔またはPINを求めます。',
+  passkey_use_button: 'パスキーを使う',
+  passkey_register: '次にパスキーを作成してください。今後は、この端末が顔と合わせて確認に使われます。',
+  passkey_register_button: 'パスキーを作成',
+  passkey_skip: 'パスキーなしで続ける',
+  passkey_failed: 'パスキーは使われませんでした。もう一度お試しください。',
   failed: 'うまくいきませんでした。',
   try_again_button: 'もう一度',
   busy: '混み合っています。しばらくしてからもう一度お試しください。',

@@ -27,8 +27,6 @@ export type CaptureMessages = Record<
   | 'good_challenge'
   | 'hold_still'
   | 'reached'
-  | 'slower'
-  | 'try_again'
   | CaptureStep
   | CaptureGuidance
   | CaptureErrorCode

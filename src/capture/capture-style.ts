@@ -3,6 +3,10 @@
 const CSS = `
 :host { display: block; position: relative; max-inline-size: 40rem; color: inherit; font: inherit; --_accent: var(--countersign-accent, light-dark(#0b57d0, #a8c7fa)); --_on-accent: var(--countersign-on-accent, light-dark(#fff, #062e6f)) }
 :host([hidden]), [hidden] { display: none !important }
+[part=action] { max-block-size: 12rem; padding-inline: 1rem; border-inline-start: 4px solid; overflow: auto }
+dl, dd { margin: 0 0 .25rem }
+dd { font-weight: 600; white-space: pre-wrap }
+dd p { border: 2px solid; font-weight: 400 }
 [part=stage] { container-type: inline-size; position: relative; overflow: hidden; border-radius: .75rem; background: #000 }
 :host(:lang(ja)) { word-break: auto-phrase; line-break: strict }
 p { text-wrap: pretty }

@@ -2,6 +2,7 @@
  * The shadow tree of the component, and what it shows in each state. It is built node by node, so that Trusted Types have nothing to
  * refuse.
  */
+import { ActionView } from './action-view.js'
 import { type ArrowOrder, ArrowView } from './arrow-view.js'
 import type { CameraChoice } from './camera.js'
 import type { CaptureMessages } from './capture-messages.js'
@@ -48,6 +49,7 @@ export class CaptureView {
   private isActive = false
   readonly video = create('video', { part: 'video', playsinline: '', 'aria-hidden': 'true' })
   private readonly oval = create('div', { part: 'oval', 'aria-hidden': 'true' })
+  readonly action = new ActionView()
   private readonly hint = new HintView(this.oval)
   private readonly arrow = new ArrowView()
   private readonly stage = create(
@@ -96,6 +98,7 @@ export class CaptureView {
     const { startButton, captureButton, retryButton, fileButton, cancelButton, cameraLabel } = this
     const buttons = [startButton, captureButton, retryButton, fileButton, cancelButton, cameraLabel]
     root.append(
+      this.action.shown,
       this.intro,
       this.stage,
       this.prompt,

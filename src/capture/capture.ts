@@ -3,6 +3,7 @@
  * and sends nothing anywhere but small frames to the page's own backend, where it is asked for guidance; what it hands over
  * proves nothing until the service has checked it.
  */
+import type { CaptureDisplay } from './action-view.js'
 import { Camera, type CameraChoice } from './camera.js'
 import { CaptureError, type CaptureErrorCode, toCaptureError } from './capture-error.js'
 import type {
@@ -37,6 +38,7 @@ export type {
   CameraChoice,
   CaptureChallenge,
   CaptureDetector,
+  CaptureDisplay,
   CapturedFrame,
   CaptureErrorCode,
   CaptureGuidance,
@@ -54,7 +56,7 @@ declare global {
 
 const PROMPT_HINT_MS = 10_000
 /** Properties that a page may set before the class is defined. */
-const PROPERTIES = ['challenge', 'messages', 'detector'] as const
+const PROPERTIES = ['challenge', 'display', 'messages', 'detector'] as const
 
 // On a server that renders pages there is no `HTMLElement`: there the module can be imported, but the class cannot be used.
 const Base = globalThis.HTMLElement ?? (class {} as typeof HTMLElement)
@@ -116,6 +118,11 @@ export class CountersignCapture extends Base {
     this.asked = challenge
     this.expiresAtMs = challenge ? performance.now() + challenge.expires_in * 1000 : Number.POSITIVE_INFINITY
     if (this.state === 'live') this.enter('live')
+  }
+
+  /** The text of the typed action that the person confirms, shown above everything else; null for none. */
+  set display(display: CaptureDisplay | null) {
+    this.view.action.show(display)
   }
 
   /** Texts of the page, which replace those of the component with the same names. */

@@ -1,7 +1,10 @@
 /** What the component says in English. */
+
 import type { CaptureMessages } from './capture-messages.js'
+import { GUIDANCE_TEXTS } from './guidance-texts.js'
 
 export const en: CaptureMessages = {
+  ...GUIDANCE_TEXTS,
   intro_photo: 'Your camera is needed to take a photo of your face.',
   intro_challenge: 'Your camera is needed. You will be asked to move your head a few times.',
   agree: 'I agree.',
@@ -30,20 +33,6 @@ export const en: CaptureMessages = {
   good_challenge: 'Good. You can begin.',
   hold_still: 'Good. Hold still.',
   reached: 'Good. Now come back.',
-  no_face: 'Show your face to the camera.',
-  several_faces: 'Only you should be in the picture.',
-  too_far: 'Come closer.',
-  too_close: 'Move back a little.',
-  cut_off: 'Show your whole face.',
-  too_dark: 'It is too dark. Turn to the light.',
-  too_bright: 'It is too bright. Turn away from the light.',
-  blurred: 'The picture is blurred. Hold still, or wipe the lens.',
-  not_frontal: 'Look straight into the camera.',
-  wrong_direction: 'Wrong direction. Please follow the instructions.',
-  turn_more: 'Turn your head a little further.',
-  nod_more: 'Raise or lower your chin a little further.',
-  slower: 'Move a little more slowly.',
-  try_again: 'Please try again.',
   insecure_context: 'The camera cannot be used on this page. Please tell the site’s support.',
   unsupported: 'This browser cannot use the camera here. Please open the page in another browser.',
   permission: 'Access to the camera is blocked. Please allow it in your browser’s settings.',
@@ -55,12 +44,4 @@ export const en: CaptureMessages = {
   hidden: 'You left the page, so the camera was turned off.',
   too_slow: 'The camera was too slow. Please close other apps and try again.',
   timeout: 'This took too long, so the camera was turned off.',
-  file_unreadable: 'This file cannot be read as a photo. Please choose another one.',
-  wrong_format:
-    'This kind of file cannot be used. Please choose a JPEG photo. On an iPhone, set Settings > Camera > Formats to “Most Compatible” and take the photo again.',
-  eyes_closed: 'Please open your eyes.',
-  image_too_large: 'The photo is too large. Please choose a smaller one.',
-  image_too_small: 'The photo is too small. Please choose a larger one.',
-  different_people: 'Every photo must show the same person. Please take them again.',
-  not_live: 'Please take a new photo of your own face, not of a picture or a screen.',
 }

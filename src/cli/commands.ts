@@ -61,6 +61,12 @@ export const COMMANDS: readonly CommandEntry[] = [
     isWithoutConfig: true,
   },
   {
+    usage: 'display <file>',
+    description: 'show a typed action as the hosted page shows it, with the `display_hash` of a verdict',
+    load: async () => (await import('./display.js')).registerDisplayCommand,
+    isWithoutConfig: true,
+  },
+  {
     usage: 'models',
     description: 'list, verify, pull, import, build and calibrate model packs',
     load: async () => (await import('./models/models.js')).registerModelsCommands,
@@ -94,6 +100,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     usage: 'keys',
     description: 'the master key, epoch keys and the instance secret',
     load: async () => (await import('./keys/keys.js')).registerKeysCommands,
+  },
+  {
+    usage: 'verdict-keys',
+    description: 'list and rotate the keys whose public halves check verdicts',
+    load: async () => (await import('./verdict-keys.js')).registerVerdictKeysCommands,
   },
   {
     usage: 'config',

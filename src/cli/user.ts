@@ -7,6 +7,7 @@ import { counted, fields } from './lib/style.js'
 import { withCore } from './lib/with-core.js'
 
 export function registerUserCommands(user: Command): void {
+  registerExport(user)
   user
     .command('show <tenant> <user>')
     .description('show whether a user is enrolled and whether the user is locked out')
@@ -29,6 +30,7 @@ export function registerUserCommands(user: Command): void {
             ],
             ['Lockout', lockout.ends_at ? `${lockout.status} until ${lockout.ends_at}` : lockout.status],
             ['Rejections', `${lockout.rejections} in a row`],
+            ['Passkeys', String(view.passkeys)],
           ]),
         )
       }),
@@ -50,6 +52,25 @@ export function registerUserCommands(user: Command): void {
           { user_id: userId, status: 'unlocked', rejections },
           () => `Unlocked ${userId} of ${tenant}: ${counted(rejections, 'rejection')} in a row forgotten.`,
         )
+      }),
+    )
+}
+
+function registerExport(user: Command): void {
+  user
+    .command('export <tenant> <user>')
+    .description(
+      'print everything that is kept about a user as JSON, except templates; the audit log records it',
+    )
+    .option('--sandbox', 'look in the sandbox')
+    .option('--json', 'print JSON in one line')
+    .action(
+      action(async (tenant: string, userId: string, options: OutputOptions & { sandbox?: boolean }) => {
+        const environment = options.sandbox ? 'sandbox' : 'production'
+        const facts = await withCore(async ({ tenancy, operations }) =>
+          operations.exports.run(await tenancy.find(tenant), COMMAND_LINE, { environment, userId }),
+        )
+        print(options, facts, () => JSON.stringify(facts, null, 2))
       }),
     )
 }

@@ -119,7 +119,7 @@ type VerifyResult struct {
 	UserID         string `json:"user_id"`
 	// Verdict is approved or rejected.
 	Verdict string `json:"verdict"`
-	// Reason of a rejection: no_match, liveness_failed, replayed_capture, locked_out or reference_disabled.
+	// Reason of a rejection: no_match, liveness_failed, replayed_capture, locked_out, reference_disabled or second_approval_required.
 	Reason string `json:"reason"`
 	// Score is the similarity; nil when the images were not compared.
 	Score     *float64 `json:"score"`
@@ -144,8 +144,25 @@ type VerifyResult struct {
 	// JWTPublic has the same claims under a key of the issuer (ES256).
 	JWTPublic    string    `json:"jwt_public"`
 	JWTExpiresAt time.Time `json:"jwt_expires_at"`
+	// Display identifies the text that the hosted page showed for a typed action; nil for any other verify.
+	Display *DisplayedText `json:"display"`
+	// PolicyHash is the SHA-256 of the policy that was in force; empty where the tenant has none.
+	PolicyHash string `json:"policy_hash"`
+	// PolicyRule is the name of the rule of the policy that decided about the action.
+	PolicyRule string `json:"policy_rule"`
+	// ApprovalID is the other user's verdict that this approval has used up.
+	ApprovalID string `json:"approval_id"`
 	// ProductionKey is "issued" when this verify of the sandbox issued the production key.
 	ProductionKey string `json:"production_key"`
+}
+
+// DisplayedText identifies the text that a page of Countersign showed.
+type DisplayedText struct {
+	// Hash is the SHA-256 of the text in RFC 8785 canonical form, in lower-case hex.
+	Hash   string `json:"hash"`
+	Locale string `json:"locale"`
+	// Version of the template.
+	Version string `json:"version"`
 }
 
 // Token is what VerifyVerdict takes.

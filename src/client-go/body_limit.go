@@ -47,7 +47,7 @@ func assertBodyFits(body any, size, limit int) error {
 		if largest.path != "" {
 			refusal.Details = []ErrorDetail{{
 				Path: largest.path, Issue: fmt.Sprintf("has %s, and base64 adds a third", inMiB(largest.size)),
-				Guidance: "image_too_large", Hint: "The photo is too large. 1280 pixels on its longer side are plenty.",
+				Guidance: "image_too_large", Hint: "The photo is too large. Please choose a smaller one.",
 			}}
 		}
 	}

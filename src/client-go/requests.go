@@ -51,6 +51,8 @@ type VerifyRequest struct {
 	Action Action `json:"action"`
 	// Nonce is echoed in the JWT; default: the idempotency key.
 	Nonce string `json:"nonce,omitempty"`
+	// ApprovalID is the verification id of another user's verdict on the same action, where the policy asks for a second person.
+	ApprovalID string `json:"approval_id,omitempty"`
 	// RequireLiveness is none, passive, active or both.
 	RequireLiveness string `json:"require_liveness,omitempty"`
 	// Include asks for parts of the answer that are left out otherwise: quality for Quality.Images.
@@ -89,6 +91,8 @@ type CaptureSessionRequest struct {
 	Purpose string `json:"purpose,omitempty"`
 	// Action is required unless the purpose is to enroll.
 	Action Action `json:"action,omitempty"`
+	// Payees is the list of an action of type payment_batch, as text in RFC 8785 canonical form.
+	Payees string `json:"payees,omitempty"`
 	// Description says in words what the person confirms.
 	Description     string    `json:"description,omitempty"`
 	Modes           *[]string `json:"modes,omitempty"`

@@ -82,14 +82,18 @@ type Claims struct {
 	FMR         float64         `json:"fmr"`
 	Action      json.RawMessage `json:"action"`
 	ActionHash  string          `json:"action_hash"`
-	Nonce       *string         `json:"nonce"`
-	ACR         string          `json:"acr"`
-	AMR         []string        `json:"amr"`
-	AuthTime    *float64        `json:"auth_time"`
-	Model       string          `json:"model"`
-	ModelGrade  string          `json:"model_grade"`
-	Liveness    *Liveness       `json:"liveness"`
-	Replay      *struct {
+	// DisplayHash, DisplayLocale and DisplayVersion identify the text that the hosted page showed; empty where it showed none.
+	DisplayHash    string    `json:"display_hash"`
+	DisplayLocale  string    `json:"display_locale"`
+	DisplayVersion string    `json:"display_version"`
+	Nonce          *string   `json:"nonce"`
+	ACR            string    `json:"acr"`
+	AMR            []string  `json:"amr"`
+	AuthTime       *float64  `json:"auth_time"`
+	Model          string    `json:"model"`
+	ModelGrade     string    `json:"model_grade"`
+	Liveness       *Liveness `json:"liveness"`
+	Replay         *struct {
 		Suspected *bool `json:"suspected"`
 	} `json:"replay"`
 	// Raw holds every claim of the token.

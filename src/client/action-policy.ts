@@ -13,6 +13,8 @@ export interface PolicyRequirements {
   min_reference_photos?: number
   /** Least number of images in the request: photos, or frames of a challenge. */
   min_photos?: number
+  /** Id of the consent that the user must have given at the last enrollment. */
+  consent_id?: string
   /** Another user of the tenant must have approved the same action. */
   second_approver?: {
     /** Greatest age of the other user's approval. */
@@ -42,6 +44,12 @@ export interface PolicyRule {
 export interface ActionPolicy {
   /** In order: the first rule that is for an action decides. The last one has no `when`. */
   rules: PolicyRule[]
+  /** Erases production users that were neither enrolled nor approved for so long. Default: users are kept. */
+  retention?: {
+    inactive_days: number
+    /** How many days before the erasure the webhook `user.erasure_scheduled` announces it. */
+    notice_days: number
+  }
 }
 
 /** Types by which a rule can choose actions. */
@@ -52,7 +60,7 @@ export const POLICY_AMOUNT = '^(0|[1-9][0-9]{0,17})(\\.[0-9]{1,6})?$'
 const AMOUNT = new RegExp(POLICY_AMOUNT)
 
 /** Each name of an `acr`, and the checks that it stands for. */
-const ACR = /^urn:countersign:acr:face(?:-(active|active-turn|active-nod|no-motion))?(-pad)?(-hwk)?$/
+const ACR = /^urn:countersign:acr:face(?:-(active|active-turn|active-nod|no-motion))?(-pad)?(-hwk|-swk)?$/
 const CHALLENGE_CHECKS: Record<string, readonly PolicyCheck[]> = {
   active: ['challenge', 'turn', 'nod'],
   'active-turn': ['challenge', 'turn'],
@@ -60,8 +68,11 @@ const CHALLENGE_CHECKS: Record<string, readonly PolicyCheck[]> = {
   'no-motion': ['challenge'],
 }
 
-/** `challenge`: frames of a challenge; `turn` and `nod`: its movements; `pad`: the network for liveness; `hwk`: a passkey. */
-export type PolicyCheck = 'challenge' | 'turn' | 'nod' | 'pad' | 'hwk'
+/**
+ * `challenge`: frames of a challenge; `turn` and `nod`: its movements; `pad`: the network for liveness; `swk`: a passkey; `hwk`: one whose
+ * key is in hardware.
+ */
+export type PolicyCheck = 'challenge' | 'turn' | 'nod' | 'pad' | 'swk' | 'hwk'
 
 /** @returns the rule that decides about the action: the first that is for it */
 export function ruleFor(policy: ActionPolicy, action: unknown): PolicyRule {
@@ -75,11 +86,13 @@ export function ruleFor(policy: ActionPolicy, action: unknown): PolicyRule {
 export function checksOf(acr: string): PolicyCheck[] | null {
   const match = ACR.exec(acr)
   if (!match) return null
-  const [, challenge, pad, hwk] = match
+  const [, challenge, pad, possession] = match
   return [
     ...(challenge ? CHALLENGE_CHECKS[challenge]! : []),
     ...(pad ? ['pad' as const] : []),
-    ...(hwk ? ['hwk' as const] : []),
+    // A key in hardware also does where one in software is enough.
+    ...(possession ? ['swk' as const] : []),
+    ...(possession === '-hwk' ? ['hwk' as const] : []),
   ]
 }
 

@@ -6,7 +6,8 @@ const MIB = 2 ** 20
 /** Largest body, in bytes: the service's default of COUNTERSIGN_MAX_BODY_BYTES. */
 export const DEFAULT_MAX_BODY_BYTES = 8 * MIB
 
-const HINT = 'The photo is too large. 1280 pixels on its longer side are plenty.'
+/** The service's own sentence for this code: a test compares them. */
+const HINT = 'The photo is too large. Please choose a smaller one.'
 
 /**
  * @param text the body as it would be sent

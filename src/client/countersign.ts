@@ -41,6 +41,14 @@ import type {
   GuidanceRequest,
   HealthResult,
   ImageInput,
+  PasskeyAssertionChallenge,
+  PasskeyAssertionRequest,
+  PasskeyList,
+  PasskeyRegistration,
+  PasskeyRegistrationChallenge,
+  PasskeyRegistrationRequest,
+  RegisteredPasskey,
+  RevokedPasskey,
   RotateSigningRequest,
   RotateSigningResult,
   User,
@@ -308,9 +316,7 @@ export class Countersign implements VerdictVerifier {
    * const { reference, lockout } = await countersign.getUser('ada')
    */
   async getUser(userId: string, options: CallOptions = {}): Promise<Answer<User>> {
-    if (/^\.{0,2}$/.test(userId))
-      throw new TypeError(`userId is ${JSON.stringify(userId)}: no address names it`)
-    const path = `/users/${encodeURIComponent(userId)}`
+    const path = pathOf(userId)
     const answer = await this.#call<User>('GET', path, undefined, options, '/users/{user_id}')
     assertAnswers(answer.user_id === userId)
     return answer
@@ -349,6 +355,90 @@ export class Countersign implements VerdictVerifier {
     )
     assertAnswers(answer.verification_id === verificationId && answer.user_id === (user_id ?? null))
     return answer
+  }
+
+  /**
+   * Begins the registration of a passkey: pass `options` to a page on which the user is signed in, for `navigator.credentials.create()`.
+   * @throws ApiError such as passkeys_unavailable, passkey_verdict_required @throws TypeError as `getUser`
+   * @example
+   * const { challenge_id, nonce, options } = await countersign.beginPasskeyRegistration('ada', { verification_id })
+   */
+  beginPasskeyRegistration(
+    userId: string,
+    request: PasskeyRegistrationRequest = {},
+    options: CallOptions = {},
+  ): Promise<Answer<PasskeyRegistrationChallenge>> {
+    return this.#passkeys(userId, 'POST', '/registration', { ...request }, options)
+  }
+
+  /**
+   * Registers the passkey that the browser made. The call is not retried: the options are good once.
+   * @throws ApiError such as challenge_used, passkey_origin_not_allowed, passkey_user_not_verified @throws TypeError as `getUser`
+   * @example
+   * const { passkey_id } = await countersign.registerPasskey('ada', { challenge_id, nonce, credential })
+   */
+  async registerPasskey(
+    userId: string,
+    request: PasskeyRegistration,
+    options: CallOptions = {},
+  ): Promise<Answer<RegisteredPasskey>> {
+    const once = { maxRetries: 0, ...options }
+    const answer = await this.#passkeys<RegisteredPasskey>(userId, 'POST', '', { ...request }, once)
+    assertAnswers(answer.user_id === userId)
+    return answer
+  }
+
+  /**
+   * Lists the passkeys of a user, oldest first.
+   * @throws ApiError such as reference_not_found @throws TypeError as `getUser`
+   * @example
+   * const { passkeys } = await countersign.listPasskeys('ada')
+   */
+  async listPasskeys(userId: string, options: CallOptions = {}): Promise<Answer<PasskeyList>> {
+    const answer = await this.#passkeys<PasskeyList>(userId, 'GET', '', undefined, options)
+    assertAnswers(answer.user_id === userId)
+    return answer
+  }
+
+  /**
+   * Revokes a passkey, such as a lost one: nothing that it signs counts from then on.
+   * @throws ApiError such as passkey_not_found @throws TypeError as `getUser`, and for a text that is no id of a passkey
+   * @example
+   * await countersign.revokePasskey('ada', passkey_id)
+   */
+  async revokePasskey(
+    userId: string,
+    passkeyId: string,
+    options: CallOptions = {},
+  ): Promise<Answer<RevokedPasskey>> {
+    if (!/^pky_[\w-]{1,60}$/.test(passkeyId))
+      throw new TypeError(`passkeyId is ${JSON.stringify(passkeyId)}: give the passkey_id of a passkey`)
+    const answer = await this.#passkeys<RevokedPasskey>(
+      userId,
+      'DELETE',
+      `/${passkeyId}`,
+      undefined,
+      options,
+      '/{passkey_id}',
+    )
+    assertAnswers(answer.user_id === userId && answer.passkey_id === passkeyId)
+    return answer
+  }
+
+  /**
+   * Asks for what a passkey of the user signs for one action. The browser's answer goes to `verify` with photos, as `passkey_assertion`. For
+   * frames of a challenge, ask `createChallenge` for a `passkey` instead.
+   * @throws ApiError such as passkeys_unavailable, passkey_not_found @throws TypeError as `getUser`
+   * @example
+   * const { challenge_id, nonce, options } = await countersign.beginPasskeyAssertion('ada', { action })
+   */
+  async beginPasskeyAssertion<A extends ActionLike = Action>(
+    userId: string,
+    request: PasskeyAssertionRequest<A>,
+    options: CallOptions = {},
+  ): Promise<Answer<PasskeyAssertionChallenge>> {
+    assertAction(request.action)
+    return this.#passkeys(userId, 'POST', '/assertion', { ...request }, options)
   }
 
   /**
@@ -430,6 +520,19 @@ export class Countersign implements VerdictVerifier {
     }
   }
 
+  /** @param name of the address in logs, which names nobody */
+  async #passkeys<T>(
+    userId: string,
+    method: Outgoing['method'],
+    rest: string,
+    body: Record<string, unknown> | undefined,
+    options: CallOptions,
+    name = rest,
+  ): Promise<Answer<T>> {
+    const path = `${pathOf(userId)}/passkeys${rest}`
+    return this.#call<T>(method, path, body, options, `/users/{user_id}/passkeys${name}`)
+  }
+
   #post<T>(path: string, body: Record<string, unknown>, options: CallOptions): Promise<Answer<T>> {
     const idempotencyKey = options.idempotencyKey ?? crypto.randomUUID()
     return this.#call('POST', path, body, { ...options, idempotencyKey })
@@ -454,4 +557,11 @@ export class Countersign implements VerdictVerifier {
 
 function assertAnswers(holds: boolean): void {
   if (!holds) throw new SignatureError('response_mismatch', 'The response answers another request.')
+}
+
+/** @throws TypeError for `.` and `..`, which no address can name */
+function pathOf(userId: string): string {
+  if (/^\.{0,2}$/.test(userId))
+    throw new TypeError(`userId is ${JSON.stringify(userId)}: no address names it`)
+  return `/users/${encodeURIComponent(userId)}`
 }

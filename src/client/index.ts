@@ -1,9 +1,12 @@
 /** `countersign/client` needs only Web APIs and jose: it runs on Node, Bun, Deno and edge runtimes. */
-export { ACR_VALUES, ACTIVE_ACR, type Acr } from './acr.js'
+export { ACR_VALUES, ACTIVE_ACR, type Acr, PASSKEY_ACR } from './acr.js'
 export { actionHash, canonicalJson } from './canonical-json.js'
 export type * from './capture-session.js'
 export type { CallOptions, CountersignOptions } from './client-options.js'
 export { type Answer, Countersign } from './countersign.js'
+export { type ActionDisplay, DISPLAY_VERSION, type DisplayLine, displayAction } from './display-action.js'
+export { displayHash } from './display-hash.js'
+export { DISPLAY_LOCALES, type DisplayLocale } from './display-texts.js'
 export { ERROR_CATEGORIES, ERROR_CODES, type ErrorCategory, type ErrorCode } from './error-codes.js'
 export {
   type AnyErrorCode,

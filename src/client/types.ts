@@ -1,4 +1,5 @@
 /** Requests, answers, claims and webhooks, by their wire names. `wire-types.ts` is generated; this file adds what the document cannot say. */
+import type { DisplayLocale } from './display-texts.js'
 import type { Action, ActionLike, ImageInput } from './inputs.js'
 import type {
   ChallengeAnswer,
@@ -93,8 +94,14 @@ interface ClaimFacts<A extends ActionLike> {
   action: A
   /** SHA-256 of the action in RFC 8785 canonical form, in lower-case hex: see `actionHash`. */
   action_hash: string
+  /** SHA-256 of the text that the hosted page showed for a typed action: see `displayHash`. Absent where no page of Countersign showed it. */
+  display_hash?: string
+  /** Language of that text. */
+  display_locale?: DisplayLocale
+  /** Version of its template. */
+  display_version?: string
   nonce?: string
-  /** Authentication methods of RFC 8176: `face`. */
+  /** Authentication methods of RFC 8176: `face`, and for an approval with a passkey `hwk` or `swk`. */
   amr: string[]
   /** Which checks an approval rests on: one of `ACR_VALUES`, or `0` for a rejection. */
   acr: string
@@ -106,6 +113,8 @@ interface ClaimFacts<A extends ActionLike> {
   liveness: { checked: boolean; passed: boolean | null; methods: string[]; score: number | null }
   /** Id of the challenge whose frames were judged. */
   challenge_id?: string
+  /** Id of the passkey that has signed for this action. */
+  passkey_id?: string
   replay: { suspected: boolean }
   /** SHA-256 of the tenant's policy that was in force; absent where the tenant has none. */
   policy_hash?: string
@@ -167,6 +176,12 @@ export type WebhookEvent = WebhookFacts &
     | { type: 'user.locked_out'; data: { user_id: string; rejections: number; ends_at: string } }
     | { type: 'user.disabled'; data: { user_id: string; rejections: number } }
     | { type: 'user.unlocked'; data: { user_id: string } }
+    | { type: 'user.erasure_scheduled'; data: { user_id: string; erase_at: string } }
+    | {
+        type: 'user.passkey_registered'
+        data: { user_id: string; passkey_id: string; name: string | null; synced: boolean }
+      }
+    | { type: 'user.passkey_revoked'; data: { user_id: string; passkey_id: string } }
     | { type: 'user.erased'; data: DeleteResult }
     | {
         type: 'capture_session.completed'

@@ -225,6 +225,261 @@ export interface ChallengeAnswer<Image = ImageInput> {
   }>
 }
 
+/** A credential, for the browser. */
+export interface PasskeyDescriptor {
+  /** The kind of credential. */
+  type: 'public-key'
+  /** Id of the credential, in base64url. */
+  id: string
+  /** How a browser reaches it, such as `usb`. */
+  transports: Array<string>
+}
+
+/** Options for `PublicKeyCredential.parseCreationOptionsFromJSON()`. Pass them on unchanged. */
+export interface PasskeyCreationOptions {
+  /** The bytes to sign, in base64url. */
+  challenge: string
+  /** The tenant’s domain and name. */
+  rp: {
+    id: string
+    name: string
+  }
+  /** A handle without meaning, and the names that the device shows. */
+  user: {
+    id: string
+    name: string
+    displayName: string
+  }
+  /** Algorithms of COSE that are accepted. */
+  pubKeyCredParams: Array<{
+    /** The kind of credential. */
+    type: 'public-key'
+    alg: number
+  }>
+  /** Milliseconds that the person has. */
+  timeout: number
+  /** Passkeys that the user has already. */
+  excludeCredentials: Array<PasskeyDescriptor>
+  /** Abilities that the authenticator must have. */
+  authenticatorSelection: {
+    residentKey: string
+    requireResidentKey: boolean
+    userVerification: string
+  }
+  /** `none`, or `direct` where AAGUIDs are listed. */
+  attestation: string
+}
+
+/** Options for `PublicKeyCredential.parseRequestOptionsFromJSON()`. Pass them on unchanged. */
+export interface PasskeyRequestOptions {
+  /** The bytes to sign, in base64url. */
+  challenge: string
+  /** The tenant’s domain. */
+  rpId: string
+  /** Milliseconds that the person has. */
+  timeout: number
+  /** The passkeys of the user. */
+  allowCredentials: Array<PasskeyDescriptor>
+  /** Always `required`. */
+  userVerification: string
+}
+
+/** Answer of `navigator.credentials.create()`, as `toJSON()` makes it. */
+export interface PasskeyRegistrationResponse {
+  /** Id of the credential, in base64url. */
+  id: string
+  /** The same id, in base64url. */
+  rawId: string
+  /** The kind of credential. */
+  type: 'public-key'
+  /** Not read. */
+  authenticatorAttachment?: string | null
+  /** Not read. */
+  clientExtensionResults?: { [name: string]: unknown }
+  /** The answer of the authenticator. */
+  response: {
+    /** The browser’s statement, in base64url. */
+    clientDataJSON: string
+    /** The credential, as its authenticator made it, in base64url. */
+    attestationObject: string
+    /** How a browser reaches it, such as `usb`. */
+    transports?: Array<string>
+  }
+}
+
+/** Answer of `navigator.credentials.get()`, as `toJSON()` makes it. */
+export interface PasskeyAuthenticationResponse {
+  /** Id of the credential, in base64url. */
+  id: string
+  /** The same id, in base64url. */
+  rawId: string
+  /** The kind of credential. */
+  type: 'public-key'
+  /** Not read. */
+  authenticatorAttachment?: string | null
+  /** Not read. */
+  clientExtensionResults?: { [name: string]: unknown }
+  /** The answer of the authenticator. */
+  response: {
+    /** The browser’s statement, in base64url. */
+    clientDataJSON: string
+    /** The authenticator’s statement, in base64url. */
+    authenticatorData: string
+    /** The signature, in base64url. */
+    signature: string
+    /** The handle of the user. */
+    userHandle?: string | null
+  }
+}
+
+/**
+ * The signature of a passkey of the user for this action. With photos: also the `challenge_id` and `nonce` of `POST
+ * /v1/users/{user_id}/passkeys/assertion`. With `challenge`: the answer to the options in that challenge, and nothing
+ * else.
+ */
+export interface PasskeyAssertion {
+  /** Id of the options. */
+  challenge_id?: string
+  /** Secret of the options. */
+  nonce?: string
+  /** Answer of `navigator.credentials.get()`, as `toJSON()` makes it. */
+  credential: PasskeyAuthenticationResponse
+}
+
+/** A passkey of a user. Its key never leaves the service. */
+export interface Passkey {
+  /** Id of the passkey. */
+  passkey_id: string
+  /** Name by which the person and the backend tell passkeys apart. */
+  name: string | null
+  /** Whether other devices may have a copy. */
+  synced: boolean
+  /** Whether a copy existed at the last use. */
+  backed_up: boolean
+  /** Model of the authenticator, or zeros. */
+  aaguid: string
+  /** How a browser reaches it, such as `usb`. */
+  transports: Array<string>
+  /** When it was registered. RFC 3339. */
+  created_at: string
+  /** When it last signed. RFC 3339. */
+  last_used_at: string | null
+}
+
+/** Body of `POST /v1/users/{user_id}/passkeys/registration`. */
+export interface PasskeyRegistrationRequest {
+  /** Name that the device shows for the account. Default: the user id. */
+  user_name?: string
+  /**
+   * Id of an approved verify of this user for an action with the type `register_passkey`, with a check of liveness, made
+   * in the last ten minutes. Required where the tenant’s settings ask for it, which is their default.
+   */
+  verification_id?: string
+}
+
+/** Answer of `POST /v1/users/{user_id}/passkeys/registration`: what the browser is asked for. */
+export interface PasskeyRegistrationChallenge {
+  /** Id of the options. */
+  challenge_id: string
+  /** Secret of the options. */
+  nonce: string
+  /** Options for `PublicKeyCredential.parseCreationOptionsFromJSON()`. Pass them on unchanged. */
+  options: PasskeyCreationOptions
+  /** When the options expire: the answer must have arrived by then. RFC 3339. */
+  expires_at: string
+}
+
+/** Body of `POST /v1/users/{user_id}/passkeys`: what the browser answered. */
+export interface PasskeyRegistration {
+  /** Id of the options. */
+  challenge_id: string
+  /** Secret of the options. */
+  nonce: string
+  /** Answer of `navigator.credentials.create()`, as `toJSON()` makes it. */
+  credential: PasskeyRegistrationResponse
+  /** Name by which the person and the backend tell passkeys apart. */
+  name?: string
+  /**
+   * Id of an approved verify of this user for an action with the type `register_passkey`, with a check of liveness, made
+   * in the last ten minutes. Required where the tenant’s settings ask for it, which is their default.
+   */
+  verification_id?: string
+}
+
+/** Answer of `POST /v1/users/{user_id}/passkeys`. */
+export interface RegisteredPasskey {
+  /**
+   * The customer's own identifier of the user: 1 to 128 characters, no control characters. No user is enrolled under an
+   * identifier that holds format, invisible, private-use or unassigned characters of Unicode.
+   */
+  user_id: string
+  /** Id of the passkey. */
+  passkey_id: string
+  name: string | null
+  /** Whether other devices may have a copy. */
+  synced: boolean
+  /** Whether a copy existed at the last use. */
+  backed_up: boolean
+  /** Model of the authenticator, or zeros. */
+  aaguid: string
+  /** How a browser reaches it, such as `usb`. */
+  transports: Array<string>
+  /** When it was registered. RFC 3339. */
+  created_at: string
+  /** When it last signed. RFC 3339. */
+  last_used_at: string | null
+}
+
+/** Answer of `GET /v1/users/{user_id}/passkeys`. */
+export interface PasskeyList {
+  user_id: string
+  /** Oldest first. */
+  passkeys: Array<Passkey>
+}
+
+/** Answer of `DELETE /v1/users/{user_id}/passkeys/{passkey_id}`. */
+export interface RevokedPasskey {
+  user_id: string
+  /** Id of the passkey. */
+  passkey_id: string
+  status: 'revoked'
+}
+
+/** Body of `POST /v1/users/{user_id}/passkeys/assertion`. */
+export interface PasskeyAssertionRequest<A extends ActionLike = Action> {
+  /**
+   * The action to be countersigned, such as the transfer's amount and payee: an object or a string, at most 4096 bytes in
+   * RFC 8785 canonical form. Integers beyond 2^53 - 1 and numbers with more digits than a double holds are refused,
+   * because readers differ in the number that they read: send them as strings. An object whose `type` is `payment`,
+   * `payment_batch`, `account_change`, `login`, `consent`, `generic` is a typed action: it must fit the schema of that
+   * type.
+   */
+  action: A
+}
+
+/** Answer of `POST /v1/users/{user_id}/passkeys/assertion`: what the browser is asked for. */
+export interface PasskeyAssertionChallenge {
+  /** Id of the options. */
+  challenge_id: string
+  /** Secret of the options. */
+  nonce: string
+  /** Options for `PublicKeyCredential.parseRequestOptionsFromJSON()`. Pass them on unchanged. */
+  options: PasskeyRequestOptions
+  /** When the options expire: the verify must have begun by then. RFC 3339. */
+  expires_at: string
+}
+
+/** The passkey that has signed for this action. Only where `passkey_assertion` was sent. */
+export interface ProvenPasskey {
+  /** Id of the passkey. */
+  passkey_id: string
+  /**
+   * The name of the proof (RFC 8176): `hwk` for a key in hardware, `swk` for one in software. An approval has it in the
+   * `amr` and at the end of the `acr` of its JWT.
+   */
+  amr: 'hwk' | 'swk'
+}
+
 /** Body of `POST /v1/challenges`. */
 export interface ChallengeFields<A extends ActionLike = Action> {
   /**
@@ -247,6 +502,12 @@ export interface ChallengeFields<A extends ActionLike = Action> {
    * and its name says so. With none, `[]`, the frames show no movement.
    */
   modes?: Array<'turn' | 'nod'>
+  /**
+   * How the capture uses a passkey. For a verify: `required` for a passkey that signs for the action, `preferred` for one
+   * where the user has any. For an enrollment: `register` for a passkey that is made together with the reference.
+   * Default: no passkey.
+   */
+  passkey?: 'required' | 'preferred' | 'register'
 }
 
 /** Answer of `POST /v1/challenges`. */
@@ -273,6 +534,11 @@ export interface Challenge {
   expires_in: number
   /** When the challenge expires. RFC 3339. */
   expires_at: string
+  /**
+   * Options for the browser, whose answer is sent with the frames. Null for a user without passkeys, where `passkey` was
+   * `preferred`.
+   */
+  passkey?: PasskeyRequestOptions | PasskeyCreationOptions | null
 }
 
 /** Body of `POST /v1/guidance`: a small frame of a person before the camera. */
@@ -347,6 +613,16 @@ export interface EnrollFields {
   dry_run?: boolean
   /** A person’s consent. */
   consent?: Consent
+  /**
+   * A passkey to register together with the reference: the answer to the options in `challenge`, whose frames the request
+   * holds.
+   */
+  passkey_registration?: {
+    /** Answer of `navigator.credentials.create()`, as `toJSON()` makes it. */
+    credential: PasskeyRegistrationResponse
+    /** Name by which the person and the backend tell passkeys apart. */
+    name?: string
+  }
   /** Parts of the answer that are left out otherwise. `quality`: `quality.images`, every measurement of every photo. */
   include?: Array<'quality'>
 }
@@ -366,6 +642,8 @@ export interface EnrollResult {
   status: 'enrolled'
   /** When the reference was captured. RFC 3339. */
   created_at: string
+  /** A passkey of a user. Its key never leaves the service. */
+  passkey?: Passkey
 }
 
 /** Answer of `POST /v1/enroll` with `dry_run`: the quality of the photos. Nothing is stored. */
@@ -398,6 +676,17 @@ export interface VerifyFields<A extends ActionLike = Action> {
    * requirements of the installation and of the tenant’s contract apply as well. Default `none`.
    */
   require_liveness?: LivenessRequirement
+  /**
+   * Whether the call is refused without `passkey_assertion`. An assertion that is sent must be right in any case. Default
+   * `false`.
+   */
+  require_passkey?: boolean
+  /**
+   * The signature of a passkey of the user for this action. With photos: also the `challenge_id` and `nonce` of `POST
+   * /v1/users/{user_id}/passkeys/assertion`. With `challenge`: the answer to the options in that challenge, and nothing
+   * else.
+   */
+  passkey_assertion?: PasskeyAssertion
   /**
    * The action to be countersigned, such as the transfer's amount and payee: an object or a string, at most 4096 bytes in
    * RFC 8785 canonical form. Integers beyond 2^53 - 1 and numbers with more digits than a double holds are refused,
@@ -443,6 +732,11 @@ export interface VerifyFacts {
   /** Signals of the capture: hints, no proof. */
   capture_integrity?: CaptureIntegrity
   model: string
+  /**
+   * The text that the hosted page showed the person for a typed action. Null for any other action, and for a capture of
+   * your own page.
+   */
+  display: DisplayedText | null
   /** When the verdict was reached. RFC 3339. */
   verified_at: string
   /** The verdict, signed with the signing secret that the caller holds. */
@@ -464,6 +758,8 @@ export interface VerifyFacts {
   approval_id?: string
   /** Sandbox only: this verify cleared and issued the production key. Null otherwise. */
   production_key: 'issued' | null
+  /** The passkey that has signed for this action. Only where `passkey_assertion` was sent. */
+  passkey?: ProvenPasskey
 }
 
 /**
@@ -562,6 +858,8 @@ export interface User {
     /** Consecutive rejections so far. */
     rejections: number
   }
+  /** Number of passkeys of the user. */
+  passkeys: number
 }
 
 /** One entry of the audit log. */
@@ -571,10 +869,11 @@ export interface AuditEntry {
   /** When it happened. RFC 3339. */
   created_at: string
   /**
-   * Name of the event: enroll, verify, delete, rotate_signing, key_revealed, key_created, key_revoked, key_reissued,
-   * tenant_created, contract_changed, policy_changed, capture_page_changed, capture_consented, capture_code_failed,
-   * user_unlocked, webhook_added, webhook_removed, webhook_redelivered, database_restored, working_keys_changed,
-   * verdict_key_rotated, audit_break_found, operator_password_reset, operator_added, operator_changed, operator_removed,
+   * Name of the event: enroll, verify, delete, erasure_scheduled, rotate_signing, key_revealed, key_created, key_revoked,
+   * key_reissued, tenant_created, contract_changed, policy_changed, capture_page_changed, capture_consented,
+   * capture_code_failed, user_unlocked, user_exported, passkey_settings_changed, passkey_registered, passkey_revoked,
+   * webhook_added, webhook_removed, webhook_redelivered, database_restored, working_keys_changed, verdict_key_rotated,
+   * audit_break_found, operator_password_reset, operator_added, operator_changed, operator_removed,
    * operator_password_chosen, person_added, person_changed, person_password_reset, person_password_chosen,
    * person_removed, signed_in, sign_in_failed, login_link_made, operator_link_made, second_factor_added,
    * second_factor_removed, identity_confirmed, sessions_ended, tenant_suspended, tenant_resumed, tenant_deleted.
@@ -698,6 +997,16 @@ export interface BatchPayee {
   reference?: string
 }
 
+/** Identifies the text that a page of Countersign showed. */
+export interface DisplayedText {
+  /** SHA-256 of the text in RFC 8785 canonical form, in lower-case hex. */
+  hash: string
+  /** Language of the text. */
+  locale: 'en' | 'de' | 'fr' | 'es' | 'ja'
+  /** Version of the template. */
+  version: string
+}
+
 /** Body of `POST /v1/capture-sessions`. */
 export interface CaptureSessionFields<A extends ActionLike = Action> {
   /**
@@ -730,6 +1039,12 @@ export interface CaptureSessionFields<A extends ActionLike = Action> {
    * requirements of the installation and of the tenant’s contract apply as well. Default `none`.
    */
   require_liveness?: LivenessRequirement
+  /**
+   * How the capture uses a passkey. For a verify: `required` for a passkey that signs for the action, `preferred` for one
+   * where the user has any. For an enrollment: `register` for a passkey that is made together with the reference.
+   * Default: no passkey.
+   */
+  passkey?: 'required' | 'preferred' | 'register'
   /** Only for an enrollment: the field `replace` of `enroll`. Default `false`. */
   replace?: boolean
   /**

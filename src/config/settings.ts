@@ -241,10 +241,23 @@ export const SETTING_GROUPS = {
       path,
     ),
   },
+  'Verdict keys': {
+    verdictKeyDays: setting(
+      'VERDICT_KEY_DAYS',
+      '90',
+      'Days after which the key of public verdicts is replaced. 0: it is replaced only by countersign verdict-keys rotate or the dashboard.',
+      integer(0, 3650),
+    ),
+    verdictSigner: optional(
+      'VERDICT_SIGNER',
+      'Command of a program that holds the private keys of public verdicts, such as one for a PKCS#11 token. The shell runs it. Default: none; the database holds the keys, sealed.',
+      text,
+    ),
+  },
   'Epoch keys': {
     epochKeys: optional(
       'EPOCH_KEYS',
-      "Folder that all nodes share, for the epoch keys: without them no archive of the database opens users' data. PostgreSQL only; more at /docs/postgresql of the admin listener. Default: none.",
+      'Folder that all nodes share, for the epoch keys. Without them, backups of the database cannot be decrypted. PostgreSQL only; more at /docs/postgresql of the admin listener. Default: none.',
       path,
     ),
     epochHours: setting(

@@ -79,7 +79,7 @@ function readFile(file: string): { entries: Array<[string, string]>; problems: s
   const entries = new Map<string, string>()
   const lineOf = new Map<string, number>()
   const problems: string[] = []
-  // Each line by itself: versions of Node differ in what parseEnv makes of a line that is no assignment, from joining it to the
+  // Each line separately: versions of Node differ in what parseEnv makes of a line that is no assignment, from joining it to the
   // next name to ignoring it.
   for (const [index, line] of text.split(/\r\n?|\n/).entries()) {
     if (NO_ASSIGNMENT.test(line)) continue

@@ -31,8 +31,13 @@ export interface VerificationClaims {
   fmr_basis: 'measured' | 'extrapolated'
   action: unknown
   action_hash: string
+  /** SHA-256 of the text that the hosted page showed for the action, its language and the version of its template. */
+  display_hash?: string
+  display_locale?: string
+  display_version?: string
   nonce?: string
-  amr: ['face']
+  /** Methods of RFC 8176: a passkey adds `hwk` for a key in hardware, `swk` for one in software. */
+  amr: ['face'] | ['face', 'hwk' | 'swk']
   acr: string
   /** Unix seconds of the capture's evaluation. */
   auth_time: number
@@ -44,6 +49,8 @@ export interface VerificationClaims {
   liveness: { checked: boolean; passed: boolean | null; methods: string[]; score: number | null }
   /** Id of the challenge whose frames were judged. */
   challenge?: string
+  /** Id of the passkey that has signed for this action. */
+  passkey_id?: string
   replay: { suspected: boolean }
   /** SHA-256 of the policy that was in force, and the name of its rule that decided; absent where the tenant has no policy. */
   policy_hash?: string

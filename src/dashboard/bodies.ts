@@ -57,6 +57,11 @@ export const newOperator = Type.Object({ name: operatorName, role }, closed)
 
 export const operatorRole = Type.Object({ name: operatorName, role }, closed)
 
+export const verdictKeyRotation = Type.Object(
+  { environment, /** Removes the present keys at once. */ emergency: Type.Boolean() },
+  closed,
+)
+
 const origins = Type.Array(Type.String({ maxLength: 2048 }), { maxItems: 64 })
 
 export const capturePage = Type.Object(

@@ -45,6 +45,10 @@ export interface OperatorRoutes {
   'POST /password': { body: typeof bodies.chosenPassword; answer: { chosen: true } }
   'POST /session/confirm': { body: typeof bodies.confirmation; answer: { fresh_until: string } }
   'GET /system': { answer: SystemView }
+  'POST /verdict-keys/rotate': {
+    body: typeof bodies.verdictKeyRotation
+    answer: Pick<SystemView, 'verdict_keys'>
+  }
 }
 
 /** A tenant's routes, without the prefix `/api/tenants/<id>`. `GET /` stands for the prefix itself. */
@@ -667,6 +671,16 @@ export interface SystemView {
     networks: Array<{ file: string; licence: string }>
     calibration: Array<{ fmr: number; threshold: number; measured: boolean }>
   }
+  /** Keys of public verdicts that are published now, in the order in which they begin to sign. */
+  verdict_keys: Array<{
+    kid: string
+    environment: Environment
+    state: 'published' | 'signing' | 'retired'
+    published_at: string
+    signs_from: string
+    /** Null for the newest key. */
+    published_until: string | null
+  }>
   packs: Array<{ id: string; active: boolean; problem: string | null }>
   /** All services on the database, including this one; empty when no other can share it. */
   nodes: Array<{

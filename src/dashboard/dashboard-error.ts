@@ -10,12 +10,14 @@ import { errorBody, errorHeaders, retryAfter, statusOf } from '../api/error-resp
 import { BiometricError } from '../biometrics/types.js'
 import type { Reply } from '../http/listeners/listener.js'
 import { toDomainError } from '../http/to-domain-error.js'
+import { VerdictKeyError } from '../keys/verdict-key-rotation.js'
 import { DomainError } from '../lib/domain-error.js'
 import type { ErrorCategory } from '../lib/error-codes.js'
 import { CodedError } from '../lib/errors.js'
 import { OPERATOR_ERRORS } from '../lib/operator-errors.js'
 import { CapturePageError } from '../tenants/capture-page-settings.js'
 import { KeyGrantError } from '../tenants/key-grants.js'
+import { PasskeySettingsError } from '../tenants/passkey-settings.js'
 import { TenancyError } from '../tenants/tenancy.js'
 import { WebhookUrlError } from '../webhooks/webhook-url.js'
 import { json } from './replies.js'
@@ -70,6 +72,8 @@ const OPERATION_ERRORS = [
   WebhookUrlError,
   PackGradeError,
   CapturePageError,
+  PasskeySettingsError,
+  VerdictKeyError,
 ]
 type OperationError = InstanceType<(typeof OPERATION_ERRORS)[number]>
 
@@ -87,6 +91,7 @@ export const OPERATION_STATUS: Record<OperationError['code'], number> = {
   invalid_network: 400,
   invalid_certificate: 400,
   tenant_suspended: 409,
+  verdict_key_waits: 409,
   tenant_not_suspended: 409,
   tenant_deleted: 409,
   reference_disabled: 409,
@@ -109,6 +114,8 @@ export const OPERATION_STATUS: Record<OperationError['code'], number> = {
   invalid_consent: 400,
   invalid_color: 400,
   invalid_logo: 400,
+  invalid_rp_id: 400,
+  invalid_aaguid: 400,
   operator_not_found: 404,
   last_admin: 409,
   session_not_found: 404,

@@ -8,6 +8,7 @@ import type { Config, Environment } from '../config/config.js'
 import type { ServiceKeys } from '../crypto/service-keys.js'
 import type { ClientAddresses } from '../http/listeners/client-address.js'
 import type { IncomingRequest, WholeReply } from '../http/listeners/listener.js'
+import type { VerdictKeyRotation } from '../keys/verdict-key-rotation.js'
 import type { Clock } from '../lib/clock.js'
 import type { Store } from '../storage/store.js'
 import type { RateLimiter } from '../tenants/rate-limiter.js'
@@ -28,6 +29,7 @@ export interface DashboardCore {
   audit: AuditLog
   vault: TemplateVault
   operations: Operations
+  verdictKeyRotation: VerdictKeyRotation
 }
 
 export interface DashboardServices {
@@ -68,6 +70,8 @@ export interface DashboardServices {
   /** Expiry of the certificates by group of listeners; null for a group without certificate. */
   certificates: () => Array<{ name: string; expiresAt: number | null }>
   urls: () => Record<'production' | 'sandbox' | 'admin', string>
+  /** Reads the keys as the database has them now. */
+  reloadKeys: () => Promise<void>
   /** Returns the operating point for a requested false match rate. */
   operatingPoint: (fmr: number) => OperatingPoint
   /** Counts an effect in the metrics. */

@@ -1,6 +1,6 @@
 /**
  * Refuses requests under foreign host names. With DNS rebinding, another site points its own name at this address: the browser takes both
- * for one origin, and only the name in the request tells them apart.
+ * for one origin, and only the name in the request distinguishes them.
  */
 import { isIP } from 'node:net'
 import { requestId } from '../crypto/identifiers.js'

@@ -4,7 +4,7 @@ import { installedPacks } from '../../models/pack/installed-packs.js'
 import { calibrationPoints } from '../../models/pack/model-pack.js'
 import { networkFiles } from '../../models/pack/network-files.js'
 import { gradeOf } from '../../models/pack/pack-grade.js'
-import { optionalTime, secretView } from '../admin/views.js'
+import { optionalTime, secretView, verdictKeyViews } from '../admin/views.js'
 import { membershipView } from '../cluster/membership.js'
 import { isoTime } from '../lib/clock.js'
 import { nearestFolder } from '../lib/nearest-folder.js'
@@ -84,6 +84,7 @@ export const INSTALLATION_ROUTES = {
             measured,
           })),
         },
+        verdict_keys: verdictKeyViews(await store.read.verdictKeys(), clock.now()),
         ...membershipView(store.shared ? await store.services() : []),
         packs: (await installedPacks(config.modelsDir, pack.dir)).map(({ id, model, dir, problem }) => ({
           id: model ?? id,
@@ -91,6 +92,17 @@ export const INSTALLATION_ROUTES = {
           problem,
         })),
       }
+    },
+  },
+
+  'POST /verdict-keys/rotate': {
+    asksFreshSignIn: true,
+    body: bodies.verdictKeyRotation,
+    async answer({ services, actor, input: { environment, emergency } }) {
+      const { store, verdictKeyRotation } = services.core
+      await verdictKeyRotation.rotate([environment], actor, { isEmergency: emergency })
+      await services.reloadKeys()
+      return { verdict_keys: verdictKeyViews(await store.read.verdictKeys(), services.clock.now()) }
     },
   },
 } satisfies Partial<OperatorTable>

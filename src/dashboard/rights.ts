@@ -37,6 +37,7 @@ export const OPERATOR_RIGHTS = {
   'POST /second-factor/remove': 'own',
   'POST /operators/second-factor/remove': 'admin',
   'GET /system': 'read',
+  'POST /verdict-keys/rotate': 'admin',
 } as const satisfies Record<keyof OperatorRoutes, Right>
 
 export const TENANT_RIGHTS = {

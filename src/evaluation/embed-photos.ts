@@ -65,7 +65,7 @@ async function embed(engine: Engine, bytes: Uint8Array): Promise<PhotoResult> {
   }
 }
 
-/** Tells whether an error says nothing about the photo: such an error is no result. */
+/** Returns whether an error says nothing about the photo: such an error is no result. */
 const PHOTO_TO_BLAME: ReadonlySet<string> = new Set(
   IMAGE_ERROR_CODES.filter((code) => code !== 'liveness_failed'),
 )

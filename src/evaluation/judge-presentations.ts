@@ -3,10 +3,10 @@ import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { type ModelPack, thresholdForFmr } from '../../models/pack/model-pack.js'
 import { IMAGE_ERROR_CODES } from '../biometrics/biometric-error.js'
-import type { Guidance } from '../biometrics/challenge/frame-faults.js'
 import { DEFAULT_TASKS_PER_WORKER } from '../biometrics/engine/dispatcher.js'
 import { Engine } from '../biometrics/engine/engine.js'
 import { BiometricError, type EngineOptions } from '../biometrics/types.js'
+import type { Guidance } from '../capture/guidance-codes.js'
 import type { EmbedProgress } from './embed-photos.js'
 import { type PadData, PadDataError, type Presentation } from './pad-data.js'
 
@@ -63,7 +63,7 @@ function assertCanJudge({ manifest, modelId }: ModelPack, presentations: readonl
   if (still && !manifest.liveness)
     throw new PadDataError(
       'no_liveness',
-      `${modelId} has no liveness network, and presentation ${still.id} no challenge: nothing would judge it. Name another pack with --pack, or give each presentation its challenge.`,
+      `Presentation ${still.id} cannot be judged: ${modelId} has no liveness network, and the row has no challenge. Name another pack with --pack, or give each presentation its challenge.`,
     )
   const moved = presentations.find(({ challenge }) => challenge !== null)
   if (moved && !manifest.activeLiveness)

@@ -246,6 +246,7 @@ export class ApiServer {
       schedulingClass,
       timings: context.timings,
       captureSession: context.internalCaller?.captureSession,
+      display: context.internalCaller?.display,
     }
     context.user = call.user ?? undefined
     context.isChallenge = isRecord(input) && input.challenge !== undefined

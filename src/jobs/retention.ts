@@ -46,6 +46,8 @@ export class RetentionJob {
       requestLogMs: number
       /** Called before rows are deleted; stops when `isOn` returns false. */
       reportExpired?: (isOn: () => boolean) => Promise<void>
+      /** Erases users whom nobody uses, where their tenant's policy asks for it; stops when `isOn` returns false. */
+      eraseInactive?: (isOn: () => boolean) => Promise<void>
     },
     private readonly uptime = () => performance.now(),
   ) {
@@ -103,7 +105,8 @@ export class RetentionJob {
       this.log.warn({ jump_ms: Math.round(jumpMs) }, 'the clock was set: nothing is deleted for an hour')
     }
     if (uptime < this.doubtUntil) return
-    await this.options.reportExpired?.(() => !this.isStopped && this.leaderLease.current() !== null)
+    const isOn = () => !this.isStopped && this.leaderLease.current() !== null
+    await this.options.reportExpired?.(isOn)
     const trafficBefore = { minute: now - MINUTES_KEPT_MS, hour: now - HOURS_KEPT_MS }
     // Each batch is a transaction, so that calls run in between: after days without a service there may be many expired rows.
     while (!this.isStopped && this.leaderLease.current()) {
@@ -114,5 +117,6 @@ export class RetentionJob {
     }
     await this.deleteOldRequests(earliestRequestId(now - this.options.requestLogMs))
     await this.eraseUnusedSandboxUsers(now - this.options.sandboxRetentionMs)
+    if (isOn()) await this.options.eraseInactive?.(isOn)
   }
 }

@@ -1,6 +1,7 @@
 /** The keys that sign the public verdicts of each environment, as one process has them in memory. All services follow the same rows. */
 
 import type { Environment } from '../config/config.js'
+import { type ExternalSigner, ExternalVerdictSigner } from '../crypto/external-signer.js'
 import { openWithAny, type SealingKey, seal } from '../crypto/sealed-box.js'
 import type { ServiceKeys } from '../crypto/service-keys.js'
 import {
@@ -18,6 +19,8 @@ export interface VerdictKeyContent {
   environment: Environment
   /** The key has `d` as long as it may sign, and none once it has retired. */
   jwk: PublicJwk & Partial<Pick<PrivateJwk, 'd'>>
+  /** Whether the program of `COUNTERSIGN_VERDICT_SIGNER` holds the private half. */
+  isExternal?: true
 }
 
 /** `published`: not signing yet. `retired`: not signing any more, and still published for tokens that are under way. */
@@ -42,6 +45,8 @@ export class VerdictKeyRing {
   constructor(
     private readonly keys: Pick<ServiceKeys, 'secrets'>,
     private readonly clock: Clock,
+    /** Null where no program is configured: keys that one holds then sign nothing. */
+    private readonly external: ExternalSigner | null = null,
   ) {}
 
   /** Takes over the rows of the database. @throws UnopenedBoxError where a row opens with none of the working keys */
@@ -83,13 +88,19 @@ export class VerdictKeyRing {
     const known = this.opened.get(record.id)
     if (known?.record.sealed.equals(record.sealed) && known.record.environment === record.environment)
       return { ...known, record }
-    const { jwk } = openVerdictKey(this.keys.secrets, record)
-    const { kty, crv, x, y, d } = jwk
-    return {
-      record,
-      publicJwk: { kty, crv, x, y },
-      signer: d === undefined ? null : new LocalVerdictSigner(record.id, { kty, crv, x, y, d }),
-    }
+    const content = openVerdictKey(this.keys.secrets, record)
+    const { kty, crv, x, y } = content.jwk
+    const publicJwk = { kty, crv, x, y }
+    return { record, publicJwk, signer: this.signerOf(record.id, publicJwk, content) }
+  }
+
+  private signerOf(
+    id: string,
+    publicJwk: PublicJwk,
+    { jwk, isExternal }: VerdictKeyContent,
+  ): VerdictSigner | null {
+    if (isExternal) return this.external && new ExternalVerdictSigner(id, publicJwk, this.external)
+    return jwk.d === undefined ? null : new LocalVerdictSigner(id, { ...publicJwk, d: jwk.d })
   }
 }
 

@@ -7,6 +7,7 @@
 import type { AuditLog } from '../audit/audit-log.js'
 import { type Actor, AuditedUnitOfWork } from '../audit/audited-unit-of-work.js'
 import type { Environment } from '../config/config.js'
+import type { ExternalSigner } from '../crypto/external-signer.js'
 import { prefixedId } from '../crypto/identifiers.js'
 import type { ServiceKeys } from '../crypto/service-keys.js'
 import { newVerdictKey } from '../crypto/verdict-signer.js'
@@ -14,7 +15,7 @@ import { type Clock, HOUR_MS, isoTime } from '../lib/clock.js'
 import { CodedError } from '../lib/errors.js'
 import type { VerdictKeyRecord } from '../storage/records.js'
 import type { Store } from '../storage/store.js'
-import { isGone, sealVerdictKey } from './verdict-key-ring.js'
+import { isGone, openVerdictKey, sealVerdictKey, type VerdictKeyContent } from './verdict-key-ring.js'
 
 export const ENVIRONMENTS = ['production', 'sandbox'] as const satisfies readonly Environment[]
 
@@ -23,8 +24,11 @@ export const ANNOUNCED_MS = 2 * HOUR_MS
 /** Time between a key's last signature and its end: 48 hours, and one more for services whose clocks differ. */
 export const RETIRED_KEPT_MS = 49 * HOUR_MS
 
-/** `rotation_under_way`: a key is published and does not sign yet. */
-export class VerdictKeyError extends CodedError<'rotation_under_way'> {
+/** Time after a key's last signature for which its private half is kept, for services whose clocks are behind. */
+const PRIVATE_HALF_KEPT_MS = HOUR_MS
+
+/** `verdict_key_waits`: a key is published and does not sign yet. */
+export class VerdictKeyError extends CodedError<'verdict_key_waits'> {
   override readonly name = 'VerdictKeyError'
 }
 
@@ -33,6 +37,8 @@ export interface VerdictKeyRotationParts {
   audit: AuditLog
   keys: Pick<ServiceKeys, 'secrets'>
   clock: Clock
+  /** The program that holds new keys; null where the database holds them, sealed. */
+  external: ExternalSigner | null
 }
 
 export class VerdictKeyRotation {
@@ -48,26 +54,44 @@ export class VerdictKeyRotation {
     const lacking = (records: VerdictKeyRecord[]) =>
       ENVIRONMENTS.filter((environment) => !records.some((record) => record.environment === environment))
     if (lacking(await store.read.verdictKeys()).length === 0) return
+    const made = await Promise.all(
+      ENVIRONMENTS.map((environment) => this.newKey(environment, { delayMs: 0 })),
+    )
     await store.transaction('installation', async (tx) => {
-      for (const environment of lacking(await tx.verdictKeys()))
-        await tx.insertVerdictKey(this.newKey(environment, { delayMs: 0 }))
+      const missing = lacking(await tx.verdictKeys())
+      for (const key of made) if (missing.includes(key.environment)) await tx.insertVerdictKey(key)
     })
   }
 
   /**
-   * Publishes the next key of an environment, and sets the end of the present one.
+   * Publishes the next key of each environment, and sets the end of the present one.
    * @param isEmergency removes all present keys, and lets the new one sign at once: verdicts under the removed keys are refused
-   * @throws VerdictKeyError rotation_under_way
+   * @returns the next keys
+   * @throws VerdictKeyError verdict_key_waits
    */
-  rotate(environment: Environment, actor: Actor, { isEmergency = false } = {}): Promise<VerdictKeyRecord> {
-    const next = this.newKey(environment, { delayMs: isEmergency ? 0 : ANNOUNCED_MS })
+  async rotate(
+    environments: readonly Environment[],
+    actor: Actor,
+    { isEmergency = false } = {},
+  ): Promise<VerdictKeyRecord[]> {
+    const made: VerdictKeyRecord[] = []
+    for (const environment of environments) made.push(await this.rotateOne(environment, actor, isEmergency))
+    return made
+  }
+
+  private async rotateOne(
+    environment: Environment,
+    actor: Actor,
+    isEmergency: boolean,
+  ): Promise<VerdictKeyRecord> {
+    const made = await this.newKey(environment, { delayMs: isEmergency ? 0 : ANNOUNCED_MS })
     return this.audited.runForAll(actor, async (tx) => {
-      const present = (await tx.verdictKeys()).filter(
-        (record) => record.environment === environment && !isGone(record, next.publishedAt),
-      )
+      const present = presentKeys(await tx.verdictKeys(), environment, made.publishedAt)
+      // The first key of an environment follows on none, and signs at once.
+      const next = present.length === 0 ? { ...made, signsFrom: made.publishedAt } : made
       if (isEmergency) await tx.deleteVerdictKeys(environment)
       else {
-        assertNonePublished(present, next.publishedAt)
+        assertNoneWaits(present, next.publishedAt)
         for (const { id, goneAt } of present)
           if (goneAt === null) await tx.setVerdictKeyEnd(id, next.signsFrom + RETIRED_KEPT_MS)
       }
@@ -85,22 +109,72 @@ export class VerdictKeyRotation {
     })
   }
 
-  private newKey(environment: Environment, { delayMs }: { delayMs: number }): VerdictKeyRecord {
-    const { clock, keys } = this.parts
+  /**
+   * Erases the private halves of keys that stopped signing an hour ago or more: a later copy of the database signs nothing with them.
+   * @returns ids of the keys
+   */
+  async erasePrivateHalves(): Promise<string[]> {
+    const { store, keys, external } = this.parts
+    const erased: string[] = []
+    for (const record of this.longRetired(await store.read.verdictKeys())) {
+      const { environment, id } = record
+      const { jwk, isExternal } = openVerdictKey(keys.secrets, record)
+      if (isExternal ? external === null : jwk.d === undefined) continue
+      if (isExternal) await external!.forget(id)
+      const { kty, crv, x, y } = jwk
+      const sealed = sealVerdictKey(keys.secrets, id, { environment, jwk: { kty, crv, x, y } })
+      await store.transaction('installation', (tx) => tx.putSealed('verdict_key', { id, sealed }))
+      erased.push(id)
+    }
+    return erased
+  }
+
+  private longRetired(records: readonly VerdictKeyRecord[]): VerdictKeyRecord[] {
+    const until = this.parts.clock.now() - PRIVATE_HALF_KEPT_MS
+    return records.filter((record) => {
+      const retiredAt = retirementOf(record, records)
+      return retiredAt !== null && retiredAt <= until
+    })
+  }
+
+  private async newKey(
+    environment: Environment,
+    { delayMs }: { delayMs: number },
+  ): Promise<VerdictKeyRecord> {
+    const { clock, keys, external } = this.parts
     const publishedAt = clock.now()
     const id = prefixedId('vky', publishedAt)
-    const sealed = sealVerdictKey(keys.secrets, id, { environment, jwk: newVerdictKey() })
+    const content: VerdictKeyContent = external
+      ? { environment, jwk: await external.make(id), isExternal: true }
+      : { environment, jwk: newVerdictKey() }
+    const sealed = sealVerdictKey(keys.secrets, id, content)
     return { id, environment, sealed, publishedAt, signsFrom: publishedAt + delayMs, goneAt: null }
   }
 }
 
-/** @throws VerdictKeyError rotation_under_way */
-function assertNonePublished(records: readonly VerdictKeyRecord[], now: number): void {
-  const published = records.find(({ signsFrom }) => signsFrom > now)
-  if (published)
+function presentKeys(
+  records: readonly VerdictKeyRecord[],
+  environment: Environment,
+  now: number,
+): VerdictKeyRecord[] {
+  return records.filter((record) => record.environment === environment && !isGone(record, now))
+}
+
+/** When the next key of the environment takes over; null where there is none. */
+function retirementOf(
+  { environment, signsFrom }: VerdictKeyRecord,
+  records: readonly VerdictKeyRecord[],
+): number | null {
+  const later = records.filter((one) => one.environment === environment && one.signsFrom > signsFrom)
+  return later.length === 0 ? null : Math.min(...later.map((one) => one.signsFrom))
+}
+
+/** @throws VerdictKeyError verdict_key_waits */
+function assertNoneWaits(records: readonly VerdictKeyRecord[], now: number): void {
+  const waiting = records.find(({ signsFrom }) => signsFrom > now)
+  if (waiting)
     throw new VerdictKeyError(
-      'rotation_under_way',
-      `A rotation is in progress: the key ${published.id} is published and signs from ${isoTime(published.signsFrom)}. ` +
-        'To remove a key that may be known to someone else, use an emergency rotation.',
+      'verdict_key_waits',
+      `A rotation is in progress: the ${waiting.environment} key ${waiting.id} is published and signs from ${isoTime(waiting.signsFrom)}.`,
     )
 }

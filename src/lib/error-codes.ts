@@ -100,7 +100,7 @@ export const ERRORS = {
   ),
   production_key_required: entry(
     'permission_denied',
-    'Once the production key is issued, the signing secret is rotated with the production key only.',
+    'The sandbox key can no longer rotate the signing secret, because a production key exists.',
     'Call the production base URL with the production key, or rotate with `countersign tenant rotate-signing`.',
   ),
   sandbox_quota_reached: entry(
@@ -205,7 +205,7 @@ export const ERRORS = {
   ),
   liveness_required: entry(
     'invalid_request',
-    'This call needs a check of liveness that it does not carry.',
+    'This call requires a liveness check, and carries none.',
     'Ask for a challenge with `POST /v1/challenges` and send its frames in `challenge`, instead of photos.',
   ),
   policy_not_met: entry(
@@ -225,7 +225,7 @@ export const ERRORS = {
   ),
   return_url_not_allowed: entry(
     'invalid_request',
-    'The capture page may not lead back to this address.',
+    'The capture page is not allowed to lead back to this address.',
     'Have the operator allow its origin: `countersign tenant capture-page <tenant> --return-origin <origin>`.',
   ),
   capture_session_not_found: entry(
@@ -237,6 +237,71 @@ export const ERRORS = {
     'not_found',
     'There is no such verification.',
     'Verifications belong to one tenant and environment, and are not shown after the erasure of their user. A `user_id` in the query must be that of the verified user; after a restore of the database, send it. The sandbox keeps the latest 1,000.',
+  ),
+  passkeys_unavailable: entry(
+    'invalid_request',
+    'The tenant uses no passkeys yet.',
+    'Have the operator name the domain and its pages: `countersign tenant passkeys <tenant> --rp-id <domain> --origin <origins...>`.',
+  ),
+  passkey_required: entry(
+    'invalid_request',
+    'This call needs the assertion of a passkey, which it does not carry.',
+    'Ask for options with `POST /v1/users/{user_id}/passkeys/assertion`, or for a challenge with `passkey`, and send the answer in `passkey_assertion`.',
+  ),
+  passkey_verdict_required: entry(
+    'permission_denied',
+    'The tenant registers a passkey only after an approved verify of the user for it, with a check of liveness.',
+    'Verify the user for an action of the type `register_passkey`, with a challenge, and send its `verification_id` within ten minutes. It is good for one registration.',
+  ),
+  passkey_not_found: entry(
+    'not_found',
+    'The user has no such passkey.',
+    'List the passkeys of the user with `GET /v1/users/{user_id}/passkeys`. A revoked passkey, and one of another user, count as unknown.',
+  ),
+  passkey_already_registered: entry(
+    'conflict',
+    'This passkey is registered already, for this user or another one.',
+    'Ask the device for a new passkey, with the options of a new registration.',
+  ),
+  passkey_limit_reached: entry(
+    'conflict',
+    'The user has as many passkeys as a user may have.',
+    'Revoke one that is not used any more: `DELETE /v1/users/{user_id}/passkeys/{passkey_id}`.',
+  ),
+  passkey_invalid: entry(
+    'invalid_request',
+    'The answer of the authenticator is not a valid WebAuthn answer, or its signature is wrong.',
+    'Send the answer as `PublicKeyCredential.toJSON()` makes it, without changes.',
+  ),
+  passkey_challenge_mismatch: entry(
+    'invalid_request',
+    'The passkey has signed another challenge than that of this call and this action.',
+    'Ask for new options for this user and this action, and send the answer with the same action.',
+  ),
+  passkey_origin_not_allowed: entry(
+    'invalid_request',
+    'The passkey was used on a page whose origin is not allowed for the tenant.',
+    'Have the operator allow the origin: `countersign tenant passkeys <tenant> --origin <origins...>`. If the page is not yours, somebody is phishing.',
+  ),
+  passkey_rp_mismatch: entry(
+    'invalid_request',
+    'The passkey belongs to another domain than the tenant’s.',
+    'Pass the options of the service to the browser unchanged: `rpId` is the domain of the tenant.',
+  ),
+  passkey_user_not_verified: entry(
+    'invalid_request',
+    'The authenticator did not check the person by PIN, fingerprint or face.',
+    'Pass the options of the service to the browser unchanged: they require user verification.',
+  ),
+  passkey_counter_reversed: entry(
+    'conflict',
+    'The signature counter of the passkey did not grow: a copy of the passkey may be in use.',
+    'Revoke the passkey, and register another one after the user has proved who they are.',
+  ),
+  passkey_not_allowed: entry(
+    'invalid_request',
+    'The tenant does not accept this kind of passkey.',
+    'Use an authenticator that the tenant accepts: `countersign tenant passkeys <tenant>` shows its policy.',
   ),
   image_unreadable: entry(
     'biometric_rejected',

@@ -21,12 +21,14 @@ const POLICY = 'guides/policy.md'
 const USERS = 'operations/tenants.md#users-who-are-locked-out'
 const WEBHOOKS = 'guides/webhooks.md'
 const CAPTURE = 'guides/hosted-page.md'
+const PASSKEYS = 'guides/passkeys.md#turn-passkeys-on'
 const ACCURACY = 'guides/accuracy.md'
 const PAD = 'guides/liveness.md'
 const PACKS = 'model-packs.md#the-packs-known-by-name'
 const PACK_JSON = 'model-packs.md#packjson'
 const PULLED = 'model-packs.md#pulled-packs'
 const MASTER_KEY = 'operations/keys-and-backups.md#the-master-key'
+const VERDICT_KEYS = 'guides/rotation.md#the-keys-of-public-verdicts'
 const EPOCHS = 'postgresql.md#epoch-keys'
 const BACKUP = 'operations/keys-and-backups.md#backup-and-restore'
 const MOVE = 'postgresql.md#move-from-sqlite-and-back'
@@ -142,6 +144,10 @@ export const OPERATOR_ERRORS = {
   invalid_consent: entry(CAPTURE, 'Give version and text together, each within its length.'),
   invalid_color: entry(CAPTURE, 'Give a color that can be read on its ground, as #rrggbb.'),
   invalid_logo: entry(CAPTURE, 'Give a smaller PNG or JPEG.'),
+
+  // Passkeys
+  invalid_rp_id: entry(PASSKEYS, 'Give the domain whose pages use passkeys, such as bank.example.'),
+  invalid_aaguid: entry(PASSKEYS, 'Copy the AAGUIDs from the vendor of the authenticators.'),
 
   // Model packs and rates
   fmr_not_reached: entry(
@@ -262,6 +268,10 @@ export const OPERATOR_ERRORS = {
     "Put the database's master key in its place first. A new one opens nothing.",
   ),
   rotation_under_way: entry(MASTER_KEY, 'Complete the change with --finish, or take it back with --cancel.'),
+  verdict_key_waits: entry(
+    VERDICT_KEYS,
+    'Wait until the published key signs. To remove a key that somebody else may know, rotate with --emergency.',
+  ),
   nothing_prepared: entry(MASTER_KEY, 'Begin the change first: `countersign keys rotate-master`.'),
   not_the_new_key: entry(MASTER_KEY, 'Start the command with the new master key.'),
   services_cannot_follow: entry(MASTER_KEY, 'Give every service the new key first, as the message says.'),
@@ -290,6 +300,10 @@ export const OPERATOR_ERRORS = {
   wrong_usage: entry(CONFIGURATION, 'Run the command with --help.'),
   invalid_duration: entry(CONFIGURATION, 'Give a number with a unit, such as 90s, 30m, 1h or 2d.'),
   invalid_jwt: entry('guides/step-up.md', 'Give the whole token, with the signing secret of its `kid`.'),
+  invalid_action: entry(
+    'guides/typed-actions.md',
+    'Give the claim `action` of the verdict as JSON, and for a batch the list as it was sent.',
+  ),
   invalid_secret: entry('guides/rotation.md', 'Give the secret as it was shown: svc-sec-…'),
   cancelled: entry(CONFIGURATION, 'Nothing was changed. Run the command again.'),
 } as const satisfies Record<string, OperatorErrorEntry>

@@ -30,6 +30,7 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
   { name: 'sandbox_user', key: ['lookup'] },
   { name: 'sandbox_verification', key: ['id'] },
   { name: 'reference', key: ['id'] },
+  { name: 'passkey', key: ['id'] },
   // Captures are ordered by SQLite's row number, in which they were seen.
   { name: 'capture', key: ['rowid'] },
   { name: 'challenge', key: ['id'] },
@@ -38,6 +39,8 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
   { name: 'consent_text', key: ['tenant_id', 'sha256', 'version'] },
   { name: 'policy_version', key: ['tenant_id', 'hash'] },
   { name: 'approval', key: ['id'] },
+  { name: 'user_activity', key: ['lookup'] },
+  { name: 'retention_start', key: ['tenant_id'] },
   { name: 'idempotency', key: ['scope'] },
   { name: 'erasure', key: ['lookup'] },
   { name: 'webhook_endpoint', key: ['id'] },
@@ -51,7 +54,7 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
 
 /**
  * Tables that exist only in PostgreSQL and are not copied: what services agree on while they run, the epochs under which they wrap data
- * keys, and the operator's password, which SQLite leaves to a file and which is copied by itself.
+ * keys, and the operator's password, which SQLite leaves to a file and which is copied separately.
  */
 export const TABLES_OF_POSTGRES: readonly string[] = [
   'schema_version',

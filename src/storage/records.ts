@@ -22,6 +22,8 @@ export interface TenantRecord {
   policyHash: string | null
   /** Hash of the policy that the sandbox's verdicts obey; null for none. */
   sandboxPolicyHash: string | null
+  /** JSON of the tenant's settings of passkeys; null while the tenant uses none. */
+  passkeys: string | null
   /** When the first sandbox verify was approved; null before. */
   productionIssuedAt: number | null
   /** When the first production key was revealed; null before. */
@@ -133,6 +135,19 @@ export interface ReferenceRecord {
   model: string
   sealed: Buffer
   createdAt: number
+}
+
+/** A user's passkey: a WebAuthn credential that proves possession of a device. */
+export interface PasskeyRecord {
+  id: string
+  subjectId: string
+  /** Keyed digest of tenant, environment and credential id: one credential belongs to one user. */
+  lookup: Buffer
+  /** JSON of the credential, sealed under the user's data key. */
+  sealed: Buffer
+  createdAt: number
+  /** When the passkey last signed for a verdict; null before the first. */
+  lastUsedAt: number | null
 }
 
 /** A capture that was seen, kept to recognize replays. */
@@ -297,6 +312,17 @@ export interface PolicyVersionRecord {
   /** JSON of the policy in RFC 8785 canonical form. */
   policy: string
   firstSetAt: number
+}
+
+/** When a production user was last enrolled or approved. Erased with the user. */
+export interface ActivityRecord {
+  blindIndex: Buffer
+  tenantId: string
+  /** The user's id, sealed under the user's data key, so that a notice of the erasure can name the user. */
+  sealed: Buffer
+  usedAt: number
+  /** When the erasure of the user was announced; null while it is not, and after every use. */
+  noticeAt: number | null
 }
 
 /** A user's approval of an action that needs a second person, until that person's verdict uses it up. */

@@ -3,10 +3,12 @@
  * log; dashboard, keys and webhooks have files of their own.
  */
 import type { Environment } from '../config/config.js'
+import { activityReader, activityWriter } from './activity-statements.js'
 import type { Connection } from './connection.js'
 import { consentReader, consentWriter } from './consent-statements.js'
 import { dashboardReader, dashboardWriter } from './dashboard-statements.js'
 import { keysReader, keysWriter } from './key-statements.js'
+import { passkeyReader, passkeyWriter } from './passkey-statements.js'
 import { policyReader, policyWriter } from './policy-statements.js'
 import type {
   ApiKeyRecord,
@@ -197,6 +199,8 @@ export function storeReader(database: Connection): StoreReader {
     ...dashboardReader(database),
     ...keysReader(database),
     ...policyReader(database),
+    ...activityReader(database),
+    ...passkeyReader(database),
     ...requestReader(database),
     ...webhookReader(database),
     tenantById: async (id) => sql.tenantById.get(id),
@@ -315,7 +319,9 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
       'DELETE FROM capture_session WHERE tenant_id = @id',
       'DELETE FROM capture_logo WHERE tenant_id = @id',
       'DELETE FROM approval WHERE tenant_id = @id',
-      'UPDATE tenant SET capture_page = NULL WHERE id = @id',
+      'DELETE FROM user_activity WHERE tenant_id = @id',
+      'DELETE FROM retention_start WHERE tenant_id = @id',
+      'UPDATE tenant SET capture_page = NULL, passkeys = NULL WHERE id = @id',
     ].map((statement) => database.prepare<[{ id: string; at: number }]>(statement)),
     insertApiKey: database.prepare(API_KEY.insert),
     // Keys whose grace period has ended already are left as they are.
@@ -358,6 +364,7 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
     useChallenge: database.prepare('UPDATE challenge SET used_at = ? WHERE id = ? AND used_at IS NULL'),
     deleteChallenges: database.prepare('DELETE FROM challenge WHERE lookup = ?'),
     putCaptureSession: database.prepare(CAPTURE_SESSION.replace),
+    deleteActivity: database.prepare('DELETE FROM user_activity WHERE lookup = ?'),
     deleteApprovals: database.prepare('DELETE FROM approval WHERE lookup = ?'),
     deleteCaptureSessions: database.prepare('DELETE FROM capture_session WHERE lookup = ?'),
     // Replaces an expired record of the same scope that was not deleted yet. For a record that has not expired the hash becomes NULL, which
@@ -371,6 +378,7 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
     ),
     eraseReference: database.prepare(`DELETE FROM reference WHERE ${OF_USER}`),
     eraseCaptures: database.prepare(`DELETE FROM capture WHERE ${OF_USER}`),
+    erasePasskeys: database.prepare(`DELETE FROM passkey WHERE ${OF_USER}`),
     eraseSubject: database.prepare('DELETE FROM subject WHERE lookup = ?'),
     deleteIdempotency: database.prepare('DELETE FROM idempotency WHERE lookup = ?'),
     eraseWebhooks: database.prepare(
@@ -418,6 +426,8 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
     ...dashboardWriter(database),
     ...keysWriter(database, onErase),
     ...policyWriter(database),
+    ...activityWriter(database),
+    ...passkeyWriter(database),
     ...requestWriter(database),
     ...webhookWriter(database),
     insertTenant: async (tenant) => void sql.insertTenant.run(tenant),
@@ -460,16 +470,18 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
       sql.insertIdempotency.run(record)
     },
     eraseSubject: async (blindIndex) => {
-      const [idempotency, reference, captures, subject] = await Promise.all([
+      const [idempotency, reference, captures, , subject] = await Promise.all([
         sql.deleteIdempotency.run(blindIndex),
         sql.eraseReference.run(blindIndex),
         sql.eraseCaptures.run(blindIndex),
+        sql.erasePasskeys.run(blindIndex),
         sql.eraseSubject.run(blindIndex),
         sql.eraseWebhooks.run(blindIndex),
         sql.deleteChallenges.run(blindIndex),
         sql.deleteCaptureSessions.run(blindIndex),
         sql.deleteSandboxVerifications.run(blindIndex),
         sql.deleteApprovals.run(blindIndex),
+        sql.deleteActivity.run(blindIndex),
         // The request log names users of the sandbox by their blind index, and users in production by a pseudonym that is lost with their
         // data key.
         sql.forgetRequests.run(blindIndex.toString('hex')),

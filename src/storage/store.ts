@@ -6,6 +6,7 @@
 import type { Environment } from '../config/config.js'
 import { docPath } from '../lib/doc-path.js'
 import { CodedError } from '../lib/errors.js'
+import type { ActivityReader, ActivityWriter } from './activity-store.js'
 import type { Coordinator, Presence, ServiceNode } from './coordinator.js'
 import type { EpochBook } from './epoch-book.js'
 import type { PolicyReader, PolicyWriter } from './policy-store.js'
@@ -26,6 +27,7 @@ import type {
   IdempotencyRecord,
   KeyringRecord,
   LoginLinkRecord,
+  PasskeyRecord,
   PersonLinkRecord,
   PersonRecord,
   ReferenceRecord,
@@ -45,7 +47,7 @@ import type {
 import type { RequestReader, RequestWriter } from './request-store.js'
 import type { WebhookReader, WebhookWriter } from './webhook-store.js'
 
-export interface StoreReader extends WebhookReader, RequestReader, PolicyReader {
+export interface StoreReader extends WebhookReader, RequestReader, PolicyReader, ActivityReader {
   tenantById(id: string): Promise<TenantRecord | undefined>
   tenantByName(name: string): Promise<TenantRecord | undefined>
   /** All tenants, oldest first. */
@@ -81,6 +83,10 @@ export interface StoreReader extends WebhookReader, RequestReader, PolicyReader 
   ): Promise<CaptureHistory>
   /** Captures after position `last` of a history, in the order in which they were remembered. */
   capturesAfter(subjectId: string, last: number): Promise<CaptureRecord[]>
+  /** The passkeys of a subject, oldest first. */
+  passkeysOf(subjectId: string): Promise<PasskeyRecord[]>
+  /** How many passkeys a subject has. */
+  countPasskeys(subjectId: string): Promise<number>
   challenge(id: string): Promise<ChallengeRecord | undefined>
   captureSession(id: string): Promise<CaptureSessionRecord | undefined>
   /** Open sessions that expired at `until` or before and whose expiry was not sent to webhooks yet, the longest expired first. */
@@ -146,7 +152,12 @@ export interface StoreReader extends WebhookReader, RequestReader, PolicyReader 
   counts(): Promise<{ tenants: number; references: Record<Environment, number>; auditEntries: number }>
 }
 
-export interface StoreTransaction extends StoreReader, WebhookWriter, RequestWriter, PolicyWriter {
+export interface StoreTransaction
+  extends StoreReader,
+    WebhookWriter,
+    RequestWriter,
+    PolicyWriter,
+    ActivityWriter {
   insertTenant(tenant: TenantRecord): Promise<void>
   setContract(
     tenantId: string,
@@ -156,6 +167,7 @@ export interface StoreTransaction extends StoreReader, WebhookWriter, RequestWri
     >,
   ): Promise<void>
   setCapturePage(tenantId: string, settings: string | null): Promise<void>
+  setPasskeySettings(tenantId: string, settings: string | null): Promise<void>
   setProductionIssued(tenantId: string, at: number): Promise<void>
   setProductionRevealed(tenantId: string, at: number): Promise<void>
   /** @param at null to resume */
@@ -205,6 +217,12 @@ export interface StoreTransaction extends StoreReader, WebhookWriter, RequestWri
   /** Inserts the subject's reference, or replaces it. */
   putReference(reference: ReferenceRecord): Promise<void>
   insertCapture(capture: CaptureRecord): Promise<void>
+  /** Inserts the passkey unless its credential is registered already. @returns whether it was inserted */
+  insertPasskey(passkey: PasskeyRecord): Promise<boolean>
+  /** Stores the credential as the last use left it. */
+  notePasskeyUse(use: Pick<PasskeyRecord, 'id' | 'sealed'> & { lastUsedAt: number }): Promise<void>
+  /** @returns false when the subject had no such passkey */
+  deletePasskey(subjectId: string, id: string): Promise<boolean>
   insertChallenge(challenge: ChallengeRecord): Promise<void>
   /** Marks the challenge as used. @returns whether it was unused before */
   useChallenge(id: string, at: number): Promise<boolean>
@@ -218,7 +236,7 @@ export interface StoreTransaction extends StoreReader, WebhookWriter, RequestWri
   /** Inserts the record. When one in force exists, the transaction fails with AlreadyExecutedError, here or at its end. */
   insertIdempotencyRecord(record: IdempotencyRecord): Promise<void>
   /**
-   * Deletes the subject with its key, reference, captures and kept responses, and the webhooks that are to report something about it.
+   * Deletes the subject with its key, reference, captures, passkeys and kept responses, and the webhooks that are to report something about it.
    * @returns how many references, captures and kept responses were deleted
    */
   eraseSubject(
@@ -327,7 +345,7 @@ export interface TenantScope {
   /**
    * Names the part of the tenant's rows that the transaction touches, beyond the tenant's audit log, which it may always extend.
    * Transactions with different keys may run concurrently in one group; `work` may then be called a second time when one of them fails.
-   * Transactions with the same key run one after the other. Without a key, the transaction runs by itself among those of the tenant.
+   * Transactions with the same key run one after the other. Without a key, the transaction runs separately among those of the tenant.
    */
   serializationKey?: string | undefined
 }

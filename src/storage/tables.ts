@@ -1,5 +1,6 @@
 /** Maps the fields of records to the columns of tables. A field without a column does not compile. */
 import type {
+  ActivityRecord,
   ApiKeyRecord,
   ApprovalRecord,
   AuditRecord,
@@ -13,6 +14,7 @@ import type {
   IdempotencyRecord,
   KeyringRecord,
   LoginLinkRecord,
+  PasskeyRecord,
   PersonLinkRecord,
   PersonRecord,
   PolicyVersionRecord,
@@ -111,6 +113,7 @@ export const TENANT = table<TenantRecord>('tenant', {
   capturePage: 'capture_page',
   policyHash: 'policy_hash',
   sandboxPolicyHash: 'sandbox_policy_hash',
+  passkeys: 'passkeys',
   productionIssuedAt: 'production_issued_at',
   productionRevealedAt: 'production_revealed_at',
   suspendedAt: 'suspended_at',
@@ -160,6 +163,15 @@ export const REFERENCE = table<ReferenceRecord>('reference', {
   model: 'model',
   sealed: 'sealed',
   createdAt: 'created_at',
+})
+
+export const PASSKEY = table<PasskeyRecord>('passkey', {
+  id: 'id',
+  subjectId: 'subject_id',
+  lookup: 'lookup',
+  sealed: 'sealed',
+  createdAt: 'created_at',
+  lastUsedAt: 'last_used_at',
 })
 
 export const CAPTURE = table<CaptureRecord>('capture', {
@@ -227,6 +239,14 @@ export const POLICY_VERSION = table<PolicyVersionRecord>('policy_version', {
   hash: 'hash',
   policy: 'policy',
   firstSetAt: 'first_set_at',
+})
+
+export const ACTIVITY = table<ActivityRecord>('user_activity', {
+  blindIndex: 'lookup',
+  tenantId: 'tenant_id',
+  sealed: 'sealed',
+  usedAt: 'used_at',
+  noticeAt: 'notice_at',
 })
 
 export const APPROVAL = table<ApprovalRecord>('approval', {

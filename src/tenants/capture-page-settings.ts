@@ -60,6 +60,11 @@ export function capturePageSettings({ capturePage }: Pick<TenantRecord, 'capture
     : { ...NOTHING_SET, ...(JSON.parse(capturePage) as Partial<CapturePageSettings>) }
 }
 
+/** The company's name as people see it. */
+export function companyOf(tenant: Pick<TenantRecord, 'capturePage' | 'name'>): string {
+  return capturePageSettings(tenant).company ?? tenant.name
+}
+
 /** Checks settings. @returns the JSON that is stored @throws CapturePageError invalid_origin, invalid_company, invalid_consent, invalid_color */
 export function checkedCapturePage(settings: CapturePageSettings): string {
   const { company, consent, color, logo } = settings

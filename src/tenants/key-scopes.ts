@@ -7,7 +7,7 @@ export type Scope = (typeof SCOPES)[number]
 export const SCOPE_MEANINGS: Record<Scope, string> = {
   verify:
     'Verify users, and look verifications up: also challenges, guidance and capture sessions for a verify.',
-  enroll: 'Enroll new users: also challenges, guidance and capture sessions for an enrollment.',
+  enroll: 'Enroll new users: also challenges, guidance and capture sessions for an enrollment, and passkeys.',
   replace: 'Replace the reference of an enrolled user, or add photos to it; together with `enroll`.',
   erase: 'Erase users.',
   read: 'Look up whether a user is enrolled or locked out, and look verifications up.',

@@ -25,6 +25,7 @@ const requirements = Type.Object(
     max_reference_age_days: Type.Optional(Type.Integer({ minimum: 1, maximum: 36_500 })),
     min_reference_photos: Type.Optional(Type.Integer({ minimum: 1, maximum: 100 })),
     min_photos: Type.Optional(Type.Integer({ minimum: 1, maximum: 64 })),
+    consent_id: Type.Optional(Type.String({ minLength: 1, maxLength: 256 })),
     second_approver: Type.Optional(
       Type.Object({ within_minutes: Type.Integer({ minimum: 1, maximum: 10_080 }) }, strict),
     ),
@@ -57,7 +58,18 @@ const rule = Type.Object(
 )
 
 export const policySchema = Type.Object(
-  { rules: Type.Array(rule, { minItems: 1, maxItems: MAX_RULES }) },
+  {
+    rules: Type.Array(rule, { minItems: 1, maxItems: MAX_RULES }),
+    retention: Type.Optional(
+      Type.Object(
+        {
+          inactive_days: Type.Integer({ minimum: 2, maximum: 36_500 }),
+          notice_days: Type.Integer({ minimum: 1, maximum: 365 }),
+        },
+        strict,
+      ),
+    ),
+  },
   { ...strict, title: 'ActionPolicy' },
 )
 const schema = Compile(policySchema)
@@ -101,7 +113,9 @@ export function policyHashOf(text: string): string {
 }
 
 /** Rules that a schema cannot state. */
-function findFault({ rules }: ActionPolicy): string | null {
+function findFault({ rules, retention }: ActionPolicy): string | null {
+  if (retention && retention.notice_days >= retention.inactive_days)
+    return 'retention.notice_days must be less than retention.inactive_days'
   const names = rules.map(({ name }) => name)
   const twice = names.find((name, index) => names.indexOf(name) !== index)
   if (twice) return `two rules are named ${twice}`

@@ -125,6 +125,7 @@ export class Tenancy {
       capturePage: null,
       policyHash: null,
       sandboxPolicyHash: null,
+      passkeys: null,
       productionIssuedAt: null,
       productionRevealedAt: null,
       suspendedAt: null,

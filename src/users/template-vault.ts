@@ -185,6 +185,16 @@ export class TemplateVault {
     return new Float32Array(subject.captureTransform(embedding.length).apply(embedding))
   }
 
+  /** Seals the user's id, so that a notice of the erasure can name the user. */
+  sealUserId(subject: Subject, userId: string): Buffer {
+    return seal(subject.dataKey, Buffer.from(userId), 'user-id')
+  }
+
+  /** @param dataKey of the user */
+  openUserId(dataKey: Buffer, sealed: Buffer): string {
+    return open(dataKey, sealed, 'user-id').toString()
+  }
+
   sealCapture(subject: Subject, capture: Float32Array): Buffer {
     return seal(subject.dataKey, Buffer.concat([Buffer.of(TRANSFORM), bytesOf(capture)]), 'capture')
   }

@@ -13,7 +13,7 @@ const NOTHING = Buffer.alloc(0)
  * Decodes base64 with padding and without line breaks (RFC 4648, section 4). Yields after each slice.
  * @param text a string; or the bytes between the quotes of a string in JSON, with its escapes
  * @param sliceBytes bytes of a slice, more than the longest escape has
- * @returns a buffer with memory of its own, so that it can be transferred by itself; null when the text is not base64
+ * @returns a buffer with memory of its own, so that it can be transferred without others; null when the text is not base64
  */
 export function* decodeBase64Text(
   text: string | Uint8Array,

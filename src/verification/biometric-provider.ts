@@ -1,7 +1,6 @@
 /** The interface to face recognition: `EngineProvider` asks the engine, `SandboxProvider` takes the outcome from the user id. */
 import type { FmrBasis } from '../../models/pack/model-pack.js'
 import type { PackGrade } from '../../models/pack/pack-grade.js'
-import type { FrameGuidance } from '../biometrics/challenge/frame-faults.js'
 import type { WeightedEmbedding } from '../biometrics/pipeline/match.js'
 import type { ComponentFinding } from '../biometrics/pipeline/quality-bounds.js'
 import type {
@@ -12,6 +11,7 @@ import type {
   Quality,
   VerifyResult,
 } from '../biometrics/types.js'
+import type { FrameGuidance } from '../capture/guidance-codes.js'
 import type { Call, CaptureInput } from './call.js'
 import type { Base64 } from './images.js'
 import type { LivenessStatement } from './liveness.js'

@@ -1,5 +1,6 @@
 /** The request that an endpoint answers: authenticated, validated, and handed down unchanged as far as the engine. */
 import type { SchedulingClass } from '../biometrics/types.js'
+import type { CaptureLanguage } from '../config/capture-languages.js'
 import type { Environment } from '../config/config.js'
 import type { LivenessRequirement } from '../config/liveness-requirement.js'
 import type { TenantRecord } from '../storage/records.js'
@@ -14,6 +15,15 @@ export interface CalledUser {
   id: string
   /** Keyed pseudonym under which the database finds the user. */
   blindIndex: Buffer
+}
+
+/** Identifies the text that the hosted page showed for a typed action. */
+export interface ShownDisplay {
+  /** SHA-256 of the text, in lower-case hex: see `canonicalDisplay`. */
+  hash: string
+  locale: CaptureLanguage
+  /** Version of the template. */
+  version: string
 }
 
 export interface Call<Input> {
@@ -41,6 +51,8 @@ export interface Call<Input> {
   readonly errorsUrl: string
   /** Id of the hosted page's capture session that took the images; undefined for a request of any other caller. */
   readonly captureSession?: string | undefined
+  /** Text that the hosted page showed for the action; undefined for an untyped action and for any other caller. */
+  readonly display?: ShownDisplay | undefined
   /** Time on the axis of `performance.now()`, in milliseconds, after which nobody waits for the answer. */
   readonly deadlineMs: number
   /** Aborted when the caller hangs up. */

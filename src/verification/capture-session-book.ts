@@ -11,6 +11,7 @@ import { open, seal } from '../crypto/sealed-box.js'
 import type { Clock } from '../lib/clock.js'
 import type { CaptureSessionRecord } from '../storage/records.js'
 import type { StoreReader, StoreTransaction } from '../storage/store.js'
+import type { ShownDisplay } from './call.js'
 import { type CodeCheck, newCode } from './confirmation-code.js'
 
 /** The capture that a session asks a person for. */
@@ -23,6 +24,8 @@ export interface CaptureRequest {
   /** Movements of the head that the person can make; undefined for both. */
   modes?: Mode[] | undefined
   requireLiveness?: LivenessRequirement | undefined
+  /** Use of a passkey next to the face; undefined for none. */
+  passkey?: 'required' | 'preferred' | 'register' | undefined
   /** Whether an enrollment may replace the user's reference. */
   replace?: boolean | undefined
   /** Id of the verdict by which the user agreed to a replacement; only for an enrollment that replaces. */
@@ -40,8 +43,8 @@ export type CaptureEnding = 'refused' | 'locked_out' | 'code'
 
 interface Content {
   captureRequest: CaptureRequest
-  /** The challenge that can be answered now; null where there is none. */
-  challenge: { id: string; nonce: string } | null
+  /** The challenge that can be answered now, with the text that the page shows meanwhile; null where there is none. */
+  challenge: { id: string; nonce: string; display?: ShownDisplay | undefined } | null
   /** Number of challenges that the session has had. */
   challenges: number
   /** Ids of the challenges whose captures are being judged. Absent in sessions of earlier versions. */

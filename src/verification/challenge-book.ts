@@ -39,13 +39,15 @@ import type { StoreReader, StoreTransaction } from '../storage/store.js'
 
 export const PURPOSES = ['verify', 'enroll'] as const
 export type Purpose = (typeof PURPOSES)[number]
+/** Purpose of a challenge that only a passkey answers, without frames. */
+export type PasskeyPurpose = 'passkey_assertion' | 'passkey_registration'
 
 /** The user, purpose and action of a challenge: all of them must be the same when it is used. */
 export interface ChallengeSubject {
   tenantId: string
   environment: Environment
   blindIndex: Buffer
-  purpose: Purpose
+  purpose: Purpose | PasskeyPurpose
   /** RFC 8785 canonical form; null for an enrollment. */
   action: string | null
 }
@@ -79,9 +81,25 @@ export class ChallengeBook {
     subject: ChallengeSubject,
     modes: readonly Mode[],
   ): Promise<Challenge & { nonce: string }> {
+    const steps = drawSteps(modes, (below) => randomInt(below))
+    return { ...(await this.insert(tx, subject, steps, this.ttlMs)), steps }
+  }
+
+  /**
+   * Draws a challenge without frames, for a passkey.
+   * @param ttlMs milliseconds until it expires
+   */
+  issueForPasskey(
+    tx: StoreTransaction,
+    subject: ChallengeSubject & { purpose: PasskeyPurpose },
+    ttlMs: number,
+  ): Promise<{ id: string; nonce: string; expiresAt: number }> {
+    return this.insert(tx, subject, [], ttlMs)
+  }
+
+  private async insert(tx: StoreTransaction, subject: ChallengeSubject, steps: Step[], ttlMs: number) {
     const now = this.clock.now()
     const nonce = randomBytes(NONCE_BYTES).toString('base64url')
-    const steps = drawSteps(modes, (below) => randomInt(below))
     const { tenantId, environment, blindIndex } = subject
     const record: ChallengeRecord = {
       id: prefixedId('chl', now),
@@ -91,11 +109,11 @@ export class ChallengeBook {
       binding: bindingOf(nonce, subject),
       steps: steps.join(' '),
       createdAt: now,
-      expiresAt: now + this.ttlMs,
+      expiresAt: now + ttlMs,
       usedAt: null,
     }
     await tx.insertChallenge(record)
-    return { id: record.id, nonce, steps, expiresAt: record.expiresAt }
+    return { id: record.id, nonce, expiresAt: record.expiresAt }
   }
 
   /**

@@ -21,11 +21,17 @@ import { imageCount } from './images.js'
 import { acrOf } from './liveness.js'
 import type { LockoutReason } from './lockout.js'
 import { announceLockout } from './lockout-event.js'
+import type { Possession } from './passkey-check.js'
 import { offeredAcr, policyNotMet, unmetRequirements } from './policy-check.js'
 import type { Reason } from './reasons.js'
 import { needsSecondApprover, type SecondApproval } from './second-approval.js'
 import type { UserQuota } from './user-quota.js'
 import type { VerdictTerms } from './verdict-terms.js'
+
+/** Evidence of a verify: images, and the proof that a passkey has given before they are examined. */
+export interface VerifyEvidence extends Evidence {
+  possession: Possession | null
+}
 
 /** A verify, with its action. */
 export type VerifyCall = UserCall<CaptureInput & { action: unknown; approval_id?: string }>
@@ -36,6 +42,8 @@ const NO_FACES: Capture['faces'] = new Map()
 export type Examination = {
   /** The user's record and data key; null for a user who is not enrolled, whom only the sandbox verifies. */
   subject: Subject | null
+  /** Proof that a passkey of the user has given; null for none. */
+  possession: Possession | null
 } & (
   | { refusal: LockoutRefusal }
   | {
@@ -49,6 +57,8 @@ export type Examination = {
 )
 
 export interface Verdict {
+  /** Proof that a passkey of the user has given; null for none, and while the user is locked out. */
+  possession: Possession | null
   /** The user's record and data key; null for a user who is not enrolled, whom only the sandbox verifies. */
   subject: Subject | null
   /** The terms that were in force when the verdict was reached. */
@@ -99,13 +109,14 @@ export class DecisionPolicy {
    * Has the images compared, unless the user is locked out, or the policy would refuse an approval in any case.
    * @throws DomainError reference_not_found, reference_model_mismatch, policy_not_met, and the errors of `BiometricProvider.verify`
    */
-  async examine(call: VerifyCall, evidence: Evidence, terms: VerdictTerms): Promise<Examination> {
+  async examine(call: VerifyCall, evidence: VerifyEvidence, terms: VerdictTerms): Promise<Examination> {
     const { vault, store, provider, clock, lockout } = this.parts
     const { environment, user } = call
     const subject = await vault.find(store.read, user.blindIndex, user.id)
     if (subject?.reference) assertComparable(subject.reference, provider, environment)
     const refusal = lockout.refusal(user.id, subject?.record ?? null, clock.now())
-    if (refusal) return { subject, refusal }
+    const { possession } = evidence
+    if (refusal) return { subject, possession, refusal }
     if (terms.policy) await this.assertOffered(call, subject, evidence, terms)
     return this.compare(call, subject, evidence, terms.point.threshold)
   }
@@ -133,19 +144,13 @@ export class DecisionPolicy {
         ? null
         : captures.findReplaySince(tx, subject, examination.capture, examination.recollection),
     ])
-    if (!subject) return this.underPolicy(tx, call, this.verdictOn(call, examination, null, terms), terms, at)
+    if (!subject) return this.underPolicy(tx, call, this.verdictOn(call, examination, null, terms), at)
     // The user was erased, and perhaps enrolled again, while this verify ran: its verdict is about nobody.
     if (record?.id !== subject.record.id) throw new DomainError('reference_not_found')
     const refusal = examination.refusal ?? lockout.refusal(call.user.id, record, at)
     if (refusal) return refused(subject, terms, refusal)
     const { capture } = examination as Extract<Examination, { refusal: null }>
-    const verdict = await this.underPolicy(
-      tx,
-      call,
-      this.verdictOn(call, examination, since, terms),
-      terms,
-      at,
-    )
+    const verdict = await this.underPolicy(tx, call, this.verdictOn(call, examination, since, terms), at)
     // A face that matched is no failed attempt. Below the policy it is no approval either, which would end a series of rejections.
     const effect =
       verdict.unmet.length > 0 ? undefined : await lockout.count(tx, record, countedAs(verdict, at))
@@ -158,7 +163,7 @@ export class DecisionPolicy {
   private async compare(
     call: UserCall<CaptureInput>,
     subject: Subject | null,
-    evidence: Evidence,
+    evidence: VerifyEvidence,
     threshold: number,
   ): Promise<Examination> {
     const { vault, provider, captures } = this.parts
@@ -180,19 +185,27 @@ export class DecisionPolicy {
     const embeddings = embeddingsByImage(comparison.samples)
     const capture = { digests, faces: subject ? captures.facesOf(subject, embeddings) : NO_FACES }
     const replay = captures.findReplay(capture, recollection)
-    return { subject, refusal: null, comparison, capture, replay, recollection }
+    return {
+      subject,
+      possession: evidence.possession,
+      refusal: null,
+      comparison,
+      capture,
+      replay,
+      recollection,
+    }
   }
 
   /** Refuses a request that cannot meet the policy, before the engine works for it. @throws DomainError policy_not_met */
   private async assertOffered(
     call: VerifyCall,
     subject: Subject | null,
-    { images, challenge }: Evidence,
+    { images, challenge, possession }: VerifyEvidence,
     terms: VerdictTerms,
   ): Promise<void> {
     const { vault, store, provider, clock, secondApproval } = this.parts
     const at = clock.now()
-    const acr = offeredAcr(provider, challenge && modesOf(challenge.steps))
+    const acr = offeredAcr(provider, challenge && modesOf(challenge.steps), possession)
     const unmet = [
       ...unmetRequirements(terms, { acr, images: images.length, subject, at }, vault),
       ...(await secondApproval.faultsOf(store.read, call, terms, at)),
@@ -205,13 +218,13 @@ export class DecisionPolicy {
     tx: StoreTransaction,
     call: VerifyCall,
     verdict: Verdict,
-    terms: VerdictTerms,
     at: number,
   ): Promise<Verdict> {
+    const { terms, possession } = verdict
     if (!terms.policy || verdict.reason !== null) return verdict
     const { vault, secondApproval } = this.parts
     const { subject, comparison } = verdict
-    const acr = acrOf(comparison!.sample.liveness, call.input.challenge !== undefined)
+    const acr = acrOf(comparison!.sample.liveness, call.input.challenge !== undefined, possession)
     const images = imageCount(call.input)
     const unmet = unmetRequirements(terms, { acr, images, subject, at }, vault)
     if (unmet.length > 0) return { ...verdict, unmet }
@@ -227,7 +240,7 @@ export class DecisionPolicy {
     since: Replay | null,
     terms: VerdictTerms,
   ): Verdict {
-    const { subject, refusal } = examination
+    const { subject, possession, refusal } = examination
     if (refusal) return refused(subject, terms, refusal)
     const { capture, replay: before } = examination
     const replay = since === 'file' ? since : (before ?? since)
@@ -241,7 +254,8 @@ export class DecisionPolicy {
       comparison.matches && (comparison.score === null || comparison.score >= terms.point.threshold)
     const isRefused = refusesReplay(this.parts.config.replayPolicy, replay)
     const reason = reasonAgainst({ ...comparison, matches }, isRefused)
-    return { subject, terms, reason, comparison, replaySuspected: replay !== null, unmet: [] }
+    const replaySuspected = replay !== null
+    return { subject, possession, terms, reason, comparison, replaySuspected, unmet: [] }
   }
 }
 
@@ -251,7 +265,16 @@ function countedAs({ reason }: Verdict, at: number): { approved: boolean; at: nu
 }
 
 function refused(subject: Subject | null, terms: VerdictTerms, { reason, waitMs }: LockoutRefusal): Verdict {
-  return { subject, terms, reason, comparison: null, replaySuspected: false, waitMs, unmet: [] }
+  return {
+    subject,
+    possession: null,
+    terms,
+    reason,
+    comparison: null,
+    replaySuspected: false,
+    waitMs,
+    unmet: [],
+  }
 }
 
 /** Whether the policy refuses a replay. The same file was certainly sent twice; a nearly identical face may be that of a person who sits still. */

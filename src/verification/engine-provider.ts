@@ -2,9 +2,7 @@
 
 import { replayScore, thresholdForFmr } from '../../models/pack/model-pack.js'
 import { gradeOf } from '../../models/pack/pack-grade.js'
-import type { FrameGuidance } from '../biometrics/challenge/frame-faults.js'
 import type { Engine } from '../biometrics/engine/engine.js'
-import type { PhotoGuidance } from '../biometrics/photo-guidance.js'
 import { fuseEmbeddings, scoreOf, weightedEmbeddingOf } from '../biometrics/pipeline/match.js'
 import { adviceOn, assessQuality, faultsOf } from '../biometrics/pipeline/quality-bounds.js'
 import { guidanceOfRefusal } from '../biometrics/refusal-guidance.js'
@@ -16,6 +14,7 @@ import {
   type GuideFrames,
   type Liveness,
 } from '../biometrics/types.js'
+import type { FrameGuidance, PhotoGuidance } from '../capture/guidance-codes.js'
 import { SECOND_MS } from '../lib/clock.js'
 import { DomainError } from '../lib/domain-error.js'
 import { ERRORS, type ErrorCode } from '../lib/error-codes.js'

@@ -1,9 +1,10 @@
 /** Statement about a capture's liveness: the methods that checked it, what a policy still misses, and the `acr` of an approval. */
 import type { ChallengeFault, ChallengeFinding } from '../biometrics/challenge/active-geometry.js'
-import type { Guidance } from '../biometrics/challenge/frame-faults.js'
 import { type Mode, modesOf, type Step } from '../biometrics/challenge/steps.js'
 import type { Liveness } from '../biometrics/types.js'
+import type { Guidance } from '../capture/guidance-codes.js'
 import type { LivenessRequirement } from '../config/liveness-requirement.js'
+import type { Possession } from './passkey-check.js'
 
 /** Statement that names the checks that were made and leaves out those that were not, instead of a bare "live". */
 export interface LivenessStatement extends Omit<Liveness, 'guidance'> {
@@ -77,14 +78,19 @@ const ACR = 'urn:countersign:acr:'
 
 /**
  * Authentication context that an approval claims (`acr` of OpenID Connect). Each combination of methods has a name of its own, and so
- * has a challenge that asks for no movement.
+ * has a challenge that asks for no movement. The name ends in the proof of possession, where a passkey gave one.
  */
-export function acrOf({ methods }: Pick<LivenessStatement, 'methods'>, isOfChallenge: boolean): string {
+export function acrOf(
+  { methods }: Pick<LivenessStatement, 'methods'>,
+  isOfChallenge: boolean,
+  possession: Possession | null = null,
+): string {
   const active = methods.find((method) => method.startsWith('active-'))?.replace(/@.*/, '')
   const parts = [
     'face',
     ...(active ? [active === 'active-geometry' ? 'active' : active] : isOfChallenge ? ['no-motion'] : []),
     ...(methods.some((method) => method.startsWith('passive:')) ? ['pad'] : []),
+    ...(possession === null ? [] : [possession]),
   ]
   return ACR + parts.join('-')
 }

@@ -6,6 +6,7 @@ import { DomainError, type ErrorDetail } from '../lib/domain-error.js'
 import type { Subject, TemplateVault } from '../users/template-vault.js'
 import type { BiometricProvider } from './biometric-provider.js'
 import { acrOf, activeMethodOf } from './liveness.js'
+import type { Possession } from './passkey-check.js'
 import type { VerdictTerms } from './verdict-terms.js'
 
 /** The facts of a verify that requirements are compared with: as offered before the comparison, or as found by it. */
@@ -23,14 +24,16 @@ export interface Offered {
 /**
  * The `acr` that an approval would have, if the capture passes everything that is asked of it.
  * @param modes movements of the challenge; null for photos
+ * @param possession proof that a passkey has given; null for none
  */
 export function offeredAcr(
   { passiveLiveness }: Pick<BiometricProvider, 'passiveLiveness'>,
   modes: readonly Mode[] | null,
+  possession: Possession | null = null,
 ): string {
   const active = modes && activeMethodOf(modes)
   const methods = [...(active ? [active] : []), ...(passiveLiveness ? [`passive:${passiveLiveness}`] : [])]
-  return acrOf({ methods }, modes !== null)
+  return acrOf({ methods }, modes !== null, possession)
 }
 
 /** @returns a detail for each requirement of the rule that is not met; none where the approval may be given */
@@ -64,16 +67,22 @@ export function unmetRequirements(
   // A user of the sandbox who is not enrolled has no reference that could be too old.
   const reference = subject?.reference
   if (!reference) return details
-  const { max_reference_age_days: maxDays, min_reference_photos: minPhotos } = required
+  const { max_reference_age_days: maxDays, min_reference_photos: minPhotos, consent_id: consentId } = required
   if (maxDays !== undefined && at - reference.createdAt >= maxDays * DAY_MS)
     refuse(
       'max_reference_age_days',
       'user_id',
       `has a reference of ${Math.floor((at - reference.createdAt) / DAY_MS)} days; under ${maxDays} are required`,
     )
-  if (minPhotos !== undefined) {
-    const { photoCount } = vault.describeReference(subject, reference)
-    if (photoCount < minPhotos)
+  if (minPhotos !== undefined || consentId !== undefined) {
+    const { photoCount, consent } = vault.describeReference(subject, reference)
+    if (consentId !== undefined && consent?.id !== consentId)
+      refuse(
+        'consent_id',
+        'user_id',
+        `has ${consent ? `consented to ${JSON.stringify(consent.id)}` : 'no recorded consent'}; ${JSON.stringify(consentId)} is required`,
+      )
+    if (minPhotos !== undefined && photoCount < minPhotos)
       refuse(
         'min_reference_photos',
         'user_id',
@@ -96,7 +105,7 @@ export function assertMovementsMeet(
   const required = terms.policy?.rule.require.acr
   if (required === undefined) return
   const acr = offeredAcr(provider, modes)
-  const missing = missingChecks(required, acr).filter((check) => check !== 'hwk')
+  const missing = missingChecks(required, acr).filter((check) => check !== 'hwk' && check !== 'swk')
   if (missing.length === 0) return
   const issue = `give ${acr}, which lacks ${missing.join(', ')}; ${required} is required`
   throw policyNotMet(terms, [{ path: 'modes', issue, requirement: 'acr' }])

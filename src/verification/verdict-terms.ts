@@ -10,7 +10,7 @@ export interface VerdictTerms {
   /** The stricter of the contract's operating point and the rule's. */
   point: OperatingPoint
   /** The rule that decides about the action, and the hash of its policy; null where the tenant has no policy. */
-  policy: { hash: string; rule: PolicyRule } | null
+  policy: { hash: string; rule: PolicyRule; erasesUnused: boolean } | null
 }
 
 export interface TermsParts {
@@ -49,7 +49,8 @@ async function termsUnder(
 ): Promise<VerdictTerms> {
   const contract = tenant.fmr ?? config.fmr
   if (hash === null) return { point: provider.operatingPoint(contract), policy: null }
-  const rule = ruleFor(await policies.read(store, tenant.id, hash), input.action)
+  const policy = await policies.read(store, tenant.id, hash)
+  const rule = ruleFor(policy, input.action)
   const point = provider.operatingPoint(Math.min(contract, rule.require.max_fmr ?? contract))
-  return { point, policy: { hash, rule } }
+  return { point, policy: { hash, rule, erasesUnused: policy.retention !== undefined } }
 }

@@ -7,8 +7,9 @@ import {
   type VerificationClaims,
 } from '../crypto/verification-jwt.js'
 import { SECOND_MS } from '../lib/clock.js'
-import type { Call } from './call.js'
+import type { Call, ShownDisplay } from './call.js'
 import { acrOf, type LivenessStatement } from './liveness.js'
+import type { ProvenPasskey } from './passkey-proof.js'
 import type { Reason } from './reasons.js'
 
 /** The `acr` of a verdict that authenticates nobody (OpenID Connect Core, section 2). */
@@ -33,6 +34,8 @@ interface VerdictFacts {
   liveness: Pick<LivenessStatement, 'checked' | 'passed' | 'methods' | 'score'>
   /** Id of the challenge whose frames were judged; undefined for photos. */
   challengeId: string | undefined
+  /** The passkey that has signed for this action; null where none was asked. */
+  passkey: Pick<ProvenPasskey, 'id' | 'possession'> | null
   model: string
   replaySuspected: boolean
   /** Hash of the policy that was in force, with the name of the rule that decided; undefined where the tenant has no policy. */
@@ -53,8 +56,17 @@ export function verdictLifetime(ttlSeconds: number): VerdictLifetime {
   }
 }
 
+/** The text that the hosted page showed, as JWT and audit entry name it; nothing where the page showed none. */
+function displayFacts(display: ShownDisplay | undefined) {
+  return display
+    ? { display_hash: display.hash, display_locale: display.locale, display_version: display.version }
+    : {}
+}
+
 export function verdictClaims(facts: VerdictFacts): VerificationClaims {
   const { call, reason, issuedAt } = facts
+  // Only an approval claims possession: a rejection authenticates nobody.
+  const possession = reason === null ? (facts.passkey?.possession ?? null) : null
   const { input, tenant, environment, requestId } = call
   const { checked, passed, methods } = facts.liveness
   return {
@@ -74,11 +86,13 @@ export function verdictClaims(facts: VerdictFacts): VerificationClaims {
     fmr_basis: facts.fmr_basis,
     action: input.action,
     action_hash: actionHash(facts.action),
+    ...displayFacts(call.display),
     ...(input.nonce === undefined ? {} : { nonce: input.nonce }),
-    amr: ['face'],
-    acr: reason ? NO_ACR : acrOf(facts.liveness, facts.challengeId !== undefined),
+    amr: possession === null ? ['face'] : ['face', possession],
+    acr: reason ? NO_ACR : acrOf(facts.liveness, facts.challengeId !== undefined, possession),
     liveness: { checked, passed, methods, score: facts.liveness.score },
     ...(facts.challengeId === undefined ? {} : { challenge_id: facts.challengeId }),
+    ...(facts.passkey === null ? {} : { passkey_id: facts.passkey.id }),
     auth_time: issuedAt,
     model: facts.model,
     model_grade: facts.model_grade,

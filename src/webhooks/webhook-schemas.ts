@@ -55,6 +55,18 @@ const EVENTS: Record<WebhookEventType, DescribedEvent> = {
     data: { ...user, rejections: count },
   },
   'user.unlocked': { summary: 'The operator ended the wait of a user.', data: user },
+  'user.passkey_registered': {
+    summary: 'A passkey was registered for a user. Somebody else than the person may have done it.',
+    data: { ...user, passkey_id: text, name: textOrNull, synced: Type.Boolean() },
+  },
+  'user.passkey_revoked': {
+    summary: 'A passkey of a user was revoked.',
+    data: { ...user, passkey_id: text },
+  },
+  'user.erasure_scheduled': {
+    summary: 'A user is going to be erased by the policy of the tenant, unless the user is approved before.',
+    data: { ...user, erase_at: time },
+  },
   'user.erased': {
     summary: 'A user was erased.',
     data: {

@@ -58,6 +58,7 @@ describe('a user who is looked up', () => {
         consent,
       },
       lockout: { status: 'none', ends_at: null, rejections: 0 },
+      passkeys: 0,
     })
     expect(validSignatures(response, { [tenant.secret.id]: tenant.secret.secret })).toEqual([
       tenant.secret.id,

@@ -288,6 +288,25 @@ describe('what a rule may require', () => {
   })
 })
 
+describe('a rule that asks for a consent', () => {
+  const enrolled = (id: string | null, fields: object) =>
+    production.enroll({
+      ...{ user_id: user, image: ada, ...fields },
+      ...(id === null ? {} : { consent: { id, agreed_at: '2026-11-23T10:00:00Z' } }),
+    })
+
+  it('refuses a user who agreed to none or to another one, until an enrollment records it', async () => {
+    await require({ consent_id: 'terms-2' })
+    expect(unmetOf(await verify())).toEqual(['consent_id'])
+    await enrolled('terms-1', { replace: true })
+    const other = await verify()
+    expect(unmetOf(other)).toEqual(['consent_id'])
+    expect(other.body.details[0].issue).toBe('has consented to "terms-1"; "terms-2" is required')
+    expect((await enrolled('terms-2', { image: adaToday, add: true })).status).toBe(201)
+    expect((await verify()).body.verdict).toBe('approved')
+  })
+})
+
 describe('a rule that asks for a second person', () => {
   let second: string
   beforeEach(async () => {

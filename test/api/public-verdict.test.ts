@@ -34,9 +34,9 @@ const verify = async (headers: Record<string, string> = {}) =>
 const signingKid = async () => decodeJwt((await verify()).jwt_public, '').header.kid
 const rotate = async (environment: Environment, isEmergency = false) => {
   const { core } = running.service
-  const made = await core.verdictKeyRotation.rotate(environment, COMMAND_LINE, { isEmergency })
+  const [made] = await core.verdictKeyRotation.rotate([environment], COMMAND_LINE, { isEmergency })
   core.verdictKeys.replace(await core.store.read.verdictKeys())
-  return made
+  return made!
 }
 
 describe('a public verdict', () => {
@@ -155,7 +155,7 @@ describe('a rotation of the keys', () => {
 
   it('is refused while the last one is in progress', async () => {
     await rotate('sandbox')
-    await expect(rotate('sandbox')).rejects.toMatchObject({ code: 'rotation_under_way' })
+    await expect(rotate('sandbox')).rejects.toMatchObject({ code: 'verdict_key_waits' })
     running.clock.advance(ANNOUNCED_MS)
     await rotate('sandbox')
     running.clock.advance(ANNOUNCED_MS)

@@ -170,6 +170,39 @@ describe.skipIf(!CHROMIUM)('the hosted capture page in Chromium', { timeout: 180
     expect(complaints).toEqual([])
   })
 
+  it('shows a typed action above everything and while the camera is on, each text in its own direction', async () => {
+    const payee = { name: 'شركة الكتب 100.00', account: 'DE89370400440532013000' }
+    const action = { type: 'payment', amount: '1250.00', currency: 'EUR', payee, reference: 'Grаce' }
+    const { id, url } = await session({ action, locale: 'de', description: 'Betrag 1,00 EUR' })
+    await visit(url, { viewport: { width: 360, height: 740 } })
+    const box = page.locator('#action')
+    const lines = () => box.locator('dt, dd').allInnerTexts()
+    const shown = [
+      ...['Betrag', '1.250,00\u00a0EUR', 'Empfänger', payee.name, 'Konto', payee.account],
+      ...['Verwendungszweck', expect.stringMatching(/^Grаce\n+Vorsicht: .* а \(U\+0430\)$/)],
+    ]
+    expect(await lines()).toEqual(shown)
+    // The words of the company come after the action, and are gone while the camera is on.
+    const note = page.getByText('Betrag 1,00 EUR')
+    const [noteBox, actionBox] = [await note.boundingBox(), await box.boundingBox()]
+    expect(noteBox!.y).toBeGreaterThan(actionBox!.y + actionBox!.height - 1)
+    // The Arabic name begins at the right of its own line, and the label before it stays at the left of it.
+    const label = await box.getByText('Empfänger').boundingBox()
+    expect(label!.x).toBeLessThan((await box.getByText(payee.name).boundingBox())!.x + 1)
+    expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true)
+    await click('Zustimmen und weiter')
+    await page.locator('countersign-capture').waitFor({ state: 'visible' })
+    expect(await lines()).toEqual(shown)
+    expect(await box.isVisible()).toBe(true)
+    expect(await note.isVisible()).toBe(false)
+    const begin = page.getByRole('button', { name: 'Beginnen', exact: true })
+    await expect.poll(async () => (await begin.isVisible()) || page.url().startsWith(back), POLL).toBe(true)
+    await page.evaluate('scrollTo(0, document.documentElement.scrollHeight)')
+    expect((await box.boundingBox())!.y).toBeGreaterThanOrEqual(0)
+    expect(await violations(page)).toEqual([])
+    expect((await look(id)).status).toBe('in_progress')
+  })
+
   it('shows advice and the camera again after a failure', async () => {
     const { id, url } = await session({ user_id: 'dim+too_dark' })
     await visit(url)

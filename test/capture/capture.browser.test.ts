@@ -100,6 +100,30 @@ describe.skipIf(!CHROMIUM)('the capture component in Chromium', { timeout: 90_00
     expect(complaints).toEqual([])
   })
 
+  it('shows the typed action above everything, before the camera and with it', async () => {
+    await visit('mode=photo')
+    const lines = [
+      { label: 'Amount', value: 'EUR\u00a01,250.00' },
+      { label: 'Payee', value: 'دار الكتب <b>', note: 'Careful: а (U+0430)' },
+    ]
+    const box = page.locator('countersign-capture [part=action]')
+    expect(await box.isVisible()).toBe(false)
+    await page.evaluate(`it.display = ${JSON.stringify({ heading: 'Payment', lines })}`)
+    const texts = () => box.locator('strong, bdi, dd p').allInnerTexts()
+    const expected = [
+      'Payment',
+      ...lines.flatMap(({ label, value, note }) => [label, value, ...(note ? [note] : [])]),
+    ]
+    expect(await texts()).toEqual(expected)
+    await startCamera()
+    await hear('cs-ready')
+    expect(await texts()).toEqual(expected)
+    const top = async (part: string) =>
+      (await page.locator(`countersign-capture [part=${part}]`).boundingBox())!.y
+    expect(await top('action')).toBeLessThan(await top('stage'))
+    expect(complaints).toEqual([])
+  })
+
   it('hands over the photo unmirrored although the preview is a mirror, and turns the camera off', async () => {
     await visit('mode=photo')
     await startCamera()

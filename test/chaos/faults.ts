@@ -170,7 +170,7 @@ export const FAULTS: readonly Fault[] = [
       room!.fill()
       await lasting(scene, 1000, 4000)
       room!.empty()
-      // A server without space for its log ends by itself.
+      // A server without space for its log ends without help.
       await sleep(200)
       if (!primary.isRunning) await primary.start()
     },

@@ -48,7 +48,7 @@ describe('backup', () => {
     })
     expect(result.json.users).toBeGreaterThanOrEqual(before)
 
-    // The copy by itself contains no key of a user, and no service can serve from it.
+    // The copy without its keys contains no key of a user, and no service can serve from it.
     const refused = await place.run(['tenant', 'list', '--json'], { COUNTERSIGN_DATABASE: `sqlite:${copy}` })
     expect(refused.error.code).toBe('database_unusable')
     const env = { COUNTERSIGN_DATABASE: `sqlite:${place.path('restored', 'countersign.db')}` }

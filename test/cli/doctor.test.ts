@@ -278,7 +278,7 @@ describe('doctor', () => {
     })
   })
 
-  it('tells people what failed and how to mend it', async () => {
+  it('says to people what failed and how to mend it', async () => {
     const { code, stdout, stderr } = await place.run(['doctor'], {
       COUNTERSIGN_MODEL_PACK: 'opencv-zoo',
     })

@@ -86,6 +86,9 @@ const COMMANDS = [
   'keys rotate-epoch',
   'keys rotate-master',
   'keys discard-master',
+  'verdict-keys',
+  'verdict-keys list',
+  'verdict-keys rotate',
   'config',
   'config show',
   'config check',
@@ -147,6 +150,7 @@ describe('--help', () => {
       ['models'],
       ['audit'],
       ['keys'],
+      ['verdict-keys'],
       ['config'],
       ['operator'],
     ])
@@ -273,6 +277,8 @@ describe('a missing database', () => {
     ['keys', 'instance-secret'],
     ['keys', 'rotate-master'],
     ['keys', 'discard-master', '0123456789abcdef'],
+    ['verdict-keys', 'list'],
+    ['verdict-keys', 'rotate'],
   ]
   for (const command of READERS)
     it(`is reported by "${command.join(' ')}", which creates neither it nor a master key`, async () => {
@@ -353,6 +359,8 @@ describe('--json', () => {
       migrate: () => [],
       'audit verify': () => [],
       'audit anchor': () => [],
+      'verdict-keys list': () => [],
+      'verdict-keys rotate': () => [],
       'keys instance-secret': () => [],
       'keys rotate-master': () => [],
       'keys discard-master': ({ oldMasterKey }) => [oldMasterKey],

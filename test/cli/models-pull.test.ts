@@ -105,7 +105,7 @@ describe('models pull', () => {
     expect(json.filter((pack: { installed: boolean }) => pack.installed)).toEqual([])
   })
 
-  it('downloads nothing where another pack has the name, unless told to replace it', async () => {
+  it('downloads nothing where another pack has the name, unless asked to replace it', async () => {
     const { url, requests } = await mirror(filesOf({}))
     const other = { ...downloadedPackDocument(OPENCV_ZOO), version: '1' }
     await mkdir(place.path('models', 'opencv-zoo'), { recursive: true })
@@ -136,7 +136,7 @@ describe.skipIf(evaluationDataMissing())('with networks of the evaluation data',
     expect(readdirSync(place.path('models', '.opencv-zoo.download'))).toEqual([DETECTOR.file])
   })
 
-  it('downloads and builds the recommended pack, which tells a live face from a photograph of one', async () => {
+  it('downloads and builds the recommended pack, which distinguishes a live face from a photograph of one', async () => {
     const entry = findCataloguePack('recommended') as AssembledPack
     const downloads = entry.files.flatMap(({ file, download }) => (download ? [{ file, download }] : []))
     const names: Record<string, string> = {

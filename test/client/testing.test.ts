@@ -1,7 +1,7 @@
 /** The service in memory against the real one: the same answers, field by field, for every outcome of the sandbox. */
 import { readFile } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { PHOTO_HINTS } from '../../src/biometrics/photo-guidance.js'
+import { GUIDANCE_TEXTS } from '../../src/capture/guidance-texts.js'
 import {
   ApiError,
   Countersign,
@@ -35,7 +35,7 @@ it('has the outcomes of the sandbox', () => {
 it('uses the service’s sentences in its refusals', () => {
   for (const [code, error] of Object.entries(FAKE_ERRORS))
     expect(error, code).toEqual(API_ERRORS[code as keyof typeof API_ERRORS])
-  expect(FAKE_HINTS).toEqual(PHOTO_HINTS)
+  expect(FAKE_HINTS).toEqual(GUIDANCE_TEXTS)
 })
 
 it('knows the fields of each call and the languages of the page as the API describes them', async () => {

@@ -150,7 +150,7 @@ function isSigned({ status, headers, text }: RawResponse, sent: Buffer, secrets:
   if (!secret) return false
   const expected = Buffer.from(given!, 'hex')
   // Bounded: a photo in base64 is one endless word.
-  // Without a version it is one of HTTP/0.9: node:http tells what was asked, and it is refused.
+  // Without a version it is one of HTTP/0.9: node:http reports what was asked, and it is refused.
   const startLines = sent.toString('utf8').matchAll(/(\S{1,32}) ([^ ]{1,8192})(?: HTTP\/1\.1|\r?\n)/g)
   // Where no line reads like one, both are empty in the signature.
   return [...startLines, ['', '', '']].some(([, method, target]) =>

@@ -4,17 +4,21 @@ import { networkInterfaces } from 'node:os'
 import Database from 'better-sqlite3'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
-import { PHOTO_GUIDANCE } from '../../src/biometrics/photo-guidance.js'
+import { PHOTO_GUIDANCE } from '../../src/capture/guidance-codes.js'
 import type { ErrorCode } from '../../src/lib/error-codes.js'
 import { generateApiKey } from '../../src/tenants/api-key.js'
 import type { KeyGrants } from '../../src/tenants/key-grants.js'
+import type { PasskeySettings } from '../../src/tenants/passkey-settings.js'
+import { MAX_PASSKEYS } from '../../src/verification/passkey-registration.js'
 import { API_ERRORS } from '../support/api-errors.js'
+import { SoftwareAuthenticator } from '../support/authenticator.js'
 import { askForSession } from '../support/capture-page.js'
 import { answerTo } from '../support/challenges.js'
 import { type ApiClient, type ApiResponse, apiClient } from '../support/client.js'
 import { withDatabase } from '../support/database.js'
 import { base64, face, groupPhoto, landscape } from '../support/faces.js'
 import { blurredFace, distantFace, plain, pngBomb } from '../support/images.js'
+import { asserted, ORIGIN, passkeysPath, registered, usePasskeys } from '../support/passkeys.js'
 import { exchange, openSocket, type RawResponse, rawRequest } from '../support/raw-socket.js'
 import { startService, type TestService, type TestTenant } from '../support/service.js'
 import { validSignatures } from '../support/trust.js'
@@ -111,7 +115,70 @@ const answerChallenge =
     })
   }
 
+/** A verify with what a passkey of the user has signed under these claims. */
+const assertWith =
+  (
+    claims: Parameters<SoftwareAuthenticator['get']>[1],
+    settings: Partial<PasskeySettings> = {},
+  ): Provocation =>
+  async ({ running, tenant, sandbox, image }) => {
+    await usePasskeys(running, tenant)
+    const user_id = newUser()
+    await sandbox.enroll({ user_id, image })
+    const { authenticator } = await registered(sandbox, user_id)
+    const passkey_assertion = await asserted(sandbox, user_id, action, authenticator, claims)
+    await usePasskeys(running, tenant, settings)
+    return sandbox.verify({ user_id, image, action, passkey_assertion })
+  }
+
+const beginRegistration = async (
+  { running, tenant, sandbox, image }: World,
+  settings: Partial<PasskeySettings> = {},
+) => {
+  await usePasskeys(running, tenant, settings)
+  const user_id = newUser()
+  await sandbox.enroll({ user_id, image })
+  return { user_id, begin: () => sandbox.call('POST', passkeysPath(user_id, '/registration'), {}) }
+}
+
 const PROVOCATIONS: Record<ErrorCode, Provocation> = {
+  passkeys_unavailable: async ({ running }) => {
+    const { sandbox } = await running.tenant()
+    return sandbox.call('POST', passkeysPath(newUser(), '/assertion'), { action })
+  },
+  passkey_required: ({ sandbox, image }) =>
+    sandbox.verify({ user_id: newUser(), image, action, require_passkey: true }),
+  passkey_verdict_required: async (world) =>
+    (await beginRegistration(world, { registration: 'verified' })).begin(),
+  passkey_not_found: async ({ sandbox, image }) => {
+    const user_id = newUser()
+    await sandbox.enroll({ user_id, image })
+    return sandbox.call('DELETE', passkeysPath(user_id, '/pky_0'))
+  },
+  passkey_already_registered: async (world) => {
+    const { user_id } = await beginRegistration(world)
+    const { authenticator } = await registered(world.sandbox, user_id)
+    return (await registered(world.sandbox, user_id, authenticator)).answer
+  },
+  passkey_limit_reached: async (world) => {
+    const { user_id, begin } = await beginRegistration(world)
+    for (let i = 0; i < MAX_PASSKEYS; i++) await registered(world.sandbox, user_id)
+    return begin()
+  },
+  passkey_invalid: assertWith({ isSynced: true }),
+  passkey_challenge_mismatch: assertWith({ challenge: 'AAAA' }),
+  passkey_origin_not_allowed: assertWith({ origin: 'https://evil.example' }),
+  passkey_rp_mismatch: assertWith({ rpId: 'evil.example' }),
+  passkey_user_not_verified: assertWith({ isVerified: false }),
+  passkey_counter_reversed: async (world) => {
+    const { user_id } = await beginRegistration(world)
+    const authenticator = new SoftwareAuthenticator({ origin: ORIGIN })
+    authenticator.counter = 5
+    await registered(world.sandbox, user_id, authenticator)
+    const passkey_assertion = await asserted(world.sandbox, user_id, action, authenticator, { counter: 5 })
+    return world.sandbox.verify({ user_id, image: world.image, action, passkey_assertion })
+  },
+  passkey_not_allowed: assertWith({}, { aaguids: ['ffffffff-0000-4000-8000-000000000000'] }),
   challenge_not_found: answerChallenge(() => ({ challenge_id: 'chl_0' })),
   challenge_used: answerChallenge(async ({ sandbox }, challenge) => {
     await sandbox.verify({ user_id: `user-${users}+match`, action, challenge })

@@ -33,6 +33,8 @@ const GO_ON = [
 ]
 /** Commands that refuse for a reason of their own before they open the database. */
 const OTHER_REFUSALS: Record<string, string> = {
+  'policy set': 'file_unreadable',
+  'policy check': 'file_unreadable',
   restore: 'file_exists',
   'migrate-store': 'source_outdated',
   'keys import': 'no_epochs',
@@ -114,7 +116,8 @@ function argumentsOf(leaf: string): string[] {
   if (/^tenant (list)$|^(operator list|operator sessions|audit|nodes|doctor|evidence|config|keys)/.test(leaf))
     return []
   if (/^user/.test(leaf)) return ['acme', 'ada']
-  if (/^(tenant|webhook)/.test(leaf)) return ['acme']
+  if (/^policy (set|check)/.test(leaf)) return ['acme', leaf === 'policy set' ? '--file' : '--action', file]
+  if (/^(tenant|webhook|policy)/.test(leaf)) return ['acme']
   return /^(evaluate|models (import|calibrate))/.test(leaf) ? [file, file] : []
 }
 

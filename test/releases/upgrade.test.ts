@@ -7,6 +7,7 @@ import { pino } from 'pino'
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest'
 import { Service } from '../../src/app/service.js'
 import { type Config, loadConfig } from '../../src/config/config.js'
+import { actionHash, canonicalJson } from '../../src/crypto/verification-jwt.js'
 import { ManualClock } from '../../src/lib/clock.js'
 import { packageFile } from '../../src/lib/package-root.js'
 import { SqliteStore } from '../../src/storage/sqlite/sqlite-store.js'
@@ -75,8 +76,18 @@ describe.each(kept)('the database of a release with %s', (release) => {
         expect(verified.body).toMatchObject({ verdict: 'approved', jwt_next: expect.any(String) })
       else expect(verified.body).toMatchObject({ code: 'reference_model_mismatch' })
 
+      const { verification_id, verdict, score } = facts.kept.response as Record<string, string>
+      const asked = facts.kept.request as { user_id: string; action: object }
+      const lookUp = (query = '') => production.call('GET', `/v1/verifications/${verification_id}${query}`)
+      expect((await lookUp()).body).toMatchObject({ verdict, score, user_id: null, acr: null })
+      const hash = actionHash(canonicalJson(asked.action))
+      const known = await lookUp(`?user_id=${asked.user_id}&action_hash=${hash}`)
+      expect(known.body).toMatchObject({ user_id: 'ada', action_matches: true })
+
       expect((await production.erase('grace')).body).toMatchObject({ status: 'erased' })
       expect((await production.erase('ada')).body).toMatchObject({ erased: { references: 1 } })
+
+      expect((await lookUp()).body).toMatchObject({ code: 'verification_not_found' })
 
       const { audit, store } = service.core
       const { entries, brokenAt } = await audit.verify(store.read, tenant.id)

@@ -111,6 +111,11 @@ const FILLING: Array<[table: string, rows: number, columns: Record<string, strin
     },
   ],
   [
+    'user_activity',
+    MANY,
+    { lookup: "b('lookup ' || i)", tenant_id: "'ten_7'", sealed: "b('s')", used_at: `${AT} + i` },
+  ],
+  [
     'idempotency',
     MANY,
     {
@@ -275,6 +280,12 @@ async function work(database: Connection): Promise<void> {
   expect(await tx.approval('ver_7')).toBeDefined()
   await tx.useApproval('ver_7', AT)
   await tx.policyHash('ten_7', 'production')
+  expect(await tx.unusedUsers('ten_7', AT + MANY / 2, 50)).toHaveLength(50)
+  await tx.setNotice(bytes('lookup 9'), AT)
+  expect(await tx.noticedUsers('ten_7', AT, 50)).toHaveLength(1)
+  await tx.noteUserUse({ blindIndex, tenantId: 'ten_7', sealed: bytes('s'), usedAt: AT }, AT)
+  await tx.activity(blindIndex)
+  await tx.retentionSince('ten_7')
   await tx.policyVersion('ten_7', 'h')
   await tx.captureSession('cps_7')
   await tx.unreportedExpiredCaptureSessions(AT, 100)

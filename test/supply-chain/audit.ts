@@ -40,7 +40,7 @@ function runNpm(options: string[]): Promise<Report> {
     ...options,
   ]
   return new Promise((resolve, reject) => {
-    // npm exits with 1 both for findings and for no answer; its output tells them apart.
+    // npm exits with 1 both for findings and for no answer; its output distinguishes them.
     execFile(
       'npm',
       parameters,

@@ -79,7 +79,7 @@ describe('upstream', () => {
     addonBinaries().map((file) => [basename(file), readFileSync(file)]),
   )
 
-  /** A server in place of GitHub, with these files under these tags. */
+  /** A server instead of GitHub, with these files under these tags. */
   async function github(tags: Record<string, Record<string, Buffer>>) {
     const address = await serve((request, response) => {
       const repository = '/uNetworking/uWebSockets.js'

@@ -45,6 +45,8 @@ export class Visitor {
   private readonly cookies = new Map<string, string>()
   /** The text that the page showed last. */
   private shown: { version?: string | undefined; sha256?: string | undefined } = {}
+  /** Hash of the typed action that the page showed last. */
+  private display: string | undefined
 
   constructor(
     readonly url: string,
@@ -65,6 +67,7 @@ export class Visitor {
     const [, version, sha256] =
       /<section id="consent" data-version="([^"]*)" data-sha256="([^"]*)"/.exec(text) ?? []
     this.shown = { version, sha256 }
+    this.display = /data-display="([^"]*)"/.exec(text)?.[1]
     return { status: response.status, headers: response.headers, text }
   }
 
@@ -100,9 +103,13 @@ export class Visitor {
     return this.post('consent', { agree: true, ...this.shown, ...shown })
   }
 
+  challenge() {
+    return this.post('challenge', this.display === undefined ? {} : { display: this.display })
+  }
+
   /** A challenge, and its answer with this picture. */
   async capture(image: string | string[]) {
-    const { body } = await this.post('challenge')
+    const { body } = await this.challenge()
     if (body.state !== 'challenge') return { status: 0, body }
     const { frames } = answerTo({ challenge_id: '', nonce: '', steps: body.challenge.steps }, image)
     return this.post('frames', { frames })
@@ -110,7 +117,7 @@ export class Visitor {
 
   /** A challenge, and the first half of its answer's body: the service knows of the request. @returns sends the rest */
   async beginCapture(image: string): Promise<() => Promise<number>> {
-    const { body } = await this.post('challenge')
+    const { body } = await this.challenge()
     const challenge = { challenge_id: '', nonce: '', steps: body.challenge.steps }
     const text = JSON.stringify({ frames: answerTo(challenge, image).frames })
     const sent = request(`${this.url}/frames`, {

@@ -15,7 +15,7 @@ export async function withCommands(page: string): Promise<string> {
   )
 }
 
-/** A table of the commands that stand by themselves, and a section for each that has commands of its own. */
+/** A table of the commands without subcommands, and a section for each that has commands of its own. */
 async function commandTables(): Promise<string> {
   const program = new Command('countersign')
   for (const { usage, description, load } of COMMANDS) {

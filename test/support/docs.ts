@@ -1,7 +1,7 @@
 /** Pages of docs/ that are made from the code; `UPDATE_DOCS=1 npx vitest run test/docs.test.ts test/openapi.test.ts` writes them. */
 
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
-import { PHOTO_HINTS } from '../../src/biometrics/photo-guidance.js'
+import { GUIDANCE_TEXTS } from '../../src/capture/guidance-texts.js'
 import { SETTING_GROUPS } from '../../src/config/settings.js'
 import { CATEGORY_MEANINGS } from '../../src/http/openapi/errors-page.js'
 import type { ErrorCategory } from '../../src/lib/error-codes.js'
@@ -74,7 +74,7 @@ languages (\`element.texts[code]\`), and a \`hint\`, a sentence in English that 
 
 ${markdownTable(
   ['Guidance', 'Hint'],
-  Object.entries(PHOTO_HINTS).map(([code, hint]) => [`\`${code}\``, hint]),
+  Object.entries(GUIDANCE_TEXTS).map(([code, hint]) => [`\`${code}\``, hint]),
 )}
 
 Where a quality component is at fault, \`hint\` may be more exact, such as "Lift your chin a little." for \`not_frontal\`.

@@ -118,6 +118,18 @@ export async function populate(place: Workplace): Promise<Populated> {
       ...{ binding: Buffer.from([0, 255, 92, 39]), policyHash: 'a'.repeat(64) },
       ...{ createdAt: 1_790_000_000_001, expiresAt: 1_890_000_000_001, usedAt: null },
     })
+    await tx.noteUserUse(
+      {
+        ...{
+          blindIndex: Buffer.from([0, 255, 92]),
+          tenantId: 'ten_a',
+          sealed: Buffer.from([0, 255, 92, 39]),
+        },
+        usedAt: 1_790_000_000_001,
+      },
+      0,
+    )
+    await tx.setRetentionSince('ten_a', 1_790_000_000_001)
     await tx.putAuditVerification({ state: '{"at":null}', mac: Buffer.from([0, 255, 92, 39]) })
     await tx.insertDashboardSession(session('hash of a session'))
     await tx.putSecondFactor({

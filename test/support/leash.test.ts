@@ -7,7 +7,7 @@ import { expect, it } from 'vitest'
 import { packageFile } from '../../src/lib/package-root.js'
 import { childrenOf } from './process-tree.js'
 
-/** Starts a service as campaigns and tests do, and says which process it is; it does not end by itself. */
+/** Starts a service as campaigns and tests do, and says which process it is; it does not end without help. */
 const TEST = `
   const { Installation } = await import(process.argv[1])
   const installation = await Installation.create()

@@ -14,6 +14,10 @@ export interface ProseFinding {
 const MAX_WORDS_OF_SENTENCE = 35
 const MAX_WORDS_OF_CELL = 40
 
+/** The pages have the spelling of the API. */
+const OTHER_SPELLING =
+  /\b(?:enrol(?!l)|colour|behaviour|neighbour|licence|centre|recognis|organis|synchronis|normalis)\w*/i
+
 /** Pages that are made from the source, where `findHardWords` reads their texts. */
 const IS_GENERATED = /^docs\/(?:commands|errors|configuration|evidence|sdk)\.md$/
 const SINGLE_PAGES = ['README.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md']
@@ -62,7 +66,7 @@ export function hardProseIn(page: string, text: string): ProseFinding[] {
       const at = index + part.index
       if (isRow && wordsOf(part.block) > MAX_WORDS_OF_CELL) note('cell', at, part.block)
       for (const { index: offset, segment } of SENTENCES.segment(part.block.replaceAll('\n', ' '))) {
-        if (HARD_WORDS.test(segment)) note('word', at + offset, segment)
+        if (HARD_WORDS.test(segment) || OTHER_SPELLING.test(segment)) note('word', at + offset, segment)
         if (wordsOf(segment) > MAX_WORDS_OF_SENTENCE) note('sentence', at + offset, segment)
       }
     }

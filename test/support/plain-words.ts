@@ -15,9 +15,9 @@ const FRAGMENT_OF_COMMENT = /^(?:Of|What|Whoever|Whatever|Who|With|By|For|As|Suc
 /** A title that begins so says nothing where it stands by itself, as in the log of a failed run. */
 const FRAGMENT_OF_TITLE =
   /^(?:of|that|what|whoever|whatever|who|such|as|with|without|by|for|in|on|at|from|to|until|where|when|while|nor|and|but|not|once|also|even)\b/
-/** Each has a plainer twin: anyone who, again, only, instead of, next to, reports, take seriously, obey. */
+/** Each has a plainer twin: anyone who, again, only, instead of, next to, reports, automatically, take seriously, obey. */
 export const HARD_WORDS =
-  /\b(?:whoever|whomever|whatever|anew|alone|in the place of|in whose place|beside|(?:is|are|was|were|be) told|tells? of|told of|(?:is|are) meant(?! for| to)|heeds?|heeded|asked after)\b/i
+  /\b(?:whoever|whomever|whatever|anew|alone|in (?:the )?place of|in whose place|by (?:itself|themselves)|beside|(?:is|are|was|were|be) told|tells|tell of|told of|(?:is|are) meant(?! for| to)|heeds?|heeded|asked after)\b/i
 
 const COMMENT = /\/\*\*?([\s\S]*?)\*\/|(?:^|\s)\/\/ (.+)$/gm
 const TITLE = /\b(?:it|test)(?:\.[a-zA-Z]+(?:\([^()\n]*\))?)*\(\s*(['"`])((?:\\.|(?!\1).)+)\1/g

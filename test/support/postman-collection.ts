@@ -11,6 +11,9 @@ const VALUES: Record<string, unknown> = {
   image: '{{image}}',
   return_url: '{{return_url}}',
   action: { type: 'wire_transfer', amount: '1250.00', currency: 'EUR' },
+  challenge_id: '{{challenge_id}}',
+  nonce: '{{nonce}}',
+  credential: '{{credential}}',
 }
 
 const VARIABLES = [
@@ -24,6 +27,10 @@ const VARIABLES = [
   ],
   ['session_id', '', 'As `POST /v1/capture-sessions` named it.'],
   ['verification_id', '', 'As `POST /v1/verify` named it.'],
+  ['challenge_id', '', 'As `POST /v1/users/{user_id}/passkeys/registration` named it.'],
+  ['nonce', '', 'As the same call named it.'],
+  ['credential', '{}', 'JSON of what the browser answered to the options of that call.'],
+  ['passkey_id', '', 'As `POST /v1/users/{user_id}/passkeys` named it.'],
   ['image', '', 'A JPEG, PNG or WebP file in base64.'],
 ] as const
 
@@ -70,9 +77,14 @@ function item(
       description: operation.description,
       header: schema ? [{ key: 'Content-Type', value: 'application/json' }] : [],
       url: { raw: `{{base_url}}/${segments.join('/')}`, host: ['{{base_url}}'], path: segments, query },
-      ...(schema ? { body: { mode: 'raw', raw: JSON.stringify(example(schema, document), null, 2) } } : {}),
+      ...(schema ? { body: { mode: 'raw', raw: rawBody(example(schema, document)) } } : {}),
     },
   }
+}
+
+/** @returns the body as text, in which the variable of an object stands without quotes */
+function rawBody(value: Json): string {
+  return JSON.stringify(value, null, 2).replaceAll('"{{credential}}"', '{{credential}}')
 }
 
 /** Only the required fields, and the action, which a challenge for a verify must name. Of alternatives, the first one. */

@@ -1,4 +1,4 @@
-/** A process and its children, as Linux's /proc tells. */
+/** A process and its children, as Linux's /proc lists them. */
 import { readdirSync, readFileSync } from 'node:fs'
 
 /** Process ids of all threads' children; Linux lists them with the thread that started them. */

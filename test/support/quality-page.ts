@@ -28,7 +28,7 @@ function boundsTable(): string {
     boundText(boundFor(component, 'verify')),
     boundText(boundFor(component, 'enrol')),
   ])
-  return markdownTable(['Component', 'at verify', 'at enrolment'], rows)
+  return markdownTable(['Component', 'at verify', 'at enrollment'], rows)
 }
 
 function curvesTable(pack: string): string {

@@ -37,6 +37,7 @@ export function tenant(name = 'a', changes: Partial<TenantRecord> = {}): TenantR
     capturePage: null,
     policyHash: null,
     sandboxPolicyHash: null,
+    passkeys: null,
     productionIssuedAt: null,
     productionRevealedAt: null,
     suspendedAt: null,

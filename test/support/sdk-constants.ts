@@ -1,5 +1,6 @@
 /** Writes the constants that the SDK shares with the service: error codes, and the sentences and fields of the service in memory. */
-import { PHOTO_HINTS } from '../../src/biometrics/photo-guidance.js'
+
+import { GUIDANCE_TEXTS } from '../../src/capture/guidance-texts.js'
 import { CAPTURE_LANGUAGES } from '../../src/config/capture-languages.js'
 import { ERRORS, type ErrorCode } from '../../src/lib/error-codes.js'
 import { API_ERRORS } from './api-errors.js'
@@ -69,7 +70,7 @@ interface FakeError {
 export const FAKE_ERRORS: Readonly<Record<${codes}, FakeError>> = ${JSON.stringify(errors)}
 
 /** Sentences that a person can be shown about a refused photo. */
-export const FAKE_HINTS: Readonly<Record<PhotoGuidance, string>> = ${JSON.stringify(PHOTO_HINTS)}
+export const FAKE_HINTS: Readonly<Record<PhotoGuidance, string>> = ${JSON.stringify(GUIDANCE_TEXTS)}
 
 /** The fields of the body of each call, by method and path. */
 export const FAKE_FIELDS: Readonly<Record<string, readonly string[]>> = ${JSON.stringify(fieldsOf(document))}

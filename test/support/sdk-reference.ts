@@ -60,7 +60,7 @@ const MEANINGS: Record<string, string> = {
   text: 'The text that the person agrees to.',
   user_id: 'Your id of the user.',
   value: 'What was measured.',
-  verdict: 'Tells an approval from a rejection.',
+  verdict: 'Distinguishes an approval from a rejection.',
   verifyVerdict: 'Checks a verdict, and marks it as used.',
   version: 'Version of the service, or of a text.',
   warn: 'Logs what an operator should look at.',

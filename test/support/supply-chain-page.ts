@@ -16,6 +16,7 @@ const REASONS: Record<string, string> = {
   '@opentelemetry/resources': 'traces: names the service that sends them',
   '@opentelemetry/sdk-trace-base': 'traces: gathers spans',
   '@opentelemetry/semantic-conventions': 'traces: names of attributes',
+  '@simplewebauthn/server': 'checks what passkeys sign, and their registrations',
   'better-sqlite3': 'the database, where it is SQLite',
   canonicalize: 'canonical JSON (RFC 8785), of which an action’s hash is made',
   'cli-progress': 'progress bars of the command line',

@@ -1,6 +1,12 @@
 /** Makes the example of docs/verdict.md with the code that signs verdicts, and reads the tables of the page. */
+import { createHash } from 'node:crypto'
 import { decodeProtectedHeader } from 'jose'
-import { signVerification, type VerificationClaims } from '../../src/crypto/verification-jwt.js'
+import { canonicalDisplay, displayAction } from '../../src/client/display-action.js'
+import {
+  canonicalJson,
+  signVerification,
+  type VerificationClaims,
+} from '../../src/crypto/verification-jwt.js'
 import { verdictClaims } from '../../src/verification/verdict-token.js'
 
 /** The secret of the example, which is also one of the test vectors'. */
@@ -8,13 +14,17 @@ export const EXAMPLE_SECRET = {
   id: 'sec_01a1fc301e9773feadea676a8f8270e5',
   secret: 'svc-sec-4BYKe6BI7FICf1UCpp8fFy2Usz9ILo9xP0XBMmGSkI6',
 }
-export const EXAMPLE_ACTION = { type: 'wire_transfer', amount: '1250.00', currency: 'EUR' }
-const CANONICAL_ACTION = '{"amount":"1250.00","currency":"EUR","type":"wire_transfer"}'
+export const EXAMPLE_ACTION = {
+  type: 'payment',
+  amount: '1250.00',
+  currency: 'EUR',
+  payee: { name: 'Grace Hopper', account: 'DE89370400440532013000' },
+}
 const ISSUED_AT = 1_800_000_000
 const LIFETIME_SECONDS = 300
 const CHALLENGE_ID = 'chl_01a1fc3033a77c0e9e6d9b1f5c2a4e80'
 
-/** Claims of an approval by a challenge with a nonce, or of a rejection of photos without one: together they have every claim. */
+/** Claims of an approval on the hosted page with a nonce, or of a rejection of photos without one: together they have every claim. */
 export function exampleClaims(verdict: 'approved' | 'rejected' = 'approved'): VerificationClaims {
   const isApproved = verdict === 'approved'
   // The claims need no more of the call than this.
@@ -23,6 +33,7 @@ export function exampleClaims(verdict: 'approved' | 'rejected' = 'approved'): Ve
     tenant: { id: 'ten_01a1fc301e95727e8b885c8bb08d5b5f' },
     environment: 'production',
     requestId: '01a1fc30-33ed-77cd-9ca9-f4430e93b957',
+    ...(isApproved ? { display: exampleDisplay() } : {}),
   } as unknown as Parameters<typeof verdictClaims>[0]['call']
   return verdictClaims({
     call,
@@ -36,16 +47,23 @@ export function exampleClaims(verdict: 'approved' | 'rejected' = 'approved'): Ve
     fmr: 1e-4,
     fmr_basis: 'measured',
     model_grade: 'production',
-    action: CANONICAL_ACTION,
+    action: canonicalJson(EXAMPLE_ACTION),
     liveness: isApproved
       ? { checked: true, passed: true, methods: ['active-geometry@1'], score: null }
       : { checked: false, passed: null, methods: [], score: null },
     challengeId: isApproved ? CHALLENGE_ID : undefined,
+    passkey: null,
     model: 'acme-faces@1.0.0',
     replaySuspected: false,
     // Claims of a tenant with a policy, which the page lists and its example does not show.
     ...(isApproved ? {} : { policy_hash: 'a'.repeat(64), policy_rule: 'payments', approval_id: 'ver_1' }),
   })
+}
+
+function exampleDisplay() {
+  const display = displayAction(EXAMPLE_ACTION, 'en')!
+  const hash = createHash('sha256').update(canonicalDisplay(display)).digest('hex')
+  return { hash, locale: display.locale, version: display.version }
 }
 
 export const exampleToken = () => signVerification(exampleClaims(), EXAMPLE_SECRET)

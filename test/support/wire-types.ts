@@ -105,6 +105,55 @@ function typesOf({ schemas }: Json): WireType[] {
       doc: 'Signs that pictures may not come from a camera of the device: hints, never proof. They change no verdict.',
     },
     { name: 'ChallengeAnswer', schema: schemas.ChallengeAnswer, parameters: IMAGE },
+    { name: 'PasskeyDescriptor', schema: schemas.PasskeyDescriptor },
+    { name: 'PasskeyCreationOptions', schema: schemas.PasskeyCreationOptions },
+    { name: 'PasskeyRequestOptions', schema: schemas.PasskeyRequestOptions },
+    { name: 'PasskeyRegistrationResponse', schema: schemas.PasskeyRegistrationResponse },
+    { name: 'PasskeyAuthenticationResponse', schema: schemas.PasskeyAuthenticationResponse },
+    { name: 'PasskeyAssertion', schema: schemas.PasskeyAssertion },
+    { name: 'Passkey', schema: schemas.Passkey },
+    {
+      name: 'PasskeyRegistrationRequest',
+      schema: schemas.PasskeyRegistrationRequest,
+      doc: 'Body of `POST /v1/users/{user_id}/passkeys/registration`.',
+    },
+    {
+      name: 'PasskeyRegistrationChallenge',
+      schema: schemas.PasskeyRegistrationChallenge,
+      doc: 'Answer of `POST /v1/users/{user_id}/passkeys/registration`: what the browser is asked for.',
+    },
+    {
+      name: 'PasskeyRegistration',
+      schema: schemas.PasskeyRegistration,
+      doc: 'Body of `POST /v1/users/{user_id}/passkeys`: what the browser answered.',
+    },
+    {
+      name: 'RegisteredPasskey',
+      schema: schemas.RegisteredPasskey,
+      doc: 'Answer of `POST /v1/users/{user_id}/passkeys`.',
+    },
+    {
+      name: 'PasskeyList',
+      schema: schemas.PasskeyList,
+      doc: 'Answer of `GET /v1/users/{user_id}/passkeys`.',
+    },
+    {
+      name: 'RevokedPasskey',
+      schema: schemas.RevokedPasskey,
+      doc: 'Answer of `DELETE /v1/users/{user_id}/passkeys/{passkey_id}`.',
+    },
+    {
+      name: 'PasskeyAssertionRequest',
+      schema: schemas.PasskeyAssertionRequest,
+      doc: 'Body of `POST /v1/users/{user_id}/passkeys/assertion`.',
+      parameters: ACTION,
+    },
+    {
+      name: 'PasskeyAssertionChallenge',
+      schema: schemas.PasskeyAssertionChallenge,
+      doc: 'Answer of `POST /v1/users/{user_id}/passkeys/assertion`: what the browser is asked for.',
+    },
+    { name: 'ProvenPasskey', schema: schemas.ProvenPasskey },
     {
       name: 'ChallengeFields',
       schema: schemas.ChallengeRequest,
@@ -176,6 +225,7 @@ function typesOf({ schemas }: Json): WireType[] {
     },
     { name: 'ConsentText', schema: schemas.ConsentText },
     { name: 'BatchPayee', schema: schemas.BatchPayee },
+    { name: 'DisplayedText', schema: schemas.DisplayedText },
     {
       name: 'CaptureSessionFields',
       schema: schemas.CaptureSessionRequest,

@@ -5,9 +5,11 @@ import { DESCRIPTIONS } from '../../src/http/routing/routes.js'
 import { HOUR_MS, MINUTE_MS } from '../../src/lib/clock.js'
 import type { KeyGrants } from '../../src/tenants/key-grants.js'
 import { SCOPES, type Scope } from '../../src/tenants/key-scopes.js'
+import { SoftwareAuthenticator } from '../support/authenticator.js'
 import { allowReturn, askForSession } from '../support/capture-page.js'
 import { type ApiClient, apiClient, type CallOptions } from '../support/client.js'
 import { base64, face } from '../support/faces.js'
+import { ORIGIN, passkeysPath, registered, usePasskeys } from '../support/passkeys.js'
 import { startService, type TestService, type TestTenant } from '../support/service.js'
 
 type Environment = 'production' | 'sandbox'
@@ -164,6 +166,47 @@ const CALLS: Array<{
     call: (client) => client.rotate({ force: true }),
   },
   {
+    what: 'the beginning of the registration of a passkey',
+    endpoint: 'begin_passkey_registration',
+    needs: ['enroll'],
+    call: (client) => client.call('POST', passkeysPath('enrolled', '/registration'), {}),
+  },
+  {
+    what: 'registering a passkey',
+    endpoint: 'register_passkey',
+    needs: ['enroll'],
+    call: async (client) => {
+      const { body } = await tenant.sandbox.call('POST', passkeysPath('enrolled', '/registration'), {})
+      const credential = new SoftwareAuthenticator({ origin: ORIGIN }).create(body.options)
+      const { challenge_id, nonce } = body
+      return client.call('POST', passkeysPath('enrolled'), { challenge_id, nonce, credential })
+    },
+  },
+  {
+    what: 'listing passkeys',
+    endpoint: 'list_passkeys',
+    needs: ['read'],
+    call: (client) => client.call('GET', passkeysPath('enrolled')),
+  },
+  {
+    what: 'revoking a passkey',
+    endpoint: 'revoke_passkey',
+    needs: ['enroll'],
+    call: async (client) => {
+      const { answer } = await registered(tenant.sandbox, 'enrolled')
+      return client.call('DELETE', passkeysPath('enrolled', `/${answer.body.passkey_id}`))
+    },
+  },
+  {
+    what: 'options for a passkey to sign',
+    endpoint: 'begin_passkey_assertion',
+    needs: ['verify'],
+    call: async (client) => {
+      await registered(tenant.sandbox, 'enrolled')
+      return client.call('POST', passkeysPath('enrolled', '/assertion'), { action })
+    },
+  },
+  {
     what: 'a report of health',
     endpoint: 'health',
     needs: [],
@@ -174,6 +217,7 @@ const CALLS: Array<{
 describe('a key with scopes', () => {
   beforeAll(async () => {
     await tenant.sandbox.enroll({ user_id: 'enrolled', image })
+    await usePasskeys(running, tenant)
   })
 
   for (const { what, needs, call } of CALLS) {

@@ -110,7 +110,9 @@ describe('an acr', () => {
       ['face-active-nod', 'face-active-turn-pad', ['nod']],
       ['face-no-motion', 'face-pad', ['challenge']],
       ['face-pad', 'face-active', ['pad']],
-      ['face-hwk', 'face-active-pad', ['hwk']],
+      ['face-hwk', 'face-active-pad', ['swk', 'hwk']],
+      ['face-active-hwk', 'face-active-swk', ['hwk']],
+      ['face-swk', 'face-hwk', []],
     ]
     for (const [required, passed, missing] of weaker)
       expect(missingChecks(`urn:countersign:acr:${required}`, `urn:countersign:acr:${passed}`)).toEqual(

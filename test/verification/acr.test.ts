@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { drawSteps, type Mode } from '../../src/biometrics/challenge/steps.js'
-import { ACR_VALUES, ACTIVE_ACR } from '../../src/client/index.js'
+import { ACR_VALUES, ACTIVE_ACR, PASSKEY_ACR } from '../../src/client/index.js'
 import { packageFile } from '../../src/lib/package-root.js'
 import { acrOf, livenessStatement } from '../../src/verification/liveness.js'
 
@@ -17,14 +17,18 @@ const WAYS: Record<string, readonly Mode[] | null> = {
 const PASSIVE = { checked: true, score: 0.99, passed: true }
 const NO_PASSIVE = { checked: false, score: null, passed: null }
 
-function nameOf(modes: readonly Mode[] | null, hasPassive: boolean) {
+function nameOf(modes: readonly Mode[] | null, hasPassive: boolean, possession: 'hwk' | 'swk' | null = null) {
   const challenge = modes ? { steps: drawSteps(modes, () => 0), fault: null } : undefined
   const statement = livenessStatement(hasPassive ? PASSIVE : NO_PASSIVE, 'pack@1', challenge)
-  return { methods: statement.methods, acr: acrOf(statement, modes !== null) }
+  return { methods: statement.methods, acr: acrOf(statement, modes !== null, possession) }
 }
 
-it('names each way of capture, with and without a network, and the SDK lists exactly these names', () => {
-  const names = Object.values(WAYS).flatMap((modes) => [false, true].map((has) => nameOf(modes, has).acr))
+it('names each way of capture, with and without a network and a passkey, and the SDK lists exactly these names', () => {
+  const names = Object.values(WAYS).flatMap((modes) =>
+    [false, true].flatMap((has) =>
+      ([null, 'swk', 'hwk'] as const).map((possession) => nameOf(modes, has, possession).acr),
+    ),
+  )
   expect(new Set(names).size).toBe(names.length)
   expect([...names].sort()).toEqual([...ACR_VALUES].sort())
 })
@@ -32,6 +36,13 @@ it('names each way of capture, with and without a network, and the SDK lists exa
 it('says active liveness only where both movements were checked', () => {
   const active = [false, true].map((has) => nameOf(['turn', 'nod'], has).acr)
   expect([...ACTIVE_ACR].sort()).toEqual(active.sort())
+})
+
+it('lists for two factors the names with both movements and a passkey', () => {
+  const both = [false, true].flatMap((has) =>
+    (['swk', 'hwk'] as const).map((possession) => nameOf(['turn', 'nod'], has, possession).acr),
+  )
+  expect([...PASSKEY_ACR].sort()).toEqual(both.sort())
 })
 
 it('claims no liveness for a challenge without a movement', () => {

@@ -89,6 +89,7 @@ describe('the JWT of an approval', () => {
         issues: [expect.objectContaining({ path: 'image', component: 'head_pose_roll' })],
       },
       replay: claims.replay,
+      display: null,
       model: claims.model,
       verified_at: new Date(running.clock.now()).toISOString(),
       jwt: expect.any(String),

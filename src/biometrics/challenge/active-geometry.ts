@@ -6,11 +6,13 @@
  * Flat paper that is turned shows almost no yaw, and bent paper shows yaw about one axis only: that is why a
  * challenge has two axes. A film of the person doing the same movements passes.
  */
+
 import type { ActiveLivenessSpec } from '../../../models/pack/pack-schema.js'
 import type { QualitySpec } from '../../../models/pack/quality-schema.js'
+import type { Guidance } from '../../capture/guidance-codes.js'
 import type { FrameFace, FrameRefusal } from '../measurements.js'
 import { CAPTURE } from './capture-limits.js'
-import { faultOfPlace, faultOfQuality, type Guidance, REFUSED } from './frame-faults.js'
+import { faultOfPlace, faultOfQuality, REFUSED } from './frame-faults.js'
 import { movedBy, type Pose, poseOf } from './head-pose.js'
 import { type Movement, modeOf, type Step } from './steps.js'
 

@@ -1,4 +1,4 @@
-/** Limits of a series of frames; the API tells them to callers. */
+/** Limits of a series of frames; the API sends them to callers. */
 export const CAPTURE = {
   minFrames: 16,
   maxFrames: 40,

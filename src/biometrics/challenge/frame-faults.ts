@@ -1,30 +1,10 @@
 /** Faults of a single frame, as guidance codes for the person. Nothing here knows of a series. */
 import type { QualityComponent } from '../../../models/pack/quality-components.js'
 import type { QualitySpec } from '../../../models/pack/quality-schema.js'
+import type { Guidance } from '../../capture/guidance-codes.js'
 import type { FrameFace, FrameRefusal, QualityComponents } from '../measurements.js'
 import { assessQuality, type ComponentFinding, type Purpose } from '../pipeline/quality-bounds.js'
 import { CAPTURE } from './capture-limits.js'
-
-/** Guidance codes for one frame. */
-export const FRAME_GUIDANCE = [
-  'no_face',
-  'several_faces',
-  'too_far',
-  'too_close',
-  'cut_off',
-  'too_dark',
-  'too_bright',
-  'blurred',
-  'not_frontal',
-  'wrong_direction',
-  'turn_more',
-  'nod_more',
-] as const
-export type FrameGuidance = (typeof FRAME_GUIDANCE)[number]
-
-/** Guidance codes for a frame or a series. */
-export const GUIDANCE = [...FRAME_GUIDANCE, 'slower', 'try_again'] as const
-export type Guidance = (typeof GUIDANCE)[number]
 
 export const REFUSED: Record<FrameRefusal['code'], Guidance> = {
   face_not_found: 'no_face',
@@ -58,7 +38,7 @@ const BY_COMPONENT: ReadonlyArray<readonly [QualityComponent, low: Guidance, hig
   ['head_pose_roll', 'not_frontal', 'not_frontal'],
 ]
 
-/** Tells whether the value is too low rather than too high. */
+/** Returns whether the value is too low rather than too high. */
 function isBelow({ value, bound }: Pick<ComponentFinding, 'value' | 'bound'>): boolean {
   return value < (bound?.min ?? Number.NEGATIVE_INFINITY)
 }

@@ -2,18 +2,12 @@
 import type { ActiveLivenessSpec, LivenessSpec } from '../../../models/pack/pack-schema.js'
 import type { QualityComponent } from '../../../models/pack/quality-components.js'
 import type { QualitySpec } from '../../../models/pack/quality-schema.js'
+import { FRAME_GUIDANCE, type FrameGuidance, type Guidance } from '../../capture/guidance-codes.js'
 import type { FrameFace } from '../measurements.js'
 import { hasRoomAround } from '../pipeline/liveness.js'
 import type { Purpose } from '../pipeline/quality-bounds.js'
 import type { Look } from './active-geometry.js'
-import {
-  FRAME_GUIDANCE,
-  type FrameGuidance,
-  faultOfPlace,
-  faultOfQuality,
-  type Guidance,
-  REFUSED,
-} from './frame-faults.js'
+import { faultOfPlace, faultOfQuality, REFUSED } from './frame-faults.js'
 import { movedBy, poseOf } from './head-pose.js'
 import { type Movement, modeOf, type Step } from './steps.js'
 

@@ -5,6 +5,7 @@
  */
 import Type, { type Static, type TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
+import { PHOTO_GUIDANCE } from '../../capture/guidance-codes.js'
 import { IMAGE_ERROR_CODES } from '../biometric-error.js'
 import {
   AlignmentSchema,
@@ -19,7 +20,6 @@ import {
   StageTimingsSchema,
   vectorSchema,
 } from '../measurements.js'
-import { PHOTO_GUIDANCE } from '../photo-guidance.js'
 
 const text = Type.String()
 const count = Type.Integer({ minimum: 0 })

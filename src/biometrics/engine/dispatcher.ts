@@ -98,12 +98,12 @@ export class Dispatcher {
     this.pump()
   }
 
-  /** Tells whether one more call of this flow would be `overloaded`. */
+  /** Returns whether one more call of this flow would be `overloaded`. */
   isSaturatedFor(schedulingClass: SchedulingClass): boolean {
     return this.waiting.isFullFor(schedulingClass)
   }
 
-  /** Tells whether a worker has a place for a single task of this flow at once. */
+  /** Returns whether a worker has a place for a single task of this flow at once. */
   hasPlaceFor(schedulingClass: SchedulingClass = DEFAULT_SCHEDULING_CLASS): boolean {
     return (
       !this.isolating &&
@@ -218,7 +218,7 @@ export class Dispatcher {
   }
 
   /**
-   * Tells whether the call's next task may start. A task whose first worker or process died is retried while nothing
+   * Returns whether the call's next task may start. A task whose first worker or process died is retried while nothing
    * else runs: if its picture is what kills them, no other call is lost a second time.
    */
   private mayStart(call: EngineCall): boolean {

@@ -51,7 +51,7 @@ export class EngineCall {
   private resolvePromise!: (replies: SuccessfulReply[]) => void
   private rejectPromise!: (error: Error) => void
   private timer: NodeJS.Timeout | undefined
-  /** Each tells a worker that nobody waits for a task of this call; nothing where the task has its reply already. */
+  /** Each informs a worker that nobody waits for a task of this call; nothing where the task has its reply already. */
   private readonly cancels: Array<() => void> = []
 
   /**

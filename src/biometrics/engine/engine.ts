@@ -10,9 +10,9 @@ import {
   samePersonThreshold,
   verifyModelPack,
 } from '../../../models/pack/model-pack.js'
+import type { FrameGuidance } from '../../capture/guidance-codes.js'
 import { judgeGeometry, keyIndices } from '../challenge/active-geometry.js'
 import { livenessFrames, meanLiveness } from '../challenge/film-liveness.js'
-import type { FrameGuidance } from '../challenge/frame-faults.js'
 import { guidanceOn, leastFaceShare } from '../challenge/frame-guidance.js'
 import { showsOneFace } from '../challenge/same-face.js'
 import type { InjectedFault, WorkerTask } from '../channel/engine-protocol.js'
@@ -270,7 +270,7 @@ export class Engine {
     return { images: values, timingsMs }
   }
 
-  /** Tells whether one more call of this flow would be `overloaded`. */
+  /** Returns whether one more call of this flow would be `overloaded`. */
   isSaturatedFor(schedulingClass: SchedulingClass): boolean {
     return this.dispatcher.isSaturatedFor(schedulingClass)
   }

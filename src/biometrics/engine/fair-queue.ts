@@ -26,12 +26,12 @@ export class FairQueue<Item> {
     return this.returned[0] ?? this.queue.first(mayTakeSeries)
   }
 
-  /** Tells whether an item of this priority may pass the waiting ones, as long as a worker has a place for it. */
+  /** Returns whether an item of this priority may pass the waiting ones, as long as a worker has a place for it. */
   isOpenTo({ priority }: SchedulingClass): boolean {
     return this.returned.length === 0 && (priority === 'production' || this.queues.production.size === 0)
   }
 
-  /** Tells whether one more item of this flow would be refused. */
+  /** Returns whether one more item of this flow would be refused. */
   isFullFor(schedulingClass: SchedulingClass): boolean {
     return this.size >= this.limit && this.queueToShorten(schedulingClass) === null
   }

@@ -115,7 +115,7 @@ export class StartTimeFairQueue<Item> {
     return false
   }
 
-  /** Tells whether another flow holds more for its weight than this one would with one more item. */
+  /** Returns whether another flow holds more for its weight than this one would with one more item. */
   yieldsTo({ flow: name, weight }: SchedulingClass): boolean {
     const held = this.flows.get(name)?.size ?? 0
     const longest = this.longest()

@@ -7,7 +7,7 @@ const START_OF_SCAN = 0xda
 /** Markers in 0xc0 to 0xcf that start no frame: Huffman tables, a reserved one, arithmetic conditioning. */
 const NO_FRAME = new Set([0xc4, 0xc8, 0xcc])
 
-/** Tells whether a picture's size and components follow the marker. */
+/** Returns whether a picture's size and components follow the marker. */
 export function isFrameMarker(marker: number): boolean {
   return marker >= 0xc0 && marker <= 0xcf && !NO_FRAME.has(marker)
 }

@@ -51,7 +51,7 @@ export class LivenessChecker {
   }
 }
 
-/** Tells whether the image shows as much around the face as the networks need. */
+/** Returns whether the image shows as much around the face as the networks need. */
 export function hasRoomAround(
   box: Box,
   { width, height }: { width: number; height: number },

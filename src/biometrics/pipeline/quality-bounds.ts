@@ -1,6 +1,7 @@
 /** Judges the quality components against bounds, and says what the person can do about a value beyond them. */
 import { QUALITY_COMPONENTS, type QualityComponent } from '../../../models/pack/quality-components.js'
 import type { QualityBound, QualityBounds, QualitySpec } from '../../../models/pack/quality-schema.js'
+import { GUIDANCE_TEXTS } from '../../capture/guidance-texts.js'
 import type { QualityComponents, QualityFault } from '../measurements.js'
 
 export type Purpose = 'enrol' | 'verify'
@@ -28,19 +29,22 @@ export const DEFAULT_BOUNDS: Readonly<Required<QualitySpec>> = Object.freeze({
   },
 })
 
-/** Advice for a value below its bound; for one above it the same, unless `high` says something else. */
+/**
+ * Advice for a value below its bound; for one above it the same, unless `high` says something else. It is the text of the guidance code, or
+ * a more exact one where the measurement says which way to go.
+ */
 const HINTS: Record<QualityComponent, { low: string; high?: string }> = {
-  inter_eye_distance: { low: 'Come closer to the camera.', high: 'Move away from the camera.' },
-  sharpness: { low: 'Hold still, and wipe the lens.' },
-  luminance_mean: { low: 'Turn to the light.', high: 'Move out of the glare.' },
+  inter_eye_distance: { low: GUIDANCE_TEXTS.too_far, high: GUIDANCE_TEXTS.too_close },
+  sharpness: { low: GUIDANCE_TEXTS.blurred },
+  luminance_mean: { low: GUIDANCE_TEXTS.too_dark, high: GUIDANCE_TEXTS.too_bright },
   luminance_variance: { low: 'Find better light, and wipe the lens.' },
-  under_exposure_prevention: { low: 'Turn to the light.' },
-  over_exposure_prevention: { low: 'Move out of the glare.' },
+  under_exposure_prevention: { low: GUIDANCE_TEXTS.too_dark },
+  over_exposure_prevention: { low: GUIDANCE_TEXTS.too_bright },
   illumination_uniformity: { low: 'Turn to the light, so that it falls on both sides of the face.' },
   head_pose_yaw: { low: 'Turn your face to the camera.' },
   head_pose_pitch: { low: 'Lift your chin a little.', high: 'Lower your chin a little.' },
   head_pose_roll: { low: 'Hold your head upright.' },
-  eyes_open: { low: 'Open your eyes.' },
+  eyes_open: { low: GUIDANCE_TEXTS.eyes_closed },
 }
 
 /** Judgement of one component of a photo. */

@@ -3,15 +3,16 @@ import '../capture.js'
 import type { CaptureChallenge, CountersignCapture } from '../capture.js'
 import { CaptureWatch } from './capture-signals.js'
 import { guidance, toBase64 } from './guidance.js'
+import { type PasskeyOptions, usePasskey } from './passkey.js'
 
 type Answer =
   | { state: 'open'; phone?: true }
   | { state: 'code'; message: string }
-  | { state: 'challenge'; challenge: CaptureChallenge }
+  | { state: 'challenge'; challenge: CaptureChallenge; passkey: PasskeyOptions | null }
   | { state: 'again'; message: string }
   | { state: 'over'; return_url: string | null; ending?: string }
 
-const PARTS = ['confirm', 'consent', 'capture', 'checking', 'phone', 'over'] as const
+const PARTS = ['confirm', 'consent', 'capture', 'passkey', 'checking', 'phone', 'over'] as const
 type Part = (typeof PARTS)[number]
 
 const POLL_MS = 2000
@@ -24,6 +25,10 @@ const texts = find('texts')!.dataset
 const address = location.pathname.replace(/\/$/, '')
 let shown: Part | null = null
 let watch: CaptureWatch | null = null
+/** Options for the passkey that is used after the capture; null for none. */
+let passkey: PasskeyOptions | null = null
+/** Frames of a capture that wait for the passkey. */
+let waiting: Promise<object[]> | null = null
 
 function show(part: Part): void {
   shown = part
@@ -38,7 +43,7 @@ function show(part: Part): void {
   const handOver = find('hand-over')
   // A phone does not offer to hand the capture to a phone.
   if (handOver)
-    handOver.hidden = part === 'phone' || part === 'confirm' || !matchMedia('(pointer: fine)').matches
+    handOver.hidden = ['phone', 'confirm', 'passkey'].includes(part) || !matchMedia('(pointer: fine)').matches
 }
 
 /** Asks the service for a step. Resolves with undefined when the page is loaded again, which then shows the state of the session. */
@@ -142,9 +147,10 @@ find('cancel')!.addEventListener('click', () => attempt(async () => follow(await
 capture.addEventListener('cs-ready', () =>
   attempt(async () => {
     watch = new CaptureWatch(capture.shadowRoot!.querySelector('video')!)
-    const answer = await ask('challenge')
-    if (answer?.state === 'challenge') capture.challenge = answer.challenge
-    else follow(answer)
+    const answer = await ask('challenge', display === undefined ? {} : { display })
+    if (answer?.state !== 'challenge') return follow(answer)
+    passkey = answer.passkey
+    capture.challenge = answer.challenge
   }),
 )
 
@@ -152,14 +158,37 @@ capture.addEventListener('cs-capture', ({ detail }) => {
   if (detail.mode !== 'challenge') return
   // Each challenge is valid for one call.
   capture.challenge = null
+  const frames = Promise.all(
+    detail.frames.map(async (frame) => ({ ...frame, image: await toBase64(frame.image) })),
+  )
+  if (!passkey) return send(frames)
+  waiting = frames
+  show('passkey')
+})
+
+/** Sends the frames, with the answer of the passkey where there is one. */
+function send(frames: Promise<object[]>, answer?: unknown): void {
+  waiting = null
   show('checking')
   void attempt(async () => {
-    const frames = detail.frames.map(async (frame) => ({ ...frame, image: await toBase64(frame.image) }))
     // A browser that cannot tell sends no signals, and the capture goes on.
     const signals = await watch?.signals().catch(() => undefined)
-    follow(await ask('frames', { frames: await Promise.all(frames), signals }))
+    follow(await ask('frames', { frames: await frames, signals, ...(answer ? { passkey: answer } : {}) }))
   })
+}
+
+find('use-passkey')?.addEventListener('click', async () => {
+  message.textContent = ''
+  try {
+    const answer = await usePasskey(passkey!)
+    if (waiting) send(waiting, answer)
+  } catch {
+    // The person declined, or this browser has no passkey of theirs: both can be tried again.
+    message.textContent = texts.passkey!
+  }
 })
+
+find('skip-passkey')?.addEventListener('click', () => waiting && send(waiting))
 
 find('hand-over')?.addEventListener('click', () => {
   if (find('phone')!.hasAttribute('data-unreachable')) {
@@ -217,7 +246,7 @@ function takeOver(): void {
 
 capture.detector = guidance(`${address}/guidance`)
 
-const { consented, needsCode } = document.querySelector('main')!.dataset
+const { consented, needsCode, display } = document.querySelector('main')!.dataset
 show(needsCode === 'true' ? 'confirm' : 'consent')
 if (consented === 'true') {
   again.hidden = true

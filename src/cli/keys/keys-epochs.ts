@@ -37,7 +37,7 @@ export function registerEpochCommands(keys: Command): void {
     .command('import')
     .argument('[file]', 'the newest wrapped keys (default: users.keys in COUNTERSIGN_EPOCH_KEYS)')
     .description(
-      'import wrapped keys into a database that was restored to an earlier time; erases users who were erased since',
+      'import wrapped keys after a restore to an earlier time, and erase again every user who was erased since',
     )
     .option('--json', 'print JSON')
     .action(action((file: string | undefined, options: OutputOptions) => importKeys(file, options)))

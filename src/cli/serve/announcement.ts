@@ -91,7 +91,7 @@ async function keepPassword(service: Service): Promise<void> {
   try {
     if (!(await service.operatorPassword.keep()))
       note(
-        "The operator's password above is not valid: another service has made one for all services in the meantime.",
+        "Ignore the operator's password above: another service started first. Use the password in its log, or run `countersign operator-password --reset`.",
       )
   } catch (error) {
     await service.stop()

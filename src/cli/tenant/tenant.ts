@@ -27,6 +27,7 @@ import {
   parseRequirement,
   signedRate,
 } from './tenant-options.js'
+import { registerTenantPasskeys } from './tenant-passkeys.js'
 import { registerTenantPerson } from './tenant-person.js'
 import { signedRateView, tenantView } from './tenant-view.js'
 
@@ -111,6 +112,7 @@ export function registerTenantCommands(tenant: Command): void {
   registerTenantLifecycle(tenant)
   registerTenantCapturePage(tenant)
   registerTenantConsentText(tenant)
+  registerTenantPasskeys(tenant)
   registerTenantKeys(tenant)
   registerTenantSessions(tenant)
   registerTenantPerson(tenant)
@@ -170,7 +172,7 @@ export function registerTenantCommands(tenant: Command): void {
   tenant
     .command('reissue-key <tenant>')
     .description(
-      'make a new key of a type; the old one stays valid for the grace period, and one whose grace period still runs ends',
+      'issue a new API key of a type; the current key stays valid for the grace period, any older key stops working now',
     )
     .requiredOption('--type <type>', 'sandbox or production')
     .option('--grace <duration>', 'how long the old key stays valid, such as 1h', '0')

@@ -1,6 +1,6 @@
 """SDK of Countersign, a self-hosted service for biometric step-up verification."""
 
-from .acr import ACR_VALUES, ACTIVE_ACR
+from .acr import ACR_VALUES, ACTIVE_ACR, PASSKEY_ACR
 from .answers import (
     Answer,
     AssessResult,
@@ -33,6 +33,7 @@ from .errors import (
     UnexpectedResponseError,
     VerdictError,
 )
+from .payment_batch import payment_batch
 from .photo import Photo
 from .replay_store import MemoryReplayStore, ReplayStore
 from .signature import assert_response_signature
@@ -45,6 +46,7 @@ __version__ = "0.1.0"
 __all__ = [
     "ACR_VALUES",
     "ACTIVE_ACR",
+    "PASSKEY_ACR",
     "Action",
     "Answer",
     "ApiConnectionError",
@@ -82,6 +84,7 @@ __all__ = [
     "action_hash",
     "assert_response_signature",
     "canonical_json",
+    "payment_batch",
     "read_secrets",
     "verify_verdict",
     "verify_webhook",

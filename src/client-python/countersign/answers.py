@@ -63,7 +63,8 @@ class VerifyResult(Answer):
     user_id: str
     #: `approved` or `rejected`.
     verdict: str
-    #: Of a rejection: `no_match`, `liveness_failed`, `replayed_capture`, `locked_out` or `reference_disabled`.
+    #: Of a rejection: `no_match`, `liveness_failed`, `replayed_capture`, `locked_out`, `reference_disabled` or
+    #: `second_approval_required`.
     reason: Optional[str]
     #: Similarity; None when the images were not compared.
     score: Optional[float]
@@ -86,6 +87,14 @@ class VerifyResult(Answer):
     jwt_next: Optional[str] = None
     #: The same claims under a key of the issuer (ES256); None where the service is of an older version.
     jwt_public: Optional[str] = None
+    #: `{"hash", "locale", "version"}` of the text that the hosted page showed for a typed action; else None.
+    display: Optional[Mapping[str, str]] = None
+    #: SHA-256 of the policy that was in force; None where the tenant has none.
+    policy_hash: Optional[str] = None
+    #: Name of the rule of the policy that decided about the action.
+    policy_rule: Optional[str] = None
+    #: The other user's verdict that this approval has used up.
+    approval_id: Optional[str] = None
     #: `issued` when this verify of the sandbox issued the production key.
     production_key: Optional[str] = None
 

@@ -12,7 +12,7 @@ _MIB = 1024 * 1024
 #: As the service has it where its operator has not set COUNTERSIGN_MAX_BODY_BYTES.
 DEFAULT_MAX_BODY_BYTES = 8 * _MIB
 
-_HINT = "The photo is too large. 1280 pixels on its longer side are plenty."
+_HINT = "The photo is too large. Please choose a smaller one."
 
 
 def assert_body_fits(body: Mapping[str, Any], encoded: bytes, max_bytes: int) -> None:

@@ -205,6 +205,7 @@ class Countersign:
         images: Optional[Sequence[Photo]] = None,
         challenge: Optional[Mapping[str, Any]] = None,
         nonce: Optional[str] = None,
+        approval_id: Optional[str] = None,
         require_liveness: Optional[str] = None,
         include: Optional[Sequence[str]] = None,
         options: CallOptions = _NO_OPTIONS,
@@ -222,6 +223,7 @@ class Countersign:
             "user_id": user_id,
             "action": action,
             "nonce": nonce,
+            "approval_id": approval_id,
             "require_liveness": require_liveness,
             "include": _list_or_none(include),
             **encode_photos(image, images, challenge),
@@ -290,6 +292,7 @@ class Countersign:
         *,
         return_url: str,
         action: Optional[Action] = None,
+        payees: Optional[str] = None,
         purpose: str = "verify",
         description: Optional[str] = None,
         modes: Optional[Sequence[str]] = None,
@@ -304,7 +307,7 @@ class Countersign:
         """A link to the hosted capture page, for one user and one action.
 
         Keep `session_id` with the person whom you send to `url`: the id that comes back in an address may be another person's.
-        `description` says in words what the person confirms; `confirmation` is `code` or `none`; `consent` is
+        `payees` is the list of a batch, as `payment_batch` makes it. `description` says in words what the person confirms; `confirmation` is `code` or `none`; `consent` is
         `{"version": …, "text": …}`.
         """
         if purpose != "enroll":
@@ -313,6 +316,7 @@ class Countersign:
             "user_id": user_id,
             "return_url": return_url,
             "action": action,
+            "payees": payees,
             "purpose": purpose,
             "description": description,
             "modes": _list_or_none(modes),

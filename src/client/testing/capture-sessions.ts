@@ -1,5 +1,7 @@
 /** Capture sessions of the service in memory: the backend makes and reads them, and a test plays the person who is captured. */
 import type { CaptureSession, CaptureSessionResult } from '../capture-session.js'
+import { displayAction } from '../display-action.js'
+import { displayHash } from '../display-hash.js'
 import type { CaptureSessionFields } from '../types.js'
 import type { CapturePageState, FakeCapturePage } from './fake-capture-page.js'
 import { FakeRefusal } from './refusals.js'
@@ -180,8 +182,12 @@ export class CaptureSessions implements FakeCapturePage {
     const capture = { user_id, challenge: { challenge_id, nonce, frames: FRAMES }, require_liveness }
     const answer =
       purpose === 'verify'
-        ? await this.#call('/verify', { ...capture, action, nonce: session.session_id }, (call) =>
-            this.#users.verify({ ...call, captureSession: session.session_id }),
+        ? await this.#call('/verify', { ...capture, action, nonce: session.session_id }, async (call) =>
+            this.#users.verify({
+              ...call,
+              captureSession: session.session_id,
+              display: await shownFor(request),
+            }),
           )
         : await this.#call(
             '/enroll',
@@ -223,6 +229,12 @@ export class CaptureSessions implements FakeCapturePage {
   #time(ms: number): string {
     return new Date(ms).toISOString()
   }
+}
+
+/** The text that the page shows for a typed action, as a verdict names it. */
+async function shownFor({ action, locale = 'en', payees }: CaptureSessionFields) {
+  const display = displayAction(action, locale, payees)
+  return display ? { hash: await displayHash(display), locale, version: display.version } : undefined
 }
 
 function isJudged({ status, body }: { status: number; body: object }): boolean {

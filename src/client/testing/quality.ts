@@ -2,6 +2,7 @@
 import type { ErrorDetail } from '../errors.js'
 import { isFirstPhotoPoor, POOR_SHARPNESS } from '../sandbox-rules.js'
 import type { ImageQuality, Quality, QualityBound, QualityComponent, QualityFinding } from '../types.js'
+import { FAKE_HINTS } from './service-texts.js'
 
 const SCORE = 0.9
 
@@ -23,7 +24,7 @@ const BLURRED = {
   component: 'sharpness',
   value: POOR_SHARPNESS,
   guidance: 'blurred',
-  hint: 'Hold still, and wipe the lens.',
+  hint: FAKE_HINTS.blurred,
 } as const
 /** Bounds of verify, which refuses only photos that are far too poor. */
 const VERIFY_SHARPNESS: QualityBound = { min: 3 }

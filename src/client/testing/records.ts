@@ -21,6 +21,7 @@ export function userAnswer(userId: string, user: FakeUser, nowMs: number): FakeA
       ends_at: isLocked ? new Date(nowMs + 1000 * LOCKED_OUT_SECONDS).toISOString() : null,
       rejections: 0,
     },
+    passkeys: 0,
   }
   return { status: 200, body }
 }

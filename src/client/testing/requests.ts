@@ -1,6 +1,7 @@
 /** Requests to the service in memory, and their refusals. */
 import type { ErrorDetail } from '../errors.js'
 import { busyRefusal, refusedPhoto } from '../sandbox-rules.js'
+import type { DisplayedText } from '../types.js'
 import { FakeRefusal, photoDetail } from './refusals.js'
 import { FAKE_ERRORS } from './service-texts.js'
 
@@ -18,6 +19,8 @@ export interface Call extends FakeRequest {
   query: URLSearchParams
   requestId: string
   signal: AbortSignal | null | undefined
+  /** Text that the hosted page showed for the action; undefined for any other caller. */
+  display?: DisplayedText | undefined
   /** Id of the session of the hosted page that makes the call; undefined for any other caller. */
   captureSession?: string
 }

@@ -127,7 +127,7 @@ export const FAKE_ERRORS: Readonly<
   liveness_required: {
     status: 422,
     category: 'invalid_request',
-    message: 'This call needs a check of liveness that it does not carry.',
+    message: 'This call requires a liveness check, and carries none.',
     remedy:
       'Ask for a challenge with `POST /v1/challenges` and send its frames in `challenge`, instead of photos.',
   },
@@ -140,7 +140,7 @@ export const FAKE_ERRORS: Readonly<
   return_url_not_allowed: {
     status: 422,
     category: 'invalid_request',
-    message: 'The capture page may not lead back to this address.',
+    message: 'The capture page is not allowed to lead back to this address.',
     remedy:
       'Have the operator allow its origin: `countersign tenant capture-page <tenant> --return-origin <origin>`.',
   },
@@ -212,28 +212,28 @@ export const FAKE_ERRORS: Readonly<
 
 /** Sentences that a person can be shown about a refused photo. */
 export const FAKE_HINTS: Readonly<Record<PhotoGuidance, string>> = {
-  no_face: 'Take a photo in which your whole face is seen from the front, in even light.',
-  several_faces: 'Take a photo that shows only you.',
-  too_far: 'Come closer to the camera.',
-  too_close: 'Move back a little from the camera.',
+  no_face: 'Show your face to the camera.',
+  several_faces: 'Only you should be in the picture.',
+  too_far: 'Come closer.',
+  too_close: 'Move back a little.',
   cut_off: 'Show your whole face.',
   too_dark: 'It is too dark. Turn to the light.',
   too_bright: 'It is too bright. Turn away from the light.',
-  blurred: 'The photo is blurred. Hold still, or wipe the lens.',
+  blurred: 'The picture is blurred. Hold still, or wipe the lens.',
   not_frontal: 'Look straight into the camera.',
-  wrong_direction: 'Turn your head the other way.',
+  wrong_direction: 'Wrong direction. Please follow the instructions.',
   turn_more: 'Turn your head a little further.',
-  nod_more: 'Nod a little further.',
-  slower: 'Move a little slower.',
+  nod_more: 'Raise or lower your chin a little further.',
+  slower: 'Move a little more slowly.',
   try_again: 'Please try again.',
-  eyes_closed: 'Open your eyes.',
-  file_unreadable: 'This file cannot be read as a photo. Take a new photo, or choose another file.',
+  eyes_closed: 'Please open your eyes.',
+  file_unreadable: 'This file cannot be read as a photo. Please choose another one.',
   wrong_format:
-    'This kind of file cannot be used. Choose a JPEG photo; on an iPhone, set Settings > Camera > Formats to Most Compatible and take the photo again.',
-  image_too_large: 'The photo is too large. 1280 pixels on its longer side are plenty.',
-  image_too_small: 'The photo is too small. Choose one with at least 480 pixels on its shorter side.',
-  different_people: 'Every photo must show the same person. Take them again, only of yourself.',
-  not_live: 'Take a new photo of your own face, not of a picture or a screen.',
+    'This kind of file cannot be used. Please choose a JPEG photo. On an iPhone, set Settings > Camera > Formats to “Most Compatible” and take the photo again.',
+  image_too_large: 'The photo is too large. Please choose a smaller one.',
+  image_too_small: 'The photo is too small. Please choose a larger one.',
+  different_people: 'Every photo must show the same person. Please take them again.',
+  not_live: 'Please take a new photo of your own face, not of a picture or a screen.',
 }
 
 /** The fields of the body of each call, by method and path. */
@@ -248,6 +248,7 @@ export const FAKE_FIELDS: Readonly<Record<string, readonly string[]>> = {
     'add',
     'dry_run',
     'consent',
+    'passkey_registration',
     'include',
     'images',
     'challenge',
@@ -257,6 +258,8 @@ export const FAKE_FIELDS: Readonly<Record<string, readonly string[]>> = {
     'image',
     'capture_integrity',
     'require_liveness',
+    'require_passkey',
+    'passkey_assertion',
     'action',
     'approval_id',
     'nonce',
@@ -266,7 +269,7 @@ export const FAKE_FIELDS: Readonly<Record<string, readonly string[]>> = {
   ],
   'DELETE /delete': ['user_id'],
   'POST /keys/rotate-signing': ['force'],
-  'POST /challenges': ['user_id', 'purpose', 'action', 'modes'],
+  'POST /challenges': ['user_id', 'purpose', 'action', 'modes', 'passkey'],
   'POST /guidance': ['image', 'step', 'frontal', 'user_id'],
   'POST /capture-sessions': [
     'user_id',
@@ -275,6 +278,7 @@ export const FAKE_FIELDS: Readonly<Record<string, readonly string[]>> = {
     'payees',
     'modes',
     'require_liveness',
+    'passkey',
     'replace',
     'confirmation',
     'verification_id',
@@ -283,6 +287,9 @@ export const FAKE_FIELDS: Readonly<Record<string, readonly string[]>> = {
     'description',
     'consent',
   ],
+  'POST /users/{user_id}/passkeys/registration': ['user_name', 'verification_id'],
+  'POST /users/{user_id}/passkeys': ['challenge_id', 'nonce', 'credential', 'name', 'verification_id'],
+  'POST /users/{user_id}/passkeys/assertion': ['action'],
 }
 
 /** Languages of the capture page. */

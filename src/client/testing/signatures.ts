@@ -5,6 +5,7 @@ import { SANDBOX_MODEL } from '../sandbox-rules.js'
 import type { SigningSecret } from '../signing-secret.js'
 import type {
   ActionLike,
+  DisplayedText,
   Environment,
   Liveness,
   ModelGrade,
@@ -97,6 +98,8 @@ export interface FakeVerdict {
   action: ActionLike
   /** Reason of a rejection; default null, which makes an approval. */
   reason?: RejectionReason | null
+  /** The text that the hosted page showed for the action; default: none was shown. */
+  display?: DisplayedText | undefined
   /** The nonce that was sent; default: none. */
   nonce?: string | undefined
   /** Similarity; default 0.9 for an approval, 0.1 for a rejection. */
@@ -143,7 +146,7 @@ export interface FakeIssuer {
  * const jwt = await signVerdict({ userId: 'ada', action }, issued)
  */
 export async function signVerdict(verdict: FakeVerdict, issued: FakeIssuer): Promise<string> {
-  const { userId, action, reason = null, nonce } = verdict
+  const { userId, action, reason = null, nonce, display } = verdict
   const { checked, passed, methods, score: livenessScore } = livenessOf(verdict)
   const issuedAt = Math.floor(issued.nowMs / 1000)
   const claims = {
@@ -163,6 +166,9 @@ export async function signVerdict(verdict: FakeVerdict, issued: FakeIssuer): Pro
     fmr_basis: 'measured',
     action,
     action_hash: await actionHash(action),
+    ...(display
+      ? { display_hash: display.hash, display_locale: display.locale, display_version: display.version }
+      : {}),
     ...(nonce === undefined ? {} : { nonce }),
     amr: ['face'],
     acr: reason === null ? acrOf(methods, verdict.challengeId !== undefined) : '0',

@@ -6,6 +6,7 @@ import { Badge, Card, type Fact, Facts, Problem, Waiting } from './parts.js'
 import { Table } from './table.js'
 import { Time } from './times.js'
 import { useData } from './use-data.js'
+import { VerdictKeysCard } from './verdict-keys-card.js'
 
 const MEBIBYTE = 1_048_576
 
@@ -102,6 +103,7 @@ export function SystemPage() {
             ]}
           />
         </Card>
+        <VerdictKeysCard keys={value.verdict_keys} onChange={system.reload} />
         {value.nodes.length > 0 && <Nodes {...value} />}
         <Card title="Model pack" hint={pack.description}>
           <Facts

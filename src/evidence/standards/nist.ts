@@ -24,10 +24,12 @@ export const NIST: Standard = {
       SECTION,
       'A biometric is used only together with a physical authenticator.',
       always(
-        partly('Countersign compares a face. The physical authenticator must come from your application.'),
+        partly(
+          'A passkey with user verification signs in the same step, and the verdict names it. Your application must ask for it.',
+        ),
         {
-          tests: ['test/client/step-up.test.ts'],
-          documents: ['guides/step-up.md'],
+          tests: ['test/api/passkeys.test.ts', 'test/capture-page/passkey-session.test.ts'],
+          documents: ['guides/passkeys.md', 'guides/step-up.md'],
         },
       ),
     ),

@@ -26,10 +26,15 @@ export const PSD2: Standard = {
       'psd2-4-1-elements',
       'Art. 4(1)',
       'Two elements of different kinds authenticate the payer.',
-      always(partly('Countersign is one element. Knowledge or possession must come from your application.'), {
-        tests: ['test/client/step-up.test.ts'],
-        documents: ['guides/step-up.md'],
-      }),
+      always(
+        partly(
+          'The face is inherence. A passkey in the same step is possession, and the verdict names it. Your application must ask for it, or bring another element.',
+        ),
+        {
+          tests: ['test/api/passkeys.test.ts', 'test/client/step-up.test.ts'],
+          documents: ['guides/passkeys.md#standards', 'guides/step-up.md'],
+        },
+      ),
     ),
     line(
       'psd2-4-1-once',
@@ -63,12 +68,13 @@ export const PSD2: Standard = {
       'No code can be made from earlier ones, and none can be forged.',
       always(
         met(
-          "Each verdict is signed by HMAC-SHA-256 under a tenant's 256-bit secret. Your backend holds that secret too, and could sign.",
+          "Each verdict is signed by HMAC-SHA-256 under a tenant's 256-bit secret, which your backend holds too. `jwt_public` is signed by ECDSA on P-256, under a key that only the service holds.",
         ),
         {
           tests: [
             'test/crypto/trust.test.ts',
             'test/client/verdict.properties.test.ts',
+            'test/api/public-verdict.test.ts',
             'test/tenants/rotation.model.test.ts',
           ],
           documents: ['threat-model.md#assets', 'guides/rotation.md'],
@@ -79,7 +85,7 @@ export const PSD2: Standard = {
       'psd2-4-3-a',
       'Art. 4(3)(a)',
       'A failure does not show which element was wrong.',
-      always(partly("`reason` tells your backend what failed. What the payer sees is your page's."), {
+      always(partly("`reason` says to your backend what failed. What the payer sees is your page's."), {
         tests: ['test/capture-page/capture-outcome.test.ts'],
         documents: ['guides/step-up.md'],
       }),
@@ -124,11 +130,19 @@ export const PSD2: Standard = {
       'The payer is shown the amount and the payee.',
       always(
         partly(
-          'The hosted page shows your description before the camera. That it names amount and payee is yours.',
+          'The hosted page shows amount, currency, payee and account of a `payment` in its own words. On a page of yours, and for untyped actions, that is yours.',
         ),
         {
-          tests: ['test/capture-page/capture-page.test.ts', 'test/lib/readable-text.test.ts'],
-          documents: ['guides/hosted-page.md', 'threat-model.md#text-that-people-read'],
+          tests: [
+            'test/client/display-action.test.ts',
+            'test/capture-page/typed-action.test.ts',
+            'test/lib/readable-text.test.ts',
+          ],
+          documents: [
+            'guides/typed-actions.md',
+            'guides/hosted-page.md',
+            'threat-model.md#text-that-people-read',
+          ],
         },
       ),
     ),
@@ -138,7 +152,7 @@ export const PSD2: Standard = {
       'The code belongs to one amount and one payee.',
       always(
         met(
-          'Every verify names its action. The verdict carries the action and its SHA-256 in canonical form (RFC 8785): put amount and payee into it.',
+          'Every verify names its action. The verdict carries the action and its SHA-256 in canonical form (RFC 8785): put amount and payee into it, as the type `payment` requires.',
         ),
         binding,
       ),
@@ -163,10 +177,37 @@ export const PSD2: Standard = {
       'Amount, payee and what the payer is shown stay confidential, authentic and whole throughout.',
       together(
         callerTransport,
-        always(partly('Responses are signed and actions hashed. What your own page shows is yours.'), {
-          tests: ['test/client/response-signature.properties.test.ts', 'test/http/responses.test.ts'],
-          documents: ['guides/step-up.md'],
-        }),
+        always(
+          partly(
+            'Responses are signed and actions hashed. A verdict has the hash of the text that the hosted page was sent; what a changed browser shows is not proven, and what your own page shows is yours.',
+          ),
+          {
+            tests: [
+              'test/capture-page/typed-action.test.ts',
+              'test/client/response-signature.properties.test.ts',
+              'test/http/responses.test.ts',
+            ],
+            documents: ['guides/typed-actions.md', 'guides/step-up.md'],
+          },
+        ),
+      ),
+    ),
+    line(
+      'psd2-5-3-b',
+      'Art. 5(3)(b)',
+      'The code of a batch belongs to its total and to its payees.',
+      always(
+        met(
+          'An action of type `payment_batch` holds total, number and hash of the list. The hosted page shows the whole list; the SDK makes the action again from the payments that are about to run.',
+        ),
+        {
+          tests: [
+            'test/client/typed-actions.test.ts',
+            'test/api/typed-actions.test.ts',
+            'test/client/display-action.test.ts',
+          ],
+          documents: ['guides/typed-actions.md#a-batch'],
+        },
       ),
     ),
     line(

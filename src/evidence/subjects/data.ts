@@ -86,22 +86,27 @@ export const minimization: Evidence = always(
 /** How long references stay. */
 export const retention: Evidence = always(
   partly(
-    'References of production stay until your application calls delete: no period ends them. Captures, kept responses and sandbox users expire.',
+    'Captures, kept responses and sandbox users expire. References of production stay until your application calls delete, or until the policy of a tenant erases users whom nobody uses; no policy does so by default.',
   ),
   {
-    tests: ['test/storage/conformance/expiry.test.ts', 'test/api/sandbox-limits.test.ts'],
-    documents: ['guides/privacy.md#what-is-kept'],
+    tests: [
+      'test/storage/conformance/expiry.test.ts',
+      'test/api/sandbox-limits.test.ts',
+      'test/admin/inactive-users.test.ts',
+    ],
+    documents: ['guides/privacy.md#what-is-kept', 'guides/policy.md#erase-users-whom-nobody-uses'],
   },
 )
 
 export const consent: Evidence = always(
   partly(
-    'The hosted page takes consent before the camera and keeps the text shown. The API keeps the consent that you send, and demands none.',
+    'The hosted page takes consent before the camera and keeps the text shown. The API keeps the consent that you send. It demands one only where the policy of a tenant names it.',
   ),
   {
     tests: [
       'test/capture-page/capture-page.test.ts',
       'test/api/enroll.test.ts',
+      'test/api/policy.test.ts',
       'test/cli/tenant-consent-text.test.ts',
       'test/storage/conformance/consent-texts.test.ts',
     ],

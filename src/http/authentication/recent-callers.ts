@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto'
 import type { ActiveSecrets } from '../../tenants/signing-secrets.js'
 import type { Caller } from '../../tenants/tenancy.js'
+import type { ShownDisplay } from '../../verification/call.js'
 
 /** An authenticated caller with the secrets that sign its replies. */
 export interface Identity {
@@ -13,6 +14,8 @@ export interface Identity {
 export interface InternalCaller {
   identity: Identity
   captureSession: string
+  /** Text that the page showed for the action; undefined where it showed none. */
+  display?: ShownDisplay | undefined
 }
 
 const MAX_CALLERS = 100

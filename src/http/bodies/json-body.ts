@@ -1,6 +1,6 @@
 /** Parses and validates body and query of a request. Every refusal has a code and names its field. */
 import { isUtf8 } from 'node:buffer'
-import type { TSchema } from 'typebox'
+import Type, { type TSchema } from 'typebox'
 import { Compile, type Validator } from 'typebox/compile'
 import type { EndpointDescription } from '../../api/endpoint.js'
 import { DomainError, type ErrorDetail } from '../../lib/domain-error.js'
@@ -35,7 +35,8 @@ export const MAX_JSON_BYTES = 32_768
 export function inputParser(endpoint: InputDescription): InputParser {
   const parseParameters = parameterParser(endpoint)
   if (!endpoint.body) return bodilessParser(endpoint, parseParameters)
-  const validator = Compile(endpoint.body)
+  const schema = withPathParameters(endpoint.body, endpoint)
+  const validator = Compile(schema)
   const binaryPaths = base64Paths(endpoint.body)
   return (body, contentType, query, pathParameters) => {
     const parameters = parseParameters(query, pathParameters)
@@ -47,10 +48,21 @@ export function inputParser(endpoint: InputDescription): InputParser {
     } else if (!endpoint.bodyOptional)
       throw new DomainError('malformed_json', { message: 'The body is empty.' })
     const input = mergeQuery(value, parameters)
-    assertValid(validator, endpoint.body!, input)
+    assertValid(validator, schema, input)
     if (cuts.length > 0) putBack(input, binaryPaths, cuts)
     return input
   }
+}
+
+/** Schema of the input of an endpoint with a body: its fields and the parameters of the path. */
+function withPathParameters(
+  body: TSchema,
+  { pathParameters }: Pick<InputDescription, 'pathParameters'>,
+): TSchema {
+  if (!pathParameters) return body
+  const { properties } = body as Type.TObject
+  const path = Object.entries(pathParameters).map(([name, { schema }]) => [name, schema] as const)
+  return Type.Object({ ...properties, ...Object.fromEntries(path) }, { additionalProperties: false })
 }
 
 /** Parses the parameters of path and query; undefined where the endpoint has none. A body is ignored. */

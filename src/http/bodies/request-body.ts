@@ -111,7 +111,7 @@ export class RequestBody {
 
   /**
    * @param deadlineMs on the clock of `performance.now()`
-   * @param owner tenant that sends the body; a body without one counts by itself
+   * @param owner tenant that sends the body; a body without one counts separately
    * @throws DomainError body_too_large, deadline_exceeded, overloaded
    */
   read(deadlineMs: number, limitBytes = this.limitBytes, owner?: string): Promise<Buffer> {

@@ -6,6 +6,7 @@ type Topic =
   | 'verification'
   | 'liveness'
   | 'capture'
+  | 'passkeys'
   | 'erasure'
   | 'keys'
   | 'audit'
@@ -17,6 +18,7 @@ export const TOPICS: Readonly<Record<Topic, string>> = {
   verification: 'Ask at a risky action whether it is the enrolled person, and look verdicts up.',
   liveness: 'Challenges for a person in front of the camera, and guidance meanwhile.',
   capture: 'The hosted capture page.',
+  passkeys: 'Register passkeys, and have them sign for an action together with the face.',
   erasure: 'Erase users.',
   keys: 'Rotate the signing secret.',
   audit: 'Read the audit log.',
@@ -48,6 +50,19 @@ export const OPERATION_NAMES: Readonly<Record<EndpointDescription['id'], Names>>
     topic: 'capture',
     operationId: 'get_capture_session',
     sdkName: 'getCaptureSession',
+  },
+  begin_passkey_registration: {
+    topic: 'passkeys',
+    operationId: 'begin_passkey_registration',
+    sdkName: 'beginPasskeyRegistration',
+  },
+  register_passkey: { topic: 'passkeys', operationId: 'register_passkey', sdkName: 'registerPasskey' },
+  list_passkeys: { topic: 'passkeys', operationId: 'list_passkeys', sdkName: 'listPasskeys' },
+  revoke_passkey: { topic: 'passkeys', operationId: 'revoke_passkey', sdkName: 'revokePasskey' },
+  begin_passkey_assertion: {
+    topic: 'passkeys',
+    operationId: 'begin_passkey_assertion',
+    sdkName: 'beginPasskeyAssertion',
   },
   delete: { topic: 'erasure', operationId: 'erase_user', sdkName: 'delete' },
   rotate_signing: { topic: 'keys', operationId: 'rotate_signing_secret', sdkName: 'rotateSigning' },

@@ -2,7 +2,7 @@
 
 import { QUALITY_COMPONENTS } from '../../../models/pack/quality-components.js'
 import type { EndpointDescription } from '../../api/endpoint.js'
-import { PHOTO_GUIDANCE } from '../../biometrics/photo-guidance.js'
+import { PHOTO_GUIDANCE } from '../../capture/guidance-codes.js'
 import { ERRORS, type ErrorCode } from '../../lib/error-codes.js'
 import { SCOPES } from '../../tenants/key-scopes.js'
 import { SANDBOX_EFFECTS } from '../../verification/sandbox-outcomes.js'

@@ -10,6 +10,14 @@ import { getVerification, getVerificationDescription } from '../../api/get-verif
 import { guide, guideDescription } from '../../api/guidance.js'
 import { health, healthDescription } from '../../api/health.js'
 import { listAudit, listAuditDescription } from '../../api/list-audit.js'
+import { listPasskeys, listPasskeysDescription } from '../../api/list-passkeys.js'
+import { beginPasskeyAssertion, beginPasskeyAssertionDescription } from '../../api/passkey-assertion.js'
+import {
+  beginPasskeyRegistration,
+  beginPasskeyRegistrationDescription,
+} from '../../api/passkey-registration.js'
+import { registerPasskey, registerPasskeyDescription } from '../../api/register-passkey.js'
+import { revokePasskey, revokePasskeyDescription } from '../../api/revoke-passkey.js'
 import { rotateSigning, rotateSigningDescription } from '../../api/rotate-signing.js'
 import type { Services } from '../../api/services.js'
 import { verify, verifyDescription } from '../../api/verify.js'
@@ -28,6 +36,11 @@ export const DESCRIPTIONS: EndpointDescription[] = [
   createCaptureSessionDescription,
   getCaptureSessionDescription,
   getVerificationDescription,
+  beginPasskeyRegistrationDescription,
+  registerPasskeyDescription,
+  listPasskeysDescription,
+  beginPasskeyAssertionDescription,
+  revokePasskeyDescription,
 ]
 
 /** Path of the OpenAPI document, which both APIs serve without a key. */
@@ -56,5 +69,11 @@ export function endpoints(services: Services): Array<Endpoint<unknown>> {
     createCaptureSession(services),
     getCaptureSession(services),
     getVerification(services),
+    beginPasskeyRegistration(services),
+    registerPasskey(services),
+    listPasskeys(services),
+    beginPasskeyAssertion(services),
+    // Behind the addresses with a word where this one has a parameter: the first that fits is taken.
+    revokePasskey(services),
   ] as Array<Endpoint<never>> as Array<Endpoint<unknown>>
 }

@@ -550,6 +550,35 @@ const STEPS: string[] = [
   CREATE INDEX approval_expiry ON approval (expires_at);
   CREATE INDEX approval_user ON approval (lookup);
   `,
+  // Passkeys of users, and how a tenant uses them.
+  `
+  ALTER TABLE tenant ADD COLUMN passkeys text COLLATE "C";
+  CREATE TABLE passkey (
+    id text COLLATE "C" PRIMARY KEY,
+    subject_id text COLLATE "C" NOT NULL REFERENCES subject (id) ON DELETE CASCADE,
+    lookup bytea NOT NULL UNIQUE,
+    sealed bytea NOT NULL,
+    created_at bigint NOT NULL,
+    last_used_at bigint
+  );
+  CREATE INDEX passkey_of_subject ON passkey (subject_id);
+  `,
+  // Last uses of production users, and since when a tenant's policy erases users that nobody uses.
+  `
+  CREATE TABLE user_activity (
+    lookup bytea PRIMARY KEY,
+    tenant_id text COLLATE "C" NOT NULL REFERENCES tenant (id),
+    sealed bytea NOT NULL,
+    used_at bigint NOT NULL,
+    notice_at bigint
+  );
+  CREATE INDEX user_activity_unused ON user_activity (tenant_id, used_at) WHERE notice_at IS NULL;
+  CREATE INDEX user_activity_noticed ON user_activity (tenant_id, notice_at) WHERE notice_at IS NOT NULL;
+  CREATE TABLE retention_start (
+    tenant_id text COLLATE "C" PRIMARY KEY REFERENCES tenant (id),
+    since bigint NOT NULL
+  );
+  `,
 ]
 
 /** The schema version that this code works with. */

@@ -70,7 +70,7 @@ export function lockAllPartitions(client: PoolClient): Promise<SharedState[]> {
   return begin(client, ['LOCK TABLE lane IN EXCLUSIVE MODE', `${SHARED_STATE} WHERE id = 1`])
 }
 
-/** Resolves before anything else may be sent: after a BEGIN that failed, each statement would be committed by itself. */
+/** Resolves before anything else may be sent: after a BEGIN that failed, each statement would be committed separately. */
 async function begin(
   client: PoolClient,
   statements: ReadonlyArray<QueryConfig | string>,

@@ -9,8 +9,8 @@
  *
  *     queued -> locked -> running -> done -> committed: resolves
  *       ^         |          |         |
- *       |         |          |         | COMMIT fails: the group is rolled back, and each job runs again by itself, or rejects
- *       |         |          | throws: rejects; where it has written before, the group is rolled back, and each job runs again by itself
+ *       |         |          |         | COMMIT fails: the group is rolled back, and each job runs again separately, or rejects
+ *       |         |          | throws: rejects; where it has written before, the group is rolled back, and each job runs again separately
  *       |         | deadline has passed: rejects
  *       +---------+ another node holds its partition: back to the queue, `skippedRounds` + 1
  *

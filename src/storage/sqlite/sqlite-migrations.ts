@@ -462,6 +462,35 @@ const MIGRATIONS: string[] = [
   CREATE INDEX approval_expiry ON approval (expires_at);
   CREATE INDEX approval_user ON approval (lookup);
   `,
+  // Passkeys of users, and how a tenant uses them.
+  `
+  ALTER TABLE tenant ADD COLUMN passkeys TEXT;
+  CREATE TABLE passkey (
+    id TEXT PRIMARY KEY,
+    subject_id TEXT NOT NULL REFERENCES subject (id) ON DELETE CASCADE,
+    lookup BLOB NOT NULL UNIQUE,
+    sealed BLOB NOT NULL,
+    created_at INTEGER NOT NULL,
+    last_used_at INTEGER
+  ) STRICT;
+  CREATE INDEX passkey_of_subject ON passkey (subject_id);
+  `,
+  // Last uses of production users, and since when a tenant's policy erases users that nobody uses.
+  `
+  CREATE TABLE user_activity (
+    lookup BLOB PRIMARY KEY,
+    tenant_id TEXT NOT NULL REFERENCES tenant (id),
+    sealed BLOB NOT NULL,
+    used_at INTEGER NOT NULL,
+    notice_at INTEGER
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX user_activity_unused ON user_activity (tenant_id, used_at) WHERE notice_at IS NULL;
+  CREATE INDEX user_activity_noticed ON user_activity (tenant_id, notice_at) WHERE notice_at IS NOT NULL;
+  CREATE TABLE retention_start (
+    tenant_id TEXT PRIMARY KEY REFERENCES tenant (id),
+    since INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  `,
 ]
 
 /** "CSGN" marks the file as Countersign's, so that another application's database is refused instead of migrated. */

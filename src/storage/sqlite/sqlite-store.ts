@@ -184,7 +184,7 @@ export class SqliteStore implements Store {
     return false
   }
 
-  /** Does nothing: SQLite's calls end by themselves. */
+  /** Does nothing: SQLite's calls end without help. */
   leave(): void {}
 
   async services(): Promise<ServiceNode[]> {

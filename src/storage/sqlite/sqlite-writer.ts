@@ -139,7 +139,7 @@ export class SqliteWriter {
 
   /**
    * Step 2.
-   * @returns a function for each job that tells its caller the result, to be called after the commit
+   * @returns a function for each job that gives its caller the result, to be called after the commit
    * @throws the error that fails the whole group
    */
   private async run(group: Job[]): Promise<{ notifications: Array<() => void>; transactions: number }> {

@@ -64,7 +64,7 @@ describe('a face with little around it', () => {
         expect((await engine.verify(images, anyone)).sample.liveness).toEqual(TOO_CLOSE)
     }))
 
-  it('guidance tells the person to move away before a verify would refuse to judge', async () => {
+  it('guidance asks the person to move away before a verify would refuse to judge', async () => {
     const image = await face('grace')
     const guided = (changes: object) =>
       withPack(changes, async (engine) => {

@@ -2,6 +2,8 @@ import { expect, it } from 'vitest'
 import { QUALITY_COMPONENTS } from '../../../models/pack/quality-components.js'
 import type { QualityComponents } from '../../../src/biometrics/measurements.js'
 import { adviceOn, assessQuality, faultsOf } from '../../../src/biometrics/pipeline/quality-bounds.js'
+import { guidanceOfFault } from '../../../src/biometrics/refusal-guidance.js'
+import { GUIDANCE_TEXTS } from '../../../src/capture/guidance-texts.js'
 
 const good: Required<QualityComponents> = {
   inter_eye_distance: 90,
@@ -31,7 +33,7 @@ it('every measured component gets a finding, in a fixed order, and no other does
 it.each<[QualityComponents, string]>([
   [{ sharpness: 1 }, 'Hold still'],
   [{ luminance_mean: 20 }, 'light'],
-  [{ luminance_mean: 240 }, 'glare'],
+  [{ luminance_mean: 240 }, 'Turn away from the light'],
   [{ luminance_variance: 10 }, 'light'],
 ])('%j is refused at verify and at enrolment', (change, hint) => {
   for (const purpose of ['enrol', 'verify'] as const) {
@@ -49,7 +51,7 @@ it.each<[QualityComponents, string]>([
   [{ head_pose_pitch: -40 }, 'Lift your chin'],
   [{ head_pose_pitch: 40 }, 'Lower your chin'],
   [{ head_pose_roll: 35 }, 'upright'],
-  [{ eyes_open: 0.1 }, 'Open your eyes'],
+  [{ eyes_open: 0.1 }, 'Please open your eyes'],
 ])('%j is refused only at enrolment', (change, hint) => {
   expect(hintsFor(change, 'enrol')).toEqual([expect.stringContaining(hint)])
   expect(hintsFor(change, 'verify')).toEqual([])
@@ -71,7 +73,7 @@ it('a pack replaces the default bounds, end by end', () => {
       component: 'inter_eye_distance',
       value: 20,
       bound: { min: 30 },
-      hint: 'Come closer to the camera.',
+      hint: 'Come closer.',
     },
   ])
 })
@@ -80,5 +82,25 @@ it('advice says each thing once', () => {
   const findings = assessQuality({ ...good, luminance_mean: 29, under_exposure_prevention: 0.4 }, 'enrol')
   const faults = [...faultsOf(findings, 0), ...faultsOf(findings, 1)]
   expect(faults).toHaveLength(4)
-  expect(adviceOn(faults)).toBe('The photo is not good enough. Turn to the light.')
+  expect(adviceOn(faults)).toBe('The photo is not good enough. It is too dark. Turn to the light.')
+})
+
+it('gives the text of the guidance code as advice, or says which way to go', () => {
+  const beyond = { min: 10, max: 20 }
+  const said = QUALITY_COMPONENTS.flatMap((component) =>
+    [5, 25].flatMap((value) => {
+      const findings = assessQuality({ [component]: value }, 'verify', { verify: { [component]: beyond } })
+      return faultsOf(findings, 0).map((fault) => ({ hint: fault.hint, guidance: guidanceOfFault(fault) }))
+    }),
+  )
+  expect(said).toHaveLength(2 * QUALITY_COMPONENTS.length)
+  const exact = said.filter(({ hint, guidance }) => hint !== GUIDANCE_TEXTS[guidance])
+  expect([...new Set(exact.map(({ hint }) => hint))]).toEqual([
+    'Find better light, and wipe the lens.',
+    'Turn to the light, so that it falls on both sides of the face.',
+    'Turn your face to the camera.',
+    'Lift your chin a little.',
+    'Lower your chin a little.',
+    'Hold your head upright.',
+  ])
 })

@@ -39,13 +39,13 @@ describe('the detail of a wrong field', () => {
     ['/v1/enroll', { user_id: 'a', images: Array(6).fill('AAAA') }, 'images', 'must hold at most 5 items'],
     ['/v1/challenges', [], 'body', 'must be an object'],
   ]
-  it.each(CASES)('tells what a wrong field may be at %s, %j: %s %s', async (path, body, field, issue) => {
+  it.each(CASES)('says what a wrong field may be at %s, %j: %s %s', async (path, body, field, issue) => {
     const response = await tenant.sandbox.call('POST', path, body)
     expect([response.status, response.body.code]).toEqual([400, 'invalid_request'])
     expect(response.body.details).toEqual([{ path: field, issue }])
   })
 
-  it('tells what a wrong query parameter may be', async () => {
+  it('says what a wrong query parameter may be', async () => {
     const { body } = await production.call('GET', '/v1/audit?after=x&limit=0')
     expect(body.details).toContainEqual({ path: 'limit', issue: 'must be at least 1' })
     expect(body.details).toContainEqual({

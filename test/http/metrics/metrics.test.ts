@@ -1,4 +1,4 @@
-/** /metrics as an operator's Prometheus reads it: what docs/operations/monitoring.md lists is there, and tells what happened. */
+/** /metrics as an operator's Prometheus reads it: what docs/operations/monitoring.md lists is there, and reports what happened. */
 import { readFileSync, statfsSync } from 'node:fs'
 import { join } from 'node:path'
 import { Registry } from 'prom-client'

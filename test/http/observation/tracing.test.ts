@@ -22,7 +22,7 @@ let settings: string
 
 beforeAll(async () => {
   spans = await collector()
-  // Standard variables that OpenTelemetry reads by itself.
+  // Standard variables that OpenTelemetry reads directly.
   vi.stubEnv('OTEL_BSP_SCHEDULE_DELAY', '20')
   vi.stubEnv('OTEL_EXPORTER_OTLP_HEADERS', 'x-collector-key=k-123')
   // The environment wins over the file, which may hold them too.

@@ -3,7 +3,7 @@ import { waitsForDisk } from '../../../src/storage/open-store.js'
 import { createDatabase, overPostgres } from '../../support/postgres.js'
 
 overPostgres(() => {
-  it('tells a server that runs without fsync, as that of the tests does', async () => {
+  it('recognizes a server that runs without fsync, as that of the tests does', async () => {
     const database = await createDatabase()
     try {
       expect(await database.query('SHOW fsync')).toEqual([{ fsync: 'off' }])

@@ -41,6 +41,7 @@ function tenant(name: string): TenantRecord {
     capturePage: null,
     policyHash: null,
     sandboxPolicyHash: null,
+    passkeys: null,
     productionIssuedAt: null,
     productionRevealedAt: null,
     suspendedAt: null,

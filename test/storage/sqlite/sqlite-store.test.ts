@@ -76,24 +76,6 @@ describe('opening', () => {
     expect(readFileSync(file)).toEqual(before)
   })
 
-  it('finds verifications that the version before wrote into the audit log', async () => {
-    const store = openStore()
-    const entry = JSON.stringify({ event: 'verify', subject: '0a', verification_id: 'ver_1' })
-    await store.transaction('installation', async (tx) => {
-      await tx.insertTenant(tenant('a'))
-      await tx.appendAudit({ tenantId: 'ten_a', sequence: 1, entry, hash: bytes('h') })
-    })
-    await store.close()
-    const earlier = new Database(file)
-    const version = earlier.pragma('user_version', { simple: true }) as number
-    earlier.exec('DROP TABLE sandbox_verification; DROP INDEX audit_verification; DROP INDEX audit_erased')
-    earlier.pragma(`user_version = ${version - 1}`)
-    earlier.close()
-    expect(
-      await openStore(file, { migrating: true }).read.auditedVerification('ten_a', 'ver_1'),
-    ).toMatchObject({ entry })
-  })
-
   it('refuses the database of a newer version and leaves it as it was', async () => {
     await openStore().close()
     const newer = new Database(file)

@@ -1,5 +1,7 @@
 /** Scenarios where no answer comes, or one comes from something else on the way. */
+
 import { expect } from 'vitest'
+import { GUIDANCE_TEXTS } from '../../../../src/capture/guidance-texts.js'
 import type { Scenario } from '../world.js'
 
 const action = { type: 'wire_transfer', amount: '1250.00' }
@@ -138,7 +140,9 @@ export const RETRIES: Scenario[] = [
       const image = Buffer.alloc(9 * 1024 * 1024).toString('base64')
       const error = await sdk.refused('enroll', { user_id: 'large', image })
       expect(error).toMatchObject({ kind: 'api', code: 'body_too_large', status: 413, verified: false })
-      expect(error.details).toMatchObject([{ path: 'image', guidance: 'image_too_large' }])
+      expect(error.details).toMatchObject([
+        { path: 'image', guidance: 'image_too_large', hint: GUIDANCE_TEXTS.image_too_large },
+      ])
       expect(error.message).toMatch(/has 12(\.1)? MiB, and the service takes 8 MiB.*1280 pixels/)
       const frame = Buffer.alloc(512 * 1024).toString('base64')
       expect(await sdk.refused('guide', { image: frame })).toMatchObject({ code: 'body_too_large' })

@@ -1,0 +1,67 @@
+/** Operations on a user's passkeys that the API, the command line and the dashboard share: list and revoke. */
+import type { Actor, AuditedUnitOfWork, OpenUnitOfWork } from '../audit/audited-unit-of-work.js'
+import { DomainError } from '../lib/domain-error.js'
+import type { TenantRecord } from '../storage/records.js'
+import type { Store } from '../storage/store.js'
+import type { PasskeyVault } from '../users/passkey-vault.js'
+import { ownerOf, type TemplateVault } from '../users/template-vault.js'
+import type { Outbox } from '../webhooks/outbox.js'
+import type { UserAddress } from './user-operations.js'
+import { passkeyView } from './views.js'
+
+export class PasskeyOperations {
+  constructor(
+    private readonly audited: AuditedUnitOfWork,
+    private readonly store: Store,
+    private readonly vault: TemplateVault,
+    private readonly passkeys: PasskeyVault,
+    private readonly outbox: Outbox,
+  ) {}
+
+  /** The user's passkeys, oldest first. @throws DomainError reference_not_found for a user who is unknown */
+  async list(
+    { id }: TenantRecord,
+    { environment, userId }: UserAddress,
+  ): Promise<Array<ReturnType<typeof passkeyView>>> {
+    const { vault, store, passkeys } = this
+    const subject = await vault.find(store.read, vault.blindIndex(id, environment, userId), userId)
+    if (!subject) throw new DomainError('reference_not_found')
+    return (await passkeys.of(store.read, subject)).map(passkeyView)
+  }
+
+  /**
+   * Deletes a passkey, which is refused from then on.
+   * @param by who acts, or the unit of work of the API call
+   * @throws DomainError reference_not_found, passkey_not_found
+   */
+  revoke(
+    { id }: TenantRecord,
+    by: Actor | OpenUnitOfWork,
+    { environment, userId }: UserAddress,
+    passkeyId: string,
+  ): Promise<void> {
+    const blindIndex = this.vault.blindIndex(id, environment, userId)
+    return this.audited.run(
+      id,
+      by,
+      async (tx) => {
+        const subject = await this.vault.find(tx, blindIndex, userId)
+        if (!subject) throw new DomainError('reference_not_found')
+        if (!(await tx.deletePasskey(subject.record.id, passkeyId)))
+          throw new DomainError('passkey_not_found')
+        await this.outbox.put(tx, {
+          tenantId: id,
+          environment,
+          type: 'user.passkey_revoked',
+          data: { user_id: userId, passkey_id: passkeyId },
+          subject: ownerOf(subject),
+        })
+        return {
+          result: undefined,
+          facts: { event: 'passkey_revoked', subject: subject.pseudonym, passkey_id: passkeyId },
+        }
+      },
+      { isAudited: environment === 'production' },
+    )
+  }
+}

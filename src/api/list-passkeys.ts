@@ -1,0 +1,44 @@
+/** GET /v1/users/{user_id}/passkeys: the passkeys of a user. */
+import Type from 'typebox'
+import { type EndpointDescription, SMALL_BODY_BYTES, type UserEndpoint } from './endpoint.js'
+import { passkeySchema } from './passkey-schemas.js'
+import { userId } from './schemas.js'
+import type { Services } from './services.js'
+
+export const userPath = { user_id: { schema: userId, description: 'The user, percent-encoded.' } }
+
+const success = Type.Object(
+  { user_id: userId, passkeys: Type.Array(passkeySchema, { description: 'Oldest first.' }) },
+  { title: 'PasskeyList' },
+)
+
+export const listPasskeysDescription: EndpointDescription = {
+  id: 'list_passkeys',
+  method: 'GET',
+  path: '/v1/users/{user_id}/passkeys',
+  summary: 'List a user’s passkeys',
+  description: 'Lists the passkeys that are registered for a user, oldest first.',
+  pathParameters: userPath,
+  success: { status: 200, description: 'The passkeys.', schema: success },
+  errors: ['invalid_request', 'reference_not_found', 'overloaded'],
+  usesEngine: false,
+  maxBodyBytes: SMALL_BODY_BYTES,
+  answersWithSecret: false,
+  idempotent: false,
+  auditEvent: null,
+  answersWithoutStore: false,
+  scopes: ['read'],
+}
+
+export function listPasskeys({
+  operations,
+}: Pick<Services, 'operations'>): UserEndpoint<{ user_id: string }> {
+  return {
+    ...listPasskeysDescription,
+    aboutUser: true,
+    async handle({ tenant, environment, user }) {
+      const passkeys = await operations.passkeys.list(tenant, { environment, userId: user.id })
+      return { status: 200, body: { user_id: user.id, passkeys } }
+    },
+  }
+}

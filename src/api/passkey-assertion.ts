@@ -1,0 +1,79 @@
+/** POST /v1/users/{user_id}/passkeys/assertion: options with which a passkey signs for one action. */
+import Type, { type Static } from 'typebox'
+import { isoTime } from '../lib/clock.js'
+import { DomainError } from '../lib/domain-error.js'
+import { passkeyChallenge, requestOptions } from '../verification/passkey-challenge.js'
+import { requiredSettings } from '../verification/passkey-proof.js'
+import { actionSchema, canonicalAction } from './action.js'
+import type { Commit, EndpointDescription, UserEndpoint } from './endpoint.js'
+import { userPath } from './list-passkeys.js'
+import { challengeId, nonce, PASSKEY_BODY_BYTES, requestOptionsSchema } from './passkey-schemas.js'
+import { time } from './schemas.js'
+import type { Services } from './services.js'
+
+/** Five minutes, the shortest time that WebAuthn recommends for a person and an authenticator. */
+export const CEREMONY_MS = 300_000
+
+const body = Type.Object(
+  { action: actionSchema },
+  { title: 'PasskeyAssertionRequest', additionalProperties: false },
+)
+
+const success = Type.Object(
+  {
+    challenge_id: challengeId,
+    nonce,
+    options: requestOptionsSchema,
+    expires_at: time('When the options expire: the verify must have begun by then.'),
+  },
+  { title: 'PasskeyAssertionChallenge' },
+)
+
+export const beginPasskeyAssertionDescription: EndpointDescription = {
+  id: 'begin_passkey_assertion',
+  method: 'POST',
+  path: '/v1/users/{user_id}/passkeys/assertion',
+  summary: 'Ask a passkey to sign for an action',
+  description:
+    'Makes the options with which a passkey of the user signs for one action, once. Send the answer with a verify with photos, in `passkey_assertion`. For a verify with frames, ask for the challenge with `passkey` instead.',
+  pathParameters: userPath,
+  body,
+  success: { status: 201, description: 'The options.', schema: success },
+  errors: ['reference_not_found', 'passkeys_unavailable', 'passkey_not_found', 'overloaded'],
+  usesEngine: false,
+  maxBodyBytes: PASSKEY_BODY_BYTES,
+  answersWithSecret: false,
+  idempotent: false,
+  auditEvent: null,
+  answersWithoutStore: false,
+  scopes: ['verify'],
+}
+
+type Input = Static<typeof body> & { user_id: string }
+type Parts = Pick<Services, 'vault' | 'store' | 'challenges' | 'passkeys'>
+
+export function beginPasskeyAssertion({ vault, store, challenges, passkeys }: Parts): UserEndpoint<Input> {
+  return {
+    ...beginPasskeyAssertionDescription,
+    aboutUser: true,
+    async handle({ input, tenant, environment, user }): Promise<Commit> {
+      const settings = requiredSettings(tenant)
+      const action = canonicalAction(input.action)
+      const subject = await vault.find(store.read, user.blindIndex, user.id)
+      if (!subject) throw new DomainError('reference_not_found')
+      const known = await passkeys.of(store.read, subject)
+      if (known.length === 0) throw new DomainError('passkey_not_found')
+      return async (tx) => {
+        const { blindIndex } = user
+        const { id, nonce, expiresAt } = await challenges.issueForPasskey(
+          tx,
+          { tenantId: tenant.id, environment, blindIndex, purpose: 'passkey_assertion', action },
+          CEREMONY_MS,
+        )
+        const challenge = passkeyChallenge(nonce, action)
+        const options = requestOptions(settings, { challenge, passkeys: known, timeoutMs: CEREMONY_MS })
+        return { status: 201, body: { challenge_id: id, nonce, options, expires_at: isoTime(expiresAt) } }
+      }
+    },
+  }
+}

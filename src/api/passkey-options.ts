@@ -1,0 +1,53 @@
+/** The options of a passkey in a challenge: to sign with the frames of a verify, or to be made with those of an enrollment. */
+import { SECOND_MS } from '../lib/clock.js'
+import { DomainError } from '../lib/domain-error.js'
+import { companyOf } from '../tenants/capture-page-settings.js'
+import type { UserCall } from '../verification/call.js'
+import type { Purpose } from '../verification/challenge-book.js'
+import { creationOptions, passkeyChallenge, requestOptions } from '../verification/passkey-challenge.js'
+import { requiredSettings } from '../verification/passkey-proof.js'
+import { MAX_PASSKEYS } from '../verification/passkey-registration.js'
+import type { Services } from './services.js'
+
+/** How a capture uses a passkey, as a request names it. */
+export type PasskeyUse = 'required' | 'preferred' | 'register'
+
+type Parts = Pick<Services, 'vault' | 'store' | 'passkeys' | 'config'>
+
+/** Makes the options for the nonce and the canonical action of a challenge. */
+type OptionsFor = (nonce: string, action: string | null) => Record<string, unknown> | null
+
+/**
+ * Reads what the options need, before the transaction of the challenge.
+ * @returns null for a challenge without a passkey
+ * @throws DomainError invalid_request, passkeys_unavailable, passkey_not_found, passkey_limit_reached
+ */
+export async function passkeyOptions(
+  { vault, store, passkeys, config }: Parts,
+  { tenant, user }: Pick<UserCall<unknown>, 'tenant' | 'user'>,
+  purpose: Purpose,
+  use: PasskeyUse | undefined,
+): Promise<OptionsFor | null> {
+  if (use === undefined) return null
+  if ((use === 'register') !== (purpose === 'enroll'))
+    throw new DomainError('invalid_request', {
+      details: [{ path: 'passkey', issue: `is not for the purpose "${purpose}"` }],
+    })
+  const settings = requiredSettings(tenant)
+  const subject = await vault.find(store.read, user.blindIndex, user.id)
+  const known = subject ? await passkeys.of(store.read, subject) : []
+  const timeoutMs = config.challengeTtlSeconds * SECOND_MS
+  if (use === 'register') {
+    if (known.length >= MAX_PASSKEYS) throw new DomainError('passkey_limit_reached')
+    const names = { company: companyOf(tenant), user: user.id }
+    return (nonce) => {
+      const challenge = passkeyChallenge(nonce, null)
+      return creationOptions(settings, user, { challenge, passkeys: known, names, timeoutMs })
+    }
+  }
+  if (known.length === 0 && use === 'required') throw new DomainError('passkey_not_found')
+  return (nonce, action) =>
+    known.length === 0
+      ? null
+      : requestOptions(settings, { challenge: passkeyChallenge(nonce, action), passkeys: known, timeoutMs })
+}

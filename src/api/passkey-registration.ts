@@ -1,0 +1,126 @@
+/** POST /v1/users/{user_id}/passkeys/registration: options with which a browser makes a passkey for a user. */
+import Type, { type Static } from 'typebox'
+import { isoTime } from '../lib/clock.js'
+import { DomainError } from '../lib/domain-error.js'
+import { companyOf } from '../tenants/capture-page-settings.js'
+import type { UserCall } from '../verification/call.js'
+import { creationOptions, passkeyChallenge } from '../verification/passkey-challenge.js'
+import { requiredSettings } from '../verification/passkey-proof.js'
+import { MAX_PASSKEYS } from '../verification/passkey-registration.js'
+import { assertRegistrationGranted } from '../verification/registration-permit.js'
+import { type Commit, type EndpointDescription, SMALL_BODY_BYTES, type UserEndpoint } from './endpoint.js'
+import { userPath } from './list-passkeys.js'
+import { CEREMONY_MS } from './passkey-assertion.js'
+import { challengeId, creationOptionsSchema, nonce, passkeyName } from './passkey-schemas.js'
+import { time } from './schemas.js'
+import type { Services } from './services.js'
+
+export const verificationIdField = Type.String({
+  minLength: 1,
+  maxLength: 64,
+  description:
+    'Id of an approved verify of this user for an action with the type `register_passkey`, with a check of liveness, made in the last ten minutes. Required where the tenant’s settings ask for it, which is their default.',
+})
+
+const body = Type.Object(
+  {
+    user_name: Type.Optional(
+      Type.String({
+        ...passkeyName,
+        description: 'Name that the device shows for the account. Default: the user id.',
+        examples: ['ada@example.com'],
+      }),
+    ),
+    verification_id: Type.Optional(verificationIdField),
+  },
+  { title: 'PasskeyRegistrationRequest', additionalProperties: false },
+)
+
+const success = Type.Object(
+  {
+    challenge_id: challengeId,
+    nonce,
+    options: creationOptionsSchema,
+    expires_at: time('When the options expire: the answer must have arrived by then.'),
+  },
+  { title: 'PasskeyRegistrationChallenge' },
+)
+
+export const beginPasskeyRegistrationDescription: EndpointDescription = {
+  id: 'begin_passkey_registration',
+  method: 'POST',
+  path: '/v1/users/{user_id}/passkeys/registration',
+  summary: 'Begin the registration of a passkey',
+  description:
+    'Makes the options with which a browser makes a passkey for an enrolled user. Pass them to a page on which the user is signed in, and its answer to `POST /v1/users/{user_id}/passkeys`.',
+  pathParameters: userPath,
+  body,
+  bodyOptional: true,
+  success: { status: 201, description: 'The options.', schema: success },
+  errors: [
+    'reference_not_found',
+    'passkeys_unavailable',
+    'passkey_verdict_required',
+    'passkey_limit_reached',
+    'overloaded',
+  ],
+  usesEngine: false,
+  maxBodyBytes: SMALL_BODY_BYTES,
+  answersWithSecret: false,
+  idempotent: false,
+  auditEvent: null,
+  answersWithoutStore: false,
+  scopes: ['enroll'],
+}
+
+type Input = Static<typeof body> & { user_id: string }
+type Parts = Pick<Services, 'vault' | 'store' | 'clock' | 'challenges' | 'passkeys'>
+
+export function beginPasskeyRegistration(services: Parts): UserEndpoint<Input> {
+  const { vault, store, clock, challenges, passkeys } = services
+  return {
+    ...beginPasskeyRegistrationDescription,
+    aboutUser: true,
+    async handle(call): Promise<Commit> {
+      const { input, tenant, user } = call
+      const settings = requiredSettings(tenant)
+      if (settings.registration === 'verified')
+        await assertRegistrationGranted(
+          store.read,
+          registrationSubject(call, undefined),
+          input.verification_id,
+          clock.now(),
+        )
+      const subject = await vault.find(store.read, user.blindIndex, user.id)
+      if (!subject?.reference) throw new DomainError('reference_not_found')
+      const known = await passkeys.of(store.read, subject)
+      if (known.length >= MAX_PASSKEYS) throw new DomainError('passkey_limit_reached')
+      const names = { company: companyOf(tenant), user: input.user_name ?? user.id }
+      return async (tx) => {
+        const { id, nonce, expiresAt } = await challenges.issueForPasskey(
+          tx,
+          registrationSubject(call, input.verification_id),
+          CEREMONY_MS,
+        )
+        const challenge = passkeyChallenge(nonce, null)
+        const options = creationOptions(settings, user, {
+          challenge,
+          passkeys: known,
+          names,
+          timeoutMs: CEREMONY_MS,
+        })
+        return { status: 201, body: { challenge_id: id, nonce, options, expires_at: isoTime(expiresAt) } }
+      }
+    },
+  }
+}
+
+/** The subject of the challenge of a registration: it names the verdict that permits it. */
+export function registrationSubject(
+  { tenant, environment, user }: UserCall<unknown>,
+  verificationId: string | undefined,
+) {
+  const purpose = 'passkey_registration' as const
+  const action = verificationId ?? null
+  return { tenantId: tenant.id, environment, blindIndex: user.blindIndex, purpose, action }
+}

@@ -1,0 +1,205 @@
+/** Schemas of passkeys: the answers of authenticators, the options for browsers, and the passkeys of a user as callers see them. */
+import Type from 'typebox'
+import { NONCE_LENGTH } from '../verification/challenge-book.js'
+import { nullable, time } from './schemas.js'
+
+export const PASSKEY_BODY_BYTES = 32_768
+const MAX_NAME_CHARACTERS = 64
+const MAX_FIELD_CHARACTERS = 24_576
+
+const base64url = (description: string) =>
+  Type.String({
+    minLength: 1,
+    maxLength: MAX_FIELD_CHARACTERS,
+    pattern: '^[A-Za-z0-9_-]+$',
+    description: `${description}, in base64url.`,
+  })
+
+const publicKey = Type.Literal('public-key', { description: 'The kind of credential.' })
+const transports = { description: 'How a browser reaches it, such as `usb`.' }
+
+/** Fields of every answer. Browsers may add fields, which are ignored. */
+const answer = {
+  id: base64url('Id of the credential'),
+  rawId: base64url('The same id'),
+  type: publicKey,
+  authenticatorAttachment: Type.Optional(nullable(Type.String({ maxLength: 64, description: 'Not read.' }))),
+  clientExtensionResults: Type.Optional(
+    Type.Record(Type.String(), Type.Unknown(), { description: 'Not read.' }),
+  ),
+}
+
+/** RegistrationResponseJSON of WebAuthn Level 3. */
+export const registrationResponse = Type.Object(
+  {
+    ...answer,
+    response: Type.Object(
+      {
+        clientDataJSON: base64url('The browser’s statement'),
+        attestationObject: base64url('The credential, as its authenticator made it'),
+        transports: Type.Optional(
+          Type.Array(Type.String({ maxLength: 32 }), { maxItems: 16, ...transports }),
+        ),
+      },
+      { description: 'The answer of the authenticator.' },
+    ),
+  },
+  {
+    title: 'PasskeyRegistrationResponse',
+    description: 'Answer of `navigator.credentials.create()`, as `toJSON()` makes it.',
+  },
+)
+
+/** AuthenticationResponseJSON of WebAuthn Level 3. */
+export const authenticationResponse = Type.Object(
+  {
+    ...answer,
+    response: Type.Object(
+      {
+        clientDataJSON: base64url('The browser’s statement'),
+        authenticatorData: base64url('The authenticator’s statement'),
+        signature: base64url('The signature'),
+        userHandle: Type.Optional(
+          nullable(Type.String({ maxLength: 128, description: 'The handle of the user.' })),
+        ),
+      },
+      { description: 'The answer of the authenticator.' },
+    ),
+  },
+  {
+    title: 'PasskeyAuthenticationResponse',
+    description: 'Answer of `navigator.credentials.get()`, as `toJSON()` makes it.',
+  },
+)
+
+export const challengeId = Type.String({ minLength: 1, maxLength: 64, description: 'Id of the options.' })
+export const nonce = Type.String({
+  minLength: NONCE_LENGTH,
+  maxLength: NONCE_LENGTH,
+  description: 'Secret of the options.',
+})
+
+const descriptor = Type.Object(
+  {
+    type: publicKey,
+    id: Type.String({ description: 'Id of the credential, in base64url.' }),
+    transports: Type.Array(Type.String(), transports),
+  },
+  { title: 'PasskeyDescriptor', description: 'A credential, for the browser.' },
+)
+
+const challenge = Type.String({ description: 'The bytes to sign, in base64url.' })
+const timeout = Type.Integer({ description: 'Milliseconds that the person has.' })
+
+export const creationOptionsSchema = Type.Object(
+  {
+    challenge,
+    rp: Type.Object(
+      { id: Type.String(), name: Type.String() },
+      { description: 'The tenant’s domain and name.' },
+    ),
+    user: Type.Object(
+      { id: Type.String(), name: Type.String(), displayName: Type.String() },
+      { description: 'A handle without meaning, and the names that the device shows.' },
+    ),
+    pubKeyCredParams: Type.Array(Type.Object({ type: publicKey, alg: Type.Integer() }), {
+      description: 'Algorithms of COSE that are accepted.',
+    }),
+    timeout,
+    excludeCredentials: Type.Array(descriptor, { description: 'Passkeys that the user has already.' }),
+    authenticatorSelection: Type.Object(
+      {
+        residentKey: Type.String(),
+        requireResidentKey: Type.Boolean(),
+        userVerification: Type.String(),
+      },
+      { description: 'Abilities that the authenticator must have.' },
+    ),
+    attestation: Type.String({ description: '`none`, or `direct` where AAGUIDs are listed.' }),
+  },
+  {
+    title: 'PasskeyCreationOptions',
+    description: 'Options for `PublicKeyCredential.parseCreationOptionsFromJSON()`. Pass them on unchanged.',
+  },
+)
+
+export const requestOptionsSchema = Type.Object(
+  {
+    challenge,
+    rpId: Type.String({ description: 'The tenant’s domain.' }),
+    timeout,
+    allowCredentials: Type.Array(descriptor, { description: 'The passkeys of the user.' }),
+    userVerification: Type.String({ description: 'Always `required`.' }),
+  },
+  {
+    title: 'PasskeyRequestOptions',
+    description: 'Options for `PublicKeyCredential.parseRequestOptionsFromJSON()`. Pass them on unchanged.',
+  },
+)
+
+export const passkeyId = Type.String({ minLength: 1, maxLength: 64, description: 'Id of the passkey.' })
+
+export const passkeyName = Type.String({
+  minLength: 1,
+  maxLength: MAX_NAME_CHARACTERS,
+  pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f]*$',
+  description: 'Name by which the person and the backend tell passkeys apart.',
+  examples: ['Ada’s phone'],
+})
+
+export const passkeySchema = Type.Object(
+  {
+    passkey_id: passkeyId,
+    name: nullable(passkeyName),
+    synced: Type.Boolean({
+      description: 'Whether other devices may have a copy.',
+    }),
+    backed_up: Type.Boolean({ description: 'Whether a copy existed at the last use.' }),
+    aaguid: Type.String({ description: 'Model of the authenticator, or zeros.' }),
+    transports: Type.Array(Type.String(), transports),
+    created_at: time('When it was registered.'),
+    last_used_at: nullable(time('When it last signed.')),
+  },
+  { title: 'Passkey', description: 'A passkey of a user. Its key never leaves the service.' },
+)
+
+/** Fields of a verify that are about passkeys. */
+export const passkeyFields = {
+  require_passkey: Type.Optional(
+    Type.Boolean({
+      default: false,
+      description:
+        'Whether the call is refused without `passkey_assertion`. An assertion that is sent must be right in any case.',
+    }),
+  ),
+  passkey_assertion: Type.Optional(
+    Type.Object(
+      {
+        challenge_id: Type.Optional(challengeId),
+        nonce: Type.Optional(nonce),
+        credential: authenticationResponse,
+      },
+      {
+        title: 'PasskeyAssertion',
+        additionalProperties: false,
+        description:
+          'The signature of a passkey of the user for this action. With photos: also the `challenge_id` and `nonce` of `POST /v1/users/{user_id}/passkeys/assertion`. With `challenge`: the answer to the options in that challenge, and nothing else.',
+      },
+    ),
+  ),
+}
+
+/** The passkey of a verdict. */
+export const provenPasskey = Type.Object(
+  {
+    passkey_id: passkeyId,
+    amr: Type.Union([Type.Literal('hwk'), Type.Literal('swk')], {
+      description:
+        'The name of the proof (RFC 8176): `hwk` for a key in hardware, `swk` for one in software. An approval has it in the `amr` and at the end of the `acr` of its JWT.',
+    }),
+  },
+  {
+    title: 'ProvenPasskey',
+    description: 'The passkey that has signed for this action. Only where `passkey_assertion` was sent.',
+  },
+)

@@ -1,0 +1,110 @@
+/** POST /v1/users/{user_id}/passkeys: registers the passkey that a browser has made. */
+import Type, { type Static } from 'typebox'
+import { passkeyView } from '../admin/views.js'
+import { DomainError } from '../lib/domain-error.js'
+import { requiredSettings } from '../verification/passkey-proof.js'
+import {
+  type RegistrationInput,
+  registeredContent,
+  storePasskey,
+} from '../verification/passkey-registration.js'
+import { useRegistrationGrant } from '../verification/registration-permit.js'
+import type { EndpointDescription, UserEndpoint } from './endpoint.js'
+import { userPath } from './list-passkeys.js'
+import { registrationSubject, verificationIdField } from './passkey-registration.js'
+import {
+  challengeId,
+  nonce,
+  PASSKEY_BODY_BYTES,
+  passkeyName,
+  passkeySchema,
+  registrationResponse,
+} from './passkey-schemas.js'
+import { userId } from './schemas.js'
+import type { Services } from './services.js'
+import { PASSKEY_ERRORS, spendChallenges } from './spend-challenge.js'
+
+const body = Type.Object(
+  {
+    challenge_id: challengeId,
+    nonce,
+    credential: registrationResponse,
+    name: Type.Optional(passkeyName),
+    verification_id: Type.Optional(verificationIdField),
+  },
+  { title: 'PasskeyRegistration', additionalProperties: false },
+)
+
+const success = Type.Object({ user_id: userId, ...passkeySchema.properties }, { title: 'RegisteredPasskey' })
+
+export const registerPasskeyDescription: EndpointDescription = {
+  id: 'register_passkey',
+  method: 'POST',
+  path: '/v1/users/{user_id}/passkeys',
+  summary: 'Register a passkey',
+  description:
+    'Checks what the browser answered to the options of a registration, and stores the passkey for the user. The options are good once.',
+  pathParameters: userPath,
+  body,
+  success: { status: 201, description: 'The passkey is registered.', schema: success },
+  errors: [
+    'reference_not_found',
+    'challenge_not_found',
+    'challenge_used',
+    'challenge_expired',
+    'challenge_mismatch',
+    'passkey_verdict_required',
+    'passkey_already_registered',
+    'passkey_limit_reached',
+    ...PASSKEY_ERRORS,
+    'overloaded',
+  ],
+  usesEngine: false,
+  maxBodyBytes: PASSKEY_BODY_BYTES,
+  answersWithSecret: false,
+  idempotent: false,
+  auditEvent: 'passkey_registered',
+  answersWithoutStore: false,
+  scopes: ['enroll'],
+}
+
+type Input = Omit<Static<typeof body>, 'credential'> & RegistrationInput & { user_id: string }
+type Parts = Pick<Services, 'vault' | 'store' | 'clock' | 'challenges' | 'passkeys' | 'outbox'>
+
+export function registerPasskey(services: Parts): UserEndpoint<Input> {
+  const { vault, store, clock, challenges } = services
+  return {
+    ...registerPasskeyDescription,
+    aboutUser: true,
+    async handle(call) {
+      const { input, tenant, user } = call
+      const settings = requiredSettings(tenant)
+      const { challenge_id: id, nonce, verification_id: verificationId } = input
+      const challenge = await challenges.open(
+        store.read,
+        { id, nonce },
+        registrationSubject(call, verificationId),
+      )
+      return spendChallenges(challenges, [challenge], async () => {
+        const content = await registeredContent(settings, input, nonce)
+        return async (tx) => {
+          const isVerified = settings.registration === 'verified'
+          if (isVerified)
+            await useRegistrationGrant(tx, registrationSubject(call, undefined), verificationId, clock.now())
+          const subject = await vault.find(tx, user.blindIndex, user.id)
+          if (!subject?.reference) throw new DomainError('reference_not_found')
+          const { passkey, audit } = await storePasskey(tx, services, call, subject, content)
+          return {
+            status: 201,
+            body: { user_id: user.id, ...passkeyView(passkey) },
+            audit: {
+              ...audit,
+              subject: subject.pseudonym,
+              ...(isVerified ? { verification_id: verificationId! } : {}),
+            },
+          }
+        }
+      })
+    },
+  }
+}

@@ -1,0 +1,55 @@
+/** DELETE /v1/users/{user_id}/passkeys/{passkey_id}: revokes a passkey. */
+import Type from 'typebox'
+import { OpenUnitOfWork } from '../audit/audited-unit-of-work.js'
+import { type EndpointDescription, SMALL_BODY_BYTES, type UserEndpoint } from './endpoint.js'
+import { userPath } from './list-passkeys.js'
+import { passkeyId } from './passkey-schemas.js'
+import { userId } from './schemas.js'
+import type { Services } from './services.js'
+
+const success = Type.Object(
+  { user_id: userId, passkey_id: passkeyId, status: Type.Literal('revoked') },
+  { title: 'RevokedPasskey' },
+)
+
+export const revokePasskeyDescription: EndpointDescription = {
+  id: 'revoke_passkey',
+  method: 'DELETE',
+  path: '/v1/users/{user_id}/passkeys/{passkey_id}',
+  summary: 'Revoke a passkey',
+  description:
+    'Deletes a passkey: nothing that it signs counts from then on. Revoke a lost passkey before another one is registered.',
+  pathParameters: {
+    ...userPath,
+    passkey_id: { schema: passkeyId, description: 'Id of the passkey.' },
+  },
+  success: { status: 200, description: 'The passkey is revoked.', schema: success },
+  errors: ['invalid_request', 'reference_not_found', 'passkey_not_found', 'overloaded'],
+  usesEngine: false,
+  maxBodyBytes: SMALL_BODY_BYTES,
+  answersWithSecret: false,
+  idempotent: false,
+  auditEvent: 'passkey_revoked',
+  answersWithoutStore: false,
+  scopes: ['enroll'],
+}
+
+interface Input {
+  user_id: string
+  passkey_id: string
+}
+
+export function revokePasskey({ operations }: Pick<Services, 'operations'>): UserEndpoint<Input> {
+  return {
+    ...revokePasskeyDescription,
+    aboutUser: true,
+    async handle({ input, tenant, environment, user }) {
+      return async (tx) => {
+        const unit = new OpenUnitOfWork(tx)
+        const { passkey_id } = input
+        await operations.passkeys.revoke(tenant, unit, { environment, userId: user.id }, passkey_id)
+        return { status: 200, body: { user_id: user.id, passkey_id, status: 'revoked' }, audit: unit.facts }
+      }
+    },
+  }
+}

@@ -1,0 +1,39 @@
+/** The text that the hosted page shows for a typed action, and what a verdict says of it. */
+import { createHash } from 'node:crypto'
+import { type ActionDisplay, canonicalDisplay, displayAction } from '../client/display-action.js'
+import type { CaptureLanguage } from '../config/capture-languages.js'
+import type { ShownDisplay } from '../verification/call.js'
+import type { CaptureSession } from '../verification/capture-session-book.js'
+import { escapeHtml, isolated } from './html.js'
+
+export interface ShownAction {
+  display: ActionDisplay
+  shown: ShownDisplay
+}
+
+/** @returns null for an action without a published type, and for an enrollment */
+export function shownAction(
+  { content: { captureRequest } }: Pick<CaptureSession, 'content'>,
+  language: CaptureLanguage,
+): ShownAction | null {
+  const display = displayAction(captureRequest.action, language, captureRequest.payees)
+  if (!display) return null
+  const hash = createHash('sha256').update(canonicalDisplay(display)).digest('hex')
+  return { display, shown: { hash, locale: language, version: display.version } }
+}
+
+/**
+ * Writes the lines as HTML, in their order and with nothing between them. Each text is isolated, so that one that is written from
+ * right to left moves nothing around it.
+ */
+export function actionHtml({ heading, lines }: ActionDisplay): string {
+  const rows = lines.map(
+    ({ label, value, note }) =>
+      `<div><dt>${isolated(label)}</dt><dd>${isolated(value)}${note === undefined ? '' : `<p class="note">${escapeHtml(note)}</p>`}</dd></div>`,
+  )
+  // A long list scrolls inside its box: the keyboard reaches it too.
+  return `<section class="action" id="action" tabindex="0" aria-labelledby="action-heading"><h2 id="action-heading">${escapeHtml(heading)}</h2>
+<dl>
+${rows.join('\n')}
+</dl></section>`
+}

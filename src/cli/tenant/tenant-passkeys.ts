@@ -1,0 +1,100 @@
+/** `countersign tenant passkeys`: shows and changes how a tenant uses passkeys. */
+import type { Command } from 'commander'
+import { passkeySettingsView } from '../../admin/views.js'
+import { COMMAND_LINE } from '../../audit/audited-unit-of-work.js'
+import {
+  PASSKEY_DEFAULTS,
+  type PasskeySettings,
+  passkeySettings,
+  REGISTRATION_POLICIES,
+  SYNCED_POLICIES,
+} from '../../tenants/passkey-settings.js'
+import { action, type OutputOptions, print, UsageError } from '../lib/output.js'
+import { fields } from '../lib/style.js'
+import { withCore } from '../lib/with-core.js'
+import { operate } from './tenant-options.js'
+
+interface PasskeyOptions extends OutputOptions {
+  rpId?: string
+  origin?: string[]
+  synced?: string
+  registration?: string
+  aaguid?: string[]
+  off?: boolean
+}
+
+/** Value that empties a list. */
+const NONE = 'none'
+
+export function registerTenantPasskeys(tenant: Command): void {
+  tenant
+    .command('passkeys <tenant>')
+    .description('show or change how a tenant uses passkeys; settings that are not named stay')
+    .option('--rp-id <domain>', 'domain to which the passkeys belong, such as bank.example')
+    .option('--origin <origins...>', 'origins of the pages that use passkeys; replaces the earlier ones')
+    .option(
+      '--synced <policy>',
+      'what a passkey counts as that its provider copies to other devices: swk, hwk or refused',
+    )
+    .option(
+      '--registration <policy>',
+      'verified: a registration needs a fresh verify with liveness; backend: the API key is enough',
+    )
+    .option('--aaguid <aaguids...>', `authenticators that are accepted; ${NONE}: all`)
+    .option('--off', 'use no passkeys: registered ones are kept, and refused meanwhile')
+    .option('--json', 'print JSON')
+    .action(
+      action(async (name: string, options: PasskeyOptions) => {
+        const { json: _, ...named } = options
+        const view =
+          Object.keys(named).length === 0
+            ? await withCore(async ({ tenancy }) => passkeySettingsView(await tenancy.find(name)))
+            : await operate(name, async ({ tenants }, found) =>
+                passkeySettingsView(
+                  await tenants.setPasskeys(found, COMMAND_LINE, changed(passkeySettings(found), options)),
+                ),
+              )
+        print(options, view, () =>
+          view.rp_id === null
+            ? `${view.name} uses no passkeys.`
+            : fields([
+                ['Domain', view.rp_id],
+                ['Pages', view.origins.join(', ')],
+                ['Synced passkeys', view.synced === 'refused' ? 'refused' : `count as ${view.synced}`],
+                [
+                  'Registration',
+                  view.registration === 'verified' ? 'after a verify with liveness' : 'by the backend only',
+                ],
+                ['Authenticators', view.aaguids.join(', ') || 'all'],
+              ]),
+        )
+      }),
+    )
+}
+
+/** @throws UsageError wrong_usage, invalid_option */
+function changed(present: PasskeySettings | null, options: PasskeyOptions): PasskeySettings | null {
+  if (options.off) return null
+  const { rpId = present?.rpId, origin = present?.origins } = options
+  if (rpId === undefined || origin === undefined)
+    throw new UsageError('wrong_usage', 'Give --rp-id and --origin together the first time.')
+  const {
+    synced = present?.synced ?? PASSKEY_DEFAULTS.synced,
+    registration = present?.registration ?? PASSKEY_DEFAULTS.registration,
+    aaguid = present?.aaguids ?? PASSKEY_DEFAULTS.aaguids,
+  } = options
+  return {
+    rpId,
+    origins: origin,
+    synced: oneOf(SYNCED_POLICIES, synced, '--synced'),
+    registration: oneOf(REGISTRATION_POLICIES, registration, '--registration'),
+    aaguids: aaguid.filter((one) => one !== NONE),
+  }
+}
+
+function oneOf<T extends string>(known: readonly T[], text: string, option: string): T {
+  const found = known.find((one) => one === text)
+  if (found === undefined)
+    throw new UsageError('invalid_option', `${option} is "${text}"; expected ${known.join(', ')}.`)
+  return found
+}

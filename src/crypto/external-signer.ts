@@ -1,0 +1,139 @@
+/**
+ * A program that holds the private keys of public verdicts, such as one for a PKCS#11 token or a key management service. This process
+ * starts it once and speaks with it over its standard input and output: one JSON document a line, and an answer for each.
+ *
+ *     {"id":1,"do":"make","label":"vky_…"}                     {"id":1,"x":"…","y":"…"}
+ *     {"id":2,"do":"sign","label":"vky_…","digest":"…"}        {"id":2,"signature":"…"}
+ *     {"id":3,"do":"forget","label":"vky_…"}                   {"id":3}
+ *
+ * Values are base64url: the coordinates of a public key on P-256, a SHA-256 of 32 bytes, and r and s with 32 bytes each. An answer with
+ * `error` refuses. Answers may come in any order.
+ */
+import { type ChildProcessByStdio, spawn } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { createInterface } from 'node:readline'
+import type { Readable, Writable } from 'node:stream'
+import { SECOND_MS } from '../lib/clock.js'
+import { DomainError } from '../lib/domain-error.js'
+import type { PublicJwk, VerdictSigner } from './verdict-signer.js'
+
+/** Calls of the service wait in their transaction meanwhile, so a token that does not answer must not hold them for long. */
+const TIMEOUT_MS = 2 * SECOND_MS
+const SIGNATURE_BYTES = 64
+
+type Request = { do: 'make' | 'forget'; label: string } | { do: 'sign'; label: string; digest: string }
+interface Answer {
+  id: number
+  error?: string
+  x?: string
+  y?: string
+  signature?: string
+}
+interface Waiting {
+  resolve: (answer: Answer) => void
+  reject: (error: Error) => void
+}
+
+export class ExternalSigner {
+  private child: ChildProcessByStdio<Writable, Readable, null> | null = null
+  private readonly waiting = new Map<number, Waiting>()
+  private lastId = 0
+
+  /** @param command run by the shell; what it writes to standard error goes to this process's */
+  constructor(private readonly command: string) {}
+
+  /** Makes a key whose private half stays with the program. @throws Error where the program refuses or does not answer */
+  async make(label: string): Promise<PublicJwk> {
+    const { x, y } = await this.ask({ do: 'make', label })
+    if (typeof x !== 'string' || typeof y !== 'string')
+      throw new Error('the verdict signer named no public key')
+    return { kty: 'EC', crv: 'P-256', x, y }
+  }
+
+  /** @throws Error as `make` */
+  async forget(label: string): Promise<void> {
+    await this.ask({ do: 'forget', label })
+  }
+
+  /** @returns the signature of a text, r and s with 32 bytes each @throws Error as `make` */
+  async sign(label: string, input: string): Promise<Buffer> {
+    const digest = createHash('sha256').update(input).digest('base64url')
+    const { signature = '' } = await this.ask({ do: 'sign', label, digest })
+    const bytes = Buffer.from(signature, 'base64url')
+    if (bytes.length !== SIGNATURE_BYTES)
+      throw new Error(`the verdict signer gave ${bytes.length} bytes, not ${SIGNATURE_BYTES}`)
+    return bytes
+  }
+
+  private ask(request: Request): Promise<Answer> {
+    const id = ++this.lastId
+    const child = this.start()
+    return new Promise<Answer>((resolve, reject) => {
+      const timer = setTimeout(() => fail(new Error('the verdict signer did not answer in 2 s')), TIMEOUT_MS)
+      const settle = () => {
+        clearTimeout(timer)
+        this.waiting.delete(id)
+      }
+      const fail = (error: Error) => {
+        settle()
+        reject(error)
+      }
+      this.waiting.set(id, {
+        reject: fail,
+        resolve: (answer) => {
+          settle()
+          if (answer.error === undefined) resolve(answer)
+          else reject(new Error(`the verdict signer refused: ${answer.error}`))
+        },
+      })
+      child.stdin.write(`${JSON.stringify({ id, ...request })}\n`)
+    })
+  }
+
+  /** Starts the program when it is first needed, and again after it ended. */
+  private start() {
+    if (this.child) return this.child
+    const child = spawn(this.command, { shell: true, stdio: ['pipe', 'pipe', 'inherit'] })
+    const end = (why: string) => {
+      if (this.child !== child) return
+      this.child = null
+      for (const { reject } of [...this.waiting.values()]) reject(new Error(`the verdict signer ${why}`))
+    }
+    child.on('error', (error) => end(error.message))
+    child.on('exit', (code, signal) => end(`ended with ${code ?? signal}`))
+    child.stdin.on('error', () => {})
+    createInterface({ input: child.stdout }).on('line', (line) => this.receive(line))
+    // The program ends when its input does, and keeps no process of ours alive.
+    child.unref()
+    for (const stream of [child.stdin, child.stdout]) (stream as unknown as { unref(): void }).unref()
+    this.child = child
+    return child
+  }
+
+  private receive(line: string): void {
+    try {
+      const answer = JSON.parse(line) as Answer
+      this.waiting.get(answer.id)?.resolve(answer)
+    } catch {
+      // A line that is no JSON answers nothing: the request it was for ends by its time limit.
+    }
+  }
+}
+
+/** Signs with a key that an external program holds. */
+export class ExternalVerdictSigner implements VerdictSigner {
+  constructor(
+    readonly kid: string,
+    readonly publicJwk: PublicJwk,
+    private readonly program: ExternalSigner,
+  ) {}
+
+  /** @throws DomainError store_unavailable, so that the caller tries again */
+  async sign(input: string): Promise<Buffer> {
+    try {
+      return await this.program.sign(this.kid, input)
+    } catch (cause) {
+      throw new DomainError('store_unavailable', { retryAfterMs: SECOND_MS, cause })
+    }
+  }
+}

@@ -1,0 +1,91 @@
+/** A tenant's settings of passkeys: the relying party, its pages, and which credentials count for what. */
+import { CodedError } from '../lib/errors.js'
+import type { TenantRecord } from '../storage/records.js'
+import { safeOrigin } from './capture-page-settings.js'
+
+/**
+ * The value of a passkey that its provider copies to other devices: `swk` (a key in software), `hwk` (a key in hardware), or `refused`. A passkey that cannot leave its device always counts as `hwk`.
+ */
+export const SYNCED_POLICIES = ['swk', 'hwk', 'refused'] as const
+export type SyncedPolicy = (typeof SYNCED_POLICIES)[number]
+
+/**
+ * The condition of a registration next to the API key: `verified` asks for a fresh approved verify with a check of liveness, `backend` for
+ * nothing.
+ */
+export const REGISTRATION_POLICIES = ['verified', 'backend'] as const
+export type RegistrationPolicy = (typeof REGISTRATION_POLICIES)[number]
+
+export interface PasskeySettings {
+  /** The relying party's id (WebAuthn): the domain to which the credentials belong. */
+  rpId: string
+  /** Origins of the pages that may register and use passkeys, each of the domain `rpId` or below it. */
+  origins: string[]
+  synced: SyncedPolicy
+  registration: RegistrationPolicy
+  /** AAGUIDs of the authenticators that are accepted; empty for all. With a list, an attestation is asked for and checked. */
+  aaguids: string[]
+}
+
+export class PasskeySettingsError extends CodedError<'invalid_rp_id' | 'invalid_origin' | 'invalid_aaguid'> {
+  override readonly name = 'PasskeySettingsError'
+}
+
+export const PASSKEY_DEFAULTS: Readonly<Pick<PasskeySettings, 'synced' | 'registration' | 'aaguids'>> = {
+  synced: 'swk',
+  registration: 'verified',
+  aaguids: [],
+}
+
+const MAX_ORIGINS = 20
+const MAX_AAGUIDS = 100
+const DOMAIN = /^(?=.{1,253}$)[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/
+const NUMBER_AT_END = /(^|\.)\d+$/
+const AAGUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+
+/** @returns null for a tenant that uses no passkeys */
+export function passkeySettings({ passkeys }: Pick<TenantRecord, 'passkeys'>): PasskeySettings | null {
+  return passkeys === null ? null : { ...PASSKEY_DEFAULTS, ...(JSON.parse(passkeys) as PasskeySettings) }
+}
+
+/** Checks settings. @returns the JSON that is stored @throws PasskeySettingsError */
+export function checkedPasskeys({ rpId, origins, synced, registration, aaguids }: PasskeySettings): string {
+  // Browsers refuse an IP address as a relying party.
+  if (!DOMAIN.test(rpId) || NUMBER_AT_END.test(rpId))
+    throw new PasskeySettingsError(
+      'invalid_rp_id',
+      `${JSON.stringify(rpId)} is not a domain in lower case, such as bank.example or localhost.`,
+    )
+  if (origins.length === 0 || origins.length > MAX_ORIGINS)
+    throw new PasskeySettingsError('invalid_origin', `Name 1 to ${MAX_ORIGINS} origins.`)
+  for (const origin of origins) assertOriginOf(rpId, origin)
+  const unknown = aaguids.find((aaguid) => !AAGUID.test(aaguid))
+  if (unknown !== undefined || aaguids.length > MAX_AAGUIDS)
+    throw new PasskeySettingsError(
+      'invalid_aaguid',
+      unknown === undefined
+        ? `There can be at most ${MAX_AAGUIDS} AAGUIDs.`
+        : `${JSON.stringify(unknown)} is not an AAGUID: expected a UUID in lower case.`,
+    )
+  return JSON.stringify({
+    rpId,
+    origins: [...new Set(origins)],
+    synced,
+    registration,
+    aaguids: [...new Set(aaguids)],
+  } satisfies PasskeySettings)
+}
+
+function assertOriginOf(rpId: string, origin: string): void {
+  if (safeOrigin(origin) !== origin)
+    throw new PasskeySettingsError(
+      'invalid_origin',
+      `${JSON.stringify(origin)} is not an origin: expected https://host or https://host:port (http only for localhost).`,
+    )
+  const { hostname } = new URL(origin)
+  if (hostname !== rpId && !hostname.endsWith(`.${rpId}`))
+    throw new PasskeySettingsError(
+      'invalid_origin',
+      `${origin} is not of the domain ${rpId}: browsers would refuse passkeys there.`,
+    )
+}

@@ -1,0 +1,183 @@
+/**
+ * Checks what an authenticator answered (WebAuthn Level 3, sections 7.1 and 7.2). Each rule of this file has an error code of its own;
+ * `@simplewebauthn/server` then checks the whole again, with the signature.
+ */
+import { createHash } from 'node:crypto'
+import {
+  type AuthenticationResponseJSON,
+  type RegistrationResponseJSON,
+  verifyAuthenticationResponse,
+  verifyRegistrationResponse,
+} from '@simplewebauthn/server'
+import {
+  decodeAttestationObject,
+  decodeClientDataJSON,
+  isoBase64URL,
+  parseAuthenticatorData,
+} from '@simplewebauthn/server/helpers'
+import { DomainError } from '../lib/domain-error.js'
+import type { PasskeySettings } from '../tenants/passkey-settings.js'
+import type { PasskeyContent } from '../users/passkey-vault.js'
+import { ALGORITHMS } from './passkey-challenge.js'
+
+/** Proof of possession as the JWT names it (RFC 8176): a key in hardware, or one in software. */
+export type Possession = 'hwk' | 'swk'
+
+/** An answer that keeps to every rule. */
+export interface CheckedAssertion {
+  counter: number
+  isBackedUp: boolean
+  possession: Possession
+}
+
+const UNREADABLE = 'The answer of the authenticator cannot be read.'
+
+/**
+ * Checks the answer to a registration.
+ * @param challenge of `passkeyChallenge`
+ * @throws DomainError passkey_invalid, passkey_challenge_mismatch, passkey_origin_not_allowed, passkey_rp_mismatch,
+ *   passkey_user_not_verified, passkey_not_allowed
+ */
+export async function checkRegistration(
+  settings: PasskeySettings,
+  response: RegistrationResponseJSON,
+  challenge: string,
+): Promise<Omit<PasskeyContent, 'name'>> {
+  const authData = readable(() =>
+    decodeAttestationObject(isoBase64URL.toBuffer(response.response.attestationObject)).get('authData'),
+  )
+  assertCeremony(settings, response.response.clientDataJSON, authData, {
+    type: 'webauthn.create',
+    challenge,
+  })
+  const { verified, registrationInfo } = await whole(() =>
+    verifyRegistrationResponse({
+      response,
+      expectedChallenge: challenge,
+      expectedOrigin: settings.origins,
+      expectedRPID: settings.rpId,
+      requireUserVerification: true,
+      supportedAlgorithmIDs: ALGORITHMS,
+    }),
+  )
+  if (!verified) throw new DomainError('passkey_invalid')
+  const { credential, aaguid, credentialDeviceType, credentialBackedUp } = registrationInfo
+  const content = {
+    credentialId: credential.id,
+    publicKey: Buffer.from(credential.publicKey).toString('base64url'),
+    counter: credential.counter,
+    transports: credential.transports ?? [],
+    isSynced: credentialDeviceType === 'multiDevice',
+    isBackedUp: credentialBackedUp,
+    aaguid,
+  }
+  possessionOf(settings, content)
+  return content
+}
+
+/**
+ * Checks what a passkey has signed.
+ * @param passkey as it was stored after its last use
+ * @param handle user handle of the user whom the request names
+ * @throws DomainError as `checkRegistration`, passkey_not_found, passkey_counter_reversed
+ */
+export async function checkAssertion(
+  settings: PasskeySettings,
+  response: AuthenticationResponseJSON,
+  { challenge, passkey, handle }: { challenge: string; passkey: PasskeyContent; handle: string },
+): Promise<CheckedAssertion> {
+  const possession = possessionOf(settings, passkey)
+  const { clientDataJSON, authenticatorData, userHandle } = response.response
+  const authData = readable(() => isoBase64URL.toBuffer(authenticatorData))
+  const { flags, counter } = assertCeremony(settings, clientDataJSON, authData, {
+    type: 'webauthn.get',
+    challenge,
+  })
+  if (userHandle !== undefined && userHandle !== null && userHandle !== '' && userHandle !== handle)
+    throw new DomainError('passkey_not_found')
+  const { verified } = await whole(() =>
+    verifyAuthenticationResponse({
+      response,
+      expectedChallenge: challenge,
+      expectedOrigin: settings.origins,
+      expectedTopOrigin: settings.origins,
+      expectedRPID: settings.rpId,
+      requireUserVerification: true,
+      credential: {
+        id: passkey.credentialId,
+        publicKey: new Uint8Array(Buffer.from(passkey.publicKey, 'base64url')),
+        // The counter is compared below, once the signature is known to be the passkey's.
+        counter: 0,
+      },
+    }),
+  )
+  // A credential never changes between one device and several (WebAuthn, section 6.1.3).
+  if (!verified || flags.be !== passkey.isSynced) throw new DomainError('passkey_invalid')
+  assertCounted(passkey, counter)
+  return { counter, isBackedUp: flags.bs, possession }
+}
+
+/**
+ * Refuses an answer whose counter did not grow: a copy of the credential may exist. Authenticators that do not count always send 0.
+ * @throws DomainError passkey_counter_reversed
+ */
+export function assertCounted({ counter: before }: Pick<PasskeyContent, 'counter'>, counter: number): void {
+  if ((counter > 0 || before > 0) && counter <= before) throw new DomainError('passkey_counter_reversed')
+}
+
+/**
+ * Returns the value of the passkey under the tenant's policy.
+ * @throws DomainError passkey_not_allowed where the policy refuses it
+ */
+function possessionOf(
+  { synced, aaguids }: PasskeySettings,
+  { isSynced, aaguid }: Pick<PasskeyContent, 'isSynced' | 'aaguid'>,
+): Possession {
+  if (aaguids.length > 0 && !aaguids.includes(aaguid))
+    throw new DomainError('passkey_not_allowed', {
+      message: `The tenant does not accept authenticators with the AAGUID ${aaguid}.`,
+    })
+  if (!isSynced) return 'hwk'
+  if (synced === 'refused')
+    throw new DomainError('passkey_not_allowed', {
+      message: 'The tenant accepts only passkeys that cannot leave their device.',
+    })
+  return synced
+}
+
+/** The rules that a registration and a signature share. */
+function assertCeremony(
+  { rpId, origins }: PasskeySettings,
+  clientDataJSON: string,
+  authData: Uint8Array<ArrayBuffer>,
+  expected: { type: string; challenge: string },
+) {
+  const client = readable(() => decodeClientDataJSON(clientDataJSON))
+  const { rpIdHash, flags, counter } = readable(() => parseAuthenticatorData(authData))
+  if (client.type !== expected.type) throw new DomainError('passkey_invalid')
+  if (client.challenge !== expected.challenge) throw new DomainError('passkey_challenge_mismatch')
+  // A page of another origin that shows this one in a frame is named by newer browsers.
+  if (!origins.includes(client.origin) || (client.topOrigin && !origins.includes(client.topOrigin)))
+    throw new DomainError('passkey_origin_not_allowed')
+  if (!createHash('sha256').update(rpId).digest().equals(rpIdHash))
+    throw new DomainError('passkey_rp_mismatch')
+  if (!flags.up || !flags.uv) throw new DomainError('passkey_user_not_verified')
+  return { flags, counter }
+}
+
+/** @throws DomainError passkey_invalid for bytes that are not what WebAuthn prescribes */
+function readable<T>(read: () => T): T {
+  try {
+    return read()
+  } catch (cause) {
+    throw new DomainError('passkey_invalid', { message: UNREADABLE, cause })
+  }
+}
+
+async function whole<T>(check: () => Promise<T>): Promise<T> {
+  try {
+    return await check()
+  } catch (cause) {
+    throw new DomainError('passkey_invalid', { cause })
+  }
+}

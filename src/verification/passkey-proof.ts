@@ -1,0 +1,132 @@
+/** Proves that the person holds a passkey of the user: opens the assertion of a verify, checks it, and uses it up with the verdict. */
+import type { AuthenticationResponseJSON } from '@simplewebauthn/server'
+import { DomainError } from '../lib/domain-error.js'
+import type { Store, StoreTransaction } from '../storage/store.js'
+import { type PasskeySettings, passkeySettings } from '../tenants/passkey-settings.js'
+import { type Passkey, type PasskeyVault, userHandle } from '../users/passkey-vault.js'
+import type { Subject, TemplateVault } from '../users/template-vault.js'
+import type { CaptureInput, UserCall } from './call.js'
+import type { Challenge, ChallengeBook } from './challenge-book.js'
+import { passkeyChallenge } from './passkey-challenge.js'
+import { assertCounted, type CheckedAssertion, checkAssertion, type Possession } from './passkey-check.js'
+
+/** Fields of a verify that are about passkeys. */
+export interface PasskeyInput {
+  require_passkey?: boolean
+  passkey_assertion?: { challenge_id?: string; nonce?: string; credential: AuthenticationResponseJSON }
+}
+
+/** The assertion of a request whose challenge is known. Nothing is checked yet. */
+export interface OpenedAssertion {
+  settings: PasskeySettings
+  credential: AuthenticationResponseJSON
+  /** The challenge that the authenticator must have signed. */
+  expected: string
+  /** The challenge that was made for the assertion only; null where it is that of the frames. */
+  challenge: Challenge | null
+}
+
+export interface ProvenPasskey {
+  id: string
+  possession: Possession
+  /** Stores the use, in the transaction of the verdict. @throws DomainError passkey_not_found, passkey_counter_reversed */
+  use(tx: StoreTransaction): Promise<void>
+}
+
+export interface PasskeyProofParts {
+  store: Store
+  vault: TemplateVault
+  passkeys: PasskeyVault
+  challenges: ChallengeBook
+}
+
+/** @throws DomainError passkeys_unavailable for a tenant without settings of passkeys */
+export function requiredSettings(tenant: UserCall<unknown>['tenant']): PasskeySettings {
+  const settings = passkeySettings(tenant)
+  if (!settings) throw new DomainError('passkeys_unavailable')
+  return settings
+}
+
+/**
+ * Opens the assertion of a verify. @returns null for a request without one
+ * @param action RFC 8785 canonical form
+ * @throws DomainError passkey_required, passkeys_unavailable, invalid_request, and those of `ChallengeBook.open`
+ */
+export async function openAssertion(
+  { challenges, store }: Pick<PasskeyProofParts, 'challenges' | 'store'>,
+  { input, tenant, environment, user }: UserCall<CaptureInput & PasskeyInput>,
+  action: string,
+): Promise<OpenedAssertion | null> {
+  const given = input.passkey_assertion
+  if (!given) {
+    if (input.require_passkey) throw new DomainError('passkey_required')
+    return null
+  }
+  const settings = requiredSettings(tenant)
+  const { challenge_id: id, nonce, credential } = given
+  if (input.challenge) {
+    if (id !== undefined || nonce !== undefined)
+      throw refusedField('with `challenge`, its own id and nonce count: leave these out')
+    // The caller has opened the challenge, and so knows that the nonce is its own.
+    const expected = passkeyChallenge(input.challenge.nonce, action)
+    return { settings, credential, expected, challenge: null }
+  }
+  if (id === undefined || nonce === undefined)
+    throw refusedField('needs the `challenge_id` and `nonce` of its options')
+  const { blindIndex } = user
+  const subject = {
+    tenantId: tenant.id,
+    environment,
+    blindIndex,
+    purpose: 'passkey_assertion' as const,
+    action,
+  }
+  const challenge = await challenges.open(store.read, { id, nonce }, subject)
+  return { settings, credential, expected: passkeyChallenge(nonce, action), challenge }
+}
+
+/** @throws DomainError passkey_not_found and those of `checkAssertion` */
+export async function provePossession(
+  { store, vault, passkeys }: PasskeyProofParts,
+  { user }: Pick<UserCall<unknown>, 'user'>,
+  { settings, credential, expected }: OpenedAssertion,
+): Promise<ProvenPasskey> {
+  const subject = await vault.find(store.read, user.blindIndex, user.id)
+  const found =
+    subject && (await passkeys.of(store.read, subject)).find(({ content }) => isOf(content, credential))
+  if (!subject || !found) throw new DomainError('passkey_not_found')
+  const handle = userHandle(user.blindIndex)
+  const checked = await checkAssertion(settings, credential, {
+    challenge: expected,
+    passkey: found.content,
+    handle,
+  })
+  const { id } = found.record
+  return {
+    id,
+    possession: checked.possession,
+    use: (tx) => noteUse(tx, passkeys, { subject, id, checked }),
+  }
+}
+
+/** Compares with the passkey as it is in the transaction: it may have been revoked, or used by a parallel request. */
+async function noteUse(
+  tx: StoreTransaction,
+  passkeys: PasskeyVault,
+  { subject, id, checked }: { subject: Subject; id: string; checked: CheckedAssertion },
+): Promise<void> {
+  const present = (await passkeys.of(tx, subject)).find(({ record }) => record.id === id)
+  if (!present) throw new DomainError('passkey_not_found')
+  assertCounted(present.content, checked.counter)
+  const { counter, isBackedUp } = checked
+  const used: Passkey = { ...present, content: { ...present.content, counter, isBackedUp } }
+  await passkeys.noteUse(tx, subject, used)
+}
+
+function isOf({ credentialId }: Passkey['content'], { id }: AuthenticationResponseJSON): boolean {
+  return credentialId === id
+}
+
+function refusedField(issue: string): DomainError {
+  return new DomainError('invalid_request', { details: [{ path: 'passkey_assertion', issue }] })
+}

@@ -1,0 +1,58 @@
+/** Registers a passkey in the transaction of a call: the credential, its audit facts and its webhook. */
+import type { RegistrationResponseJSON } from '@simplewebauthn/server'
+import type { AuditFacts } from '../audit/audit-log.js'
+import { DomainError } from '../lib/domain-error.js'
+import type { StoreTransaction } from '../storage/store.js'
+import type { PasskeySettings } from '../tenants/passkey-settings.js'
+import type { Passkey, PasskeyContent, PasskeyVault } from '../users/passkey-vault.js'
+import { ownerOf, type Subject } from '../users/template-vault.js'
+import type { Outbox } from '../webhooks/outbox.js'
+import type { Call } from './call.js'
+import { passkeyChallenge } from './passkey-challenge.js'
+import { checkRegistration } from './passkey-check.js'
+
+/** Passkeys of one user: enough for every device, and few enough to be read with each verify. */
+export const MAX_PASSKEYS = 10
+
+export interface RegistrationInput {
+  name?: string
+  credential: RegistrationResponseJSON
+}
+
+/**
+ * Checks the answer of the authenticator to a registration.
+ * @param nonce of the challenge that the caller has opened
+ * @throws DomainError those of `checkRegistration`
+ */
+export async function registeredContent(
+  settings: PasskeySettings,
+  { credential, name }: RegistrationInput,
+  nonce: string,
+): Promise<PasskeyContent> {
+  const checked = await checkRegistration(settings, credential, passkeyChallenge(nonce, null))
+  return { ...checked, name: name ?? null }
+}
+
+/** @throws DomainError passkey_limit_reached, passkey_already_registered */
+export async function storePasskey(
+  tx: StoreTransaction,
+  { passkeys, outbox }: { passkeys: PasskeyVault; outbox: Outbox },
+  { tenant, environment, user }: Pick<Call<unknown>, 'tenant' | 'environment' | 'user'>,
+  subject: Subject,
+  content: PasskeyContent,
+): Promise<{ passkey: Passkey; audit: Partial<AuditFacts> }> {
+  if ((await tx.countPasskeys(subject.record.id)) >= MAX_PASSKEYS)
+    throw new DomainError('passkey_limit_reached')
+  const passkey = await passkeys.add(tx, subject, content)
+  if (!passkey) throw new DomainError('passkey_already_registered')
+  const { id } = passkey.record
+  const { name, isSynced, aaguid } = content
+  await outbox.put(tx, {
+    tenantId: tenant.id,
+    environment,
+    type: 'user.passkey_registered',
+    data: { user_id: user!.id, passkey_id: id, name, synced: isSynced },
+    subject: ownerOf(subject),
+  })
+  return { passkey, audit: { passkey_id: id, passkey_synced: isSynced, passkey_aaguid: aaguid } }
+}

@@ -1,0 +1,483 @@
+import { createHash } from 'node:crypto'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { SoftwareAuthenticator } from '../support/authenticator.js'
+import { answerTo } from '../support/challenges.js'
+import type { ApiClient } from '../support/client.js'
+import { countRows } from '../support/database.js'
+import { base64, face } from '../support/faces.js'
+import { asserted, ORIGIN, passkeysPath, RP_ID, registered, usePasskeys } from '../support/passkeys.js'
+import { startService, type TestService, type TestTenant } from '../support/service.js'
+import { decodeJwt } from '../support/trust.js'
+
+let running: TestService
+let tenant: TestTenant
+let production: ApiClient & { key: string }
+let ada: string
+let joan: string
+
+beforeAll(async () => {
+  running = await startService({ COUNTERSIGN_SANDBOX_RATE_LIMIT: '1000/s' })
+  tenant = await running.tenant({ ratePerSecond: 1000 })
+  production = await running.production(tenant)
+  ada = base64(await face('ada'))
+  joan = base64(await face('joan'))
+})
+afterAll(() => running?.stop())
+beforeEach(() => usePasskeys(running, tenant))
+
+const action = { type: 'wire_transfer', amount: '1250.00' }
+let users = 0
+const list = (user: string, client: ApiClient = production) => client.call('GET', passkeysPath(user))
+
+/** Enrolls a new user and registers a passkey. */
+async function holder(client: ApiClient = production) {
+  const user_id = `holder-${++users}`
+  await client.enroll({ user_id, image: ada })
+  const { authenticator, answer } = await registered(client, user_id)
+  return { user_id, authenticator, passkey: answer.body }
+}
+
+/** A verify with a photo and an assertion that the passkey made under these claims. */
+async function verified(
+  { user_id, authenticator }: Pick<Awaited<ReturnType<typeof holder>>, 'user_id' | 'authenticator'>,
+  claims: Parameters<SoftwareAuthenticator['get']>[1] = {},
+  fields: Record<string, unknown> = {},
+) {
+  const passkey_assertion = await asserted(production, user_id, action, authenticator, claims)
+  return production.verify({ user_id, image: ada, action, passkey_assertion, ...fields })
+}
+
+async function auditEntries(event: string) {
+  const { body } = await production.call('GET', `/v1/audit?event=${event}&order=desc&limit=10`)
+  return (body.data as Array<{ facts: object }>).map(({ facts, ...entry }) => ({ ...entry, ...facts }))
+}
+
+describe('a registration', () => {
+  it('asks for user verification, no attestation, and a handle that says nothing about the user', async () => {
+    const user_id = `holder-${++users}`
+    await production.enroll({ user_id, image: ada })
+    const { status, body } = await production.call('POST', passkeysPath(user_id, '/registration'), {
+      user_name: 'Ada',
+    })
+    expect(status).toBe(201)
+    expect(body.options).toMatchObject({
+      rp: { id: RP_ID, name: tenant.name },
+      user: { name: 'Ada', displayName: 'Ada' },
+      attestation: 'none',
+      excludeCredentials: [],
+      authenticatorSelection: { userVerification: 'required' },
+    })
+    expect(Buffer.from(body.options.user.id, 'base64url')).toHaveLength(32)
+    expect(body.options.user.id).not.toContain(Buffer.from(user_id).toString('base64url'))
+  })
+
+  it('stores the passkey, lists it, counts it for the user, and writes an audit entry', async () => {
+    const { user_id, passkey, authenticator } = await holder()
+    expect(passkey).toEqual({
+      user_id,
+      passkey_id: expect.stringMatching(/^pky_[0-9a-f]{32}$/),
+      name: null,
+      synced: false,
+      backed_up: false,
+      aaguid: authenticator.aaguid,
+      transports: ['internal'],
+      created_at: new Date(running.clock.now()).toISOString(),
+      last_used_at: null,
+    })
+    const { user_id: _, ...shown } = passkey
+    expect((await list(user_id)).body).toEqual({ user_id, passkeys: [shown] })
+    expect((await production.call('GET', `/v1/users/${user_id}`)).body.passkeys).toBe(1)
+    const [entry] = await auditEntries('passkey_registered')
+    expect(entry).toMatchObject({ passkey_id: passkey.passkey_id, passkey_synced: false, status: 201 })
+  })
+
+  it('is good once, and only for the user for whom it began', async () => {
+    const first = await holder()
+    const { begun, authenticator } = await registered(production, first.user_id)
+    const { challenge_id, nonce, options } = begun
+    const credential = new SoftwareAuthenticator({ origin: ORIGIN }).create(options)
+    const again = await production.call('POST', passkeysPath(first.user_id), {
+      challenge_id,
+      nonce,
+      credential,
+    })
+    expect([again.status, again.body.code]).toEqual([409, 'challenge_used'])
+    const other = await holder()
+    const fresh = await production.call('POST', passkeysPath(first.user_id, '/registration'), {})
+    const stolen = await production.call('POST', passkeysPath(other.user_id), {
+      challenge_id: fresh.body.challenge_id,
+      nonce: fresh.body.nonce,
+      credential: authenticator.create(fresh.body.options),
+    })
+    expect([stolen.status, stolen.body.code]).toEqual([422, 'challenge_mismatch'])
+  })
+
+  it('refuses a credential that another user has registered', async () => {
+    const { authenticator } = await holder()
+    const user_id = `holder-${++users}`
+    await production.enroll({ user_id, image: ada })
+    const { answer } = await registered(production, user_id, authenticator)
+    expect([answer.status, answer.body.code]).toEqual([409, 'passkey_already_registered'])
+  })
+
+  it('allows a user ten passkeys', async () => {
+    const { user_id } = await holder()
+    for (let i = 1; i < 10; i++) expect((await registered(production, user_id)).answer.status).toBe(201)
+    const { status, body } = await production.call('POST', passkeysPath(user_id, '/registration'), {})
+    expect([status, body.code]).toEqual([409, 'passkey_limit_reached'])
+  })
+
+  it.each([
+    ['passkey_challenge_mismatch', { challenge: 'AAAA' }],
+    ['passkey_origin_not_allowed', { origin: 'https://bank.example.evil.example' }],
+    ['passkey_origin_not_allowed', { topOrigin: 'https://evil.example' }],
+    ['passkey_rp_mismatch', { rpId: 'evil.example' }],
+    ['passkey_user_not_verified', { isVerified: false }],
+    ['passkey_user_not_verified', { isPresent: false }],
+  ])('refuses with %s an answer with %j', async (code, claims) => {
+    const user_id = `holder-${++users}`
+    await production.enroll({ user_id, image: ada })
+    const authenticator = new SoftwareAuthenticator({ origin: ORIGIN, ...claims })
+    const { answer } = await registered(production, user_id, authenticator)
+    expect([answer.status, answer.body.code]).toEqual([422, code])
+    expect((await list(user_id)).body.passkeys).toEqual([])
+  })
+
+  it('needs an enrolled user, settings of the tenant, and the scope `enroll`', async () => {
+    const unknown = await production.call('POST', passkeysPath('nobody', '/registration'), {})
+    expect([unknown.status, unknown.body.code]).toEqual([404, 'reference_not_found'])
+    const stranger = await running.tenant({ ratePerSecond: 1000 })
+    await stranger.sandbox.enroll({ user_id: 'u', image: ada })
+    const off = await stranger.sandbox.call('POST', passkeysPath('u', '/registration'), {})
+    expect([off.status, off.body.code]).toEqual([422, 'passkeys_unavailable'])
+  })
+})
+
+describe('a registration that asks for a verdict', () => {
+  const permit = { type: 'register_passkey' }
+  const begin = (user: string, verification_id?: string) =>
+    production.call('POST', passkeysPath(user, '/registration'), { verification_id })
+
+  it('refuses to begin without an approved verify with liveness for `register_passkey`', async () => {
+    await usePasskeys(running, tenant, { registration: 'verified' })
+    const user_id = `holder-${++users}`
+    await production.enroll({ user_id, image: ada })
+    expect((await begin(user_id)).body.code).toBe('passkey_verdict_required')
+    const photo = await production.verify({ user_id, image: ada, action: permit })
+    expect(photo.body.verdict).toBe('approved')
+    expect((await begin(user_id, photo.body.verification_id)).body.code).toBe('passkey_verdict_required')
+  })
+
+  it('accepts the verdict once, of the same user, for ten minutes', async () => {
+    await usePasskeys(running, tenant, { registration: 'verified' })
+    const user_id = `sandboxed-${++users}`
+    const { sandbox } = tenant
+    await sandbox.enroll({ user_id, image: ada })
+    await sandbox.enroll({ user_id: `${user_id}-other`, image: ada })
+    const live = async () => {
+      const { body: asked } = await sandbox.call('POST', '/v1/challenges', { user_id, action: permit })
+      const { body } = await sandbox.verify({ user_id, challenge: answerTo(asked, ada), action: permit })
+      expect(body.verdict).toBe('approved')
+      return body.verification_id as string
+    }
+    const start = (user: string, verification_id: string) =>
+      sandbox.call('POST', passkeysPath(user, '/registration'), { verification_id })
+    const verification_id = await live()
+    expect((await start(`${user_id}-other`, verification_id)).body.code).toBe('passkey_verdict_required')
+    const { body } = await start(user_id, verification_id)
+    const { challenge_id, nonce, options } = body
+    const credential = new SoftwareAuthenticator({ origin: ORIGIN }).create(options)
+    const finish = (fields: object) => sandbox.call('POST', passkeysPath(user_id), fields)
+    // The challenge is bound to the verdict that allowed it.
+    const without = await finish({ challenge_id, nonce, credential })
+    expect(without.body.code).toBe('challenge_mismatch')
+    const done = await finish({ challenge_id, nonce, credential, verification_id })
+    expect(done.status).toBe(201)
+    expect((await start(user_id, verification_id)).body.code).toBe('passkey_verdict_required')
+    const late = await live()
+    running.clock.advance(10 * 60_000)
+    expect((await start(user_id, late)).body.code).toBe('passkey_verdict_required')
+  })
+})
+
+describe('a verify with a passkey', () => {
+  it('names the possession in amr and acr, and the passkey in answer, JWT and audit log', async () => {
+    const { user_id, authenticator, passkey } = await holder()
+    const { status, body } = await verified({ user_id, authenticator }, {}, { require_passkey: true })
+    expect([status, body.verdict]).toEqual([200, 'approved'])
+    const { passkey_id } = passkey
+    expect(body.passkey).toEqual({ passkey_id, amr: 'hwk' })
+    const { claims } = decodeJwt(body.jwt, tenant.secret.secret)
+    expect(claims).toMatchObject({
+      amr: ['face', 'hwk'],
+      acr: 'urn:countersign:acr:face-hwk',
+      passkey_id,
+    })
+    const [entry] = await auditEntries('verify')
+    expect(entry).toMatchObject({ passkey_id, passkey_amr: 'hwk', verdict: 'approved' })
+    const { passkeys } = (await list(user_id)).body
+    expect(passkeys[0].last_used_at).toBe(new Date(running.clock.now()).toISOString())
+  })
+
+  it('signs SHA-256 of the nonce and the hash of the action', async () => {
+    const { user_id } = await holder()
+    const { body } = await production.call('POST', passkeysPath(user_id, '/assertion'), { action })
+    const actionHash = createHash('sha256').update('{"amount":"1250.00","type":"wire_transfer"}').digest()
+    const expected = createHash('sha256').update(Buffer.from(body.nonce, 'base64url')).update(actionHash)
+    expect(body.options.challenge).toBe(expected.digest('base64url'))
+    expect(body.options.userVerification).toBe('required')
+  })
+
+  it('signs in the challenge of the frames, whose nonce and action the passkey confirms', async () => {
+    const { sandbox } = tenant
+    const { user_id, authenticator } = await holder(sandbox)
+    const { body: asked } = await sandbox.call('POST', '/v1/challenges', {
+      user_id,
+      action,
+      passkey: 'required',
+    })
+    const passkey_assertion = { credential: authenticator.get(asked.passkey) }
+    const challenge = answerTo(asked, ada)
+    const { body } = await sandbox.verify({ user_id, action, challenge, passkey_assertion })
+    expect(decodeJwt(body.jwt, tenant.secret.secret).claims).toMatchObject({
+      verdict: 'approved',
+      amr: ['face', 'hwk'],
+      acr: 'urn:countersign:acr:face-active-hwk',
+    })
+  })
+
+  it('never gives the name to a face without a passkey', async () => {
+    const { user_id } = await holder()
+    const { body } = await production.verify({ user_id, image: ada, action })
+    expect(decodeJwt(body.jwt, tenant.secret.secret).claims).toMatchObject({
+      amr: ['face'],
+      acr: 'urn:countersign:acr:face',
+    })
+    expect(body).not.toHaveProperty('passkey')
+    const required = await production.verify({ user_id, image: ada, action, require_passkey: true })
+    expect([required.status, required.body.code]).toEqual([422, 'passkey_required'])
+  })
+
+  it('claims no possession in a rejection, and counts the assertion as used', async () => {
+    const { user_id, authenticator } = await holder()
+    const { body } = await verified({ user_id, authenticator }, {}, { image: joan })
+    expect(body.verdict).toBe('rejected')
+    expect(decodeJwt(body.jwt, tenant.secret.secret).claims).toMatchObject({ amr: ['face'], acr: '0' })
+    const { body: after } = await verified({ user_id, authenticator }, { counter: authenticator.counter })
+    expect(after.code).toBe('passkey_counter_reversed')
+  })
+
+  it.each([
+    ['passkey_challenge_mismatch', { challenge: 'AAAA' }],
+    ['passkey_origin_not_allowed', { origin: 'https://bank.example.evil.example' }],
+    ['passkey_origin_not_allowed', { topOrigin: 'https://evil.example' }],
+    ['passkey_rp_mismatch', { rpId: 'evil.example' }],
+    ['passkey_user_not_verified', { isVerified: false }],
+    ['passkey_not_found', { userHandle: 'AAAA' }],
+    // A credential that could not be copied does not become one that can.
+    ['passkey_invalid', { isSynced: true }],
+  ])('refuses with %s an assertion with %j, and uses its challenge up', async (code, claims) => {
+    const { user_id, authenticator } = await holder()
+    const passkey_assertion = await asserted(production, user_id, action, authenticator, claims)
+    const fields = { user_id, image: ada, action, passkey_assertion }
+    const refused = await production.verify(fields)
+    expect(refused.body.code).toBe(code)
+    expect(refused.body).not.toHaveProperty('jwt')
+    expect((await production.verify(fields)).body.code).toBe('challenge_used')
+    const [entry] = await auditEntries('verify')
+    expect(entry).toMatchObject({ code: 'challenge_used' })
+  })
+
+  it('refuses a signature that is not the passkey’s', async () => {
+    const one = await holder()
+    const other = new SoftwareAuthenticator({ origin: ORIGIN })
+    const passkey_assertion = await asserted(production, one.user_id, action, other)
+    Object.assign(passkey_assertion.credential, { id: one.authenticator.id, rawId: one.authenticator.id })
+    const { body } = await production.verify({ user_id: one.user_id, image: ada, action, passkey_assertion })
+    expect(body.code).toBe('passkey_invalid')
+  })
+
+  it('refuses an assertion that is sent again', async () => {
+    const { user_id, authenticator } = await holder()
+    const passkey_assertion = await asserted(production, user_id, action, authenticator)
+    const fields = { user_id, image: ada, action, passkey_assertion }
+    expect((await production.verify(fields)).body.verdict).toBe('approved')
+    const again = await production.verify(fields)
+    expect([again.status, again.body.code]).toEqual([409, 'challenge_used'])
+  })
+
+  it('approves one of two verifies that send an assertion at the same time', async () => {
+    const { user_id, authenticator } = await holder()
+    const passkey_assertion = await asserted(production, user_id, action, authenticator)
+    const fields = { user_id, image: ada, action, passkey_assertion }
+    const answers = await Promise.all([production.verify(fields), production.verify(fields)])
+    expect(answers.map(({ body }) => body.verdict ?? body.code).sort()).toEqual([
+      'approved',
+      'challenge_used',
+    ])
+  })
+
+  it('refuses a counter that did not grow, and says so in the audit log', async () => {
+    const { user_id, authenticator } = await holder()
+    expect((await verified({ user_id, authenticator }, { counter: 7 })).body.verdict).toBe('approved')
+    for (const counter of [7, 6, 0]) {
+      const { status, body } = await verified({ user_id, authenticator }, { counter })
+      expect([status, body.code]).toEqual([409, 'passkey_counter_reversed'])
+      const [entry] = await auditEntries('verify')
+      expect(entry).toMatchObject({ code: 'passkey_counter_reversed', subject: expect.any(String) })
+    }
+    expect((await verified({ user_id, authenticator }, { counter: 8 })).body.verdict).toBe('approved')
+  })
+
+  it('accepts an authenticator that never counts', async () => {
+    const { user_id, authenticator } = await holder()
+    for (let i = 0; i < 2; i++)
+      expect((await verified({ user_id, authenticator }, { counter: 0 })).body.verdict).toBe('approved')
+  })
+
+  it('refuses the assertion for another action', async () => {
+    const { user_id, authenticator } = await holder()
+    const passkey_assertion = await asserted(production, user_id, action, authenticator)
+    const other = { ...action, amount: '1250.01' }
+    const { body } = await production.verify({ user_id, image: ada, action: other, passkey_assertion })
+    expect(body.code).toBe('challenge_mismatch')
+  })
+
+  it('refuses frames of one challenge with an assertion of another', async () => {
+    const { sandbox } = tenant
+    const { user_id, authenticator } = await holder(sandbox)
+    const ask = async () =>
+      (await sandbox.call('POST', '/v1/challenges', { user_id, action, passkey: 'required' })).body
+    const [framed, signed] = [await ask(), await ask()]
+    const passkey_assertion = { credential: authenticator.get(signed.passkey) }
+    const { body } = await sandbox.verify({
+      user_id,
+      action,
+      challenge: answerTo(framed, ada),
+      passkey_assertion,
+    })
+    expect(body.code).toBe('passkey_challenge_mismatch')
+  })
+
+  it('refuses the passkey of another user and of another tenant', async () => {
+    const [one, other] = [await holder(), await holder()]
+    const { body } = await verified({ user_id: one.user_id, authenticator: other.authenticator })
+    expect(body.code).toBe('passkey_not_found')
+    const neighbor = await running.tenant({ ratePerSecond: 1000 })
+    await usePasskeys(running, neighbor)
+    const theirs = await running.production(neighbor)
+    await theirs.enroll({ user_id: one.user_id, image: ada })
+    await registered(theirs, one.user_id)
+    const passkey_assertion = await asserted(theirs, one.user_id, action, one.authenticator)
+    const foreign = await theirs.verify({ user_id: one.user_id, image: ada, action, passkey_assertion })
+    expect(foreign.body.code).toBe('passkey_not_found')
+  })
+
+  it('refuses a revoked passkey, also one that was revoked while the capture was judged', async () => {
+    const { user_id, authenticator, passkey } = await holder()
+    await registered(production, user_id)
+    const path = passkeysPath(user_id, `/${passkey.passkey_id}`)
+    const passkey_assertion = await asserted(production, user_id, action, authenticator)
+    const revoked = await production.call('DELETE', path)
+    expect([revoked.status, revoked.body.status]).toEqual([200, 'revoked'])
+    const { body } = await production.verify({ user_id, image: ada, action, passkey_assertion })
+    expect(body.code).toBe('passkey_not_found')
+    expect((await production.call('DELETE', path)).body.code).toBe('passkey_not_found')
+    const entries = await auditEntries('passkey_revoked')
+    expect(entries[1]).toMatchObject({ passkey_id: passkey.passkey_id, status: 200 })
+  })
+
+  it('asks for no passkey of a user who has none, where one is preferred', async () => {
+    const { sandbox } = tenant
+    const user_id = `bare-${++users}`
+    await sandbox.enroll({ user_id, image: ada })
+    const ask = (passkey: string) => sandbox.call('POST', '/v1/challenges', { user_id, action, passkey })
+    expect((await ask('preferred')).body.passkey).toBeNull()
+    expect((await ask('required')).body.code).toBe('passkey_not_found')
+    expect((await ask('register')).body.code).toBe('invalid_request')
+  })
+})
+
+describe('the policy of a tenant', () => {
+  const synced = () => new SoftwareAuthenticator({ origin: ORIGIN, isSynced: true, isBackedUp: true })
+
+  it.each(['swk', 'hwk'] as const)('counts a synced passkey as %s', async (policy) => {
+    await usePasskeys(running, tenant, { synced: policy })
+    const user_id = `holder-${++users}`
+    await production.enroll({ user_id, image: ada })
+    const { authenticator, answer } = await registered(production, user_id, synced())
+    expect(answer.body).toMatchObject({ synced: true, backed_up: true })
+    const { body } = await verified({ user_id, authenticator })
+    expect(decodeJwt(body.jwt, tenant.secret.secret).claims).toMatchObject({
+      amr: ['face', policy],
+      acr: `urn:countersign:acr:face-${policy}`,
+    })
+  })
+
+  it('refuses a synced passkey where it says so, also one that was registered before', async () => {
+    const user_id = `holder-${++users}`
+    await production.enroll({ user_id, image: ada })
+    const { authenticator } = await registered(production, user_id, synced())
+    await usePasskeys(running, tenant, { synced: 'refused' })
+    expect((await verified({ user_id, authenticator })).body.code).toBe('passkey_not_allowed')
+    const { answer } = await registered(production, user_id, synced())
+    expect([answer.status, answer.body.code]).toEqual([422, 'passkey_not_allowed'])
+  })
+
+  it('accepts only the authenticators that it lists, and asks for their attestation', async () => {
+    const { user_id, authenticator } = await holder()
+    await usePasskeys(running, tenant, { aaguids: ['ffffffff-0000-4000-8000-000000000000'] })
+    const { answer, begun } = await registered(production, user_id)
+    expect(begun.options.attestation).toBe('direct')
+    expect(answer.body.code).toBe('passkey_not_allowed')
+    expect((await verified({ user_id, authenticator })).body.code).toBe('passkey_not_allowed')
+  })
+})
+
+describe('an enrollment with a passkey', () => {
+  it('stores reference and passkey together, or neither', async () => {
+    const { sandbox } = tenant
+    const enroll = async (user_id: string, claims = {}) => {
+      const { body: asked } = await sandbox.call('POST', '/v1/challenges', {
+        user_id,
+        purpose: 'enroll',
+        passkey: 'register',
+      })
+      const credential = new SoftwareAuthenticator({ origin: ORIGIN, ...claims }).create(asked.passkey)
+      const challenge = answerTo(asked, ada)
+      return sandbox.enroll({ user_id, challenge, passkey_registration: { credential, name: 'phone' } })
+    }
+    const user_id = `together-${++users}`
+    const refused = await enroll(user_id, { isVerified: false })
+    expect(refused.body.code).toBe('passkey_user_not_verified')
+    expect((await sandbox.call('GET', `/v1/users/${user_id}`)).status).toBe(404)
+    const { status, body } = await enroll(user_id)
+    expect([status, body.passkey.name]).toEqual([201, 'phone'])
+    expect((await list(user_id, sandbox)).body.passkeys).toEqual([body.passkey])
+  })
+})
+
+describe('an erasure', () => {
+  it('deletes the passkeys of the user, and no others', async () => {
+    const [one, other] = [await holder(), await holder()]
+    const before = await countRows(running, 'passkey')
+    await production.call('DELETE', `/v1/delete?user_id=${one.user_id}`)
+    expect(await countRows(running, 'passkey')).toBe(before - 1)
+    expect((await list(one.user_id)).body.code).toBe('reference_not_found')
+    expect((await list(other.user_id)).body.passkeys).toHaveLength(1)
+    // The credential may be registered again: nothing about it was kept.
+    await production.enroll({ user_id: one.user_id, image: ada })
+    const { answer } = await registered(production, one.user_id, one.authenticator)
+    expect(answer.status).toBe(201)
+  })
+
+  it('leaves nothing readable of a credential in the database', async () => {
+    const { authenticator } = await holder()
+    const stored = await running.database.query('SELECT * FROM passkey')
+    const text = JSON.stringify(stored, (_, value) =>
+      Buffer.isBuffer(value) ? value.toString('latin1') : value,
+    )
+    expect(text).not.toContain(authenticator.id)
+    expect(text).not.toContain(Buffer.from(authenticator.id, 'base64url').toString('latin1'))
+  })
+})

@@ -1,0 +1,140 @@
+/** A passkey on the hosted page in a real browser, where one is installed, with its virtual authenticator and a camera that shows a film. */
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Browser, CDPSession, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { freePorts } from '../../src/http/listeners/free-port.js'
+import { CHROMIUM, violations } from '../support/browser.js'
+import { launchWithCamera } from '../support/camera-page.js'
+import { allowReturn, askForSession } from '../support/capture-page.js'
+import { writeFaceFilm } from '../support/film.js'
+import { usePasskeys } from '../support/passkeys.js'
+import { startService, type TestService, type TestTenant } from '../support/service.js'
+import { decodeJwt } from '../support/trust.js'
+
+describe.skipIf(!CHROMIUM)('a passkey on the hosted page in Chromium', { timeout: 240_000 }, () => {
+  let running: TestService
+  let tenant: TestTenant
+  let folder: string
+  let browser: Browser
+  let page: Page
+  let devtools: CDPSession
+  let authenticatorId: string
+  let origin: string
+
+  beforeAll(async () => {
+    const [port] = await freePorts([{ host: '127.0.0.1', port: 0 }])
+    // Browsers use passkeys over https, and on localhost.
+    origin = `http://localhost:${port}`
+    running = await startService({
+      COUNTERSIGN_CAPTURE_LISTEN: `127.0.0.1:${port}`,
+      COUNTERSIGN_CAPTURE_URL: origin,
+      COUNTERSIGN_CHALLENGE_TTL_SECONDS: '300',
+      COUNTERSIGN_SANDBOX_RATE_LIMIT: '1000/s',
+    })
+    running.clock.now = Date.now
+    tenant = await running.tenant()
+    await allowReturn(running, tenant, { returnOrigins: ['http://localhost:9'] })
+    await usePasskeys(running, tenant, { rpId: 'localhost', origins: [origin] })
+    folder = await mkdtemp(join(tmpdir(), 'countersign-passkey-'))
+    const film = join(folder, 'film.y4m')
+    await writeFaceFilm(film)
+    browser = await launchWithCamera(film, origin)
+    const context = await browser.newContext({ permissions: ['camera'], locale: 'en' })
+    context.setDefaultTimeout(0)
+    page = await context.newPage()
+    // A busy machine is slow to encode, and the sandbox judges no frames.
+    await page.addInitScript(`{
+      const ask = globalThis.fetch
+      globalThis.fetch = async (address, options) => {
+        const response = await ask(address, options)
+        if (!String(address).endsWith('/challenge') || !response.ok) return response
+        const body = await response.json()
+        if (body.challenge) body.challenge.capture.max_interval_ms = 5000
+        return Response.json(body)
+      }
+    }`)
+    devtools = await context.newCDPSession(page)
+    await devtools.send('WebAuthn.enable')
+    const options = {
+      protocol: 'ctap2' as const,
+      transport: 'internal' as const,
+      hasResidentKey: true,
+      hasUserVerification: true,
+      isUserVerified: true,
+      automaticPresenceSimulation: true,
+    }
+    authenticatorId = (await devtools.send('WebAuthn.addVirtualAuthenticator', { options })).authenticatorId
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await running?.stop()
+    if (folder) await rm(folder, { recursive: true, force: true })
+  })
+
+  async function visit(fields: Record<string, unknown>): Promise<string> {
+    const { body } = await askForSession(tenant.sandbox, {
+      return_url: 'http://localhost:9/done',
+      confirmation: 'none',
+      ...fields,
+    })
+    // The address to which the page leads back need not exist.
+    await page.route('http://localhost:9/**', (route) =>
+      route.fulfill({ contentType: 'text/html', body: '<title>Bank</title>' }),
+    )
+    await page.goto(body.url)
+    return body.session_id
+  }
+  const click = (name: string) => page.getByRole('button', { name, exact: true }).click()
+  const look = async (id: string) => (await tenant.sandbox.call('GET', `/v1/capture-sessions/${id}`)).body
+
+  /** Repeats the capture as often as a busy machine needs. */
+  async function captureUntilPasskey(): Promise<void> {
+    await click('Agree and continue')
+    while (!(await page.locator('#use-passkey').isVisible())) {
+      const begin = page.getByRole('button', { name: 'Begin', exact: true })
+      const again = page
+        .locator('countersign-capture')
+        .getByRole('button', { name: 'Try again', exact: true })
+      if ((await begin.isVisible()) && (await begin.isEnabled()))
+        await begin.click({ timeout: 5000 }).catch(() => {})
+      else if (await again.isVisible()) await again.click()
+      await new Promise((resolve) => setTimeout(resolve, 100))
+    }
+  }
+
+  it('is made at an enrollment and signs at a verify, from page to verdict', async () => {
+    const user_id = 'ada'
+    const enrollment = await visit({ user_id, purpose: 'enroll', action: undefined, passkey: 'register' })
+    await captureUntilPasskey()
+    expect(await violations(page, '#passkey')).toEqual([])
+    await click('Create passkey')
+    await expect.poll(async () => (await look(enrollment)).status, { timeout: 60_000 }).toBe('completed')
+    expect((await look(enrollment)).result.body).toMatchObject({
+      status: 'enrolled',
+      passkey: { transports: ['internal'], synced: false },
+    })
+
+    const action = { type: 'transfer', amount: '1250.00' }
+    const verify = await visit({ user_id, action, passkey: 'required' })
+    await captureUntilPasskey()
+    // A person whom the authenticator does not know gets no further, and may try again.
+    await devtools.send('WebAuthn.setUserVerified', { authenticatorId, isUserVerified: false })
+    await click('Use passkey')
+    await expect.poll(() => page.locator('#message').textContent(), { timeout: 60_000 }).toContain('not used')
+    expect((await look(verify)).attempts).toBe(0)
+    await devtools.send('WebAuthn.setUserVerified', { authenticatorId, isUserVerified: true })
+    await click('Use passkey')
+    await expect.poll(async () => (await look(verify)).status, { timeout: 60_000 }).toBe('completed')
+    const { body } = (await look(verify)).result
+    expect(decodeJwt(body.jwt, tenant.secret.secret).claims).toMatchObject({
+      verdict: 'approved',
+      action,
+      amr: ['face', 'hwk'],
+      acr: 'urn:countersign:acr:face-active-hwk',
+    })
+    const { credentials } = await devtools.send('WebAuthn.getCredentials', { authenticatorId })
+    expect(credentials).toMatchObject([{ rpId: 'localhost', isResidentCredential: true }])
+  })
+})

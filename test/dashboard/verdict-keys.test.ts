@@ -1,0 +1,56 @@
+/** The keys of public verdicts at the dashboard: who sees them, and who rotates them. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type DashboardClient, loginToken, signIn } from '../support/dashboard.js'
+import { OPERATOR_PASSWORD } from '../support/operator.js'
+import { startService, type TestService } from '../support/service.js'
+
+let running: TestService
+let operator: DashboardClient
+
+beforeAll(async () => {
+  running = await startService()
+  operator = await signIn(running, { password: OPERATOR_PASSWORD })
+})
+afterAll(() => running?.stop())
+
+const rotate = (emergency: boolean, client = operator) =>
+  client.call('POST', '/verdict-keys/rotate', { environment: 'sandbox', emergency })
+const published = async () => {
+  const response = await fetch(`${running.service.url('sandbox')}/.well-known/jwks.json`)
+  return ((await response.json()) as { keys: Array<{ kid: string }> }).keys.map(({ kid }) => kid)
+}
+
+describe('the verdict keys', () => {
+  it('are shown on the page of the system without anything that signs', async () => {
+    const { body, text } = await operator.call('GET', '/system')
+    expect(body.verdict_keys).toMatchObject([
+      { environment: 'production', state: 'signing', published_until: null },
+      { environment: 'sandbox', state: 'signing', published_until: null },
+    ])
+    expect(text).not.toContain('"d"')
+  })
+
+  it('are rotated by an operator, and the service publishes the next one at once', async () => {
+    const [before] = await published()
+    const { status, body } = await rotate(false)
+    expect(status).toBe(200)
+    const sandbox = body.verdict_keys.filter((key: { environment: string }) => key.environment === 'sandbox')
+    expect(sandbox).toMatchObject([{ kid: before, state: 'signing' }, { state: 'published' }])
+    expect(await published()).toEqual(sandbox.map((key: { kid: string }) => key.kid))
+    expect(await rotate(false)).toMatchObject({ status: 409, body: { code: 'verdict_key_waits' } })
+  })
+
+  it('are removed at once in an emergency', async () => {
+    const before = await published()
+    expect((await rotate(true)).status).toBe(200)
+    const [made, ...others] = await published()
+    expect(others).toEqual([])
+    expect(before).not.toContain(made)
+  })
+
+  it('are not rotated by a tenant', async () => {
+    const tenant = await running.tenant()
+    const session = await signIn(running, { login_token: await loginToken(running, tenant.id) })
+    expect((await rotate(true, session)).status).toBe(403)
+  })
+})

@@ -1,0 +1,119 @@
+/** Tests of the schedule that rotates the keys of public verdicts, over a real database and with a clock that is moved. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { type Core, openCore } from '../../src/app/core.js'
+import { createLog } from '../../src/app/log.js'
+import { LeaderLease } from '../../src/cluster/leader-lease.js'
+import { type Config, loadConfig } from '../../src/config/config.js'
+import { openVerdictKey } from '../../src/keys/verdict-key-ring.js'
+import { ANNOUNCED_MS } from '../../src/keys/verdict-key-rotation.js'
+import { VerdictKeySchedule } from '../../src/keys/verdict-key-schedule.js'
+import { DAY_MS, HOUR_MS, ManualClock } from '../../src/lib/clock.js'
+
+const INTERVAL_MS = 90 * DAY_MS
+
+let dir: string
+let core: Core
+let clock: ManualClock
+let leaderLease: LeaderLease
+const log = createLog({ logLevel: 'silent' } as Config)
+
+beforeEach(async () => {
+  dir = mkdtempSync(join(tmpdir(), 'countersign-verdict-keys-'))
+  clock = new ManualClock()
+  core = await openCore(loadConfig({ COUNTERSIGN_DATA_DIR: dir }), clock)
+  await core.verdictKeyRotation.ensure()
+  leaderLease = new LeaderLease(core.store, log)
+  await leaderLease.start()
+})
+afterEach(async () => {
+  await leaderLease.stop()
+  await core.store.close()
+  rmSync(dir, { recursive: true, force: true })
+})
+
+const schedule = (intervalMs = INTERVAL_MS) =>
+  new VerdictKeySchedule({
+    ...{ store: core.store, rotation: core.verdictKeyRotation, leaderLease, clock, log, intervalMs },
+    reloadKeys: async () => core.verdictKeys.replace(await core.store.read.verdictKeys()),
+  })
+const stored = () => core.store.read.verdictKeys()
+const signer = async () => {
+  core.verdictKeys.replace(await stored())
+  return core.verdictKeys.signer('production').kid
+}
+
+describe('the schedule of verdict keys', () => {
+  it('publishes the next key of both environments so early that it signs when it is due', async () => {
+    const first = await signer()
+    clock.advance(INTERVAL_MS - ANNOUNCED_MS - 1)
+    await schedule().look()
+    expect(await stored()).toHaveLength(2)
+    clock.advance(1)
+    await schedule().look()
+    await schedule().look()
+    expect(await stored()).toHaveLength(4)
+    expect(await signer()).toBe(first)
+    clock.advance(ANNOUNCED_MS)
+    expect(await signer()).not.toBe(first)
+  })
+
+  it('rotates nothing where it is off', async () => {
+    clock.advance(10 * INTERVAL_MS)
+    await schedule(0).look()
+    expect(await stored()).toHaveLength(2)
+  })
+
+  it('does nothing in a service that is not the leader', async () => {
+    clock.advance(INTERVAL_MS)
+    await leaderLease.stop()
+    await schedule().look()
+    expect(await stored()).toHaveLength(2)
+  })
+
+  it('erases the private half of a key an hour after its last signature, and keeps its public half', async () => {
+    clock.advance(INTERVAL_MS)
+    await schedule().look()
+    const hasPrivateHalf = async () =>
+      (await stored())
+        .filter(({ environment }) => environment === 'production')
+        .map((record) => openVerdictKey(core.keys.secrets, record).jwk.d !== undefined)
+    clock.advance(ANNOUNCED_MS + HOUR_MS - 1)
+    await schedule().look()
+    expect(await hasPrivateHalf()).toEqual([true, true])
+    const published = core.verdictKeys.published('production')
+    clock.advance(1)
+    await schedule().look()
+    expect(await hasPrivateHalf()).toEqual([false, true])
+    core.verdictKeys.replace(await stored())
+    expect(core.verdictKeys.published('production')).toEqual(published)
+  })
+
+  it('records its rotations in the audit log under its own name', async () => {
+    const { tenant } = await core.tenancy.create('acme')
+    clock.advance(INTERVAL_MS)
+    await schedule().look()
+    const entries = await core.store.read.auditEntriesOfEvent(tenant.id, 'verdict_key_rotated', 0, 10)
+    expect(entries.map(({ entry }) => JSON.parse(entry))).toMatchObject([
+      { actor: 'schedule', environment: 'production', emergency: false },
+      { actor: 'schedule', environment: 'sandbox', emergency: false },
+    ])
+  })
+})
+
+describe('a rotation', () => {
+  it('lets the first key of an environment sign at once', async () => {
+    await core.store.transaction('installation', (tx) => tx.deleteVerdictKeys('sandbox'))
+    const [made] = await core.verdictKeyRotation.rotate(['sandbox'], { name: 'operator', requestId: null })
+    expect(made!.signsFrom).toBe(clock.now())
+  })
+
+  it('is refused where a row was moved to the other environment', async () => {
+    const [production] = (await stored()).filter(({ environment }) => environment === 'production')
+    expect(() =>
+      core.verdictKeys.replace([{ ...production!, id: production!.id, environment: 'sandbox' }]),
+    ).toThrow(/other environment/)
+  })
+})
