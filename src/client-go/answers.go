@@ -99,6 +99,8 @@ type EnrollResult struct {
 	Liveness    Liveness          `json:"liveness"`
 	Model       string            `json:"model"`
 	CreatedAt   time.Time         `json:"created_at"`
+	// Passkey is the one that was registered together with the reference; nil for none.
+	Passkey *Passkey `json:"passkey,omitempty"`
 }
 
 // AssessResult says what photos are worth; nothing was stored.
@@ -154,6 +156,8 @@ type VerifyResult struct {
 	ApprovalID string `json:"approval_id"`
 	// ProductionKey is "issued" when this verify of the sandbox issued the production key.
 	ProductionKey string `json:"production_key"`
+	// Passkey is the one that signed for the action; nil for none.
+	Passkey *ProvenPasskey `json:"passkey,omitempty"`
 }
 
 // DisplayedText identifies the text that a page of Countersign showed.
@@ -232,6 +236,8 @@ type User struct {
 		EndsAt     *time.Time `json:"ends_at"`
 		Rejections int        `json:"rejections"`
 	} `json:"lockout"`
+	// Passkeys is how many passkeys the user has.
+	Passkeys int `json:"passkeys"`
 }
 
 // Consent is what a person has agreed to.
@@ -264,6 +270,8 @@ type Challenge struct {
 	// ExpiresIn is in seconds.
 	ExpiresIn int       `json:"expires_in"`
 	ExpiresAt time.Time `json:"expires_at"`
+	// Passkey has options for the browser, where the call asked for a passkey and the user has one.
+	Passkey json.RawMessage `json:"passkey,omitempty"`
 }
 
 // Guidance is what a person before the camera can do better, the most urgent first; empty where nothing is left to be done.
@@ -369,4 +377,58 @@ type RotateSigningResult struct {
 		ValidUntil time.Time `json:"valid_until"`
 	} `json:"previous"`
 	OverlapSeconds int `json:"overlap_seconds"`
+}
+
+// Passkey is a passkey of a user, without its key.
+type Passkey struct {
+	PasskeyID string `json:"passkey_id"`
+	// Name is what the backend called it.
+	Name string `json:"name"`
+	// Synced says whether other devices may have a copy.
+	Synced     bool      `json:"synced"`
+	BackedUp   bool      `json:"backed_up"`
+	AAGUID     string    `json:"aaguid"`
+	Transports []string  `json:"transports"`
+	CreatedAt  time.Time `json:"created_at"`
+	// LastUsedAt is nil before the first signature.
+	LastUsedAt *time.Time `json:"last_used_at"`
+}
+
+// ProvenPasskey is the passkey that signed for an action.
+type ProvenPasskey struct {
+	PasskeyID string `json:"passkey_id"`
+	// AMR is hwk for a key in hardware, swk for one in software.
+	AMR string `json:"amr"`
+}
+
+// PasskeyChallenge has options with which a browser makes a passkey, or lets one sign.
+type PasskeyChallenge struct {
+	Answer
+	ChallengeID string `json:"challenge_id"`
+	Nonce       string `json:"nonce"`
+	// Options is for the browser. Pass it on unchanged.
+	Options   json.RawMessage `json:"options"`
+	ExpiresAt time.Time       `json:"expires_at"`
+}
+
+// RegisteredPasskey is a passkey that was registered.
+type RegisteredPasskey struct {
+	Answer
+	UserID string `json:"user_id"`
+	Passkey
+}
+
+// PasskeyList has the passkeys of a user, oldest first.
+type PasskeyList struct {
+	Answer
+	UserID   string    `json:"user_id"`
+	Passkeys []Passkey `json:"passkeys"`
+}
+
+// RevokedPasskey is a passkey that is not used any more.
+type RevokedPasskey struct {
+	Answer
+	UserID    string `json:"user_id"`
+	PasskeyID string `json:"passkey_id"`
+	Status    string `json:"status"`
 }

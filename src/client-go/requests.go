@@ -1,6 +1,7 @@
 package countersign
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 )
@@ -40,6 +41,8 @@ type EnrollRequest struct {
 	// RequireLiveness is none, passive, active or both.
 	RequireLiveness string   `json:"require_liveness,omitempty"`
 	Consent         *Consent `json:"consent,omitempty"`
+	// PasskeyRegistration is the browser's answer to the options of the challenge, whose frames the request holds.
+	PasskeyRegistration *PasskeyCredential `json:"passkey_registration,omitempty"`
 	// Include asks for parts of the answer that are left out otherwise: quality for Quality.Images.
 	Include []string `json:"include,omitempty"`
 }
@@ -55,8 +58,40 @@ type VerifyRequest struct {
 	ApprovalID string `json:"approval_id,omitempty"`
 	// RequireLiveness is none, passive, active or both.
 	RequireLiveness string `json:"require_liveness,omitempty"`
+	// RequirePasskey refuses the call without PasskeyAssertion.
+	RequirePasskey bool `json:"require_passkey,omitempty"`
+	// PasskeyAssertion is what a passkey of the user signed for this action.
+	PasskeyAssertion *PasskeyAssertion `json:"passkey_assertion,omitempty"`
 	// Include asks for parts of the answer that are left out otherwise: quality for Quality.Images.
 	Include []string `json:"include,omitempty"`
+}
+
+// PasskeyAssertion is the browser's answer to the options of a challenge, or of BeginPasskeyAssertion with its id and nonce.
+type PasskeyAssertion struct {
+	ChallengeID string          `json:"challenge_id,omitempty"`
+	Nonce       string          `json:"nonce,omitempty"`
+	Credential  json.RawMessage `json:"credential"`
+}
+
+// PasskeyCredential is a passkey that the browser made.
+type PasskeyCredential struct {
+	Credential json.RawMessage `json:"credential"`
+	Name       string          `json:"name,omitempty"`
+}
+
+// PasskeyRegistrationRequest begins a registration. VerificationID names the approved verify that allows it.
+type PasskeyRegistrationRequest struct {
+	UserName       string `json:"user_name,omitempty"`
+	VerificationID string `json:"verification_id,omitempty"`
+}
+
+// PasskeyRegistration ends a registration with the browser's answer.
+type PasskeyRegistration struct {
+	ChallengeID    string          `json:"challenge_id"`
+	Nonce          string          `json:"nonce"`
+	Credential     json.RawMessage `json:"credential"`
+	Name           string          `json:"name,omitempty"`
+	VerificationID string          `json:"verification_id,omitempty"`
 }
 
 // ChallengeRequest asks what the person is to do before the camera.
@@ -68,6 +103,8 @@ type ChallengeRequest struct {
 	Action Action `json:"action,omitempty"`
 	// Modes is how the person can move the head: turn and nod by default. A pointer to an empty slice asks for no movement.
 	Modes *[]string `json:"modes,omitempty"`
+	// Passkey is required, preferred or, to enroll, register; default: no passkey.
+	Passkey string `json:"passkey,omitempty"`
 }
 
 // GuidanceRequest asks what a person before the camera can do better.
@@ -104,6 +141,8 @@ type CaptureSessionRequest struct {
 	// Locale is the language of the page; default: what the browser asks for.
 	Locale  string       `json:"locale,omitempty"`
 	Consent *ConsentText `json:"consent,omitempty"`
+	// Passkey is required, preferred or, to enroll, register; default: no passkey.
+	Passkey string `json:"passkey,omitempty"`
 }
 
 // ConsentText is what the person agrees to before the camera starts.

@@ -64,3 +64,6 @@ export const PASSKEY_ACR: readonly Acr[] = [
   'urn:countersign:acr:face-active-pad-swk',
   'urn:countersign:acr:face-active-swk',
 ]
+
+/** The `acr` values of a face without a passkey. Every one with a passkey is accepted wherever all of these are. */
+export const FACE_ACR: readonly Acr[] = ACR_VALUES.filter((acr) => !/-(?:hwk|swk)$/.test(acr))

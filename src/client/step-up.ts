@@ -1,5 +1,5 @@
 /** Step-up on a route, without a framework: the refusal that a request gets, or the verdict that lets it through. */
-import { ACR_VALUES } from './acr.js'
+import { FACE_ACR } from './acr.js'
 import { actionHash } from './canonical-json.js'
 import { VerdictError, type VerdictErrorCode } from './errors.js'
 import type { Action, ActionLike, ApprovedClaims } from './types.js'
@@ -73,7 +73,7 @@ export function createStepUp<Request, A extends ActionLike = Action>(
   options: StepUpOptions<Request, A>,
 ): (request: Request, header: (name: string) => string | null | undefined) => Promise<StepUpOutcome<A>> {
   const { verifier, acr, maxAgeSeconds, acceptReplays, header: headerName = DEFAULT_HEADER } = options
-  const challengeHeader = wwwAuthenticate(acr ?? ACR_VALUES, maxAgeSeconds)
+  const challengeHeader = wwwAuthenticate(acr ?? FACE_ACR, maxAgeSeconds)
 
   return async (request, header): Promise<StepUpOutcome<A>> => {
     const userId = await options.user(request)

@@ -42,6 +42,8 @@ class EnrollResult(Answer):
     liveness: Mapping[str, Any]
     model: str
     created_at: str
+    #: The passkey that was registered together with the reference.
+    passkey: Optional[Mapping[str, Any]] = None
 
 
 @dataclass(frozen=True)
@@ -97,6 +99,8 @@ class VerifyResult(Answer):
     approval_id: Optional[str] = None
     #: `issued` when this verify of the sandbox issued the production key.
     production_key: Optional[str] = None
+    #: `{"passkey_id": str, "amr": "hwk" or "swk"}` of the passkey that signed for the action.
+    passkey: Optional[Mapping[str, Any]] = None
 
     @property
     def approved(self) -> bool:
@@ -150,6 +154,8 @@ class User(Answer):
     enrolled_at: str
     reference: Mapping[str, Any]
     lockout: Mapping[str, Any]
+    #: Number of the user's passkeys.
+    passkeys: int = 0
 
 
 @dataclass(frozen=True)
@@ -166,6 +172,48 @@ class Challenge(Answer):
     capture: Mapping[str, int]
     expires_in: int
     expires_at: str
+    #: Options for the browser, where the call asked for a passkey and the user has one.
+    passkey: Optional[Mapping[str, Any]] = None
+
+
+@dataclass(frozen=True)
+class PasskeyChallenge(Answer):
+    """Options with which a browser makes a passkey, or lets one sign."""
+
+    challenge_id: str
+    nonce: str
+    #: For `PublicKeyCredential.parseCreationOptionsFromJSON` or `parseRequestOptionsFromJSON`. Pass them on unchanged.
+    options: Mapping[str, Any]
+    expires_at: str
+
+
+@dataclass(frozen=True)
+class Passkey(Answer):
+    user_id: str
+    passkey_id: str
+    name: Optional[str]
+    #: Whether other devices may have a copy.
+    synced: bool
+    backed_up: bool
+    aaguid: str
+    transports: List[str]
+    created_at: str
+    last_used_at: Optional[str]
+
+
+@dataclass(frozen=True)
+class PasskeyList(Answer):
+    user_id: str
+    #: The passkeys by their wire names, oldest first.
+    passkeys: List[Mapping[str, Any]]
+
+
+@dataclass(frozen=True)
+class RevokedPasskey(Answer):
+    user_id: str
+    passkey_id: str
+    #: `revoked`.
+    status: str
 
 
 @dataclass(frozen=True)

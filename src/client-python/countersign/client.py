@@ -25,6 +25,10 @@ from .answers import (
     EnrollResult,
     Guidance,
     Health,
+    Passkey,
+    PasskeyChallenge,
+    PasskeyList,
+    RevokedPasskey,
     RotateSigningResult,
     User,
     Verification,
@@ -152,6 +156,7 @@ class Countersign:
         require_liveness: Optional[str] = None,
         consent: Optional[Mapping[str, str]] = None,
         include: Optional[Sequence[str]] = None,
+        passkey_registration: Optional[Mapping[str, Any]] = None,
         options: CallOptions = _NO_OPTIONS,
     ) -> EnrollResult:
         """Captures a user's biometric reference. Three photos of one person become a better reference than one.
@@ -167,6 +172,7 @@ class Countersign:
             "require_liveness": require_liveness,
             "consent": consent,
             "include": _list_or_none(include),
+            "passkey_registration": passkey_registration,
             **encode_photos(image, images, challenge),
         }
         return self._of_user(EnrollResult, "/enroll", body, options)
@@ -208,6 +214,8 @@ class Countersign:
         approval_id: Optional[str] = None,
         require_liveness: Optional[str] = None,
         include: Optional[Sequence[str]] = None,
+        require_passkey: bool = False,
+        passkey_assertion: Optional[Mapping[str, Any]] = None,
         options: CallOptions = _NO_OPTIONS,
     ) -> VerifyResult:
         """Is this really that person, for this action? A rejection is an answer, not an error.
@@ -226,6 +234,8 @@ class Countersign:
             "approval_id": approval_id,
             "require_liveness": require_liveness,
             "include": _list_or_none(include),
+            "require_passkey": require_passkey or None,
+            "passkey_assertion": passkey_assertion,
             **encode_photos(image, images, challenge),
         }
         result = self._of_user(VerifyResult, "/verify", body, dataclasses.replace(options, idempotency_key=key))
@@ -251,6 +261,7 @@ class Countersign:
         action: Optional[Action] = None,
         purpose: str = "verify",
         modes: Optional[Sequence[str]] = None,
+        passkey: Optional[str] = None,
         options: CallOptions = _NO_OPTIONS,
     ) -> Challenge:
         """Asks for a challenge: the movements that the person makes before the camera, for one user and one action.
@@ -259,7 +270,13 @@ class Countersign:
         """
         if purpose != "enroll":
             assert_action(action)
-        body = {"user_id": user_id, "action": action, "purpose": purpose, "modes": _list_or_none(modes)}
+        body = {
+            "user_id": user_id,
+            "action": action,
+            "purpose": purpose,
+            "modes": _list_or_none(modes),
+            "passkey": passkey,
+        }
         result = self._of_user(Challenge, "/challenges", body, options)
         _assert_answers(result.purpose == purpose)
         return result
@@ -302,6 +319,7 @@ class Countersign:
         confirmation: Optional[str] = None,
         locale: Optional[str] = None,
         consent: Optional[Mapping[str, str]] = None,
+        passkey: Optional[str] = None,
         options: CallOptions = _NO_OPTIONS,
     ) -> CaptureSessionLink:
         """A link to the hosted capture page, for one user and one action.
@@ -326,6 +344,7 @@ class Countersign:
             "confirmation": confirmation,
             "locale": locale,
             "consent": consent,
+            "passkey": passkey,
         }
         result = self._of_user(CaptureSessionLink, "/capture-sessions", body, options)
         _assert_answers(result.purpose == purpose)
@@ -387,6 +406,82 @@ class Countersign:
         result = self._call(Verification, "GET", path, None, options, "/verifications/{verification_id}")
         _assert_answers(result.verification_id == verification_id and result.user_id == user_id)
         return result
+
+    def begin_passkey_registration(
+        self,
+        user_id: str,
+        *,
+        user_name: Optional[str] = None,
+        verification_id: Optional[str] = None,
+        options: CallOptions = _NO_OPTIONS,
+    ) -> PasskeyChallenge:
+        """Begins the registration of a passkey: pass `options` of the answer to a page on which the user is signed in."""
+        body = {"user_name": user_name, "verification_id": verification_id}
+        return self._passkeys(PasskeyChallenge, "POST", user_id, "/registration", body, options)
+
+    def register_passkey(
+        self,
+        user_id: str,
+        *,
+        challenge_id: str,
+        nonce: str,
+        credential: Mapping[str, Any],
+        name: Optional[str] = None,
+        verification_id: Optional[str] = None,
+        options: CallOptions = _NO_OPTIONS,
+    ) -> Passkey:
+        """Registers the passkey that the browser made. The call is not retried: the options are good once."""
+        body = {
+            "challenge_id": challenge_id,
+            "nonce": nonce,
+            "credential": credential,
+            "name": name,
+            "verification_id": verification_id,
+        }
+        if options.max_retries is None:
+            options = dataclasses.replace(options, max_retries=0)
+        result = self._passkeys(Passkey, "POST", user_id, "", body, options)
+        _assert_answers(result.user_id == user_id)
+        return result
+
+    def list_passkeys(self, user_id: str, *, options: CallOptions = _NO_OPTIONS) -> PasskeyList:
+        """Lists the passkeys of a user, oldest first."""
+        result = self._passkeys(PasskeyList, "GET", user_id, "", None, options)
+        _assert_answers(result.user_id == user_id)
+        return result
+
+    def revoke_passkey(
+        self, user_id: str, passkey_id: str, *, options: CallOptions = _NO_OPTIONS
+    ) -> RevokedPasskey:
+        """Revokes a passkey, such as a lost one: nothing that it signs counts from then on."""
+        if re.fullmatch(r"pky_[A-Za-z0-9_-]{1,60}", passkey_id) is None:
+            raise ValueError(f"passkey_id is {json.dumps(passkey_id)}: give the passkey_id of a passkey")
+        result = self._passkeys(
+            RevokedPasskey, "DELETE", user_id, f"/{passkey_id}", None, options, "/{passkey_id}"
+        )
+        _assert_answers(result.user_id == user_id and result.passkey_id == passkey_id)
+        return result
+
+    def begin_passkey_assertion(
+        self, user_id: str, *, action: Action, options: CallOptions = _NO_OPTIONS
+    ) -> PasskeyChallenge:
+        """Asks for what a passkey of the user signs for one action; the answer goes to `verify` with photos."""
+        assert_action(action)
+        return self._passkeys(PasskeyChallenge, "POST", user_id, "/assertion", {"action": action}, options)
+
+    def _passkeys(
+        self,
+        answer: Type[A],
+        method: str,
+        user_id: str,
+        rest: str,
+        body: Optional[Dict[str, Any]],
+        options: CallOptions,
+        name: Optional[str] = None,
+    ) -> A:
+        path = f"/users/{_path_part(user_id, 'user_id')}/passkeys{rest}"
+        shown = "/users/{user_id}/passkeys" + (rest if name is None else name)
+        return self._call(answer, method, path, body, options, shown)
 
     def audit_page(
         self,

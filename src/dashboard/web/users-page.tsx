@@ -189,6 +189,7 @@ function UserCard(props: {
           ],
           ['Lockout', <Lockout lockout={lockout} />],
           ['Rejections in a row', lockout.rejections],
+          ['Passkeys', user.passkeys],
         ]}
       />
     </Card>
