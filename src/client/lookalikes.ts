@@ -10,6 +10,7 @@ const ALPHABETS = ['Latin', 'Cyrillic', 'Greek', 'Armenian', 'Cherokee', 'Coptic
 /** Cyrillic and Greek letters that look like Latin ones (UTS #39, confusables.txt). */
 const LIKE_LATIN = /[аАВсСԁеЕһНіІјЈкКӏМоОрРԛѕЅТуУԝхХҮүґЅ]|[αΑΒΕεΖΗιΙκΚΜνΝοΟρΡτΤυΥχΧγω]/u
 const LATIN_LIKE_LATIN = /[ɑɡɩʏɪʟ]/u
+const ASCII = /^[\n -~]*$/
 const LETTER = /\p{L}/u
 const WORD = /[\p{L}\p{M}\p{N}’']+/gu
 /** Letters of full width are usual in Japanese. */
@@ -17,6 +18,8 @@ const FULL_WIDTH = /[\uff01-\uff5e]/
 
 /** @returns the letters of a text that pass for others, each once, in their order; none for nearly all names */
 export function lookalikes(text: string): string[] {
+  // Most lines are ASCII, in which nothing passes for anything else: a batch has 4,000 of them.
+  if (ASCII.test(text)) return []
   const letters = [...text].filter((character) => LETTER.test(character) || isStylized(character))
   const marked = new Set<string>([
     ...letters.filter((letter) => isStylized(letter) || LATIN_LIKE_LATIN.test(letter)),

@@ -59,15 +59,6 @@ async function create(
   return { ...apiClient(running.service.url(environment), key), key, id: row.id, name }
 }
 
-/** Calls with the same scopes share a key: a tenant has only so many. */
-const keysByScopes = new Map<string, ReturnType<typeof create>>()
-function withScopes(scopes: Scope[]): ReturnType<typeof create> {
-  const name = [...scopes].sort().join(' ')
-  const known = keysByScopes.get(name) ?? create({ scopes })
-  keysByScopes.set(name, known)
-  return known
-}
-
 const keys = async () => {
   const { operations, tenancy } = running.service.core
   return { operations: operations.keys, record: await tenancy.find(tenant.id) }
@@ -242,7 +233,7 @@ describe('a key with scopes', () => {
   for (const { what, needs, call } of CALLS) {
     it(`a key with ${needs.join(' and ') || 'any scope'} is accepted: ${what}`, async () => {
       const scopes = needs.length > 0 ? needs : ['audit']
-      const answer = (await call(await withScopes(scopes as Scope[]))) as {
+      const answer = (await call(await create({ scopes: scopes as Scope[] }))) as {
         status: number
         body: { code?: string }
       }
@@ -255,7 +246,7 @@ describe('a key with scopes', () => {
         const scopes = SCOPES.filter(
           (scope) => scope !== missing && !(missing === 'enroll' && scope === 'replace'),
         )
-        const answer = (await call(await withScopes(scopes))) as Awaited<ReturnType<ApiClient['health']>>
+        const answer = (await call(await create({ scopes }))) as Awaited<ReturnType<ApiClient['health']>>
         expect([answer.status, answer.body.code]).toEqual([403, 'insufficient_scope'])
         expect(answer.body.error).toBe('permission_denied')
         expect(answer.body.details.map(({ scope }: { scope: string }) => scope)).toContain(missing)
