@@ -34,6 +34,8 @@ export const SECTIONS: readonly Section[] = [
         'Payments and other actions that the hosted page shows in its own words. For developers of a backend and auditors.',
       'guides/liveness.md':
         'Ask for movements of the head, and what that stops. For developers and security reviewers.',
+      'guides/capture-integrity.md':
+        'Signs of a replaced camera, and why they prove nothing. For developers and security reviewers.',
       'guides/policy.md':
         'Say what an approval of an action needs, and be held to it. For developers and security reviewers.',
       'guides/passkeys.md':

@@ -7,6 +7,7 @@ import type { ErrorCode } from '../lib/error-codes.js'
 import type { StoreTransaction } from '../storage/store.js'
 import type { Scope } from '../tenants/key-scopes.js'
 import type { Call, UserCall } from '../verification/call.js'
+import type { CaptureSignal } from '../verification/capture-integrity.js'
 import type { Reason } from '../verification/reasons.js'
 
 /** Largest body of an endpoint without images, in bytes: far more than its few short fields need. */
@@ -23,6 +24,8 @@ export interface Observed {
   /** Score of the comparison; null where no images were compared. */
   score?: number | null
   effect?: Effect | undefined
+  /** Signals about the capture's integrity; absent where the request brought no report. */
+  signals?: readonly CaptureSignal[]
 }
 
 /** The answer to a request, successful or not, until `ReplySigner` serializes and signs it. */

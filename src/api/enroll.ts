@@ -5,6 +5,7 @@ import { DomainError } from '../lib/domain-error.js'
 import type { PasskeyContent } from '../users/passkey-vault.js'
 import type { Evidence } from '../verification/biometric-provider.js'
 import type { UserCall } from '../verification/call.js'
+import { captureIntegrity } from '../verification/capture-integrity.js'
 import { decodeImages } from '../verification/images.js'
 import { openChallenge } from '../verification/opened-challenge.js'
 import { requiredSettings } from '../verification/passkey-proof.js'
@@ -26,6 +27,7 @@ import { assertOneOf } from './key-scope.js'
 import { passkeyName, passkeySchema, registrationResponse } from './passkey-schemas.js'
 import { assertPlainUserId } from './plain-user-id.js'
 import {
+  captureIntegrityField,
   consent,
   enrollmentQuality,
   exactlyOneImageField,
@@ -92,6 +94,7 @@ const assessed = {
   user_id: userId,
   quality: enrollmentQuality,
   liveness,
+  capture_integrity: Type.Optional(captureIntegrityField),
   model: Type.String({ description: 'The model pack that made the reference.' }),
 }
 
@@ -216,13 +219,17 @@ export function enroll(services: Parts): UserEndpoint<Input> {
     // Hashed while the engine computes, and before the transaction, which holds a lock of the database.
     const [enrolled, hashes] = await Promise.all([enrolling, captures.hash(evidence.images)])
     Object.assign(call.timings, enrolled.timingsMs)
+    const integrity = await captureIntegrity(input, evidence.images)
     if (input.dry_run)
       return {
         status: 200,
-        body: { ...assessmentOf(call, enrolled, enrolled.photoCount, provider.model), status: 'assessed' },
+        body: {
+          ...assessmentOf({ call, enrolled, integrity }, enrolled.photoCount, provider.model),
+          status: 'assessed',
+        },
         audit: { model: provider.model, dry_run: true },
       }
-    const photos = { call, hashes, enrolled }
+    const photos = { call, hashes, enrolled, integrity }
     return (tx) => (input.add ? enrolment.add(tx, photos) : enrolment.store(tx, photos))
   }
 }

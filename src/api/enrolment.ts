@@ -7,6 +7,7 @@ import type { StoreTransaction } from '../storage/store.js'
 import { type Consent, ownerOf, type Subject } from '../users/template-vault.js'
 import { type Enrolled, embeddingsByImage, type FusedReference } from '../verification/biometric-provider.js'
 import type { CaptureInput, UserCall } from '../verification/call.js'
+import type { CaptureIntegrity } from '../verification/capture-integrity.js'
 import { assertComparable } from '../verification/decision-policy.js'
 import { CLEAR } from '../verification/lockout.js'
 import { announceLockout } from '../verification/lockout-event.js'
@@ -16,7 +17,7 @@ import type { Outcome, Refusal } from './endpoint.js'
 import { includesQuality } from './include.js'
 import { assertReplaceVerdict } from './replace-verdict.js'
 import type { Services } from './services.js'
-import { livenessView } from './views.js'
+import { integrityView, livenessView } from './views.js'
 
 type EnrolCall = UserCall<
   CaptureInput & {
@@ -34,6 +35,8 @@ interface Photos {
   /** Hashes of the images, by which `CaptureMemory` remembers them. */
   hashes: Buffer[]
   enrolled: Enrolled
+  /** Signals of the capture; null where the request brought no report. */
+  integrity: CaptureIntegrity | null
 }
 
 /** The parts of the service that write a reference. */
@@ -146,7 +149,7 @@ export class Enrolment {
 
   private async put(
     tx: StoreTransaction,
-    { call, hashes, enrolled }: Photos,
+    { call, hashes, enrolled, integrity }: Photos,
     subject: Subject,
     parts: {
       reference: FusedReference
@@ -184,7 +187,7 @@ export class Enrolment {
       status: 201,
       body: {
         reference_id: record.id,
-        ...assessmentOf(call, enrolled, reference.photoCount, model),
+        ...assessmentOf({ call, enrolled, integrity }, reference.photoCount, model),
         status: 'enrolled',
         created_at: isoTime(record.createdAt),
       },
@@ -195,8 +198,10 @@ export class Enrolment {
         model,
         views: reference.photoCount,
         ...audit,
+        ...integrityView(integrity),
         consent_recorded: call.input.consent !== undefined,
       },
+      ...(integrity ? { observed: integrity } : {}),
     }
   }
 }
@@ -207,8 +212,7 @@ function consentOf({ consent }: EnrolCall['input']): Consent | null {
 
 /** Fields of the response that assess the photos, whether they are stored or not. */
 export function assessmentOf(
-  { input }: EnrolCall,
-  { assessed, liveness }: Enrolled,
+  { call: { input }, enrolled: { assessed, liveness }, integrity }: Omit<Photos, 'hashes'>,
   photoCount: number,
   model: string,
 ): Record<string, unknown> {
@@ -217,6 +221,7 @@ export function assessmentOf(
     user_id: input.user_id,
     quality: { ...qualityView(assessed, input, isDetailed), views: photoCount },
     liveness: livenessView(liveness),
+    ...integrityView(integrity),
     model,
   }
 }

@@ -5,6 +5,7 @@ import { FINDINGS } from '../biometrics/challenge/active-geometry.js'
 import { CAPTURE } from '../biometrics/challenge/capture-limits.js'
 import { GUIDANCE, PHOTO_GUIDANCE } from '../capture/guidance-codes.js'
 import { LIVENESS_REQUIREMENTS } from '../config/liveness-requirement.js'
+import { CLIENT_SIGNALS, SERVER_SIGNALS } from '../verification/capture-integrity.js'
 import { NONCE_LENGTH } from '../verification/challenge-book.js'
 
 /** Pattern of a whole number, sent as text. */
@@ -62,6 +63,50 @@ export const framesField = Type.Array(
   },
 )
 
+/** The report of a browser about a capture. */
+export const captureReport = Type.Object(
+  {
+    signals: Type.Array(Type.Union(CLIENT_SIGNALS.map((code) => Type.Literal(code))), {
+      uniqueItems: true,
+      maxItems: CLIENT_SIGNALS.length,
+      description: 'Signals that the browser saw; an empty list where it saw none.',
+    }),
+  },
+  {
+    title: 'CaptureReport',
+    additionalProperties: false,
+    description:
+      'The browser’s report about the integrity of the capture. With it the answer has `capture_integrity`. The hosted page sends it.',
+  },
+)
+
+export const captureIntegrityField = Type.Object(
+  {
+    signals: Type.Array(
+      Type.Object(
+        {
+          code: Type.Union(
+            [...CLIENT_SIGNALS, ...SERVER_SIGNALS].map((code) => Type.Literal(code)),
+            { description: 'Name of the signal.' },
+          ),
+          source: Type.Union([Type.Literal('client'), Type.Literal('server')], {
+            description: '`client`: the browser reported it. `server`: the service found it in the pictures.',
+          }),
+        },
+        {
+          title: 'CaptureSignal',
+          description: 'A sign that the pictures may not come from a camera of the device.',
+        },
+      ),
+      { description: 'The signals; an empty list where nobody saw one.' },
+    ),
+  },
+  {
+    title: 'CaptureIntegrity',
+    description: 'Signals of the capture: hints, no proof.',
+  },
+)
+
 /** `image`, `images` or `challenge`: exactly one of them is required, which `decodeImages` checks. */
 export const imageFields = {
   image: Type.Optional(
@@ -74,6 +119,7 @@ export const imageFields = {
       description: `1 to ${MAX_IMAGES} photos of the same person, instead of \`image\`.`,
     }),
   ),
+  capture_integrity: Type.Optional(captureReport),
   challenge: Type.Optional(
     Type.Object(
       {

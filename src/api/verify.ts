@@ -7,6 +7,7 @@ import { isoTime, SECOND_MS } from '../lib/clock.js'
 import type { StoreTransaction } from '../storage/store.js'
 import type { Subject } from '../users/template-vault.js'
 import type { ShownDisplay, UserCall } from '../verification/call.js'
+import { captureIntegrity } from '../verification/capture-integrity.js'
 import {
   type DecisionParts,
   DecisionPolicy,
@@ -43,6 +44,7 @@ import { includeField, includesQuality } from './include.js'
 import { passkeyFields, provenPasskey } from './passkey-schemas.js'
 import { agreesToReplacement } from './replace-verdict.js'
 import {
+  captureIntegrityField,
   exactlyOneImageField,
   imageFields,
   liveness,
@@ -54,7 +56,7 @@ import {
 } from './schemas.js'
 import type { Services } from './services.js'
 import { PASSKEY_ERRORS, spendChallenges } from './spend-challenge.js'
-import { livenessView, scoreView } from './views.js'
+import { integrityView, livenessView, scoreView } from './views.js'
 
 const body = Type.Object(
   {
@@ -126,6 +128,7 @@ const success = Type.Object(
       { suspected: Type.Boolean() },
       { description: 'Whether the capture was seen before within 24 hours.' },
     ),
+    capture_integrity: Type.Optional(captureIntegrityField),
     model: Type.String(),
     display: Type.Union([displayed, Type.Null()], {
       description:
@@ -241,6 +244,7 @@ export function verify(services: Parts): UserEndpoint<Input> {
     const { input, tenant } = call
     const asked = await termsOf(services, store.read, call)
     const examination = await policy.examine(call, evidence, asked)
+    const integrity = await captureIntegrity(input, evidence.images)
 
     return async (tx) => {
       const at = clock.now()
@@ -249,7 +253,11 @@ export function verify(services: Parts): UserEndpoint<Input> {
       if (unmet.length > 0)
         return {
           refused: policyNotMet(terms, unmet),
-          audit: { ...policyView(call, verdict), ...(subject ? { subject: subject.pseudonym } : {}) },
+          audit: {
+            ...policyView(call, verdict),
+            ...integrityView(integrity),
+            ...(subject ? { subject: subject.pseudonym } : {}),
+          },
         }
       await passkey?.use(tx)
       const view = { ...verdictView(verdict), ...policyView(call, verdict) }
@@ -299,6 +307,7 @@ export function verify(services: Parts): UserEndpoint<Input> {
           liveness: livenessView(livenessOf(verdict)),
           quality: assessed && qualityView([assessed], input, includesQuality(input)),
           replay: { suspected: replaySuspected },
+          ...integrityView(integrity),
           model: provider.model,
           display: call.display ?? null,
           verified_at: isoTime(at),
@@ -311,7 +320,7 @@ export function verify(services: Parts): UserEndpoint<Input> {
           ...(passkey ? { passkey: { passkey_id: passkey.id, amr: passkey.possession } } : {}),
         },
         ...(verdict.waitMs === undefined ? {} : { headers: retryAfter(verdict.waitMs) }),
-        observed: { verdict: view.verdict, reason, score: view.score, effect },
+        observed: { verdict: view.verdict, reason, score: view.score, effect, ...integrity },
         sealedFor: subject && { id: subject.record.id, dataKey: subject.dataKey },
         audit: {
           ...facts,
@@ -324,6 +333,7 @@ export function verify(services: Parts): UserEndpoint<Input> {
             : {}),
           verification_id: verificationId,
           liveness_score: livenessOf(verdict).score,
+          ...integrityView(integrity),
           ...(passkey ? { passkey_id: passkey.id, passkey_amr: passkey.possession } : {}),
           ...livenessAudit(livenessOf(verdict)),
         },

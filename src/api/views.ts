@@ -1,5 +1,7 @@
 /** Fields of a response that show the engine's measurements. */
+
 import type { Quality } from '../biometrics/types.js'
+import type { CaptureIntegrity } from '../verification/capture-integrity.js'
 import type { LivenessStatement } from '../verification/liveness.js'
 
 /** Rounds to four decimals by default: the measurements are less precise than that. */
@@ -32,4 +34,9 @@ export function livenessView({ checked, score, passed, methods, guidance, findin
 
 export function scoreView(score: number): number {
   return round(score, 6)
+}
+
+/** The signals of the capture, for response and audit entry; empty where the request brought no report. They are no part of the JWT. */
+export function integrityView(integrity: CaptureIntegrity | null) {
+  return integrity ? { capture_integrity: integrity } : {}
 }

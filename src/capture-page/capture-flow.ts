@@ -170,7 +170,7 @@ export class CaptureFlow {
     session: CaptureSession,
     token: string,
     request: IncomingRequest,
-    { frames, passkey }: FramesBody,
+    { frames, passkey, signals }: FramesBody,
     language: CaptureLanguage,
   ): Promise<PageState> {
     const { record, content } = session
@@ -191,7 +191,10 @@ export class CaptureFlow {
           nonce: challenge.nonce,
           frames: frames.map((frame) => ({ ...frame, image: String(frame.image) })),
         },
-        ...given({ require_liveness: captureRequest.requireLiveness }),
+        ...given({
+          require_liveness: captureRequest.requireLiveness,
+          capture_integrity: signals && { signals },
+        }),
         ...(record.purpose === 'verify'
           ? {
               action: captureRequest.action,

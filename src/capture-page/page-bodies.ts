@@ -1,7 +1,7 @@
 /** The bodies that the hosted page sends: their schemas, and the parsers that check them. */
 import Type, { type Static } from 'typebox'
 import { authenticationResponse, registrationResponse } from '../api/passkey-schemas.js'
-import { framesField, image as imageField } from '../api/schemas.js'
+import { captureReport, framesField, image as imageField } from '../api/schemas.js'
 import { STEPS } from '../biometrics/challenge/steps.js'
 import { inputParser } from '../http/bodies/json-body.js'
 import { MAX_VERSION_CHARACTERS } from '../tenants/capture-page-settings.js'
@@ -28,6 +28,7 @@ const challengeBody = Type.Object(
 const framesBody = Type.Object(
   {
     frames: framesField,
+    signals: Type.Optional(captureReport.properties.signals),
     passkey: Type.Optional(Type.Union([authenticationResponse, registrationResponse])),
   },
   { additionalProperties: false },

@@ -170,6 +170,46 @@ export interface Liveness {
 /** A pose that a challenge asks for. `left` and `right` are the person’s own. */
 export type ChallengeStep = 'frontal' | 'turn_left' | 'turn_right' | 'nod_up' | 'nod_down'
 
+/** A signal about a capture that the browser reports. */
+export type ClientSignal =
+  | 'virtual_camera'
+  | 'replaced_function'
+  | 'synthetic_track'
+  | 'unlisted_camera'
+  | 'settings_mismatch'
+  | 'frame_timing'
+
+/**
+ * The browser’s report about the integrity of the capture. With it the answer has `capture_integrity`. The hosted page
+ * sends it.
+ */
+export interface CaptureReport {
+  /** Signals that the browser saw; an empty list where it saw none. */
+  signals: Array<ClientSignal>
+}
+
+/** A sign that the pictures may not come from a camera of the device. */
+export interface CaptureSignal {
+  /** Name of the signal. */
+  code:
+    | 'virtual_camera'
+    | 'replaced_function'
+    | 'synthetic_track'
+    | 'unlisted_camera'
+    | 'settings_mismatch'
+    | 'frame_timing'
+    | 'repeated_picture'
+    | 'mixed_frames'
+  /** `client`: the browser reported it. `server`: the service found it in the pictures. */
+  source: 'client' | 'server'
+}
+
+/** Signs that pictures may not come from a camera of the device: hints, never proof. They change no verdict. */
+export interface CaptureIntegrity {
+  /** The signals; an empty list where nobody saw one. */
+  signals: Array<CaptureSignal>
+}
+
 /** The frames of a person who did what a challenge asked, instead of photos. */
 export interface ChallengeAnswer<Image = ImageInput> {
   challenge_id: string
@@ -545,6 +585,11 @@ export interface EnrollFields {
    */
   user_id: string
   /**
+   * The browser’s report about the integrity of the capture. With it the answer has `capture_integrity`. The hosted page
+   * sends it.
+   */
+  capture_integrity?: CaptureReport
+  /**
    * Liveness checks that this capture must have passed through: `passive` by a network, `active` by a challenge. The
    * requirements of the installation and of the tenant’s contract apply as well. Default `none`.
    */
@@ -590,6 +635,8 @@ export interface EnrollResult {
   quality: EnrollmentQuality
   /** Presentation attack detection. */
   liveness: Liveness
+  /** Signals of the capture: hints, no proof. */
+  capture_integrity?: CaptureIntegrity
   /** The model pack that made the reference. */
   model: string
   status: 'enrolled'
@@ -605,6 +652,8 @@ export interface AssessResult {
   quality: EnrollmentQuality
   /** Presentation attack detection. */
   liveness: Liveness
+  /** Signals of the capture: hints, no proof. */
+  capture_integrity?: CaptureIntegrity
   /** The model pack that made the reference. */
   model: string
   status: 'assessed'
@@ -617,6 +666,11 @@ export interface VerifyFields<A extends ActionLike = Action> {
    * identifier that holds format, invisible, private-use or unassigned characters of Unicode.
    */
   user_id: string
+  /**
+   * The browser’s report about the integrity of the capture. With it the answer has `capture_integrity`. The hosted page
+   * sends it.
+   */
+  capture_integrity?: CaptureReport
   /**
    * Liveness checks that this capture must have passed through: `passive` by a network, `active` by a challenge. The
    * requirements of the installation and of the tenant’s contract apply as well. Default `none`.
@@ -675,6 +729,8 @@ export interface VerifyFacts {
   replay: {
     suspected: boolean
   }
+  /** Signals of the capture: hints, no proof. */
+  capture_integrity?: CaptureIntegrity
   model: string
   /**
    * The text that the hosted page showed the person for a typed action. Null for any other action, and for a capture of

@@ -6,7 +6,7 @@ import type { LivenessRequirement } from '../config/liveness-requirement.js'
 import type { TenantRecord } from '../storage/records.js'
 import type { Scope } from '../tenants/key-scopes.js'
 import type { ActiveSecrets } from '../tenants/signing-secrets.js'
-import type { ImageInput } from './images.js'
+import type { ReportedCapture } from './capture-integrity.js'
 import type { Timings } from './stages.js'
 
 /** The user whom a request names. */
@@ -69,4 +69,4 @@ export interface UserCall<Input> extends Call<Input> {
 }
 
 /** Fields of a request that brings images of a user. */
-export type CaptureInput = ImageInput & { user_id: string; require_liveness?: LivenessRequirement }
+export type CaptureInput = ReportedCapture & { user_id: string; require_liveness?: LivenessRequirement }

@@ -162,6 +162,11 @@ describe.skipIf(!CHROMIUM)('the hosted capture page in Chromium', { timeout: 180
     expect(page.url()).toBe(`${back}/transfers/7?capture_session=${id}`)
     const { status, result } = await look(id)
     expect([status, result.body.verdict]).toEqual(['completed', 'approved'])
+    // The camera is a film, and has the name of its file. The film is short, so that a frame may be there twice.
+    const { signals } = result.body.capture_integrity
+    expect(signals.filter(({ source }: { source: string }) => source === 'client')).toEqual([
+      { code: 'virtual_camera', source: 'client' },
+    ])
     expect(complaints).toEqual([])
   })
 

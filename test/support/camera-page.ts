@@ -33,16 +33,16 @@ function page(attributes: string): string {
 export const REACHABLE_HOST = 'capture.test'
 
 /**
- * @param film the Y4M that the camera sees
+ * @param film the Y4M that the camera sees; undefined for the moving picture that Chromium's fake device draws
  * @param trusted an origin over plain HTTP that gets a camera as one over HTTPS does
  */
-export function launchWithCamera(film: string, trusted?: string): Promise<Browser> {
+export function launchWithCamera(film: string | undefined, trusted?: string): Promise<Browser> {
   return chromium.launch({
     executablePath: CHROMIUM!,
     args: [
       '--no-sandbox',
       '--use-fake-device-for-media-stream',
-      `--use-file-for-fake-video-capture=${film}`,
+      ...(film === undefined ? [] : [`--use-file-for-fake-video-capture=${film}`]),
       `--host-resolver-rules=MAP ${INSECURE_HOST} 127.0.0.1, MAP ${REACHABLE_HOST} 127.0.0.1`,
       ...(trusted === undefined ? [] : [`--unsafely-treat-insecure-origin-as-secure=${trusted}`]),
     ],
@@ -77,7 +77,7 @@ export async function serveCameraPages(): Promise<CameraPages> {
       const [status, body] = await pages.guide({ step, type: request.headers['content-type'], frame })
       return response.writeHead(status, { 'Content-Type': 'application/json' }).end(body)
     }
-    const code = /^\/capture\/([\w-]+\.js)$/.exec(pathname)
+    const code = /^\/capture\/((?:page\/)?[\w-]+\.js)$/.exec(pathname)
     if (code) return answer('text/javascript', readFileSync(packageFile('dist', 'src', 'capture', code[1]!)))
     if (pathname === '/page.js') return answer('text/javascript', SCRIPT)
     if (pathname === '/page.css') return answer('text/css', STYLE)

@@ -92,6 +92,18 @@ function typesOf({ schemas }: Json): WireType[] {
       schema: fields('Challenge').steps.items,
       doc: 'A pose that a challenge asks for. `left` and `right` are the person’s own.',
     },
+    {
+      name: 'ClientSignal',
+      schema: schemas.CaptureReport.properties.signals.items,
+      doc: 'A signal about a capture that the browser reports.',
+    },
+    { name: 'CaptureReport', schema: schemas.CaptureReport },
+    { name: 'CaptureSignal', schema: schemas.CaptureSignal },
+    {
+      name: 'CaptureIntegrity',
+      schema: schemas.CaptureIntegrity,
+      doc: 'Signs that pictures may not come from a camera of the device: hints, never proof. They change no verdict.',
+    },
     { name: 'ChallengeAnswer', schema: schemas.ChallengeAnswer, parameters: IMAGE },
     { name: 'PasskeyDescriptor', schema: schemas.PasskeyDescriptor },
     { name: 'PasskeyCreationOptions', schema: schemas.PasskeyCreationOptions },

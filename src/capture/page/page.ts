@@ -1,6 +1,7 @@
 /** The script of the hosted capture page: shows one part after the other, and asks the service for the next. */
 import '../capture.js'
 import type { CaptureChallenge, CountersignCapture } from '../capture.js'
+import { CaptureWatch } from './capture-signals.js'
 import { guidance, toBase64 } from './guidance.js'
 import { type PasskeyOptions, usePasskey } from './passkey.js'
 
@@ -23,6 +24,7 @@ const again = find<HTMLButtonElement>('again')!
 const texts = find('texts')!.dataset
 const address = location.pathname.replace(/\/$/, '')
 let shown: Part | null = null
+let watch: CaptureWatch | null = null
 /** Options for the passkey that is used after the capture; null for none. */
 let passkey: PasskeyOptions | null = null
 /** Frames of a capture that wait for the passkey. */
@@ -144,6 +146,7 @@ find('cancel')!.addEventListener('click', () => attempt(async () => follow(await
 // The challenge is requested only once the camera shows a picture, since the time for the frames begins with it.
 capture.addEventListener('cs-ready', () =>
   attempt(async () => {
+    watch = new CaptureWatch(capture.shadowRoot!.querySelector('video')!)
     const answer = await ask('challenge', display === undefined ? {} : { display })
     if (answer?.state !== 'challenge') return follow(answer)
     passkey = answer.passkey
@@ -167,9 +170,11 @@ capture.addEventListener('cs-capture', ({ detail }) => {
 function send(frames: Promise<object[]>, answer?: unknown): void {
   waiting = null
   show('checking')
-  void attempt(async () =>
-    follow(await ask('frames', { frames: await frames, ...(answer ? { passkey: answer } : {}) })),
-  )
+  void attempt(async () => {
+    // A browser that cannot tell sends no signals, and the capture goes on.
+    const signals = await watch?.signals().catch(() => undefined)
+    follow(await ask('frames', { frames: await frames, signals, ...(answer ? { passkey: answer } : {}) }))
+  })
 }
 
 find('use-passkey')?.addEventListener('click', async () => {
@@ -199,7 +204,7 @@ find('hand-over')?.addEventListener('click', () => {
     link.href = phone.url
     link.textContent = phone.url.replace(/^https:\/\//, '')
     show('phone')
-    void watch()
+    void waitForPhone()
   })
 })
 
@@ -218,7 +223,7 @@ find('copy')?.addEventListener('click', async () => {
 find('stay')?.addEventListener('click', () => location.reload())
 
 /** Waits until the session ends on the phone. */
-async function watch(): Promise<void> {
+async function waitForPhone(): Promise<void> {
   while (shown === 'phone') {
     await new Promise((resolve) => setTimeout(resolve, POLL_MS))
     // A failed request does not end the waiting: the next one may succeed.

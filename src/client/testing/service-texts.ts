@@ -241,6 +241,7 @@ export const FAKE_FIELDS: Readonly<Record<string, readonly string[]>> = {
   'POST /enroll': [
     'user_id',
     'image',
+    'capture_integrity',
     'require_liveness',
     'replace',
     'verification_id',
@@ -255,6 +256,7 @@ export const FAKE_FIELDS: Readonly<Record<string, readonly string[]>> = {
   'POST /verify': [
     'user_id',
     'image',
+    'capture_integrity',
     'require_liveness',
     'require_passkey',
     'passkey_assertion',

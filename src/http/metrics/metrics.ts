@@ -14,6 +14,7 @@ import type { Environment } from '../../config/config.js'
 import { SECOND_MS } from '../../lib/clock.js'
 import { COMMIT, VERSION } from '../../lib/version.js'
 import type { Store } from '../../storage/store.js'
+import { CLIENT_SIGNALS, SERVER_SIGNALS } from '../../verification/capture-integrity.js'
 import { STAGES } from '../../verification/stages.js'
 import { DELIVERY_OUTCOMES, type DeliveryOutcome } from '../../webhooks/webhook-sender.js'
 import type { BodyBudget } from '../bodies/body-budget.js'
@@ -69,6 +70,12 @@ export class Metrics {
     labelNames: ['environment', 'verdict', 'reason'],
     registers: this.registers,
   })
+  private readonly captureSignals = new Counter({
+    name: 'countersign_capture_signals_total',
+    help: 'Signals about the integrity of captures, by code; source says whether a browser reported it or the service found it.',
+    labelNames: ['environment', 'code', 'source'],
+    registers: this.registers,
+  })
   private readonly effects = {
     locked_out: this.effect('lockouts', 'Lockouts begun: a user must wait after too many rejections.'),
     reference_disabled: this.effect('references_disabled', 'References disabled after too many rejections.'),
@@ -107,6 +114,10 @@ export class Metrics {
     this.tenants = new TenantMetrics(this.registry, tenantLimit)
     collectDefaultMetrics({ register: this.registry })
     for (const outcome of DELIVERY_OUTCOMES) this.webhooks.inc({ outcome }, 0)
+    for (const environment of ['production', 'sandbox']) {
+      for (const code of CLIENT_SIGNALS) this.captureSignals.inc({ environment, code, source: 'client' }, 0)
+      for (const code of SERVER_SIGNALS) this.captureSignals.inc({ environment, code, source: 'server' }, 0)
+    }
   }
 
   /** @param schema version of the database schema that this version of the service works with */
@@ -193,6 +204,7 @@ export class Metrics {
     }
     if (verdict) this.verdicts.inc({ environment, verdict, reason: reason ?? '' })
     if (effect) this.countEffect(environment, effect)
+    for (const signal of request.signals ?? []) this.captureSignals.inc({ environment, ...signal })
     this.tenants.observe(request)
   }
 
