@@ -27,6 +27,7 @@ it('imports jose and itself; an adapter only the types of its framework', () => 
     'hono.ts: type hono',
     'public-keys.ts: jose',
     'testing/signatures.ts: jose',
+    'testing/verifications.ts: jose',
     'verdict-token.ts: jose',
     'verdict.ts: jose',
   ])

@@ -19,6 +19,7 @@ const GO_ON = [
   'evaluate',
   'evaluate-pad',
   'jwt',
+  'display',
   'models import',
   'models pull',
   'models calibrate',
