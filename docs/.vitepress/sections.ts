@@ -74,7 +74,8 @@ export const SECTIONS: readonly Section[] = [
     title: 'Reference',
     about: 'Complete and exact, to look things up in.',
     pages: {
-      'api-overview.md': 'Every endpoint, and what all requests and answers share. For everyone who calls the API.',
+      'api-overview.md':
+        'Every endpoint, and what all requests and answers share. For everyone who calls the API.',
       'errors.md':
         'Every error code, with its status, its message and what to do. For everyone who calls the API.',
       'verdict.md': 'Every claim of a verdict, and how to check it. For developers of a backend.',
