@@ -140,7 +140,7 @@ describe('a replay', () => {
     for (const [name, bytes] of await keptBytes(running)) {
       expect(bytes.includes(first.body.jwt), name).toBe(false)
       expect(bytes.includes(first.body.jwt_public), name).toBe(false)
-      // The id by itself stands in the request log and among the sandbox's verifications, where it is looked up.
+      // The request log and the table of sandbox verifications hold the id, because it is looked up there.
       expect(bytes.includes(`"verification_id":"${first.body.verification_id}"`), name).toBe(false)
     }
   })
