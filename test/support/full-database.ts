@@ -100,6 +100,10 @@ export async function populate(place: Workplace): Promise<Populated> {
   await store.transaction('installation', async (tx) => {
     await tx.insertTenant(tenant('a', { fmr: 1e-5, ratePerSecond: 0.1, suspendedAt: 1 }))
     await insertUser(tx, 'eve')
+    await tx.insertPasskey({
+      ...{ id: 'psk_a', subjectId: 'sub_eve', lookup: Buffer.from([0, 255, 92, 39]) },
+      ...{ sealed: Buffer.from([0, 255, 92, 39]), createdAt: 1_790_000_000_001, lastUsedAt: null },
+    })
     await tx.setLockout('sub_eve', { failures: 7, lockedUntil: 1_790_000_000_001, disabledAt: null })
     await tx.putCaptureSession(captureSession('open', { link: Buffer.from([0, 255, 92, 39]) }))
     await tx.keepConsentText({
