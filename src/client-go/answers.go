@@ -101,6 +101,8 @@ type EnrollResult struct {
 	CreatedAt   time.Time         `json:"created_at"`
 	// Passkey is the one that was registered together with the reference; nil for none.
 	Passkey *Passkey `json:"passkey,omitempty"`
+	// CaptureIntegrity has signs that pictures may not come from a camera; nil where the browser reported nothing.
+	CaptureIntegrity *CaptureIntegrity `json:"capture_integrity,omitempty"`
 }
 
 // AssessResult says what photos are worth; nothing was stored.
@@ -111,6 +113,8 @@ type AssessResult struct {
 	Quality  EnrollmentQuality `json:"quality"`
 	Liveness Liveness          `json:"liveness"`
 	Model    string            `json:"model"`
+	// CaptureIntegrity has signs that pictures may not come from a camera; nil where the browser reported nothing.
+	CaptureIntegrity *CaptureIntegrity `json:"capture_integrity,omitempty"`
 }
 
 // VerifyResult is the answer to a verify. Only a checked verdict, VerifyVerdict, allows the action.
@@ -158,6 +162,17 @@ type VerifyResult struct {
 	ProductionKey string `json:"production_key"`
 	// Passkey is the one that signed for the action; nil for none.
 	Passkey *ProvenPasskey `json:"passkey,omitempty"`
+	// CaptureIntegrity has signs that pictures may not come from a camera; nil where the browser reported nothing.
+	CaptureIntegrity *CaptureIntegrity `json:"capture_integrity,omitempty"`
+}
+
+// CaptureIntegrity lists signals of a capture: hints, never proof. They change no verdict.
+type CaptureIntegrity struct {
+	Signals []struct {
+		Code string `json:"code"`
+		// Source is client or server.
+		Source string `json:"source"`
+	} `json:"signals"`
 }
 
 // DisplayedText identifies the text that a page of Countersign showed.

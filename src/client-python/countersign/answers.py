@@ -44,6 +44,8 @@ class EnrollResult(Answer):
     created_at: str
     #: The passkey that was registered together with the reference.
     passkey: Optional[Mapping[str, Any]] = None
+    #: `{"signals": [{"code", "source"}]}`: signs that pictures may not come from a camera, where the browser reported some.
+    capture_integrity: Optional[Mapping[str, Any]] = None
 
 
 @dataclass(frozen=True)
@@ -56,6 +58,8 @@ class AssessResult(Answer):
     quality: Mapping[str, Any]
     liveness: Mapping[str, Any]
     model: str
+    #: `{"signals": [{"code", "source"}]}`: signs that pictures may not come from a camera, where the browser reported some.
+    capture_integrity: Optional[Mapping[str, Any]] = None
 
 
 @dataclass(frozen=True)
@@ -101,6 +105,8 @@ class VerifyResult(Answer):
     production_key: Optional[str] = None
     #: `{"passkey_id": str, "amr": "hwk" or "swk"}` of the passkey that signed for the action.
     passkey: Optional[Mapping[str, Any]] = None
+    #: `{"signals": [{"code", "source"}]}`: signs that pictures may not come from a camera, where the browser reported some.
+    capture_integrity: Optional[Mapping[str, Any]] = None
 
     @property
     def approved(self) -> bool:
