@@ -30,8 +30,9 @@ export default defineConfig({
   // Without the style element that the theme inserts while it changes: the content policy forbids it.
   appearance: { disableTransition: false },
   rewrites: { 'README.md': 'index.md', 'examples/README.md': 'examples/index.md' },
-  // The index of the search is one large file. It is loaded when somebody searches.
-  vite: { build: { chunkSizeWarningLimit: 2000 } },
+  // The index of the search is one large file. It is loaded when somebody searches. Small pictures stay files, because the content policy
+  // forbids pictures inside addresses.
+  vite: { build: { chunkSizeWarningLimit: 2000, assetsInlineLimit: 0 } },
   head: [['link', { rel: 'icon', href: '/docs/mark.svg' }]],
   markdown: {
     anchor: { slugify: slugOf },
