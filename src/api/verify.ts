@@ -201,6 +201,7 @@ type Parts = DecisionParts &
     Services,
     | 'challenges'
     | 'passkeys'
+    | 'passkeyChecks'
     | 'config'
     | 'issuer'
     | 'verdictSigner'

@@ -8,7 +8,8 @@ import type { Subject, TemplateVault } from '../users/template-vault.js'
 import type { CaptureInput, UserCall } from './call.js'
 import type { Challenge, ChallengeBook } from './challenge-book.js'
 import { passkeyChallenge } from './passkey-challenge.js'
-import { assertCounted, type CheckedAssertion, checkAssertion, type Possession } from './passkey-check.js'
+import { assertCounted, type CheckedAssertion, type Possession } from './passkey-check.js'
+import type { PasskeyChecks } from './passkey-checks.js'
 
 /** Fields of a verify that are about passkeys. */
 export interface PasskeyInput {
@@ -37,6 +38,7 @@ export interface PasskeyProofParts {
   store: Store
   vault: TemplateVault
   passkeys: PasskeyVault
+  passkeyChecks: PasskeyChecks
   challenges: ChallengeBook
 }
 
@@ -87,7 +89,7 @@ export async function openAssertion(
 
 /** @throws DomainError passkey_not_found and those of `checkAssertion` */
 export async function provePossession(
-  { store, vault, passkeys }: PasskeyProofParts,
+  { store, vault, passkeys, passkeyChecks }: PasskeyProofParts,
   { user }: Pick<UserCall<unknown>, 'user'>,
   { settings, credential, expected }: OpenedAssertion,
 ): Promise<ProvenPasskey> {
@@ -96,7 +98,7 @@ export async function provePossession(
     subject && (await passkeys.of(store.read, subject)).find(({ content }) => isOf(content, credential))
   if (!subject || !found) throw new DomainError('passkey_not_found')
   const handle = userHandle(user.blindIndex)
-  const checked = await checkAssertion(settings, credential, {
+  const checked = await passkeyChecks.assertion(settings, credential, {
     challenge: expected,
     passkey: found.content,
     handle,
