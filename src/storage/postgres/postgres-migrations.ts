@@ -579,6 +579,29 @@ const STEPS: string[] = [
     since bigint NOT NULL
   );
   `,
+  // Templates of further model packs, and the change from one pack to another.
+  `
+  ALTER TABLE tenant ADD COLUMN models text COLLATE "C";
+  -- Whatever deletes or replaces a reference deletes the templates beside it, also where an earlier version does so.
+  CREATE TABLE following_reference (
+    id text COLLATE "C" PRIMARY KEY,
+    reference_id text COLLATE "C" NOT NULL REFERENCES reference (id) ON DELETE CASCADE,
+    model text COLLATE "C" NOT NULL,
+    sealed bytea NOT NULL,
+    created_at bigint NOT NULL,
+    UNIQUE (reference_id, model)
+  );
+  CREATE TABLE model_migration (
+    id bigint PRIMARY KEY CHECK (id = 1),
+    from_model text COLLATE "C" NOT NULL,
+    to_model text COLLATE "C" NOT NULL,
+    started_at bigint NOT NULL,
+    strict_fmr double precision,
+    at_coverage double precision,
+    at_time bigint,
+    finishing_at bigint
+  );
+  `,
 ]
 
 /** The schema version that this code works with. */
