@@ -481,7 +481,7 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
       sql.insertIdempotency.run(record)
     },
     eraseSubject: async (blindIndex) => {
-      const [idempotency, following, reference, captures, , subject] = await Promise.all([
+      const [idempotency, following, reference, captures, passkeys, subject] = await Promise.all([
         sql.deleteIdempotency.run(blindIndex),
         // Before the reference, whose foreign key would delete them without counting them.
         sql.eraseFollowing.run(blindIndex),
@@ -503,6 +503,7 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
       return {
         references: reference.changes + following.changes,
         captures: captures.changes,
+        passkeys: passkeys.changes,
         idempotencyRecords: idempotency.changes,
       }
     },

@@ -26,6 +26,13 @@ export interface OpenedAssertion {
   challenge: Challenge | null
 }
 
+/** Refuses the assertion of a passkey whose counter did not grow. */
+export class CounterReversedError extends DomainError {
+  constructor(readonly passkeyId: string) {
+    super('passkey_counter_reversed')
+  }
+}
+
 export interface ProvenPasskey {
   id: string
   possession: Possession
@@ -85,7 +92,7 @@ export async function openAssertion(
   return { settings, credential, expected: passkeyChallenge(nonce, action), challenge }
 }
 
-/** @throws DomainError passkey_not_found and those of `checkAssertion` */
+/** @throws CounterReversedError; DomainError passkey_not_found and the others of `checkAssertion` */
 export async function provePossession(
   { store, vault, passkeys }: PasskeyProofParts,
   { user }: Pick<UserCall<unknown>, 'user'>,
@@ -96,12 +103,13 @@ export async function provePossession(
     subject && (await passkeys.of(store.read, subject)).find(({ content }) => isOf(content, credential))
   if (!subject || !found) throw new DomainError('passkey_not_found')
   const handle = userHandle(user.blindIndex)
-  const checked = await checkAssertion(settings, credential, {
-    challenge: expected,
-    passkey: found.content,
-    handle,
-  })
   const { id } = found.record
+  const given = { challenge: expected, passkey: found.content, handle }
+  const checked = await checkAssertion(settings, credential, given).catch((error: unknown) => {
+    throw error instanceof DomainError && error.code === 'passkey_counter_reversed'
+      ? new CounterReversedError(id)
+      : error
+  })
   return {
     id,
     possession: checked.possession,

@@ -579,6 +579,10 @@ const STEPS: string[] = [
     since bigint NOT NULL
   );
   `,
+  // Number of passkeys in the receipt of an erasure.
+  `
+  ALTER TABLE erasure ADD COLUMN passkey_count bigint NOT NULL DEFAULT 0;
+  `,
   // Templates of further model packs, and the change from one pack to another.
   `
   ALTER TABLE tenant ADD COLUMN models text COLLATE "C";

@@ -491,6 +491,10 @@ const MIGRATIONS: string[] = [
     since INTEGER NOT NULL
   ) STRICT, WITHOUT ROWID;
   `,
+  // Number of passkeys in the receipt of an erasure.
+  `
+  ALTER TABLE erasure ADD COLUMN passkey_count INTEGER NOT NULL DEFAULT 0;
+  `,
   // Templates of further model packs, and the change from one pack to another.
   `
   ALTER TABLE tenant ADD COLUMN models TEXT;
