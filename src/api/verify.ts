@@ -203,6 +203,7 @@ type Parts = DecisionParts &
     Services,
     | 'challenges'
     | 'passkeys'
+    | 'passkeyChecks'
     | 'config'
     | 'issuer'
     | 'verdictSigner'
