@@ -1,4 +1,4 @@
-/** The SQL of the change from one model pack to another, and of the templates that it adds beside references. */
+/** The SQL of the change from one model pack to another, and of the templates that it adds next to references. */
 import type { Connection } from './connection.js'
 import type { ModelReader, ModelWriter } from './model-store.js'
 import type { FollowingReferenceRecord, ModelCoverage, ModelMigrationRecord } from './records.js'

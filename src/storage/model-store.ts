@@ -1,4 +1,4 @@
-/** Reading and writing the change from one model pack to another, and the templates that it adds beside references. */
+/** Reading and writing the change from one model pack to another, and the templates that it adds next to references. */
 import type { FollowingReferenceRecord, ModelCoverage, ModelMigrationRecord } from './records.js'
 
 export interface ModelReader {
@@ -6,7 +6,7 @@ export interface ModelReader {
   modelMigration(): Promise<ModelMigrationRecord | undefined>
   /**
    * Counts the templates of a model, tenant by tenant, for every tenant with enrolled users in production. Reads all references.
-   * @param since time from which templates beside references count as recent
+   * @param since time from which templates next to references count as recent
    */
   modelCoverage(model: string, since: number): Promise<ModelCoverage[]>
   /**
@@ -26,7 +26,7 @@ export interface ModelWriter {
   /** @param models JSON; null for none */
   setTenantModels(tenantId: string, models: string | null): Promise<void>
   /**
-   * Puts a template beside a reference, in the place of an earlier one of the same model.
+   * Puts a template next to a reference, and removes an earlier one of the same model.
    * @param only `models` of a tenant as the caller has read them; undefined for a caller that has read them in this transaction
    * @returns false where the tenant has other models meanwhile, or the reference is gone: then nothing was written
    */
@@ -34,7 +34,7 @@ export interface ModelWriter {
     template: FollowingReferenceRecord,
     only?: { tenantId: string; models: string },
   ): Promise<boolean>
-  /** Replaces model and content of a reference, and deletes the template of that model beside it. Id and time stay. */
+  /** Replaces model and content of a reference, and deletes the template of that model next to it. Id and time stay. */
   replaceTemplate(reference: { id: string; model: string; sealed: Buffer }): Promise<void>
   /** Deletes some of the templates of a model beside references. @returns how many; 0 when none is left */
   deleteFollowingReferences(model: string): Promise<number>

@@ -139,7 +139,7 @@ export interface ReferenceRecord {
   createdAt: number
 }
 
-/** A user's template of another model, made of captures of the same person. It is deleted with the reference that it stands beside. */
+/** A user's template of another model, made of captures of the same person. It is deleted with the reference that it stands next to. */
 export interface FollowingReferenceRecord {
   id: string
   referenceId: string
@@ -169,7 +169,7 @@ export interface ModelCoverage {
   tenantId: string
   users: number
   covered: number
-  /** Templates beside a reference that were made since the time that was asked for. */
+  /** Templates next to a reference that were made since the time that was asked for. */
   recent: number
 }
 

@@ -223,7 +223,7 @@ export interface StoreTransaction
     subjectId: string,
     state: Pick<SubjectRecord, 'failures' | 'lockedUntil' | 'disabledAt'>,
   ): Promise<void>
-  /** Inserts the subject's reference, or replaces it with all templates beside it. */
+  /** Inserts the subject's reference, or replaces it with all templates next to it. */
   putReference(reference: ReferenceRecord): Promise<void>
   insertCapture(capture: CaptureRecord): Promise<void>
   /** Inserts the passkey unless its credential is registered already. @returns whether it was inserted */
@@ -246,7 +246,7 @@ export interface StoreTransaction
   insertIdempotencyRecord(record: IdempotencyRecord): Promise<void>
   /**
    * Deletes the subject with its key, reference, captures, passkeys and kept responses, and the webhooks that are to report something about it.
-   * @returns how many references with the templates beside them, captures, passkeys and kept responses were deleted
+   * @returns how many references with the templates next to them, captures, passkeys and kept responses were deleted
    */
   eraseSubject(
     blindIndex: Buffer,

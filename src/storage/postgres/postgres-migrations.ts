@@ -586,7 +586,7 @@ const STEPS: string[] = [
   // Templates of further model packs, and the change from one pack to another.
   `
   ALTER TABLE tenant ADD COLUMN models text COLLATE "C";
-  -- Whatever deletes or replaces a reference deletes the templates beside it, also where an earlier version does so.
+  -- A reference that is deleted or replaced takes its templates along, also where an earlier version deletes it.
   CREATE TABLE following_reference (
     id text COLLATE "C" PRIMARY KEY,
     reference_id text COLLATE "C" NOT NULL REFERENCES reference (id) ON DELETE CASCADE,

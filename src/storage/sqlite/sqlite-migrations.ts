@@ -498,7 +498,7 @@ const MIGRATIONS: string[] = [
   // Templates of further model packs, and the change from one pack to another.
   `
   ALTER TABLE tenant ADD COLUMN models TEXT;
-  -- Whatever deletes or replaces a reference deletes the templates beside it, also where an earlier version does so.
+  -- A reference that is deleted or replaced takes its templates along, also where an earlier version deletes it.
   CREATE TABLE following_reference (
     id TEXT PRIMARY KEY,
     reference_id TEXT NOT NULL REFERENCES reference (id) ON DELETE CASCADE,

@@ -1,4 +1,4 @@
-/** Tests of how every store keeps templates beside references, and the change from one model pack to another. */
+/** Tests of how every store keeps templates next to references, and the change from one model pack to another. */
 import { describe, expect, it } from 'vitest'
 import type { ModelMigrationRecord } from '../../../src/storage/records.js'
 import type { StoreTransaction } from '../../../src/storage/store.js'
@@ -24,7 +24,7 @@ overStores((stores) => {
     })
   const following = async (name = 'ada') => (await read().subject(bytes(name)))?.following
 
-  describe('a template beside a reference', () => {
+  describe('a template next to a reference', () => {
     it('is read with the user, and the next one of its model replaces it', async () => {
       await enrolled('ada', 'eve')
       const other = followingReference('other', { referenceId: 'ref_ada', model: 'm@3' })
@@ -77,7 +77,7 @@ overStores((stores) => {
       expect(await write((tx) => tx.eraseSubject(bytes('ada')))).toMatchObject({ references: 2 })
     })
 
-    it('takes the place of the reference, whose id and time stay', async () => {
+    it('replaces the content of the reference, whose id and time stay', async () => {
       await enrolled('ada')
       await write(async (tx) => {
         await tx.putFollowingReference(followingReference())
@@ -104,7 +104,7 @@ overStores((stores) => {
   })
 
   describe('the coverage of a model', () => {
-    it('counts references and templates beside them, in production, tenant by tenant', async () => {
+    it('counts references and templates next to them, in production, tenant by tenant', async () => {
       await enrolled('ada', 'eve', 'bob')
       await write(async (tx) => {
         await tx.insertTenant(tenant('b'))
