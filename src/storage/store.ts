@@ -67,7 +67,7 @@ export interface StoreReader extends WebhookReader, RequestReader, PolicyReader,
     | {
         subject: SubjectRecord
         reference: ReferenceRecord | null
-        /** Templates of other models beside the reference. */
+        /** Templates of other models next to the reference. */
         following: FollowingReferenceRecord[]
       }
     | undefined

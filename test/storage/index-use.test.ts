@@ -279,7 +279,7 @@ async function work(database: Connection): Promise<void> {
   await tx.webhookEndpoints('ten_7')
   await tx.pendingWebhooks('whe_7')
   await tx.insertWebhookDelivery(delivery('new', 'whe_7', { tenantId: 'ten_7' }))
-  const template = followingReference('7', { referenceId: 'ref_7' })
+  const template = followingReference('new', { referenceId: 'ref_7' })
   await tx.putFollowingReference(template, { tenantId: 'ten_7', models: '{}' })
   expect(await tx.putFollowingReference(template)).toBe(true)
   await tx.replaceTemplate({ id: 'ref_7', model: 'n', sealed: bytes('s') })

@@ -54,7 +54,7 @@ overStores((stores) => {
       expect(await following('eve')).toEqual([])
     })
 
-    it('is not written beside a reference that is gone, or for a tenant whose models have changed', async () => {
+    it('is not written next to a reference that is gone, or for a tenant whose models have changed', async () => {
       await enrolled('ada')
       const models = '{"deciding":"m@1","following":"m@2"}'
       const put = (only: { tenantId: string; models: string }, referenceId = 'ref_ada') =>
