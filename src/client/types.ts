@@ -183,7 +183,10 @@ export type WebhookEvent = WebhookFacts &
         type: 'user.passkey_registered'
         data: { user_id: string; passkey_id: string; name: string | null; synced: boolean }
       }
-    | { type: 'user.passkey_revoked'; data: { user_id: string; passkey_id: string } }
+    | {
+        type: 'user.passkey_revoked' | 'user.passkey_counter_reversed'
+        data: { user_id: string; passkey_id: string }
+      }
     | { type: 'user.erased'; data: DeleteResult }
     | {
         type: 'capture_session.completed'

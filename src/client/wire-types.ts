@@ -844,6 +844,8 @@ export interface DeleteResult {
     references: number
     /** Captures that were remembered for detecting replays. */
     captures: number
+    /** Passkeys. */
+    passkeys: number
     /** Kept responses. */
     idempotency_records: number
   }

@@ -190,6 +190,8 @@ export interface ErasureRecord {
   erasedAt: number
   references: number
   captures: number
+  /** 0 in a receipt that an earlier version wrote. */
+  passkeys: number
   idempotencyRecords: number
   expiresAt: number
 }

@@ -470,7 +470,7 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
       sql.insertIdempotency.run(record)
     },
     eraseSubject: async (blindIndex) => {
-      const [idempotency, reference, captures, , subject] = await Promise.all([
+      const [idempotency, reference, captures, passkeys, subject] = await Promise.all([
         sql.deleteIdempotency.run(blindIndex),
         sql.eraseReference.run(blindIndex),
         sql.eraseCaptures.run(blindIndex),
@@ -490,6 +490,7 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
       return {
         references: reference.changes,
         captures: captures.changes,
+        passkeys: passkeys.changes,
         idempotencyRecords: idempotency.changes,
       }
     },

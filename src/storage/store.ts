@@ -220,7 +220,7 @@ export interface StoreTransaction
   /** Inserts the passkey unless its credential is registered already. @returns whether it was inserted */
   insertPasskey(passkey: PasskeyRecord): Promise<boolean>
   /** Stores the credential as the last use left it. */
-  notePasskeyUse(use: Pick<PasskeyRecord, 'id' | 'sealed'> & { lastUsedAt: number }): Promise<void>
+  notePasskeyUse(use: Pick<PasskeyRecord, 'id' | 'sealed' | 'lastUsedAt'>): Promise<void>
   /** @returns false when the subject had no such passkey */
   deletePasskey(subjectId: string, id: string): Promise<boolean>
   insertChallenge(challenge: ChallengeRecord): Promise<void>
@@ -237,11 +237,11 @@ export interface StoreTransaction
   insertIdempotencyRecord(record: IdempotencyRecord): Promise<void>
   /**
    * Deletes the subject with its key, reference, captures, passkeys and kept responses, and the webhooks that are to report something about it.
-   * @returns how many references, captures and kept responses were deleted
+   * @returns how many references, captures, passkeys and kept responses were deleted
    */
   eraseSubject(
     blindIndex: Buffer,
-  ): Promise<Pick<ErasureRecord, 'references' | 'captures' | 'idempotencyRecords'>>
+  ): Promise<Pick<ErasureRecord, 'references' | 'captures' | 'passkeys' | 'idempotencyRecords'>>
   putErasure(erasure: ErasureRecord): Promise<void>
   appendAudit(record: AuditRecord): Promise<void>
   putAuditSeal(seal: AuditSealRecord): Promise<void>

@@ -280,6 +280,7 @@ export const ERASURE = table<ErasureRecord>(
     erasedAt: 'erased_at',
     references: 'reference_count',
     captures: 'capture_count',
+    passkeys: 'passkey_count',
     idempotencyRecords: 'idempotency_count',
     expiresAt: 'expires_at',
   },

@@ -163,6 +163,7 @@ export function erasure(name = 'ada', changes: Partial<ErasureRecord> = {}): Era
     erasedAt: AT,
     references: 1,
     captures: 2,
+    passkeys: 4,
     idempotencyRecords: 3,
     expiresAt: AT + 10,
     ...changes,

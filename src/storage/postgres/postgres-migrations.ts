@@ -579,6 +579,10 @@ const STEPS: string[] = [
     since bigint NOT NULL
   );
   `,
+  // Number of passkeys in the receipt of an erasure.
+  `
+  ALTER TABLE erasure ADD COLUMN passkey_count bigint NOT NULL DEFAULT 0;
+  `,
 ]
 
 /** The schema version that this code works with. */

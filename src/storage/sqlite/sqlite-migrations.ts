@@ -491,6 +491,10 @@ const MIGRATIONS: string[] = [
     since INTEGER NOT NULL
   ) STRICT, WITHOUT ROWID;
   `,
+  // Number of passkeys in the receipt of an erasure.
+  `
+  ALTER TABLE erasure ADD COLUMN passkey_count INTEGER NOT NULL DEFAULT 0;
+  `,
 ]
 
 /** "CSGN" marks the file as Countersign's, so that another application's database is refused instead of migrated. */
