@@ -15,7 +15,7 @@ export interface CaptureOutcome {
   isFinal: boolean
   /** The ending that the page shows to the person. Only for a final answer that is no approval. */
   ending?: CaptureEnding
-  /** Who has to act now that the person has done everything that was asked. */
+  /** The person who has to act now that this one has done everything that was asked. */
   waitsFor?: CaptureSuccessor
   /** Advice to the person, which never says why the capture was refused. */
   advice: Guidance | 'busy'

@@ -41,7 +41,7 @@ export interface CaptureRequest {
 /** Reason, shown to the person, why a session ended without success. */
 export type CaptureEnding = 'refused' | 'locked_out' | 'code'
 
-/** Who has to act after a session whose person has done everything that was asked. */
+/** The person who has to act after a session whose own person has done everything that was asked. */
 export type CaptureSuccessor = 'second_person'
 
 interface Content {
@@ -56,7 +56,7 @@ interface Content {
   code?: CodeCheck | null
   /** How the session ended; absent before the end, after a success, and where the person went back. */
   ending?: CaptureEnding
-  /** Who has to act now. It is no ending: services of an earlier version may read the same session, and know no other endings. */
+  /** The person who has to act now. This is no ending: services of an earlier version may read the same session, and know no other endings. */
   waitsFor?: CaptureSuccessor
 }
 

@@ -340,7 +340,7 @@ describe('a rule that asks for a second person', () => {
     expect(again.body.details[0]).toMatchObject({ path: 'approval_id', issue: 'has been used' })
   })
 
-  it('ends a session of the hosted page without another try, and tells the person who has to act now', async () => {
+  it('ends a session of the hosted page without another try, and says that a second person has to act', async () => {
     const asked = await askForSession(sandbox, { user_id: `${user}+match`, action: PAYMENT, locale: 'en' })
     const visitor = new Visitor(asked.body.url)
     await visitor.open()

@@ -87,7 +87,7 @@ describe('a session for a typed action', () => {
   const resultOf = async (id: string, client = tenant.sandbox) =>
     (await client.call('GET', `/v1/capture-sessions/${id}`)).body.result.body
 
-  /** What a look-up of the verification says about the text that the person was shown. */
+  /** Looks a verification up, and returns the facts about the text that the person was shown. */
   async function lookUp(
     { verification_id, user_id }: { verification_id: string; user_id: string },
     display_hash: string,
