@@ -8,7 +8,7 @@ import { packageFile } from '../src/lib/package-root.js'
 const RANKS = [
   ['cli'],
   ['app'],
-  ['dashboard', 'capture-page'],
+  ['dashboard', 'capture-page', 'openid'],
   ['http'],
   ['api'],
   ['admin', 'evidence'],

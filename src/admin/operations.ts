@@ -4,6 +4,7 @@ import { AuditedUnitOfWork } from '../audit/audited-unit-of-work.js'
 import type { ServiceKeys } from '../crypto/service-keys.js'
 import type { Clock } from '../lib/clock.js'
 import type { Store } from '../storage/store.js'
+import { OpenIdClients } from '../tenants/openid-clients.js'
 import { PolicyBook } from '../tenants/policy-book.js'
 import type { SigningSecrets } from '../tenants/signing-secrets.js'
 import type { Tenancy } from '../tenants/tenancy.js'
@@ -13,6 +14,7 @@ import type { Outbox } from '../webhooks/outbox.js'
 import { ExportUser } from './export-user.js'
 import { InactiveUsers } from './inactive-users.js'
 import { KeyOperations } from './key-operations.js'
+import { OpenIdOperations } from './openid-operations.js'
 import { PasskeyOperations } from './passkey-operations.js'
 import { PeopleOperations } from './people-operations.js'
 import { PolicyOperations } from './policy-operations.js'
@@ -51,6 +53,7 @@ export class Operations {
   readonly policies: PolicyOperations
   readonly inactiveUsers: InactiveUsers
   readonly exports: ExportUser
+  readonly openIdClients: OpenIdOperations
 
   constructor({ store, audit, keys, tenancy, secrets, vault, outbox, clock }: OperationParts) {
     const audited = new AuditedUnitOfWork(store, audit)
@@ -69,6 +72,7 @@ export class Operations {
     const { users } = this
     this.inactiveUsers = new InactiveUsers({ store, audited, policies, users, vault, outbox, clock })
     this.exports = new ExportUser({ store, audited, users, vault, clock })
+    this.openIdClients = new OpenIdOperations(audited, new OpenIdClients(keys, tenancy, clock))
     this.webhooks = new WebhookOperations(audited, store, outbox, clock)
   }
 }

@@ -178,7 +178,7 @@ type Input = Static<typeof body>
 
 /** The parts of the service that a capture session is made with. */
 type Parts = VerifiableParts &
-  Pick<Services, 'captureSessions' | 'capturePage' | 'config' | 'policies' | 'passkeys'>
+  Pick<Services, 'captureSessions' | 'capturePage' | 'openidOrigin' | 'config' | 'policies' | 'passkeys'>
 
 export function createCaptureSession(services: Parts): UserEndpoint<Input> {
   const { captureSessions, provider } = services
@@ -195,7 +195,7 @@ export function createCaptureSession(services: Parts): UserEndpoint<Input> {
       assertReadable(input)
       const origin = services.capturePage()
       if (origin === null) throw new DomainError('capture_page_unavailable')
-      assertReturnAllowed(tenant, input.return_url)
+      assertReturnAllowed(tenant, input.return_url, services.openidOrigin())
       if (!provider.takesChallenges) throw new DomainError('liveness_unavailable')
       assertLivenessOffered(services, call, input.modes ?? MODES)
       if (purpose === 'verify') {
@@ -253,8 +253,9 @@ function assertReadable({ description = '', consent }: Input): void {
 }
 
 /** @throws DomainError return_url_not_allowed */
-function assertReturnAllowed(tenant: TenantRecord, returnUrl: string): void {
+function assertReturnAllowed(tenant: TenantRecord, returnUrl: string, own: string | null): void {
   const origin = safeOrigin(returnUrl)
+  if (origin !== null && origin === own) return
   const { returnOrigins } = capturePageSettings(tenant)
   if (origin !== null && returnOrigins.includes(origin)) return
   if (origin === null)

@@ -54,6 +54,8 @@ export interface Services {
   captureSessions: CaptureSessionBook
   /** Origin of the hosted capture page; null where the page is not served. */
   capturePage(): string | null
+  /** Origin of the OpenID provider, to which the capture page may always lead back; null where there is none. */
+  openidOrigin(): string | null
   idempotency: Pick<Idempotency, 'kept'>
   auditPages: AuditPages
   /** Signs the public verdicts of the environment. */

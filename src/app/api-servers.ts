@@ -41,6 +41,7 @@ export function createApiServer(
     verdictSigner: () => core.verdictKeys.signer(environment),
     engineHealth: () => engine.health(),
     capturePage: () => listeners.captureOrigin,
+    openidOrigin: () => listeners.openidOrigin,
   })
   return new ApiServer({
     ...parts,

@@ -26,5 +26,6 @@ export function clusterSettings(
     COUNTERSIGN_SANDBOX_URL: listeners.url('sandbox'),
     COUNTERSIGN_ADMIN_URL: listeners.adminUrl,
     COUNTERSIGN_CAPTURE_URL: listeners.captureOrigin ?? 'none',
+    COUNTERSIGN_OPENID_URL: listeners.openidOrigin ?? 'none',
   }
 }

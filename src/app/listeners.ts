@@ -6,6 +6,7 @@ import {
   type Environment,
   environmentUrl,
   type ListenAddress,
+  openidOrigin,
   SETTINGS,
   type SettingName,
 } from '../config/config.js'
@@ -13,7 +14,7 @@ import { AddressError, type Listener, type ListenerOptions } from '../http/liste
 import { listenerBounds } from '../http/listeners/listener-bounds.js'
 import { listen, type Transport } from '../http/listeners/transport.js'
 
-export type ListenerName = Environment | 'admin' | 'metrics' | 'capture'
+export type ListenerName = Environment | 'admin' | 'metrics' | 'capture' | 'openid'
 
 const ADDRESS_SETTING = {
   production: 'productionListen',
@@ -21,6 +22,7 @@ const ADDRESS_SETTING = {
   admin: 'adminListen',
   metrics: 'metricsListen',
   capture: 'captureListen',
+  openid: 'openidListen',
 } as const satisfies Record<ListenerName, SettingName>
 
 export class ServiceListeners {
@@ -74,6 +76,11 @@ export class ServiceListeners {
   /** Origin of the hosted capture page, or null where the page is not served. */
   get captureOrigin(): string | null {
     return captureOrigin(this.withPorts)
+  }
+
+  /** Origin of the OpenID provider, or null where there is none. */
+  get openidOrigin(): string | null {
+    return openidOrigin(this.withPorts)
   }
 
   /** Addresses of the admin listener and, where they are configured, of metrics and of the capture page. */

@@ -9,11 +9,13 @@ import { Sessions } from '../dashboard/sessions.js'
 import { SignIn } from '../dashboard/sign-in.js'
 import type { ApiServer } from '../http/api-server.js'
 import { BodyBudget, type BodyQuota } from '../http/bodies/body-budget.js'
-import type { Listener } from '../http/listeners/listener.js'
+import { InternalApi } from '../http/internal-api.js'
+import type { IncomingRequest, Listener } from '../http/listeners/listener.js'
 import { listenerBounds } from '../http/listeners/listener-bounds.js'
 import type { TlsFiles } from '../http/listeners/tls-files.js'
 import type { Readiness } from '../http/readiness.js'
 import { ERRORS_PATH } from '../http/routing/routes.js'
+import { OpenIdKeys } from '../keys/openid-keys.js'
 import type { BackgroundWork } from './background-work.js'
 import type { ServiceListeners } from './listeners.js'
 import { type Certificates, tlsFiles } from './reload.js'
@@ -61,6 +63,7 @@ export async function openListeners(parts: ListeningParts): Promise<void> {
   const adminTls = tlsFiles(config, 'admin')
   const admin = await openAdmin(parts, lesser, adminTls)
   await openCapturePage(parts, lesser)
+  await openOpenId(parts, lesser)
   certificates.add('api', [production, sandbox], tls)
   certificates.add('admin', admin, adminTls)
 }
@@ -156,4 +159,27 @@ async function openCapturePage(
     origin: () => listeners.captureOrigin!,
   })
   certificates.add('capture', [listener], tls)
+}
+
+/** Opens the OpenID provider, where an address for it is configured. Its library is loaded only then. */
+async function openOpenId(
+  { resources, listeners, shared, servers, certificates }: ListeningParts,
+  bodies: BodyQuota,
+): Promise<void> {
+  const { config } = resources
+  const address = config.openidListen
+  if (!address) return
+  const { OpenIdServer } = await import('../openid/openid-server.js')
+  const apis = { production: servers.production.handle, sandbox: servers.sandbox.handle }
+  const server = new OpenIdServer({
+    ...shared,
+    clients: shared.operations.openIdClients.clients,
+    openIdKeys: new OpenIdKeys(shared.store, shared.keys, shared.clock),
+    calls: new InternalApi({ ...shared, apis }),
+    origin: () => listeners.openidOrigin!,
+  })
+  const tls = tlsFiles(config, 'openid')
+  const handler = (request: IncomingRequest) => server.handle(request)
+  const listener = await listeners.open('openid', address, { bodies, tls, handler })
+  certificates.add('openid', [listener], tls)
 }

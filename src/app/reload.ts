@@ -14,11 +14,13 @@ const RELOADED: ReadonlySet<SettingName> = new Set([
   'adminTlsKey',
   'captureTlsCert',
   'captureTlsKey',
+  'openidTlsCert',
+  'openidTlsKey',
 ])
 
 /** A certificate with the listeners that present it. */
 interface Certificate {
-  name: 'api' | 'admin' | 'capture'
+  name: 'api' | 'admin' | 'capture' | 'openid'
   listeners: Listener[]
   /** Undefined where the listeners serve plain HTTP. */
   files: TlsFiles | undefined
@@ -80,6 +82,7 @@ export function tlsFiles(config: Config, name: Certificate['name']): TlsFiles | 
     api: { certFile: config.tlsCert, keyFile: config.tlsKey },
     admin: { certFile: config.adminTlsCert, keyFile: config.adminTlsKey },
     capture: { certFile: config.captureTlsCert, keyFile: config.captureTlsKey },
+    openid: { certFile: config.openidTlsCert, keyFile: config.openidTlsKey },
   }[name]
   if (!certFile || !keyFile) return undefined
   return name === 'api' ? { certFile, keyFile, clientCaFile: config.clientCa } : { certFile, keyFile }
@@ -89,7 +92,7 @@ export function tlsFiles(config: Config, name: Certificate['name']): TlsFiles | 
 export function awaitingRestart(began: Config, next: Config): string[] {
   const names = Object.keys(SETTINGS) as SettingName[]
   const isSame = (name: SettingName) => JSON.stringify(began[name]) === JSON.stringify(next[name])
-  const turnsTls = (['api', 'admin', 'capture'] as const).some(
+  const turnsTls = (['api', 'admin', 'capture', 'openid'] as const).some(
     (name) => (tlsFiles(began, name) === undefined) !== (tlsFiles(next, name) === undefined),
   )
   return names

@@ -133,6 +133,11 @@ export class Service {
     return this.listeners.adminUrl
   }
 
+  /** Origin of the OpenID provider, or null where there is none. */
+  get openidOrigin(): string | null {
+    return this.listeners.openidOrigin
+  }
+
   /** Origin of the hosted capture page, or null where the page is not served. */
   get captureOrigin(): string | null {
     return this.listeners.captureOrigin

@@ -37,7 +37,7 @@ export async function shutDown(parts: ShutdownParts): Promise<void> {
   const verificationEnded = work.auditVerification.stop()
   work.keyWatch.stop()
   await parts.reloading()
-  await listeners.close(['production', 'sandbox', 'capture'], config.deadlineMs + DRAIN_GRACE_MS)
+  await listeners.close(['production', 'sandbox', 'capture', 'openid'], config.deadlineMs + DRAIN_GRACE_MS)
   core.store.leave()
   await Promise.all([
     engine.close(),

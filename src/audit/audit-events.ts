@@ -21,6 +21,8 @@ export const AUDIT_EVENTS = [
   'passkey_settings_changed',
   'passkey_registered',
   'passkey_revoked',
+  'openid_client_added',
+  'openid_client_removed',
   'webhook_added',
   'webhook_removed',
   'webhook_redelivered',

@@ -33,6 +33,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./policy.js')).registerPolicyCommands,
   },
   {
+    usage: 'openid',
+    description: 'applications that ask the OpenID provider for a verdict',
+    load: async () => (await import('./openid.js')).registerOpenIdCommands,
+  },
+  {
     usage: 'webhook',
     description: "a tenant's webhook endpoints and their deliveries",
     load: async () => (await import('./webhook.js')).registerWebhookCommands,

@@ -24,6 +24,7 @@ const KEY_PAIRS = [
   ['tlsCert', 'tlsKey'],
   ['adminTlsCert', 'adminTlsKey'],
   ['captureTlsCert', 'captureTlsKey'],
+  ['openidTlsCert', 'openidTlsKey'],
 ] as const
 
 export interface Resolution {
@@ -172,6 +173,13 @@ export function captureOrigin({ captureListen, captureUrl, captureTlsCert }: Con
   if (!captureListen) return null
   const { host, port } = captureListen
   return captureUrl ?? new URL(`${captureTlsCert ? 'https' : 'http'}://${urlHost(host)}:${port}`).origin
+}
+
+/** Origin of the OpenID provider, or null where there is none. */
+export function openidOrigin({ openidListen, openidUrl, openidTlsCert }: Config): string | null {
+  if (!openidListen) return null
+  const { host, port } = openidListen
+  return openidUrl ?? new URL(`${openidTlsCert ? 'https' : 'http'}://${urlHost(host)}:${port}`).origin
 }
 
 /** Host names by which the admin and metrics listeners may be reached, besides IP addresses. */

@@ -118,6 +118,16 @@ export const SETTING_GROUPS = {
       'Public URL of the hosted capture page, without a path, with which its links begin. Browsers allow cameras only on https pages. Default: made from the listen address.',
       origin,
     ),
+    openidListen: optional(
+      'OPENID_LISTEN',
+      'Address of the OpenID provider for step-up, which browsers and relying parties must reach. Needs the hosted capture page. Default: none; there is no OpenID provider.',
+      listenAddress,
+    ),
+    openidUrl: optional(
+      'OPENID_URL',
+      'Public URL of the OpenID provider, without a path: the issuer of its ID tokens in production. Default: made from the listen address.',
+      origin,
+    ),
     productionUrl: optional(
       'PRODUCTION_URL',
       'Public base URL of production, ending in /v1; the `iss` of production JWTs. Default: made from the listen address.',
@@ -173,6 +183,12 @@ export const SETTING_GROUPS = {
       text,
     ),
     captureTlsKey: optional('CAPTURE_TLS_KEY', 'PEM file with the private key.', text),
+    openidTlsCert: optional(
+      'OPENID_TLS_CERT',
+      'PEM file with the certificate chain; with OPENID_TLS_KEY, the OpenID provider serves TLS. May be the file of TLS_CERT.',
+      text,
+    ),
+    openidTlsKey: optional('OPENID_TLS_KEY', 'PEM file with the private key.', text),
     tlsTerminatedUpstream: setting(
       'TLS_TERMINATED_UPSTREAM',
       'false',

@@ -13,6 +13,8 @@ const KINDS: Array<{ kind: SealedKind; keyOf: (keys: ServiceKeys) => SealingKey 
   { kind: 'signing_secret', keyOf: ({ secrets }) => secrets },
   { kind: 'second_factor', keyOf: ({ secrets }) => secrets },
   { kind: 'verdict_key', keyOf: ({ secrets }) => secrets },
+  { kind: 'openid_key', keyOf: ({ secrets }) => secrets },
+  { kind: 'openid_client', keyOf: ({ secrets }) => secrets },
   { kind: 'idempotency', keyOf: ({ idempotency }) => idempotency },
   { kind: 'webhook_delivery', keyOf: ({ idempotency }) => idempotency },
 ]

@@ -21,6 +21,7 @@ const POLICY = 'guides/policy.md'
 const USERS = 'operations/tenants.md#users-who-are-locked-out'
 const WEBHOOKS = 'guides/webhooks.md'
 const CAPTURE = 'guides/hosted-page.md'
+const OPENID = 'guides/openid.md'
 const PASSKEYS = 'guides/passkeys.md#turn-passkeys-on'
 const ACCURACY = 'guides/accuracy.md'
 const PAD = 'guides/liveness.md'
@@ -144,6 +145,17 @@ export const OPERATOR_ERRORS = {
   invalid_consent: entry(CAPTURE, 'Give version and text together, each within its length.'),
   invalid_color: entry(CAPTURE, 'Give a color that can be read on its ground, as #rrggbb.'),
   invalid_logo: entry(CAPTURE, 'Give a smaller PNG or JPEG.'),
+
+  // Applications of the OpenID provider
+  invalid_redirect_uri: entry(OPENID, 'Give full addresses such as https://app.bank.example/callback.'),
+  invalid_acr: entry(
+    OPENID,
+    'Give an acr of the table in docs/verdict.md, such as urn:countersign:acr:face-active.',
+  ),
+  invalid_name: entry(OPENID, 'Give a short name of letters, digits, dots and dashes.'),
+  invalid_jwks: entry(OPENID, 'Give the public keys of the application as a JWK set.'),
+  client_exists: entry(OPENID, '`countersign openid list <tenant>` shows the applications.'),
+  client_not_found: entry(OPENID, '`countersign openid list <tenant>` shows the applications.'),
 
   // Passkeys
   invalid_rp_id: entry(PASSKEYS, 'Give the domain whose pages use passkeys, such as bank.example.'),

@@ -38,6 +38,12 @@ export function keysReader(database: Connection): KeysReader {
       verdict_key: database.prepare<[string, number], SealedRow>(
         'SELECT id, sealed FROM verdict_key WHERE id > ? ORDER BY id LIMIT ?',
       ),
+      openid_key: database.prepare<[string, number], SealedRow>(
+        'SELECT id, sealed FROM openid_key WHERE id > ? ORDER BY id LIMIT ?',
+      ),
+      openid_client: database.prepare<[string, number], SealedRow>(
+        'SELECT id, sealed FROM openid_client WHERE id > ? ORDER BY id LIMIT ?',
+      ),
     },
   }
   return {
@@ -75,6 +81,10 @@ export function keysWriter(database: Connection, onErase: () => void): KeysWrite
         'UPDATE webhook_delivery SET sealed = @sealed WHERE id = @id AND sealed IS NOT NULL',
       ),
       verdict_key: database.prepare<[SealedRow]>('UPDATE verdict_key SET sealed = @sealed WHERE id = @id'),
+      openid_key: database.prepare<[SealedRow]>('UPDATE openid_key SET sealed = @sealed WHERE id = @id'),
+      openid_client: database.prepare<[SealedRow]>(
+        'UPDATE openid_client SET sealed = @sealed WHERE id = @id',
+      ),
     },
   }
   return {

@@ -102,6 +102,8 @@ export type SealedKind =
   | 'idempotency'
   | 'webhook_delivery'
   | 'verdict_key'
+  | 'openid_key'
+  | 'openid_client'
 
 export interface SealedRow {
   /** Id of the row, which orders the rows of a kind and is the context of the sealing. */
@@ -559,4 +561,30 @@ export interface PersonRecord {
   /** When the person last signed in; null, like the method, before the first time. */
   lastSignInAt: number | null
   lastSignInBy: SignInMethod | null
+}
+
+/** An application that may ask the OpenID provider for a verdict. */
+export interface OpenIdClientRecord {
+  id: string
+  tenantId: string
+  environment: Environment
+  /** API key in whose name the provider calls the API for this client. */
+  keyId: string
+  /** Sealed JSON of the client's settings. */
+  sealed: Buffer
+  createdAt: number
+}
+
+/** What the OpenID provider remembers between two requests of one sign-in: a pushed request, an interaction, a code. */
+export interface OpenIdStateRecord {
+  /** SHA-256 of kind and id: a copy of the database has no code that could be redeemed. */
+  lookup: Buffer
+  /** SHA-256 of a second name by which a session is found; null for none. */
+  uid: Buffer | null
+  /** SHA-256 of the grant with which it is deleted; null for none. */
+  grantId: Buffer | null
+  sealed: Buffer
+  expiresAt: number
+  /** When a code or a pushed request was used; null before. */
+  usedAt: number | null
 }

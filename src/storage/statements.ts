@@ -9,6 +9,7 @@ import { consentReader, consentWriter } from './consent-statements.js'
 import { dashboardReader, dashboardWriter } from './dashboard-statements.js'
 import { keysReader, keysWriter } from './key-statements.js'
 import { modelReader, modelWriter } from './model-statements.js'
+import { openIdReader, openIdWriter } from './openid-statements.js'
 import { passkeyReader, passkeyWriter } from './passkey-statements.js'
 import { policyReader, policyWriter } from './policy-statements.js'
 import type {
@@ -205,6 +206,7 @@ export function storeReader(database: Connection): StoreReader {
     ...keysReader(database),
     ...policyReader(database),
     ...modelReader(database),
+    ...openIdReader(database),
     ...activityReader(database),
     ...passkeyReader(database),
     ...requestReader(database),
@@ -328,6 +330,7 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
       'DELETE FROM approval WHERE tenant_id = @id',
       'DELETE FROM user_activity WHERE tenant_id = @id',
       'DELETE FROM retention_start WHERE tenant_id = @id',
+      'DELETE FROM openid_client WHERE tenant_id = @id',
       'UPDATE tenant SET capture_page = NULL, passkeys = NULL, models = NULL WHERE id = @id',
     ].map((statement) => database.prepare<[{ id: string; at: number }]>(statement)),
     insertApiKey: database.prepare(API_KEY.insert),
@@ -427,6 +430,8 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
     expireTraffic: expire('traffic', 'tenant_id, resolution, at', 'resolution = ? AND at < ?', 'at'),
     expireSecrets: expire('signing_secret', 'id', 'valid_until <= ?', 'valid_until'),
     expireVerdictKeys: expire('verdict_key', 'id', 'gone_at <= ?', 'gone_at'),
+    expireOpenIdKeys: expire('openid_key', 'id', 'gone_at <= ?', 'gone_at'),
+    expireOpenIdStates: expire('openid_state', 'lookup', 'expires_at <= ?'),
   }
   const reader = storeReader(database)
   return {
@@ -437,6 +442,7 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
     ...keysWriter(database, onErase),
     ...policyWriter(database),
     ...modelWriter(database),
+    ...openIdWriter(database),
     ...activityWriter(database),
     ...passkeyWriter(database),
     ...requestWriter(database),
@@ -531,6 +537,8 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
         sql.expireWebhooks.run(now),
         sql.expireSecrets.run(now),
         sql.expireVerdictKeys.run(now),
+        sql.expireOpenIdKeys.run(now),
+        sql.expireOpenIdStates.run(now),
         ...Object.entries(trafficBefore).map(([resolution, before]) =>
           sql.expireTraffic.run(resolution, before),
         ),

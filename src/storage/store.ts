@@ -10,6 +10,7 @@ import type { ActivityReader, ActivityWriter } from './activity-store.js'
 import type { Coordinator, Presence, ServiceNode } from './coordinator.js'
 import type { EpochBook } from './epoch-book.js'
 import type { ModelReader, ModelWriter } from './model-store.js'
+import type { OpenIdReader, OpenIdWriter } from './openid-store.js'
 import type { PolicyReader, PolicyWriter } from './policy-store.js'
 import type {
   ApiKeyRecord,
@@ -49,7 +50,13 @@ import type {
 import type { RequestReader, RequestWriter } from './request-store.js'
 import type { WebhookReader, WebhookWriter } from './webhook-store.js'
 
-export interface StoreReader extends WebhookReader, RequestReader, PolicyReader, ActivityReader, ModelReader {
+export interface StoreReader
+  extends WebhookReader,
+    RequestReader,
+    PolicyReader,
+    ActivityReader,
+    ModelReader,
+    OpenIdReader {
   tenantById(id: string): Promise<TenantRecord | undefined>
   tenantByName(name: string): Promise<TenantRecord | undefined>
   /** All tenants, oldest first. */
@@ -166,7 +173,8 @@ export interface StoreTransaction
     RequestWriter,
     PolicyWriter,
     ActivityWriter,
-    ModelWriter {
+    ModelWriter,
+    OpenIdWriter {
   insertTenant(tenant: TenantRecord): Promise<void>
   setContract(
     tenantId: string,

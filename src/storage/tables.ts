@@ -16,6 +16,8 @@ import type {
   KeyringRecord,
   LoginLinkRecord,
   ModelMigrationRecord,
+  OpenIdClientRecord,
+  OpenIdStateRecord,
   PasskeyRecord,
   PersonLinkRecord,
   PersonRecord,
@@ -496,4 +498,33 @@ export const REQUEST = table<RequestRecord>(
     sandboxUser: 'sandbox_user',
   },
   ['requestId'],
+)
+
+/** Keys that sign the ID tokens of the OpenID provider, in the form of those that sign verdicts. */
+export const OPENID_KEY = table<VerdictKeyRecord>('openid_key', VERDICT_KEY.columnOf)
+
+export const OPENID_CLIENT = table<OpenIdClientRecord>(
+  'openid_client',
+  {
+    id: 'id',
+    tenantId: 'tenant_id',
+    environment: 'environment',
+    keyId: 'key_id',
+    sealed: 'sealed',
+    createdAt: 'created_at',
+  },
+  ['id'],
+)
+
+export const OPENID_STATE = table<OpenIdStateRecord>(
+  'openid_state',
+  {
+    lookup: 'lookup',
+    uid: 'uid',
+    grantId: 'grant_id',
+    sealed: 'sealed',
+    expiresAt: 'expires_at',
+    usedAt: 'used_at',
+  },
+  ['lookup'],
 )

@@ -109,6 +109,18 @@ export async function populate(place: Workplace): Promise<Populated> {
       ...{ from: 'm@1', to: 'm@2', startedAt: 1_790_000_000_001, strictFmr: 1e-6, atCoverage: 0.95 },
       ...{ atTime: 1_890_000_000_001, finishingAt: null },
     })
+    const openIdRow = { sealed: Buffer.from([0, 255, 92, 39]), environment: 'sandbox' as const }
+    await tx.insertOpenIdKey({
+      ...{ ...openIdRow, id: 'oik_a', publishedAt: 1_790_000_000_001 },
+      ...{ signsFrom: 1_790_000_000_001, goneAt: null },
+    })
+    await tx.putOpenIdClient({
+      ...{ ...openIdRow, id: 'oic_a', tenantId: 'ten_a', keyId: 'key_a', createdAt: 1_790_000_000_001 },
+    })
+    await tx.putOpenIdState({
+      ...{ lookup: Buffer.from([0, 255, 92, 39]), uid: Buffer.from([1]), grantId: null },
+      ...{ sealed: Buffer.from([0, 255, 92, 39]), expiresAt: 1_990_000_000_001, usedAt: null },
+    })
     await tx.setTenantModels('ten_a', '{"deciding":"m@1","following":"m@2"}')
     await tx.setLockout('sub_eve', { failures: 7, lockedUntil: 1_790_000_000_001, disabledAt: null })
     await tx.putCaptureSession(captureSession('open', { link: Buffer.from([0, 255, 92, 39]) }))

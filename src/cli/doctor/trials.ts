@@ -228,6 +228,15 @@ function addressesOf(config: Config) {
           } as const,
         ]
       : []),
+    ...(config.openidListen
+      ? [
+          {
+            name: 'openidListen',
+            address: config.openidListen,
+            isEncrypted: config.openidTlsCert !== undefined,
+          } as const,
+        ]
+      : []),
   ] as const
 }
 

@@ -51,6 +51,7 @@ const ADDRESSES = [
   'adminListen',
   'metricsListen',
   'captureListen',
+  'openidListen',
 ] as const
 
 export type Addresses = Partial<Record<(typeof ADDRESSES)[number], ListenAddress>>

@@ -13,7 +13,7 @@ export interface Identity {
 /** A caller inside the service whose key was checked before: the hosted capture page. */
 export interface InternalCaller {
   identity: Identity
-  captureSession: string
+  captureSession?: string | undefined
   /** Text that the page showed for the action; undefined where it showed none. */
   display?: ShownDisplay | undefined
 }

@@ -49,6 +49,8 @@ export interface IncomingRequest {
 export interface Reply {
   status: number
   headers: Record<string, string>
+  /** Values of `Set-Cookie` where there are several, each of which needs a header of its own. */
+  cookies?: readonly string[]
   /** A stream is sent as fast as the caller reads it. When it fails, the connection is cut, so that no caller takes a part for the whole. */
   body: string | Buffer | AsyncIterable<string>
   /** Closes the connection after the reply, and drops bytes that still arrive on it. */

@@ -15,6 +15,8 @@ const STALL_MS = 15_000
 const FAREWELL_MS = 2000
 const NOT_MODIFIED = 304
 
+type OutgoingHeaders = Record<string, string | string[]>
+
 export class NodeExchange {
   /** Called once, when the reply is written or its caller is gone. */
   onDone: () => void = () => {}
@@ -50,7 +52,8 @@ export class NodeExchange {
   reply(reply: Reply, isLast: boolean): void {
     if (!this.isOpen) return
     const { response } = this
-    const { status, headers, body } = reply
+    const { status, body } = reply
+    const headers = headersOf(reply)
     if (!isWhole(body)) {
       if (response) void this.stream(response, reply, body, isLast)
       else this.socket.destroy()
@@ -64,7 +67,7 @@ export class NodeExchange {
     response.setTimeout(STALL_MS)
     // A 304 has no body, and the length of an empty one would be wrong (RFC 9110, section 8.6).
     const length = status === NOT_MODIFIED ? {} : { 'Content-Length': Buffer.byteLength(body) }
-    response.writeHead(status, { ...encoded(headers), ...length })
+    response.writeHead(status, { ...headers, ...length })
     if (this.headOnly) response.end()
     else response.end(body)
   }
@@ -85,12 +88,12 @@ export class NodeExchange {
 
   private async stream(
     response: ServerResponse,
-    { status, headers }: Reply,
+    reply: Reply,
     chunks: AsyncIterable<string>,
     isLast: boolean,
   ): Promise<void> {
     response.setTimeout(STALL_MS)
-    response.writeHead(status, { ...encoded(headers), ...(isLast ? { Connection: 'close' } : {}) })
+    response.writeHead(reply.status, { ...headersOf(reply), ...(isLast ? { Connection: 'close' } : {}) })
     if (!this.headOnly) {
       try {
         for await (const chunk of chunks) {
@@ -108,16 +111,16 @@ export class NodeExchange {
   }
 
   /** Writes to the socket itself, since ServerResponse would close it with the answer, unread bytes or not. */
-  private close(status: number, headers: Reply['headers'], body: WholeReply['body']): void {
+  private close(status: number, headers: OutgoingHeaders, body: WholeReply['body']): void {
     const { socket, response } = this
     // Bytes of a body that no handler asked for must not stay in the socket.
     response?.req.resume()
     const lines = Object.entries({
-      ...encoded(headers),
+      ...headers,
       Date: new Date().toUTCString(),
       Connection: 'close',
       'Content-Length': Buffer.byteLength(body),
-    }).map(([name, value]) => `${name}: ${value}\r\n`)
+    }).flatMap(([name, value]) => [value].flat().map((one) => `${name}: ${one}\r\n`))
     const farewell = () => {
       const timer = setTimeout(() => socket.destroy(), FAREWELL_MS)
       socket.once('close', () => clearTimeout(timer))
@@ -135,13 +138,16 @@ export class NodeExchange {
 }
 
 /** Node writes headers in Latin-1 and refuses other characters: UTF-8 bytes read as Latin-1 go out unchanged. */
-function encoded(headers: Record<string, string>): Record<string, string> {
-  const values: Record<string, string> = {}
-  for (const name in headers) {
-    const value = oneLine(headers[name]!)
-    values[name] = /[^\t\x20-\x7e]/.test(value) ? Buffer.from(value).toString('latin1') : value
-  }
+function headersOf({ headers, cookies = [] }: Reply): OutgoingHeaders {
+  const values: OutgoingHeaders = {}
+  for (const name in headers) values[name] = encoded(headers[name]!)
+  if (cookies.length > 0) values['Set-Cookie'] = cookies.map(encoded)
   return values
+}
+
+function encoded(text: string): string {
+  const value = oneLine(text)
+  return /[^\t\x20-\x7e]/.test(value) ? Buffer.from(value).toString('latin1') : value
 }
 
 /**

@@ -125,9 +125,10 @@ export class UwsExchange {
     this.onDone()
   }
 
-  private writeHead({ status, headers }: Reply): void {
+  private writeHead({ status, headers, cookies = [] }: Reply): void {
     this.res.writeStatus(`${status} ${STATUS_CODES[status] ?? ''}`)
     for (const name in headers) this.res.writeHeader(name, oneLine(headers[name]!))
+    for (const cookie of cookies) this.res.writeHeader('Set-Cookie', oneLine(cookie))
   }
 
   private async stream(reply: Reply, chunks: AsyncIterable<string>): Promise<void> {

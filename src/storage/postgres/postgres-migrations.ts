@@ -606,6 +606,37 @@ const STEPS: string[] = [
     finishing_at bigint
   );
   `,
+  // The OpenID provider: its keys, its clients, and what it remembers of a sign-in.
+  `
+  CREATE TABLE openid_key (
+    id text COLLATE "C" PRIMARY KEY,
+    environment text COLLATE "C" NOT NULL,
+    sealed bytea NOT NULL,
+    published_at bigint NOT NULL,
+    signs_from bigint NOT NULL,
+    gone_at bigint
+  );
+  CREATE TABLE openid_client (
+    id text COLLATE "C" PRIMARY KEY,
+    tenant_id text COLLATE "C" NOT NULL REFERENCES tenant (id),
+    environment text COLLATE "C" NOT NULL,
+    key_id text COLLATE "C" NOT NULL,
+    sealed bytea NOT NULL,
+    created_at bigint NOT NULL
+  );
+  CREATE INDEX openid_client_of_tenant ON openid_client (tenant_id);
+  CREATE TABLE openid_state (
+    lookup bytea PRIMARY KEY,
+    uid bytea,
+    grant_id bytea,
+    sealed bytea NOT NULL,
+    expires_at bigint NOT NULL,
+    used_at bigint
+  );
+  CREATE INDEX openid_state_uid ON openid_state (uid) WHERE uid IS NOT NULL;
+  CREATE INDEX openid_state_grant ON openid_state (grant_id) WHERE grant_id IS NOT NULL;
+  CREATE INDEX openid_state_expiry ON openid_state (expires_at);
+  `,
 ]
 
 /** The schema version that this code works with. */

@@ -518,6 +518,37 @@ const MIGRATIONS: string[] = [
     finishing_at INTEGER
   ) STRICT;
   `,
+  // The OpenID provider: its keys, its clients, and what it remembers of a sign-in.
+  `
+  CREATE TABLE openid_key (
+    id TEXT PRIMARY KEY,
+    environment TEXT NOT NULL,
+    sealed BLOB NOT NULL,
+    published_at INTEGER NOT NULL,
+    signs_from INTEGER NOT NULL,
+    gone_at INTEGER
+  ) STRICT;
+  CREATE TABLE openid_client (
+    id TEXT PRIMARY KEY,
+    tenant_id TEXT NOT NULL REFERENCES tenant (id),
+    environment TEXT NOT NULL,
+    key_id TEXT NOT NULL,
+    sealed BLOB NOT NULL,
+    created_at INTEGER NOT NULL
+  ) STRICT;
+  CREATE INDEX openid_client_of_tenant ON openid_client (tenant_id);
+  CREATE TABLE openid_state (
+    lookup BLOB PRIMARY KEY,
+    uid BLOB,
+    grant_id BLOB,
+    sealed BLOB NOT NULL,
+    expires_at INTEGER NOT NULL,
+    used_at INTEGER
+  ) STRICT;
+  CREATE INDEX openid_state_uid ON openid_state (uid) WHERE uid IS NOT NULL;
+  CREATE INDEX openid_state_grant ON openid_state (grant_id) WHERE grant_id IS NOT NULL;
+  CREATE INDEX openid_state_expiry ON openid_state (expires_at);
+  `,
 ]
 
 /** "CSGN" marks the file as Countersign's, so that another application's database is refused instead of migrated. */

@@ -72,6 +72,11 @@ overStores((stores) => {
             signingSecret(`kid_${id}`, { validUntil: i === 0 ? null : AT + 100 + i }),
           )
           await tx.insertVerdictKey(verdictKey(`vky_${id}`))
+          await tx.insertOpenIdKey(verdictKey(`oik_${id}`))
+          await tx.putOpenIdClient({
+            ...{ id: `oic_${id}`, tenantId: 'ten_a', environment: 'sandbox', keyId: 'key_a' },
+            ...{ sealed: bytes(`sealed oic_${id}`), createdAt: AT },
+          })
           await tx.insertIdempotencyRecord(keptResponse(`scope ${id}`, { subjectId: null }))
           await tx.insertWebhookDelivery(delivery(`del_${id}`, 'end'))
           const sealed = bytes(`sealed factor of ${id}`)
@@ -96,6 +101,8 @@ overStores((stores) => {
       },
       signing_secret: { kid_a: 'sealed kid_a', kid_b: 'sealed kid_b', kid_C: 'sealed kid_C' },
       verdict_key: { vky_a: 'sealed vky_a', vky_b: 'sealed vky_b', vky_C: 'sealed vky_C' },
+      openid_key: { oik_a: 'sealed oik_a', oik_b: 'sealed oik_b', oik_C: 'sealed oik_C' },
+      openid_client: { oic_a: 'sealed oic_a', oic_b: 'sealed oic_b', oic_C: 'sealed oic_C' },
       second_factor: {
         opr_a: 'sealed factor of a',
         opr_b: 'sealed factor of b',
