@@ -43,6 +43,8 @@ export const SECTIONS: readonly Section[] = [
       'guides/webhooks.md': 'Receive events about users and captures. For developers of a backend.',
       'guides/public-verdicts.md':
         'Let a gateway, a partner or an auditor check verdicts without a secret. For developers of a backend.',
+      'guides/openid.md':
+        'Let an application that speaks OpenID Connect ask for a verdict. For developers and operators.',
       'guides/rotation.md': 'Replace a signing secret without downtime. For developers and operators.',
       'guides/production.md': 'Go from sandbox to production. For the person who answers for the launch.',
       'guides/kubernetes.md': 'From an empty cluster to a verdict. For operators.',

@@ -1,12 +1,17 @@
 /** The OpenID provider with a foreign relying party: `openid-client` asks, a person goes through the capture page, an ID token comes back. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { decodeJwt } from 'jose'
 import * as openid from 'openid-client'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
+import { freePorts } from '../../src/http/listeners/free-port.js'
+import { packageFile } from '../../src/lib/package-root.js'
 import type { OpenIdClient } from '../../src/tenants/openid-clients.js'
 import { Visitor } from '../support/capture-page.js'
 import { base64 } from '../support/faces.js'
 import { plain } from '../support/images.js'
+import { leash } from '../support/leash.js'
 import { startService, type TestService, type TestTenant } from '../support/service.js'
 
 const REDIRECT = 'https://app.bank.example/callback'
@@ -257,6 +262,48 @@ describe('a browser', () => {
       'invalid_request',
     ])
     expect((await browser.open(back)).left!.searchParams.get('code')).toBeTruthy()
+  })
+})
+
+describe('docs/examples/openid', () => {
+  it('pays when the person has confirmed the payment, and not when another face was shown', async () => {
+    const [port] = await freePorts([{ host: '127.0.0.1', port: 0 }])
+    const { core } = running.service
+    const found = (await core.tenancy.find(tenant.id))!
+    const bank = await core.operations.openIdClients.add(found, COMMAND_LINE, 'sandbox', {
+      ...{ name: 'bank', redirectUris: [`http://localhost:${port}/callback`] },
+      ...{ acr: 'urn:countersign:acr:face-active', jwks: null },
+    })
+    const program = spawn(
+      process.execPath,
+      [...leash(), packageFile('docs', 'examples', 'openid', 'step-up.mjs')],
+      {
+        env: {
+          ...process.env,
+          ISSUER: `${running.service.openidOrigin}/sandbox`,
+          CLIENT_ID: bank.record.id,
+          CLIENT_SECRET: bank.secret!,
+          PORT: String(port),
+        },
+      },
+    )
+    try {
+      expect(String((await once(program.stdout, 'data'))[0])).toContain(`http://localhost:${port}/pay`)
+      const pay = async (user: string) => {
+        const begun = await fetch(`http://localhost:${port}/pay?user=${encodeURIComponent(user)}`, {
+          redirect: 'manual',
+        })
+        const answer = await fetch(await signIn(begun.headers.get('location')!))
+        return [answer.status, await answer.text()]
+      }
+      expect(await pay('ada+match')).toEqual([
+        200,
+        'paid, confirmed by ada+match (urn:countersign:acr:face-active)\n',
+      ])
+      expect(await pay('eve+nomatch')).toEqual([403, 'not paid: access_denied\n'])
+    } finally {
+      program.kill()
+    }
   })
 })
 
