@@ -242,7 +242,13 @@ export interface TenantErasureView {
   status: 'deleted'
   erasure_id: string
   erased_at: string
-  erased: { users: number; references: number; captures: number; idempotency_records: number }
+  erased: {
+    users: number
+    references: number
+    captures: number
+    passkeys: number
+    idempotency_records: number
+  }
 }
 
 export interface OperatorView {

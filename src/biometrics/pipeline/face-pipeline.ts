@@ -11,6 +11,7 @@ import { FaceModel } from './face-model.js'
 import { type ComingEmbeddings, type Following, FollowingPacks } from './following-packs.js'
 import { LIVENESS_UNCHECKED } from './liveness.js'
 import { Mutex } from './mutex.js'
+import { loadNetwork, type NetworkOpener } from './network.js'
 import { assertLive, assertQuality } from './refusals.js'
 import { Scene } from './scene.js'
 import { StageClock } from './stage-clock.js'
@@ -19,6 +20,8 @@ import { StageShelf } from './stage-shelf.js'
 export interface PipelineOptions {
   /** The execution provider that runs every network. */
   provider: string
+  /** Opens each network. Default: loads it into a session of this thread, on `provider`. */
+  open?: NetworkOpener
   /** Limits of an image and its face. */
   limits: ImageLimits
   /** Packs that may follow or decide besides the primary one. Default: none. */
@@ -92,13 +95,11 @@ export class FacePipeline {
    * once. Blocks the calling thread for most of the time.
    * @throws ModelPackError pack_file_missing, pack_file_mismatch; ONNX Runtime's error when the provider cannot serve
    */
-  static async load(
-    pack: ModelPack,
-    { provider, limits, otherPacks = [] }: PipelineOptions,
-  ): Promise<FacePipeline> {
-    const packs = [pack, ...otherPacks]
-    const shelf = new StageShelf(packs, provider)
-    const pipeline = new FacePipeline(pack, limits, shelf)
+  static async load(pack: ModelPack, options: PipelineOptions): Promise<FacePipeline> {
+    const { provider, open = (from, file) => loadNetwork(from, file, provider) } = options
+    const packs = [pack, ...(options.otherPacks ?? [])]
+    const shelf = new StageShelf(packs, provider, open)
+    const pipeline = new FacePipeline(pack, options.limits, shelf)
     try {
       for (const one of packs) pipeline.models.set(one.modelId, await FaceModel.load(one, shelf))
       await pipeline.warmUp()

@@ -7,7 +7,7 @@ import { fileForProvider } from '../../../models/pack/network-files.js'
 import type { DetectorSpec, LandmarksSpec, NetworkFile } from '../../../models/pack/pack-schema.js'
 import { FaceDetector, lowestScore } from './detect.js'
 import { LandmarkFinder } from './landmarks.js'
-import { loadNetwork, type Network } from './network.js'
+import type { Network, NetworkOpener } from './network.js'
 
 export class StageShelf {
   private readonly networks = new Map<string, Network>()
@@ -17,6 +17,7 @@ export class StageShelf {
   constructor(
     private readonly packs: readonly ModelPack[],
     private readonly provider: string,
+    private readonly opener: NetworkOpener,
   ) {}
 
   /**
@@ -55,7 +56,7 @@ export class StageShelf {
     const { sha256 } = fileForProvider(file, this.provider)
     let network = this.networks.get(sha256)
     if (!network) {
-      network = await loadNetwork(pack, file, this.provider)
+      network = await this.opener(pack, file)
       this.networks.set(sha256, network)
     }
     return network
