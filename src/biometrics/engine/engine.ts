@@ -342,7 +342,7 @@ export class Engine {
     return decider
   }
 
-  /** The packs of a task: a field is left out where it says nothing, so that one pack alone costs nothing. */
+  /** The packs of a task: a field is left out where it says nothing, so that a single pack costs nothing. */
   private packsOf({ decideBy = this.pack.modelId, alsoEmbed = [] }: PackChoice): {
     decideBy?: string
     alsoEmbed?: readonly string[]
