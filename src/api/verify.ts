@@ -203,6 +203,7 @@ type Parts = DecisionParts &
     Services,
     | 'challenges'
     | 'passkeys'
+    | 'passkeyChecks'
     | 'config'
     | 'issuer'
     | 'verdictSigner'
@@ -290,8 +291,13 @@ export function verify(services: Parts): UserEndpoint<Input> {
         tenantId: tenant.id,
         user: call.user,
         actionHash: signed.actionHash,
+        displayHash: call.display?.hash,
         facts: {
           ...facts,
+          ...(passkey ? { passkey_amr: passkey.possession } : {}),
+          ...(call.display
+            ? { display_locale: call.display.locale, display_version: call.display.version }
+            : {}),
           request_id: call.requestId,
           ...(call.captureSession ? { capture_session: call.captureSession } : {}),
         },
