@@ -21,6 +21,7 @@ const WORDS: Words = {
   max_reference_age_days: (days) => ['Reference', `younger than ${counted(days, 'day')}`],
   min_reference_photos: (count) => ['Photos of the reference', `at least ${count}`],
   consent_id: (id) => ['Consent', id],
+  integrity: () => ['Signals of the capture', 'a person looks at a capture that has any'],
   second_approver: ({ within_minutes }) => ['Second person', `within ${counted(within_minutes, 'minute')}`],
 }
 

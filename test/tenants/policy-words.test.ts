@@ -17,6 +17,7 @@ describe('a policy in words', () => {
       min_reference_photos: 3,
       min_photos: 2,
       consent_id: 'terms-2026',
+      integrity: 'review',
       second_approver: { within_minutes: 1 },
     }
     const words = requirementsInWords(all)
