@@ -326,7 +326,7 @@ export interface PolicyChangeView extends PolicyHashes {
   previous: PolicyHashes
 }
 
-/** What is found on the draft of a policy. */
+/** The findings on the draft of a policy. */
 export interface CheckedPolicy {
   /** The fault, or null for a policy that can be put in force. */
   problem: string | null

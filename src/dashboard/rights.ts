@@ -56,7 +56,7 @@ export const TENANT_RIGHTS = {
   'GET /policy/version': 'read',
   // A POST that only reads: the draft of a policy is too long for an address.
   'POST /policy/check': 'read',
-  // Of the tenant's admins too: a policy only asks for more than the contract, which the operator sets.
+  // The tenant's admins may too: a policy only asks for more than the contract, which the operator sets.
   'POST /policy': 'write',
   'GET /people': 'read',
   'POST /people': 'write',

@@ -1,4 +1,4 @@
-/** A tenant's policy at the dashboard: who sees it, who changes it, and what a draft is told. */
+/** A tenant's policy at the dashboard: who sees it, who changes it, and how a draft is checked. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
 import { MINUTE_MS } from '../../src/lib/clock.js'
@@ -76,7 +76,7 @@ describe('the draft of a policy', () => {
 })
 
 describe('the policy of a tenant', () => {
-  it('is put in force in the sandbox alone or everywhere, and every verdict obeys it from then on', async () => {
+  it('is put in force in the sandbox only or everywhere, and every verdict obeys it from then on', async () => {
     const tried = await set(policy, true)
     expect(tried.body).toEqual({
       previous: { production: null, sandbox: null },
@@ -123,7 +123,7 @@ describe('the policy of a tenant', () => {
     expect((await call('GET', '/policy')).body.in_force).toEqual({ production: null, sandbox: null })
   })
 
-  it('of another tenant is neither shown nor changed', async () => {
+  it('is neither shown nor changed by another tenant', async () => {
     const other = await running.tenant()
     const stranger = await signIn(running, { login_token: await loginToken(running, other.id) })
     expect((await call('GET', '/policy', undefined, stranger)).status).toBe(403)
