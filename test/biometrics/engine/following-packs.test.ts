@@ -1,4 +1,4 @@
-/** Packs that follow the one that decides: their embeddings are their own, and nothing that a caller is told depends on them. */
+/** Packs that follow the one that decides: their embeddings are their own, and no answer depends on them. */
 import { createHash } from 'node:crypto'
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
