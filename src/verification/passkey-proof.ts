@@ -8,7 +8,8 @@ import type { Subject, TemplateVault } from '../users/template-vault.js'
 import type { CaptureInput, UserCall } from './call.js'
 import type { Challenge, ChallengeBook } from './challenge-book.js'
 import { passkeyChallenge } from './passkey-challenge.js'
-import { assertCounted, type CheckedAssertion, checkAssertion, type Possession } from './passkey-check.js'
+import { assertCounted, type CheckedAssertion, type Possession } from './passkey-check.js'
+import type { PasskeyChecks } from './passkey-checks.js'
 
 /** Fields of a verify that are about passkeys. */
 export interface PasskeyInput {
@@ -44,6 +45,7 @@ export interface PasskeyProofParts {
   store: Store
   vault: TemplateVault
   passkeys: PasskeyVault
+  passkeyChecks: PasskeyChecks
   challenges: ChallengeBook
 }
 
@@ -94,7 +96,7 @@ export async function openAssertion(
 
 /** @throws CounterReversedError; DomainError passkey_not_found and the others of `checkAssertion` */
 export async function provePossession(
-  { store, vault, passkeys }: PasskeyProofParts,
+  { store, vault, passkeys, passkeyChecks }: PasskeyProofParts,
   { user }: Pick<UserCall<unknown>, 'user'>,
   { settings, credential, expected }: OpenedAssertion,
 ): Promise<ProvenPasskey> {
@@ -105,7 +107,7 @@ export async function provePossession(
   const handle = userHandle(user.blindIndex)
   const { id } = found.record
   const given = { challenge: expected, passkey: found.content, handle }
-  const checked = await checkAssertion(settings, credential, given).catch((error: unknown) => {
+  const checked = await passkeyChecks.assertion(settings, credential, given).catch((error: unknown) => {
     throw error instanceof DomainError && error.code === 'passkey_counter_reversed'
       ? new CounterReversedError(id)
       : error
