@@ -1,6 +1,6 @@
 /** Decides which runs that wait for the accelerator are done next, as one batch. */
 
-/** What the queue must know of a run that waits. */
+/** The properties of a waiting run by which the queue decides. */
 export interface WaitingRun {
   /** Identifies the network. */
   sha256: string

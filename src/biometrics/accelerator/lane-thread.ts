@@ -19,7 +19,7 @@ const runs = new Int32Array(setup.runs)
 /** Side in pixels of the example for a network that takes pictures of any size; a multiple of every stride. */
 const EXAMPLE_SIDE = 320
 
-/** What the next run on the accelerator does instead, for tests. */
+/** Faults that tests inject: the next run on the accelerator does this instead. */
 const FAULTS: Record<LaneFault, () => void> = {
   lose() {
     throw new Error('device lost (an injected fault)')

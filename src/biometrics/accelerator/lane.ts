@@ -23,7 +23,7 @@ export interface LaneRun extends WaitingRun {
 }
 
 export interface LaneOptions {
-  /** By SHA-256 of their files. */
+  /** The keys are the SHA-256 sums of their files. */
   networks: ReadonlyMap<string, LaneNetwork>
   /** Called once, when the accelerator fails a run that the processor does. */
   onLost: (reason: string) => void

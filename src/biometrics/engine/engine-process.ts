@@ -20,8 +20,8 @@
  *   a worker answers no pings     after SILENT_PINGS it counts as silent, after HUNG_PINGS the process is killed (`engine_hung`)
  *   a task takes too long         the process is killed (`task_stuck`)
  *   the accelerator fails a run   its lane goes on with the processor (`accelerator_lost`)
- *   a run on it does not end      the process is killed; the next one leaves the accelerator alone (`accelerator_hung`)
- *   the process crashes on one    likewise: a driver that crashes would take the next process along
+ *   a run on it does not end      the process is killed; the next one uses the processor (`accelerator_hung`)
+ *   the process crashes on one    the next one uses the processor: a driver that crashes would crash it too
  *   the process ends or is killed `onEnd` starts another one (`engine_process_lost`)
  *
  * Tests: test/biometrics/engine/engine.test.ts (deaths), hung-engine.test.ts (pings), lost-tasks.test.ts (retries).
@@ -127,7 +127,7 @@ export class EngineProcess {
   private lastProvider: ProviderStatus = { active: 'cpu', fallbacks: [] }
   /** Why the processor serves although an accelerator served before; null where none was lost. */
   private lost: ProviderStatus['fallbacks'][number] | null = null
-  /** The accelerator is left alone until the service starts again. */
+  /** Processes that are started from now on use the processor only. */
   private isAcceleratorOff = false
   private lastId = 0
   /**

@@ -31,7 +31,7 @@ const READ_BYTES = 256 * 1024
  */
 const MAX_TASK_BYTES = 256 * 1024 * 1024
 
-/** What a thread gets besides the setup of every worker. */
+/** The setup of one thread. */
 export interface ThreadSetup extends WorkerSetup {
   /** Access to the accelerator's lane. Without it the thread has sessions of its own, on the processor. */
   lane?: LaneAccess

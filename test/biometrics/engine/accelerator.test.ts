@@ -46,7 +46,7 @@ const lostTo = (reason: RegExp) => ({
 
 describe('an engine with an accelerator', () => {
   it(
-    'answers 64 callers as each of them alone, to rounding',
+    'gives 64 callers at once what each of them gets without the others, to rounding',
     async () => {
       const engine = await start()
       expect(engine.health()).toMatchObject({
@@ -120,7 +120,7 @@ describe('an engine with an accelerator', () => {
   )
 
   it(
-    'leaves the accelerator alone after a native crash, and does the calls again with the processor',
+    'does not use the accelerator again after a native crash, and does the calls again with the processor',
     async () => {
       const engine = await start()
       await engine.injectFault({ kind: 'crash-on-next-task' })
@@ -132,7 +132,7 @@ describe('an engine with an accelerator', () => {
   )
 
   it(
-    'leaves the accelerator alone after a run that does not end, and does the calls again with the processor',
+    'does not use the accelerator again after a run that does not end, and does the calls again with the processor',
     async () => {
       const engine = await start()
       await engine.injectFault({ kind: 'accelerator-hang' })
