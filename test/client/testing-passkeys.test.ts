@@ -39,7 +39,7 @@ interface Side {
   advance(ms: number): void
 }
 
-/** What both sides noted of the same calls. */
+/** Runs the same calls on both sides, and compares what they noted. */
 async function both(
   settings: { passkeys?: FakePasskeySettings | undefined; policy?: ActionPolicy },
   scenario: (side: Side) => Promise<void>,

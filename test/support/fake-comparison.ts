@@ -47,7 +47,7 @@ export function shape(value: unknown, name = ''): unknown {
 }
 
 /**
- * What a call of the SDK was answered, in a form in which the service in memory and the real one can be compared.
+ * Runs a call of the SDK. @returns its answer or error, in a form in which the service in memory and the real one can be compared.
  * @param secret checks the JWT of a verdict
  */
 export async function told(call: Promise<object>, secret: string): Promise<unknown> {

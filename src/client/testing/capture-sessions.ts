@@ -240,7 +240,7 @@ export class CaptureSessions implements FakeCapturePage {
 }
 
 /**
- * What a person's device answers to the options of a passkey.
+ * The answer of a person's device to the options of a passkey.
  * @param outcome null for a person who declines @returns the field of the call that carries the answer
  */
 function answerOf(options: NonNullable<Challenge['passkey']>, outcome: PasskeySignatureOutcome | null) {
