@@ -4,6 +4,7 @@ import { unmetMovements, unmetOf } from '../client/policy-requirements.js'
 import { DomainError, type ErrorDetail } from '../lib/domain-error.js'
 import type { Subject, TemplateVault } from '../users/template-vault.js'
 import type { BiometricProvider } from './biometric-provider.js'
+import type { CaptureIntegrity } from './capture-integrity.js'
 import { acrOf, activeMethodOf } from './liveness.js'
 import type { Possession } from './passkey-check.js'
 import type { VerdictTerms } from './verdict-terms.js'
@@ -14,6 +15,8 @@ export interface Offered {
   acr: string
   /** Number of images in the request. */
   images: number
+  /** Whether the request brings the report of the capture, without which nobody knows of signals. */
+  isReported: boolean
   /** The user; null for a user who is not enrolled, whom only the sandbox verifies. */
   subject: Subject | null
   /** Time of the verdict, in milliseconds since the Unix epoch. */
@@ -38,7 +41,7 @@ export function offeredAcr(
 /** @returns a detail for each requirement of the rule that is not met; none where the approval may be given */
 export function unmetRequirements(
   { policy, point }: VerdictTerms,
-  { acr, images, subject, at }: Offered,
+  { acr, images, isReported, subject, at }: Offered,
   vault: Pick<TemplateVault, 'describeReference'>,
 ): ErrorDetail[] {
   if (!policy) return []
@@ -50,7 +53,13 @@ export function unmetRequirements(
       return { photoCount, consentId: consent?.id ?? null }
     },
   }
-  return unmetOf(policy.rule.require, { acr, images, fmr: point.fmr, reference: reference ?? null, at })
+  const facts = { acr, images, isReported, fmr: point.fmr, reference: reference ?? null, at }
+  return unmetOf(policy.rule.require, facts)
+}
+
+/** Whether the rule asks for a person's look at a capture with these signals. */
+export function needsReview({ policy }: VerdictTerms, integrity: CaptureIntegrity | null): boolean {
+  return policy?.rule.require.integrity === 'review' && integrity !== null && integrity.signals.length > 0
 }
 
 /**

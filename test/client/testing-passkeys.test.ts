@@ -254,6 +254,7 @@ describe('the policy of the service in memory', () => {
         when: { types: ['login'] },
         require: { max_reference_age_days: 30, min_reference_photos: 3, min_photos: 2, consent_id: 'v2' },
       },
+      { name: 'watched', when: { types: ['account_change'] }, require: { integrity: 'review' } },
       { name: 'other', require: {} },
     ],
   }
@@ -291,6 +292,19 @@ describe('the policy of the service in memory', () => {
       await verify([image, image])
       side.advance(1)
       await verify([image, image])
+    }))
+
+  it('has a person look at signals, and asks for the report of the capture', () =>
+    both({ policy }, async ({ client, note }) => {
+      const change = { type: 'account_change', change: 'email', to: 'a@bank.example' }
+      const request = { user_id: 'ada+match', image, action: change } as const
+      await note(client.verify(request))
+      for (const signals of [[], ['virtual_camera', 'frame_timing']] as const)
+        await note(client.verify({ ...request, capture_integrity: { signals: [...signals] } }))
+      const images = [image, image]
+      const twice = { user_id: 'ada+match', images, action: change }
+      await note(client.verify({ ...twice, capture_integrity: { signals: [] } }))
+      await note(client.enroll({ user_id: 'eve', images, capture_integrity: { signals: ['frame_timing'] } }))
     }))
 
   it('has a second person approve the same action once', () =>

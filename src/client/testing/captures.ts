@@ -7,14 +7,16 @@ import {
   sandboxOutcome,
   scriptedLiveness,
 } from '../sandbox-rules.js'
-import type { Liveness } from '../types.js'
+import type { Liveness, VerifyFacts } from '../types.js'
 import { challengeLiveness, type OpenedChallenge } from './challenges.js'
 import { qualityDetail } from './quality.js'
 import { FakeRefusal, photoDetail } from './refusals.js'
-import { blame, type Call, refuseBusy } from './requests.js'
+import { blame, type Call, photosOf, refuseBusy } from './requests.js'
 import { FAKE_ERRORS } from './service-texts.js'
 import { UNCHECKED } from './signatures.js'
 import type { TestClock } from './test-clock.js'
+
+type CaptureIntegrity = NonNullable<VerifyFacts['capture_integrity']>
 
 /** Refuses a capture as the ending of the user id asks, after the wait of `+slow`. @throws FakeRefusal */
 export async function screen(call: Call, clock: TestClock): Promise<void> {
@@ -59,4 +61,18 @@ export function offeredMethods(method: string | null, checksLiveness: boolean): 
 
 export function includesQuality({ body }: Call): boolean {
   return body.include?.includes('quality') ?? false
+}
+
+/** Signals of a capture: those that the request reports, and equal files. @returns null for a request without a report */
+export function integrityOf(call: Call): CaptureIntegrity | null {
+  const { capture_integrity: report } = call.body
+  if (!report) return null
+  const pictures = photosOf(call)
+  const isRepeated = new Set(pictures).size < pictures.length
+  return {
+    signals: [
+      ...report.signals.map((code: string) => ({ code, source: 'client' })),
+      ...(isRepeated ? [{ code: 'repeated_picture', source: 'server' } as const] : []),
+    ],
+  }
 }

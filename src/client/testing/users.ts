@@ -4,6 +4,7 @@ import { CHALLENGE_PHOTOS, SANDBOX_MODEL, sandboxOutcome } from '../sandbox-rule
 import { acrOf } from './acr-of.js'
 import {
   includesQuality,
+  integrityOf,
   livenessDetails,
   livenessOf,
   offeredMethods,
@@ -77,10 +78,12 @@ export class FakeUsers {
     if (liveness.passed === false)
       throw new FakeRefusal('liveness_failed', call.requestId, livenessDetails(call, liveness))
     if (!dry_run && !opened) refusePoor(call, 'enrol')
+    const integrity = integrityOf(call)
     const assessed = (views: number) => ({
       user_id,
       quality: { ...qualityAnswer(user_id, paths, dry_run || includesQuality(call)), views },
       liveness,
+      ...(integrity ? { capture_integrity: integrity } : {}),
       model: SANDBOX_MODEL,
     })
     if (dry_run) return { status: 200, body: { ...assessed(paths.length), status: 'assessed' } }

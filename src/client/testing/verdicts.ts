@@ -4,7 +4,7 @@ import { LOCKED_OUT_SECONDS, SANDBOX_MODEL, sandboxScript, scriptedRejection } f
 import type { SigningSecret } from '../signing-secret.js'
 import type { Liveness, RejectionReason, VerifyResult } from '../types.js'
 import { acrOf } from './acr-of.js'
-import { includesQuality, livenessOf, offeredMethods, refusePoor, screen } from './captures.js'
+import { includesQuality, integrityOf, livenessOf, offeredMethods, refusePoor, screen } from './captures.js'
 import type { OpenedChallenge } from './challenges.js'
 import type { FakeInstallation } from './installation.js'
 import type { FakePermits } from './permits.js'
@@ -61,16 +61,19 @@ export class FakeVerdicts {
     }
     const { reason: found, liveness } = this.judge(user_id, opened)
     const verificationId = fakeId('ver')
-    const isSecondNeeded = found === null && terms?.rule.require.second_approver !== undefined
+    const integrity = integrityOf(call)
+    const isReviewed = terms?.rule.require.integrity === 'review' && (integrity?.signals.length ?? 0) > 0
+    const judged = found === null && isReviewed ? 'review_required' : found
+    const isSecondNeeded = judged === null && terms?.rule.require.second_approver !== undefined
     const isWaiting = isSecondNeeded && approval_id === undefined
-    const reason = isWaiting ? 'second_approval_required' : found
+    const reason = isWaiting ? 'second_approval_required' : judged
     if (isWaiting && !script.replayed) service.policy.keep(verificationId, call, terms!, nowMs)
     const approvalId = isSecondNeeded && !isWaiting ? approval_id : undefined
     if (approvalId !== undefined) service.policy.use(approvalId)
     passkey?.use()
     if (reason === null && !script.replayed && user && liveness.passed)
       this.permits.grant(verificationId, user_id, action, nowMs)
-    return this.answer(call, { verificationId, reason, liveness, terms, approvalId, passkey })
+    return this.answer(call, { verificationId, reason, liveness, integrity, terms, approvalId, passkey })
   }
 
   private judge(
@@ -98,7 +101,9 @@ export class FakeVerdicts {
     const acr = acrOf(methods, opened !== null, passkey?.amr)
     const count = challenge?.frames.length ?? images?.length ?? (image ? 1 : 0)
     const reference = user ? policyReference(user) : null
-    this.service.policy.assertOffered(terms, { acr, images: count, fmr: FMR, reference, at }, call)
+    const isReported = call.body.capture_integrity !== undefined
+    const facts = { acr, images: count, isReported, fmr: FMR, reference, at }
+    this.service.policy.assertOffered(terms, facts, call)
   }
 
   private async answer(
@@ -107,6 +112,7 @@ export class FakeVerdicts {
       verificationId: string
       reason: RejectionReason | null
       liveness: Liveness
+      integrity: ReturnType<typeof integrityOf>
       terms: FakeTerms | null
       approvalId: string | undefined
       passkey: ProvenFakePasskey | null
@@ -114,7 +120,7 @@ export class FakeVerdicts {
   ): Promise<FakeAnswer> {
     const { clock, signing, verdictKeys, jwtTtlSeconds, modelGrade } = this.service
     const { user_id, action, nonce, challenge } = call.body
-    const { verificationId, reason, liveness, terms, approvalId, passkey } = facts
+    const { verificationId, reason, liveness, integrity, terms, approvalId, passkey } = facts
     const script = sandboxScript(user_id)
     const compared = reason !== 'locked_out'
     const score =
@@ -155,6 +161,7 @@ export class FakeVerdicts {
       liveness,
       quality: compared ? qualityAnswer(user_id, photoPaths(call, 1), includesQuality(call)) : null,
       replay: { suspected: script.replayed },
+      ...(integrity ? { capture_integrity: integrity } : {}),
       model: SANDBOX_MODEL,
       display: call.display ?? null,
       verified_at: new Date(clock.now()).toISOString(),
