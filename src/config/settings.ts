@@ -15,6 +15,7 @@ import {
   networkList,
   oneOf,
   origin,
+  packList,
   parseRate,
   path,
   processes,
@@ -391,6 +392,12 @@ export const SETTING_GROUPS = {
       'Name of a pack in the models folder, or a path to a pack. Default: the pack that served first from this models folder, which is recorded there; standard for a new folder.',
       text,
     ),
+    followingPacks: derived(
+      'FOLLOWING_PACKS',
+      (): string[] => [],
+      'Packs that are loaded next to MODEL_PACK while an installation changes from one pack to another: at most 2 names in the models folder, or paths, separated by commas. Every worker loads their networks too. Default: none.',
+      packList,
+    ),
     acceptPack: optional(
       'ACCEPT_PACK',
       'Id of a pack that may serve although its grade is evaluation or its calibration does not reach the rate. Verdicts are then signed with the rate that it attains, and say so. --demo accepts any pack.',
@@ -404,7 +411,7 @@ export const SETTING_GROUPS = {
     executionProviders: setting(
       'EXECUTION_PROVIDERS',
       'cpu',
-      'ONNX Runtime providers in order of preference: cuda, tensorrt, webgpu, dml, coreml, cpu. cpu is always the last.',
+      'ONNX Runtime providers in order of preference: cuda, tensorrt, webgpu, dml, coreml, cpu. cpu is always the last. More at /docs/guides/gpu of the admin listener.',
       nameList,
     ),
     workers: derived(

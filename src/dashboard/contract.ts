@@ -3,13 +3,17 @@
  * are built from this file too, so it imports nothing that runs.
  */
 import type { Static, TSchema } from 'typebox'
+import type { ExportUser } from '../admin/export-user.js'
+import type { inspectedPasskeyView } from '../admin/views.js'
 import type { erasureSchema } from '../api/delete.js'
 import type { userSchema } from '../api/get-user.js'
 import type { rotationSchema } from '../api/rotate-signing.js'
 import type { AuditEventName } from '../audit/audit-events.js'
+import type { ActionPolicy, PolicyRule } from '../client/action-policy.js'
 import type { Environment } from '../config/config.js'
 import type { LivenessRequirement } from '../config/liveness-requirement.js'
 import type { Scope } from '../tenants/key-scopes.js'
+import type { RegistrationPolicy, SyncedPolicy } from '../tenants/passkey-settings.js'
 import type * as bodies from './bodies.js'
 
 export type { Environment }
@@ -65,6 +69,16 @@ export interface TenantRoutes {
   'POST /sign-out': { answer: { sessions: number; links: number } }
   'GET /capture-page': { answer: CapturePageView }
   'POST /capture-page': { body: typeof bodies.capturePage; answer: CapturePageView }
+  'GET /passkeys': { answer: PasskeySettingsView }
+  'POST /passkeys': { body: typeof bodies.passkeySettings; answer: PasskeySettingsView }
+  'GET /policy': { answer: PolicyView }
+  'GET /policy/version': { query: PolicyVersionQuery; answer: PolicyVersionView & { policy: ActionPolicy } }
+  /** Only asks a question. A draft with a fault is no error: the answer names the fault. */
+  'POST /policy/check': { body: typeof bodies.policyQuestion; answer: CheckedPolicy }
+  'POST /policy': {
+    body: typeof bodies.policyChange
+    answer: Pick<PolicyChangeView, 'previous'> & Pick<PolicyView, 'in_force'>
+  }
   'GET /people': { answer: PersonList }
   'POST /people': { body: typeof bodies.newOperator; answer: InvitedPerson }
   'POST /people/role': { body: typeof bodies.operatorRole; answer: PersonView }
@@ -84,6 +98,10 @@ export interface TenantRoutes {
   'POST /rotate-signing': { body: typeof bodies.rotation; answer: RotationView }
   /** The user id comes in a body, so that no address holds it. */
   'POST /users/find': { body: typeof bodies.userQuestion; answer: { user: UserView | null } }
+  'POST /users/passkeys': { body: typeof bodies.userQuestion; answer: { passkeys: PasskeyView[] } }
+  'POST /users/passkeys/revoke': { body: typeof bodies.passkeyChoice; answer: { revoked: string } }
+  /** Everything that is kept about the user, apart from the templates. The audit log records the export. */
+  'POST /users/export': { body: typeof bodies.userQuestion; answer: ExportedUser }
   'POST /users/unlock': { body: typeof bodies.unlocking; answer: { rejections: number } }
   'POST /erase': { body: typeof bodies.erasure; answer: ErasureView }
   'GET /webhooks': { answer: WebhookList }
@@ -284,6 +302,61 @@ export interface CapturePageView {
   logo: string | null
 }
 
+/** How a tenant uses passkeys; fields are null and lists empty where it uses none. */
+export interface PasskeySettingsView {
+  /** Domain to which the passkeys belong. */
+  rp_id: string | null
+  /** Origins of the pages that register and use passkeys. */
+  origins: string[]
+  synced: SyncedPolicy | null
+  registration: RegistrationPolicy | null
+  /** Authenticators that are accepted; empty for all. */
+  aaguids: string[]
+}
+
+/** Hash of the policy in each environment; null for none. */
+export type PolicyHashes = Record<Environment, string | null>
+
+export interface PolicyView {
+  in_force: PolicyHashes
+  /** Every version that was ever in force, the latest first. */
+  versions: PolicyVersionView[]
+  /** The latest changes, newest first, from the audit log. */
+  changes: PolicyChangeView[]
+}
+
+export interface PolicyVersionView {
+  /** SHA-256 of the policy in RFC 8785 canonical form. */
+  hash: string
+  first_set_at: string
+  in_force: Environment[]
+  /** Number of rules. */
+  rules: number
+}
+
+export interface PolicyVersionQuery {
+  /** Hash of a version, or its first 8 digits or more. */
+  hash: string
+}
+
+/** A change of the policy, with the hashes after it and before it. */
+export interface PolicyChangeView extends PolicyHashes {
+  sequence: number
+  at: string
+  actor: string
+  previous: PolicyHashes
+}
+
+/** The findings on the draft of a policy. */
+export interface CheckedPolicy {
+  /** The fault, or null for a policy that can be put in force. */
+  problem: string | null
+  hash: string | null
+  policy: ActionPolicy | null
+  /** The rule that decides about the action; null where no action was given. */
+  decides: PolicyRule | null
+}
+
 /** A person who signs in for a tenant. */
 export interface PersonView extends OperatorView {
   /** `invited` before the person has chosen a password; `provider` for a person whom only the provider's groups admit. */
@@ -347,6 +420,8 @@ export interface RevealedProduction extends RevealedKey {
 export type RotationView = Omit<Static<typeof rotationSchema>, 'overlap_seconds'>
 export type UserView = Static<typeof userSchema>
 export type ErasureView = Static<typeof erasureSchema>
+export type PasskeyView = ReturnType<typeof inspectedPasskeyView>
+export type ExportedUser = Awaited<ReturnType<ExportUser['run']>>
 
 export interface WebhookList {
   webhooks: WebhookView[]

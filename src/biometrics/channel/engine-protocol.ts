@@ -10,14 +10,16 @@
  *      worker -> service: `reply` with the same id. Replies may come in any order.
  *   6. service -> worker: CancelMessage; the task ends with its next stage and still sends a reply.
  *   7. service -> worker: PingMessage, every second; worker -> service: `pong`.
- *   8. process -> service, a socket for each incident: `worker_lost` or `worker_load_failed`.
+ *   8. process -> service, a socket for each incident: `worker_lost`, `worker_load_failed`, `accelerator_lost` or
+ *      `accelerator_hung`.
  *   9. The service closes a worker's socket: the worker finishes its tasks, and its thread ends.
  *
  * Tasks and replies go straight between the service and a worker: a hop through the engine process's main thread would cost
  * each verify 0.4 ms of CPU time.
  */
 import type { ModelPack } from '../../../models/pack/model-pack.js'
-import type { Alignment } from '../measurements.js'
+import type { LaneFault } from '../accelerator/lane-messages.js'
+import type { Alignment, Box } from '../measurements.js'
 import type { ImageLimits } from '../types.js'
 
 /** The engine process's first and only frame on standard input. */
@@ -31,6 +33,8 @@ export interface WorkerSetup {
   /** The service's listening socket: a file path (on Windows, a named pipe). */
   socketPath: string
   pack: ModelPack
+  /** Packs that may follow or decide besides `pack`. */
+  otherPacks: readonly ModelPack[]
   executionProviders: string[]
   limits: ImageLimits
   faultInjection: boolean
@@ -45,7 +49,9 @@ export type WorkerEnd = { loaded: true } | { loaded: false; reason: string }
  * JavaScript heap; `stall` keeps the worker busy.
  */
 export type Breakage = 'exit' | 'throw' | 'exhaust' | 'crash'
+/** `accelerator-…` breaks the lane: its device, its thread, or its next run, which then does not end. */
 export type InjectedFault =
+  | { kind: `accelerator-${LaneFault}` }
   | { kind: Breakage | `${Breakage}-on-next-task` | 'throw-afterwards' }
   | { kind: 'stall'; durationMs: number }
 
@@ -55,17 +61,30 @@ interface OnePicture {
   imageIndex: number
 }
 
+/** The pack that decides about the images. A field is left out where the primary pack decides. */
+interface Decided {
+  /** Model id. */
+  decideBy?: string
+}
+
+/** Packs that follow. The field is left out where none does. */
+interface Followed {
+  /** Model ids. */
+  alsoEmbed?: readonly string[]
+}
+
 /**
  * All tasks. `look` and `embed` are the tasks of a challenge, each for one of its frames: a worker keeps nothing of a
- * frame between two tasks. `embed` decodes its frame again and cuts out the face that `look` aligned.
+ * frame between two tasks. `embed` decodes its frame again and cuts out the face that `look` aligned; packs that follow
+ * look for the face at `box`, in pixels of the frame.
  */
 export type WorkerTask =
-  | { type: 'enrol'; images: readonly Uint8Array[] }
-  | { type: 'verify'; images: readonly Uint8Array[] }
+  | ({ type: 'enrol'; images: readonly Uint8Array[] } & Decided & Followed)
+  | ({ type: 'verify'; images: readonly Uint8Array[] } & Decided & Followed)
   | { type: 'compare'; images: readonly [Uint8Array, Uint8Array] }
-  | ({ type: 'look'; checkLiveness: boolean } & OnePicture)
-  | ({ type: 'embed'; alignment: Alignment } & OnePicture)
-  | { type: 'guide'; images: readonly Uint8Array[] }
+  | ({ type: 'look'; checkLiveness: boolean } & OnePicture & Decided)
+  | ({ type: 'embed'; alignment: Alignment; box?: Box } & OnePicture & Decided & Followed)
+  | ({ type: 'guide'; images: readonly Uint8Array[] } & Decided)
   | ({ type: 'inspect'; maxPixels?: number } & OnePicture)
   | { type: 'fault'; fault: InjectedFault }
 

@@ -19,6 +19,9 @@
  *   a worker sends no valid frame its connection is closed (`worker_garbled`), as if the worker had died
  *   a worker answers no pings     after SILENT_PINGS it counts as silent, after HUNG_PINGS the process is killed (`engine_hung`)
  *   a task takes too long         the process is killed (`task_stuck`)
+ *   the accelerator fails a run   its lane goes on with the processor (`accelerator_lost`)
+ *   a run on it does not end      the process is killed; the next one uses the processor (`accelerator_hung`)
+ *   the process crashes on one    the next one uses the processor: a driver that crashes would crash it too
  *   the process ends or is killed `onEnd` starts another one (`engine_process_lost`)
  *
  * Tests: test/biometrics/engine/engine.test.ts (deaths), hung-engine.test.ts (pings), lost-tasks.test.ts (retries).
@@ -30,6 +33,7 @@ import { createRequire } from 'node:module'
 import { createServer, type Server, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { ModelPack } from '../../../models/pack/model-pack.js'
 import type {
   CancelMessage,
   HostSetup,
@@ -59,6 +63,8 @@ export interface EngineProcessOptions extends Omit<WorkerSetup, 'socketPath'> {
 
 interface RunningTask {
   type: TaskType
+  /** Checks replies of the pack that decides in this task. */
+  check: MessageCheck
   /** Number of pictures of the task; 1 for a task without any. */
   pictures: number
   resolve: (reply: WorkerReply) => void
@@ -103,20 +109,30 @@ const PING_INTERVAL_MS = 1000
 const SILENT_PINGS = 4
 /** Unanswered pings after which the whole process is replaced: twice `SILENT_PINGS`. */
 const HUNG_PINGS = 8
+/** Signals by which the system ends a process for a fault in native code. */
+const CRASH_SIGNALS: ReadonlyArray<string | null> = ['SIGSEGV', 'SIGABRT', 'SIGBUS', 'SIGILL', 'SIGFPE']
 /**
  * Maximum size of a reply, in bytes. A reply holds a few vectors and measurements, which is kilobytes; a longer one
  * comes from a compromised worker.
  */
 const MAX_REPLY_BYTES = 1024 * 1024
 
+/** Maximum length of a reason in the health report, in characters. */
+const MAX_REASON = 200
+
 export class EngineProcess {
   private readonly options: EngineProcessOptions
-  private readonly check: MessageCheck
+  /** The check of messages for each pack that may decide, by model id. */
+  private readonly checks: ReadonlyMap<string, MessageCheck>
   private readonly dir: string
   private readonly server: Server
   private readonly workers = new Set<Worker>()
   private child: ChildProcess | undefined
   private lastProvider: ProviderStatus = { active: 'cpu', fallbacks: [] }
+  /** Why the processor serves although an accelerator served before; null where none was lost. */
+  private lost: ProviderStatus['fallbacks'][number] | null = null
+  /** Processes that are started from now on use the processor only. */
+  private isAcceleratorOff = false
   private lastId = 0
   /**
    * A worker could not load its networks, or the process ended before any worker was ready, and no worker has become
@@ -132,7 +148,7 @@ export class EngineProcess {
 
   private constructor(options: EngineProcessOptions) {
     this.options = options
-    this.check = messageCheck(options.pack.manifest.embedder.dimensions)
+    this.checks = checksOf([options.pack, ...options.otherPacks])
     // The folder is readable only by its owner: any process that could connect could reply instead of a worker.
     this.dir = mkdtempSync(join(tmpdir(), 'countersign-engine-'))
     this.server = createServer((socket) => this.welcome(socket)).listen(this.socketPath)
@@ -192,9 +208,15 @@ export class EngineProcess {
     return this.failed && this.readyCount === 0
   }
 
-  /** The execution provider that the last ready worker reported. */
+  /** The execution provider that serves, and those that cannot. */
   get provider(): ProviderStatus {
-    return this.lastProvider
+    const { lost, lastProvider } = this
+    return lost ? { active: 'cpu', fallbacks: [...lastProvider.fallbacks, lost] } : lastProvider
+  }
+
+  /** True when the processor serves because an accelerator was lost while it served. */
+  get isAcceleratorLost(): boolean {
+    return this.lost !== null
   }
 
   /**
@@ -212,7 +234,8 @@ export class EngineProcess {
       const pictures = Math.max(images.length, 1)
       const stuckMs = pictures * STUCK_MS_PER_PICTURE
       const watchdog = setTimeout(() => this.killStuck(worker, stuckMs), stuckMs).unref()
-      worker.running.set(id, { type: task.type, pictures, resolve, reject, watchdog })
+      const check = this.checkFor('decideBy' in task ? task.decideBy : undefined)
+      worker.running.set(id, { type: task.type, check, pictures, resolve, reject, watchdog })
       write(worker.socket, { id, task: rest } as TaskMessage, images)
     })
     const cancel = () => {
@@ -251,6 +274,7 @@ export class EngineProcess {
     })
     this.child = child
     this.wasReady = false
+    if (!this.isAcceleratorOff) this.lost = null
     let ended = false
     const onEnd = (how: string) => {
       if (ended) return
@@ -258,9 +282,15 @@ export class EngineProcess {
       this.onEnd(how)
     }
     child.once('error', (error) => onEnd(error.message))
-    child.once('exit', (code, signal) => onEnd(`ended with ${signal ?? `exit code ${code}`}`))
-    const { workers, executionProviders, faultInjection, limits, pack } = this.options
-    const worker = { executionProviders, faultInjection, limits, pack, socketPath: this.socketPath }
+    child.once('exit', (code, signal) => {
+      const how = `ended with ${signal ?? `exit code ${code}`}`
+      if (CRASH_SIGNALS.includes(signal)) this.leaveAccelerator(`the engine process ${how}`)
+      onEnd(how)
+    })
+    const { workers, faultInjection, limits, pack, otherPacks } = this.options
+    const executionProviders = this.isAcceleratorOff ? ['cpu'] : this.options.executionProviders
+    const { socketPath } = this
+    const worker = { executionProviders, faultInjection, limits, pack, otherPacks, socketPath }
     // Writing to a process that has ended fails here; its `exit` event follows and handles the loss.
     const stdin = child.stdin!.on('error', () => {})
     for (const piece of encodeFrame({ workers, worker } satisfies HostSetup)) stdin.write(piece)
@@ -273,7 +303,7 @@ export class EngineProcess {
   private welcome(socket: Socket): void {
     const worker: Worker = { socket, running: new Map(), unanswered: 0 }
     const reader = new FrameReader<unknown>(MAX_REPLY_BYTES, ({ message }) => {
-      if (!this.check.isMessage(message)) throw new FrameError('a frame that is no message')
+      if (!this.checkFor().isMessage(message)) throw new FrameError('a frame that is no message')
       worker.unanswered = 0
       switch (message.kind) {
         case 'ready':
@@ -286,7 +316,7 @@ export class EngineProcess {
           break
         case 'reply': {
           const task = worker.running.get(message.id)
-          if (task && !this.check.isReplyTo(task.type, message.reply))
+          if (task && !task.check.isReplyTo(task.type, message.reply))
             throw new FrameError(`a reply that answers no ${task.type}`)
           this.take(worker, message.id)?.resolve(message.reply)
           break
@@ -296,6 +326,15 @@ export class EngineProcess {
           if (message.kind === 'worker_load_failed') this.failed = true
           this.report(message.kind, new Error(message.reason))
           this.options.onChange()
+          break
+        case 'accelerator_lost':
+          this.loseAccelerator(message.reason)
+          this.report(message.kind, new Error(message.reason))
+          break
+        case 'accelerator_hung':
+          this.leaveAccelerator(message.reason)
+          this.report(message.kind, new Error(message.reason))
+          this.kill()
           break
       }
     })
@@ -339,6 +378,13 @@ export class EngineProcess {
     this.child?.kill('SIGKILL')
   }
 
+  /** @throws TypeError for a pack that is not loaded */
+  private checkFor(modelId = this.options.pack.modelId): MessageCheck {
+    const check = this.checks.get(modelId)
+    if (!check) throw new TypeError(`the pack ${modelId} is not loaded`)
+    return check
+  }
+
   private leastBusy(): Worker | undefined {
     let best: Worker | undefined
     for (const worker of this.workers) if (!best || picturesOf(worker) < picturesOf(best)) best = worker
@@ -365,6 +411,19 @@ export class EngineProcess {
     this.options.onChange()
   }
 
+  /** Notes that the processor serves from now on. */
+  private loseAccelerator(reason: string): void {
+    const { active } = this.lastProvider
+    if (active === 'cpu') return
+    this.lost ??= { provider: active, reason: reason.slice(0, MAX_REASON) }
+  }
+
+  /** Has the next processes serve without the accelerator that this one used. */
+  private leaveAccelerator(reason: string): void {
+    this.loseAccelerator(reason)
+    this.isAcceleratorOff = this.lost !== null
+  }
+
   private killStuck(worker: Worker, stuckMs: number): void {
     if (!this.workers.has(worker)) return
     this.report('task_stuck', new Error(`a task took over ${stuckMs / 1000} s`))
@@ -382,6 +441,12 @@ export class EngineProcess {
  */
 export function decodingThreads(workers: number): number {
   return Math.min(Math.max(2 * workers, 4), 1024)
+}
+
+/** Makes the check of messages for each pack: replies carry embeddings of its length, and of the other packs'. */
+function checksOf(packs: readonly ModelPack[]): Map<string, MessageCheck> {
+  const lengths = new Map(packs.map(({ modelId, manifest }) => [modelId, manifest.embedder.dimensions]))
+  return new Map([...lengths].map(([modelId, length]) => [modelId, messageCheck(length, lengths)]))
 }
 
 function write(

@@ -10,6 +10,7 @@ import {
   checkAuditLogs,
   checkDatabase,
   checkEpochs,
+  checkFollowingPacks,
   checkMasterKeyChange,
   checkModels,
   checkNodes,
@@ -52,8 +53,9 @@ export function registerDoctorCommand(command: Command): void {
         ...(await checkHttp(config, failures.get(HTTP_ADDON.name) ?? null)),
         checkKernels(),
         checkByteNetworks(),
-        ...(loads('onnxruntime-node') ? checkProviders(config) : []),
+        ...(loads('onnxruntime-node') ? await checkProviders(config) : []),
         await checkModels(config),
+        ...(await checkFollowingPacks(config)),
         ...(config.masterKeyCommand ? [await checkKeyCommand(config)] : []),
         ...(isPostgres(config) || loads('better-sqlite3')
           ? [

@@ -10,8 +10,10 @@ import { KeysPage } from './keys-page.js'
 import { OperatorsPage } from './operators-page.js'
 import { OverviewPage } from './overview-page.js'
 import { Card } from './parts.js'
+import { PasskeysPage } from './passkeys-page.js'
 import { PasswordPage } from './password-page.js'
 import { PeoplePage } from './people-page.js'
+import { PolicyPage } from './policy-page.js'
 import { RequestsPage } from './requests-page.js'
 import { SecondFactorPage } from './second-factor-page.js'
 import { rightsOf } from './session.js'
@@ -35,6 +37,8 @@ const TENANT_PAGES: ReadonlyArray<
   ['users', 'Users', UsersPage],
   ['webhooks', 'Webhooks', WebhooksPage],
   ['capture-page', 'Capture page', CapturePage],
+  ['policy', 'Policy', PolicyPage],
+  ['passkeys', 'Passkeys', PasskeysPage],
   ['requests', 'Requests', RequestsPage],
   ['audit', 'Audit log', AuditPage],
   ['people', 'People', PeoplePage],
