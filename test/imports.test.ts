@@ -195,7 +195,7 @@ describe('imports', () => {
       ({ target }) => sourceOf(target) === resolve(SRC, 'api', 'error-response.ts'),
     )
     expect(new Set(answering.map(({ from }) => from))).toEqual(
-      new Set(['api', 'capture-page', 'dashboard', 'http']),
+      new Set(['api', 'capture-page', 'dashboard', 'http', 'openid']),
     )
     const headerNames = /'(?:Retry-After|WWW-Authenticate)'/
     const withHeaderNames = readdirSync(SRC, { recursive: true, encoding: 'utf8' })

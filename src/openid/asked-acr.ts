@@ -1,4 +1,4 @@
-/** What a relying party asks of an approval by `acr_values` and `claims`, and which fields of a capture session ask a person for it. */
+/** Reads the `acr` that a relying party asks for by `acr_values` and `claims`, and finds the fields of a capture session that ask a person for it. */
 import { checksOf, missingChecks } from '../client/action-policy.js'
 
 export interface AskedAcr {

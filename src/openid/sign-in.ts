@@ -1,6 +1,5 @@
 /** Leads a person from the relying party's request to the hosted capture page and back, and turns the verdict into the provider's answer. */
 import { decodeJwt } from 'jose'
-import type Provider from 'oidc-provider'
 import { CAPTURE_LANGUAGES } from '../config/capture-languages.js'
 import type { Environment } from '../config/config.js'
 import type { InternalAnswer, InternalApi, InternalCustomer } from '../http/internal-api.js'
@@ -45,7 +44,7 @@ const UNAVAILABLE = {
   error: 'temporarily_unavailable',
   error_description: 'The person cannot be confirmed now.',
 }
-/** Codes by which the API says that what was asked for cannot be had, whoever the person is. */
+/** Codes by which the API says that the requested checks cannot be made for any person. */
 const UNREACHABLE = [
   'liveness_unavailable',
   'passkeys_unavailable',
@@ -137,9 +136,6 @@ export class SignIn {
     return new StateAdapter(this.parts, `${this.environment} CaptureSession`)
   }
 }
-
-/** The provider's name for its interactions; a relying party of another provider never sees them. */
-export type Interactions = Pick<Provider, 'interactionDetails' | 'interactionResult'>
 
 function customerOf({ record }: OpenIdClient): InternalCustomer {
   const { tenantId, keyId, environment } = record

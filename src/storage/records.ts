@@ -575,7 +575,7 @@ export interface OpenIdClientRecord {
   createdAt: number
 }
 
-/** What the OpenID provider remembers between two requests of one sign-in: a pushed request, an interaction, a code. */
+/** State of the OpenID provider between two requests of one sign-in: a pushed request, an interaction, a code. */
 export interface OpenIdStateRecord {
   /** SHA-256 of kind and id: a copy of the database has no code that could be redeemed. */
   lookup: Buffer

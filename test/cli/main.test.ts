@@ -160,6 +160,7 @@ describe('--help', () => {
       ['tenant', 'person'],
       ['user'],
       ['policy'],
+      ['openid'],
       ['webhook'],
       ['models'],
       ['audit'],
@@ -365,6 +366,7 @@ describe('--json', () => {
       'policy show': () => ['acme'],
       'policy check': () => ['acme', '--action', place.path('action.json')],
       'policy history': () => ['acme'],
+      'openid list': () => ['acme'],
       'policy clear': () => ['acme'],
       display: () => [place.path('action.json')],
       'tenant sessions': () => ['acme'],
@@ -428,6 +430,7 @@ describe('--json', () => {
     'operator reset-second-factor',
     'tenant person reset-second-factor',
     ...['user export', 'user show', 'user unlock'],
+    ...['openid add', 'openid remove'],
     ...['webhook add', 'webhook remove', 'webhook test', 'webhook redeliver'],
   ]
 

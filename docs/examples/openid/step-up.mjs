@@ -58,10 +58,12 @@ createServer(async (request, response) => {
         idTokenExpected: true,
       })
       const claims = tokens.claims()
-      const isConfirmed = claims?.sub === user
-      response.end(isConfirmed ? `paid, confirmed by ${claims.sub} (${claims.acr})\n` : 'not paid\n')
+      // The ID token must be about the person of whom the bank asked.
+      const answer = claims?.sub === user ? `paid, confirmed by ${claims?.sub} (${claims?.acr})` : 'not paid'
+      response.end(`${answer}\n`)
     } else response.writeHead(404).end()
   } catch (error) {
-    response.writeHead(403).end(`not paid: ${error.error ?? error.code}\n`)
+    const refused = error instanceof openid.AuthorizationResponseError ? error.error : String(error)
+    response.writeHead(403).end(`not paid: ${refused}\n`)
   }
 }).listen(Number(PORT), () => console.log(`open http://localhost:${PORT}/pay?user=…`))
