@@ -8,6 +8,7 @@ import { docPath } from '../lib/doc-path.js'
 import { CodedError } from '../lib/errors.js'
 import type { ActivityReader, ActivityWriter } from './activity-store.js'
 import type { Coordinator, Presence, ServiceNode } from './coordinator.js'
+import type { DriftReader, DriftWriter } from './drift-store.js'
 import type { EpochBook } from './epoch-book.js'
 import type { PolicyReader, PolicyWriter } from './policy-store.js'
 import type {
@@ -47,7 +48,7 @@ import type {
 import type { RequestReader, RequestWriter } from './request-store.js'
 import type { WebhookReader, WebhookWriter } from './webhook-store.js'
 
-export interface StoreReader extends WebhookReader, RequestReader, PolicyReader, ActivityReader {
+export interface StoreReader extends WebhookReader, RequestReader, PolicyReader, ActivityReader, DriftReader {
   tenantById(id: string): Promise<TenantRecord | undefined>
   tenantByName(name: string): Promise<TenantRecord | undefined>
   /** All tenants, oldest first. */
@@ -156,6 +157,7 @@ export interface StoreTransaction
   extends StoreReader,
     WebhookWriter,
     RequestWriter,
+    DriftWriter,
     PolicyWriter,
     ActivityWriter {
   insertTenant(tenant: TenantRecord): Promise<void>
@@ -306,7 +308,7 @@ export interface StoreTransaction
   putTraffic(traffic: TrafficRecord): Promise<void>
   /**
    * Deletes expired rows: kept responses, captures, challenges, capture sessions, erasure receipts, ended signing secrets and verdict keys, login links,
-   * sessions, webhook deliveries and counted traffic. Limits the number of rows, because other writers wait meanwhile, and leaves out rows
+   * sessions, webhook deliveries, counted traffic and counted verifies. Limits the number of rows, because other writers wait meanwhile, and leaves out rows
    * that another transaction holds.
    * @returns whether more rows may have expired
    */

@@ -1,0 +1,46 @@
+/** Prometheus metrics that compare the latest verifies of tenants with those of the month before and with the calibration. */
+import { Gauge, type Registry } from 'prom-client'
+import { MEASURES } from '../../drift/drift-counts.js'
+import type { WatchedDrift } from '../../drift/drift-watch.js'
+
+export interface DriftSource {
+  readonly watched: readonly WatchedDrift[]
+}
+
+/** @param limit number of tenants with series of their own: those with most alarms */
+export function watchDrift(registry: Registry, source: DriftSource, limit: number): void {
+  const registers = [registry]
+  const shown = () =>
+    source.watched.toSorted((one, other) => other.alarms.length - one.alarms.length).slice(0, limit)
+  const labelNames = ['tenant', 'measure', 'window', 'against'] as const
+  const gauge = (name: string, help: string, value: 'psi' | 'noise') =>
+    new Gauge({
+      ...{ name, help, labelNames, registers },
+      collect() {
+        this.reset()
+        for (const { tenantName: tenant, comparisons } of shown())
+          for (const { measure, window, against, state, ...index } of comparisons)
+            if (state !== 'too_few') this.set({ tenant, measure, window, against }, index[value])
+      },
+    })
+  gauge(
+    'countersign_drift_psi',
+    "Population stability index between a tenant's latest verifies and the month before, or the calibration; 0 for no difference.",
+    'psi',
+  )
+  gauge(
+    'countersign_drift_noise_psi',
+    'Largest countersign_drift_psi that chance reaches in 99 of 100 months without a change.',
+    'noise',
+  )
+  new Gauge({
+    name: 'countersign_drift_alarms',
+    help: 'Tenants whose latest verifies differ from those of the month before, by what differs: more than by chance, and by 0.25 at least.',
+    labelNames: ['measure'],
+    registers,
+    collect() {
+      for (const measure of MEASURES)
+        this.set({ measure }, source.watched.filter(({ alarms }) => alarms.includes(measure)).length)
+    },
+  })
+}

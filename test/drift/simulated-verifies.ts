@@ -1,0 +1,126 @@
+/** A stream of verifies that never happened: people with faces and cameras of their own, who try again after a failure. */
+import { withVerifies } from '../../src/drift/drift-blocks.js'
+import {
+  addDriftCounts,
+  type CountedRequest,
+  countVerify,
+  noDriftCounts,
+} from '../../src/drift/drift-counts.js'
+import { type CountedPeriod, type DriftHistory, startOfPeriod } from '../../src/drift/drift-report.js'
+import { seededRandom } from '../../src/evaluation/random.js'
+import { DAY_MS, HOUR_MS } from '../../src/lib/clock.js'
+
+const THRESHOLD = 0.42
+
+export interface Traffic {
+  people: number
+  perDay: number
+  seed: number
+  /** Standard deviation of what all verifies of one day have in common, in scores and in quality. */
+  daySpread?: number
+  /** How much worse pictures are at night. */
+  nightLoss?: number
+}
+
+/** What changes a picture: a camera release, as quality and score that it costs. */
+export interface Change {
+  quality: number
+  score: number
+}
+
+const NO_CHANGE: Change = { quality: 0, score: 0 }
+
+export class SimulatedVerifies {
+  readonly history: { periods: CountedPeriod[]; blocks: CountedPeriod[] } & DriftHistory = {
+    periods: [],
+    blocks: [],
+  }
+  change = NO_CHANGE
+  private readonly random: () => number
+  private readonly people: Array<{ quality: number; score: number }>
+  private day = -1
+  private ofDay = { quality: 0, score: 0 }
+  private again: { person: number } | null = null
+
+  /** @param now time of the first verify, in milliseconds since the Unix epoch */
+  constructor(
+    private readonly traffic: Traffic,
+    public now: number,
+  ) {
+    this.random = seededRandom(traffic.seed)
+    this.people = Array.from({ length: traffic.people }, () => ({
+      quality: 0.08 * this.normal(),
+      score: 0.06 * this.normal(),
+    }))
+  }
+
+  /** Adds verifies, with the times at which they come. A night has a fifth of them. */
+  add(verifies: number): void {
+    const batch = { at: this.now, counts: noDriftCounts() }
+    let start = startOfPeriod(this.now)
+    let ofPeriod = { at: start, counts: noDriftCounts() }
+    const close = () => {
+      const last = this.history.periods.at(-1)
+      if (last?.at === ofPeriod.at) addDriftCounts(last.counts, ofPeriod.counts)
+      else this.history.periods.push(ofPeriod)
+    }
+    for (let i = 0; i < verifies; i++) {
+      const verify = this.next()
+      countVerify(batch.counts, verify)
+      if (startOfPeriod(this.now) !== start) {
+        close()
+        start = startOfPeriod(this.now)
+        ofPeriod = { at: start, counts: noDriftCounts() }
+      }
+      countVerify(ofPeriod.counts, verify)
+      this.now += (DAY_MS / this.traffic.perDay) * (this.isNight ? 5 / 3 : 5 / 7)
+    }
+    close()
+    this.history.blocks = withVerifies(this.history.blocks, batch)
+  }
+
+  private get isNight(): boolean {
+    const hour = Math.floor((this.now % DAY_MS) / HOUR_MS)
+    return hour < 12
+  }
+
+  private next(): CountedRequest {
+    const { people, daySpread = 0, nightLoss = 0 } = this.traffic
+    const day = Math.floor(this.now / DAY_MS)
+    if (day !== this.day) {
+      this.day = day
+      this.ofDay = { quality: daySpread * this.normal(), score: daySpread * this.normal() }
+    }
+    const person = this.again?.person ?? Math.floor(this.random() * people)
+    const own = this.people[person]!
+    const night = this.isNight ? nightLoss : 0
+    const quality =
+      0.62 + own.quality + this.ofDay.quality - night + 0.1 * this.normal() - this.change.quality
+    const score = 0.68 + own.score + this.ofDay.score - night / 2 + 0.09 * this.normal() - this.change.score
+    const verify = this.outcome(quality, score)
+    // Most people try again at once after a failure, in the same light.
+    this.again = verify.verdict !== 'approved' && this.random() < 0.7 ? { person } : null
+    return verify
+  }
+
+  private outcome(quality: number, score: number): CountedRequest {
+    const common = {
+      environment: 'production',
+      endpoint: 'verify',
+      tenantId: 'ten_a',
+      isReplay: false,
+    } as const
+    if (quality < 0.25) return { ...common, code: 'low_quality' }
+    if (this.random() < 0.01) return { ...common, code: 'face_not_found' }
+    const judged = { ...common, code: undefined, quality, score, threshold: THRESHOLD }
+    if (this.random() < 0.01) return { ...judged, verdict: 'rejected', reason: 'liveness_failed' }
+    return score < THRESHOLD
+      ? { ...judged, verdict: 'rejected', reason: 'no_match' }
+      : { ...judged, verdict: 'approved', reason: null }
+  }
+
+  /** A standard normal number (Box and Muller). */
+  private normal(): number {
+    return Math.sqrt(-2 * Math.log(1 - this.random())) * Math.cos(2 * Math.PI * this.random())
+  }
+}
