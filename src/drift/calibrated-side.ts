@@ -1,4 +1,4 @@
-/** What a calibration expects of genuine attempts: the histogram of their scores above a threshold, and the share that does not match. */
+/** The genuine attempts that a calibration expects: the histogram of their scores above a threshold, and the share that does not match. */
 import type { Calibration } from '../../models/pack/calibration.js'
 import { DRIFT_BINS, type Histogram } from './drift-counts.js'
 

@@ -4,7 +4,7 @@ import { ERRORS } from '../lib/error-codes.js'
 /** Bins of scores and of qualities, each 0.01 wide, from 0 to 1. A value beyond them counts in the outermost bin. */
 export const DRIFT_BINS = 100
 
-/** What the histograms count. */
+/** The histograms that are compared. */
 export const MEASURES = ['scores', 'quality', 'outcomes'] as const
 export type Measure = (typeof MEASURES)[number]
 

@@ -24,7 +24,7 @@ const LEAST_VALUES = 100
 const LEAST_REFERENCE = 400
 export const WEEK_MS = 7 * DAY_MS
 export const MONTH_MS = 28 * DAY_MS
-/** By convention a population stability index from here on is a large change, and one from 0.1 a moderate one. */
+/** A population stability index from here on is by convention a large change, and one from 0.1 a moderate one. */
 export const LARGE_CHANGE = 0.25
 /** Chance that a month without a change raises an alarm, over all its looks. */
 const CHANCE_A_MONTH = 0.01
@@ -81,7 +81,7 @@ export interface DriftReport {
 /** Picks the histogram that is compared. */
 type Pick = (counts: DriftCounts) => Histogram
 
-/** What is known of a tenant's verifies with one model up to the period that is under way. It serves every look within that period. */
+/** A tenant's verifies with one model up to the period that is under way. It serves every look within that period. */
 export class DriftBaseline {
   readonly month: TimedCounts
   readonly week: TimedCounts
@@ -122,11 +122,12 @@ export class DriftBaseline {
         measure === 'scores' ? ({ scores }) => binsWithin(scores, floor) : (counts) => counts[measure]
       const clumping = window === 'latest' ? 1 : clumpingOf(seen.periods, pick)
       const reference = this.reference(measure === 'scores' ? `scores ${floor}` : measure, measure, pick)
-      return this.compare({ measure, window, against: 'month' }, pick(seen.total), clumping, reference)
+      const values = pick(seen.total)
+      return this.compare({ measure, window, against: 'month' }, seen, { values, clumping }, reference)
     })
   }
 
-  /** A calibration tells how genuine pairs score, and how many of them do not match. It knows no quality. */
+  /** A calibration has the scores of genuine pairs, and how many of them do not match. It knows no quality. */
   private compareWithCalibration(calibration: Calibration): DriftComparison[] {
     const { scores, outcomes, thresholds } = this.week.total
     const floor = floorOf(thresholds)
@@ -138,9 +139,10 @@ export class DriftBaseline {
       ['scores', binsWithin(scores, floor + 1, highest), expected],
       ['outcomes', { approved, no_match }, calibratedOutcomes(calibration, (floor + 0.5) / DRIFT_BINS)],
     ] as const
-    return pairs.map(([measure, seen, histogram]) => {
+    return pairs.map(([measure, values, histogram]) => {
       const reference = new StabilityReference(histogram, kindOf(measure))
-      return this.compare({ measure, window: 'week', against: 'calibration' }, seen, 0, reference)
+      const asked = { measure, window: 'week', against: 'calibration' } as const
+      return this.compare(asked, this.week, { values, clumping: 0 }, reference)
     })
   }
 
@@ -156,15 +158,14 @@ export class DriftBaseline {
 
   private compare(
     asked: Omit<DriftComparison, keyof StabilityIndex | 'state' | 'counted' | 'compared'>,
-    window: Histogram,
-    clumping: number,
+    { total }: TimedCounts,
+    { values, clumping }: { values: Histogram; clumping: number },
     reference: StabilityReference,
   ): DriftComparison {
-    const [counted, compared] = [totalOf(window), Math.round(reference.total)]
-    const least = asked.measure === 'outcomes' ? LEAST_VERIFIES : LEAST_VALUES
-    if (counted < least || compared < LEAST_REFERENCE)
+    const [counted, compared] = [totalOf(values), Math.round(reference.total)]
+    if (totalOf(total.outcomes) < LEAST_VERIFIES || counted < LEAST_VALUES || compared < LEAST_REFERENCE)
       return { ...asked, psi: 0, noise: 0, state: 'too_few', counted, compared }
-    const index = reference.compare(window, clumping, this.chance)
+    const index = reference.compare(values, clumping, this.chance)
     const state = index.psi <= index.noise ? 'steady' : index.psi < LARGE_CHANGE ? 'shifted' : 'alarm'
     return { ...asked, ...index, state, counted, compared }
   }

@@ -31,7 +31,7 @@ export interface DriftWatchParts {
   calibrationOf: (model: string) => Calibration | undefined
 }
 
-/** What is kept of a tenant and model between two looks. */
+/** A tenant and model as the last look left them. */
 interface Known {
   period: number
   baseline: DriftBaseline

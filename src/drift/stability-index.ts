@@ -1,11 +1,11 @@
 /**
- * The population stability index between a reference and a window of newer counts, and how large chance alone can make it.
+ * The population stability index between a reference and a window of newer counts, and how large chance can make it.
  *
  * PSI = Σ (p − q) · ln(p / q) over groups of bins, where p and q are the shares of both sides: the sum of both relative entropies
  * (Jeffreys 1946). Between two samples of n and m independent values of one distribution it is (1/n + 1/m) times a chi-square variable
  * with one degree of freedom less than there are groups (Yurdakul and Naranjo 2020). Real traffic varies more, by hour, weekday and
- * person. How much more is measured: each stretch of the reference is compared with the whole. The mean and the variance of both causes
- * add up, and the scaled chi-square variable that has them gives the noise (Satterthwaite 1946).
+ * person. How much more is measured: each stretch of the reference is compared with the whole. The means and the variances of both causes
+ * add up, and the scaled chi-square variable that has the sums gives the noise (Satterthwaite 1946).
  */
 import { chiSquareAbove } from './chi-square.js'
 import { type Histogram, totalOf } from './drift-counts.js'
@@ -13,8 +13,10 @@ import { type Histogram, totalOf } from './drift-counts.js'
 /** Least share of a group of bins, and of a name that is a group of its own: smaller shares are mostly chance. */
 const LEAST_SHARE = { bins: 0.1, names: 0.02 }
 /** Least values of a stretch, and the number of stretches at which shorter ones are taken. */
-const STRETCH_VALUES = 200
+const STRETCH_VALUES = 50
 const LEAST_STRETCHES = 8
+/** Standard errors that are added to the mean of the stretches, since few of them can miss how much traffic varies. */
+const ERRORS_ADDED = 3
 
 /** Whether the keys of a histogram are numbers of bins or names. */
 export type KeyKind = keyof typeof LEAST_SHARE
@@ -36,8 +38,8 @@ export class StabilityReference {
   private readonly groupOf: GroupOf
   private readonly size: number
   private readonly counts: number[]
-  /** Mean and variance of the index of a stretch, beyond those of independent values. */
-  private readonly extra: { mean: number; variance: number }
+  /** Mean of the index of a stretch, beyond that of independent values: at most so much, with 99.9 % confidence. */
+  private readonly extra: number
 
   /**
    * @param histogram not empty
@@ -68,9 +70,10 @@ export class StabilityReference {
     const degrees = this.size - 1
     const each = 1 / sumOf(counts) + 1 / this.total
     const shared = clumping + this.clumping
-    const mean = degrees * each + this.extra.mean * shared
-    const variance =
-      2 * degrees * each ** 2 + this.extra.variance * shared ** 2 + 4 * this.extra.mean * shared * each
+    const extra = this.extra * shared
+    const mean = degrees * each + extra
+    // The traffic is taken to vary in one direction, as when all pictures of a day are darker: the most noise for this mean.
+    const variance = 2 * degrees * each ** 2 + 2 * extra ** 2 + 4 * extra * each
     const noise =
       degrees === 0 ? 0 : (variance / (2 * mean)) * chiSquareAbove((2 * mean ** 2) / variance, chance)
     return { psi: this.indexOf(counts), noise }
@@ -87,20 +90,26 @@ export class StabilityReference {
     }, 0)
   }
 
-  private variation(parts: number[][]): { mean: number; variance: number } {
+  private variation(parts: number[][]): number {
     const stretches = joinedTo(Math.min(STRETCH_VALUES, this.total / LEAST_STRETCHES), parts)
     const degrees = this.size - 1
-    if (stretches.length < 2 || degrees === 0) return { mean: 0, variance: 0 }
-    const indices = stretches.map((stretch) => this.indexOf(stretch))
+    if (stretches.length < 2 || degrees === 0) return 0
+    const indices = stretches.map((stretch) => this.chiSquareOf(stretch))
     const mean = sumOf(indices) / stretches.length
     const variance = sumOf(indices.map((index) => (index - mean) ** 2)) / (stretches.length - 1)
-    // What independent values in stretches of these sizes would have.
-    const each = stretches.map((stretch) => 1 / sumOf(stretch))
-    const ofChance = (degrees * sumOf(each)) / stretches.length
-    const extraMean = Math.max(0, mean - ofChance)
-    const mixed =
-      (2 * degrees * sumOf(each.map((one) => one ** 2)) + 4 * extraMean * sumOf(each)) / stretches.length
-    return { mean: extraMean, variance: Math.max(0, variance - mixed) }
+    // Independent values in stretches of these sizes have this mean.
+    const ofChance = (degrees * sumOf(stretches.map((stretch) => 1 / sumOf(stretch)))) / stretches.length
+    const error = Math.sqrt(variance / stretches.length)
+    return Math.max(0, mean + ERRORS_ADDED * error - ofChance)
+  }
+
+  /** The chi-square divergence. It is about the index where the difference is small, and its mean is exact for few values. */
+  private chiSquareOf(counts: readonly number[]): number {
+    const n = sumOf(counts)
+    return counts.reduce((sum, count, group) => {
+      const q = this.counts[group]! / this.total
+      return q === 0 ? sum : sum + (count / n - q) ** 2 / q
+    }, 0)
   }
 
   private inGroups(histogram: Histogram): number[] {

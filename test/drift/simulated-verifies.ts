@@ -10,8 +10,6 @@ import { type CountedPeriod, type DriftHistory, startOfPeriod } from '../../src/
 import { seededRandom } from '../../src/evaluation/random.js'
 import { DAY_MS, HOUR_MS } from '../../src/lib/clock.js'
 
-const THRESHOLD = 0.42
-
 export interface Traffic {
   people: number
   perDay: number
@@ -22,7 +20,7 @@ export interface Traffic {
   nightLoss?: number
 }
 
-/** What changes a picture: a camera release, as quality and score that it costs. */
+/** A camera release, as quality and score that it costs. */
 export interface Change {
   quality: number
   score: number
@@ -36,6 +34,7 @@ export class SimulatedVerifies {
     blocks: [],
   }
   change = NO_CHANGE
+  threshold = 0.42
   private readonly random: () => number
   private readonly people: Array<{ quality: number; score: number }>
   private day = -1
@@ -54,7 +53,15 @@ export class SimulatedVerifies {
     }))
   }
 
-  /** Adds verifies, with the times at which they come. A night has a fifth of them. */
+  /** The next verifies. `now` is the time of each while it is under way. */
+  *verifies(count: number): Generator<CountedRequest> {
+    for (let i = 0; i < count; i++) {
+      yield this.next()
+      this.now += (DAY_MS / this.traffic.perDay) * (this.isNight ? 5 / 3 : 5 / 7)
+    }
+  }
+
+  /** Adds verifies to the history. */
   add(verifies: number): void {
     const batch = { at: this.now, counts: noDriftCounts() }
     let start = startOfPeriod(this.now)
@@ -64,8 +71,7 @@ export class SimulatedVerifies {
       if (last?.at === ofPeriod.at) addDriftCounts(last.counts, ofPeriod.counts)
       else this.history.periods.push(ofPeriod)
     }
-    for (let i = 0; i < verifies; i++) {
-      const verify = this.next()
+    for (const verify of this.verifies(verifies)) {
       countVerify(batch.counts, verify)
       if (startOfPeriod(this.now) !== start) {
         close()
@@ -73,7 +79,6 @@ export class SimulatedVerifies {
         ofPeriod = { at: start, counts: noDriftCounts() }
       }
       countVerify(ofPeriod.counts, verify)
-      this.now += (DAY_MS / this.traffic.perDay) * (this.isNight ? 5 / 3 : 5 / 7)
     }
     close()
     this.history.blocks = withVerifies(this.history.blocks, batch)
@@ -112,9 +117,9 @@ export class SimulatedVerifies {
     } as const
     if (quality < 0.25) return { ...common, code: 'low_quality' }
     if (this.random() < 0.01) return { ...common, code: 'face_not_found' }
-    const judged = { ...common, code: undefined, quality, score, threshold: THRESHOLD }
+    const judged = { ...common, code: undefined, quality, score, threshold: this.threshold }
     if (this.random() < 0.01) return { ...judged, verdict: 'rejected', reason: 'liveness_failed' }
-    return score < THRESHOLD
+    return score < this.threshold
       ? { ...judged, verdict: 'rejected', reason: 'no_match' }
       : { ...judged, verdict: 'approved', reason: null }
   }
