@@ -36,6 +36,7 @@ const SHARED_WITH_CLIENT = [
   'display-action.js',
   'display-texts.js',
   'readable-text.js',
+  'sandbox-passkeys.js',
   'sandbox-rules.js',
   'typed-action-check.js',
   'typed-action-schemas.js',

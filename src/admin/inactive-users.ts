@@ -120,6 +120,7 @@ export class InactiveUsers {
         erasure_id: receipt.erasureId,
         references: receipt.references,
         captures: receipt.captures,
+        passkeys: receipt.passkeys,
         idempotency_records: receipt.idempotencyRecords,
       }
     })

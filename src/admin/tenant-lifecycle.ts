@@ -16,6 +16,7 @@ export interface TenantErasure extends Pick<ErasureRecord, 'erasureId' | 'erased
   users: number
   references: number
   captures: number
+  passkeys: number
   idempotencyRecords: number
 }
 
@@ -63,7 +64,7 @@ export class TenantLifecycle {
   async delete(tenant: TenantRecord, actor: Actor): Promise<TenantErasure> {
     const { id } = tenant
     if (tenant.suspendedAt === null) await this.suspend(tenant, actor)
-    const erased: Erased = { users: 0, references: 0, captures: 0, idempotencyRecords: 0 }
+    const erased: Erased = { users: 0, references: 0, captures: 0, passkeys: 0, idempotencyRecords: 0 }
     let isMore = true
     while (isMore)
       isMore = await this.store.transaction({ tenantId: id }, (tx) => eraseSome(tx, id, erased, BATCH))
@@ -74,8 +75,8 @@ export class TenantLifecycle {
       const erasedAt = this.clock.now()
       const receipt = { erasureId: prefixedId('era', erasedAt), erasedAt, ...erased }
       await tx.closeTenant(id, erasedAt)
-      const { users, references, captures } = erased
-      const facts = { users, references, captures, idempotency_records: erased.idempotencyRecords }
+      const { idempotencyRecords, ...counts } = erased
+      const facts = { ...counts, idempotency_records: idempotencyRecords }
       return { result: receipt, facts: { event: 'tenant_deleted', erasure_id: receipt.erasureId, ...facts } }
     })
   }
@@ -90,10 +91,11 @@ async function eraseSome(
 ): Promise<boolean> {
   const blindIndexes = await tx.blindIndexesOf(tenantId, limit)
   for (const blindIndex of blindIndexes) {
-    const { references, captures, idempotencyRecords } = await tx.eraseSubject(blindIndex)
+    const { references, captures, passkeys, idempotencyRecords } = await tx.eraseSubject(blindIndex)
     erased.users++
     erased.references += references
     erased.captures += captures
+    erased.passkeys += passkeys
     erased.idempotencyRecords += idempotencyRecords
   }
   return blindIndexes.length === limit

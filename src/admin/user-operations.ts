@@ -98,6 +98,7 @@ export class UserOperations {
             erasure_id: receipt.erasureId,
             references: receipt.references,
             captures: receipt.captures,
+            passkeys: receipt.passkeys,
             idempotency_records: receipt.idempotencyRecords,
           },
         }

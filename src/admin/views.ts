@@ -75,6 +75,7 @@ export function tenantErasureView({ name, id }: TenantRecord, receipt: TenantEra
       users: receipt.users,
       references: receipt.references,
       captures: receipt.captures,
+      passkeys: receipt.passkeys,
       idempotency_records: receipt.idempotencyRecords,
     },
   }
@@ -122,6 +123,7 @@ export function erasureView(receipt: ErasureRecord, userId: string) {
     erased: {
       references: receipt.references,
       captures: receipt.captures,
+      passkeys: receipt.passkeys,
       idempotency_records: receipt.idempotencyRecords,
     },
   }

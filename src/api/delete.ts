@@ -19,6 +19,7 @@ export const erasureSchema = Type.Object(
     erased: Type.Object({
       references: count('Biometric references.'),
       captures: count('Captures that were remembered for detecting replays.'),
+      passkeys: count('Passkeys.'),
       idempotency_records: count('Kept responses.'),
     }),
   },
@@ -31,7 +32,7 @@ export const deleteDescription: EndpointDescription = {
   path: '/v1/delete',
   summary: 'Erase a user',
   description:
-    'Erases the user: reference, remembered captures, kept responses and the data key that sealed them. A repeat within 24 hours returns the same receipt.',
+    'Erases the user: reference, remembered captures, passkeys, kept responses and the data key that sealed them. A repeat within 24 hours returns the same receipt.',
   body,
   bodyOptional: true,
   query: { user_id: { schema: userId, description: 'The user, instead of a body.' } },

@@ -145,7 +145,7 @@ export const enrollDescription: EndpointDescription = {
 type Input = Omit<Static<typeof body>, 'passkey_registration'> & { passkey_registration?: RegistrationInput }
 
 /** The parts of the service that an enrollment uses. */
-type Parts = EnrolmentParts & Pick<Services, 'store' | 'challenges' | 'config' | 'passkeys'>
+type Parts = EnrolmentParts & Pick<Services, 'store' | 'challenges' | 'config' | 'passkeys' | 'passkeyChecks'>
 
 export function enroll(services: Parts): UserEndpoint<Input> {
   const { vault, store, provider, captures } = services
@@ -189,7 +189,7 @@ export function enroll(services: Parts): UserEndpoint<Input> {
   /** The passkey that is to be registered with the reference, checked; null for none. */
   async function passkeyOf({ input, tenant }: UserCall<Input>): Promise<PasskeyContent | null> {
     const given = input.passkey_registration
-    return given ? registeredContent(requiredSettings(tenant), given, input.challenge!.nonce) : null
+    return given ? registeredContent(services, requiredSettings(tenant), given, input.challenge!.nonce) : null
   }
 
   /** Registers the passkey in the transaction of the reference: both are stored, or neither is. */

@@ -69,7 +69,10 @@ export const registerPasskeyDescription: EndpointDescription = {
 }
 
 type Input = Omit<Static<typeof body>, 'credential'> & RegistrationInput & { user_id: string }
-type Parts = Pick<Services, 'vault' | 'store' | 'clock' | 'challenges' | 'passkeys' | 'outbox'>
+type Parts = Pick<
+  Services,
+  'vault' | 'store' | 'clock' | 'challenges' | 'passkeys' | 'passkeyChecks' | 'outbox'
+>
 
 export function registerPasskey(services: Parts): UserEndpoint<Input> {
   const { vault, store, clock, challenges } = services
@@ -86,7 +89,7 @@ export function registerPasskey(services: Parts): UserEndpoint<Input> {
         registrationSubject(call, verificationId),
       )
       return spendChallenges(challenges, [challenge], async () => {
-        const content = await registeredContent(settings, input, nonce)
+        const content = await registeredContent(services, settings, input, nonce)
         return async (tx) => {
           const isVerified = settings.registration === 'verified'
           if (isVerified)

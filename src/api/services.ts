@@ -15,6 +15,7 @@ import type { BiometricProvider } from '../verification/biometric-provider.js'
 import type { CaptureMemory } from '../verification/capture-memory.js'
 import type { CaptureSessionBook } from '../verification/capture-session-book.js'
 import type { ChallengeBook } from '../verification/challenge-book.js'
+import type { PasskeyChecks } from '../verification/passkey-checks.js'
 import type { ProductionKeyIssue } from '../verification/production-key.js'
 import type { SecondApproval } from '../verification/second-approval.js'
 import type { UserQuota } from '../verification/user-quota.js'
@@ -38,6 +39,7 @@ export interface Services {
   vault: TemplateVault
   outbox: Outbox
   passkeys: PasskeyVault
+  passkeyChecks: PasskeyChecks
   operations: Pick<Operations, 'keys' | 'users' | 'passkeys'>
   provider: BiometricProvider
   lockout: Lockout

@@ -1,8 +1,9 @@
 /** Uses up the challenges of a request, in the transaction of the request's outcome. */
 import { DomainError } from '../lib/domain-error.js'
 import type { ErrorCode } from '../lib/error-codes.js'
+import type { StoreTransaction } from '../storage/store.js'
 import type { Challenge } from '../verification/challenge-book.js'
-import type { Commit, Outcome } from './endpoint.js'
+import type { AuditFacts, Commit, Outcome } from './endpoint.js'
 import type { Services } from './services.js'
 
 /** Refusals of a passkey that use its challenge up, like a capture that the engine refuses. */
@@ -24,11 +25,13 @@ export const PASSKEY_ERRORS = ['passkeys_unavailable', ...PASSKEY_REFUSALS] as c
  * Runs the work and adds the use of the challenges to its commit. A capture or a passkey that is refused uses them up as well:
  * otherwise one challenge would give as many tries as somebody likes. Any other error leaves the challenges as they were.
  * @param challenges of frames and of a passkey; empty for a request that has neither
+ * @param onRefused runs in the transaction that uses the challenges up, and returns further facts for the audit entry
  */
 export async function spendChallenges(
   book: Pick<Services['challenges'], 'use'>,
   challenges: readonly Challenge[],
   work: () => Promise<Commit | Outcome>,
+  onRefused: (tx: StoreTransaction, error: DomainError) => Promise<AuditFacts> = async () => ({}),
 ): Promise<Commit | Outcome> {
   if (challenges.length === 0) return work()
   try {
@@ -41,7 +44,7 @@ export async function spendChallenges(
     if (!(error instanceof DomainError) || !usesUp(error)) throw error
     return async (tx) => {
       for (const challenge of challenges) await book.use(tx, challenge)
-      return { refused: error, audit: { challenge_id: challenges[0]!.id } }
+      return { refused: error, audit: { challenge_id: challenges[0]!.id, ...(await onRefused(tx, error)) } }
     }
   }
 }

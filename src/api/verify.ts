@@ -4,6 +4,7 @@ import Type, { type Static } from 'typebox'
 import { CAPTURE_LANGUAGES } from '../config/capture-languages.js'
 import { prefixedId } from '../crypto/identifiers.js'
 import { isoTime, SECOND_MS } from '../lib/clock.js'
+import type { DomainError } from '../lib/domain-error.js'
 import type { StoreTransaction } from '../storage/store.js'
 import type { Subject } from '../users/template-vault.js'
 import type { ShownDisplay, UserCall } from '../verification/call.js'
@@ -28,6 +29,7 @@ import { policyNotMet } from '../verification/policy-check.js'
 import { qualityView } from '../verification/quality-views.js'
 import { REASONS } from '../verification/reasons.js'
 import { grantRegistration, permitsRegistration } from '../verification/registration-permit.js'
+import { reportReversedCounter } from '../verification/report-reversed-counter.js'
 import { needsSecondApprover } from '../verification/second-approval.js'
 import { termsInForce, termsOf } from '../verification/verdict-terms.js'
 import { signVerdict, verdictClaims } from '../verification/verdict-token.js'
@@ -201,6 +203,7 @@ type Parts = DecisionParts &
     Services,
     | 'challenges'
     | 'passkeys'
+    | 'passkeyChecks'
     | 'config'
     | 'issuer'
     | 'verdictSigner'
@@ -224,13 +227,21 @@ export function verify(services: Parts): UserEndpoint<Input> {
       const opened = await openChallenge(services, call, { purpose: 'verify', action })
       const assertion = await openAssertion(services, call, action)
       const used = [opened?.challenge, assertion?.challenge].filter((one) => one != null)
-      return spendChallenges(services.challenges, used, async () => {
-        // The device proves itself before the pictures count.
-        const passkey = assertion && (await provePossession(services, call, assertion))
-        const possession = passkey?.possession ?? null
-        const evidence = { images, challenge: opened?.frames ?? null, possession }
-        return reachVerdict(call, action, evidence, passkey)
-      })
+      const onRefused = (tx: StoreTransaction, error: DomainError) =>
+        reportReversedCounter(services, tx, call, error)
+      return spendChallenges(
+        services.challenges,
+        used,
+        async () => {
+          // The device proves itself before the pictures count.
+          const passkey = assertion && (await provePossession(services, call, assertion))
+          const possession = passkey?.possession ?? null
+          const integrity = await captureIntegrity(input, images)
+          const evidence = { images, challenge: opened?.frames ?? null, possession, integrity }
+          return reachVerdict(call, action, evidence, passkey)
+        },
+        onRefused,
+      )
     },
   }
 
@@ -244,7 +255,7 @@ export function verify(services: Parts): UserEndpoint<Input> {
     const { input, tenant } = call
     const asked = await termsOf(services, store.read, call)
     const examination = await policy.examine(call, evidence, asked)
-    const integrity = await captureIntegrity(input, evidence.images)
+    const { integrity } = evidence
 
     return async (tx) => {
       const at = clock.now()
@@ -281,8 +292,13 @@ export function verify(services: Parts): UserEndpoint<Input> {
         tenantId: tenant.id,
         user: call.user,
         actionHash: signed.actionHash,
+        displayHash: call.display?.hash,
         facts: {
           ...facts,
+          ...(passkey ? { passkey_amr: passkey.possession } : {}),
+          ...(call.display
+            ? { display_locale: call.display.locale, display_version: call.display.version }
+            : {}),
           request_id: call.requestId,
           ...(call.captureSession ? { capture_session: call.captureSession } : {}),
         },

@@ -11,6 +11,7 @@ import { auditBreak } from '../jobs/audit-verification.js'
 import { DAY_MS } from '../lib/clock.js'
 import { AttemptLockout, defaultAttempts } from '../verification/attempt-lockout.js'
 import { StoredCaptures } from '../verification/capture-memory.js'
+import { SANDBOX_CHECKS, WEBAUTHN_CHECKS } from '../verification/passkey-checks.js'
 import { NO_KEY_ISSUE, SANDBOX_KEY_ISSUE } from '../verification/production-key.js'
 import { SANDBOX_CAPTURES, SANDBOX_LOCKOUT, sandboxLifetime } from '../verification/sandbox-parts.js'
 import { SandboxProvider } from '../verification/sandbox-provider.js'
@@ -76,6 +77,7 @@ type EnvironmentParts = Pick<
   | 'provider'
   | 'lockout'
   | 'captures'
+  | 'passkeyChecks'
   | 'userQuota'
   | 'verdictLifetime'
   | 'productionKeyIssue'
@@ -91,6 +93,7 @@ function productionParts(core: Core, { config, clock, provider }: SharedParts): 
     provider,
     lockout: new AttemptLockout(attempts),
     captures: new StoredCaptures({ store, vault, clock, isSameCapture }),
+    passkeyChecks: WEBAUTHN_CHECKS,
     userQuota: UNLIMITED_USERS,
     verdictLifetime: verdictLifetime(config.jwtTtlSeconds),
     productionKeyIssue: NO_KEY_ISSUE,
@@ -104,6 +107,7 @@ function sandboxParts({ config, engine, provider, clock, store }: SharedParts): 
     provider: new SandboxProvider(engine, provider, clock),
     lockout: SANDBOX_LOCKOUT,
     captures: SANDBOX_CAPTURES,
+    passkeyChecks: SANDBOX_CHECKS,
     userQuota: new SandboxUsers(clock, config.sandboxUsers),
     verdictLifetime: sandboxLifetime(config.jwtTtlSeconds),
     productionKeyIssue: SANDBOX_KEY_ISSUE,

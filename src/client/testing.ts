@@ -1,6 +1,14 @@
 /** `countersign/client/testing`: a Countersign in memory, for an application's own tests. */
 import { SANDBOX_OUTCOMES } from './sandbox-rules.js'
 
+export {
+  PASSKEY_REGISTRATIONS,
+  PASSKEY_SIGNATURES,
+  type PasskeyRegistrationOutcome,
+  type PasskeySignatureOutcome,
+  sandboxRegistration,
+  sandboxSignature,
+} from './sandbox-passkeys.js'
 export type { CapturePageState, FakeCapturePage } from './testing/fake-capture-page.js'
 export { FakeCountersign, type FakeOptions } from './testing/fake-countersign.js'
 export type { FakeRequest } from './testing/requests.js'

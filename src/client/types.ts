@@ -56,6 +56,8 @@ export interface VerificationRequest {
   user_id?: string
   /** The action: `action_matches` of the answer says whether the user was verified for it. It needs `user_id`. */
   action?: ActionLike
+  /** Hash of a text, as in the claim `display_hash`: `display_matches` of the answer says whether the person was shown it. It needs `user_id`. */
+  display_hash?: string
 }
 
 /** Query of `GET /v1/audit`. */
@@ -181,7 +183,10 @@ export type WebhookEvent = WebhookFacts &
         type: 'user.passkey_registered'
         data: { user_id: string; passkey_id: string; name: string | null; synced: boolean }
       }
-    | { type: 'user.passkey_revoked'; data: { user_id: string; passkey_id: string } }
+    | {
+        type: 'user.passkey_revoked' | 'user.passkey_counter_reversed'
+        data: { user_id: string; passkey_id: string }
+      }
     | { type: 'user.erased'; data: DeleteResult }
     | {
         type: 'capture_session.completed'

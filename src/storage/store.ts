@@ -10,6 +10,7 @@ import type { ActivityReader, ActivityWriter } from './activity-store.js'
 import type { Coordinator, Presence, ServiceNode } from './coordinator.js'
 import type { DriftReader, DriftWriter } from './drift-store.js'
 import type { EpochBook } from './epoch-book.js'
+import type { ModelReader, ModelWriter } from './model-store.js'
 import type { PolicyReader, PolicyWriter } from './policy-store.js'
 import type {
   ApiKeyRecord,
@@ -25,6 +26,7 @@ import type {
   ChallengeRecord,
   ConsentTextRecord,
   ErasureRecord,
+  FollowingReferenceRecord,
   IdempotencyRecord,
   KeyringRecord,
   LoginLinkRecord,
@@ -48,7 +50,13 @@ import type {
 import type { RequestReader, RequestWriter } from './request-store.js'
 import type { WebhookReader, WebhookWriter } from './webhook-store.js'
 
-export interface StoreReader extends WebhookReader, RequestReader, PolicyReader, ActivityReader, DriftReader {
+export interface StoreReader
+  extends WebhookReader,
+    RequestReader,
+    DriftReader,
+    PolicyReader,
+    ActivityReader,
+    ModelReader {
   tenantById(id: string): Promise<TenantRecord | undefined>
   tenantByName(name: string): Promise<TenantRecord | undefined>
   /** All tenants, oldest first. */
@@ -62,9 +70,15 @@ export interface StoreReader extends WebhookReader, RequestReader, PolicyReader,
   apiKeys(tenantId: string): Promise<ApiKeyRecord[]>
   /** The secrets valid at `now`, the current one first. */
   signingSecrets(tenantId: string, now: number): Promise<SigningSecretRecord[]>
-  subject(
-    blindIndex: Buffer,
-  ): Promise<{ subject: SubjectRecord; reference: ReferenceRecord | null } | undefined>
+  subject(blindIndex: Buffer): Promise<
+    | {
+        subject: SubjectRecord
+        reference: ReferenceRecord | null
+        /** Templates of other models next to the reference. */
+        following: FollowingReferenceRecord[]
+      }
+    | undefined
+  >
   /** The subject without the reference, which is larger than all other fields together. */
   subjectWithoutReference(blindIndex: Buffer): Promise<SubjectRecord | undefined>
   /** How many users of the tenant have a reference. */
@@ -159,7 +173,8 @@ export interface StoreTransaction
     RequestWriter,
     DriftWriter,
     PolicyWriter,
-    ActivityWriter {
+    ActivityWriter,
+    ModelWriter {
   insertTenant(tenant: TenantRecord): Promise<void>
   setContract(
     tenantId: string,
@@ -216,13 +231,13 @@ export interface StoreTransaction
     subjectId: string,
     state: Pick<SubjectRecord, 'failures' | 'lockedUntil' | 'disabledAt'>,
   ): Promise<void>
-  /** Inserts the subject's reference, or replaces it. */
+  /** Inserts the subject's reference, or replaces it with all templates next to it. */
   putReference(reference: ReferenceRecord): Promise<void>
   insertCapture(capture: CaptureRecord): Promise<void>
   /** Inserts the passkey unless its credential is registered already. @returns whether it was inserted */
   insertPasskey(passkey: PasskeyRecord): Promise<boolean>
   /** Stores the credential as the last use left it. */
-  notePasskeyUse(use: Pick<PasskeyRecord, 'id' | 'sealed'> & { lastUsedAt: number }): Promise<void>
+  notePasskeyUse(use: Pick<PasskeyRecord, 'id' | 'sealed' | 'lastUsedAt'>): Promise<void>
   /** @returns false when the subject had no such passkey */
   deletePasskey(subjectId: string, id: string): Promise<boolean>
   insertChallenge(challenge: ChallengeRecord): Promise<void>
@@ -239,11 +254,11 @@ export interface StoreTransaction
   insertIdempotencyRecord(record: IdempotencyRecord): Promise<void>
   /**
    * Deletes the subject with its key, reference, captures, passkeys and kept responses, and the webhooks that are to report something about it.
-   * @returns how many references, captures and kept responses were deleted
+   * @returns how many references with the templates next to them, captures, passkeys and kept responses were deleted
    */
   eraseSubject(
     blindIndex: Buffer,
-  ): Promise<Pick<ErasureRecord, 'references' | 'captures' | 'idempotencyRecords'>>
+  ): Promise<Pick<ErasureRecord, 'references' | 'captures' | 'passkeys' | 'idempotencyRecords'>>
   putErasure(erasure: ErasureRecord): Promise<void>
   appendAudit(record: AuditRecord): Promise<void>
   putAuditSeal(seal: AuditSealRecord): Promise<void>

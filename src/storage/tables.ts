@@ -12,9 +12,11 @@ import type {
   ConsentTextRecord,
   DriftRecord,
   ErasureRecord,
+  FollowingReferenceRecord,
   IdempotencyRecord,
   KeyringRecord,
   LoginLinkRecord,
+  ModelMigrationRecord,
   PasskeyRecord,
   PersonLinkRecord,
   PersonRecord,
@@ -115,6 +117,7 @@ export const TENANT = table<TenantRecord>('tenant', {
   policyHash: 'policy_hash',
   sandboxPolicyHash: 'sandbox_policy_hash',
   passkeys: 'passkeys',
+  models: 'models',
   productionIssuedAt: 'production_issued_at',
   productionRevealedAt: 'production_revealed_at',
   suspendedAt: 'suspended_at',
@@ -164,6 +167,25 @@ export const REFERENCE = table<ReferenceRecord>('reference', {
   model: 'model',
   sealed: 'sealed',
   createdAt: 'created_at',
+})
+
+export const FOLLOWING_REFERENCE = table<FollowingReferenceRecord>('following_reference', {
+  id: 'id',
+  referenceId: 'reference_id',
+  model: 'model',
+  sealed: 'sealed',
+  createdAt: 'created_at',
+})
+
+/** The table has one row at most, whose `id` is 1. */
+export const MODEL_MIGRATION = table<ModelMigrationRecord>('model_migration', {
+  from: 'from_model',
+  to: 'to_model',
+  startedAt: 'started_at',
+  strictFmr: 'strict_fmr',
+  atCoverage: 'at_coverage',
+  atTime: 'at_time',
+  finishingAt: 'finishing_at',
 })
 
 export const PASSKEY = table<PasskeyRecord>('passkey', {
@@ -281,6 +303,7 @@ export const ERASURE = table<ErasureRecord>(
     erasedAt: 'erased_at',
     references: 'reference_count',
     captures: 'capture_count',
+    passkeys: 'passkey_count',
     idempotencyRecords: 'idempotency_count',
     expiresAt: 'expires_at',
   },

@@ -24,6 +24,8 @@ export interface PasskeyContent {
   aaguid: string
   /** Name that the backend gave the passkey; null for none. */
   name: string | null
+  /** When the passkey was last refused because its counter did not grow; absent where it never was. */
+  counterReversedAt?: number
 }
 
 export interface Passkey {
@@ -59,6 +61,17 @@ export class PasskeyVault {
       lastUsedAt: null,
     }
     return (await tx.insertPasskey(record)) ? { record, content } : null
+  }
+
+  /** Notes that the passkey signed with a counter that did not grow. The counter stays as it was. */
+  async noteReversedCounter(
+    tx: StoreTransaction,
+    subject: Subject,
+    { record, content }: Passkey,
+  ): Promise<void> {
+    const { id, lastUsedAt } = record
+    const noted = { ...content, counterReversedAt: this.clock.now() }
+    await tx.notePasskeyUse({ id, sealed: sealed(subject, id, noted), lastUsedAt })
   }
 
   async noteUse(tx: StoreTransaction, subject: Subject, { record, content }: Passkey): Promise<void> {

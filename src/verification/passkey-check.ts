@@ -129,7 +129,7 @@ export function assertCounted({ counter: before }: Pick<PasskeyContent, 'counter
  * Returns the value of the passkey under the tenant's policy.
  * @throws DomainError passkey_not_allowed where the policy refuses it
  */
-function possessionOf(
+export function possessionOf(
   { synced, aaguids }: PasskeySettings,
   { isSynced, aaguid }: Pick<PasskeyContent, 'isSynced' | 'aaguid'>,
 ): Possession {

@@ -8,7 +8,8 @@ import type { Subject, TemplateVault } from '../users/template-vault.js'
 import type { CaptureInput, UserCall } from './call.js'
 import type { Challenge, ChallengeBook } from './challenge-book.js'
 import { passkeyChallenge } from './passkey-challenge.js'
-import { assertCounted, type CheckedAssertion, checkAssertion, type Possession } from './passkey-check.js'
+import { assertCounted, type CheckedAssertion, type Possession } from './passkey-check.js'
+import type { PasskeyChecks } from './passkey-checks.js'
 
 /** Fields of a verify that are about passkeys. */
 export interface PasskeyInput {
@@ -26,6 +27,13 @@ export interface OpenedAssertion {
   challenge: Challenge | null
 }
 
+/** Refuses the assertion of a passkey whose counter did not grow. */
+export class CounterReversedError extends DomainError {
+  constructor(readonly passkeyId: string) {
+    super('passkey_counter_reversed')
+  }
+}
+
 export interface ProvenPasskey {
   id: string
   possession: Possession
@@ -37,6 +45,7 @@ export interface PasskeyProofParts {
   store: Store
   vault: TemplateVault
   passkeys: PasskeyVault
+  passkeyChecks: PasskeyChecks
   challenges: ChallengeBook
 }
 
@@ -85,9 +94,9 @@ export async function openAssertion(
   return { settings, credential, expected: passkeyChallenge(nonce, action), challenge }
 }
 
-/** @throws DomainError passkey_not_found and those of `checkAssertion` */
+/** @throws CounterReversedError; DomainError passkey_not_found and the others of `checkAssertion` */
 export async function provePossession(
-  { store, vault, passkeys }: PasskeyProofParts,
+  { store, vault, passkeys, passkeyChecks }: PasskeyProofParts,
   { user }: Pick<UserCall<unknown>, 'user'>,
   { settings, credential, expected }: OpenedAssertion,
 ): Promise<ProvenPasskey> {
@@ -96,12 +105,13 @@ export async function provePossession(
     subject && (await passkeys.of(store.read, subject)).find(({ content }) => isOf(content, credential))
   if (!subject || !found) throw new DomainError('passkey_not_found')
   const handle = userHandle(user.blindIndex)
-  const checked = await checkAssertion(settings, credential, {
-    challenge: expected,
-    passkey: found.content,
-    handle,
-  })
   const { id } = found.record
+  const given = { challenge: expected, passkey: found.content, handle }
+  const checked = await passkeyChecks.assertion(settings, credential, given).catch((error: unknown) => {
+    throw error instanceof DomainError && error.code === 'passkey_counter_reversed'
+      ? new CounterReversedError(id)
+      : error
+  })
   return {
     id,
     possession: checked.possession,

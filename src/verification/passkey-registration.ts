@@ -9,7 +9,7 @@ import { ownerOf, type Subject } from '../users/template-vault.js'
 import type { Outbox } from '../webhooks/outbox.js'
 import type { Call } from './call.js'
 import { passkeyChallenge } from './passkey-challenge.js'
-import { checkRegistration } from './passkey-check.js'
+import type { PasskeyChecks } from './passkey-checks.js'
 
 /** Passkeys of one user: enough for every device, and few enough to be read with each verify. */
 export const MAX_PASSKEYS = 10
@@ -25,11 +25,12 @@ export interface RegistrationInput {
  * @throws DomainError those of `checkRegistration`
  */
 export async function registeredContent(
+  { passkeyChecks }: { passkeyChecks: PasskeyChecks },
   settings: PasskeySettings,
   { credential, name }: RegistrationInput,
   nonce: string,
 ): Promise<PasskeyContent> {
-  const checked = await checkRegistration(settings, credential, passkeyChallenge(nonce, null))
+  const checked = await passkeyChecks.registration(settings, credential, passkeyChallenge(nonce, null))
   return { ...checked, name: name ?? null }
 }
 

@@ -9,6 +9,7 @@ export const WEBHOOK_EVENTS = [
   'user.erasure_scheduled',
   'user.passkey_registered',
   'user.passkey_revoked',
+  'user.passkey_counter_reversed',
   'user.erased',
   'capture_session.completed',
   'capture_session.cancelled',

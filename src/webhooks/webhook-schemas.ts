@@ -63,6 +63,11 @@ const EVENTS: Record<WebhookEventType, DescribedEvent> = {
     summary: 'A passkey of a user was revoked.',
     data: { ...user, passkey_id: text },
   },
+  'user.passkey_counter_reversed': {
+    summary:
+      'A passkey of a user signed with a counter that did not grow, and was refused. A copy of the passkey may exist.',
+    data: { ...user, passkey_id: text },
+  },
   'user.erasure_scheduled': {
     summary: 'A user is going to be erased by the policy of the tenant, unless the user is approved before.',
     data: { ...user, erase_at: time },

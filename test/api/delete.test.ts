@@ -36,7 +36,7 @@ describe('an erasure', () => {
       status: 'erased',
       erasure_id: expect.stringMatching(/^era_[0-9a-f]{32}$/),
       erased_at: new Date(running.clock.now()).toISOString(),
-      erased: { references: 1, captures: 2, idempotency_records: 2 },
+      erased: { references: 1, captures: 2, passkeys: 0, idempotency_records: 2 },
     })
   })
 

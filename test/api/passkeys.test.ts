@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
 import { SoftwareAuthenticator } from '../support/authenticator.js'
 import { answerTo } from '../support/challenges.js'
 import type { ApiClient } from '../support/client.js'
@@ -329,6 +330,34 @@ describe('a verify with a passkey', () => {
     expect((await verified({ user_id, authenticator }, { counter: 8 })).body.verdict).toBe('approved')
   })
 
+  it('reports a counter that did not grow by webhook, and names the passkey in the audit entry', async () => {
+    const { operations, outbox, store, tenancy } = running.service.core
+    await operations.webhooks.add(await tenancy.find(tenant.name), COMMAND_LINE, {
+      // Nobody listens there: a delivery that was tried stays in the outbox with its body.
+      url: 'http://localhost:1/hooks',
+      environment: 'production',
+      events: ['user.passkey_counter_reversed'],
+    })
+    const reports = async () => {
+      const deliveries = await store.read.webhookDeliveries(tenant.id, 100)
+      const bodies = await Promise.all(deliveries.map((delivery) => outbox.body(store.read, delivery)))
+      return bodies.map((body) => JSON.parse(String(body)))
+    }
+    const { user_id, authenticator, passkey } = await holder()
+    await verified({ user_id, authenticator }, { counter: 7 })
+    // Somebody without the key cannot bring a report about.
+    const forged = await asserted(production, user_id, action, new SoftwareAuthenticator({ origin: ORIGIN }))
+    Object.assign(forged.credential, { id: authenticator.id, rawId: authenticator.id })
+    await production.verify({ user_id, image: ada, action, passkey_assertion: forged })
+    expect(await reports()).toEqual([])
+    await verified({ user_id, authenticator }, { counter: 7 })
+    const data = { user_id, passkey_id: passkey.passkey_id }
+    expect(await reports()).toMatchObject([{ type: 'user.passkey_counter_reversed', data }])
+    const [entry] = await auditEntries('verify')
+    expect(entry).toMatchObject({ code: 'passkey_counter_reversed', passkey_id: passkey.passkey_id })
+    expect((await verified({ user_id, authenticator }, { counter: 8 })).body.verdict).toBe('approved')
+  })
+
   it('accepts an authenticator that never counts', async () => {
     const { user_id, authenticator } = await holder()
     for (let i = 0; i < 2; i++)
@@ -461,7 +490,8 @@ describe('an erasure', () => {
   it('deletes the passkeys of the user, and no others', async () => {
     const [one, other] = [await holder(), await holder()]
     const before = await countRows(running, 'passkey')
-    await production.call('DELETE', `/v1/delete?user_id=${one.user_id}`)
+    const erasure = await production.call('DELETE', `/v1/delete?user_id=${one.user_id}`)
+    expect(erasure.body.erased.passkeys).toBe(1)
     expect(await countRows(running, 'passkey')).toBe(before - 1)
     expect((await list(one.user_id)).body.code).toBe('reference_not_found')
     expect((await list(other.user_id)).body.passkeys).toHaveLength(1)

@@ -1,13 +1,13 @@
 /** A passkey on the hosted page, as a browser would ask for it, without one. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { freePorts } from '../../src/http/listeners/free-port.js'
 import { SoftwareAuthenticator } from '../support/authenticator.js'
-import { ACTION, allowReturn, askForSession, Visitor } from '../support/capture-page.js'
+import { ACTION, askForSession, Visitor } from '../support/capture-page.js'
 import { answerTo } from '../support/challenges.js'
 import { base64 } from '../support/faces.js'
 import { plain } from '../support/images.js'
+import { startPasskeyPage } from '../support/passkey-page.js'
 import { passkeysPath, registered, usePasskeys } from '../support/passkeys.js'
-import { startService, type TestService, type TestTenant } from '../support/service.js'
+import type { TestService, TestTenant } from '../support/service.js'
 import { decodeJwt } from '../support/trust.js'
 
 let running: TestService
@@ -15,17 +15,11 @@ let tenant: TestTenant
 let image: string
 let origin: string
 beforeAll(async () => {
-  const [port] = await freePorts([{ host: '127.0.0.1', port: 0 }])
-  origin = `http://localhost:${port}`
-  running = await startService({
-    COUNTERSIGN_CAPTURE_LISTEN: `127.0.0.1:${port}`,
-    COUNTERSIGN_CAPTURE_URL: origin,
-    COUNTERSIGN_SANDBOX_RATE_LIMIT: '1000/s',
-  })
-  tenant = await running.tenant()
-  await allowReturn(running, tenant)
+  const page = await startPasskeyPage()
+  running = page.running
+  tenant = page.tenant
+  origin = page.origin
   image = base64(await plain())
-  await usePasskeys(running, tenant, { rpId: 'localhost', origins: [origin] })
 })
 afterAll(() => running?.stop())
 

@@ -4,13 +4,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Browser, CDPSession, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { freePorts } from '../../src/http/listeners/free-port.js'
 import { CHROMIUM, violations } from '../support/browser.js'
 import { launchWithCamera } from '../support/camera-page.js'
 import { allowReturn, askForSession } from '../support/capture-page.js'
 import { writeFaceFilm } from '../support/film.js'
-import { usePasskeys } from '../support/passkeys.js'
-import { startService, type TestService, type TestTenant } from '../support/service.js'
+import { startPasskeyPage } from '../support/passkey-page.js'
+import type { TestService, TestTenant } from '../support/service.js'
 import { decodeJwt } from '../support/trust.js'
 
 describe.skipIf(!CHROMIUM)('a passkey on the hosted page in Chromium', { timeout: 240_000 }, () => {
@@ -21,22 +20,14 @@ describe.skipIf(!CHROMIUM)('a passkey on the hosted page in Chromium', { timeout
   let page: Page
   let devtools: CDPSession
   let authenticatorId: string
-  let origin: string
 
   beforeAll(async () => {
-    const [port] = await freePorts([{ host: '127.0.0.1', port: 0 }])
-    // Browsers use passkeys over https, and on localhost.
-    origin = `http://localhost:${port}`
-    running = await startService({
-      COUNTERSIGN_CAPTURE_LISTEN: `127.0.0.1:${port}`,
-      COUNTERSIGN_CAPTURE_URL: origin,
-      COUNTERSIGN_CHALLENGE_TTL_SECONDS: '300',
-      COUNTERSIGN_SANDBOX_RATE_LIMIT: '1000/s',
-    })
+    const hosted = await startPasskeyPage({ COUNTERSIGN_CHALLENGE_TTL_SECONDS: '300' })
+    running = hosted.running
+    tenant = hosted.tenant
+    const { origin } = hosted
     running.clock.now = Date.now
-    tenant = await running.tenant()
     await allowReturn(running, tenant, { returnOrigins: ['http://localhost:9'] })
-    await usePasskeys(running, tenant, { rpId: 'localhost', origins: [origin] })
     folder = await mkdtemp(join(tmpdir(), 'countersign-passkey-'))
     const film = join(folder, 'film.y4m')
     await writeFaceFilm(film)

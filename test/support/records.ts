@@ -6,6 +6,7 @@ import type {
   CaptureSessionRecord,
   ChallengeRecord,
   ErasureRecord,
+  FollowingReferenceRecord,
   IdempotencyRecord,
   PersonRecord,
   ReferenceRecord,
@@ -38,6 +39,7 @@ export function tenant(name = 'a', changes: Partial<TenantRecord> = {}): TenantR
     policyHash: null,
     sandboxPolicyHash: null,
     passkeys: null,
+    models: null,
     productionIssuedAt: null,
     productionRevealedAt: null,
     suspendedAt: null,
@@ -115,6 +117,20 @@ export function reference(name = 'ada', changes: Partial<ReferenceRecord> = {}):
   }
 }
 
+export function followingReference(
+  name = 'ada',
+  changes: Partial<FollowingReferenceRecord> = {},
+): FollowingReferenceRecord {
+  return {
+    id: `fol_${name}`,
+    referenceId: `ref_${name}`,
+    model: 'm@2',
+    sealed: bytes(`sealed template of ${name}`),
+    createdAt: AT,
+    ...changes,
+  }
+}
+
 export function capture(digest: string, changes: Partial<CaptureRecord> = {}): CaptureRecord {
   return {
     subjectId: 'sub_ada',
@@ -163,6 +179,7 @@ export function erasure(name = 'ada', changes: Partial<ErasureRecord> = {}): Era
     erasedAt: AT,
     references: 1,
     captures: 2,
+    passkeys: 4,
     idempotencyRecords: 3,
     expiresAt: AT + 10,
     ...changes,

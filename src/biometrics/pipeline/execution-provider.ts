@@ -26,12 +26,33 @@ export async function withFirstWorkingProvider<T>(
 // Only fatal messages are printed: every other failure comes back as an exception with its reason.
 env.logLevel = 'fatal'
 
-/** Loads a network from memory for one provider. Blocks the calling thread while ONNX Runtime optimises the graph. */
-export function createSession(bytes: Uint8Array, provider: string): Promise<InferenceSession> {
+/**
+ * Provider that stands in for an accelerator: the processor, behind the lane that every accelerator has. With it the
+ * lane can be tried and measured on a machine without one.
+ */
+export const STAND_IN_PROVIDER = 'cpu-lane'
+
+/** The accelerators among the providers, in order of preference: those before `cpu`. */
+export function acceleratorsOf(providers: readonly string[]): string[] {
+  const end = providers.indexOf('cpu')
+  return [...new Set(end < 0 ? providers : providers.slice(0, end))]
+}
+
+/**
+ * Loads a network from memory for one provider. Blocks the calling thread while ONNX Runtime optimises the graph.
+ * @param threads number of threads that compute one run on the processor
+ */
+export function createSession(
+  bytes: Uint8Array,
+  provider: string,
+  threads: number,
+): Promise<InferenceSession> {
   return InferenceSession.create(bytes, {
-    executionProviders: [provider],
+    executionProviders: [provider === STAND_IN_PROVIDER ? 'cpu' : provider],
     // Measured: one thread a worker, and a worker a core, gives twice the throughput of the defaults.
-    intraOpNumThreads: 1,
+    intraOpNumThreads: threads,
+    // Threads that wait for work by spinning take the cores from those that decode and align.
+    ...(threads > 1 ? { extra: { session: { intra_op: { allow_spinning: '0' } } } } : {}),
     interOpNumThreads: 1,
     executionMode: 'sequential',
     graphOptimizationLevel: 'all',

@@ -15,7 +15,7 @@ import { ImagePyramid } from './image-pyramid.js'
 import { fivePointsOf68, LandmarkFinder } from './landmarks.js'
 import { LIVENESS_UNCHECKED, LivenessChecker } from './liveness.js'
 import { Mutex } from './mutex.js'
-import { loadNetwork, type Network } from './network.js'
+import { loadNetwork, type Network, type NetworkOpener } from './network.js'
 import { measureChip, rateQuality, toGrey } from './quality.js'
 import { measureComponents } from './quality-components.js'
 import { assertLive, assertQuality } from './refusals.js'
@@ -24,6 +24,8 @@ import { StageClock } from './stage-clock.js'
 export interface PipelineOptions {
   /** The execution provider that runs every network. */
   provider: string
+  /** Opens each network. Default: loads it into a session of this thread, on `provider`. */
+  open?: NetworkOpener
   /** Limits of an image and its face. */
   limits: ImageLimits
 }
@@ -95,10 +97,11 @@ export class FacePipeline {
    * once. Blocks the calling thread for most of the time.
    * @throws ModelPackError pack_file_missing, pack_file_mismatch; ONNX Runtime's error when the provider cannot serve
    */
-  static async load(pack: ModelPack, { provider, limits }: PipelineOptions): Promise<FacePipeline> {
-    const pipeline = new FacePipeline(pack, limits)
+  static async load(pack: ModelPack, options: PipelineOptions): Promise<FacePipeline> {
+    const { provider, open = (from, file) => loadNetwork(from, file, provider) } = options
+    const pipeline = new FacePipeline(pack, options.limits)
     try {
-      await pipeline.loadNetworks(provider)
+      await pipeline.loadNetworks(open)
       await pipeline.warmUp()
       return pipeline
     } catch (error) {
@@ -107,10 +110,10 @@ export class FacePipeline {
     }
   }
 
-  private async loadNetworks(provider: string): Promise<void> {
+  private async loadNetworks(opener: NetworkOpener): Promise<void> {
     const { detector, landmarks, embedder, liveness } = this.pack.manifest
     const open = async (file: NetworkFile) => {
-      const network = await loadNetwork(this.pack, file, provider)
+      const network = await opener(this.pack, file)
       this.networks.push(network)
       return network
     }

@@ -222,7 +222,7 @@ export class FakeUsers {
     if (receipt && now < receipt.untilMs) return { status: 200, body: receipt.body }
     if (!this.users.delete(user_id)) throw new FakeRefusal('reference_not_found', call.requestId)
     this.verifications.forget(user_id)
-    const erased = { references: 1, captures: 0, idempotency_records: 0 }
+    const erased = { references: 1, captures: 0, passkeys: 0, idempotency_records: 0 }
     const body = { user_id, status: 'erased', erasure_id: fakeId('era'), erased_at: this.time(), erased }
     this.receipts.set(user_id, { body, untilMs: now + RECEIPT_MS })
     return { status: 200, body }

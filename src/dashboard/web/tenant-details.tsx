@@ -156,6 +156,7 @@ function receiptFacts({ name, erasure_id, erased_at, erased }: TenantErasureView
     ['Users', erased.users],
     ['References', erased.references],
     ['Captures', erased.captures],
+    ['Passkeys', erased.passkeys],
     ['Kept responses', erased.idempotency_records],
     ['To do', 'Make a backup now: the keys of older backups can still decrypt the erased data.'],
   ]

@@ -219,6 +219,7 @@ function receiptFacts({ user_id, erasure_id, erased_at, erased }: ErasureView): 
     ['Erased at', <Time at={erased_at} />],
     ['References', erased.references],
     ['Captures', erased.captures],
+    ['Passkeys', erased.passkeys],
     ['Kept responses', erased.idempotency_records],
   ]
 }

@@ -3,6 +3,7 @@
 import { QUALITY_COMPONENTS } from '../../../models/pack/quality-components.js'
 import type { EndpointDescription } from '../../api/endpoint.js'
 import { PHOTO_GUIDANCE } from '../../capture/guidance-codes.js'
+import { PASSKEY_REGISTRATIONS, PASSKEY_SIGNATURES } from '../../client/sandbox-passkeys.js'
 import { ERRORS, type ErrorCode } from '../../lib/error-codes.js'
 import { SCOPES } from '../../tenants/key-scopes.js'
 import { SANDBOX_EFFECTS } from '../../verification/sandbox-outcomes.js'
@@ -175,7 +176,16 @@ function introduction(): string {
     'In the sandbox no model runs: the end of `user_id` chooses the outcome, for users who are not enrolled too. A user whose id ends otherwise is approved once enrolled, and reference_not_found before. Users whose end refuses every photo (+no_face, +multiple_faces, +different_people, +low_quality, +spoof) cannot be enrolled.',
     '',
     ...Object.entries(SANDBOX_EFFECTS).map(([suffix, outcome]) => `- \`${suffix}\`: ${outcome}`),
+    '',
+    'The sandbox also takes scripted passkeys, which need no authenticator. The `id` of such a credential begins with `sandbox-`, and its other fields need not be those of WebAuthn. Production refuses them.',
+    '',
+    `- a registration: \`response.attestationObject\` is one of ${listed(PASSKEY_REGISTRATIONS)}`,
+    `- a signature: \`response.signature\` is one of ${listed(PASSKEY_SIGNATURES)}`,
   ].join('\n')
+}
+
+function listed(outcomes: readonly string[]): string {
+  return outcomes.map((outcome) => `\`${outcome}\``).join(', ')
 }
 
 function withScopes({ description, scopes }: EndpointDescription): string {

@@ -579,6 +579,33 @@ const STEPS: string[] = [
     since bigint NOT NULL
   );
   `,
+  // Number of passkeys in the receipt of an erasure.
+  `
+  ALTER TABLE erasure ADD COLUMN passkey_count bigint NOT NULL DEFAULT 0;
+  `,
+  // Templates of further model packs, and the change from one pack to another.
+  `
+  ALTER TABLE tenant ADD COLUMN models text COLLATE "C";
+  -- A reference that is deleted or replaced takes its templates along, also where an earlier version deletes it.
+  CREATE TABLE following_reference (
+    id text COLLATE "C" PRIMARY KEY,
+    reference_id text COLLATE "C" NOT NULL REFERENCES reference (id) ON DELETE CASCADE,
+    model text COLLATE "C" NOT NULL,
+    sealed bytea NOT NULL,
+    created_at bigint NOT NULL,
+    UNIQUE (reference_id, model)
+  );
+  CREATE TABLE model_migration (
+    id bigint PRIMARY KEY CHECK (id = 1),
+    from_model text COLLATE "C" NOT NULL,
+    to_model text COLLATE "C" NOT NULL,
+    started_at bigint NOT NULL,
+    strict_fmr double precision,
+    at_coverage double precision,
+    at_time bigint,
+    finishing_at bigint
+  );
+  `,
   // Counted verifies, by which a change of cameras or of people is noticed.
   `
   CREATE TABLE drift (

@@ -34,10 +34,15 @@ overStores((stores) => {
         await tx.insertSubject(subject('ada'))
         await tx.putReference(reference('ada'))
       })
-      expect(await read().subject(bytes('full'))).toEqual({ subject: full, reference: null })
+      expect(await read().subject(bytes('full'))).toEqual({
+        subject: full,
+        reference: null,
+        following: [],
+      })
       expect(await read().subject(bytes('ada'))).toEqual({
         subject: subject('ada'),
         reference: reference('ada'),
+        following: [],
       })
       expect(await read().subject(bytes('nobody'))).toBeUndefined()
       expect(await read().subjectWithoutReference(bytes('full'))).toEqual(full)
@@ -285,7 +290,7 @@ overStores((stores) => {
           await tx.insertChallenge(challenge(`cha_${name}`, { blindIndex: bytes(name) }))
       })
       const erase = () => write((tx) => tx.eraseSubject(bytes('ada')))
-      expect(await erase()).toEqual({ references: 1, captures: 2, idempotencyRecords: 2 })
+      expect(await erase()).toEqual({ references: 1, captures: 2, passkeys: 0, idempotencyRecords: 2 })
       expect(await read().subject(bytes('ada'))).toBeUndefined()
       expect(await newestCaptures(read(), 'sub_ada', 0, 10)).toEqual([])
       expect(await read().idempotencyRecord(bytes('scope of ada'), AT)).toBeUndefined()
@@ -294,7 +299,7 @@ overStores((stores) => {
       expect(await newestCaptures(read(), 'sub_grace', 0, 10)).toHaveLength(1)
       expect(await read().idempotencyRecord(bytes('scope of grace'), AT)).toBeDefined()
       expect(await read().challenge('cha_grace')).toBeDefined()
-      expect(await erase()).toEqual({ references: 0, captures: 0, idempotencyRecords: 0 })
+      expect(await erase()).toEqual({ references: 0, captures: 0, passkeys: 0, idempotencyRecords: 0 })
     })
 
     it('deletes the kept responses of a user who is not enrolled', async () => {
@@ -302,6 +307,7 @@ overStores((stores) => {
       expect(await write((tx) => tx.eraseSubject(bytes('ada')))).toEqual({
         references: 0,
         captures: 0,
+        passkeys: 0,
         idempotencyRecords: 1,
       })
     })
