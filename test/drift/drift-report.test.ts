@@ -78,6 +78,14 @@ describe('a camera release that blurs', () => {
         expect(verifiesUntilAlarm({ ...traffic, perDay, seed: perDay }, BLUR, 10)).toBeLessThanOrEqual(300)
   }, 120_000)
 
+  it('raises an alarm within 300 verifies of real pictures that were blurred, and none while they are sharp', () => {
+    for (let seed = 1; seed <= 10; seed++) {
+      const traffic = { people: 1, perDay: 100, seed, recorded: true }
+      expect(verifiesUntilAlarm(traffic, BLUR, 10)).toBeLessThanOrEqual(300)
+    }
+    expect(alarmingMonths({ people: 1, perDay: 60, recorded: true }, 10, 10)).toBe(0)
+  }, 120_000)
+
   it('keeps the alarm for the week after it', () => {
     const watcher = new Watcher({ ...STEADY, perDay: 300, seed: 5 })
     watcher.runTo(KNOWN, 20)

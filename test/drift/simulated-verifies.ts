@@ -1,4 +1,5 @@
 /** A stream of verifies that never happened: people with faces and cameras of their own, who try again after a failure. */
+import { readFileSync } from 'node:fs'
 import { withVerifies } from '../../src/drift/drift-blocks.js'
 import {
   addDriftCounts,
@@ -9,11 +10,14 @@ import {
 import { type CountedPeriod, type DriftHistory, startOfPeriod } from '../../src/drift/drift-report.js'
 import { seededRandom } from '../../src/evaluation/random.js'
 import { DAY_MS, HOUR_MS } from '../../src/lib/clock.js'
+import { packageFile } from '../../src/lib/package-root.js'
 
 export interface Traffic {
   people: number
   perDay: number
   seed: number
+  /** Draws verifies that were recorded, as they are or blurred, instead of making them up. */
+  recorded?: boolean
   /** Standard deviation of what all verifies of one day have in common, in scores and in quality. */
   daySpread?: number
   /** How much worse pictures are at night. */
@@ -25,6 +29,24 @@ export interface Change {
   quality: number
   score: number
 }
+
+const COMMON = {
+  environment: 'production',
+  endpoint: 'verify',
+  tenantId: 'ten_a',
+  isReplay: false,
+} as const
+
+interface Recordings {
+  threshold: number
+  /** Quality and score, or the code of a refusal. */
+  sharp: Array<string | number[]>
+  blurred: Array<string | number[]>
+}
+
+const recordings = JSON.parse(
+  readFileSync(packageFile('test', 'drift', 'recorded-verifies.json'), 'utf8'),
+) as Recordings
 
 const NO_CHANGE: Change = { quality: 0, score: 0 }
 
@@ -90,7 +112,8 @@ export class SimulatedVerifies {
   }
 
   private next(): CountedRequest {
-    const { people, daySpread = 0, nightLoss = 0 } = this.traffic
+    const { people, daySpread = 0, nightLoss = 0, recorded } = this.traffic
+    if (recorded) return this.nextRecorded()
     const day = Math.floor(this.now / DAY_MS)
     if (day !== this.day) {
       this.day = day
@@ -108,20 +131,26 @@ export class SimulatedVerifies {
     return verify
   }
 
+  private nextRecorded(): CountedRequest {
+    const from = this.change === NO_CHANGE ? recordings.sharp : recordings.blurred
+    const one = from[Math.floor(this.random() * from.length)]!
+    if (typeof one === 'string') return { ...COMMON, code: one as 'low_quality' }
+    const [quality, score] = one as [number, number]
+    return this.judged(quality, score, recordings.threshold)
+  }
+
   private outcome(quality: number, score: number): CountedRequest {
-    const common = {
-      environment: 'production',
-      endpoint: 'verify',
-      tenantId: 'ten_a',
-      isReplay: false,
-    } as const
-    if (quality < 0.25) return { ...common, code: 'low_quality' }
-    if (this.random() < 0.01) return { ...common, code: 'face_not_found' }
-    const judged = { ...common, code: undefined, quality, score, threshold: this.threshold }
-    if (this.random() < 0.01) return { ...judged, verdict: 'rejected', reason: 'liveness_failed' }
-    return score < this.threshold
-      ? { ...judged, verdict: 'rejected', reason: 'no_match' }
-      : { ...judged, verdict: 'approved', reason: null }
+    if (quality < 0.25) return { ...COMMON, code: 'low_quality' }
+    if (this.random() < 0.01) return { ...COMMON, code: 'face_not_found' }
+    const verify = this.judged(quality, score, this.threshold)
+    return this.random() < 0.01 ? { ...verify, verdict: 'rejected', reason: 'liveness_failed' } : verify
+  }
+
+  private judged(quality: number, score: number, threshold: number): CountedRequest {
+    const facts = { ...COMMON, code: undefined, quality, score, threshold }
+    return score < threshold
+      ? { ...facts, verdict: 'rejected', reason: 'no_match' }
+      : { ...facts, verdict: 'approved', reason: null }
   }
 
   /** A standard normal number (Box and Muller). */
