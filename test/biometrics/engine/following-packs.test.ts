@@ -187,7 +187,7 @@ describe('a pack that follows', () => {
     expect(
       together.fuse([first, { ...first, others: { [SHIFTED]: null } }], choice).others[SHIFTED],
     ).toBeNull()
-    expect(together.fuse([first, { ...first, others: other.others }], choice).others[SHIFTED]).toBeNull()
+    expect(together.fuse([first, { ...first, others: other.others! }], choice).others[SHIFTED]).toBeNull()
   })
 
   it('gives null when it is not loaded, or is the one that decides anyway', async () => {
