@@ -34,6 +34,7 @@ export type {
   ReadyDetail,
   StepDetail,
 } from './capture-events.js'
+export { type PasskeyOptions, usePasskey } from './passkey.js'
 export type {
   CameraChoice,
   CaptureChallenge,
