@@ -34,7 +34,6 @@ export type {
   ReadyDetail,
   StepDetail,
 } from './capture-events.js'
-export { type PasskeyOptions, usePasskey } from './passkey.js'
 export type {
   CameraChoice,
   CaptureChallenge,

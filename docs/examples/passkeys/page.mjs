@@ -1,5 +1,5 @@
 // The page of a bank: the person makes a passkey, and signs a transfer with it. The bank's backend begins and ends both at Countersign.
-import { usePasskey } from 'countersign/capture'
+import { usePasskey } from 'countersign/passkey'
 
 /** Registers a passkey. It rejects with a `NotAllowedError` where the person declines. */
 export async function makePasskey() {

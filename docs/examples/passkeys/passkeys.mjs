@@ -8,9 +8,9 @@ import { PASSKEY_ACR } from 'countersign/client'
  * @property {(steps: string[]) => Promise<Frames>} film
  *   the frames of `<countersign-capture>`
  * @property {(options: object) => Promise<any>} create
- *   `usePasskey(options)` of `countersign/capture`
+ *   `usePasskey(options)` of `countersign/passkey`
  * @property {(options: object) => Promise<any>} get
- *   `usePasskey(options)` of `countersign/capture`
+ *   `usePasskey(options)` of `countersign/passkey`
  */
 
 /**
