@@ -1,4 +1,4 @@
-/** What the audit log and the request log say in plain words about a verification, in a real browser. */
+/** The words of the audit log and of the request log about a verification, in a real browser. */
 import type { Page } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
 import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
