@@ -8,6 +8,7 @@ import { docPath } from '../lib/doc-path.js'
 import { CodedError } from '../lib/errors.js'
 import type { ActivityReader, ActivityWriter } from './activity-store.js'
 import type { Coordinator, Presence, ServiceNode } from './coordinator.js'
+import type { DriftReader, DriftWriter } from './drift-store.js'
 import type { EpochBook } from './epoch-book.js'
 import type { ModelReader, ModelWriter } from './model-store.js'
 import type { OpenIdReader, OpenIdWriter } from './openid-store.js'
@@ -53,6 +54,7 @@ import type { WebhookReader, WebhookWriter } from './webhook-store.js'
 export interface StoreReader
   extends WebhookReader,
     RequestReader,
+    DriftReader,
     PolicyReader,
     ActivityReader,
     ModelReader,
@@ -171,6 +173,7 @@ export interface StoreTransaction
   extends StoreReader,
     WebhookWriter,
     RequestWriter,
+    DriftWriter,
     PolicyWriter,
     ActivityWriter,
     ModelWriter,
@@ -323,7 +326,7 @@ export interface StoreTransaction
   putTraffic(traffic: TrafficRecord): Promise<void>
   /**
    * Deletes expired rows: kept responses, captures, challenges, capture sessions, erasure receipts, ended signing secrets and verdict keys, login links,
-   * sessions, webhook deliveries and counted traffic. Limits the number of rows, because other writers wait meanwhile, and leaves out rows
+   * sessions, webhook deliveries, counted traffic and counted verifies. Limits the number of rows, because other writers wait meanwhile, and leaves out rows
    * that another transaction holds.
    * @returns whether more rows may have expired
    */
