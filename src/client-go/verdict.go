@@ -82,10 +82,12 @@ type Claims struct {
 	FMR         float64         `json:"fmr"`
 	Action      json.RawMessage `json:"action"`
 	ActionHash  string          `json:"action_hash"`
-	// DisplayHash, DisplayLocale and DisplayVersion identify the text that the hosted page showed; empty where it showed none.
+	// DisplayHash, DisplayLocale and DisplayVersion identify the text that the person was shown; empty where the service wrote none.
 	DisplayHash    string    `json:"display_hash"`
 	DisplayLocale  string    `json:"display_locale"`
 	DisplayVersion string    `json:"display_version"`
+	// DisplaySource is challenge where your own page was given the text with the challenge, else empty.
+	DisplaySource  string    `json:"display_source"`
 	Nonce          *string   `json:"nonce"`
 	ACR            string    `json:"acr"`
 	AMR            []string  `json:"amr"`

@@ -192,6 +192,8 @@ class Challenge(Answer):
     expires_at: str
     #: Options for the browser, where the call asked for a passkey and the user has one.
     passkey: Optional[Mapping[str, Any]] = None
+    #: Text of a typed action for your page to show: `{"hash", "version", "locale", "heading", "lines"}`, where the call named a locale.
+    display: Optional[Mapping[str, Any]] = None
 
 
 @dataclass(frozen=True)

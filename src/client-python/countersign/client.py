@@ -262,9 +262,14 @@ class Countersign:
         purpose: str = "verify",
         modes: Optional[Sequence[str]] = None,
         passkey: Optional[str] = None,
+        locale: Optional[str] = None,
+        payees: Optional[str] = None,
         options: CallOptions = _NO_OPTIONS,
     ) -> Challenge:
         """Asks for a challenge: the movements that the person makes before the camera, for one user and one action.
+
+        With `locale`, the answer's `display` is the text of a typed action for your page to show; a `payment_batch` also
+        needs its list, `payees`.
 
         The frames go to `verify` or `enroll` as `challenge`: `{"challenge_id": …, "nonce": …, "frames": [{"step", "t_ms", "image"}]}`.
         """
@@ -276,6 +281,8 @@ class Countersign:
             "purpose": purpose,
             "modes": _list_or_none(modes),
             "passkey": passkey,
+            "locale": locale,
+            "payees": payees,
         }
         result = self._of_user(Challenge, "/challenges", body, options)
         _assert_answers(result.purpose == purpose)

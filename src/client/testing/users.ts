@@ -128,6 +128,7 @@ export class FakeUsers {
 
   private async reachVerdict(call: Call, opened: OpenedChallenge | null): Promise<FakeAnswer> {
     const { user_id, action, nonce } = call.body as { user_id: string; action: ActionLike; nonce?: string }
+    const display = call.display ?? opened?.display
     const script = sandboxScript(user_id)
     if (!script.isScripted && !this.users.has(user_id))
       throw new FakeRefusal('reference_not_found', call.requestId)
@@ -159,7 +160,7 @@ export class FakeUsers {
           action,
           reason,
           nonce,
-          display: call.display,
+          display,
           score,
           replaySuspected: script.replayed,
           liveness,
@@ -190,7 +191,7 @@ export class FakeUsers {
       quality: compared ? qualityAnswer(user_id, photoPaths(call, 1), includesQuality(call)) : null,
       replay: { suspected: script.replayed },
       model: SANDBOX_MODEL,
-      display: call.display ?? null,
+      display: display ?? null,
       verified_at: this.time(),
       ...tokens,
       jwt_public: await this.service.verdictKeys.sign(tokens.jwt),
@@ -256,12 +257,12 @@ export class FakeUsers {
     else if (this.users.has(user_id) && !replace) throw new FakeRefusal('already_enrolled', call.requestId)
   }
 
-  challenge(call: Call): FakeAnswer {
+  async challenge(call: Call): Promise<FakeAnswer> {
     assertChallengeRequest(call)
     const { user_id, purpose = 'verify' } = call.body
     refuseBusy(user_id, call)
     if (purpose === 'verify') this.assertVerifiable(call)
-    return { status: 201, body: this.challenges.issue(call, this.service.clock.now()) }
+    return { status: 201, body: await this.challenges.issue(call, this.service.clock.now()) }
   }
 
   private openChallenge(call: Call, purpose: 'verify' | 'enroll'): OpenedChallenge | null {

@@ -606,6 +606,10 @@ const STEPS: string[] = [
     finishing_at bigint
   );
   `,
+  // The text of a typed action that is given with a challenge.
+  `
+  ALTER TABLE challenge ADD COLUMN display bytea;
+  `,
 ]
 
 /** The schema version that this code works with. */

@@ -518,6 +518,10 @@ const MIGRATIONS: string[] = [
     finishing_at INTEGER
   ) STRICT;
   `,
+  // The text of a typed action that is given with a challenge.
+  `
+  ALTER TABLE challenge ADD COLUMN display BLOB;
+  `,
 ]
 
 /** "CSGN" marks the file as Countersign's, so that another application's database is refused instead of migrated. */
