@@ -224,7 +224,9 @@ overStores((stores) => {
       const use = (id: string, at: number) => write((tx) => tx.useChallenge(id, at))
       expect(await use('cha', AT + 1)).toBe(true)
       expect(await use('cha', AT + 2)).toBe(false)
-      expect(await read().challenge('cha')).toEqual(challenge('cha', { display: bytes('display'), usedAt: AT + 1 }))
+      expect(await read().challenge('cha')).toEqual(
+        challenge('cha', { display: bytes('display'), usedAt: AT + 1 }),
+      )
       expect(await use('unknown', AT)).toBe(false)
       expect(await read().challenge('unknown')).toBeUndefined()
     })
