@@ -101,8 +101,8 @@ export const NIST: Standard = {
       SECTION,
       'Should: the verifier determines performance and integrity of sensor and device.',
       always(
-        partly(
-          'The hosted page reports signs of a replaced camera, and a policy can ask for a person’s look at them. A browser that lies reports none, and no camera is attested.',
+        notMet(
+          'No sensor is attested. The hosted page reports signs of a replaced camera, and a policy can ask for a person’s look at them; a browser that lies reports none.',
         ),
         {
           tests: ['test/api/capture-integrity.test.ts', 'test/capture/capture-signals.browser.test.ts'],
