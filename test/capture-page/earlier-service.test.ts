@@ -1,4 +1,4 @@
-/** What the hosted page sends to a service of an earlier version, which refuses fields that it does not know. */
+/** The hosted page sends a service of an earlier version no fields that it refuses. */
 import { expect, it } from 'vitest'
 import { withoutLaterFields } from '../../src/capture/page/earlier-service.js'
 

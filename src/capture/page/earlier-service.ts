@@ -1,5 +1,5 @@
 /**
- * What the page sends to a service of an earlier version. While the services of an installation are upgraded one after the other, such a
+ * Leaves fields out of a request for a service of an earlier version. While the services of an installation are upgraded one after the other, such a
  * service may answer a page that a newer one has served. It refuses fields that it does not know.
  */
 
