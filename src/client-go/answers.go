@@ -277,6 +277,15 @@ type Consent struct {
 	AgreedAt string `json:"agreed_at"`
 }
 
+// RecordedConsent is the consent that is recorded for a user now.
+type RecordedConsent struct {
+	Answer
+	UserID string `json:"user_id"`
+	// ReferenceID is the reference that the consent is for. It stays as it was.
+	ReferenceID string  `json:"reference_id"`
+	Consent     Consent `json:"consent"`
+}
+
 // Challenge is what the person is to do before the camera.
 type Challenge struct {
 	Answer

@@ -177,6 +177,15 @@ class User(Answer):
 
 
 @dataclass(frozen=True)
+class RecordedConsent(Answer):
+    user_id: str
+    #: The reference that the consent is for. It stays as it was.
+    reference_id: str
+    #: `{"id": str, "agreed_at": str}`.
+    consent: Mapping[str, str]
+
+
+@dataclass(frozen=True)
 class Challenge(Answer):
     challenge_id: str
     #: Send it back with the frames. No other call returns it.

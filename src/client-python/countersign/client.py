@@ -28,6 +28,7 @@ from .answers import (
     Passkey,
     PasskeyChallenge,
     PasskeyList,
+    RecordedConsent,
     RevokedPasskey,
     RotateSigningResult,
     User,
@@ -381,6 +382,19 @@ class Countersign:
         """Reads the record of an enrolled user, which holds nothing biometric. Raises `reference_not_found` for anyone else."""
         path = f"/users/{_path_part(user_id, 'user_id')}"
         result = self._call(User, "GET", path, None, options, "/users/{user_id}")
+        _assert_answers(result.user_id == user_id)
+        return result
+
+    def record_consent(
+        self, user_id: str, *, consent: Mapping[str, str], options: CallOptions = _NO_OPTIONS
+    ) -> RecordedConsent:
+        """Records that an enrolled user has agreed again, or to another text, without a photo.
+
+        `consent` is `{"id": …, "agreed_at": …}`. Ask for it where the person is signed in.
+        """
+        path = f"/users/{_path_part(user_id, 'user_id')}/consent"
+        body = {"consent": dict(consent)}
+        result = self._call(RecordedConsent, "POST", path, body, options, "/users/{user_id}/consent")
         _assert_answers(result.user_id == user_id)
         return result
 

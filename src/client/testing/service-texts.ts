@@ -396,6 +396,7 @@ export const FAKE_FIELDS: Readonly<Record<string, readonly string[]>> = {
   'POST /users/{user_id}/passkeys/registration': ['user_name', 'verification_id'],
   'POST /users/{user_id}/passkeys': ['challenge_id', 'nonce', 'credential', 'name', 'verification_id'],
   'POST /users/{user_id}/passkeys/assertion': ['action'],
+  'POST /users/{user_id}/consent': ['consent'],
 }
 
 /** Languages of the capture page. */

@@ -127,6 +127,15 @@ export class FakeUsers {
     return userAnswer(userId, user, this.passkeys.of(userId).length, this.service.clock.now())
   }
 
+  recordConsent(userId: string, call: Call): FakeAnswer {
+    refuseBusy(userId, call)
+    const { consent } = call.body
+    if (consent === undefined) refuseRequest(call, 'consent', 'is required')
+    const { reference } = findUser(this.users, userId, call)
+    reference.consent = consent
+    return { status: 200, body: { user_id: userId, reference_id: reference.reference_id, consent } }
+  }
+
   verification(verificationId: string, call: Call): FakeAnswer {
     return this.verifications.read(verificationId, call)
   }
