@@ -18,6 +18,7 @@ export const AUDIT_EVENTS = [
   'capture_code_failed',
   'user_unlocked',
   'user_exported',
+  'users_compared',
   'passkey_settings_changed',
   'passkey_registered',
   'passkey_revoked',

@@ -19,6 +19,13 @@ export interface Tail {
   q: Uint32Array
 }
 
+/** What a bootstrap over people reads of a curve. */
+export interface PeopleCurve extends Pick<ScoreCurve, 'genuine' | 'genuinePeople' | 'notCompared'> {
+  data: { people: ArrayLike<unknown> }
+  impostors: Pick<ImpostorPairs, 'countWith' | 'peoplePairs'>
+  tail: Pick<Tail, 'scores' | 'p' | 'q'>
+}
+
 export interface Eer {
   rate: number
   threshold: number

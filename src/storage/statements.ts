@@ -94,6 +94,11 @@ export function storeReader(database: Connection): StoreReader {
        WHERE subject.lookup = ?`,
       'brief',
     ),
+    referencesAfter: database.prepare<[string, Environment, Buffer, string, number], Record<string, unknown>>(
+      `SELECT ${USER.fields} FROM subject JOIN reference ON reference.subject_id = subject.id
+       WHERE subject.tenant_id = ? AND subject.environment = ? AND subject.lookup > ? AND reference.model = ?
+       ORDER BY subject.lookup LIMIT ?`,
+    ),
     subjectWithoutReference: database.prepare<[Buffer], SubjectRecord>(
       `SELECT ${SUBJECT.fields} FROM subject WHERE lookup = ?`,
     ),
@@ -224,6 +229,13 @@ export function storeReader(database: Connection): StoreReader {
       if (!row) return undefined
       const { subject, reference } = USER.split(row)
       return { subject: subject!, reference }
+    },
+    referencesAfter: async (tenantId, environment, model, after, limit) => {
+      const rows = await sql.referencesAfter.all(tenantId, environment, after, model, limit)
+      return rows.map((row) => {
+        const { subject, reference } = USER.split(row)
+        return { subject: subject!, reference: reference! }
+      })
     },
     subjectWithoutReference: async (blindIndex) => sql.subjectWithoutReference.get(blindIndex),
     referencesOf: async (tenantId) => {
