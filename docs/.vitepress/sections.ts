@@ -52,6 +52,7 @@ export const SECTIONS: readonly Section[] = [
       'guides/own-false-match-rate.md':
         'Measure the false match rate between your own users, without labels. For operators.',
       'guides/sizing.md': 'Choose a machine for your load. For operators.',
+      'guides/gpu.md': 'Run the networks on a GPU, and what is known of it. For operators.',
       'guides/load-testing.md': 'Measure what your installation takes. For operators.',
       'guides/privacy.md': 'What is kept, for how long, and how it is erased. For data protection officers.',
       'guides/dpia.md':

@@ -4,12 +4,13 @@ import { timeOfRequestId } from '../crypto/identifiers.js'
 import { isoTime } from '../lib/clock.js'
 import { DomainError } from '../lib/domain-error.js'
 import { REASONS } from '../verification/reasons.js'
+import { amrOf } from '../verification/verdict-token.js'
 import { type Endpoint, type EndpointDescription, SMALL_BODY_BYTES } from './endpoint.js'
 import { nullable, time, userId } from './schemas.js'
 import type { Services } from './services.js'
 
 const verificationId = Type.String({ minLength: 1, maxLength: 64 })
-const actionHash = Type.String({ pattern: '^[0-9a-f]{64}$' })
+const sha256Hex = Type.String({ pattern: '^[0-9a-f]{64}$' })
 
 const ofEarlierVersions = 'Null for a verification by a version that did not record it.'
 
@@ -43,6 +44,7 @@ const success = Type.Object(
     ),
     model: Type.String({ description: 'The model pack that compared.' }),
     acr: nullable(Type.String({ description: `The \`acr\` of the JWT. ${ofEarlierVersions}` })),
+    amr: Type.Array(Type.String(), { description: 'The `amr` of the JWT.' }),
     replay: Type.Object(
       { suspected: Type.Boolean() },
       { description: 'Whether the capture had been seen before within 24 hours.' },
@@ -52,6 +54,30 @@ const success = Type.Object(
         description:
           'Whether the user was verified for the action with this `action_hash`. Null where the query held none.',
       }),
+    ),
+    display_locale: nullable(
+      Type.String({
+        description:
+          'The `display_locale` of the JWT: language of the text that the person was shown for a typed action. Null where the JWT has none.',
+      }),
+    ),
+    display_version: nullable(
+      Type.String({ description: 'The `display_version` of the JWT. Null where the JWT has none.' }),
+    ),
+    display_matches: nullable(
+      Type.Boolean({
+        description:
+          'Whether the JWT has this `display_hash`: whether the person was shown this text. Null where the query held none. The service keeps the hash only under the key of the user.',
+      }),
+    ),
+    policy_hash: nullable(
+      Type.String({ description: 'The `policy_hash` of the JWT. Null where the tenant had no policy.' }),
+    ),
+    policy_rule: nullable(
+      Type.String({ description: 'The `policy_rule` of the JWT. Null where the tenant had no policy.' }),
+    ),
+    approval_id: nullable(
+      Type.String({ description: 'The other user’s verdict that this approval has used up; null for none.' }),
     ),
     challenge_id: nullable(
       Type.String({ description: 'The challenge whose frames were judged; null for photos.' }),
@@ -84,9 +110,14 @@ export const getVerificationDescription: EndpointDescription = {
         'The user who was verified. A verification of another user is not found, and the answer names the user.',
     },
     action_hash: {
-      schema: actionHash,
+      schema: sha256Hex,
       description:
         'SHA-256 of the action in RFC 8785 canonical form, in hex, as in the claim `action_hash`. `action_matches` then says whether the user was verified for this action. It needs `user_id`, whose key is part of the stored hash.',
+    },
+    display_hash: {
+      schema: sha256Hex,
+      description:
+        'SHA-256 of the text that a person was shown, in hex, as in the claim `display_hash`. `display_matches` then says whether the verdict has this text. It needs `user_id`, whose key is part of the stored hash.',
     },
   },
   success: { status: 200, description: 'The verification.', schema: success },
@@ -105,6 +136,7 @@ interface Input {
   verification_id: string
   user_id?: string
   action_hash?: string
+  display_hash?: string
 }
 
 export function getVerification({
@@ -115,18 +147,17 @@ export function getVerification({
     ...getVerificationDescription,
     aboutUser: false,
     async handle({ input, tenant, environment }) {
-      const { verification_id: id, user_id, action_hash: hash } = input
-      if (hash !== undefined && user_id === undefined)
-        throw new DomainError('invalid_request', {
-          details: [{ path: 'action_hash', issue: 'needs `user_id`' }],
-        })
+      const { verification_id: id, user_id, action_hash: actionHash, display_hash: displayHash } = input
+      for (const path of ['action_hash', 'display_hash'] as const)
+        if (input[path] !== undefined && user_id === undefined)
+          throw new DomainError('invalid_request', { details: [{ path, issue: 'needs `user_id`' }] })
       const user =
         user_id === undefined
           ? null
           : { id: user_id, blindIndex: vault.blindIndex(tenant.id, environment, user_id) }
-      const found = await verifications.find(tenant.id, id, { user, actionHash: hash })
+      const found = await verifications.find(tenant.id, id, { user, actionHash, displayHash })
       if (!found) throw new DomainError('verification_not_found')
-      const { facts, actionMatches } = found
+      const { facts, actionMatches, displayMatches } = found
       return {
         status: 200,
         body: {
@@ -141,8 +172,15 @@ export function getVerification({
           model_grade: facts.model_grade ?? null,
           model: facts.model,
           acr: facts.acr ?? null,
+          amr: amrOf(facts.reason, facts.passkey_amr ?? null),
           replay: { suspected: facts.replay_suspected },
           action_matches: actionMatches,
+          display_locale: facts.display_locale ?? null,
+          display_version: facts.display_version ?? null,
+          display_matches: displayMatches,
+          policy_hash: facts.policy_hash ?? null,
+          policy_rule: facts.policy_rule ?? null,
+          approval_id: facts.approval_id ?? null,
           challenge_id: facts.challenge_id ?? null,
           capture_session_id: facts.capture_session ?? null,
           request_id: facts.request_id,

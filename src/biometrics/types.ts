@@ -128,6 +128,8 @@ export interface EngineHealth {
    */
   queue: { waiting: number; running: number; limit: number }
   provider: ProviderStatus
+  /** True when the processor serves because an accelerator failed while it served; `provider` has the reason. */
+  isAcceleratorLost: boolean
   model: string
   /** Process id of the engine process; undefined while there is none. */
   processId: number | undefined
@@ -164,6 +166,8 @@ export interface EngineIncident {
     | 'task_stuck'
     | 'engine_hung'
     | 'task_failed'
+    | 'accelerator_lost'
+    | 'accelerator_hung'
   error: unknown
 }
 

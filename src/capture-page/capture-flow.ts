@@ -211,7 +211,7 @@ export class CaptureFlow {
       captureAnswerKey(record.id, challenge.id),
       challenge.display,
     )
-    const { isJudged, isFinal, ending, advice } = outcomeOf(answer)
+    const { isJudged, isFinal, ending, waitsFor, advice } = outcomeOf(answer)
     let triesLeft = 0
     const state = await this.changes.change(token, async ({ record, content }) => {
       content.judging = (content.judging ?? []).filter((id) => id !== challenge.id)
@@ -221,6 +221,7 @@ export class CaptureFlow {
       triesLeft = MAX_ATTEMPTS - record.attempts
       if (isFinal || isLast) record.status = 'completed'
       if (isFinal ? ending !== undefined : isLast) content.ending = ending ?? 'refused'
+      if (waitsFor) content.waitsFor = waitsFor
       return { result: isJudged ? resultOf(answer) : null }
     })
     if (state.state === 'over') return state

@@ -2,7 +2,7 @@
 
 import { GUIDANCE, type Guidance } from '../capture/guidance-codes.js'
 import type { ErrorCode } from '../lib/error-codes.js'
-import type { CaptureEnding } from '../verification/capture-session-book.js'
+import type { CaptureEnding, CaptureSuccessor } from '../verification/capture-session-book.js'
 import type { Reason } from '../verification/reasons.js'
 import type { InternalAnswer } from './internal-calls.js'
 
@@ -15,13 +15,21 @@ export interface CaptureOutcome {
   isFinal: boolean
   /** The ending that the page shows to the person. Only for a final answer that is no approval. */
   ending?: CaptureEnding
+  /** The person who has to act now that this one has done everything that was asked. */
+  waitsFor?: CaptureSuccessor
   /** Advice to the person, which never says why the capture was refused. */
   advice: Guidance | 'busy'
 }
 
 const NOT_JUDGED: CaptureOutcome = { isJudged: false, isFinal: false, advice: 'try_again' }
-/** After a refusal for one of these reasons, no further capture is evaluated. */
-const FINAL_REASONS = new Set<unknown>(['locked_out', 'reference_disabled'] satisfies Reason[])
+/** After a rejection for one of these reasons, another capture would change nothing. */
+const END_OF_REASON: Partial<Record<Reason, Pick<CaptureOutcome, 'ending' | 'waitsFor'>>> = {
+  locked_out: { ending: 'locked_out' },
+  reference_disabled: { ending: 'locked_out' },
+  second_approval_required: { waitsFor: 'second_person' },
+  // The page says no more than after a success: otherwise it would tell an attacker that the capture was noticed.
+  review_required: {},
+}
 /**
  * Errors of the request, which the person cannot help: a new challenge solves them, or waiting for the same request that is still being
  * processed.
@@ -46,15 +54,16 @@ export function outcomeOf({ status, body }: InternalAnswer): CaptureOutcome {
   if (status === 200) {
     const { verdict, reason, liveness } = body as {
       verdict?: string
-      reason?: string
+      reason?: Reason | null
       liveness?: { guidance?: unknown }
     }
     const codes = Array.isArray(liveness?.guidance) ? liveness.guidance : []
     const guidance = GUIDANCE.find((known) => known === codes[0])
+    const end = reason ? END_OF_REASON[reason] : undefined
     return {
       isJudged: true,
-      isFinal: verdict === 'approved' || FINAL_REASONS.has(reason),
-      ...(FINAL_REASONS.has(reason) ? { ending: 'locked_out' } : {}),
+      isFinal: verdict === 'approved' || end !== undefined,
+      ...end,
       advice: guidance ?? 'try_again',
     }
   }

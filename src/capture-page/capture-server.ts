@@ -145,7 +145,16 @@ export class CaptureServer {
     const notice = (status: number, text: Notice['text'], back = backTo) =>
       this.replies.page(status, noticePage(language, { text, company, brand, back }), frameAncestors)
     const over = (ending = content.ending) =>
-      notice(200, ending ? `ended_${ending}` : side === 'page' ? 'over' : 'over_phone')
+      notice(
+        200,
+        ending
+          ? `ended_${ending}`
+          : content.waitsFor
+            ? `over_${content.waitsFor}`
+            : side === 'page'
+              ? 'over'
+              : 'over_phone',
+      )
     // Another browser than the owner's is shown the customer's site and nothing of the session.
     if (bound === false) return notice(403, 'elsewhere', `${new URL(returnUrl).origin}/`)
     if (record.status !== 'open') return over()

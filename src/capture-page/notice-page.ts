@@ -1,13 +1,20 @@
 /** The pages that say why no capture is possible: the link is unknown, has expired, or has served its purpose. */
 import type { CaptureLanguage } from '../config/capture-languages.js'
-import type { CaptureEnding } from '../verification/capture-session-book.js'
+import type { CaptureEnding, CaptureSuccessor } from '../verification/capture-session-book.js'
 import { type Brand, brandHead } from './brand.js'
 import { escapeHtml, htmlDocument, sayer, titleOf } from './html.js'
 import { PAGE_TEXTS } from './page-languages.js'
 import type { PageTexts } from './page-texts.js'
 
 export interface Notice {
-  text: 'not_found' | 'expired' | 'elsewhere' | 'over' | 'over_phone' | `ended_${CaptureEnding}`
+  text:
+    | 'not_found'
+    | 'expired'
+    | 'elsewhere'
+    | 'over'
+    | 'over_phone'
+    | `over_${CaptureSuccessor}`
+    | `ended_${CaptureEnding}`
   /** Name of the company that asked for the capture, or null when it is unknown. */
   company: string | null
   brand?: Brand
@@ -21,6 +28,7 @@ const HEADINGS: Record<Notice['text'], keyof PageTexts> = {
   elsewhere: 'heading_elsewhere',
   over: 'heading_over',
   over_phone: 'heading_over',
+  over_second_person: 'heading_over',
   ended_refused: 'heading_ended',
   ended_locked_out: 'heading_ended',
   ended_code: 'heading_ended',

@@ -32,6 +32,7 @@ export type PageTexts = Record<
   | 'busy'
   | 'over'
   | 'over_phone'
+  | 'over_second_person'
   | 'tries_left_1'
   | 'tries_left_2'
   | 'ended_refused'

@@ -9,6 +9,7 @@ import type {
   CaptureEnding,
   CaptureSession,
   CaptureSessionBook,
+  CaptureSuccessor,
 } from '../verification/capture-session-book.js'
 import type { CaptureSessionEvents, CaptureSessionResult } from '../webhooks/capture-session-events.js'
 
@@ -22,7 +23,7 @@ export type PageState =
   /** The person is to make another capture. */
   | { state: 'again'; message: string }
   /** `return_url` is null where the person goes on at another device. */
-  | { state: 'over'; return_url: string | null; ending?: CaptureEnding }
+  | { state: 'over'; return_url: string | null; ending?: CaptureEnding; waits_for?: CaptureSuccessor }
 
 /** The session has gone on meanwhile, in another tab or on the phone, or a text that the page shows was changed: the page loads again. */
 export class CaptureFlowError extends Error {
@@ -64,11 +65,12 @@ export class SessionChanges {
     const { record, content, side } = session
     if (record.status === 'open')
       return { state: 'open', ...(side === 'page' && record.phoneBrowser !== null ? { phone: true } : {}) }
-    const { ending } = content
+    const { ending, waitsFor } = content
     return {
       state: 'over',
       return_url: side === 'phone' ? null : returnUrlOf(session),
       ...(ending === undefined ? {} : { ending }),
+      ...(waitsFor === undefined ? {} : { waits_for: waitsFor }),
     }
   }
 

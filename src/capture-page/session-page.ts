@@ -76,6 +76,7 @@ ${canHandOver ? button('hand-over', 'use_phone') : ''}${button('cancel', 'back')
 <template id="texts" data-busy="${say('busy')}" data-passkey="${say('passkey_failed')}"></template>
 <template id="outcomes">
 <span data-ending="done">${say(canHandOver ? 'over' : 'over_phone')}</span>
+<span data-ending="second_person">${say('over_second_person')}</span>
 ${ENDINGS.map((ending) => `<span data-ending="${ending}">${say(`ended_${ending}`)}</span>`).join('\n')}
 </template>`
   return htmlDocument({

@@ -36,6 +36,8 @@ export const de: PageTexts = {
   over: 'Abgeschlossen. {company} zeigt Ihnen das Ergebnis.',
   over_phone:
     'Abgeschlossen. Bitte machen Sie auf dem Gerät weiter, auf dem Sie begonnen haben. Diese Seite können Sie schließen.',
+  over_second_person:
+    'Ihr Teil ist erledigt. Nun muss noch eine zweite Person bestätigen; {company} zeigt Ihnen dann das Ergebnis.',
   tries_left_1: 'Sie haben noch einen Versuch.',
   tries_left_2: 'Sie haben noch zwei Versuche.',
   ended_refused:

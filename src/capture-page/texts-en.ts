@@ -33,6 +33,8 @@ export const en: PageTexts = {
   busy: 'The service is busy. Please try again in a moment.',
   over: 'Finished. {company} will show you the result.',
   over_phone: 'Finished. Please continue on the device where you started. You can close this page.',
+  over_second_person:
+    'Your part is done. A second person has to confirm this as well; {company} will show you the result.',
   tries_left_1: 'You have one more try.',
   tries_left_2: 'You have two more tries.',
   ended_refused:

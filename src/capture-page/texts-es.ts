@@ -34,6 +34,8 @@ export const es: PageTexts = {
   busy: 'El servicio está ocupado. Inténtelo de nuevo en un momento.',
   over: 'Proceso terminado. {company} le mostrará el resultado.',
   over_phone: 'Proceso terminado. Continúe en el dispositivo en el que empezó. Puede cerrar esta página.',
+  over_second_person:
+    'Su parte ha terminado. Ahora debe confirmarlo una segunda persona; {company} le mostrará el resultado.',
   tries_left_1: 'Le queda un intento.',
   tries_left_2: 'Le quedan dos intentos.',
   ended_refused:

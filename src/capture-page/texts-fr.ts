@@ -35,6 +35,8 @@ export const fr: PageTexts = {
   busy: 'Le service est momentanément saturé. Veuillez réessayer dans un instant.',
   over: 'Terminé. {company} va vous indiquer le résultat.',
   over_phone: 'Terminé. Continuez sur l’appareil où vous avez commencé. Vous pouvez fermer cette page.',
+  over_second_person:
+    'Vous avez fait votre part. Une deuxième personne doit encore confirmer ; {company} vous indiquera le résultat.',
   tries_left_1: 'Il vous reste un essai.',
   tries_left_2: 'Il vous reste deux essais.',
   ended_refused:

@@ -32,6 +32,8 @@ export const ja: PageTexts = {
   busy: '混み合っています。しばらくしてからもう一度お試しください。',
   over: '終了しました。結果は {company} でご確認ください。',
   over_phone: '終了しました。始めた端末で続けてください。このページは閉じてかまいません。',
+  over_second_person:
+    'あなたの確認は終わりました。このあと、別の方の確認も必要です。結果は {company} でご確認ください。',
   tries_left_1: 'あと1回お試しいただけます。',
   tries_left_2: 'あと2回お試しいただけます。',
   ended_refused:

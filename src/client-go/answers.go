@@ -125,7 +125,8 @@ type VerifyResult struct {
 	UserID         string `json:"user_id"`
 	// Verdict is approved or rejected.
 	Verdict string `json:"verdict"`
-	// Reason of a rejection: no_match, liveness_failed, replayed_capture, locked_out, reference_disabled or second_approval_required.
+	// Reason of a rejection: no_match, liveness_failed, replayed_capture, locked_out, reference_disabled,
+	// second_approval_required or review_required.
 	Reason string `json:"reason"`
 	// Score is the similarity; nil when the images were not compared.
 	Score     *float64 `json:"score"`
@@ -217,12 +218,24 @@ type Verification struct {
 	ModelGrade string   `json:"model_grade"`
 	Model      string   `json:"model"`
 	// ACR is that of the JWT.
-	ACR    string `json:"acr"`
+	ACR string `json:"acr"`
+	// AMR is that of the JWT. Services of earlier versions do not say it.
+	AMR    []string `json:"amr"`
 	Replay struct {
 		Suspected bool `json:"suspected"`
 	} `json:"replay"`
 	// ActionMatches says whether the user was verified for the action of the call; nil where it named none.
-	ActionMatches    *bool  `json:"action_matches"`
+	ActionMatches *bool `json:"action_matches"`
+	// DisplayLocale is the language of the text that the person was shown for a typed action.
+	DisplayLocale  string `json:"display_locale"`
+	DisplayVersion string `json:"display_version"`
+	// DisplayMatches says whether the person was shown the text whose hash the call named; nil where it named none.
+	DisplayMatches *bool `json:"display_matches"`
+	// PolicyHash is the SHA-256 of the policy that was in force; empty where the tenant had none.
+	PolicyHash string `json:"policy_hash"`
+	PolicyRule string `json:"policy_rule"`
+	// ApprovalID is the other user's verdict that this approval has used up.
+	ApprovalID       string `json:"approval_id"`
 	ChallengeID      string `json:"challenge_id"`
 	CaptureSessionID string `json:"capture_session_id"`
 	// RequestID is the request that verified, the txn of the JWT.

@@ -320,6 +320,8 @@ type VerificationQuery struct {
 	UserID string
 	// Action makes the answer say whether the user was verified for it. It needs UserID.
 	Action Action
+	// DisplayHash makes the answer say whether the person was shown the text with this hash. It needs UserID.
+	DisplayHash string
 }
 
 // GetVerification looks an earlier verification up. The answer is no approval: only a checked JWT is.
@@ -340,6 +342,12 @@ func (c *Client) GetVerification(ctx context.Context, verificationID string, kno
 			return nil, err
 		}
 		query.Set("action_hash", hash)
+	}
+	if known.DisplayHash != "" {
+		if known.UserID == "" {
+			return nil, errors.New("countersign: a display hash needs the user: give UserID")
+		}
+		query.Set("display_hash", known.DisplayHash)
 	}
 	path := "/verifications/" + verificationID
 	if len(query) > 0 {

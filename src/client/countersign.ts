@@ -325,7 +325,7 @@ export class Countersign implements VerdictVerifier {
   /**
    * Looks an earlier verification up, for support and for an audit. The answer is no approval: only a checked JWT is.
    * @param request the user and the action, where the caller knows them. The answer names the user only where the request does
-   * @throws ApiError such as verification_not_found @throws TypeError for a text that is no id, and for an action without a user
+   * @throws ApiError such as verification_not_found @throws TypeError for a text that is no id, and for an action or a `display_hash` without a user
    * @example
    * const { verdict, action_matches } = await countersign.getVerification(id, { user_id: 'ada', action })
    */
@@ -338,12 +338,16 @@ export class Countersign implements VerdictVerifier {
       throw new TypeError(
         `verificationId is ${JSON.stringify(verificationId)}: give the verification_id that verify answered`,
       )
-    const { user_id, action } = request
+    const { user_id, action, display_hash } = request
     const query = new URLSearchParams(user_id === undefined ? {} : { user_id })
     if (action !== undefined) {
       if (user_id === undefined) throw new TypeError('action needs user_id')
       assertAction(action)
       query.set('action_hash', await actionHash(action))
+    }
+    if (display_hash !== undefined) {
+      if (user_id === undefined) throw new TypeError('display_hash needs user_id')
+      query.set('display_hash', display_hash)
     }
     const path = `/verifications/${verificationId}${query.size > 0 ? `?${query}` : ''}`
     const answer = await this.#call<Verification>(

@@ -56,6 +56,8 @@ export interface VerificationRequest {
   user_id?: string
   /** The action: `action_matches` of the answer says whether the user was verified for it. It needs `user_id`. */
   action?: ActionLike
+  /** Hash of a text, as in the claim `display_hash`: `display_matches` of the answer says whether the person was shown it. It needs `user_id`. */
+  display_hash?: string
 }
 
 /** Query of `GET /v1/audit`. */

@@ -28,6 +28,7 @@ export type RejectionReason =
   | 'locked_out'
   | 'reference_disabled'
   | 'second_approval_required'
+  | 'review_required'
 
 /** The checks of liveness that a capture must have passed. */
 export type LivenessRequirement = 'none' | 'passive' | 'active' | 'both'
@@ -787,12 +788,32 @@ export interface Verification {
   model: string
   /** The `acr` of the JWT. Null for a verification by a version that did not record it. */
   acr: string | null
+  /** The `amr` of the JWT. */
+  amr: Array<string>
   /** Whether the capture had been seen before within 24 hours. */
   replay: {
     suspected: boolean
   }
   /** Whether the user was verified for the action with this `action_hash`. Null where the query held none. */
   action_matches: boolean | null
+  /**
+   * The `display_locale` of the JWT: language of the text that the person was shown for a typed action. Null where the
+   * JWT has none.
+   */
+  display_locale: string | null
+  /** The `display_version` of the JWT. Null where the JWT has none. */
+  display_version: string | null
+  /**
+   * Whether the JWT has this `display_hash`: whether the person was shown this text. Null where the query held none. The
+   * service keeps the hash only under the key of the user.
+   */
+  display_matches: boolean | null
+  /** The `policy_hash` of the JWT. Null where the tenant had no policy. */
+  policy_hash: string | null
+  /** The `policy_rule` of the JWT. Null where the tenant had no policy. */
+  policy_rule: string | null
+  /** The other user’s verdict that this approval has used up; null for none. */
+  approval_id: string | null
   /** The challenge whose frames were judged; null for photos. */
   challenge_id: string | null
   /** The session of the hosted page that took the capture; null for any other caller. */

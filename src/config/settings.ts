@@ -393,7 +393,7 @@ export const SETTING_GROUPS = {
     executionProviders: setting(
       'EXECUTION_PROVIDERS',
       'cpu',
-      'ONNX Runtime providers in order of preference: cuda, tensorrt, webgpu, dml, coreml, cpu. cpu is always the last.',
+      'ONNX Runtime providers in order of preference: cuda, tensorrt, webgpu, dml, coreml, cpu. cpu is always the last. More at /docs/guides/gpu of the admin listener.',
       nameList,
     ),
     workers: derived(

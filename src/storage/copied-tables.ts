@@ -30,6 +30,8 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
   { name: 'sandbox_user', key: ['lookup'] },
   { name: 'sandbox_verification', key: ['id'] },
   { name: 'reference', key: ['id'] },
+  { name: 'following_reference', key: ['id'] },
+  { name: 'model_migration', key: ['id'] },
   { name: 'passkey', key: ['id'] },
   // Captures are ordered by SQLite's row number, in which they were seen.
   { name: 'capture', key: ['rowid'] },

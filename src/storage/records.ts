@@ -24,6 +24,8 @@ export interface TenantRecord {
   sandboxPolicyHash: string | null
   /** JSON of the tenant's settings of passkeys; null while the tenant uses none. */
   passkeys: string | null
+  /** JSON of the models of the tenant's templates, while or after the installation changed its model pack; null before. */
+  models: string | null
   /** When the first sandbox verify was approved; null before. */
   productionIssuedAt: number | null
   /** When the first production key was revealed; null before. */
@@ -135,6 +137,40 @@ export interface ReferenceRecord {
   model: string
   sealed: Buffer
   createdAt: number
+}
+
+/** A user's template of another model, made of captures of the same person. It is deleted with the reference that it stands next to. */
+export interface FollowingReferenceRecord {
+  id: string
+  referenceId: string
+  /** Id of the model pack that made the template. */
+  model: string
+  sealed: Buffer
+  createdAt: number
+}
+
+/** The change of the installation from one model pack to another. */
+export interface ModelMigrationRecord {
+  from: string
+  to: string
+  startedAt: number
+  /** Strictest false match rate at which a verify adds a template; null for a tenth of the rate in force. */
+  strictFmr: number | null
+  /** Share of a tenant's users, over 0 to 1, at which the decision moves automatically; null for never. */
+  atCoverage: number | null
+  /** When the decision moves for every tenant automatically; null for never. */
+  atTime: number | null
+  /** Since when templates of the old model are deleted; null before. */
+  finishingAt: number | null
+}
+
+/** How many of a tenant's enrolled production users have a template of a model. */
+export interface ModelCoverage {
+  tenantId: string
+  users: number
+  covered: number
+  /** Templates next to a reference that were made since the time that was asked for. */
+  recent: number
 }
 
 /** A user's passkey: a WebAuthn credential that proves possession of a device. */

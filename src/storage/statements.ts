@@ -8,6 +8,7 @@ import type { Connection } from './connection.js'
 import { consentReader, consentWriter } from './consent-statements.js'
 import { dashboardReader, dashboardWriter } from './dashboard-statements.js'
 import { keysReader, keysWriter } from './key-statements.js'
+import { modelReader, modelWriter } from './model-statements.js'
 import { passkeyReader, passkeyWriter } from './passkey-statements.js'
 import { policyReader, policyWriter } from './policy-statements.js'
 import type {
@@ -19,6 +20,7 @@ import type {
   CaptureSessionRecord,
   ChallengeRecord,
   ErasureRecord,
+  FollowingReferenceRecord,
   IdempotencyRecord,
   ReferenceRecord,
   SigningSecretRecord,
@@ -35,6 +37,7 @@ import {
   CAPTURE_SESSION,
   CHALLENGE,
   ERASURE,
+  FOLLOWING_REFERENCE,
   IDEMPOTENCY,
   joined,
   REFERENCE,
@@ -57,7 +60,12 @@ const CALLER = joined<{ key: ApiKeyRecord; tenant: TenantRecord; secret: Signing
   secret: SIGNING_SECRET,
 })
 const AUDIT_END = joined<{ head: AuditRecord; seal: AuditSealRecord }>({ head: AUDIT, seal: AUDIT_SEAL })
-const USER = joined<{ subject: SubjectRecord; reference: ReferenceRecord }>({
+const USER = joined<{
+  subject: SubjectRecord
+  reference: ReferenceRecord
+  following: FollowingReferenceRecord
+}>({ subject: SUBJECT, reference: REFERENCE, following: FOLLOWING_REFERENCE })
+const REFERENCED = joined<{ subject: SubjectRecord; reference: ReferenceRecord }>({
   subject: SUBJECT,
   reference: REFERENCE,
 })
@@ -91,11 +99,12 @@ export function storeReader(database: Connection): StoreReader {
     ),
     user: database.prepare<[Buffer], Record<string, unknown>>(
       `SELECT ${USER.fields} FROM subject LEFT JOIN reference ON reference.subject_id = subject.id
+       LEFT JOIN following_reference ON following_reference.reference_id = reference.id
        WHERE subject.lookup = ?`,
       'brief',
     ),
     referencesAfter: database.prepare<[string, Environment, Buffer, string, number], Record<string, unknown>>(
-      `SELECT ${USER.fields} FROM subject JOIN reference ON reference.subject_id = subject.id
+      `SELECT ${REFERENCED.fields} FROM subject JOIN reference ON reference.subject_id = subject.id
        WHERE subject.tenant_id = ? AND subject.environment = ? AND subject.lookup > ? AND reference.model = ?
        ORDER BY subject.lookup LIMIT ?`,
     ),
@@ -204,6 +213,7 @@ export function storeReader(database: Connection): StoreReader {
     ...dashboardReader(database),
     ...keysReader(database),
     ...policyReader(database),
+    ...modelReader(database),
     ...activityReader(database),
     ...passkeyReader(database),
     ...requestReader(database),
@@ -225,15 +235,16 @@ export function storeReader(database: Connection): StoreReader {
     apiKeys: async (tenantId) => sql.apiKeys.all(tenantId),
     signingSecrets: async (tenantId, now) => sql.signingSecrets.all(tenantId, now),
     subject: async (blindIndex) => {
-      const row = await sql.user.get(blindIndex)
-      if (!row) return undefined
-      const { subject, reference } = USER.split(row)
-      return { subject: subject!, reference }
+      const rows = (await sql.user.all(blindIndex)).map(USER.split)
+      const [first] = rows
+      if (!first) return undefined
+      const { subject, reference } = first
+      return { subject: subject!, reference, following: rows.flatMap(({ following }) => following ?? []) }
     },
     referencesAfter: async (tenantId, environment, model, after, limit) => {
       const rows = await sql.referencesAfter.all(tenantId, environment, after, model, limit)
       return rows.map((row) => {
-        const { subject, reference } = USER.split(row)
+        const { subject, reference } = REFERENCED.split(row)
         return { subject: subject!, reference: reference! }
       })
     },
@@ -333,7 +344,7 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
       'DELETE FROM approval WHERE tenant_id = @id',
       'DELETE FROM user_activity WHERE tenant_id = @id',
       'DELETE FROM retention_start WHERE tenant_id = @id',
-      'UPDATE tenant SET capture_page = NULL, passkeys = NULL WHERE id = @id',
+      'UPDATE tenant SET capture_page = NULL, passkeys = NULL, models = NULL WHERE id = @id',
     ].map((statement) => database.prepare<[{ id: string; at: number }]>(statement)),
     insertApiKey: database.prepare(API_KEY.insert),
     // Keys whose grace period has ended already are left as they are.
@@ -388,6 +399,9 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
          status = excluded.status, sealed = excluded.sealed, created_at = excluded.created_at,
          expires_at = excluded.expires_at`,
     ),
+    eraseFollowing: database.prepare(
+      `DELETE FROM following_reference WHERE reference_id IN (SELECT id FROM reference WHERE ${OF_USER})`,
+    ),
     eraseReference: database.prepare(`DELETE FROM reference WHERE ${OF_USER}`),
     eraseCaptures: database.prepare(`DELETE FROM capture WHERE ${OF_USER}`),
     erasePasskeys: database.prepare(`DELETE FROM passkey WHERE ${OF_USER}`),
@@ -438,6 +452,7 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
     ...dashboardWriter(database),
     ...keysWriter(database, onErase),
     ...policyWriter(database),
+    ...modelWriter(database),
     ...activityWriter(database),
     ...passkeyWriter(database),
     ...requestWriter(database),
@@ -482,8 +497,10 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
       sql.insertIdempotency.run(record)
     },
     eraseSubject: async (blindIndex) => {
-      const [idempotency, reference, captures, passkeys, subject] = await Promise.all([
+      const [idempotency, following, reference, captures, passkeys, subject] = await Promise.all([
         sql.deleteIdempotency.run(blindIndex),
+        // Before the reference, whose foreign key would delete them without counting them.
+        sql.eraseFollowing.run(blindIndex),
         sql.eraseReference.run(blindIndex),
         sql.eraseCaptures.run(blindIndex),
         sql.erasePasskeys.run(blindIndex),
@@ -500,7 +517,7 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
       ])
       if (subject.changes > 0) onErase()
       return {
-        references: reference.changes,
+        references: reference.changes + following.changes,
         captures: captures.changes,
         passkeys: passkeys.changes,
         idempotencyRecords: idempotency.changes,

@@ -9,6 +9,7 @@ import { CodedError } from '../lib/errors.js'
 import type { ActivityReader, ActivityWriter } from './activity-store.js'
 import type { Coordinator, Presence, ServiceNode } from './coordinator.js'
 import type { EpochBook } from './epoch-book.js'
+import type { ModelReader, ModelWriter } from './model-store.js'
 import type { PolicyReader, PolicyWriter } from './policy-store.js'
 import type {
   ApiKeyRecord,
@@ -24,6 +25,7 @@ import type {
   ChallengeRecord,
   ConsentTextRecord,
   ErasureRecord,
+  FollowingReferenceRecord,
   IdempotencyRecord,
   KeyringRecord,
   LoginLinkRecord,
@@ -47,7 +49,7 @@ import type {
 import type { RequestReader, RequestWriter } from './request-store.js'
 import type { WebhookReader, WebhookWriter } from './webhook-store.js'
 
-export interface StoreReader extends WebhookReader, RequestReader, PolicyReader, ActivityReader {
+export interface StoreReader extends WebhookReader, RequestReader, PolicyReader, ActivityReader, ModelReader {
   tenantById(id: string): Promise<TenantRecord | undefined>
   tenantByName(name: string): Promise<TenantRecord | undefined>
   /** All tenants, oldest first. */
@@ -61,9 +63,15 @@ export interface StoreReader extends WebhookReader, RequestReader, PolicyReader,
   apiKeys(tenantId: string): Promise<ApiKeyRecord[]>
   /** The secrets valid at `now`, the current one first. */
   signingSecrets(tenantId: string, now: number): Promise<SigningSecretRecord[]>
-  subject(
-    blindIndex: Buffer,
-  ): Promise<{ subject: SubjectRecord; reference: ReferenceRecord | null } | undefined>
+  subject(blindIndex: Buffer): Promise<
+    | {
+        subject: SubjectRecord
+        reference: ReferenceRecord | null
+        /** Templates of other models next to the reference. */
+        following: FollowingReferenceRecord[]
+      }
+    | undefined
+  >
   /**
    * Users of the tenant whose reference this model made, in the order of their blind indexes, from `after` (exclusive; empty for the start).
    */
@@ -167,7 +175,8 @@ export interface StoreTransaction
     WebhookWriter,
     RequestWriter,
     PolicyWriter,
-    ActivityWriter {
+    ActivityWriter,
+    ModelWriter {
   insertTenant(tenant: TenantRecord): Promise<void>
   setContract(
     tenantId: string,
@@ -224,7 +233,7 @@ export interface StoreTransaction
     subjectId: string,
     state: Pick<SubjectRecord, 'failures' | 'lockedUntil' | 'disabledAt'>,
   ): Promise<void>
-  /** Inserts the subject's reference, or replaces it. */
+  /** Inserts the subject's reference, or replaces it with all templates next to it. */
   putReference(reference: ReferenceRecord): Promise<void>
   insertCapture(capture: CaptureRecord): Promise<void>
   /** Inserts the passkey unless its credential is registered already. @returns whether it was inserted */
@@ -247,7 +256,7 @@ export interface StoreTransaction
   insertIdempotencyRecord(record: IdempotencyRecord): Promise<void>
   /**
    * Deletes the subject with its key, reference, captures, passkeys and kept responses, and the webhooks that are to report something about it.
-   * @returns how many references, captures, passkeys and kept responses were deleted
+   * @returns how many references with the templates next to them, captures, passkeys and kept responses were deleted
    */
   eraseSubject(
     blindIndex: Buffer,

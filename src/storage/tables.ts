@@ -11,9 +11,11 @@ import type {
   ChallengeRecord,
   ConsentTextRecord,
   ErasureRecord,
+  FollowingReferenceRecord,
   IdempotencyRecord,
   KeyringRecord,
   LoginLinkRecord,
+  ModelMigrationRecord,
   PasskeyRecord,
   PersonLinkRecord,
   PersonRecord,
@@ -114,6 +116,7 @@ export const TENANT = table<TenantRecord>('tenant', {
   policyHash: 'policy_hash',
   sandboxPolicyHash: 'sandbox_policy_hash',
   passkeys: 'passkeys',
+  models: 'models',
   productionIssuedAt: 'production_issued_at',
   productionRevealedAt: 'production_revealed_at',
   suspendedAt: 'suspended_at',
@@ -163,6 +166,25 @@ export const REFERENCE = table<ReferenceRecord>('reference', {
   model: 'model',
   sealed: 'sealed',
   createdAt: 'created_at',
+})
+
+export const FOLLOWING_REFERENCE = table<FollowingReferenceRecord>('following_reference', {
+  id: 'id',
+  referenceId: 'reference_id',
+  model: 'model',
+  sealed: 'sealed',
+  createdAt: 'created_at',
+})
+
+/** The table has one row at most, whose `id` is 1. */
+export const MODEL_MIGRATION = table<ModelMigrationRecord>('model_migration', {
+  from: 'from_model',
+  to: 'to_model',
+  startedAt: 'started_at',
+  strictFmr: 'strict_fmr',
+  atCoverage: 'at_coverage',
+  atTime: 'at_time',
+  finishingAt: 'finishing_at',
 })
 
 export const PASSKEY = table<PasskeyRecord>('passkey', {

@@ -126,6 +126,7 @@ export class Tenancy {
       policyHash: null,
       sandboxPolicyHash: null,
       passkeys: null,
+      models: null,
       productionIssuedAt: null,
       productionRevealedAt: null,
       suspendedAt: null,

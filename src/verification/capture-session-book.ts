@@ -41,6 +41,9 @@ export interface CaptureRequest {
 /** Reason, shown to the person, why a session ended without success. */
 export type CaptureEnding = 'refused' | 'locked_out' | 'code'
 
+/** The person who has to act after a session whose own person has done everything that was asked. */
+export type CaptureSuccessor = 'second_person'
+
 interface Content {
   captureRequest: CaptureRequest
   /** The challenge that can be answered now, with the text that the page shows meanwhile; null where there is none. */
@@ -53,6 +56,8 @@ interface Content {
   code?: CodeCheck | null
   /** How the session ended; absent before the end, after a success, and where the person went back. */
   ending?: CaptureEnding
+  /** The person who has to act now. This is no ending: services of an earlier version may read the same session, and know no other endings. */
+  waitsFor?: CaptureSuccessor
 }
 
 /** Device of a link: `page` for the first link, `phone` for the link that handed the capture over to a phone. */

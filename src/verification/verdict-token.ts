@@ -9,6 +9,7 @@ import {
 import { SECOND_MS } from '../lib/clock.js'
 import type { Call, ShownDisplay } from './call.js'
 import { acrOf, type LivenessStatement } from './liveness.js'
+import type { Possession } from './passkey-check.js'
 import type { ProvenPasskey } from './passkey-proof.js'
 import type { Reason } from './reasons.js'
 
@@ -63,10 +64,24 @@ function displayFacts(display: ShownDisplay | undefined) {
     : {}
 }
 
+/** Only an approval claims possession: a rejection authenticates nobody. */
+function provenBy(reason: Reason | null, possession: Possession | null): Possession | null {
+  return reason === null ? possession : null
+}
+
+/**
+ * Returns the `amr` of a verdict.
+ * @param reason reason of a rejection; null for an approval
+ * @param possession proof of the passkey that has signed; null for none
+ */
+export function amrOf(reason: Reason | null, possession: Possession | null): VerificationClaims['amr'] {
+  const proven = provenBy(reason, possession)
+  return proven === null ? ['face'] : ['face', proven]
+}
+
 export function verdictClaims(facts: VerdictFacts): VerificationClaims {
   const { call, reason, issuedAt } = facts
-  // Only an approval claims possession: a rejection authenticates nobody.
-  const possession = reason === null ? (facts.passkey?.possession ?? null) : null
+  const possession = provenBy(reason, facts.passkey?.possession ?? null)
   const { input, tenant, environment, requestId } = call
   const { checked, passed, methods } = facts.liveness
   return {
@@ -88,7 +103,7 @@ export function verdictClaims(facts: VerdictFacts): VerificationClaims {
     action_hash: actionHash(facts.action),
     ...displayFacts(call.display),
     ...(input.nonce === undefined ? {} : { nonce: input.nonce }),
-    amr: possession === null ? ['face'] : ['face', possession],
+    amr: amrOf(reason, possession),
     acr: reason ? NO_ACR : acrOf(facts.liveness, facts.challengeId !== undefined, possession),
     liveness: { checked, passed, methods, score: facts.liveness.score },
     ...(facts.challengeId === undefined ? {} : { challenge_id: facts.challengeId }),

@@ -4,12 +4,13 @@ import type { Clock } from '../lib/clock.js'
 import type { Store, StoreTransaction } from '../storage/store.js'
 import type { TemplateVault } from '../users/template-vault.js'
 import type { CalledUser } from './call.js'
+import type { Possession } from './passkey-check.js'
 import type { Reason } from './reasons.js'
 
 /** Number of verifications that the sandbox keeps of each tenant: the latest ones. */
 export const SANDBOX_VERIFICATIONS = 1000
 
-/** Facts of a verification, as its audit entry names them. The last four are missing from entries that earlier versions wrote. */
+/** Facts of a verification, as its audit entry names them. Entries of earlier versions lack some of the optional ones. */
 export interface VerificationFacts {
   verdict: 'approved' | 'rejected'
   reason: Reason | null
@@ -24,6 +25,14 @@ export interface VerificationFacts {
   fmr_basis?: 'measured' | 'extrapolated'
   model_grade?: 'production' | 'evaluation'
   acr?: string
+  /** Proof of the passkey that has signed; absent where none was asked. */
+  passkey_amr?: Possession
+  /** Language and template of the text that the person was shown; absent where the verdict names none. */
+  display_locale?: string
+  display_version?: string
+  policy_hash?: string
+  policy_rule?: string
+  approval_id?: string
 }
 
 /** Facts that the caller states about a verification. */
@@ -32,12 +41,22 @@ export interface Asked {
   user: CalledUser | null
   /** Hash of an action, as in the claim `action_hash`; only together with `user`. */
   actionHash: string | undefined
+  /** Hash of a text, as in the claim `display_hash`; only together with `user`. */
+  displayHash: string | undefined
 }
 
 export interface FoundVerification {
   facts: VerificationFacts
   /** Whether the verification was for the action with the asked hash; null where none was asked. */
   actionMatches: boolean | null
+  /** Whether the person was shown the text with the asked hash; null where none was asked. */
+  displayMatches: boolean | null
+}
+
+/** Hashes next to the facts: production keeps digests of them that are keyed by the user's data key. */
+interface KeptHashes {
+  action_hash?: string
+  display_hash?: string
 }
 
 /** A verification that was just made. */
@@ -46,6 +65,8 @@ export interface NewVerification {
   tenantId: string
   user: CalledUser
   actionHash: string
+  /** Hash of the text that the person was shown; undefined where the verdict names none. */
+  displayHash: string | undefined
   facts: VerificationFacts
 }
 
@@ -69,23 +90,25 @@ export class AuditedVerifications implements VerificationBook {
   async find(
     tenantId: string,
     verificationId: string,
-    { user, actionHash }: Asked,
+    { user, actionHash, displayHash }: Asked,
   ): Promise<FoundVerification | null> {
     const found = await this.store.read.auditedVerification(tenantId, verificationId)
     if (!found) return null
-    const facts = JSON.parse(found.entry) as VerificationFacts & { subject?: string; action_hash?: string }
+    const facts = JSON.parse(found.entry) as VerificationFacts & KeptHashes & { subject?: string }
     if (!user) {
       // Nobody can compute the pseudonym without the user id. So only the log says that the user was erased, and a restored log may not.
       const isShown = facts.subject !== undefined && !found.isErased && !found.isBeforeRestore
-      return isShown ? { facts, actionMatches: null } : null
+      return isShown ? { facts, actionMatches: null, displayMatches: null } : null
     }
     const subject = await this.vault.find(this.store.read, user.blindIndex, user.id)
     // A user who was erased and enrolled again has another data key, and so another pseudonym.
     if (!subject || subject.pseudonym !== facts.subject) return null
+    const matches = (asked: string | undefined, kept: string | undefined) =>
+      asked === undefined ? null : this.vault.auditDigest(subject, asked) === kept
     return {
       facts,
-      actionMatches:
-        actionHash === undefined ? null : this.vault.auditDigest(subject, actionHash) === facts.action_hash,
+      actionMatches: matches(actionHash, facts.action_hash),
+      displayMatches: matches(displayHash, facts.display_hash),
     }
   }
 }
@@ -101,14 +124,14 @@ export class SandboxVerifications implements VerificationBook {
 
   async keep(
     tx: StoreTransaction,
-    { id, tenantId, user, actionHash, facts }: NewVerification,
+    { id, tenantId, user, actionHash, displayHash, facts }: NewVerification,
   ): Promise<void> {
     await tx.keepSandboxVerification(
       {
         id,
         tenantId,
         blindIndex: user.blindIndex,
-        facts: JSON.stringify({ ...facts, action_hash: actionHash }),
+        facts: JSON.stringify({ ...facts, action_hash: actionHash, display_hash: displayHash }),
         expiresAt: this.clock.now() + this.keptMs,
       },
       SANDBOX_VERIFICATIONS,
@@ -118,12 +141,18 @@ export class SandboxVerifications implements VerificationBook {
   async find(
     tenantId: string,
     verificationId: string,
-    { user, actionHash }: Asked,
+    { user, actionHash, displayHash }: Asked,
   ): Promise<FoundVerification | null> {
     const found = await this.store.read.sandboxVerification(tenantId, verificationId)
     if (!found || found.expiresAt <= this.clock.now()) return null
     if (user && !user.blindIndex.equals(found.blindIndex)) return null
-    const facts = JSON.parse(found.facts) as VerificationFacts & { action_hash: string }
-    return { facts, actionMatches: actionHash === undefined ? null : actionHash === facts.action_hash }
+    const facts = JSON.parse(found.facts) as VerificationFacts & KeptHashes
+    const matches = (asked: string | undefined, kept: string | undefined) =>
+      asked === undefined ? null : asked === kept
+    return {
+      facts,
+      actionMatches: matches(actionHash, facts.action_hash),
+      displayMatches: matches(displayHash, facts.display_hash),
+    }
   }
 }

@@ -47,13 +47,15 @@ async function verified({ client = production as ApiClient, photo = ada, suffix 
 
 /** The look-up's fields that the answer of verify and its JWT have too. */
 function expected(answer: Awaited<ReturnType<typeof verified>>['answer']) {
-  const { acr, txn } = decodeJwt(answer.jwt, tenant.secret.secret).claims
+  const { acr, amr, txn } = decodeJwt(answer.jwt, tenant.secret.secret).claims
   const { verification_id, verdict, reason, score, threshold, fmr, fmr_basis, model_grade, model, replay } =
     answer
   return {
     ...{ verification_id, verdict, reason, score, threshold, fmr, fmr_basis, model_grade, model, replay },
-    ...{ acr, request_id: txn, verified_at: answer.verified_at },
+    ...{ acr, amr, request_id: txn, verified_at: answer.verified_at },
     ...{ user_id: null, action_matches: null, challenge_id: null, capture_session_id: null },
+    ...{ display_locale: null, display_version: null, display_matches: null },
+    ...{ policy_hash: null, policy_rule: null, approval_id: null },
   }
 }
 
@@ -91,6 +93,8 @@ for (const environment of ['production', 'sandbox'] as const)
       const another = await look(id, { user_id, action_hash: hashOf({ ...ACTION, amount: '1' }) }, client())
       expect(another.body).toMatchObject({ user_id, action_matches: false })
       expect((await look(id, { user_id }, client())).body).toMatchObject({ user_id, action_matches: null })
+      const { body: shown } = await look(id, { user_id, display_hash: hashOf('a text') }, client())
+      expect(shown).toMatchObject({ action_matches: null, display_matches: false })
     })
 
     it('refuses the hash of an action without the user, and a hash that is none', async () => {
@@ -98,6 +102,8 @@ for (const environment of ['production', 'sandbox'] as const)
       for (const query of [
         { action_hash: hashOf(ACTION) },
         { user_id, action_hash: hashOf(ACTION).toUpperCase() },
+        { display_hash: hashOf('a text') },
+        { user_id, display_hash: 'none' },
         { user_id: '' },
         { limit: '1' },
       ]) {

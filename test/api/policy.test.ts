@@ -7,10 +7,11 @@ import type { Environment } from '../../src/config/config.js'
 import { canonicalJson } from '../../src/crypto/verification-jwt.js'
 import { DAY_MS, MINUTE_MS } from '../../src/lib/clock.js'
 import { policyHashOf } from '../../src/tenants/policy.js'
-import { allowReturn, askForSession } from '../support/capture-page.js'
+import { allowReturn, askForSession, Visitor } from '../support/capture-page.js'
 import { answerTo } from '../support/challenges.js'
 import type { ApiClient } from '../support/client.js'
 import { base64, face } from '../support/faces.js'
+import { plain } from '../support/images.js'
 import { startService, type TestService, type TestTenant } from '../support/service.js'
 import { decodeJwt } from '../support/trust.js'
 
@@ -330,9 +331,28 @@ describe('a rule that asks for a second person', () => {
     expect(answer.body).toMatchObject({ verdict: 'approved', approval_id })
     expect(claimsOf(answer)).toMatchObject({ verdict: 'approved', sub: second, approval_id })
     expect((await lastEntry('verify')).facts).toMatchObject({ verdict: 'approved', approval_id })
+    const looked = await production.call('GET', `/v1/verifications/${answer.body.verification_id}`)
+    const { policy_hash, policy_rule } = claimsOf(answer)
+    expect(policy_hash).toHaveLength(64)
+    expect(looked.body).toMatchObject({ approval_id, policy_hash, policy_rule })
     const again = await approve(approval_id)
     expect(unmetOf(again)).toEqual(['second_approver'])
     expect(again.body.details[0]).toMatchObject({ path: 'approval_id', issue: 'has been used' })
+  })
+
+  it('ends a session of the hosted page without another try, and says that a second person has to act', async () => {
+    const asked = await askForSession(sandbox, { user_id: `${user}+match`, action: PAYMENT, locale: 'en' })
+    const visitor = new Visitor(asked.body.url)
+    await visitor.open()
+    await visitor.agree()
+    const over = { state: 'over', waits_for: 'second_person' }
+    const { body } = await visitor.capture(base64(await plain()))
+    expect(body).toMatchObject({ ...over, return_url: expect.stringContaining(asked.body.session_id) })
+    expect(body.ending).toBeUndefined()
+    expect((await visitor.open()).text).toContain('A second person has to confirm this as well')
+    const session = await sandbox.call('GET', `/v1/capture-sessions/${asked.body.session_id}`)
+    expect(session.body).toMatchObject({ status: 'completed', attempts: 1 })
+    expect(session.body.result.body.reason).toBe('second_approval_required')
   })
 
   it('gives one approval among parallel requests with the same first person', async () => {

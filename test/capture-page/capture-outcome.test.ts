@@ -15,6 +15,7 @@ describe('an answer', () => {
     [{ verdict: 'approved', reason: null }, true],
     [{ verdict: 'rejected', reason: 'locked_out' }, true],
     [{ verdict: 'rejected', reason: 'reference_disabled' }, true],
+    [{ verdict: 'rejected', reason: 'second_approval_required' }, true],
     [{ verdict: 'rejected', reason: 'no_match' }, false],
     [{ verdict: 'rejected', reason: 'liveness_failed' }, false],
     [{ verdict: 'rejected', reason: 'replayed_capture' }, false],
@@ -29,6 +30,23 @@ describe('an answer', () => {
     expect(ended({ error: 'conflict', code: 'locked_out' }, 409)).toBe('locked_out')
     expect(ended({ error: 'not_found', code: 'reference_not_found' }, 404)).toBe('refused')
     expect(ended({}, 201)).toBeUndefined()
+  })
+
+  it('says that a second person has to act where the policy asks for one, and names no failure', () => {
+    const waiting = { verdict: 'rejected', reason: 'second_approval_required' }
+    expect(outcomeOf({ status: 200, body: waiting })).toMatchObject({
+      isJudged: true,
+      isFinal: true,
+      waitsFor: 'second_person',
+    })
+    expect(outcomeOf({ status: 200, body: waiting }).ending).toBeUndefined()
+    for (const reason of ['no_match', 'locked_out', null])
+      expect(outcomeOf({ status: 200, body: { verdict: 'rejected', reason } }).waitsFor).toBeUndefined()
+  })
+
+  it('ends the session without a word about it where a person is to look at the signals', () => {
+    const outcome = outcomeOf({ status: 200, body: { verdict: 'rejected', reason: 'review_required' } })
+    expect(outcome).toEqual({ isJudged: true, isFinal: true, advice: 'try_again' })
   })
 
   it('ends the session after an enrolment with status 201', () => {

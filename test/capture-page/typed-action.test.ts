@@ -87,6 +87,17 @@ describe('a session for a typed action', () => {
   const resultOf = async (id: string, client = tenant.sandbox) =>
     (await client.call('GET', `/v1/capture-sessions/${id}`)).body.result.body
 
+  /** Looks a verification up, and returns the facts about the text that the person was shown. */
+  async function lookUp(
+    { verification_id, user_id }: { verification_id: string; user_id: string },
+    display_hash: string,
+    client = tenant.sandbox,
+  ) {
+    const query = new URLSearchParams({ user_id, display_hash })
+    const { body } = await client.call('GET', `/v1/verifications/${verification_id}?${query}`)
+    return [body.display_locale, body.display_version, body.display_matches]
+  }
+
   it.each(DISPLAY_LOCALES)('shows it in the language %s, and the verdict names that text', async (locale) => {
     const { id, visitor } = await session({ action: payment, locale })
     const { text } = await visitor.open()
@@ -100,6 +111,8 @@ describe('a session for a typed action', () => {
     const shown = { hash: hashOf(payment, locale), locale, version: 'countersign-display-1' }
     const body = await resultOf(id)
     expect([body.verdict, body.display]).toEqual(['approved', shown])
+    expect(await lookUp(body, shown.hash)).toEqual([locale, shown.version, true])
+    expect(await lookUp(body, hashOf({ ...payment, amount: '1250.01' }, locale))).toContain(false)
     expect(decodeJwt(body.jwt, tenant.secret.secret).claims).toMatchObject({
       action: payment,
       display_hash: shown.hash,
@@ -203,6 +216,8 @@ describe('a session for a typed action', () => {
     )
     await visitor.capture((await Promise.all(frames)).map(base64))
     const { verification_id } = await resultOf(id, production)
+    const looked = await lookUp({ verification_id, user_id }, hashOf(payment, 'ja'), production)
+    expect(looked).toEqual(['ja', 'countersign-display-1', true])
     const { body } = await production.call('GET', '/v1/audit')
     // biome-ignore lint/suspicious/noExplicitAny: the fields of an entry are not typed
     const { facts: entry } = body.data.find(({ facts }: any) => facts.verification_id === verification_id)

@@ -20,7 +20,7 @@ import {
 
 const LFW = fileURLToPath(new URL('../../../shared/data/faces/lfw-calibration', import.meta.url))
 /** A folder of an installed pack to measure instead of the pack for evaluations. */
-const PACK = process.env.COUNTERSIGN_TEST_PACK
+const PACK = process.env.TEST_PACK
 const PHOTOS = 2
 const RUNS = 100
 const RATES = [1e-2, 1e-3, 1e-4]

@@ -20,6 +20,7 @@ import {
   challenge,
   delivery,
   erasure,
+  followingReference,
   keptResponse,
   reference,
 } from '../support/records.js'
@@ -71,6 +72,11 @@ const FILLING: Array<[table: string, rows: number, columns: Record<string, strin
     'reference',
     MANY,
     { id: "'ref_' || i", subject_id: "'sub_' || i", model: "'m'", sealed: "b('s')", created_at: 'i' },
+  ],
+  [
+    'following_reference',
+    MANY,
+    { id: "'fol_' || i", reference_id: "'ref_' || i", model: "'n'", sealed: "b('s')", created_at: 'i' },
   ],
   [
     'capture',
@@ -249,7 +255,7 @@ async function work(database: Connection): Promise<void> {
   expect(await tx.apiKeyByHash(bytes('hash 7'), AT)).toBeDefined()
   await tx.signingSecrets('ten_7', AT)
   await tx.tenantById('ten_7')
-  expect(await tx.subject(blindIndex)).toBeDefined()
+  expect((await tx.subject(blindIndex))?.following).toHaveLength(1)
   const { last, newest } = await tx.captureHistory('sub_7', [bytes('one'), bytes('other')], AT, 64)
   expect(newest).toHaveLength(64)
   await tx.capturesAfter('sub_7', last)
@@ -273,6 +279,10 @@ async function work(database: Connection): Promise<void> {
   await tx.webhookEndpoints('ten_7')
   await tx.pendingWebhooks('whe_7')
   await tx.insertWebhookDelivery(delivery('new', 'whe_7', { tenantId: 'ten_7' }))
+  const template = followingReference('new', { referenceId: 'ref_7' })
+  await tx.putFollowingReference(template, { tenantId: 'ten_7', models: '{}' })
+  expect(await tx.putFollowingReference(template)).toBe(true)
+  await tx.replaceTemplate({ id: 'ref_7', model: 'n', sealed: bytes('s') })
   await tx.putReference(reference('new', { subjectId: 'sub_7' }))
   await tx.challenge('cha_7')
   await tx.insertChallenge(challenge('new', { tenantId: 'ten_7' }))
@@ -294,7 +304,7 @@ async function work(database: Connection): Promise<void> {
   await tx.deleteCaptureLogo('ten_7')
   await tx.putCaptureSession(captureSession('cps_7', { tenantId: 'ten_7' }))
   await tx.erasure(bytes('erased 7'), AT)
-  expect(await tx.eraseSubject(bytes('lookup 8'))).toMatchObject({ references: 1, captures: 100 })
+  expect(await tx.eraseSubject(bytes('lookup 8'))).toMatchObject({ references: 2, captures: 100 })
   await tx.putErasure(erasure('lookup 8'))
   expect(await tx.deleteExpired(AT + MANY / 2, AT + MANY / 2, { minute: MANY / 2, hour: 0 })).toBe(true)
 }

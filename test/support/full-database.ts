@@ -11,7 +11,7 @@ import { apiClient } from './client.js'
 import type { ServerProcess, Workplace } from './command.js'
 import { base64, face } from './faces.js'
 import type { TestDatabase } from './postgres.js'
-import { captureSession, insertUser, operator, session, tenant } from './records.js'
+import { captureSession, followingReference, insertUser, operator, session, tenant } from './records.js'
 
 /** Several pages of a long table. */
 export const ENTRIES = 5000
@@ -104,6 +104,12 @@ export async function populate(place: Workplace): Promise<Populated> {
       ...{ id: 'psk_a', subjectId: 'sub_eve', lookup: Buffer.from([0, 255, 92, 39]) },
       ...{ sealed: Buffer.from([0, 255, 92, 39]), createdAt: 1_790_000_000_001, lastUsedAt: null },
     })
+    await tx.putFollowingReference(followingReference('eve', { sealed: Buffer.from([0, 255, 92, 39]) }))
+    await tx.putModelMigration({
+      ...{ from: 'm@1', to: 'm@2', startedAt: 1_790_000_000_001, strictFmr: 1e-6, atCoverage: 0.95 },
+      ...{ atTime: 1_890_000_000_001, finishingAt: null },
+    })
+    await tx.setTenantModels('ten_a', '{"deciding":"m@1","following":"m@2"}')
     await tx.setLockout('sub_eve', { failures: 7, lockedUntil: 1_790_000_000_001, disabledAt: null })
     await tx.putCaptureSession(captureSession('open', { link: Buffer.from([0, 255, 92, 39]) }))
     await tx.keepConsentText({

@@ -6,6 +6,7 @@ import type {
   CaptureSessionRecord,
   ChallengeRecord,
   ErasureRecord,
+  FollowingReferenceRecord,
   IdempotencyRecord,
   PersonRecord,
   ReferenceRecord,
@@ -38,6 +39,7 @@ export function tenant(name = 'a', changes: Partial<TenantRecord> = {}): TenantR
     policyHash: null,
     sandboxPolicyHash: null,
     passkeys: null,
+    models: null,
     productionIssuedAt: null,
     productionRevealedAt: null,
     suspendedAt: null,
@@ -110,6 +112,20 @@ export function reference(name = 'ada', changes: Partial<ReferenceRecord> = {}):
     subjectId: `sub_${name}`,
     model: 'm@1',
     sealed: bytes(`sealed reference of ${name}`),
+    createdAt: AT,
+    ...changes,
+  }
+}
+
+export function followingReference(
+  name = 'ada',
+  changes: Partial<FollowingReferenceRecord> = {},
+): FollowingReferenceRecord {
+  return {
+    id: `fol_${name}`,
+    referenceId: `ref_${name}`,
+    model: 'm@2',
+    sealed: bytes(`sealed template of ${name}`),
     createdAt: AT,
     ...changes,
   }

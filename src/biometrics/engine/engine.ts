@@ -279,12 +279,15 @@ export class Engine {
     const configured = this.options.workers
     const ready = this.closed ? 0 : this.pool.readyCount
     const isSilent = !this.closed && this.pool.isSilent
+    const isWhole =
+      ready === configured && !isSilent && !this.dispatcher.isDraining && !this.pool.isAcceleratorLost
     return {
-      status: ready === configured && !isSilent && !this.dispatcher.isDraining ? 'ok' : 'degraded',
+      status: isWhole ? 'ok' : 'degraded',
       workers: { ready, configured },
       isSilent,
       queue: { ...this.dispatcher.counts, limit: this.options.queueLimit },
       provider: this.pool.provider,
+      isAcceleratorLost: this.pool.isAcceleratorLost,
       model: this.pack.modelId,
       processId: this.pool.processId,
     }

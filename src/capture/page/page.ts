@@ -10,7 +10,7 @@ type Answer =
   | { state: 'code'; message: string }
   | { state: 'challenge'; challenge: CaptureChallenge; passkey: PasskeyOptions | null }
   | { state: 'again'; message: string }
-  | { state: 'over'; return_url: string | null; ending?: string }
+  | { state: 'over'; return_url: string | null; ending?: string; waits_for?: string }
 
 const PARTS = ['confirm', 'consent', 'capture', 'passkey', 'checking', 'phone', 'over'] as const
 type Part = (typeof PARTS)[number]
@@ -95,16 +95,21 @@ function follow(answer: Answer | undefined): void {
 }
 
 /** After a success the page leads back at once. After any other ending the person reads the reason and goes back by the button. */
-function end({ return_url: returnUrl, ending }: Extract<Answer, { state: 'over' }>): void {
+function end({
+  return_url: returnUrl,
+  ending,
+  waits_for: waitsFor,
+}: Extract<Answer, { state: 'over' }>): void {
   capture.cancel()
   const outcomes = find<HTMLTemplateElement>('outcomes')!.content
-  find('outcome')!.replaceChildren(
-    ...outcomes.querySelector(`[data-ending="${ending ?? 'done'}"]`)!.cloneNode(true).childNodes,
-  )
+  const saidOf = (name: string) => outcomes.querySelector(`[data-ending="${name}"]`)
+  // A page of an earlier version of the service has not every text.
+  const said = saidOf(ending ?? waitsFor ?? 'done') ?? saidOf('done')!
+  find('outcome')!.replaceChildren(...said.cloneNode(true).childNodes)
   const back = find<HTMLAnchorElement>('back')
   if (back && returnUrl !== null) back.href = returnUrl
   show('over')
-  if (returnUrl !== null && ending === undefined) location.replace(returnUrl)
+  if (returnUrl !== null && ending === undefined && waitsFor === undefined) location.replace(returnUrl)
 }
 
 function begin(): void {

@@ -52,7 +52,7 @@ export function registerDoctorCommand(command: Command): void {
         ...(await checkHttp(config, failures.get(HTTP_ADDON.name) ?? null)),
         checkKernels(),
         checkByteNetworks(),
-        ...(loads('onnxruntime-node') ? checkProviders(config) : []),
+        ...(loads('onnxruntime-node') ? await checkProviders(config) : []),
         await checkModels(config),
         ...(config.masterKeyCommand ? [await checkKeyCommand(config)] : []),
         ...(isPostgres(config) || loads('better-sqlite3')

@@ -69,8 +69,8 @@ class VerifyResult(Answer):
     user_id: str
     #: `approved` or `rejected`.
     verdict: str
-    #: Of a rejection: `no_match`, `liveness_failed`, `replayed_capture`, `locked_out`, `reference_disabled` or
-    #: `second_approval_required`.
+    #: Of a rejection: `no_match`, `liveness_failed`, `replayed_capture`, `locked_out`, `reference_disabled`,
+    #: `second_approval_required` or `review_required`.
     reason: Optional[str]
     #: Similarity; None when the images were not compared.
     score: Optional[float]
@@ -141,6 +141,18 @@ class Verification(Answer):
     #: The request that verified, the `txn` of the JWT.
     request_id: str
     verified_at: str
+    #: The `amr` of the JWT. Services of earlier versions do not say it.
+    amr: Tuple[str, ...] = ()
+    #: Language of the text that the person was shown for a typed action.
+    display_locale: Optional[str] = None
+    display_version: Optional[str] = None
+    #: Whether the person was shown the text whose hash the call named; None where it named none.
+    display_matches: Optional[bool] = None
+    #: SHA-256 of the policy that was in force; None where the tenant had none.
+    policy_hash: Optional[str] = None
+    policy_rule: Optional[str] = None
+    #: The other user's verdict that this approval has used up.
+    approval_id: Optional[str] = None
 
 
 @dataclass(frozen=True)

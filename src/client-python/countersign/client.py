@@ -383,12 +383,14 @@ class Countersign:
         *,
         user_id: Optional[str] = None,
         action: Optional[Action] = None,
+        display_hash: Optional[str] = None,
         options: CallOptions = _NO_OPTIONS,
     ) -> Verification:
         """Looks an earlier verification up. The answer is no approval: only a checked JWT is.
 
         With `user_id`, a verification of another user is `verification_not_found`; with `action` too, `action_matches` says
-        whether the user was verified for it.
+        whether the user was verified for it, and with `display_hash`, `display_matches` says whether the person was shown
+        the text with this hash.
         """
         if re.fullmatch(r"[A-Za-z0-9_-]{1,64}", verification_id) is None:
             raise ValueError(
@@ -402,6 +404,10 @@ class Countersign:
                 raise ValueError("action needs user_id")
             assert_action(action)
             given["action_hash"] = action_hash(action)
+        if display_hash is not None:
+            if user_id is None:
+                raise ValueError("display_hash needs user_id")
+            given["display_hash"] = display_hash
         path = f"/verifications/{verification_id}" + (f"?{urlencode(given)}" if given else "")
         result = self._call(Verification, "GET", path, None, options, "/verifications/{verification_id}")
         _assert_answers(result.verification_id == verification_id and result.user_id == user_id)

@@ -583,6 +583,29 @@ const STEPS: string[] = [
   `
   ALTER TABLE erasure ADD COLUMN passkey_count bigint NOT NULL DEFAULT 0;
   `,
+  // Templates of further model packs, and the change from one pack to another.
+  `
+  ALTER TABLE tenant ADD COLUMN models text COLLATE "C";
+  -- A reference that is deleted or replaced takes its templates along, also where an earlier version deletes it.
+  CREATE TABLE following_reference (
+    id text COLLATE "C" PRIMARY KEY,
+    reference_id text COLLATE "C" NOT NULL REFERENCES reference (id) ON DELETE CASCADE,
+    model text COLLATE "C" NOT NULL,
+    sealed bytea NOT NULL,
+    created_at bigint NOT NULL,
+    UNIQUE (reference_id, model)
+  );
+  CREATE TABLE model_migration (
+    id bigint PRIMARY KEY CHECK (id = 1),
+    from_model text COLLATE "C" NOT NULL,
+    to_model text COLLATE "C" NOT NULL,
+    started_at bigint NOT NULL,
+    strict_fmr double precision,
+    at_coverage double precision,
+    at_time bigint,
+    finishing_at bigint
+  );
+  `,
 ]
 
 /** The schema version that this code works with. */

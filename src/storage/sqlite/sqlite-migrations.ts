@@ -495,6 +495,29 @@ const MIGRATIONS: string[] = [
   `
   ALTER TABLE erasure ADD COLUMN passkey_count INTEGER NOT NULL DEFAULT 0;
   `,
+  // Templates of further model packs, and the change from one pack to another.
+  `
+  ALTER TABLE tenant ADD COLUMN models TEXT;
+  -- A reference that is deleted or replaced takes its templates along, also where an earlier version deletes it.
+  CREATE TABLE following_reference (
+    id TEXT PRIMARY KEY,
+    reference_id TEXT NOT NULL REFERENCES reference (id) ON DELETE CASCADE,
+    model TEXT NOT NULL,
+    sealed BLOB NOT NULL,
+    created_at INTEGER NOT NULL,
+    UNIQUE (reference_id, model)
+  ) STRICT;
+  CREATE TABLE model_migration (
+    id INTEGER PRIMARY KEY CHECK (id = 1),
+    from_model TEXT NOT NULL,
+    to_model TEXT NOT NULL,
+    started_at INTEGER NOT NULL,
+    strict_fmr REAL,
+    at_coverage REAL,
+    at_time INTEGER,
+    finishing_at INTEGER
+  ) STRICT;
+  `,
 ]
 
 /** "CSGN" marks the file as Countersign's, so that another application's database is refused instead of migrated. */

@@ -34,10 +34,15 @@ overStores((stores) => {
         await tx.insertSubject(subject('ada'))
         await tx.putReference(reference('ada'))
       })
-      expect(await read().subject(bytes('full'))).toEqual({ subject: full, reference: null })
+      expect(await read().subject(bytes('full'))).toEqual({
+        subject: full,
+        reference: null,
+        following: [],
+      })
       expect(await read().subject(bytes('ada'))).toEqual({
         subject: subject('ada'),
         reference: reference('ada'),
+        following: [],
       })
       expect(await read().subject(bytes('nobody'))).toBeUndefined()
       expect(await read().subjectWithoutReference(bytes('full'))).toEqual(full)

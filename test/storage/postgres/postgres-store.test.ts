@@ -42,6 +42,7 @@ function tenant(name: string): TenantRecord {
     policyHash: null,
     sandboxPolicyHash: null,
     passkeys: null,
+    models: null,
     productionIssuedAt: null,
     productionRevealedAt: null,
     suspendedAt: null,
