@@ -15,7 +15,7 @@ export interface LikelyDuplicates {
 }
 
 /** Expected number of pairs of strangers above the cut, among all pairs that were compared. */
-const EXPECTED_STRANGERS = 0.01
+const EXPECTED_STRANGERS = 0.03
 /** Largest share of users who are assumed to be duplicates: the fit begins without so many of the highest pairs. */
 const MAX_SHARE = 0.03
 /** A person has at most this many users. Somebody who is like more users than that is a stranger to them, whose photo matches many. */

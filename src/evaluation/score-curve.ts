@@ -19,7 +19,7 @@ export interface Tail {
   q: Uint32Array
 }
 
-/** What a bootstrap over people reads of a curve. */
+/** The fields of a curve that a bootstrap over people reads. */
 export interface PeopleCurve extends Pick<ScoreCurve, 'genuine' | 'genuinePeople' | 'notCompared'> {
   data: { people: ArrayLike<unknown> }
   impostors: Pick<ImpostorPairs, 'countWith' | 'peoplePairs'>

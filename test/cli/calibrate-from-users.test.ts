@@ -153,7 +153,7 @@ it('is shown by the metrics, with the source of the thresholds', async () => {
   expect(text).toContain('countersign_likely_duplicates 3')
 })
 
-it('tells people in a table what was measured and what was not', async () => {
+it('prints a table for people of what was measured and what was not', async () => {
   const { stdout } = await place.run(
     ['models', 'calibrate', 'baseline', '--from-users', '--dry-run', '--per-second', '100000'],
     { ...env, COUNTERSIGN_COMPARE_USERS: 'acme' },

@@ -88,15 +88,14 @@ describe.skipIf(evaluationDataMissing())('LFW as the users of a service', () => 
   }, 20 * MINUTE_MS)
   afterAll(removeTemporaryDirs)
 
-  /** Draws people with replacement, each with one of the two photos. */
+  /** Draws people with replacement, each with one of the two photos, and leaves out strangers who are wrongly taken for one person. */
   function drawn(count: number, seed: number): StrangerPairs {
     const random = seededRandom(seed)
     const of = Array.from({ length: count }, () => Math.floor(random() * faces.length))
-    return pairsBetween(
-      pack,
-      of.map((person) => faces[person]![Math.floor(random() * PHOTOS)]!),
-      of,
-    )
+    const embeddings = of.map((person) => faces[person]![Math.floor(random() * PHOTOS)]!)
+    const surplus = new Set(likelyDuplicates(pairsBetween(pack, embeddings, of)).surplus)
+    const isKept = (_: unknown, user: number) => !surplus.has(user)
+    return pairsBetween(pack, embeddings.filter(isKept), of.filter(isKept))
   }
 
   const holds = ([low, high]: [number, number], rate: number) => (low <= rate && rate <= high ? 1 : 0)
@@ -105,13 +104,17 @@ describe.skipIf(evaluationDataMissing())('LFW as the users of a service', () => 
     timeout: 20 * MINUTE_MS,
   }, () => {
     const held = RATES.map(() => 0)
+    let safe = 0
     for (let run = 0; run < RUNS; run++) {
       const users = new UsersRates(drawn(faces.length, 7000 + run), run + 1, 400)
       for (const [i, { measured_fmr_ci95 }] of users.reader.at(thresholds).entries())
         held[i]! += holds(measured_fmr_ci95, rateAt(thresholds[i]!))
+      safe += rateAt(users.measured().find(({ fmr }) => fmr === 1e-4)!.threshold) <= 1e-4 ? 1 : 0
     }
-    console.log(`LFW: intervals of ${faces.length} drawn users held the rate at ${RATES}: ${held} of ${RUNS}`)
-    for (const count of held) expect(count).toBeGreaterThanOrEqual(94)
+    console.log(
+      `LFW: intervals of ${faces.length} drawn users held the rate at ${RATES}: ${held} of ${RUNS}; threshold for 1e-4 safe in ${safe}`,
+    )
+    for (const count of [...held, safe]) expect(count).toBeGreaterThanOrEqual(94)
   })
 
   it.each([60, 100, 200])(
@@ -133,8 +136,8 @@ describe.skipIf(evaluationDataMissing())('LFW as the users of a service', () => 
       console.log(
         `LFW: ${count} users, 1e-4 extrapolated: held ${held} of ${RUNS}, threshold safe in ${safe}, median upper end ${above[50]!.toFixed(1)} times the rate`,
       )
-      expect(held).toBeGreaterThanOrEqual(93)
-      expect(safe).toBeGreaterThanOrEqual(93)
+      expect(held).toBeGreaterThanOrEqual(94)
+      expect(safe).toBeGreaterThanOrEqual(94)
     },
   )
 
