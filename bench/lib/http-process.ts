@@ -32,6 +32,7 @@ const ENGINE: EngineHealth = {
   provider: { active: 'cpu', fallbacks: [] },
   isAcceleratorLost: false,
   model: 'none@0.0.0',
+  following: [],
   processId: undefined,
 }
 /** Rate limit that never refuses: the rate limiter runs. */

@@ -24,7 +24,10 @@ export interface Evidence {
 }
 
 /** The fields of a request that a provider reads: the claimed user, and for how long the caller waits. */
-export type ProviderCall<Input> = Pick<Call<Input>, 'input' | 'deadlineMs' | 'signal' | 'schedulingClass'>
+export type ProviderCall<Input> = Pick<Call<Input>, 'input' | 'deadlineMs' | 'signal' | 'schedulingClass'> & {
+  /** Model ids of packs that follow: each adds its embeddings to the result, and has no part in the outcome. */
+  alsoEmbed?: readonly string[] | undefined
+}
 
 export interface EnrolOptions {
   /** Reports images of poor quality in the findings instead of refusing them. */
@@ -54,7 +57,7 @@ export interface Enrolled extends Omit<EnrolResult, 'samples' | 'liveness' | 'qu
   /** Number of photos that the reference is made of. */
   photoCount: number
   /** One sample for each image that the reference is made of, in the order of the images. */
-  samples: Array<Pick<FaceSample, 'imageIndex' | 'embedding' | 'quality'>>
+  samples: Array<Pick<FaceSample, 'imageIndex' | 'embedding' | 'others' | 'quality'>>
 }
 
 export interface Comparison extends Omit<VerifyResult, 'score' | 'sample' | 'samples'> {
@@ -64,6 +67,11 @@ export interface Comparison extends Omit<VerifyResult, 'score' | 'sample' | 'sam
   matches: boolean
   /** The image that was compared; `assessed` is null where none was. */
   sample: { assessed: AssessedImage | null; liveness: LivenessStatement }
+  /**
+   * The compared capture as the packs that follow see it, by model id: a reference can be made of it. Null where such a
+   * pack gives no embedding, or nothing was compared.
+   */
+  others: Record<string, WeightedEmbedding | null>
   /** One embedding for each usable image, for detecting replays. */
   samples: Array<Pick<FaceSample, 'imageIndex' | 'embedding'>>
 }

@@ -91,6 +91,7 @@ export class SandboxProvider implements BiometricProvider {
       reference: NO_EMBEDDING,
       weight: photoCount,
       photoCount,
+      others: {},
       samples: [],
       assessed: Array.from({ length: photoCount }, (_, index) => assessSynthetic(userId, index)),
       liveness,
@@ -121,6 +122,7 @@ export class SandboxProvider implements BiometricProvider {
       matches,
       score: liveness.guidance ? null : matches ? threshold + margin : threshold - margin,
       sample: { assessed: assessSynthetic(userId, 0), liveness },
+      others: {},
       samples: [],
       timingsMs,
     }

@@ -84,11 +84,11 @@ async function openLane(
   workers: number,
   setup: WorkerSetup,
 ): Promise<{ lane?: LaneHost; provider: ProviderStatus }> {
-  const { executionProviders, limits, pack } = setup
+  const { executionProviders, limits, pack, otherPacks } = setup
   const providers = acceleratorsOf(executionProviders)
   if (providers.length === 0) return { provider: { active: 'cpu', fallbacks: [] } }
   const lane = await LaneHost.start({
-    packs: [pack],
+    packs: [pack, ...otherPacks],
     providers,
     limits,
     processorThreads: workers,

@@ -55,10 +55,12 @@ export default async function serve(setup: ThreadSetup): Promise<WorkerEnd> {
 }
 
 async function load(setup: ThreadSetup): Promise<NonNullable<typeof loaded>> {
-  const { limits, pack, provider } = setup
-  if (!setup.lane) return { pipeline: await FacePipeline.load(pack, { provider: 'cpu', limits }), provider }
+  const { limits, pack, otherPacks, provider } = setup
+  const options = { limits, otherPacks }
+  if (!setup.lane)
+    return { pipeline: await FacePipeline.load(pack, { ...options, provider: 'cpu' }), provider }
   const lane = new LaneClient(setup.lane)
-  const pipeline = await FacePipeline.load(pack, { provider: provider.active, limits, open: lane.open })
+  const pipeline = await FacePipeline.load(pack, { ...options, provider: provider.active, open: lane.open })
   return { pipeline, provider, lane }
 }
 

@@ -10,7 +10,7 @@ import {
 } from '../../../models/pack/model-pack.js'
 import { gradeOf, summarizeGrade } from '../../../models/pack/pack-grade.js'
 import { differingSettings } from '../../cluster/membership.js'
-import { type Config, isPostgres, modelPackDir, sqliteFile } from '../../config/config.js'
+import { type Config, followingPackDirs, isPostgres, modelPackDir, sqliteFile } from '../../config/config.js'
 import { auditVerificationStatus, describeVerification } from '../../jobs/audit-verification.js'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../lib/clock.js'
 import { docPath } from '../../lib/doc-path.js'
@@ -69,6 +69,27 @@ function describeUsers({ calibration }: ModelPack): string {
   if (calibration?.source !== 'users') return ''
   const { people, likely_duplicates: duplicates = 0 } = calibration.data
   return `, measured between ${people} of your users on ${calibration.date} (likely duplicates: ${duplicates})`
+}
+
+/** Checks the packs that are loaded next to the model pack. */
+export async function checkFollowingPacks(config: Config): Promise<Finding[]> {
+  const check = 'following packs'
+  return Promise.all(
+    followingPackDirs(config).map(async (dir, index): Promise<Finding> => {
+      try {
+        const pack = await loadModelPack(dir)
+        await verifyModelPack(pack)
+        return {
+          check,
+          status: 'ok',
+          detail: `${pack.modelId} is whole; ${summarizeGrade(pack, config.fmr)}`,
+        }
+      } catch (error) {
+        const remedy = packRemedy(config.followingPacks[index]!, dir)
+        return { check, status: 'problem', detail: (error as Error).message, remedy }
+      }
+    }),
+  )
 }
 
 /** A pack that this user may not read exists all the same. */

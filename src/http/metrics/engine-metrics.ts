@@ -13,6 +13,7 @@ const INCIDENTS = [
   'task_stuck',
   'engine_hung',
   'task_failed',
+  'following_pack_failed',
   'accelerator_lost',
   'accelerator_hung',
 ] as const satisfies Array<EngineIncident['kind']>
@@ -29,7 +30,7 @@ export function engineMetrics(registry: Registry): EngineMetrics {
   const registers = [registry]
   const incidents = new Counter({
     name: 'countersign_engine_incidents_total',
-    help: 'Incidents of engine processes and workers by kind: process or worker lost, worker not loaded or sending garbled frames, engine hung, task stuck or failed, accelerator lost or hung.',
+    help: 'Incidents of engine processes and workers by kind: process or worker lost, worker not loaded or sending garbled frames, engine hung, task stuck or failed, accelerator lost or hung, following pack failed.',
     labelNames: ['kind'],
     registers,
   })
