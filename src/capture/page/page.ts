@@ -1,9 +1,9 @@
 /** The script of the hosted capture page: shows one part after the other, and asks the service for the next. */
 import '../capture.js'
 import type { CaptureChallenge, CountersignCapture } from '../capture.js'
+import { type PasskeyOptions, usePasskey } from '../passkey.js'
 import { CaptureWatch } from './capture-signals.js'
 import { guidance, toBase64 } from './guidance.js'
-import { type PasskeyOptions, usePasskey } from './passkey.js'
 
 type Answer =
   | { state: 'open'; phone?: true }

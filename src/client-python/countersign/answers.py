@@ -336,6 +336,16 @@ class Claims:
     model: Optional[str] = None
     model_grade: Optional[str] = None
     amr: Tuple[str, ...] = ()
+    #: Identify the text that the person was shown for a typed action; None where no page of Countersign showed it.
+    display_hash: Optional[str] = None
+    display_locale: Optional[str] = None
+    display_version: Optional[str] = None
+    #: Id of the passkey that signed for the action.
+    passkey_id: Optional[str] = None
+    #: The policy that was in force, the rule that decided, and the other person's verdict that this approval used up.
+    policy_hash: Optional[str] = None
+    policy_rule: Optional[str] = None
+    approval_id: Optional[str] = None
     #: Every claim of the token.
     raw: Mapping[str, Any] = field(default_factory=dict, repr=False)
 

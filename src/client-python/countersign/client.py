@@ -157,6 +157,7 @@ class Countersign:
         consent: Optional[Mapping[str, str]] = None,
         include: Optional[Sequence[str]] = None,
         passkey_registration: Optional[Mapping[str, Any]] = None,
+        capture_integrity: Optional[Mapping[str, Any]] = None,
         options: CallOptions = _NO_OPTIONS,
     ) -> EnrollResult:
         """Captures a user's biometric reference. Three photos of one person become a better reference than one.
@@ -164,6 +165,7 @@ class Countersign:
         `replace` takes the place of an earlier reference; `verification_id` names the approved verify of an action with
         `type: "replace_reference"` where the contract asks for one. `consent` is `{"id": …, "agreed_at": <RFC 3339>}`.
         `include=["quality"]` adds every measurement of the photos as `quality["images"]`.
+        `capture_integrity` is the report of the capture component, unchanged: `{"signals": [...]}`.
         """
         body = {
             "user_id": user_id,
@@ -173,6 +175,7 @@ class Countersign:
             "consent": consent,
             "include": _list_or_none(include),
             "passkey_registration": passkey_registration,
+            "capture_integrity": capture_integrity,
             **encode_photos(image, images, challenge),
         }
         return self._of_user(EnrollResult, "/enroll", body, options)
@@ -216,12 +219,15 @@ class Countersign:
         include: Optional[Sequence[str]] = None,
         require_passkey: bool = False,
         passkey_assertion: Optional[Mapping[str, Any]] = None,
+        capture_integrity: Optional[Mapping[str, Any]] = None,
         options: CallOptions = _NO_OPTIONS,
     ) -> VerifyResult:
         """Is this really that person, for this action? A rejection is an answer, not an error.
 
         Give the result, or its `jwt`, to `verify_verdict` where the action runs.
         `include=["quality"]` adds every measurement of the compared photo as `quality["images"]`.
+        `passkey_assertion` is what a passkey of the user signed for the action, and `capture_integrity` the report of the
+        capture component, unchanged.
         """
         assert_action(action)
         key = options.idempotency_key or str(uuid.uuid4())
@@ -236,6 +242,7 @@ class Countersign:
             "include": _list_or_none(include),
             "require_passkey": require_passkey or None,
             "passkey_assertion": passkey_assertion,
+            "capture_integrity": capture_integrity,
             **encode_photos(image, images, challenge),
         }
         result = self._of_user(VerifyResult, "/verify", body, dataclasses.replace(options, idempotency_key=key))
