@@ -6,7 +6,7 @@ import { Counter, type Registry } from 'prom-client'
 import type { Observation } from '../observation/observation.js'
 import { OTHERS } from './tenant-metrics.js'
 
-/** What a candidate would do to a verdict; `rejected` and `approved` are the verdicts that it would give instead. */
+/** Changes of a verdict by a candidate; `rejected` and `approved` are the verdicts that it would give instead. */
 const CHANGES = ['none', 'rejected', 'approved'] as const
 
 /**
