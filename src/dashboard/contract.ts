@@ -12,6 +12,7 @@ import type { AuditEventName } from '../audit/audit-events.js'
 import type { ActionPolicy, PolicyRule } from '../client/action-policy.js'
 import type { Environment } from '../config/config.js'
 import type { LivenessRequirement } from '../config/liveness-requirement.js'
+import type { DriftView } from '../drift/drift-view.js'
 import type { Scope } from '../tenants/key-scopes.js'
 import type { RegistrationPolicy, SyncedPolicy } from '../tenants/passkey-settings.js'
 import type * as bodies from './bodies.js'
@@ -87,6 +88,7 @@ export interface TenantRoutes {
   'POST /people/second-factor/remove': { body: typeof bodies.namedOperator; answer: { removed: boolean } }
   'POST /people/sign-out': { body: typeof bodies.namedOperator; answer: { sessions: number } }
   'POST /people/remove': { body: typeof bodies.namedOperator; answer: PersonView }
+  'GET /drift': { answer: DriftList }
   'GET /traffic': { query: TrafficQuery; answer: TrafficView }
   'POST /keys/reveal': { body: typeof bodies.keyReveal; answer: RevealedProduction }
   'POST /keys/reissue': { body: typeof bodies.keyReissue; answer: RevealedKey }
@@ -113,6 +115,7 @@ export interface TenantRoutes {
   'GET /requests': { query: RequestQuery; answer: RequestPage }
   /** Only asks a question. The user id comes in a body, so that no address holds it. */
   'POST /requests/subject': { body: typeof bodies.userQuestion; answer: { subject: string | null } }
+  'GET /verification': { query: VerificationQuery; answer: { facts: Record<string, unknown> | null } }
   'GET /audit': { query: AuditPageQuery; answer: AuditPage }
   'POST /audit/subject': { body: typeof bodies.subjectQuestion; answer: { subject: string | null } }
   'GET /audit/chain': { answer: AuditChain }
@@ -486,6 +489,11 @@ export interface DeliveryView {
   replayable: boolean
 }
 
+/** The drift of a tenant, for each model pack that judged its verifies of the last five weeks. */
+export interface DriftList {
+  models: DriftView[]
+}
+
 export const TRAFFIC_WINDOWS = ['quarter', 'hour', 'day', 'week'] as const
 export type TrafficWindow = (typeof TRAFFIC_WINDOWS)[number]
 
@@ -590,6 +598,12 @@ export interface RequestPage {
   next_before: string | null
   /** How many days entries are kept, and how many entries of each kind. */
   kept: { days: number; entries: number }
+}
+
+export interface VerificationQuery {
+  environment: Environment
+  /** Verification id. */
+  id: string
 }
 
 export interface RequestView {

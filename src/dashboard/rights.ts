@@ -67,6 +67,7 @@ export const TENANT_RIGHTS = {
   'POST /people/second-factor/remove': 'write',
   'POST /people/sign-out': 'write',
   'POST /people/remove': 'write',
+  'GET /drift': 'read',
   'GET /traffic': 'read',
   'POST /keys/reveal': 'write',
   'POST /keys/reissue': 'write',
@@ -93,6 +94,7 @@ export const TENANT_RIGHTS = {
   'POST /webhooks/redeliver': 'write',
   'GET /requests': 'read',
   'POST /requests/subject': 'read',
+  'GET /verification': 'read',
   'GET /audit': 'read',
   // A POST that only reads, for the same reason.
   'POST /audit/subject': 'read',
