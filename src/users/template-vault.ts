@@ -124,13 +124,9 @@ export class TemplateVault {
     const createdAt = this.clock.now()
     const id = prefixedId('ref', createdAt)
     const { length: dimensions } = embedding
-    const header = Buffer.from(
-      JSON.stringify({ consent, dimensions, transform: TRANSFORM, views: photoCount, weight }),
-    )
+    const header = { consent, dimensions, transform: TRANSFORM, views: photoCount, weight }
     const transform = this.transformOf(subject.record.tenantId, id)(dimensions)
-    const length = Buffer.alloc(4)
-    length.writeUInt32LE(header.length)
-    const plaintext = Buffer.concat([length, header, bytesOf(transform.apply(embedding))])
+    const plaintext = pack(header, bytesOf(transform.apply(embedding)))
     const reference: ReferenceRecord = {
       id,
       subjectId: subject.record.id,
@@ -151,6 +147,21 @@ export class TemplateVault {
       open(subject.dataKey, reference.sealed, reference.id),
     ).header
     return { photoCount, consent }
+  }
+
+  /**
+   * Replaces the consent of a reference, and nothing else of it: id, time and template stay.
+   * @returns the consent before; null for none
+   */
+  async recordConsent(
+    tx: StoreTransaction,
+    { dataKey }: Subject,
+    { id, sealed }: ReferenceRecord,
+    consent: Consent,
+  ): Promise<Consent | null> {
+    const { header, bytes } = unpack(open(dataKey, sealed, id))
+    await tx.resealReference({ id, sealed: seal(dataKey, pack({ ...header, consent }, bytes), id) })
+    return header.consent
   }
 
   openReference(subject: Subject, reference: ReferenceRecord): ReferenceContent {
@@ -231,6 +242,13 @@ function unpack(plaintext: Buffer): { header: ReferenceHeader; bytes: Buffer } {
   const headerEnd = 4 + plaintext.readUInt32LE(0)
   const header = JSON.parse(plaintext.toString('utf8', 4, headerEnd)) as ReferenceHeader
   return { header, bytes: plaintext.subarray(headerEnd) }
+}
+
+function pack(header: object, bytes: Buffer): Buffer {
+  const text = Buffer.from(JSON.stringify(header))
+  const length = Buffer.alloc(4)
+  length.writeUInt32LE(text.length)
+  return Buffer.concat([length, text, bytes])
 }
 
 function pseudonym(dataKey: Buffer, userId: string): string {
