@@ -24,6 +24,7 @@ import { SignInOperations } from './sign-in-operations.js'
 import { TenantLifecycle } from './tenant-lifecycle.js'
 import { TenantOperations } from './tenant-operations.js'
 import { UserOperations } from './user-operations.js'
+import { UserSamples } from './user-sample.js'
 import { WebhookOperations } from './webhook-operations.js'
 
 export interface OperationParts {
@@ -54,6 +55,7 @@ export class Operations {
   readonly inactiveUsers: InactiveUsers
   readonly exports: ExportUser
   readonly openIdClients: OpenIdOperations
+  readonly samples: UserSamples
 
   constructor({ store, audit, keys, tenancy, secrets, vault, outbox, clock }: OperationParts) {
     const audited = new AuditedUnitOfWork(store, audit)
@@ -73,6 +75,7 @@ export class Operations {
     this.inactiveUsers = new InactiveUsers({ store, audited, policies, users, vault, outbox, clock })
     this.exports = new ExportUser({ store, audited, users, vault, clock })
     this.openIdClients = new OpenIdOperations(audited, new OpenIdClients(keys, tenancy, clock))
+    this.samples = new UserSamples({ store, audited, vault })
     this.webhooks = new WebhookOperations(audited, store, outbox, clock)
   }
 }

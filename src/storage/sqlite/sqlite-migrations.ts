@@ -531,6 +531,10 @@ const MIGRATIONS: string[] = [
   CREATE INDEX drift_at ON drift (at);
   CREATE INDEX drift_newest ON drift (tenant_id, model) WHERE blocks IS NOT NULL;
   `,
+  // The text of a typed action that is given with a challenge.
+  `
+  ALTER TABLE challenge ADD COLUMN display BLOB;
+  `,
   // The OpenID provider: its keys, its clients, and what it remembers of a sign-in.
   `
   CREATE TABLE openid_key (
