@@ -114,6 +114,10 @@ type ChallengeRequest struct {
 	Modes *[]string `json:"modes,omitempty"`
 	// Passkey is required, preferred or, to enroll, register; default: no passkey.
 	Passkey string `json:"passkey,omitempty"`
+	// Locale is the language in which your page shows a typed action. The answer then has the text in Display.
+	Locale string `json:"locale,omitempty"`
+	// Payees is the list of a payment_batch, as PaymentBatch makes it. It needs Locale.
+	Payees string `json:"payees,omitempty"`
 }
 
 // GuidanceRequest asks what a person before the camera can do better.

@@ -124,13 +124,9 @@ export class TemplateVault {
     const createdAt = this.clock.now()
     const id = prefixedId('ref', createdAt)
     const { length: dimensions } = embedding
-    const header = Buffer.from(
-      JSON.stringify({ consent, dimensions, transform: TRANSFORM, views: photoCount, weight }),
-    )
+    const header = { consent, dimensions, transform: TRANSFORM, views: photoCount, weight }
     const transform = this.transformOf(subject.record.tenantId, id)(dimensions)
-    const length = Buffer.alloc(4)
-    length.writeUInt32LE(header.length)
-    const plaintext = Buffer.concat([length, header, bytesOf(transform.apply(embedding))])
+    const plaintext = pack(header, bytesOf(transform.apply(embedding)))
     const reference: ReferenceRecord = {
       id,
       subjectId: subject.record.id,
@@ -153,14 +149,43 @@ export class TemplateVault {
     return { photoCount, consent }
   }
 
+  /**
+   * Replaces the consent of a reference, and nothing else of it: id, time and template stay.
+   * @returns the consent before; null for none
+   */
+  async recordConsent(
+    tx: StoreTransaction,
+    { dataKey }: Subject,
+    { id, sealed }: ReferenceRecord,
+    consent: Consent,
+  ): Promise<Consent | null> {
+    const { header, bytes } = unpack(open(dataKey, sealed, id))
+    await tx.resealReference({ id, sealed: seal(dataKey, pack({ ...header, consent }, bytes), id) })
+    return header.consent
+  }
+
   openReference(subject: Subject, reference: ReferenceRecord): ReferenceContent {
-    const { header, bytes } = unpack(open(subject.dataKey, reference.sealed, reference.id))
+    return this.contentOf(reference, subject.dataKey, subject.record.tenantId)
+  }
+
+  /** Opens a reference for a comparison with those of other users, whose ids nobody gave. The data key is overwritten. */
+  openReferenceOf(record: SubjectRecord, reference: ReferenceRecord): ReferenceContent {
+    const dataKey = this.dataKey(record)
+    try {
+      return this.contentOf(reference, dataKey, record.tenantId)
+    } finally {
+      dataKey.fill(0)
+    }
+  }
+
+  private contentOf({ id, sealed }: ReferenceRecord, dataKey: Buffer, tenantId: string): ReferenceContent {
+    const { header, bytes } = unpack(open(dataKey, sealed, id))
     const { consent, transform, views: photoCount = 1, weight = 1 } = header
     // References from before transforms hold the embedding as it is, in float32.
     if (transform === undefined)
       return { embedding: new Float32Array(aligned(bytes)), photoCount, weight, consent }
     const stored = new Float64Array(aligned(bytes))
-    const inverse = this.transformOf(subject.record.tenantId, reference.id)(stored.length)
+    const inverse = this.transformOf(tenantId, id)(stored.length)
     return { embedding: inverse.invert(stored), photoCount, weight, consent }
   }
 
@@ -231,6 +256,13 @@ function unpack(plaintext: Buffer): { header: ReferenceHeader; bytes: Buffer } {
   const headerEnd = 4 + plaintext.readUInt32LE(0)
   const header = JSON.parse(plaintext.toString('utf8', 4, headerEnd)) as ReferenceHeader
   return { header, bytes: plaintext.subarray(headerEnd) }
+}
+
+function pack(header: object, bytes: Buffer): Buffer {
+  const text = Buffer.from(JSON.stringify(header))
+  const length = Buffer.alloc(4)
+  length.writeUInt32LE(text.length)
+  return Buffer.concat([length, text, bytes])
 }
 
 function pseudonym(dataKey: Buffer, userId: string): string {

@@ -177,6 +177,15 @@ class User(Answer):
 
 
 @dataclass(frozen=True)
+class RecordedConsent(Answer):
+    user_id: str
+    #: The reference that the consent is for. It stays as it was.
+    reference_id: str
+    #: `{"id": str, "agreed_at": str}`.
+    consent: Mapping[str, str]
+
+
+@dataclass(frozen=True)
 class Challenge(Answer):
     challenge_id: str
     #: Send it back with the frames. No other call returns it.
@@ -192,6 +201,8 @@ class Challenge(Answer):
     expires_at: str
     #: Options for the browser, where the call asked for a passkey and the user has one.
     passkey: Optional[Mapping[str, Any]] = None
+    #: Text of a typed action for your page to show: `{"hash", "version", "locale", "heading", "lines"}`, where the call named a locale.
+    display: Optional[Mapping[str, Any]] = None
 
 
 @dataclass(frozen=True)

@@ -28,6 +28,7 @@ from .answers import (
     Passkey,
     PasskeyChallenge,
     PasskeyList,
+    RecordedConsent,
     RevokedPasskey,
     RotateSigningResult,
     User,
@@ -269,9 +270,14 @@ class Countersign:
         purpose: str = "verify",
         modes: Optional[Sequence[str]] = None,
         passkey: Optional[str] = None,
+        locale: Optional[str] = None,
+        payees: Optional[str] = None,
         options: CallOptions = _NO_OPTIONS,
     ) -> Challenge:
         """Asks for a challenge: the movements that the person makes before the camera, for one user and one action.
+
+        With `locale`, the answer's `display` is the text of a typed action for your page to show; a `payment_batch` also
+        needs its list, `payees`.
 
         The frames go to `verify` or `enroll` as `challenge`: `{"challenge_id": …, "nonce": …, "frames": [{"step", "t_ms", "image"}]}`.
         """
@@ -283,6 +289,8 @@ class Countersign:
             "purpose": purpose,
             "modes": _list_or_none(modes),
             "passkey": passkey,
+            "locale": locale,
+            "payees": payees,
         }
         result = self._of_user(Challenge, "/challenges", body, options)
         _assert_answers(result.purpose == purpose)
@@ -381,6 +389,19 @@ class Countersign:
         """Reads the record of an enrolled user, which holds nothing biometric. Raises `reference_not_found` for anyone else."""
         path = f"/users/{_path_part(user_id, 'user_id')}"
         result = self._call(User, "GET", path, None, options, "/users/{user_id}")
+        _assert_answers(result.user_id == user_id)
+        return result
+
+    def record_consent(
+        self, user_id: str, *, consent: Mapping[str, str], options: CallOptions = _NO_OPTIONS
+    ) -> RecordedConsent:
+        """Records that an enrolled user has agreed again, or to another text, without a photo.
+
+        `consent` is `{"id": …, "agreed_at": …}`. Ask for it where the person is signed in.
+        """
+        path = f"/users/{_path_part(user_id, 'user_id')}/consent"
+        body = {"consent": dict(consent)}
+        result = self._call(RecordedConsent, "POST", path, body, options, "/users/{user_id}/consent")
         _assert_answers(result.user_id == user_id)
         return result
 
