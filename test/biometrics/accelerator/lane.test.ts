@@ -78,7 +78,7 @@ it('reads what the workers sent during a run before it chooses the next batch', 
   const { port1: worker, port2: port } = new MessageChannel()
   const late: Array<Promise<number[]>> = []
   const network = new Doubler()
-  // As ONNX Runtime does, this network gives the event loop no turn before it answers.
+  // This network blocks the thread as ONNX Runtime does: the event loop has no turn before it answers.
   const blocking = new Doubler()
   blocking.run = async (data, dims) => {
     worker.postMessage('another run')
