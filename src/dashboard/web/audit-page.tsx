@@ -35,6 +35,8 @@ const EVENTS: Record<AuditEventName, { text: string; isOfUser: boolean }> = {
   consent_recorded: { text: 'Consent recorded', isOfUser: true },
   passkey_revoked: { text: 'Passkey revoked', isOfUser: true },
   user_unlocked: { text: 'User unlocked', isOfUser: true },
+  openid_client_added: { text: 'OpenID application added', isOfUser: false },
+  openid_client_removed: { text: 'OpenID application removed', isOfUser: false },
   webhook_added: { text: 'Webhook added', isOfUser: false },
   webhook_removed: { text: 'Webhook removed', isOfUser: false },
   webhook_redelivered: { text: 'Webhook redelivered', isOfUser: false },
