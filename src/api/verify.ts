@@ -214,7 +214,7 @@ type Parts = DecisionParts &
   >
 
 export function verify(services: Parts): UserEndpoint<Input> {
-  const { vault, provider, clock, store, secondApproval, verdictLifetime, productionKeyIssue } = services
+  const { vault, clock, store, secondApproval, verdictLifetime, productionKeyIssue } = services
   const policy = new DecisionPolicy(services)
 
   return {
@@ -282,7 +282,7 @@ export function verify(services: Parts): UserEndpoint<Input> {
       const facts = {
         ...view,
         acr: signed.acr,
-        model: provider.model,
+        model: terms.model,
         replay_suspected: replaySuspected,
         ...(input.challenge ? { challenge_id: input.challenge.challenge_id } : {}),
       }
@@ -323,7 +323,7 @@ export function verify(services: Parts): UserEndpoint<Input> {
           quality: assessed && qualityView([assessed], input, includesQuality(input)),
           replay: { suspected: replaySuspected },
           ...integrityView(integrity),
-          model: provider.model,
+          model: terms.model,
           display: call.display ?? null,
           verified_at: isoTime(at),
           jwt: signed.tokens.jwt,
@@ -349,6 +349,7 @@ export function verify(services: Parts): UserEndpoint<Input> {
           verification_id: verificationId,
           liveness_score: livenessOf(verdict).score,
           ...integrityView(integrity),
+          ...(verdict.followed ? { reference_followed: verdict.followed } : {}),
           ...(passkey ? { passkey_id: passkey.id, passkey_amr: passkey.possession } : {}),
           ...livenessAudit(livenessOf(verdict)),
         },
@@ -396,7 +397,7 @@ export function verify(services: Parts): UserEndpoint<Input> {
       liveness: livenessView(livenessOf(verdict)),
       challengeId: call.input.challenge?.challenge_id,
       passkey,
-      model: provider.model,
+      model: verdict.terms.model,
       replaySuspected: verdict.replaySuspected,
     })
     const started = performance.now()

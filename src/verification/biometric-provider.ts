@@ -24,7 +24,10 @@ export interface Evidence {
 }
 
 /** The fields of a request that a provider reads: the claimed user, and for how long the caller waits. */
-export type ProviderCall<Input> = Pick<Call<Input>, 'input' | 'deadlineMs' | 'signal' | 'schedulingClass'>
+export type ProviderCall<Input> = Pick<Call<Input>, 'input' | 'deadlineMs' | 'signal' | 'schedulingClass'> & {
+  /** Model ids of packs that follow: each adds its embeddings to the result, and has no part in the outcome. */
+  alsoEmbed?: readonly string[] | undefined
+}
 
 export interface EnrolOptions {
   /** Reports images of poor quality in the findings instead of refusing them. */
@@ -54,7 +57,7 @@ export interface Enrolled extends Omit<EnrolResult, 'samples' | 'liveness' | 'qu
   /** Number of photos that the reference is made of. */
   photoCount: number
   /** One sample for each image that the reference is made of, in the order of the images. */
-  samples: Array<Pick<FaceSample, 'imageIndex' | 'embedding' | 'quality'>>
+  samples: Array<Pick<FaceSample, 'imageIndex' | 'embedding' | 'others' | 'quality'>>
 }
 
 export interface Comparison extends Omit<VerifyResult, 'score' | 'sample' | 'samples'> {
@@ -64,6 +67,11 @@ export interface Comparison extends Omit<VerifyResult, 'score' | 'sample' | 'sam
   matches: boolean
   /** The image that was compared; `assessed` is null where none was. */
   sample: { assessed: AssessedImage | null; liveness: LivenessStatement }
+  /**
+   * The compared capture as the packs that follow see it, by model id: a reference can be made of it. Null where such a
+   * pack gives no embedding, or nothing was compared.
+   */
+  others: Record<string, WeightedEmbedding | null>
   /** One embedding for each usable image, for detecting replays. */
   samples: Array<Pick<FaceSample, 'imageIndex' | 'embedding'>>
 }
@@ -123,6 +131,12 @@ export interface BiometricProvider {
    * @throws DomainError image_unreadable, image_too_large, image_too_small, or unavailable
    */
   guide(call: ProviderCall<GuideInput>, frames: GuideFrames): Promise<FrameGuidance[]>
+  /** The provider of another model of the same engine; null for a model that is not loaded, and in the sandbox, which has none. */
+  forModel(model: string): BiometricProvider | null
+  /** Similarity of two embeddings of this model, on the scale of thresholds. */
+  similarity(a: Float32Array, b: Float32Array): number
+  /** Adds embeddings of this model to a reference without comparing them. @param photoCount number of photos that they were made of */
+  join(reference: FusedReference, added: readonly WeightedEmbedding[], photoCount: number): FusedReference
   /** Whether a verify of this user is refused while the user is not enrolled. False for the sandbox's scripted users. */
   needsReference(userId: string): boolean
 }

@@ -4,6 +4,7 @@ import { missingChecks } from '../client/action-policy.js'
 import { DAY_MS } from '../lib/clock.js'
 import { DomainError, type ErrorDetail } from '../lib/domain-error.js'
 import type { Subject, TemplateVault } from '../users/template-vault.js'
+import { templateOf } from '../users/templates.js'
 import type { BiometricProvider } from './biometric-provider.js'
 import { acrOf, activeMethodOf } from './liveness.js'
 import type { Possession } from './passkey-check.js'
@@ -38,7 +39,7 @@ export function offeredAcr(
 
 /** @returns a detail for each requirement of the rule that is not met; none where the approval may be given */
 export function unmetRequirements(
-  { policy, point }: VerdictTerms,
+  { policy, point, model }: VerdictTerms,
   { acr, images, subject, at }: Offered,
   vault: Pick<TemplateVault, 'describeReference'>,
 ): ErrorDetail[] {
@@ -75,7 +76,7 @@ export function unmetRequirements(
       `has a reference of ${Math.floor((at - reference.createdAt) / DAY_MS)} days; under ${maxDays} are required`,
     )
   if (minPhotos !== undefined || consentId !== undefined) {
-    const { photoCount, consent } = vault.describeReference(subject, reference)
+    const { photoCount, consent } = vault.describeReference(subject, templateOf(subject, model) ?? reference)
     if (consentId !== undefined && consent?.id !== consentId)
       refuse(
         'consent_id',

@@ -91,11 +91,24 @@ export class SandboxProvider implements BiometricProvider {
       reference: NO_EMBEDDING,
       weight: photoCount,
       photoCount,
+      others: {},
       samples: [],
       assessed: Array.from({ length: photoCount }, (_, index) => assessSynthetic(userId, index)),
       liveness,
       timingsMs,
     }
+  }
+
+  forModel(): null {
+    return null
+  }
+
+  similarity(): number {
+    return 0
+  }
+
+  join(reference: FusedReference, _added: unknown, photoCount: number): FusedReference {
+    return { ...reference, photoCount: reference.photoCount + photoCount }
   }
 
   extend(_call: unknown, reference: FusedReference, added: Enrolled): FusedReference {
@@ -121,6 +134,7 @@ export class SandboxProvider implements BiometricProvider {
       matches,
       score: liveness.guidance ? null : matches ? threshold + margin : threshold - margin,
       sample: { assessed: assessSynthetic(userId, 0), liveness },
+      others: {},
       samples: [],
       timingsMs,
     }
