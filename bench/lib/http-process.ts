@@ -31,6 +31,7 @@ const ENGINE: EngineHealth = {
   queue: { waiting: 0, running: 0, limit: 64 },
   provider: { active: 'cpu', fallbacks: [] },
   model: 'none@0.0.0',
+  following: [],
   processId: undefined,
 }
 /** Rate limit that never refuses: the rate limiter runs. */

@@ -236,7 +236,8 @@ export function verify(services: Parts): UserEndpoint<Input> {
           // The device proves itself before the pictures count.
           const passkey = assertion && (await provePossession(services, call, assertion))
           const possession = passkey?.possession ?? null
-          const evidence = { images, challenge: opened?.frames ?? null, possession }
+          const integrity = await captureIntegrity(input, images)
+          const evidence = { images, challenge: opened?.frames ?? null, possession, integrity }
           return reachVerdict(call, action, evidence, passkey)
         },
         onRefused,
@@ -254,7 +255,7 @@ export function verify(services: Parts): UserEndpoint<Input> {
     const { input, tenant } = call
     const asked = await termsOf(services, store.read, call)
     const examination = await policy.examine(call, evidence, asked)
-    const integrity = await captureIntegrity(input, evidence.images)
+    const { integrity } = evidence
 
     return async (tx) => {
       const at = clock.now()

@@ -1,7 +1,13 @@
 /** Options of the engine by the configuration, for the service and for commands that run an engine themselves. */
 import type { EngineOptions } from '../biometrics/types.js'
-import { type Config, modelPackDir } from '../config/config.js'
+import { type Config, followingPackDirs, modelPackDir } from '../config/config.js'
 
+/** Options of the service's engine, which alone loads the packs that follow. */
+export function serviceEngineOptions(config: Config): EngineOptions {
+  return { ...engineOptions(config), followingPackDirs: followingPackDirs(config) }
+}
+
+/** Options of an engine with one pack. */
 export function engineOptions(config: Config): EngineOptions {
   return {
     packDir: modelPackDir(config),

@@ -11,7 +11,7 @@ import type { Tracing } from '../http/observation/tracing.js'
 import { type Clock, systemClock } from '../lib/clock.js'
 import { whenDatabaseIsReachable } from '../storage/await-database.js'
 import { type Core, openCore } from './core.js'
-import { engineOptions } from './engine-options.js'
+import { serviceEngineOptions } from './engine-options.js'
 import { createLog } from './log.js'
 
 export interface ServiceOptions {
@@ -58,7 +58,7 @@ export async function openResources(config: Config, options: ServiceOptions = {}
     const operatorPassword = await loadOperatorPassword(config, core.store.shared)
     const tracing = await startTracing(config, log)
     const engine = await Engine.start({
-      ...engineOptions(config),
+      ...serviceEngineOptions(config),
       onIncident: (incident) => {
         metrics.engine.countIncident(incident)
         log.error({ kind: incident.kind, err: incident.error }, 'engine incident')

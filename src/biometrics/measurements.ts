@@ -84,14 +84,39 @@ export type FacesInImage = Static<typeof FacesInImageSchema>
 
 /** Schema of a [dimensions] float32 vector. Other lengths are refused: the service would compute with them. */
 export function vectorSchema(dimensions: number) {
-  return Type.Refine(
-    Type.Unsafe<Float32Array>({}),
-    (value) => value instanceof Float32Array && value.length === dimensions,
+  return Type.Refine(Type.Unsafe<Float32Array>({}), (value) => isVector(value, dimensions))
+}
+
+/** Lengths of the embeddings of packs that may follow, by model id. */
+export type OtherDimensions = ReadonlyMap<string, number>
+
+/** Schema of embeddings by packs that follow. */
+function othersSchema(dimensions: OtherDimensions) {
+  return Type.Refine(Type.Unsafe<Record<string, Float32Array | null>>(Type.Object({})), (value) =>
+    Object.entries(value).every(([modelId, vector]) => {
+      const length = dimensions.get(modelId)
+      return length !== undefined && (vector === null || isVector(vector, length))
+    }),
   )
 }
 
-export function faceSampleSchema(dimensions: number) {
+function isVector(value: unknown, length: number): value is Float32Array {
+  return value instanceof Float32Array && value.length === length
+}
+
+/** Embeddings of one face: by the pack that decides, and by those that follow. */
+export function embeddingsSchema(dimensions: number, others: OtherDimensions) {
   return Type.Object({
+    /** Embedding in the pack's own space (L2-normalized if the pack says so). */
+    embedding: vectorSchema(dimensions),
+    /** Embeddings by packs that follow, by model id; null where such a pack finds no such face. Left out where none follows. */
+    others: Type.Optional(othersSchema(others)),
+  })
+}
+
+export function faceSampleSchema(dimensions: number, others: OtherDimensions) {
+  return Type.Object({
+    ...embeddingsSchema(dimensions, others).properties,
     /** Index of the image in which the face was found. */
     imageIndex: count,
     /** All faces that were found in that image. */
@@ -101,8 +126,6 @@ export function faceSampleSchema(dimensions: number) {
     landmarks: nullable(Type.Array(Type.Tuple([number, number]))),
     quality: QualitySchema,
     liveness: LivenessSchema,
-    /** Embedding in the pack's own space (L2-normalized if the pack says so). */
-    embedding: vectorSchema(dimensions),
   })
 }
 

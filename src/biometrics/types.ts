@@ -35,7 +35,18 @@ export interface CallOptions {
   schedulingClass?: SchedulingClass
 }
 
-export interface EnrolOptions extends CallOptions {
+/** Which packs look at the images of a call. */
+export interface PackChoice {
+  /** Model id of the pack that decides: its bounds, liveness, thresholds and scores count. Default: the primary pack. */
+  decideBy?: string | undefined
+  /**
+   * Model ids of packs that follow: each adds its embedding of the face that was decided about, and refuses nothing. A pack
+   * that is not loaded gives null. Default: none.
+   */
+  alsoEmbed?: readonly string[] | undefined
+}
+
+export interface EnrolOptions extends CallOptions, PackChoice {
   /** Reports images that are too poor to enroll with instead of refusing them. Default false. */
   assessOnly?: boolean
 }
@@ -50,6 +61,12 @@ export interface SchedulingClass {
   weight: number
 }
 
+/** An embedding and its weight in a mean. */
+export interface WeightedEmbedding {
+  embedding: Float32Array
+  weight: number
+}
+
 export interface EnrolResult {
   /**
    * [dimensions] float32: the samples' embeddings averaged with quality as weight, then normalized if the pack says
@@ -58,6 +75,11 @@ export interface EnrolResult {
   reference: Float32Array
   /** Weight of the reference where further embeddings are fused with it. */
   weight: number
+  /**
+   * References by the packs that follow, by model id. Null where the pack gives no embedding of one of the images, or takes
+   * them for different people: such a reference would be made of less than the person was enrolled with.
+   */
+  others: Record<string, WeightedEmbedding | null>
   /** Quality of the best sample. */
   quality: Quality
   /** The lowest liveness of all samples. */
@@ -88,8 +110,11 @@ export interface ChallengeResult {
   fault: ChallengeFault | null
   /** Result of the liveness network over several frames. */
   liveness: Liveness
-  /** The key frames, the compared one first; empty where the movements are not those of the steps. */
-  samples: Array<Pick<FaceSample, 'imageIndex' | 'embedding' | 'quality' | 'faces'>>
+  /**
+   * The key frames, the compared one first; empty where the movements are not those of the steps. Packs that follow embed
+   * the first and the last of them, the two looks straight ahead.
+   */
+  samples: Array<Pick<FaceSample, 'imageIndex' | 'embedding' | 'others' | 'quality' | 'faces'>>
   /** Similarity as in `VerifyResult`; null without samples or without a reference. */
   score: number | null
   timingsMs: StageTimings
@@ -128,7 +153,10 @@ export interface EngineHealth {
    */
   queue: { waiting: number; running: number; limit: number }
   provider: ProviderStatus
+  /** Model id of the primary pack. */
   model: string
+  /** Model ids of the packs that may follow. */
+  following: string[]
   /** Process id of the engine process; undefined while there is none. */
   processId: number | undefined
 }
@@ -164,12 +192,15 @@ export interface EngineIncident {
     | 'task_stuck'
     | 'engine_hung'
     | 'task_failed'
+    | 'following_pack_failed'
   error: unknown
 }
 
 export interface EngineOptions {
-  /** Folder that contains pack.json. */
+  /** Folder that contains pack.json of the primary pack, which decides unless a call names another. */
   packDir: string
+  /** Folders of packs that may follow, or decide for a call that names them. Default: none. */
+  followingPackDirs?: readonly string[]
   /** Number of worker threads, each with one inference thread. */
   workers: number
   /**

@@ -186,6 +186,8 @@ function rowsOf(required: PolicyRule['require']): Array<[string, string]> {
       'Photos of the reference',
       required.min_reference_photos === undefined ? undefined : `at least ${required.min_reference_photos}`,
     ],
+    ['Consent', required.consent_id],
+    ['Signals of the capture', required.integrity && 'a person looks at a capture that has any'],
     [
       'Second person',
       required.second_approver && `within ${required.second_approver.within_minutes} minutes`,

@@ -15,6 +15,11 @@ export interface PolicyRequirements {
   min_photos?: number
   /** Id of the consent that the user must have given at the last enrollment. */
   consent_id?: string
+  /**
+   * `review`: a capture with signals of its integrity is rejected as `review_required`, so that a person looks at it. The request must bring
+   * the report of the capture.
+   */
+  integrity?: 'review'
   /** Another user of the tenant must have approved the same action. */
   second_approver?: {
     /** Greatest age of the other user's approval. */

@@ -28,6 +28,7 @@ export type RejectionReason =
   | 'locked_out'
   | 'reference_disabled'
   | 'second_approval_required'
+  | 'review_required'
 
 /** The checks of liveness that a capture must have passed. */
 export type LivenessRequirement = 'none' | 'passive' | 'active' | 'both'

@@ -81,6 +81,10 @@ export function resolveConfig(
     problems.push(
       `${variableOf('operatorPasswordSignIn')} is false without ${variableOf('oidcIssuer')}, so no operator could sign in. Set an issuer, or leave this setting out.`,
     )
+  if (followingPackDirs(config).includes(modelPackDir(config)))
+    problems.push(
+      `${variableOf('followingPacks')} names the pack of ${variableOf('modelPack')}. Name only the packs beside it.`,
+    )
   for (const pair of KEY_PAIRS) {
     const files = pair.map((name) => config[name])
     if ((files[0] === undefined) !== (files[1] === undefined))
@@ -132,9 +136,17 @@ export function unreadable(file: string): string[] {
 }
 
 /** The folder of the configured pack: a path as given, a name inside the models folder. */
-export function modelPackDir(config: Config): string {
-  const { modelPack, modelsDir } = config
-  return isAbsolute(modelPack) || modelPack.includes('/') ? resolve(modelPack) : join(modelsDir, modelPack)
+export function modelPackDir({ modelPack, modelsDir }: Config): string {
+  return packDir(modelPack, modelsDir)
+}
+
+/** The folders of the packs that follow. */
+export function followingPackDirs({ followingPacks, modelsDir }: Config): string[] {
+  return followingPacks.map((pack) => packDir(pack, modelsDir))
+}
+
+function packDir(pack: string, modelsDir: string): string {
+  return isAbsolute(pack) || pack.includes('/') ? resolve(pack) : join(modelsDir, pack)
 }
 
 /** True for PostgreSQL, false for a SQLite file. */

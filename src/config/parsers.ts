@@ -127,6 +127,20 @@ export function nameList(value: string): string[] {
     .filter(Boolean)
 }
 
+/** Every worker loads the networks of each pack, and each pack embeds every face: more than two would cost too much. */
+const MAX_FOLLOWING_PACKS = 2
+
+/** Different names or paths of packs, separated by commas. */
+export function packList(value: string, variable: string): string[] {
+  const packs = value
+    .split(',')
+    .map((pack) => pack.trim())
+    .filter(Boolean)
+  if (packs.length > MAX_FOLLOWING_PACKS || new Set(packs).size < packs.length)
+    fail(variable, value, `at most ${MAX_FOLLOWING_PACKS} different packs, separated by commas`)
+  return packs
+}
+
 /** Addresses and networks of both families, separated by commas. */
 export function networkList(value: string, variable: string): string[] {
   const networks = nameList(value)

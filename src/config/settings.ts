@@ -15,6 +15,7 @@ import {
   networkList,
   oneOf,
   origin,
+  packList,
   parseRate,
   path,
   processes,
@@ -374,6 +375,12 @@ export const SETTING_GROUPS = {
       ({ modelsDir }): string => defaultModelPack(modelsDir).name,
       'Name of a pack in the models folder, or a path to a pack. Default: the pack that served first from this models folder, which is recorded there; standard for a new folder.',
       text,
+    ),
+    followingPacks: derived(
+      'FOLLOWING_PACKS',
+      (): string[] => [],
+      'Packs that are loaded beside MODEL_PACK while an installation changes from one pack to another: at most 2 names in the models folder, or paths, separated by commas. Every worker loads their networks too. Default: none.',
+      packList,
     ),
     acceptPack: optional(
       'ACCEPT_PACK',

@@ -35,8 +35,10 @@ export interface PublishedKey extends PublicJwk {
 interface OpenedKey {
   record: VerdictKeyRecord
   publicJwk: PublicJwk
-  /** Null for a key whose private half was erased. */
+  /** Null for a key whose private half was erased, and for one of a program that is not configured. */
   signer: VerdictSigner | null
+  /** Whether the private half was erased. */
+  isRetired: boolean
 }
 
 export class VerdictKeyRing {
@@ -56,7 +58,8 @@ export class VerdictKeyRing {
 
   /** The key that signs now. @throws StoreUnavailableError where the environment has none that could sign */
   signer(environment: Environment): VerdictSigner {
-    const keys = this.keysOf(environment)
+    // After the clock was set back a key may be due whose private half is gone: the next one signs instead.
+    const keys = this.keysOf(environment).filter(({ isRetired }) => !isRetired)
     const id = signingKeyId(
       keys.map(({ record }) => record),
       this.clock.now(),
@@ -91,7 +94,8 @@ export class VerdictKeyRing {
     const content = openVerdictKey(this.keys.secrets, record)
     const { kty, crv, x, y } = content.jwk
     const publicJwk = { kty, crv, x, y }
-    return { record, publicJwk, signer: this.signerOf(record.id, publicJwk, content) }
+    const isRetired = !content.isExternal && content.jwk.d === undefined
+    return { record, publicJwk, signer: this.signerOf(record.id, publicJwk, content), isRetired }
   }
 
   private signerOf(
@@ -110,8 +114,11 @@ export function isGone({ goneAt }: Pick<VerdictKeyRecord, 'goneAt'>, now: number
 
 /** @param records keys of one environment @param now milliseconds since the Unix epoch @returns null where no key signs yet */
 export function signingKeyId(records: readonly VerdictKeyRecord[], now: number): string | null {
-  const begun = records.filter((record) => record.signsFrom <= now && !isGone(record, now))
-  return begun.toSorted((one, other) => one.signsFrom - other.signsFrom).at(-1)?.id ?? null
+  const present = records
+    .filter((record) => !isGone(record, now))
+    .toSorted((one, other) => one.signsFrom - other.signsFrom)
+  // After the clock was set back no key may have begun: verdicts go on under the one that began first.
+  return (present.findLast(({ signsFrom }) => signsFrom <= now) ?? present[0])?.id ?? null
 }
 
 /** @param records all keys of the key's environment */
@@ -120,8 +127,8 @@ export function verdictKeyState(
   records: readonly VerdictKeyRecord[],
   now: number,
 ): VerdictKeyState {
-  if (signsFrom > now) return 'published'
-  return signingKeyId(records, now) === id ? 'signing' : 'retired'
+  if (signingKeyId(records, now) === id) return 'signing'
+  return signsFrom > now ? 'published' : 'retired'
 }
 
 export function sealVerdictKey(secrets: SealingKey, id: string, content: VerdictKeyContent): Buffer {

@@ -26,6 +26,7 @@ const requirements = Type.Object(
     min_reference_photos: Type.Optional(Type.Integer({ minimum: 1, maximum: 100 })),
     min_photos: Type.Optional(Type.Integer({ minimum: 1, maximum: 64 })),
     consent_id: Type.Optional(Type.String({ minLength: 1, maxLength: 256 })),
+    integrity: Type.Optional(Type.Literal('review')),
     second_approver: Type.Optional(
       Type.Object({ within_minutes: Type.Integer({ minimum: 1, maximum: 10_080 }) }, strict),
     ),

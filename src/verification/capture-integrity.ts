@@ -1,6 +1,7 @@
 /**
  * Signals about the integrity of a capture: signs that its pictures do not come from a camera of the person's device. A signal is a hint
- * for the backend and for people who look into a case. None is proof, and none changes a verdict.
+ * for the backend and for people who look into a case. None is proof. A signal changes a verdict only where the tenant's policy asks for a
+ * person's look.
  */
 import { sha256 } from '../crypto/sha256.js'
 import type { ImageInput } from './images.js'

@@ -16,6 +16,7 @@ import {
   embeddingsByImage,
 } from './biometric-provider.js'
 import type { CaptureInput, UserCall } from './call.js'
+import type { CaptureIntegrity } from './capture-integrity.js'
 import type { Capture, CaptureMemory, Recollection, Replay } from './capture-memory.js'
 import { comparableTemplate, decidingProvider } from './deciding-model.js'
 import { imageCount } from './images.js'
@@ -23,7 +24,7 @@ import { acrOf } from './liveness.js'
 import type { LockoutReason } from './lockout.js'
 import { announceLockout } from './lockout-event.js'
 import type { Possession } from './passkey-check.js'
-import { offeredAcr, policyNotMet, unmetRequirements } from './policy-check.js'
+import { needsReview, offeredAcr, policyNotMet, unmetRequirements } from './policy-check.js'
 import type { Reason } from './reasons.js'
 import { ReferenceFollowing } from './reference-following.js'
 import { needsSecondApprover, type SecondApproval } from './second-approval.js'
@@ -31,9 +32,11 @@ import type { UserQuota } from './user-quota.js'
 import { countedAs, holdsTwins, reasonAgainst, refused, refusesReplay, replayed } from './verdict-reasons.js'
 import type { VerdictTerms } from './verdict-terms.js'
 
-/** Evidence of a verify: images, and the proof that a passkey has given before they are examined. */
+/** Evidence of a verify: images, and what is known before they are examined. */
 export interface VerifyEvidence extends Evidence {
   possession: Possession | null
+  /** Signals of the capture; null where the request brings no report. */
+  integrity: CaptureIntegrity | null
 }
 
 /** A verify, with its action. */
@@ -47,6 +50,8 @@ export type Examination = {
   subject: Subject | null
   /** Proof that a passkey of the user has given; null for none. */
   possession: Possession | null
+  /** Signals of the capture; null where the request brings no report. */
+  integrity: CaptureIntegrity | null
 } & (
   | { refusal: LockoutRefusal }
   | {
@@ -120,8 +125,8 @@ export class DecisionPolicy {
     const subject = await vault.find(store.read, user.blindIndex, user.id)
     const template = comparableTemplate(subject, provider, environment)
     const refusal = lockout.refusal(user.id, subject?.record ?? null, clock.now())
-    const { possession } = evidence
-    if (refusal) return { subject, possession, refusal }
+    const { possession, integrity } = evidence
+    if (refusal) return { subject, possession, integrity, refusal }
     if (terms.policy) await this.assertOffered(call, subject, evidence, terms)
     return this.compare(call, { subject, template, provider }, evidence, terms.point.threshold)
   }
@@ -149,26 +154,34 @@ export class DecisionPolicy {
         ? null
         : captures.findReplaySince(tx, subject, examination.capture, examination.recollection),
     ])
-    if (!subject) return this.underPolicy(tx, call, this.verdictOn(call, examination, null, terms), at)
+    const { integrity } = examination
+    const held = (verdict: Verdict) => this.underPolicy(tx, call, verdict, { integrity, at })
+    if (!subject) return held(this.verdictOn(call, examination, null, terms))
     // The user was erased, and perhaps enrolled again, while this verify ran: its verdict is about nobody.
     if (record?.id !== subject.record.id) throw new DomainError('reference_not_found')
     const refusal = examination.refusal ?? lockout.refusal(call.user.id, record, at)
     if (refusal) return refused(subject, terms, refusal)
     const { capture } = examination as Extract<Examination, { refusal: null }>
-    const verdict = await this.underPolicy(tx, call, this.verdictOn(call, examination, since, terms), at)
+    const verdict = await held(this.verdictOn(call, examination, since, terms))
     // A face that matched is no failed attempt. Below the policy it is no approval either, which would end a series of rejections.
-    const effect =
-      verdict.unmet.length > 0 ? undefined : await lockout.count(tx, record, countedAs(verdict, at))
+    const isCounted = verdict.unmet.length === 0 && verdict.reason !== 'review_required'
+    const effect = isCounted ? await lockout.count(tx, record, countedAs(verdict, at)) : undefined
     await captures.remember(tx, subject, capture)
     await userQuota.noteUse(tx, record)
     await announceLockout(tx, outbox, call, { subject, begun: effect })
-    return { ...verdict, effect, followed: await this.follow(tx, call, verdict) }
+    return { ...verdict, effect, followed: await this.follow(tx, call, verdict, integrity) }
   }
 
-  /** An approval that stands, of a capture that was never seen before, may add a template of the model that follows. */
-  private async follow(tx: StoreTransaction, call: VerifyCall, verdict: Verdict): Promise<string | null> {
+  /** An approval that stands, of a capture without signals that was never seen before, may add a template of the model that follows. */
+  private async follow(
+    tx: StoreTransaction,
+    call: VerifyCall,
+    verdict: Verdict,
+    integrity: CaptureIntegrity | null,
+  ): Promise<string | null> {
     const { subject, comparison, terms, reason, replaySuspected, unmet } = verdict
-    const isClear = reason === null && !replaySuspected && unmet.length === 0
+    const hasSignals = integrity !== null && integrity.signals.length > 0
+    const isClear = reason === null && !replaySuspected && unmet.length === 0 && !hasSignals
     if (!isClear || !subject || !comparison) return null
     return this.following.follow(tx, call, subject, comparison, terms)
   }
@@ -210,6 +223,7 @@ export class DecisionPolicy {
     return {
       subject,
       possession: evidence.possession,
+      integrity: evidence.integrity,
       refusal: null,
       comparison,
       capture,
@@ -222,7 +236,7 @@ export class DecisionPolicy {
   private async assertOffered(
     call: VerifyCall,
     subject: Subject | null,
-    { images, challenge, possession }: VerifyEvidence,
+    { images, challenge, possession, integrity }: VerifyEvidence,
     terms: VerdictTerms,
   ): Promise<void> {
     const { vault, store, clock, secondApproval } = this.parts
@@ -230,18 +244,22 @@ export class DecisionPolicy {
     const at = clock.now()
     const acr = offeredAcr(provider, challenge && modesOf(challenge.steps), possession)
     const unmet = [
-      ...unmetRequirements(terms, { acr, images: images.length, subject, at }, vault),
+      ...unmetRequirements(
+        terms,
+        { acr, images: images.length, isReported: integrity !== null, subject, at },
+        vault,
+      ),
       ...(await secondApproval.faultsOf(store.read, call, terms, at)),
     ]
     if (unmet.length > 0) throw policyNotMet(terms, unmet)
   }
 
-  /** Holds an approval to the policy: it stands, waits for a second person, or may not be given. A rejection stays what it is. */
+  /** Holds an approval to the policy: it stands, waits for a person’s look or for a second person, or may not be given. A rejection stays what it is. */
   private async underPolicy(
     tx: StoreTransaction,
     call: VerifyCall,
     verdict: Verdict,
-    at: number,
+    { integrity, at }: { integrity: CaptureIntegrity | null; at: number },
   ): Promise<Verdict> {
     const { terms, possession } = verdict
     if (!terms.policy || verdict.reason !== null) return verdict
@@ -249,8 +267,10 @@ export class DecisionPolicy {
     const { subject, comparison } = verdict
     const acr = acrOf(comparison!.sample.liveness, call.input.challenge !== undefined, possession)
     const images = imageCount(call.input)
-    const unmet = unmetRequirements(terms, { acr, images, subject, at }, vault)
+    const isReported = integrity !== null
+    const unmet = unmetRequirements(terms, { acr, images, isReported, subject, at }, vault)
     if (unmet.length > 0) return { ...verdict, unmet }
+    if (needsReview(terms, integrity)) return { ...verdict, reason: 'review_required' }
     if (!needsSecondApprover(terms)) return verdict
     if (call.input.approval_id === undefined) return { ...verdict, reason: 'second_approval_required' }
     return { ...verdict, unmet: await secondApproval.use(tx, call, terms, at) }

@@ -1,6 +1,6 @@
 /** Production's biometric provider: asks the engine, and translates its errors where they enter. */
 
-import { replayScore, thresholdForFmr } from '../../models/pack/model-pack.js'
+import { type ModelPack, replayScore, thresholdForFmr } from '../../models/pack/model-pack.js'
 import { gradeOf } from '../../models/pack/pack-grade.js'
 import type { Engine } from '../biometrics/engine/engine.js'
 import { fuseEmbeddings, scoreOf, weightedEmbeddingOf } from '../biometrics/pipeline/match.js'
@@ -13,6 +13,7 @@ import {
   type FaceSample,
   type GuideFrames,
   type Liveness,
+  type WeightedEmbedding,
 } from '../biometrics/types.js'
 import type { FrameGuidance, PhotoGuidance } from '../capture/guidance-codes.js'
 import { SECOND_MS } from '../lib/clock.js'
@@ -43,17 +44,39 @@ export class EngineProvider implements BiometricProvider {
   /** Operating points by requested rate. There are few rates, and each point is computed from the whole calibration. */
   private readonly operatingPoints = new Map<number, OperatingPoint>()
 
-  constructor(private readonly engine: Engine) {
-    this.model = engine.pack.modelId
-    const { liveness, activeLiveness } = engine.pack.manifest
+  /** @param pack the pack that decides; one of the engine's */
+  constructor(
+    private readonly engine: Engine,
+    readonly pack: ModelPack = engine.pack,
+    /** Providers of the engine's packs that have been asked for, by model id. */
+    private readonly siblings = new Map<string, EngineProvider>(),
+  ) {
+    this.model = pack.modelId
+    siblings.set(pack.modelId, this)
+    const { liveness, activeLiveness } = pack.manifest
     this.passiveLiveness = liveness ? this.model : null
     this.takesChallenges = activeLiveness !== undefined
+  }
+
+  /** The provider of another pack of the same engine, or null for a model that the engine has not loaded. */
+  forModel(modelId: string): EngineProvider | null {
+    if (modelId === this.model) return this
+    const known = this.siblings.get(modelId)
+    if (known) return known
+    const pack = this.engine.packs.get(modelId)
+    if (!pack) return null
+    return new EngineProvider(this.engine, pack, this.siblings)
+  }
+
+  /** Model ids that `forModel` knows, this provider's own included. */
+  get models(): string[] {
+    return [...this.engine.packs.keys()]
   }
 
   operatingPoint(asked: number): OperatingPoint {
     let point = this.operatingPoints.get(asked)
     if (!point) {
-      const { pack } = this.engine
+      const { pack } = this
       const { threshold, fmr, basis } = thresholdForFmr(pack, asked)
       point = { threshold, fmr, basis, grade: gradeOf(pack, asked).grade }
       this.operatingPoints.set(asked, point)
@@ -62,11 +85,11 @@ export class EngineProvider implements BiometricProvider {
   }
 
   /** Similarity of two embeddings, on the scale of thresholds. */
-  readonly similarity = (a: Float32Array, b: Float32Array): number => scoreOf(this.engine.pack, a, b)
+  readonly similarity = (a: Float32Array, b: Float32Array): number => scoreOf(this.pack, a, b)
 
   /** Whether two captures of one user are so alike that they are one capture, sent twice. */
   readonly isSameCapture = (a: Float32Array, b: Float32Array): boolean =>
-    this.similarity(a, b) >= replayScore(this.engine.pack)
+    this.similarity(a, b) >= replayScore(this.pack)
 
   async enrol(
     call: ProviderCall<CaptureInput>,
@@ -75,7 +98,7 @@ export class EngineProvider implements BiometricProvider {
   ): Promise<Enrolled> {
     if (challenge) return this.enrolByChallenge(call, images, challenge)
     const enrolled = await this.engine
-      .enrol(images, { ...call, assessOnly })
+      .enrol(images, { ...call, assessOnly, decideBy: this.model })
       .catch((error) => translate(error, call.input))
     return {
       ...enrolled,
@@ -96,7 +119,6 @@ export class EngineProvider implements BiometricProvider {
     const { fault, timingsMs } = result
     const liveness = this.statement(result.liveness, { steps: frames.steps, fault })
     if (!liveness.passed) throw livenessFailed(liveness)
-    const { embedder } = this.engine.pack.manifest
     const [first] = result.samples
     const last = result.samples.at(-1)!
     const samples = first === last ? [first!] : [first!, last]
@@ -104,12 +126,12 @@ export class EngineProvider implements BiometricProvider {
     const faults = assessed.flatMap(({ findings, imageIndex }) => faultsOf(findings, imageIndex))
     if (faults.length > 0)
       translate(new BiometricError('low_quality', adviceOn(faults), faults[0]!.imageIndex, { faults }), input)
-    const { embedding: reference, weight } = fuseEmbeddings(samples.map(weightedEmbeddingOf), embedder)
-    return { reference, weight, assessed, liveness, samples, photoCount: samples.length, timingsMs }
+    const references = this.engine.fuse(samples, { decideBy: this.model, alsoEmbed: call.alsoEmbed })
+    return { ...references, assessed, liveness, samples, photoCount: samples.length, timingsMs }
   }
 
   private assess({ imageIndex, quality }: Pick<FaceSample, 'imageIndex' | 'quality'>): AssessedImage {
-    const bounds = this.engine.pack.manifest.quality
+    const bounds = this.pack.manifest.quality
     return { imageIndex, quality, findings: assessQuality(quality.components, 'enrol', bounds) }
   }
 
@@ -120,7 +142,7 @@ export class EngineProvider implements BiometricProvider {
     reference: Float32Array | null,
   ): Promise<ChallengeResult> {
     return this.engine
-      .challenge(images, frames, reference, call)
+      .challenge(images, frames, reference, { ...call, decideBy: this.model })
       .catch((error) => translate(error, call.input))
   }
 
@@ -148,9 +170,13 @@ export class EngineProvider implements BiometricProvider {
           ),
         ],
       })
-    const { embedder } = this.engine.pack.manifest
-    const fused = fuseEmbeddings([reference, ...samples.map(weightedEmbeddingOf)], embedder)
-    return { ...fused, photoCount: reference.photoCount + samples.length }
+    return this.join(reference, samples.map(weightedEmbeddingOf), samples.length)
+  }
+
+  /** Adds embeddings or references of this model to a reference without comparing them. @param photoCount number of photos that they were made of */
+  join(reference: FusedReference, added: readonly WeightedEmbedding[], photoCount: number): FusedReference {
+    const fused = fuseEmbeddings([reference, ...added], this.pack.manifest.embedder)
+    return { ...fused, photoCount: reference.photoCount + photoCount }
   }
 
   async verify(
@@ -162,13 +188,14 @@ export class EngineProvider implements BiometricProvider {
     if (reference === null) throw new DomainError('reference_not_found')
     if (challenge) return this.verifyByChallenge(call, { images, challenge }, reference(), threshold)
     const result = await this.engine
-      .verify(images, reference, call)
+      .verify(images, reference, { ...call, decideBy: this.model })
       .catch((error) => translate(error, call.input))
     const sample = {
       assessed: this.assess(result.sample),
       liveness: this.statement(result.sample.liveness),
     }
-    return { ...result, sample, matches: result.score >= threshold }
+    const others = this.followed(call, result.sample)
+    return { ...result, sample, others, matches: result.score >= threshold }
   }
 
   needsReference(): boolean {
@@ -176,7 +203,9 @@ export class EngineProvider implements BiometricProvider {
   }
 
   async guide(call: ProviderCall<GuideInput>, frames: GuideFrames): Promise<FrameGuidance[]> {
-    return this.engine.guide(frames, call).catch((error) => translate(error, call.input))
+    return this.engine
+      .guide(frames, { ...call, decideBy: this.model })
+      .catch((error) => translate(error, call.input))
   }
 
   private async verifyByChallenge(
@@ -191,7 +220,22 @@ export class EngineProvider implements BiometricProvider {
       assessed: samples[0] ? this.assess(samples[0]) : null,
       liveness: this.statement(liveness, { steps: challenge.steps, fault }),
     }
-    return { score, matches: score !== null && score >= threshold, sample, samples, timingsMs }
+    const others = this.followed(call, samples[0])
+    return { score, matches: score !== null && score >= threshold, sample, others, samples, timingsMs }
+  }
+
+  /** The compared sample as the packs that follow see it. */
+  private followed(
+    { alsoEmbed = [] }: Pick<ProviderCall<CaptureInput>, 'alsoEmbed'>,
+    sample: Pick<FaceSample, 'others' | 'quality'> | undefined,
+  ): Comparison['others'] {
+    const others: Comparison['others'] = {}
+    for (const modelId of alsoEmbed) {
+      const embedding = sample?.others?.[modelId]
+      if (modelId !== this.model)
+        others[modelId] = embedding ? weightedEmbeddingOf({ embedding, quality: sample.quality }) : null
+    }
+    return others
   }
 }
 

@@ -6,6 +6,7 @@ import { DomainError, type ErrorDetail } from '../lib/domain-error.js'
 import type { Subject, TemplateVault } from '../users/template-vault.js'
 import { templateOf } from '../users/templates.js'
 import type { BiometricProvider } from './biometric-provider.js'
+import type { CaptureIntegrity } from './capture-integrity.js'
 import { acrOf, activeMethodOf } from './liveness.js'
 import type { Possession } from './passkey-check.js'
 import type { VerdictTerms } from './verdict-terms.js'
@@ -16,6 +17,8 @@ export interface Offered {
   acr: string
   /** Number of images in the request. */
   images: number
+  /** Whether the request brings the report of the capture, without which nobody knows of signals. */
+  isReported: boolean
   /** The user; null for a user who is not enrolled, whom only the sandbox verifies. */
   subject: Subject | null
   /** Time of the verdict, in milliseconds since the Unix epoch. */
@@ -40,7 +43,7 @@ export function offeredAcr(
 /** @returns a detail for each requirement of the rule that is not met; none where the approval may be given */
 export function unmetRequirements(
   { policy, point, model }: VerdictTerms,
-  { acr, images, subject, at }: Offered,
+  { acr, images, isReported, subject, at }: Offered,
   vault: Pick<TemplateVault, 'describeReference'>,
 ): ErrorDetail[] {
   if (!policy) return []
@@ -65,6 +68,8 @@ export function unmetRequirements(
     )
   if (required.min_photos !== undefined && images < required.min_photos)
     refuse('min_photos', 'images', `has ${images}; at least ${required.min_photos} are required`)
+  if (required.integrity !== undefined && !isReported)
+    refuse('integrity', 'capture_integrity', 'is missing; the report of the capture is required')
   // A user of the sandbox who is not enrolled has no reference that could be too old.
   const reference = subject?.reference
   if (!reference) return details
@@ -91,6 +96,11 @@ export function unmetRequirements(
       )
   }
   return details
+}
+
+/** Whether the rule asks for a person's look at a capture with these signals. */
+export function needsReview({ policy }: VerdictTerms, integrity: CaptureIntegrity | null): boolean {
+  return policy?.rule.require.integrity === 'review' && integrity !== null && integrity.signals.length > 0
 }
 
 /**

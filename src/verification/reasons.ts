@@ -6,5 +6,6 @@ export const REASONS = [
   'locked_out',
   'reference_disabled',
   'second_approval_required',
+  'review_required',
 ] as const
 export type Reason = (typeof REASONS)[number]

@@ -1,5 +1,7 @@
 /** The report of a browser about a capture: in the answer, the audit log and the metrics, and never in the verdict. */
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
+import type { PolicyRequirements } from '../../src/client/action-policy.js'
 import { answerTo } from '../support/challenges.js'
 import type { ApiClient } from '../support/client.js'
 import { base64, face } from '../support/faces.js'
@@ -86,4 +88,118 @@ it.each([
     capture_integrity,
   })
   expect([status, body.code]).toEqual([400, 'invalid_request'])
+})
+
+describe('a rule that asks for a person’s look at signals', () => {
+  const user_id = 'reviewed'
+  const verify = (fields: Record<string, unknown>) =>
+    production.verify({ user_id, image: again, action: 'x', ...fields })
+  const setRule = async (requirements: PolicyRequirements | null) => {
+    const { operations, tenancy } = running.service.core
+    const policy = requirements && { rules: [{ name: 'watched', require: requirements }] }
+    const environments = ['production', 'sandbox'] as const
+    await operations.policies.set(await tenancy.find(tenant.id), COMMAND_LINE, policy, environments)
+  }
+  const unmetOf = ({ status, body }: Awaited<ReturnType<typeof verify>>) => {
+    expect([status, body.code]).toEqual([422, 'policy_not_met'])
+    expect(body.jwt).toBeUndefined()
+    return body.details.map(({ requirement, path }: Record<string, string>) => [requirement, path])
+  }
+
+  beforeAll(async () => {
+    await production.enroll({ user_id, image: ada })
+    await production.enroll({ user_id: 'second', image: ada })
+  })
+  beforeEach(() => setRule({ integrity: 'review' }))
+  afterAll(() => setRule(null))
+
+  it('approves a capture whose report is empty', async () => {
+    const { body } = await verify({ capture_integrity: { signals: [] } })
+    expect([body.verdict, body.policy_rule]).toEqual(['approved', 'watched'])
+  })
+
+  it('approves no capture with a signal of the browser, in production and in the sandbox', async () => {
+    const inSandbox = await tenant.sandbox.verify({
+      user_id: 'u+match',
+      image: ada,
+      action: 'x',
+      capture_integrity: report,
+    })
+    for (const { status, body } of [await verify({ capture_integrity: report }), inSandbox]) {
+      expect([status, body.verdict, body.reason]).toEqual([200, 'rejected', 'review_required'])
+      expect(body.capture_integrity).toEqual({ signals: SIGNALS })
+      const { claims } = decodeJwt(body.jwt, tenant.secret.secret)
+      expect(claims).toMatchObject({ verdict: 'rejected', reason: 'review_required', acr: '0' })
+    }
+  })
+
+  it('approves no capture with a signal that only the service saw', async () => {
+    const { body: challenge } = await tenant.sandbox.call('POST', '/v1/challenges', {
+      user_id: 'u+match',
+      action: 'x',
+    })
+    const { body } = await tenant.sandbox.verify({
+      user_id: 'u+match',
+      challenge: answerTo(challenge, ada),
+      action: 'x',
+      capture_integrity: { signals: [] },
+    })
+    expect([body.verdict, body.reason]).toEqual(['rejected', 'review_required'])
+  })
+
+  it('gives no verdict to a request that leaves the report out', async () => {
+    expect(unmetOf(await verify({}))).toEqual([['integrity', 'capture_integrity']])
+  })
+
+  it('obeys a rule that is set while the images are compared', async () => {
+    await setRule(null)
+    const { clock } = running
+    const sleep = clock.sleep.bind(clock)
+    clock.sleep = async (ms, signal) => {
+      await setRule({ integrity: 'review' })
+      return sleep(ms, signal)
+    }
+    try {
+      const slow = { user_id: 'u+match+slow', image: ada, action: 'x' }
+      expect(unmetOf(await tenant.sandbox.verify(slow))).toEqual([['integrity', 'capture_integrity']])
+      await setRule(null)
+      const noticed = await tenant.sandbox.verify({ ...slow, capture_integrity: report })
+      expect(noticed.body.reason).toBe('review_required')
+    } finally {
+      clock.sleep = sleep
+    }
+  })
+
+  it('neither counts the capture as a failed attempt nor ends a series of them', async () => {
+    const rejections = async () =>
+      (await production.call('GET', `/v1/users/${user_id}`)).body.lockout.rejections
+    const stranger = base64(await face('grace'))
+    const { body } = await verify({ image: stranger, capture_integrity: { signals: [] } })
+    expect(body.reason).toBe('no_match')
+    const before = await rejections()
+    expect(before).toBeGreaterThan(0)
+    await verify({ capture_integrity: report })
+    expect(await rejections()).toBe(before)
+    await verify({ capture_integrity: { signals: [] } })
+    expect(await rejections()).toBe(0)
+  })
+
+  it('leaves no approval for a second person, and none is used up by such a capture', async () => {
+    await setRule({ integrity: 'review', second_approver: { within_minutes: 30 } })
+    const clean = { capture_integrity: { signals: [] } }
+    const noticed = await verify({ capture_integrity: report })
+    expect(noticed.body.reason).toBe('review_required')
+    const second = (fields: Record<string, unknown>) =>
+      production.verify({ user_id: 'second', image: again, action: 'x', ...fields })
+    const refused = await second({ ...clean, approval_id: noticed.body.verification_id })
+    expect(unmetOf(refused)).toEqual([['second_approver', 'approval_id']])
+    // A capture that was seen before would leave no approval either.
+    await production.enroll({ user_id: 'first', image: ada })
+    const first = await verify({ ...clean, user_id: 'first' })
+    expect(first.body.reason).toBe('second_approval_required')
+    const approval_id = first.body.verification_id
+    const seen = await second({ capture_integrity: report, approval_id })
+    expect([seen.body.reason, seen.body.approval_id]).toEqual(['review_required', undefined])
+    expect((await second({ ...clean, approval_id })).body).toMatchObject({ verdict: 'approved', approval_id })
+  })
 })

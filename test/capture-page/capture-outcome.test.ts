@@ -44,6 +44,11 @@ describe('an answer', () => {
       expect(outcomeOf({ status: 200, body: { verdict: 'rejected', reason } }).waitsFor).toBeUndefined()
   })
 
+  it('ends the session without a word about it where a person is to look at the signals', () => {
+    const outcome = outcomeOf({ status: 200, body: { verdict: 'rejected', reason: 'review_required' } })
+    expect(outcome).toEqual({ isJudged: true, isFinal: true, advice: 'try_again' })
+  })
+
   it('ends the session after an enrolment with status 201', () => {
     expect(outcomeOf({ status: 201, body: {} })).toMatchObject({ isJudged: true, isFinal: true })
   })

@@ -91,6 +91,20 @@ describe('the schedule of verdict keys', () => {
     expect(core.verdictKeys.published('production')).toEqual(published)
   })
 
+  it('leaves a key that signs to a clock that is set back before the first key, or before the erasure of its private half', async () => {
+    const first = await signer()
+    clock.advance(-DAY_MS)
+    expect(await signer()).toBe(first)
+    clock.advance(DAY_MS + INTERVAL_MS)
+    await schedule().look()
+    clock.advance(ANNOUNCED_MS + DAY_MS)
+    await schedule().look()
+    const second = await signer()
+    expect(second).not.toBe(first)
+    clock.advance(-2 * DAY_MS)
+    expect(await signer()).toBe(second)
+  })
+
   it('records its rotations in the audit log under its own name', async () => {
     const { tenant } = await core.tenancy.create('acme')
     clock.advance(INTERVAL_MS)

@@ -57,7 +57,7 @@ describe('a film judged by its movements', () => {
       const options = { imageIndex, checkLiveness: false, clock }
       const frame = await face(name)
       const { alignment } = await pipeline.look(frame, options)
-      embeddings.push(await pipeline.embed(frame, alignment, options))
+      embeddings.push((await pipeline.embed(frame, alignment, options)).embedding)
     }
     const keys = { frontal: 0, movements: [1], last: 2 }
     expect(showsOneFace(pipeline.pack, keys, (index) => embeddings[index]!)).toBe(isOne)

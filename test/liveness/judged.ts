@@ -90,7 +90,7 @@ async function faceChange(
     const options = { imageIndex, checkLiveness: false, clock }
     const frame = film.frames[imageIndex]!
     const { alignment } = await pipeline.look(frame, options)
-    embeddings.set(imageIndex, await pipeline.embed(frame, alignment, options))
+    embeddings.set(imageIndex, (await pipeline.embed(frame, alignment, options)).embedding)
   }
   return showsOneFace(pipeline.pack, keys, (index) => embeddings.get(index)!)
     ? null

@@ -67,7 +67,8 @@ async function look(pipeline: FacePipeline, person: string, file: Buffer): Promi
   try {
     const { face, alignment } = await pipeline.look(file, options)
     const { head_pose_yaw: yaw = 0, head_pose_pitch: pitch = 0 } = face.quality.components
-    return { person, yaw, pitch, embedding: await pipeline.embed(file, alignment, options) }
+    const { embedding } = await pipeline.embed(file, alignment, options)
+    return { person, yaw, pitch, embedding }
   } catch (error) {
     if (error instanceof BiometricError) return null
     throw error

@@ -7,11 +7,13 @@ import { MODELS_DIR } from '../support/models-dir.js'
 
 const LIMITS: ImageLimits = { maxPixels: 24_000_000, minSidePx: 64, minFacePx: 80, secondFaceRatio: 0.5 }
 
-/** @param packDir folder of a pack; by default the baseline's */
+/** @param packDir folder of a pack; by default the baseline's @param otherDirs folders of packs that may follow */
 export async function loadPipeline(
   packDir = join(MODELS_DIR, 'baseline'),
   limits: Partial<ImageLimits> = {},
+  otherDirs: readonly string[] = [],
 ): Promise<FacePipeline> {
   const pack = await loadModelPack(packDir)
-  return FacePipeline.load(pack, { provider: 'cpu', limits: { ...LIMITS, ...limits } })
+  const otherPacks = await Promise.all(otherDirs.map(loadModelPack))
+  return FacePipeline.load(pack, { provider: 'cpu', limits: { ...LIMITS, ...limits }, otherPacks })
 }

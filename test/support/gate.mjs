@@ -45,13 +45,15 @@ async function run(command) {
     cwd: fileURLToPath(new URL('../..', import.meta.url)),
     // A test that is skipped here must be one of those that may be.
     env: { ...process.env, COUNTERSIGN_TEST_GATE: '1' },
-    stdio: ['ignore', 'pipe', 'inherit'],
+    stdio: ['ignore', 'pipe', 'pipe'],
   })
   let output = ''
-  child.stdout.setEncoding('utf8').on('data', (text) => {
-    process.stdout.write(text)
-    output += text
-  })
+  // vitest names what failed on its standard error.
+  for (const name of ['stdout', 'stderr'])
+    child[name].setEncoding('utf8').on('data', (text) => {
+      process[name].write(text)
+      output += text
+    })
   const status = await new Promise((resolve) => child.once('close', resolve))
   const plain = stripVTControlCharacters(output)
   const named = [...plain.matchAll(FAILURES)].map(([line]) => line.trim())

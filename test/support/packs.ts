@@ -1,8 +1,9 @@
 /** Model packs for tests of the command line. */
-import { cp, readFile, writeFile } from 'node:fs/promises'
+import { cp, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Calibration, packFingerprint } from '../../models/pack/calibration.js'
 import { loadPackManifest } from '../../models/pack/model-pack.js'
+import type { PackManifest } from '../../models/pack/pack-schema.js'
 
 /** The baseline pack under another id, as if somebody had brought it; `changes` go into its manifest. */
 export async function writeBroughtPack(
@@ -14,6 +15,30 @@ export async function writeBroughtPack(
   const file = join(dir, 'pack.json')
   const manifest = JSON.parse(await readFile(file, 'utf8'))
   await writeFile(file, JSON.stringify({ ...manifest, id: 'brought', ...changes(manifest) }))
+}
+
+/**
+ * A pack `shifted@1.0.0` beside the baseline: the same networks, but chips that show less around the face, another rate at
+ * its threshold, and doubtful faces as a last resort. It shares the baseline's detection and landmarks.
+ */
+export async function writeShiftedPack(dir: string, modelsDir: string): Promise<void> {
+  await writeBroughtPack(dir, modelsDir, (manifest) => {
+    const { embedder, detector } = manifest as unknown as PackManifest
+    const target = embedder.alignment.target.map(([x, y]) => [x * 1.1 - 8, y * 1.1 - 8])
+    return {
+      id: 'shifted',
+      detector: { ...detector, lastResortScoreThreshold: 0.2 },
+      embedder: { ...embedder, alignment: { ...embedder.alignment, target } },
+      calibration: {
+        source: 'for tests',
+        points: [
+          { fmr: 1e-3, threshold: 0.72 },
+          { fmr: 1e-4, threshold: 0.76 },
+        ],
+      },
+    }
+  })
+  await rm(join(dir, 'calibration.json'), { force: true })
 }
 
 /** A calibration as if it had been measured with the pack in that folder. */

@@ -17,7 +17,7 @@
  * each verify 0.4 ms of CPU time.
  */
 import type { ModelPack } from '../../../models/pack/model-pack.js'
-import type { Alignment } from '../measurements.js'
+import type { Alignment, Box } from '../measurements.js'
 import type { ImageLimits } from '../types.js'
 
 /** The engine process's first and only frame on standard input. */
@@ -31,6 +31,8 @@ export interface WorkerSetup {
   /** The service's listening socket: a file path (on Windows, a named pipe). */
   socketPath: string
   pack: ModelPack
+  /** Packs that may follow or decide besides `pack`. */
+  otherPacks: readonly ModelPack[]
   executionProviders: string[]
   limits: ImageLimits
   faultInjection: boolean
@@ -55,17 +57,30 @@ interface OnePicture {
   imageIndex: number
 }
 
+/** The pack that decides about the images. A field is left out where the primary pack decides. */
+interface Decided {
+  /** Model id. */
+  decideBy?: string
+}
+
+/** Packs that follow. The field is left out where none does. */
+interface Followed {
+  /** Model ids. */
+  alsoEmbed?: readonly string[]
+}
+
 /**
  * All tasks. `look` and `embed` are the tasks of a challenge, each for one of its frames: a worker keeps nothing of a
- * frame between two tasks. `embed` decodes its frame again and cuts out the face that `look` aligned.
+ * frame between two tasks. `embed` decodes its frame again and cuts out the face that `look` aligned; packs that follow
+ * look for the face at `box`, in pixels of the frame.
  */
 export type WorkerTask =
-  | { type: 'enrol'; images: readonly Uint8Array[] }
-  | { type: 'verify'; images: readonly Uint8Array[] }
+  | ({ type: 'enrol'; images: readonly Uint8Array[] } & Decided & Followed)
+  | ({ type: 'verify'; images: readonly Uint8Array[] } & Decided & Followed)
   | { type: 'compare'; images: readonly [Uint8Array, Uint8Array] }
-  | ({ type: 'look'; checkLiveness: boolean } & OnePicture)
-  | ({ type: 'embed'; alignment: Alignment } & OnePicture)
-  | { type: 'guide'; images: readonly Uint8Array[] }
+  | ({ type: 'look'; checkLiveness: boolean } & OnePicture & Decided)
+  | ({ type: 'embed'; alignment: Alignment; box?: Box } & OnePicture & Decided & Followed)
+  | ({ type: 'guide'; images: readonly Uint8Array[] } & Decided)
   | ({ type: 'inspect'; maxPixels?: number } & OnePicture)
   | { type: 'fault'; fault: InjectedFault }
 

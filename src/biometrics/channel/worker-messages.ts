@@ -9,16 +9,17 @@ import { PHOTO_GUIDANCE } from '../../capture/guidance-codes.js'
 import { IMAGE_ERROR_CODES } from '../biometric-error.js'
 import {
   AlignmentSchema,
+  embeddingsSchema,
   FrameFaceSchema,
   FrameRefusalSchema,
   faceSampleSchema,
   InspectedImageSchema,
   LivenessSchema,
+  type OtherDimensions,
   ProviderStatusSchema,
   QualityFaultSchema,
   type StageTimings,
   StageTimingsSchema,
-  vectorSchema,
 } from '../measurements.js'
 
 const text = Type.String()
@@ -44,8 +45,8 @@ const FailureSchema = Type.Object({
 })
 
 /** Schemas of the result of each type of task. */
-function valueSchemas(dimensions: number) {
-  const sample = faceSampleSchema(dimensions)
+function valueSchemas(dimensions: number, others: OtherDimensions) {
+  const sample = faceSampleSchema(dimensions, others)
   const samples = Type.Object({ samples: Type.Array(sample, { minItems: 1 }) })
   const look = Type.Union([FrameFaceSchema, FrameRefusalSchema])
   return {
@@ -58,7 +59,7 @@ function valueSchemas(dimensions: number) {
       alignment: Type.Union([AlignmentSchema, Type.Null()]),
       liveness: LivenessSchema,
     }),
-    embed: Type.Object({ embedding: vectorSchema(dimensions) }),
+    embed: embeddingsSchema(dimensions, others),
     /** Mean gray level of the first frame, 0 to 255, or null where it shows a face. */
     guide: Type.Object({
       looks: Type.Array(look, { minItems: 1 }),
@@ -77,7 +78,13 @@ export type WorkerValues = { [T in TaskType]: Static<ValueSchemas[T]> }
 export type WorkerIncident = Static<typeof IncidentSchema>
 export type WorkerFailure = Static<typeof FailureSchema>
 export type WorkerReply<T extends TaskType = TaskType> =
-  | { ok: true; value: WorkerValues[T]; timingsMs: StageTimings }
+  | {
+      ok: true
+      value: WorkerValues[T]
+      timingsMs: StageTimings
+      /** Why a pack that follows failed, for the log only; the caller's answer does not depend on it. */
+      followingFailure?: string
+    }
   | WorkerFailure
 
 /**
@@ -97,16 +104,24 @@ export interface MessageCheck {
   isReplyTo(type: TaskType, reply: unknown): boolean
 }
 
-/** @param dimensions length of the pack's embeddings */
-export function messageCheck(dimensions: number): MessageCheck {
+/**
+ * @param dimensions length of the embeddings of the pack that decides
+ * @param others lengths of those of packs that may follow
+ */
+export function messageCheck(dimensions: number, others: OtherDimensions = new Map()): MessageCheck {
   const answer = (value: TSchema) =>
     Compile(
       Type.Union([
         FailureSchema,
-        Type.Object({ ok: Type.Literal(true), value, timingsMs: StageTimingsSchema }),
+        Type.Object({
+          ok: Type.Literal(true),
+          value,
+          timingsMs: StageTimingsSchema,
+          followingFailure: Type.Optional(text),
+        }),
       ]),
     )
-  const { enrol, verify, compare, look, embed, guide, inspect, fault } = valueSchemas(dimensions)
+  const { enrol, verify, compare, look, embed, guide, inspect, fault } = valueSchemas(dimensions, others)
   const answers = {
     enrol: answer(enrol),
     verify: answer(verify),

@@ -238,7 +238,7 @@ export class Dispatcher {
       const run = pool.run(part.task)
       call.noteRun(run.cancel)
       const reply = await run.reply
-      if (reply.ok) call.answer(part, reply)
+      if (reply.ok) call.answer(part, this.noted(reply))
       else call.refuse(part, this.toError(reply))
     } catch (error) {
       this.onWorkerLost(call, part, error)
@@ -261,6 +261,13 @@ export class Dispatcher {
     }
     call.giveBack(part)
     if (call.isWaiting && call.isRetrying) this.waiting.putFirst(call)
+  }
+
+  private noted(reply: SuccessfulReply): SuccessfulReply {
+    const { followingFailure } = reply
+    if (followingFailure)
+      this.options.onIncident?.({ kind: 'following_pack_failed', error: new Error(followingFailure) })
+    return reply
   }
 
   private toError(failure: Extract<WorkerReply<WorkerTask['type']>, { ok: false }>): BiometricError {

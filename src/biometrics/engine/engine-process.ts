@@ -30,6 +30,7 @@ import { createRequire } from 'node:module'
 import { createServer, type Server, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { ModelPack } from '../../../models/pack/model-pack.js'
 import type {
   CancelMessage,
   HostSetup,
@@ -59,6 +60,8 @@ export interface EngineProcessOptions extends Omit<WorkerSetup, 'socketPath'> {
 
 interface RunningTask {
   type: TaskType
+  /** Checks replies of the pack that decides in this task. */
+  check: MessageCheck
   /** Number of pictures of the task; 1 for a task without any. */
   pictures: number
   resolve: (reply: WorkerReply) => void
@@ -111,7 +114,8 @@ const MAX_REPLY_BYTES = 1024 * 1024
 
 export class EngineProcess {
   private readonly options: EngineProcessOptions
-  private readonly check: MessageCheck
+  /** The check of messages for each pack that may decide, by model id. */
+  private readonly checks: ReadonlyMap<string, MessageCheck>
   private readonly dir: string
   private readonly server: Server
   private readonly workers = new Set<Worker>()
@@ -132,7 +136,7 @@ export class EngineProcess {
 
   private constructor(options: EngineProcessOptions) {
     this.options = options
-    this.check = messageCheck(options.pack.manifest.embedder.dimensions)
+    this.checks = checksOf([options.pack, ...options.otherPacks])
     // The folder is readable only by its owner: any process that could connect could reply instead of a worker.
     this.dir = mkdtempSync(join(tmpdir(), 'countersign-engine-'))
     this.server = createServer((socket) => this.welcome(socket)).listen(this.socketPath)
@@ -212,7 +216,8 @@ export class EngineProcess {
       const pictures = Math.max(images.length, 1)
       const stuckMs = pictures * STUCK_MS_PER_PICTURE
       const watchdog = setTimeout(() => this.killStuck(worker, stuckMs), stuckMs).unref()
-      worker.running.set(id, { type: task.type, pictures, resolve, reject, watchdog })
+      const check = this.checkFor('decideBy' in task ? task.decideBy : undefined)
+      worker.running.set(id, { type: task.type, check, pictures, resolve, reject, watchdog })
       write(worker.socket, { id, task: rest } as TaskMessage, images)
     })
     const cancel = () => {
@@ -259,8 +264,9 @@ export class EngineProcess {
     }
     child.once('error', (error) => onEnd(error.message))
     child.once('exit', (code, signal) => onEnd(`ended with ${signal ?? `exit code ${code}`}`))
-    const { workers, executionProviders, faultInjection, limits, pack } = this.options
-    const worker = { executionProviders, faultInjection, limits, pack, socketPath: this.socketPath }
+    const { workers, executionProviders, faultInjection, limits, pack, otherPacks } = this.options
+    const { socketPath } = this
+    const worker = { executionProviders, faultInjection, limits, pack, otherPacks, socketPath }
     // Writing to a process that has ended fails here; its `exit` event follows and handles the loss.
     const stdin = child.stdin!.on('error', () => {})
     for (const piece of encodeFrame({ workers, worker } satisfies HostSetup)) stdin.write(piece)
@@ -273,7 +279,7 @@ export class EngineProcess {
   private welcome(socket: Socket): void {
     const worker: Worker = { socket, running: new Map(), unanswered: 0 }
     const reader = new FrameReader<unknown>(MAX_REPLY_BYTES, ({ message }) => {
-      if (!this.check.isMessage(message)) throw new FrameError('a frame that is no message')
+      if (!this.checkFor().isMessage(message)) throw new FrameError('a frame that is no message')
       worker.unanswered = 0
       switch (message.kind) {
         case 'ready':
@@ -286,7 +292,7 @@ export class EngineProcess {
           break
         case 'reply': {
           const task = worker.running.get(message.id)
-          if (task && !this.check.isReplyTo(task.type, message.reply))
+          if (task && !task.check.isReplyTo(task.type, message.reply))
             throw new FrameError(`a reply that answers no ${task.type}`)
           this.take(worker, message.id)?.resolve(message.reply)
           break
@@ -339,6 +345,13 @@ export class EngineProcess {
     this.child?.kill('SIGKILL')
   }
 
+  /** @throws TypeError for a pack that is not loaded */
+  private checkFor(modelId = this.options.pack.modelId): MessageCheck {
+    const check = this.checks.get(modelId)
+    if (!check) throw new TypeError(`the pack ${modelId} is not loaded`)
+    return check
+  }
+
   private leastBusy(): Worker | undefined {
     let best: Worker | undefined
     for (const worker of this.workers) if (!best || picturesOf(worker) < picturesOf(best)) best = worker
@@ -382,6 +395,12 @@ export class EngineProcess {
  */
 export function decodingThreads(workers: number): number {
   return Math.min(Math.max(2 * workers, 4), 1024)
+}
+
+/** Makes the check of messages for each pack: replies carry embeddings of its length, and of the other packs'. */
+function checksOf(packs: readonly ModelPack[]): Map<string, MessageCheck> {
+  const lengths = new Map(packs.map(({ modelId, manifest }) => [modelId, manifest.embedder.dimensions]))
+  return new Map([...lengths].map(([modelId, length]) => [modelId, messageCheck(length, lengths)]))
 }
 
 function write(

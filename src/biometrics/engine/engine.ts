@@ -4,12 +4,7 @@
  * queue.
  */
 
-import {
-  loadModelPack,
-  type ModelPack,
-  samePersonThreshold,
-  verifyModelPack,
-} from '../../../models/pack/model-pack.js'
+import type { ModelPack } from '../../../models/pack/model-pack.js'
 import type { FrameGuidance } from '../../capture/guidance-codes.js'
 import { judgeGeometry, keyIndices } from '../challenge/active-geometry.js'
 import { livenessFrames, meanLiveness } from '../challenge/film-liveness.js'
@@ -18,7 +13,6 @@ import { showsOneFace } from '../challenge/same-face.js'
 import type { InjectedFault, WorkerTask } from '../channel/engine-protocol.js'
 import type { WorkerValues } from '../channel/worker-messages.js'
 import type { FrameFace } from '../measurements.js'
-import { findOddOne, fuseEmbeddings, scoreOf, weightedEmbeddingOf } from '../pipeline/match.js'
 import { adviceOn, assessQuality, faultsOf } from '../pipeline/quality-bounds.js'
 import {
   BiometricError,
@@ -30,48 +24,53 @@ import {
   type EngineOptions,
   type EnrolOptions,
   type EnrolResult,
-  type FaceSample,
   type GuideFrames,
   type InspectResult,
-  type Liveness,
+  type PackChoice,
   type SchedulingClass,
   type StageTimings,
   type VerifyResult,
 } from '../types.js'
+import { Decider, type FusedSample } from './decider.js'
 import { addTimings, Dispatcher } from './dispatcher.js'
 import { EngineProcess } from './engine-process.js'
+import { loadPacks } from './load-packs.js'
+import { assertAny, assertOneOfEach, bestOf, garbled, timed, weakestLiveness } from './samples.js'
 
 export class Engine {
-  /** The pack whose references and scores this engine understands. */
+  /** The primary pack: it decides unless a call names another. */
   readonly pack: ModelPack
+  /** Every pack whose references and scores this engine understands, by model id, the primary one first. */
+  readonly packs: ReadonlyMap<string, ModelPack>
   private readonly options: EngineOptions
-  /** Lowest score of two photos of one person. It is computed once from the whole calibration, which takes 0.05 ms. */
-  private readonly samePersonThreshold: number
+  private readonly deciders: ReadonlyMap<string, Decider>
   private readonly dispatcher: Dispatcher
   private pool!: EngineProcess
   private closed: Promise<void> | null = null
 
-  private constructor(pack: ModelPack, options: EngineOptions) {
-    this.pack = pack
+  private constructor(packs: readonly ModelPack[], options: EngineOptions) {
+    this.pack = packs[0]!
+    this.packs = new Map(packs.map((pack) => [pack.modelId, pack]))
+    this.deciders = new Map(packs.map((pack) => [pack.modelId, new Decider(pack)]))
     this.options = options
-    this.samePersonThreshold = samePersonThreshold(pack)
     this.dispatcher = new Dispatcher(options)
   }
 
   /**
-   * Checks the pack, starts the workers and resolves when each has loaded and tried every network.
-   * @throws ModelPackError when the pack is unusable; ONNX Runtime's error when its networks cannot be loaded
+   * Checks the packs, starts the workers and resolves when each has loaded and tried every network.
+   * @throws ModelPackError when a pack is unusable, or two have the same model id; ONNX Runtime's error when its networks cannot be loaded
    */
   static async start(options: EngineOptions): Promise<Engine> {
     if (!(Number.isInteger(options.workers) && options.workers > 0)) {
       throw new TypeError('workers must be a positive integer')
     }
-    const pack = await loadModelPack(options.packDir)
-    await verifyModelPack(pack)
-    const engine = new Engine(pack, options)
+    const packs = await loadPacks([options.packDir, ...(options.followingPackDirs ?? [])])
+    const [pack, ...otherPacks] = packs
+    const engine = new Engine(packs, options)
     const { executionProviders, limits, workers, pingIntervalMs, faultInjection = false } = options
     engine.pool = await EngineProcess.start({
-      pack,
+      pack: pack!,
+      otherPacks,
       executionProviders,
       limits,
       faultInjection,
@@ -91,24 +90,22 @@ export class Engine {
    */
   async enrol(images: readonly Uint8Array[], call: EnrolOptions = {}): Promise<EnrolResult> {
     assertAny(images)
-    const { value, timingsMs } = await this.submit({ type: 'enrol', images }, call)
+    const decider = this.deciderOf(call)
+    const packs = this.packsOf(call)
+    const { value, timingsMs } = await this.submit({ type: 'enrol', images, ...packs }, call)
     const { samples } = value
     return timed(timingsMs, () => {
-      this.assertOneOfEach(samples, images)
-      const { quality: spec } = this.pack.manifest
+      assertOneOfEach(samples, images)
+      const { quality: spec } = decider.pack.manifest
       const faults = samples.flatMap(({ quality, imageIndex }) =>
         faultsOf(assessQuality(quality.components, 'enrol', spec), imageIndex),
       )
       if (faults.length > 0 && !call.assessOnly)
         throw new BiometricError('low_quality', adviceOn(faults), faults[0]!.imageIndex, { faults })
-      this.assertOnePerson(samples)
-      const { embedding, weight } = fuseEmbeddings(
-        samples.map(weightedEmbeddingOf),
-        this.pack.manifest.embedder,
-      )
+      decider.assertOnePerson(samples)
       const { quality } = bestOf(samples)
       const liveness = weakestLiveness(samples)
-      return { reference: embedding, weight, quality, liveness, samples, timingsMs }
+      return { ...this.fuse(samples, call), quality, liveness, samples, timingsMs }
     })
   }
 
@@ -117,26 +114,28 @@ export class Engine {
    * quality is compared: a single comparison, however many images there are, keeps the false match rate that the
    * threshold stands for. A failed liveness check of any frame is reported in the sample, not thrown. The reference
    * never leaves this process.
-   * @param reference [dimensions] float32 made by `enrol` with the same pack; or a function that decrypts it, which
+   * @param reference [dimensions] float32 made by `enrol` with the pack that decides; or a function that decrypts it, which
    * is called once the images are on their way
    * @throws BiometricError any code but `liveness_failed`; if several images are unusable, the code of the first one
    */
   async verify(
     images: readonly Uint8Array[],
     reference: Float32Array | (() => Float32Array),
-    call: CallOptions = {},
+    call: CallOptions & PackChoice = {},
   ): Promise<VerifyResult> {
     assertAny(images)
+    const decider = this.deciderOf(call)
+    const packs = this.packsOf(call)
     const [{ value, timingsMs }, known] = await Promise.all([
-      this.submit({ type: 'verify', images }, call),
-      this.opened(reference),
+      this.submit({ type: 'verify', images, ...packs }, call),
+      opened(reference, decider),
     ])
     const { samples } = value
     return timed(timingsMs, () => {
-      this.assertOneOfEach(samples, images)
-      this.assertOnePerson(samples)
+      assertOneOfEach(samples, images)
+      decider.assertOnePerson(samples)
       const chosen = bestOf(samples)
-      const score = scoreOf(this.pack, chosen.embedding, known)
+      const score = decider.scoreOf(chosen.embedding, known)
       const sample = { ...chosen, liveness: weakestLiveness(samples) }
       return { score, sample, samples, timingsMs }
     })
@@ -153,12 +152,12 @@ export class Engine {
     images: readonly Uint8Array[],
     { notes, steps }: ChallengeFrames,
     reference: Float32Array | null,
-    call: CallOptions = {},
+    call: CallOptions & PackChoice = {},
   ): Promise<ChallengeResult> {
-    const { activeLiveness, quality, embedder } = this.pack.manifest
+    const decider = this.deciderOf(call)
+    const { activeLiveness, quality } = decider.pack.manifest
     if (!activeLiveness) throw new TypeError('the pack takes no challenge')
-    if (reference && reference.length !== embedder.dimensions)
-      throw new TypeError('the reference was not made with this pack')
+    if (reference) decider.assertOwn(reference)
     assertAny(images)
     return this.dispatcher.accept(async () => {
       const { looks, alignments, liveness, timingsMs } = await this.lookAtAll(images, { notes, steps }, call)
@@ -166,25 +165,29 @@ export class Engine {
       if (!verdict.keys) return { fault: verdict.fault, liveness, samples: [], score: null, timingsMs }
       const { keys } = verdict
       const indices = keyIndices(keys)
+      const { alsoEmbed, ...decided } = this.packsOf(call)
       const tasks = indices.map((imageIndex) => {
-        const alignment = alignments[imageIndex]
-        if (!alignment) throw garbled()
-        return { type: 'embed' as const, images: [images[imageIndex]!] as const, imageIndex, alignment }
+        const [look, alignment] = [looks[imageIndex], alignments[imageIndex]]
+        if (!alignment || !look || 'code' in look) throw garbled()
+        const isAhead = imageIndex === keys.frontal || imageIndex === keys.last
+        const followed = alsoEmbed && isAhead ? { alsoEmbed, box: look.box } : {}
+        const frame = { images: [images[imageIndex]!] as const, imageIndex, alignment }
+        return { type: 'embed' as const, ...frame, ...decided, ...followed }
       })
       const embedded = await this.dispatcher.performMore(tasks, call)
       addTimings(timingsMs, embedded.timingsMs)
       return timed(timingsMs, () => {
         const samples = indices.map((imageIndex, i) => {
           const { quality, faces } = looks[imageIndex] as FrameFace
-          return { imageIndex, embedding: embedded.values[i]!.embedding, quality, faces }
+          return { imageIndex, ...embedded.values[i]!, quality, faces }
         })
         const embeddingOf = (imageIndex: number) => embedded.values[indices.indexOf(imageIndex)]!.embedding
-        const isOnePerson = showsOneFace(this.pack, keys, embeddingOf)
+        const isOnePerson = showsOneFace(decider.pack, keys, embeddingOf)
         return {
           fault: isOnePerson ? null : { guidance: 'try_again' as const, finding: 'face_changed' as const },
           liveness,
           samples,
-          score: reference && scoreOf(this.pack, samples[0]!.embedding, reference),
+          score: reference && decider.scoreOf(samples[0]!.embedding, reference),
           timingsMs,
         }
       })
@@ -195,17 +198,24 @@ export class Engine {
    * Measures each frame of a challenge in a task of its own. Only the measurements of a frame are kept, and none of
    * its pixels.
    */
-  private async lookAtAll(images: readonly Uint8Array[], frames: ChallengeFrames, call: CallOptions) {
+  private async lookAtAll(
+    images: readonly Uint8Array[],
+    frames: ChallengeFrames,
+    call: CallOptions & PackChoice,
+  ) {
     const judged = livenessFrames(frames.notes, frames.steps)
+    const { pack } = this.deciderOf(call)
+    const { decideBy } = this.packsOf(call)
     const tasks = images.map((image, imageIndex) => ({
       type: 'look' as const,
       images: [image] as const,
       imageIndex,
       checkLiveness: judged.has(imageIndex),
+      ...(decideBy === undefined ? {} : { decideBy }),
     }))
     const { values, timingsMs } = await this.dispatcher.perform(tasks, call)
     if (values.some(({ look }, i) => look.imageIndex !== i)) throw garbled()
-    const { threshold = 0 } = this.pack.manifest.liveness ?? {}
+    const { threshold = 0 } = pack.manifest.liveness ?? {}
     return {
       looks: values.map(({ look }) => look),
       alignments: values.map(({ alignment }) => alignment),
@@ -224,17 +234,35 @@ export class Engine {
    * @throws BiometricError image_unreadable, image_too_large, image_too_small, overloaded, deadline_exceeded,
    * cancelled or engine_unavailable
    */
-  async guide({ image, step, frontal }: GuideFrames, call: CallOptions = {}): Promise<FrameGuidance[]> {
+  async guide(
+    { image, step, frontal }: GuideFrames,
+    call: CallOptions & Pick<PackChoice, 'decideBy'> = {},
+  ): Promise<FrameGuidance[]> {
+    const { pack } = this.deciderOf(call)
+    const { decideBy } = this.packsOf(call)
     if (!this.dispatcher.hasPlaceFor(call.schedulingClass))
       throw new BiometricError('overloaded', 'The workers are busy with verdicts; try again shortly.')
     const images = frontal ? [image, frontal] : [image]
-    const { value } = await this.submit({ type: 'guide', images }, call)
+    const task = { type: 'guide' as const, images, ...(decideBy === undefined ? {} : { decideBy }) }
+    const { value } = await this.submit(task, call)
     const { looks, luminance } = value
     if (looks.length !== images.length) throw garbled()
     const [look, ahead = null] = looks
     const minFaceShare = leastFaceShare(this.options.limits)
     const seen = { look: look!, luminance, step, frontal: ahead }
-    return guidanceOn(seen, { ...this.pack.manifest, minFaceShare })
+    return guidanceOn(seen, { ...pack.manifest, minFaceShare })
+  }
+
+  /** Makes the reference of one person's samples by the pack that decides, and those by the packs that follow. */
+  fuse(
+    samples: readonly FusedSample[],
+    { decideBy = this.pack.modelId, alsoEmbed = [] }: PackChoice = {},
+  ): Pick<EnrolResult, 'reference' | 'weight' | 'others'> {
+    const { embedding: reference, weight } = this.deciderOf({ decideBy }).fuse(samples)
+    const others: EnrolResult['others'] = {}
+    for (const modelId of alsoEmbed)
+      if (modelId !== decideBy) others[modelId] = this.deciders.get(modelId)?.fuseFollowed(samples) ?? null
+    return { reference, weight, others }
   }
 
   /** Finds and compares the faces of two images, and keeps nothing. @throws BiometricError as `verify` does */
@@ -242,7 +270,7 @@ export class Engine {
     const { value, timingsMs } = await this.submit({ type: 'compare', images: [a, b] }, call)
     const [first, second] = value.samples
     return timed(timingsMs, () => {
-      const score = scoreOf(this.pack, first.embedding, second.embedding)
+      const score = this.deciderOf({}).scoreOf(first.embedding, second.embedding)
       return { score, samples: value.samples, timingsMs }
     })
   }
@@ -286,6 +314,7 @@ export class Engine {
       queue: { ...this.dispatcher.counts, limit: this.options.queueLimit },
       provider: this.pool.provider,
       model: this.pack.modelId,
+      following: [...this.packs.keys()].slice(1),
       processId: this.pool.processId,
     }
   }
@@ -306,30 +335,23 @@ export class Engine {
     await this.submit({ type: 'fault', fault }, {})
   }
 
-  /** @throws BiometricError engine_unavailable when a worker reports images that it was not given */
-  private assertOneOfEach(samples: readonly FaceSample[], images: readonly Uint8Array[]): void {
-    const indices = new Set(samples.map(({ imageIndex }) => imageIndex))
-    if (indices.size !== samples.length || Math.max(...indices) >= images.length) throw garbled()
+  /** @throws TypeError for a pack that is not loaded */
+  private deciderOf({ decideBy = this.pack.modelId }: PackChoice): Decider {
+    const decider = this.deciders.get(decideBy)
+    if (!decider) throw new TypeError(`the pack ${decideBy} is not loaded`)
+    return decider
   }
 
-  /** @throws BiometricError different_people */
-  private assertOnePerson(samples: readonly FaceSample[]): void {
-    const embeddings = samples.map(({ embedding }) => embedding)
-    const odd = findOddOne(this.pack, embeddings, this.samePersonThreshold)
-    if (odd === null) return
-    throw new BiometricError(
-      'different_people',
-      'The image does not show the person that the others show.',
-      samples[odd]!.imageIndex,
-    )
-  }
-
-  /** @throws TypeError when the reference was not made with this pack */
-  private async opened(reference: Float32Array | (() => Float32Array)): Promise<Float32Array> {
-    const known = typeof reference === 'function' ? reference() : reference
-    if (known.length !== this.pack.manifest.embedder.dimensions)
-      throw new TypeError('the reference was not made with this pack')
-    return known
+  /** The packs of a task: a field is left out where it says nothing, so that one pack alone costs nothing. */
+  private packsOf({ decideBy = this.pack.modelId, alsoEmbed = [] }: PackChoice): {
+    decideBy?: string
+    alsoEmbed?: readonly string[]
+  } {
+    const following = [...new Set(alsoEmbed)].filter((id) => id !== decideBy && this.packs.has(id))
+    return {
+      ...(decideBy === this.pack.modelId ? {} : { decideBy }),
+      ...(following.length === 0 ? {} : { alsoEmbed: following }),
+    }
   }
 
   private async submit<T extends WorkerTask>(
@@ -341,35 +363,12 @@ export class Engine {
   }
 }
 
-/** Error for a worker that reports images that it was not given. */
-function garbled(): BiometricError {
-  return new BiometricError('engine_unavailable', 'The engine could not process the request.')
-}
-
-function bestOf(samples: readonly FaceSample[]): FaceSample {
-  return samples.reduce((a, b) => (b.quality.score > a.quality.score ? b : a))
-}
-
-/**
- * The lowest liveness of all samples. Frames are not further attempts: a single frame that is not live, or could not
- * be judged, decides.
- */
-function weakestLiveness(samples: readonly FaceSample[]): Liveness {
-  const strength = ({ checked, score }: Liveness) =>
-    checked ? (score ?? Number.NEGATIVE_INFINITY) : Number.POSITIVE_INFINITY
-  return samples.map(({ liveness }) => liveness).reduce((a, b) => (strength(b) < strength(a) ? b : a))
-}
-
-/** Runs `match` and adds its duration to `timingsMs`. */
-function timed<T>(timingsMs: StageTimings, match: () => T): T {
-  const startedAt = performance.now()
-  try {
-    return match()
-  } finally {
-    timingsMs.match = (timingsMs.match ?? 0) + performance.now() - startedAt
-  }
-}
-
-function assertAny(images: readonly Uint8Array[]): void {
-  if (images.length === 0) throw new TypeError('at least one image is needed')
+/** @throws TypeError when the reference was not made with the pack that decides */
+async function opened(
+  reference: Float32Array | (() => Float32Array),
+  decider: Decider,
+): Promise<Float32Array> {
+  const known = typeof reference === 'function' ? reference() : reference
+  decider.assertOwn(known)
+  return known
 }

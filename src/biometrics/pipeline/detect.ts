@@ -92,7 +92,7 @@ export class FaceDetector {
 
   private decode(outputs: Map<string, NetworkOutput>, letterbox: Letterbox): Detection[] {
     const { anchors } = this.spec
-    const scoreThreshold = this.spec.lastResortScoreThreshold ?? this.spec.scoreThreshold
+    const scoreThreshold = lowestScore(this.spec)
     if (this.spec.decoder === 'tiny-yolov2') {
       const [grid] = outputs.values()
       const [, , rows, columns] = grid!.dims as [number, number, number, number]
@@ -109,6 +109,24 @@ export class FaceDetector {
       return decodeYunetHead({ stride, cls, obj, bbox, kps }, letterbox.width, scoreThreshold)
     })
   }
+}
+
+/** Lowest score of a face that a detector reports. */
+export function lowestScore({
+  scoreThreshold,
+  lastResortScoreThreshold = scoreThreshold,
+}: DetectorSpec): number {
+  return lastResortScoreThreshold
+}
+
+/**
+ * Returns those faces of a shared detector that one of its packs alone would report: a stricter pack has no use for
+ * doubtful faces.
+ */
+export function facesBy(spec: DetectorSpec, found: readonly Detection[]): Detection[] {
+  const lowest = lowestScore(spec)
+  // The decoder of YuNet keeps a face of just the lowest score, that of Tiny YOLO drops it.
+  return found.filter(({ score }) => (spec.decoder === 'yunet' ? score >= lowest : score > lowest))
 }
 
 function letterboxOf(

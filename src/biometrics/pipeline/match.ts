@@ -3,7 +3,9 @@
 import type { ModelPack } from '../../../models/pack/model-pack.js'
 import type { EmbedderSpec } from '../../../models/pack/pack-schema.js'
 import { dot, euclideanDistance, normalizeLength } from '../kernels/vector-math.js'
-import type { FaceSample } from '../types.js'
+import type { FaceSample, WeightedEmbedding } from '../types.js'
+
+export type { WeightedEmbedding }
 
 /**
  * Similarity of two embeddings, higher is more alike: the cosine (-1..1), or 1 - d/2 for packs measured by Euclidean
@@ -18,12 +20,6 @@ export function scoreOf(pack: ModelPack, a: Float32Array, b: Float32Array): numb
   if (metric === 'euclidean') return 1 - euclideanDistance(a, b) / 2
   const lengths = Math.sqrt(dot(a, a) * dot(b, b))
   return lengths > 0 ? dot(a, b) / lengths : 0
-}
-
-/** An embedding and its weight in a mean. */
-export interface WeightedEmbedding {
-  embedding: Float32Array
-  weight: number
 }
 
 export function weightedEmbeddingOf({

@@ -7,9 +7,17 @@ import type { WorkerFailure, WorkerReply, WorkerValues } from '../channel/worker
 import type { Pixels } from '../kernels/planes.js'
 import { decodeImage } from '../pipeline/decode.js'
 import type { FacePipeline } from '../pipeline/face-pipeline.js'
+import type { Following } from '../pipeline/following-packs.js'
 import { LIVENESS_UNCHECKED } from '../pipeline/liveness.js'
 import { StageClock } from '../pipeline/stage-clock.js'
 import type { FaceSample, ImageLimits } from '../types.js'
+
+/** What a task leaves beside its result. */
+interface Run {
+  clock: StageClock
+  /** Why a pack that follows failed, the first one of the task. */
+  followingFailure: string | undefined
+}
 
 /**
  * Never rejects: a refusal or failure is part of the reply.
@@ -21,8 +29,11 @@ export async function runTask(
   signal?: AbortSignal,
 ): Promise<WorkerReply> {
   const clock = new StageClock(signal)
+  const run: Run = { clock, followingFailure: undefined }
   try {
-    return { ok: true, value: await execute(task, pipeline, clock), timingsMs: clock.timingsMs }
+    const value = await execute(task, pipeline, run)
+    const { followingFailure } = run
+    return { ok: true, value, timingsMs: clock.timingsMs, ...(followingFailure ? { followingFailure } : {}) }
   } catch (error) {
     return describeFailure(error)
   }
@@ -31,21 +42,22 @@ export async function runTask(
 function execute(
   task: Exclude<WorkerTask, { type: 'fault' }>,
   pipeline: FacePipeline,
-  clock: StageClock,
+  run: Run,
 ): Promise<WorkerValues[WorkerTask['type']]> {
+  const { clock } = run
   switch (task.type) {
     case 'enrol':
-      return enrol(task.images, pipeline, clock)
+      return enrol(task, pipeline, run)
     case 'verify':
-      return verify(task.images, pipeline, clock)
+      return verify(task, pipeline, run)
     case 'compare':
       return compare(task.images, pipeline, clock)
     case 'look':
       return look(task, pipeline, clock)
     case 'embed':
-      return embed(task, pipeline, clock)
+      return embed(task, pipeline, run)
     case 'guide':
-      return guide(task.images, pipeline, clock)
+      return guide(task, pipeline, clock)
     case 'inspect':
       return inspect(task, pipeline, clock)
   }
@@ -53,28 +65,29 @@ function execute(
 
 /** Every image must be usable: a reference made of half of the images would surprise the caller. */
 async function enrol(
-  images: readonly Uint8Array[],
+  task: Extract<WorkerTask, { type: 'enrol' }>,
   pipeline: FacePipeline,
-  clock: StageClock,
+  run: Run,
 ): Promise<WorkerValues['enrol']> {
+  const options = { decideBy: task.decideBy, following: followingOf(task, run), clock: run.clock }
   const samples: FaceSample[] = []
-  for (const [i, bytes] of images.entries()) {
-    samples.push(await pipeline.analyse(bytes, { imageIndex: i, strictLiveness: true, clock }))
-  }
+  for (const [imageIndex, bytes] of task.images.entries())
+    samples.push(await pipeline.analyse(bytes, { ...options, imageIndex, strictLiveness: true }))
   return { samples }
 }
 
 /** One usable image is enough; if there is none, the first one's refusal is thrown. */
 async function verify(
-  images: readonly Uint8Array[],
+  task: Extract<WorkerTask, { type: 'verify' }>,
   pipeline: FacePipeline,
-  clock: StageClock,
+  run: Run,
 ): Promise<WorkerValues['verify']> {
+  const options = { decideBy: task.decideBy, following: followingOf(task, run), clock: run.clock }
   const samples: FaceSample[] = []
   let firstRefusal: unknown
-  for (const [i, bytes] of images.entries()) {
+  for (const [imageIndex, bytes] of task.images.entries()) {
     try {
-      samples.push(await pipeline.analyse(bytes, { imageIndex: i, clock }))
+      samples.push(await pipeline.analyse(bytes, { ...options, imageIndex }))
     } catch (error) {
       if (!(error instanceof BiometricError)) throw error
       firstRefusal ??= error
@@ -82,6 +95,15 @@ async function verify(
   }
   if (samples.length === 0) throw firstRefusal
   return { samples }
+}
+
+/** The packs that follow in this task, or undefined where none does. */
+function followingOf({ alsoEmbed }: { alsoEmbed?: readonly string[] }, run: Run): Following | undefined {
+  if (!alsoEmbed) return undefined
+  const onFailure = (modelId: string, error: unknown) => {
+    run.followingFailure ??= `${modelId}: ${describe(error)}`
+  }
+  return { models: alsoEmbed, onFailure }
 }
 
 async function compare(
@@ -96,18 +118,19 @@ async function compare(
 
 /** Measures the face of one frame of a challenge, without embedding it. */
 async function look(
-  { images, imageIndex, checkLiveness }: Extract<WorkerTask, { type: 'look' }>,
+  { images, imageIndex, checkLiveness, decideBy }: Extract<WorkerTask, { type: 'look' }>,
   pipeline: FacePipeline,
   clock: StageClock,
 ): Promise<WorkerValues['look']> {
-  return lookAt(pipeline, images[0], { imageIndex, checkLiveness, clock, limits: frameLimits(pipeline) })
+  const limits = frameLimits(pipeline)
+  return lookAt(pipeline, images[0], { imageIndex, checkLiveness, clock, limits, decideBy })
 }
 
 /** Reports a frame without a usable face as a result, not as an error. */
 async function lookAt(
   pipeline: FacePipeline,
   bytes: Uint8Array,
-  options: { imageIndex: number; checkLiveness: boolean; clock: StageClock; limits?: ImageLimits },
+  options: Parameters<FacePipeline['look']>[1],
 ): Promise<WorkerValues['look']> {
   try {
     const { face, alignment, liveness } = await pipeline.look(bytes, options)
@@ -122,12 +145,16 @@ async function lookAt(
 const FACELESS = ['face_not_found', 'multiple_faces', 'face_too_small'] as const
 
 async function embed(
-  { images, imageIndex, alignment }: Extract<WorkerTask, { type: 'embed' }>,
+  task: Extract<WorkerTask, { type: 'embed' }>,
   pipeline: FacePipeline,
-  clock: StageClock,
+  run: Run,
 ): Promise<WorkerValues['embed']> {
-  const options = { imageIndex, clock, limits: frameLimits(pipeline) }
-  return { embedding: await pipeline.embed(images[0], alignment, options) }
+  const { images, imageIndex, alignment, box, decideBy } = task
+  const packs = followingOf(task, run)
+  return pipeline.embed(images[0], alignment, {
+    ...{ imageIndex, decideBy, clock: run.clock, limits: frameLimits(pipeline) },
+    following: packs && box ? { ...packs, box } : undefined,
+  })
 }
 
 /** Limits of a frame: it is smaller than a photo, and a challenge has up to forty. */
@@ -137,14 +164,16 @@ function frameLimits({ limits }: FacePipeline): ImageLimits {
 
 /** Measures the faces of small frames, without embedding them. */
 async function guide(
-  images: readonly Uint8Array[],
+  { images, decideBy }: Extract<WorkerTask, { type: 'guide' }>,
   pipeline: FacePipeline,
   clock: StageClock,
 ): Promise<WorkerValues['guide']> {
   const limits = { ...pipeline.limits, ...FRAME_LIMITS }
   const looks: WorkerValues['guide']['looks'] = []
   for (const [imageIndex, bytes] of images.entries())
-    looks.push((await lookAt(pipeline, bytes, { imageIndex, checkLiveness: false, clock, limits })).look)
+    looks.push(
+      (await lookAt(pipeline, bytes, { imageIndex, checkLiveness: false, clock, limits, decideBy })).look,
+    )
   const [look] = looks
   const isFaceless = look && 'code' in look && look.code === 'face_not_found'
   if (!isFaceless) return { looks, luminance: null }
@@ -187,13 +216,16 @@ function describeFailure(error: unknown): WorkerFailure {
       ...(guidance === undefined ? {} : { guidance }),
     }
   }
-  const detail = error instanceof Error ? (error.stack ?? error.message) : String(error)
   return {
     ok: false,
     code: 'engine_unavailable',
     message: 'The engine could not process the request.',
-    detail,
+    detail: describe(error),
   }
+}
+
+function describe(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error)
 }
 
 function isImageError(code: string): code is ImageErrorCode {

@@ -43,9 +43,10 @@ export default async function serve(setup: WorkerSetup): Promise<WorkerEnd> {
   return { loaded: true }
 }
 
-async function load({ executionProviders, limits, pack }: WorkerSetup): Promise<NonNullable<typeof loaded>> {
+async function load(setup: WorkerSetup): Promise<NonNullable<typeof loaded>> {
+  const { executionProviders, limits, pack, otherPacks } = setup
   const { value: pipeline, status: provider } = await withFirstWorkingProvider(executionProviders, (name) =>
-    FacePipeline.load(pack, { provider: name, limits }),
+    FacePipeline.load(pack, { provider: name, limits, otherPacks }),
   )
   return { pipeline, provider }
 }

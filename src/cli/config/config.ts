@@ -13,7 +13,15 @@ import {
 import { isKeyFileUsed } from '../../crypto/master-key.js'
 import { loadOperatorPassword } from '../../dashboard/operator-password.js'
 import { describeDatabase } from '../../storage/open-store.js'
-import { tryAddresses, tryBackups, tryDatabase, tryMasterKey, tryPack, tryWriting } from '../doctor/trials.js'
+import {
+  tryAddresses,
+  tryBackups,
+  tryDatabase,
+  tryFollowingPacks,
+  tryMasterKey,
+  tryPack,
+  tryWriting,
+} from '../doctor/trials.js'
 import { action, EXIT, fail, type OutputOptions, print } from '../lib/output.js'
 import { type Cell, listing, paint, table } from '../lib/style.js'
 import { baselineWarning } from '../models/prepare-models.js'
@@ -74,6 +82,7 @@ export function registerConfigCommands(config: Command): void {
           await tryDatabase(config),
           await tryMasterKey(config),
           await tryPack(config),
+          await tryFollowingPacks(config),
           await tryBackups(config, Date.now()),
         ]
         // Setting and trial may report the same problem: print it once.

@@ -9,7 +9,7 @@ import {
 } from '../../../models/pack/model-pack.js'
 import { gradeOf, summarizeGrade } from '../../../models/pack/pack-grade.js'
 import { differingSettings } from '../../cluster/membership.js'
-import { type Config, isPostgres, modelPackDir, sqliteFile } from '../../config/config.js'
+import { type Config, followingPackDirs, isPostgres, modelPackDir, sqliteFile } from '../../config/config.js'
 import { auditVerificationStatus, describeVerification } from '../../jobs/audit-verification.js'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../lib/clock.js'
 import { docPath } from '../../lib/doc-path.js'
@@ -61,6 +61,27 @@ export async function checkModels(config: Config): Promise<Finding> {
       }
     return { check, status: 'problem', detail: (error as Error).message, remedy }
   }
+}
+
+/** Checks the packs that are loaded beside the model pack. */
+export async function checkFollowingPacks(config: Config): Promise<Finding[]> {
+  const check = 'following packs'
+  return Promise.all(
+    followingPackDirs(config).map(async (dir, index): Promise<Finding> => {
+      try {
+        const pack = await loadModelPack(dir)
+        await verifyModelPack(pack)
+        return {
+          check,
+          status: 'ok',
+          detail: `${pack.modelId} is whole; ${summarizeGrade(pack, config.fmr)}`,
+        }
+      } catch (error) {
+        const remedy = packRemedy(config.followingPacks[index]!, dir)
+        return { check, status: 'problem', detail: (error as Error).message, remedy }
+      }
+    }),
+  )
 }
 
 /** A pack that this user may not read exists all the same. */

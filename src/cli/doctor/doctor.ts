@@ -10,6 +10,7 @@ import {
   checkAuditLogs,
   checkDatabase,
   checkEpochs,
+  checkFollowingPacks,
   checkMasterKeyChange,
   checkModels,
   checkNodes,
@@ -54,6 +55,7 @@ export function registerDoctorCommand(command: Command): void {
         checkByteNetworks(),
         ...(loads('onnxruntime-node') ? checkProviders(config) : []),
         await checkModels(config),
+        ...(await checkFollowingPacks(config)),
         ...(config.masterKeyCommand ? [await checkKeyCommand(config)] : []),
         ...(isPostgres(config) || loads('better-sqlite3')
           ? [

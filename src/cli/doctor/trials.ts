@@ -11,6 +11,7 @@ import { assertLivenessServed, assertServable } from '../../../models/pack/pack-
 import {
   type Config,
   ConfigError,
+  followingPackDirs,
   type ListenAddress,
   modelPackDir,
   SETTINGS,
@@ -95,6 +96,19 @@ export async function tryPack(config: Config): Promise<Trial> {
   } catch (error) {
     return { problems: [...problemsOf(error)], warnings: [] }
   }
+}
+
+/** Checks that the packs that follow can be read. `serve` builds a missing one, as it does the model pack. */
+export async function tryFollowingPacks(config: Config): Promise<Trial> {
+  const trial: Trial = { problems: [], warnings: [] }
+  for (const [index, dir] of followingPackDirs(config).entries())
+    try {
+      const isBuilt = findCataloguePack(config.followingPacks[index]!)?.kind === 'built'
+      if (!isBuilt || isThere(join(dir, 'pack.json'))) await loadModelPack(dir)
+    } catch (error) {
+      trial.problems.push(...problemsOf(error))
+    }
+  return trial
 }
 
 /** The model pack that `serve` would serve, or null where that is unknown, as for a pack that cannot be read. */

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { buildBaseline } from '../../../models/baseline/build-baseline.js'
 import type { OnProgress } from '../../../models/build/progress.js'
 import { buildStandard } from '../../../models/standard/build-standard.js'
-import { type Config, modelPackDir } from '../../config/config.js'
+import { type Config, followingPackDirs, modelPackDir } from '../../config/config.js'
 import { BASELINE_PACK, DEFAULT_PACK_FILE, STANDARD_PACK } from '../../config/default-model-pack.js'
 import { CommandError } from '../lib/output.js'
 
@@ -13,24 +13,34 @@ const BASELINE_IS_FOR_EVALUATION =
   'that is signed, and no threshold corrects that.'
 
 /**
- * Builds the configured pack where it is missing or outdated. Only standard and baseline are built; the operator provides other packs,
+ * Builds the configured packs where they are missing or outdated. Only standard and baseline are built; the operator provides other packs,
  * and no other pack is ever used instead.
  * @returns one or two sentences for the operator about the pack, or null
  * @throws EmbedderUnavailableError where a part of the standard pack cannot be fetched; CommandError pack_unreadable
  */
 export async function prepareModels(config: Config, onProgress?: OnProgress): Promise<string | null> {
-  const outDir = modelPackDir(config)
+  await preparePack(config, config.modelPack, modelPackDir(config), onProgress)
+  for (const [index, outDir] of followingPackDirs(config).entries())
+    await preparePack(config, config.followingPacks[index]!, outDir, onProgress)
+  return baselineWarning(config)
+}
+
+async function preparePack(
+  config: Config,
+  name: string,
+  outDir: string,
+  onProgress: OnProgress | undefined,
+): Promise<void> {
   const progress = onProgress ? { onProgress } : {}
   try {
-    if (config.modelPack === STANDARD_PACK)
+    if (name === STANDARD_PACK)
       await buildStandard({
         outDir,
         tarball: config.embedderTarball,
         npmCache: npmCacheIn(config.modelsDir),
         ...progress,
       })
-    if (config.modelPack !== BASELINE_PACK) return null
-    await buildBaseline({ outDir, ...progress })
+    if (name === BASELINE_PACK) await buildBaseline({ outDir, ...progress })
   } catch (error) {
     if (!(error instanceof Error && 'syscall' in error)) throw error
     throw new CommandError(
@@ -39,7 +49,6 @@ export async function prepareModels(config: Config, onProgress?: OnProgress): Pr
       { cause: error },
     )
   }
-  return baselineWarning(config)
 }
 
 /** Two sentences for the operator where the baseline pack is configured, else null. */

@@ -69,8 +69,8 @@ class VerifyResult(Answer):
     user_id: str
     #: `approved` or `rejected`.
     verdict: str
-    #: Of a rejection: `no_match`, `liveness_failed`, `replayed_capture`, `locked_out`, `reference_disabled` or
-    #: `second_approval_required`.
+    #: Of a rejection: `no_match`, `liveness_failed`, `replayed_capture`, `locked_out`, `reference_disabled`,
+    #: `second_approval_required` or `review_required`.
     reason: Optional[str]
     #: Similarity; None when the images were not compared.
     score: Optional[float]

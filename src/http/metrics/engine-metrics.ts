@@ -12,6 +12,7 @@ const INCIDENTS = [
   'task_stuck',
   'engine_hung',
   'task_failed',
+  'following_pack_failed',
 ] as const satisfies Array<EngineIncident['kind']>
 
 export interface EngineMetrics {
@@ -24,7 +25,7 @@ export function engineMetrics(registry: Registry): EngineMetrics {
   const registers = [registry]
   const incidents = new Counter({
     name: 'countersign_engine_incidents_total',
-    help: 'Incidents of engine processes and workers by kind: process or worker lost, worker not loaded or sending garbled frames, engine hung, task stuck or failed.',
+    help: 'Incidents of engine processes and workers by kind: process or worker lost, worker not loaded or sending garbled frames, engine hung, task stuck or failed, following pack failed.',
     labelNames: ['kind'],
     registers,
   })

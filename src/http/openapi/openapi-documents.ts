@@ -92,15 +92,17 @@ function operation({
           content: { [contentType]: { schema } },
         },
         304: { description: 'The caller has the present document.' },
-        '4XX': {
-          description: 'The method is not GET.',
-          content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
-        },
-        '5XX': {
-          description: 'The service cannot answer now.',
-          content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
-        },
+        405: refused('The method is not GET.'),
+        500: refused('The service met an error of its own.'),
+        503: refused('The service cannot answer now.'),
       },
     },
+  }
+}
+
+function refused(description: string): Json {
+  return {
+    description,
+    content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
   }
 }

@@ -49,7 +49,8 @@ beforeAll(async () => {
   for (const imageIndex of indices) {
     const options = { imageIndex, checkLiveness: false, clock: new StageClock() }
     const { alignment } = await pipeline.look(film.frames[imageIndex]!, options)
-    embeddings.push(await pipeline.embed(film.frames[imageIndex]!, alignment, options))
+    const { embedding } = await pipeline.embed(film.frames[imageIndex]!, alignment, options)
+    embeddings.push(embedding)
   }
   const { embedding } = await pipeline.analyse(film.frames[indices[0]!]!)
   expect(embedding).toEqual(embeddings[0])

@@ -1,0 +1,41 @@
+/** A decoded picture while it has the networks, and what the stages have found in it: packs that share a stage share its result. */
+import type { DecodedImage } from './decode-pixels.js'
+import type { FaceDetector } from './detect.js'
+import type { Detection } from './detection.js'
+import { ImagePyramid } from './image-pyramid.js'
+import type { LandmarkFinder } from './landmarks.js'
+import type { StageClock } from './stage-clock.js'
+
+export class Scene {
+  readonly pyramid: ImagePyramid
+  private readonly faces = new Map<FaceDetector, Detection[]>()
+  private readonly points = new Map<LandmarkFinder, Map<Detection, Float64Array>>()
+
+  constructor(readonly image: DecodedImage) {
+    this.pyramid = new ImagePyramid(image.pixels)
+  }
+
+  /** Returns the faces that this detector finds. They are looked for once. */
+  async detect(detector: FaceDetector, clock: StageClock): Promise<Detection[]> {
+    const known = this.faces.get(detector)
+    if (known) return known
+    const found = await clock.measure('detect', () => detector.detect(this.pyramid))
+    this.faces.set(detector, found)
+    return found
+  }
+
+  /** Returns the 68 points of a face. They are looked for once. */
+  async locate(finder: LandmarkFinder, face: Detection, clock: StageClock): Promise<Float64Array> {
+    const known = this.points.get(finder)?.get(face)
+    if (known) return known
+    const found = await clock.measure('align', () => finder.find(this.pyramid, face.box))
+    const ofFinder = this.points.get(finder) ?? new Map<Detection, Float64Array>()
+    this.points.set(finder, ofFinder.set(face, found))
+    return found
+  }
+
+  /** Frees the pixels. */
+  release(): void {
+    this.pyramid.release()
+  }
+}

@@ -1,0 +1,267 @@
+/** Packs that follow the one that decides: their embeddings are their own, and nothing that a caller is told depends on them. */
+import { createHash } from 'node:crypto'
+import { rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, describe, expect, inject, it, vi } from 'vitest'
+import { OnnxGraph } from '../../../models/onnx/onnx-writer.js'
+import type { PackManifest } from '../../../models/pack/pack-schema.js'
+import type { Step } from '../../../src/biometrics/challenge/steps.js'
+import type { Engine } from '../../../src/biometrics/engine/engine.js'
+import { EngineProcess } from '../../../src/biometrics/engine/engine-process.js'
+import type { Box } from '../../../src/biometrics/measurements.js'
+import { FaceDetector } from '../../../src/biometrics/pipeline/detect.js'
+import { LandmarkFinder } from '../../../src/biometrics/pipeline/landmarks.js'
+import { scoreOf } from '../../../src/biometrics/pipeline/match.js'
+import { StageClock } from '../../../src/biometrics/pipeline/stage-clock.js'
+import { Random } from '../../hostile/random.js'
+import { headFilm } from '../../liveness/films.js'
+import { loadPipeline } from '../../liveness/pipeline.js'
+import { portraitOf } from '../../liveness/portrait.js'
+import { face } from '../../support/faces.js'
+import { writeBroughtPack, writeShiftedPack } from '../../support/packs.js'
+import {
+  copyBaselinePack,
+  evaluationDataMissing,
+  plainPicture,
+  removeTemporaryDirs,
+  startEngine,
+  temporaryDir,
+  writeEvaluationPack,
+} from '../fixtures.js'
+
+const STEPS: readonly Step[] = ['frontal', 'turn_left', 'frontal']
+const ada = await face('ada')
+const adaElsewhere = await face('adaElsewhere')
+const grace = await face('grace')
+
+/** Packs that differ from the baseline, which decides unless a test says otherwise. */
+const dirs = { baseline: copyBaselinePack(), shifted: '', wide: '', failing: '' }
+const SHIFTED = 'shifted@1.0.0'
+const WIDE = 'wide@1.0.0'
+const FAILING = 'failing@1.0.0'
+const BASELINE = 'baseline@1.0.0'
+const incidents: string[] = []
+
+let together: Engine
+const alone = new Map<string, Engine>()
+
+async function pack(id: string, changes: (manifest: PackManifest) => object): Promise<string> {
+  const dir = temporaryDir()
+  await writeBroughtPack(dir, inject('modelsDir'), (manifest) => ({
+    id,
+    ...changes(manifest as unknown as PackManifest),
+  }))
+  rmSync(join(dir, 'calibration.json'), { force: true })
+  return dir
+}
+
+const wideDetector = ({ detector }: PackManifest) => ({ detector: { ...detector, sizes: [224] } })
+
+/** An embedder that answers a gray picture, on which it is tried, and fails for any other. */
+function failingNetwork(): Uint8Array {
+  const graph = new OnnxGraph('failing', 'failing')
+  const input = graph.input('input', [1, 3, 150, 150])
+  const means = graph.node('Flatten', [graph.node('GlobalAveragePool', [input], 'pooled')], 'means')
+  const centred = graph.node('Add', [means, graph.floats('gray', [1, 3], [-128, -128, -128])], 'centred')
+  const squares = graph.node('Mul', [centred, centred], 'squares')
+  const negative = graph.node('Neg', [squares], 'negative')
+  const almost = graph.node('Add', [negative, graph.floats('little', [1, 3], [0.01, 0.01, 0.01])], 'almost')
+  const roots = graph.node('Sqrt', [almost], 'roots')
+  const ones = graph.floats('ones', [3, 128], new Array(3 * 128).fill(1))
+  graph.output(graph.node('MatMul', [roots, ones], 'embedding'), [1, 128])
+  return graph.encode()
+}
+
+beforeAll(async () => {
+  dirs.shifted = temporaryDir()
+  await writeShiftedPack(dirs.shifted, inject('modelsDir'))
+  // A detector of its own, which looks at one size.
+  dirs.wide = await pack('wide', (manifest) => ({
+    ...wideDetector(manifest),
+    quality: { verify: { sharpness: { min: 1e9 } }, enrol: { sharpness: { min: 1e9 } } },
+  }))
+  const network = failingNetwork()
+  dirs.failing = await pack('failing', ({ embedder }) => {
+    const { quantised: _, ...rest } = embedder
+    const sha256 = createHash('sha256').update(network).digest('hex')
+    return { embedder: { ...rest, file: 'failing.onnx', sha256, flipAverage: false } }
+  })
+  writeFileSync(join(dirs.failing, 'failing.onnx'), network)
+  together = await startEngine(dirs.baseline, {
+    followingPackDirs: [dirs.shifted, dirs.wide, dirs.failing],
+    tasksPerWorker: 4,
+    onIncident: ({ kind }) => incidents.push(kind),
+  })
+})
+afterEach(() => {
+  incidents.splice(0)
+  vi.restoreAllMocks()
+})
+afterAll(async () => {
+  await Promise.all([together, ...alone.values()].map((engine) => engine.close()))
+  removeTemporaryDirs()
+})
+
+async function aloneWith(dir: string): Promise<Engine> {
+  const engine = alone.get(dir) ?? (await startEngine(dir))
+  alone.set(dir, engine)
+  return engine
+}
+
+const nobody = new Float32Array(128).fill(1)
+
+describe('a pack that follows', () => {
+  it('embeds a photo as an engine with that pack alone does, whether it shares the detector or not', async () => {
+    const { sample } = await together.verify([ada], nobody, { alsoEmbed: [SHIFTED, WIDE] })
+    const shifted = await (await aloneWith(dirs.shifted)).verify([ada], nobody)
+    // The bounds of the pack `wide` refuse every photo where it decides.
+    const wide = await (await aloneWith(await pack('wide', wideDetector))).verify([ada], nobody)
+    expect(sample.others).toEqual({ [SHIFTED]: shifted.sample.embedding, [WIDE]: wide.sample.embedding })
+    expect(shifted.sample.embedding).not.toEqual(sample.embedding)
+    expect(wide.sample.embedding).not.toEqual(sample.embedding)
+  })
+
+  it.skipIf(evaluationDataMissing())('embeds a photo with networks that all differ', async () => {
+    const dir = writeEvaluationPack()
+    const engine = await startEngine(dirs.baseline, { followingPackDirs: [dir] })
+    const { sample } = await engine.verify([ada], nobody, { alsoEmbed: ['evaluation@1'] })
+    const own = await (await aloneWith(dir)).verify([ada], nobody)
+    expect(sample.others).toEqual({ 'evaluation@1': own.sample.embedding })
+    await engine.close()
+  })
+
+  it('gives null for another face than the one that was decided about', async () => {
+    const pipeline = await loadPipeline(dirs.baseline, {}, [dirs.shifted])
+    const look = { imageIndex: 0, checkLiveness: false, clock: new StageClock() }
+    const { face, alignment } = await pipeline.look(ada, look)
+    const following = { models: [SHIFTED], onFailure: () => expect.unreachable() }
+    const at = (box: Box) => pipeline.embed(ada, alignment, { ...look, following: { ...following, box } })
+    expect((await at(face.box)).others![SHIFTED]).toBeInstanceOf(Float32Array)
+    const beside = { ...face.box, x: face.box.x + 0.6 * face.box.width }
+    expect((await at(beside)).others).toEqual({ [SHIFTED]: null })
+    await pipeline.release()
+  })
+
+  it('changes nothing in the result of the pack that decides', async () => {
+    const { timingsMs: _, ...plain } = await (await aloneWith(dirs.baseline)).verify([ada], nobody)
+    const {
+      timingsMs: __,
+      sample,
+      samples,
+      ...rest
+    } = await together.verify([ada], nobody, {
+      alsoEmbed: [SHIFTED, WIDE, FAILING],
+    })
+    const { others: ___, ...withoutOthers } = sample
+    expect({ ...rest, sample: withoutOthers }).toEqual({ score: plain.score, sample: plain.sample })
+    expect(samples).toHaveLength(plain.samples.length)
+  })
+
+  it('refuses nothing: where it fails, the call has its result and the log an incident', async () => {
+    const { sample } = await together.verify([ada], nobody, { alsoEmbed: [FAILING, SHIFTED] })
+    expect(sample.others![FAILING]).toBeNull()
+    expect(sample.others![SHIFTED]).toBeInstanceOf(Float32Array)
+    expect(incidents).toEqual(['following_pack_failed'])
+  })
+
+  it('gives no reference where it has no embedding of one of the photos', async () => {
+    const { others } = await together.enrol([ada, adaElsewhere], {
+      alsoEmbed: [FAILING, SHIFTED],
+      assessOnly: true,
+    })
+    const own = await (await aloneWith(dirs.shifted)).enrol([ada, adaElsewhere], { assessOnly: true })
+    expect(others[FAILING]).toBeNull()
+    expect(others[SHIFTED]!.embedding).toHaveLength(own.reference.length)
+    expect(scoreOf(together.packs.get(SHIFTED)!, others[SHIFTED]!.embedding, own.reference)).toBeGreaterThan(
+      0.99,
+    )
+  })
+
+  it('gives null when it is not loaded, or is the one that decides anyway', async () => {
+    const { sample } = await together.verify([ada], nobody, { alsoEmbed: ['other@1', BASELINE] })
+    expect(sample.others).toBeUndefined()
+    const { others } = await together.enrol([ada], { alsoEmbed: ['other@1', BASELINE] })
+    expect(others).toEqual({ 'other@1': null })
+  })
+
+  it('sees what the pack that decides refuses as little as anybody else', async () => {
+    const blank = await plainPicture().jpeg().toBuffer()
+    await expect(together.verify([blank], nobody, { alsoEmbed: [SHIFTED] })).rejects.toMatchObject({
+      code: 'face_not_found',
+    })
+    await expect(together.enrol([ada, grace], { alsoEmbed: [SHIFTED] })).rejects.toMatchObject({
+      code: 'different_people',
+    })
+  })
+
+  it('embeds the looks straight ahead of a challenge as it would embed them as photos', async () => {
+    const pipeline = await loadPipeline(dirs.baseline)
+    const portrait = await portraitOf(pipeline, 'ada', adaElsewhere)
+    const film = await headFilm({ portrait }, STEPS, new Random(3))
+    await pipeline.release()
+    const { samples, fault } = await together.challenge(
+      film.frames,
+      { notes: film.notes, steps: STEPS },
+      null,
+      {
+        alsoEmbed: [SHIFTED, WIDE],
+      },
+    )
+    expect(fault).toBeNull()
+    const ahead = [samples[0]!, samples.at(-1)!]
+    for (const { imageIndex, others } of ahead) {
+      const frame = film.frames[imageIndex]!
+      const { sample } = await together.verify([frame], nobody, { alsoEmbed: [SHIFTED, WIDE] })
+      expect(others).toEqual(sample.others)
+      expect(others![SHIFTED]).toBeInstanceOf(Float32Array)
+    }
+    expect(samples.slice(1, -1).every(({ others }) => others === undefined)).toBe(true)
+  })
+})
+
+describe('a pack that decides for a call', () => {
+  it('scores, bounds and refuses as an engine with that pack alone', async () => {
+    const engine = await aloneWith(dirs.shifted)
+    const own = await engine.enrol([ada])
+    const enrolled = await together.enrol([ada], { decideBy: SHIFTED })
+    expect(enrolled.reference).toEqual(own.reference)
+    const { score } = await together.verify([adaElsewhere], own.reference, { decideBy: SHIFTED })
+    expect(score).toBe((await engine.verify([adaElsewhere], own.reference)).score)
+    await expect(together.verify([ada], own.reference, { decideBy: WIDE })).rejects.toMatchObject({
+      code: 'low_quality',
+    })
+    await expect(together.verify([ada], own.reference, { decideBy: 'other@1' })).rejects.toThrow(TypeError)
+  })
+
+  it('may be followed by the primary pack', async () => {
+    const { sample } = await together.verify([ada], nobody, { decideBy: SHIFTED, alsoEmbed: [BASELINE] })
+    const primary = await together.verify([ada], nobody)
+    expect(sample.others).toEqual({ [BASELINE]: primary.sample.embedding })
+  })
+})
+
+it('a call without other packs sends the worker nothing about packs', async () => {
+  const run = vi.spyOn(EngineProcess.prototype, 'run')
+  await together.verify([ada], nobody, { decideBy: BASELINE, alsoEmbed: [] })
+  expect(run.mock.calls.map(([task]) => Object.keys(task))).toEqual([['type', 'images']])
+})
+
+it('packs of the same detector and landmarks look for faces once', async () => {
+  const pipeline = await loadPipeline(dirs.baseline, {}, [dirs.shifted, dirs.wide])
+  const detect = vi.spyOn(FaceDetector.prototype, 'detect')
+  const find = vi.spyOn(LandmarkFinder.prototype, 'find')
+  const onFailure = () => expect.unreachable()
+  await pipeline.analyse(ada, { following: { models: [SHIFTED], onFailure } })
+  expect([detect.mock.calls.length, find.mock.calls.length]).toEqual([1, 1])
+  await pipeline.analyse(ada, { following: { models: [SHIFTED, WIDE], onFailure } })
+  expect([detect.mock.calls.length, find.mock.calls.length]).toEqual([3, 3])
+  await pipeline.release()
+})
+
+it('refuses two packs of one model id', async () => {
+  await expect(startEngine(dirs.baseline, { followingPackDirs: [copyBaselinePack()] })).rejects.toMatchObject(
+    {
+      code: 'pack_invalid',
+    },
+  )
+})
