@@ -178,6 +178,14 @@ export class TemplateVault {
     return seal(dataKey, packTemplate({ consent, dimensions, views, weight }, values), id)
   }
 
+  /** Whether the embedding of the template was deleted. */
+  isDropped(
+    subject: Pick<Subject, 'dataKey'>,
+    { id, sealed }: Pick<TemplateRecord, 'id' | 'sealed'>,
+  ): boolean {
+    return unpackTemplate(open(subject.dataKey, sealed, id)).header.dropped === true
+  }
+
   /** Number of photos and consent of a template, without its embedding. */
   describeReference(
     subject: Pick<Subject, 'dataKey'>,

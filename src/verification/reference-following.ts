@@ -88,12 +88,7 @@ function isStrongMatch(
   terms: VerdictTerms,
   strictFmr: number,
 ): boolean {
-  const asked = Math.min(terms.point.fmr / STRICTER, strictFmr)
-  const bound = deciding.operatingPoint(asked)
-  // A pack whose calibration ends before the rate offers a milder threshold, which does not count.
-  if (bound.fmr > asked * (1 + ROUNDING) || score === null || score < bound.threshold) return false
+  const bound = deciding.strictThreshold(Math.min(terms.point.fmr / STRICTER, strictFmr))
+  if (bound === null || score === null || score < bound) return false
   return assessed !== null && faultsOf(assessed.findings, assessed.imageIndex).length === 0
 }
-
-/** Tolerance for a rate that was divided by ten. */
-const ROUNDING = 1e-9

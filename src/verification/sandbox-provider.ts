@@ -103,6 +103,10 @@ export class SandboxProvider implements BiometricProvider {
     return null
   }
 
+  strictThreshold(): null {
+    return null
+  }
+
   similarity(): number {
     return 0
   }

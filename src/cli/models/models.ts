@@ -12,6 +12,7 @@ import { progressSteps } from '../lib/progress.js'
 import { type Cell, listing } from '../lib/style.js'
 import { registerCalibrateCommand } from './models-calibrate.js'
 import { registerImportCommand } from './models-import.js'
+import { registerMigrateCommand } from './models-migrate.js'
 import { registerPullCommand } from './models-pull.js'
 import { registerVerifyCommand } from './models-verify.js'
 import { npmCacheIn } from './prepare-models.js'
@@ -28,6 +29,7 @@ export function registerModelsCommands(models: Command): void {
   registerPullCommand(models)
   registerCalibrateCommand(models)
   registerVerifyCommand(models)
+  registerMigrateCommand(models)
 
   models
     .command('list')
