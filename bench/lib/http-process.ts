@@ -30,6 +30,7 @@ const ENGINE: EngineHealth = {
   isSilent: false,
   queue: { waiting: 0, running: 0, limit: 64 },
   provider: { active: 'cpu', fallbacks: [] },
+  isAcceleratorLost: false,
   model: 'none@0.0.0',
   following: [],
   processId: undefined,

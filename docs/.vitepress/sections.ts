@@ -50,6 +50,7 @@ export const SECTIONS: readonly Section[] = [
       'guides/accuracy.md':
         'Measure error rates on your own people. For the person who chooses the threshold.',
       'guides/sizing.md': 'Choose a machine for your load. For operators.',
+      'guides/gpu.md': 'Run the networks on a GPU, and what is known of it. For operators.',
       'guides/load-testing.md': 'Measure what your installation takes. For operators.',
       'guides/privacy.md': 'What is kept, for how long, and how it is erased. For data protection officers.',
       'guides/dpia.md':

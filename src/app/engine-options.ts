@@ -2,7 +2,7 @@
 import type { EngineOptions } from '../biometrics/types.js'
 import { type Config, followingPackDirs, modelPackDir } from '../config/config.js'
 
-/** Options of the service's engine, which alone loads the packs that follow. */
+/** Options of the service's engine: no other one loads the packs that follow. */
 export function serviceEngineOptions(config: Config): EngineOptions {
   return { ...engineOptions(config), followingPackDirs: followingPackDirs(config) }
 }

@@ -153,6 +153,8 @@ export interface EngineHealth {
    */
   queue: { waiting: number; running: number; limit: number }
   provider: ProviderStatus
+  /** True when the processor serves because an accelerator failed while it served; `provider` has the reason. */
+  isAcceleratorLost: boolean
   /** Model id of the primary pack. */
   model: string
   /** Model ids of the packs that may follow. */
@@ -193,6 +195,8 @@ export interface EngineIncident {
     | 'engine_hung'
     | 'task_failed'
     | 'following_pack_failed'
+    | 'accelerator_lost'
+    | 'accelerator_hung'
   error: unknown
 }
 

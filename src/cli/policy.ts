@@ -7,6 +7,7 @@ import type { Environment } from '../config/config.js'
 import { isoTime } from '../lib/clock.js'
 import type { TenantRecord } from '../storage/records.js'
 import { checkedPolicy, parsePolicy } from '../tenants/policy.js'
+import { requirementsInWords } from '../tenants/policy-words.js'
 import { action, CommandError, type OutputOptions, print } from './lib/output.js'
 import { readInput } from './lib/read-input.js'
 import { fields, listing } from './lib/style.js'
@@ -171,28 +172,7 @@ function actionOf(text: string, file: string): unknown {
   }
 }
 
-function rowsOf(required: PolicyRule['require']): Array<[string, string]> {
-  const rows: Array<[string, string | undefined]> = [
-    ['Least acr', required.acr],
-    ['False match rate', required.max_fmr === undefined ? undefined : `at most ${required.max_fmr}`],
-    ['Images', required.min_photos === undefined ? undefined : `at least ${required.min_photos}`],
-    [
-      'Reference',
-      required.max_reference_age_days === undefined
-        ? undefined
-        : `younger than ${required.max_reference_age_days} days`,
-    ],
-    [
-      'Photos of the reference',
-      required.min_reference_photos === undefined ? undefined : `at least ${required.min_reference_photos}`,
-    ],
-    ['Consent', required.consent_id],
-    ['Signals of the capture', required.integrity && 'a person looks at a capture that has any'],
-    [
-      'Second person',
-      required.second_approver && `within ${required.second_approver.within_minutes} minutes`,
-    ],
-  ]
-  const set = rows.filter((row): row is [string, string] => row[1] !== undefined)
-  return set.length > 0 ? set : [['Requirements', 'none beyond the contract']]
+function rowsOf(required: PolicyRule['require']): Array<readonly [string, string]> {
+  const rows = requirementsInWords(required)
+  return rows.length > 0 ? rows : [['Requirements', 'none beyond the contract']]
 }

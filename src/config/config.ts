@@ -83,7 +83,7 @@ export function resolveConfig(
     )
   if (followingPackDirs(config).includes(modelPackDir(config)))
     problems.push(
-      `${variableOf('followingPacks')} names the pack of ${variableOf('modelPack')}. Name only the packs beside it.`,
+      `${variableOf('followingPacks')} names the pack of ${variableOf('modelPack')}. Name only other packs.`,
     )
   for (const pair of KEY_PAIRS) {
     const files = pair.map((name) => config[name])

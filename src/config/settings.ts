@@ -379,7 +379,7 @@ export const SETTING_GROUPS = {
     followingPacks: derived(
       'FOLLOWING_PACKS',
       (): string[] => [],
-      'Packs that are loaded beside MODEL_PACK while an installation changes from one pack to another: at most 2 names in the models folder, or paths, separated by commas. Every worker loads their networks too. Default: none.',
+      'Packs that are loaded next to MODEL_PACK while an installation changes from one pack to another: at most 2 names in the models folder, or paths, separated by commas. Every worker loads their networks too. Default: none.',
       packList,
     ),
     acceptPack: optional(
@@ -395,7 +395,7 @@ export const SETTING_GROUPS = {
     executionProviders: setting(
       'EXECUTION_PROVIDERS',
       'cpu',
-      'ONNX Runtime providers in order of preference: cuda, tensorrt, webgpu, dml, coreml, cpu. cpu is always the last.',
+      'ONNX Runtime providers in order of preference: cuda, tensorrt, webgpu, dml, coreml, cpu. cpu is always the last. More at /docs/guides/gpu of the admin listener.',
       nameList,
     ),
     workers: derived(

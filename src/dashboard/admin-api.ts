@@ -171,7 +171,7 @@ export class AdminApi {
       throw new DashboardError('second_factor_not_added')
     if (route.asksFreshSignIn) this.services.sessions.assertFresh(session)
     const deadlineMs = this.deadline()
-    const limitBytes = route.takesPhotos ? undefined : SMALL_BODY_BYTES
+    const limitBytes = route.takesLargeBody ? undefined : SMALL_BODY_BYTES
     const body = await request.body(deadlineMs, limitBytes, person.tenantId ?? OPERATOR)
     const call: OperatorCall<never> = {
       services: this.services,

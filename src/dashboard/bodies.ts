@@ -48,6 +48,22 @@ export const tenantDeletion = Type.Object(
   closed,
 )
 
+/** JSON of a policy, which may be a draft with faults. */
+const policyText = Type.String({ maxLength: 200_000 })
+
+export const policyQuestion = Type.Object(
+  {
+    policy: policyText,
+    /** The action as the backend sends it: JSON, or a text; empty for none. */ action: policyText,
+  },
+  closed,
+)
+
+export const policyChange = Type.Object(
+  { /** Null for no policy. */ policy: Type.Union([policyText, Type.Null()]), sandbox_only: Type.Boolean() },
+  closed,
+)
+
 const operatorName = Type.String({ maxLength: 128 })
 const role = Type.Union([Type.Literal('admin'), Type.Literal('viewer')])
 

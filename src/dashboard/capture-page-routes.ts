@@ -14,7 +14,7 @@ export const CAPTURE_PAGE_ROUTES = {
 
   'POST /capture-page': {
     asksFreshSignIn: true,
-    takesPhotos: true,
+    takesLargeBody: true,
     body: bodies.capturePage,
     async answer({ services, tenant, actor, input }) {
       const { store, operations } = services.core

@@ -7,6 +7,7 @@ import type { erasureSchema } from '../api/delete.js'
 import type { userSchema } from '../api/get-user.js'
 import type { rotationSchema } from '../api/rotate-signing.js'
 import type { AuditEventName } from '../audit/audit-events.js'
+import type { ActionPolicy, PolicyRule } from '../client/action-policy.js'
 import type { Environment } from '../config/config.js'
 import type { LivenessRequirement } from '../config/liveness-requirement.js'
 import type { Scope } from '../tenants/key-scopes.js'
@@ -65,6 +66,14 @@ export interface TenantRoutes {
   'POST /sign-out': { answer: { sessions: number; links: number } }
   'GET /capture-page': { answer: CapturePageView }
   'POST /capture-page': { body: typeof bodies.capturePage; answer: CapturePageView }
+  'GET /policy': { answer: PolicyView }
+  'GET /policy/version': { query: PolicyVersionQuery; answer: PolicyVersionView & { policy: ActionPolicy } }
+  /** Only asks a question. A draft with a fault is no error: the answer names the fault. */
+  'POST /policy/check': { body: typeof bodies.policyQuestion; answer: CheckedPolicy }
+  'POST /policy': {
+    body: typeof bodies.policyChange
+    answer: Pick<PolicyChangeView, 'previous'> & Pick<PolicyView, 'in_force'>
+  }
   'GET /people': { answer: PersonList }
   'POST /people': { body: typeof bodies.newOperator; answer: InvitedPerson }
   'POST /people/role': { body: typeof bodies.operatorRole; answer: PersonView }
@@ -282,6 +291,49 @@ export interface CapturePageView {
   color: string | null
   /** Logo as a PNG in base64, or null for none. */
   logo: string | null
+}
+
+/** Hash of the policy in each environment; null for none. */
+export type PolicyHashes = Record<Environment, string | null>
+
+export interface PolicyView {
+  in_force: PolicyHashes
+  /** Every version that was ever in force, the latest first. */
+  versions: PolicyVersionView[]
+  /** The latest changes, newest first, from the audit log. */
+  changes: PolicyChangeView[]
+}
+
+export interface PolicyVersionView {
+  /** SHA-256 of the policy in RFC 8785 canonical form. */
+  hash: string
+  first_set_at: string
+  in_force: Environment[]
+  /** Number of rules. */
+  rules: number
+}
+
+export interface PolicyVersionQuery {
+  /** Hash of a version, or its first 8 digits or more. */
+  hash: string
+}
+
+/** A change of the policy, with the hashes after it and before it. */
+export interface PolicyChangeView extends PolicyHashes {
+  sequence: number
+  at: string
+  actor: string
+  previous: PolicyHashes
+}
+
+/** The findings on the draft of a policy. */
+export interface CheckedPolicy {
+  /** The fault, or null for a policy that can be put in force. */
+  problem: string | null
+  hash: string | null
+  policy: ActionPolicy | null
+  /** The rule that decides about the action; null where no action was given. */
+  decides: PolicyRule | null
 }
 
 /** A person who signs in for a tenant. */

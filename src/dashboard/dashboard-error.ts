@@ -2,6 +2,7 @@
 
 import { PackGradeError } from '../../models/pack/pack-grade.js'
 import { PersonError } from '../admin/people-operations.js'
+import { PolicyOperationError } from '../admin/policy-operations.js'
 import { SecondFactorError } from '../admin/second-factor-operations.js'
 import { SessionError } from '../admin/session-operations.js'
 import { UserOperationError } from '../admin/user-operations.js'
@@ -18,6 +19,7 @@ import { OPERATOR_ERRORS } from '../lib/operator-errors.js'
 import { CapturePageError } from '../tenants/capture-page-settings.js'
 import { KeyGrantError } from '../tenants/key-grants.js'
 import { PasskeySettingsError } from '../tenants/passkey-settings.js'
+import { PolicyError } from '../tenants/policy.js'
 import { TenancyError } from '../tenants/tenancy.js'
 import { WebhookUrlError } from '../webhooks/webhook-url.js'
 import { json } from './replies.js'
@@ -73,6 +75,8 @@ const OPERATION_ERRORS = [
   PackGradeError,
   CapturePageError,
   PasskeySettingsError,
+  PolicyError,
+  PolicyOperationError,
   VerdictKeyError,
 ]
 type OperationError = InstanceType<(typeof OPERATION_ERRORS)[number]>
@@ -116,6 +120,9 @@ export const OPERATION_STATUS: Record<OperationError['code'], number> = {
   invalid_logo: 400,
   invalid_rp_id: 400,
   invalid_aaguid: 400,
+  invalid_policy: 400,
+  policy_not_found: 404,
+  services_outdated: 409,
   operator_not_found: 404,
   last_admin: 409,
   session_not_found: 404,

@@ -52,6 +52,12 @@ export const TENANT_RIGHTS = {
   'POST /sign-out': 'write',
   'GET /capture-page': 'read',
   'POST /capture-page': 'write',
+  'GET /policy': 'read',
+  'GET /policy/version': 'read',
+  // A POST that only reads: the draft of a policy is too long for an address.
+  'POST /policy/check': 'read',
+  // The tenant's admins may too: a policy only asks for more than the contract, which the operator sets.
+  'POST /policy': 'write',
   'GET /people': 'read',
   'POST /people': 'write',
   'POST /people/role': 'write',

@@ -31,7 +31,7 @@ export interface RouteOptions {
   /** Status of the answer; 200 by default. */
   status?: 201
   /** Allows a body as large as the API's instead of a few kilobytes. */
-  takesPhotos?: true
+  takesLargeBody?: true
   /** Answers with a key, a secret or a link that signs in, and therefore only over a confidential channel. */
   givesSecret?: true
   /** Requires a fresh sign-in, since the route reveals a secret, destroys data or admits a person. */

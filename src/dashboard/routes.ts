@@ -4,6 +4,7 @@ import { CAPTURE_PAGE_ROUTES } from './capture-page-routes.js'
 import { INSTALLATION_ROUTES } from './installation-routes.js'
 import { OPERATOR_ROUTES } from './operator-routes.js'
 import { OWN_PASSWORD_ROUTES, PEOPLE_ROUTES } from './people-routes.js'
+import { POLICY_ROUTES } from './policy-routes.js'
 import { REQUEST_ROUTES } from './request-routes.js'
 import type { OperatorTable, TenantTable } from './route.js'
 import { SECOND_FACTOR_ROUTES } from './second-factor-routes.js'
@@ -28,6 +29,7 @@ export const ROUTES: { operator: OperatorTable; tenant: TenantTable } = {
     ...TENANT_SESSION_ROUTES,
     ...PEOPLE_ROUTES,
     ...CAPTURE_PAGE_ROUTES,
+    ...POLICY_ROUTES,
     ...USER_ROUTES,
     ...WEBHOOK_ROUTES,
     ...REQUEST_ROUTES,

@@ -31,7 +31,7 @@ export const TRY_ROUTES = {
   /** Reports the face that the engine finds in a photo. Nothing is stored. */
   'POST /try/inspect': {
     body: bodies.inspection,
-    takesPhotos: true,
+    takesLargeBody: true,
     async answer({ services, tenant, input, request, deadlineMs }) {
       // An inspection counts as a call in the sandbox, so that production's verdicts have precedence.
       const contract = services.core.tenancy.rateContract(tenant, 'sandbox')
@@ -57,7 +57,7 @@ export const TRY_ROUTES = {
 
   /** Makes a call of the API, as if it had come over the API's listener. */
   'POST /try/call': {
-    takesPhotos: true,
+    takesLargeBody: true,
     async answer({ services, tenant, query, request }) {
       const { core, apis } = services
       const path = OPERATIONS.get(query.get('operation') ?? '')

@@ -264,6 +264,20 @@ describe('doctor', () => {
     expect(ok).toBe(true)
     expect(of('topology').status).toBe('warning')
     expect(of('provider nonsense').status).toBe('warning')
+    expect(of('provider cpu').detail).toBe('loads, and would serve')
+  })
+
+  it('tries each accelerator, and says why one does not load and which provider would serve', async () => {
+    const { ok, of } = await examine({ COUNTERSIGN_EXECUTION_PROVIDERS: 'tensorrt,cpu-lane,cpu' })
+    expect(ok).toBe(true)
+    expect(of('provider tensorrt')).toMatchObject({
+      status: 'warning',
+      detail: expect.stringMatching(/\S/),
+      remedy: expect.stringContaining('the engine uses cpu-lane instead'),
+    })
+    expect(of('provider tensorrt').detail).not.toContain('\n')
+    expect(of('provider cpu-lane').detail).toBe('loads, and would serve')
+    expect(of('provider cpu').detail).toBe('loads')
   })
 
   it('warns of a secret that every user of the machine may read', async () => {

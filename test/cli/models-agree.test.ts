@@ -91,6 +91,17 @@ describe('models verify --agree', () => {
     })
   })
 
+  it('compares an accelerator in the lane that serves, with batches of several faces', async () => {
+    const { code, json } = await place.run(['models', 'verify', 'baseline', '--agree', '--json'], {
+      COUNTERSIGN_EXECUTION_PROVIDERS: 'cpu-lane,cpu',
+    })
+    expect(code).toBe(0)
+    const graph = json.agreement.graphs.at(-1)
+    expect(graph).toMatchObject({ provider: 'cpu-lane', precision: 'float32', photos_apart: 0, agrees: true })
+    // It is the same graph on the same processor: only the order of sums differs.
+    expect(graph.max_score_difference).toBeLessThan(1e-5)
+  })
+
   it('refuses a photo that cannot be read', async () => {
     const missing = place.path('nowhere.jpg')
     const { code, error } = await place.run([

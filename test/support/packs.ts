@@ -18,7 +18,7 @@ export async function writeBroughtPack(
 }
 
 /**
- * A pack `shifted@1.0.0` beside the baseline: the same networks, but chips that show less around the face, another rate at
+ * A pack `shifted@1.0.0` to go with the baseline: the same networks, but chips that show less around the face, another rate at
  * its threshold, and doubtful faces as a last resort. It shares the baseline's detection and landmarks.
  */
 export async function writeShiftedPack(dir: string, modelsDir: string): Promise<void> {

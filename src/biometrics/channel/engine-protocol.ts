@@ -10,13 +10,15 @@
  *      worker -> service: `reply` with the same id. Replies may come in any order.
  *   6. service -> worker: CancelMessage; the task ends with its next stage and still sends a reply.
  *   7. service -> worker: PingMessage, every second; worker -> service: `pong`.
- *   8. process -> service, a socket for each incident: `worker_lost` or `worker_load_failed`.
+ *   8. process -> service, a socket for each incident: `worker_lost`, `worker_load_failed`, `accelerator_lost` or
+ *      `accelerator_hung`.
  *   9. The service closes a worker's socket: the worker finishes its tasks, and its thread ends.
  *
  * Tasks and replies go straight between the service and a worker: a hop through the engine process's main thread would cost
  * each verify 0.4 ms of CPU time.
  */
 import type { ModelPack } from '../../../models/pack/model-pack.js'
+import type { LaneFault } from '../accelerator/lane-messages.js'
 import type { Alignment, Box } from '../measurements.js'
 import type { ImageLimits } from '../types.js'
 
@@ -47,7 +49,9 @@ export type WorkerEnd = { loaded: true } | { loaded: false; reason: string }
  * JavaScript heap; `stall` keeps the worker busy.
  */
 export type Breakage = 'exit' | 'throw' | 'exhaust' | 'crash'
+/** `accelerator-…` breaks the lane: its device, its thread, or its next run, which then does not end. */
 export type InjectedFault =
+  | { kind: `accelerator-${LaneFault}` }
   | { kind: Breakage | `${Breakage}-on-next-task` | 'throw-afterwards' }
   | { kind: 'stall'; durationMs: number }
 

@@ -29,7 +29,7 @@ const ReadySchema = Type.Object({ kind: Type.Literal('ready'), provider: Provide
 /** The answer to a ping: the worker's event loop turns. */
 const PongSchema = Type.Object({ kind: Type.Literal('pong') })
 const IncidentSchema = Type.Object({
-  kind: Type.Enum(['worker_lost', 'worker_load_failed']),
+  kind: Type.Enum(['worker_lost', 'worker_load_failed', 'accelerator_lost', 'accelerator_hung']),
   reason: text,
 })
 const ReplyMessageSchema = Type.Object({ kind: Type.Literal('reply'), id: count, reply: Type.Unknown() })

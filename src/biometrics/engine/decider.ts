@@ -1,4 +1,4 @@
-/** What one pack decides about samples: whether they show one person, how alike two are, and its reference of them. */
+/** Decides about samples by one pack: whether they show one person, and how alike two are. Makes references of them. */
 import { type ModelPack, samePersonThreshold } from '../../../models/pack/model-pack.js'
 import { findOddOne, fuseEmbeddings, scoreOf, weightedEmbeddingOf } from '../pipeline/match.js'
 import { BiometricError, type FaceSample, type WeightedEmbedding } from '../types.js'

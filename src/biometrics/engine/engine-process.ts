@@ -19,6 +19,9 @@
  *   a worker sends no valid frame its connection is closed (`worker_garbled`), as if the worker had died
  *   a worker answers no pings     after SILENT_PINGS it counts as silent, after HUNG_PINGS the process is killed (`engine_hung`)
  *   a task takes too long         the process is killed (`task_stuck`)
+ *   the accelerator fails a run   its lane goes on with the processor (`accelerator_lost`)
+ *   a run on it does not end      the process is killed; the next one uses the processor (`accelerator_hung`)
+ *   the process crashes on one    the next one uses the processor: a driver that crashes would crash it too
  *   the process ends or is killed `onEnd` starts another one (`engine_process_lost`)
  *
  * Tests: test/biometrics/engine/engine.test.ts (deaths), hung-engine.test.ts (pings), lost-tasks.test.ts (retries).
@@ -106,11 +109,16 @@ const PING_INTERVAL_MS = 1000
 const SILENT_PINGS = 4
 /** Unanswered pings after which the whole process is replaced: twice `SILENT_PINGS`. */
 const HUNG_PINGS = 8
+/** Signals by which the system ends a process for a fault in native code. */
+const CRASH_SIGNALS: ReadonlyArray<string | null> = ['SIGSEGV', 'SIGABRT', 'SIGBUS', 'SIGILL', 'SIGFPE']
 /**
  * Maximum size of a reply, in bytes. A reply holds a few vectors and measurements, which is kilobytes; a longer one
  * comes from a compromised worker.
  */
 const MAX_REPLY_BYTES = 1024 * 1024
+
+/** Maximum length of a reason in the health report, in characters. */
+const MAX_REASON = 200
 
 export class EngineProcess {
   private readonly options: EngineProcessOptions
@@ -121,6 +129,10 @@ export class EngineProcess {
   private readonly workers = new Set<Worker>()
   private child: ChildProcess | undefined
   private lastProvider: ProviderStatus = { active: 'cpu', fallbacks: [] }
+  /** Why the processor serves although an accelerator served before; null where none was lost. */
+  private lost: ProviderStatus['fallbacks'][number] | null = null
+  /** Processes that are started from now on use the processor only. */
+  private isAcceleratorOff = false
   private lastId = 0
   /**
    * A worker could not load its networks, or the process ended before any worker was ready, and no worker has become
@@ -196,9 +208,15 @@ export class EngineProcess {
     return this.failed && this.readyCount === 0
   }
 
-  /** The execution provider that the last ready worker reported. */
+  /** The execution provider that serves, and those that cannot. */
   get provider(): ProviderStatus {
-    return this.lastProvider
+    const { lost, lastProvider } = this
+    return lost ? { active: 'cpu', fallbacks: [...lastProvider.fallbacks, lost] } : lastProvider
+  }
+
+  /** True when the processor serves because an accelerator was lost while it served. */
+  get isAcceleratorLost(): boolean {
+    return this.lost !== null
   }
 
   /**
@@ -256,6 +274,7 @@ export class EngineProcess {
     })
     this.child = child
     this.wasReady = false
+    if (!this.isAcceleratorOff) this.lost = null
     let ended = false
     const onEnd = (how: string) => {
       if (ended) return
@@ -263,8 +282,13 @@ export class EngineProcess {
       this.onEnd(how)
     }
     child.once('error', (error) => onEnd(error.message))
-    child.once('exit', (code, signal) => onEnd(`ended with ${signal ?? `exit code ${code}`}`))
-    const { workers, executionProviders, faultInjection, limits, pack, otherPacks } = this.options
+    child.once('exit', (code, signal) => {
+      const how = `ended with ${signal ?? `exit code ${code}`}`
+      if (CRASH_SIGNALS.includes(signal)) this.leaveAccelerator(`the engine process ${how}`)
+      onEnd(how)
+    })
+    const { workers, faultInjection, limits, pack, otherPacks } = this.options
+    const executionProviders = this.isAcceleratorOff ? ['cpu'] : this.options.executionProviders
     const { socketPath } = this
     const worker = { executionProviders, faultInjection, limits, pack, otherPacks, socketPath }
     // Writing to a process that has ended fails here; its `exit` event follows and handles the loss.
@@ -302,6 +326,15 @@ export class EngineProcess {
           if (message.kind === 'worker_load_failed') this.failed = true
           this.report(message.kind, new Error(message.reason))
           this.options.onChange()
+          break
+        case 'accelerator_lost':
+          this.loseAccelerator(message.reason)
+          this.report(message.kind, new Error(message.reason))
+          break
+        case 'accelerator_hung':
+          this.leaveAccelerator(message.reason)
+          this.report(message.kind, new Error(message.reason))
+          this.kill()
           break
       }
     })
@@ -376,6 +409,19 @@ export class EngineProcess {
       this.retryMs = Math.min(2 * this.retryMs, RETRY_MS.longest)
     }
     this.options.onChange()
+  }
+
+  /** Notes that the processor serves from now on. */
+  private loseAccelerator(reason: string): void {
+    const { active } = this.lastProvider
+    if (active === 'cpu') return
+    this.lost ??= { provider: active, reason: reason.slice(0, MAX_REASON) }
+  }
+
+  /** Has the next processes serve without the accelerator that this one used. */
+  private leaveAccelerator(reason: string): void {
+    this.loseAccelerator(reason)
+    this.isAcceleratorOff = this.lost !== null
   }
 
   private killStuck(worker: Worker, stuckMs: number): void {

@@ -307,12 +307,15 @@ export class Engine {
     const configured = this.options.workers
     const ready = this.closed ? 0 : this.pool.readyCount
     const isSilent = !this.closed && this.pool.isSilent
+    const isWhole =
+      ready === configured && !isSilent && !this.dispatcher.isDraining && !this.pool.isAcceleratorLost
     return {
-      status: ready === configured && !isSilent && !this.dispatcher.isDraining ? 'ok' : 'degraded',
+      status: isWhole ? 'ok' : 'degraded',
       workers: { ready, configured },
       isSilent,
       queue: { ...this.dispatcher.counts, limit: this.options.queueLimit },
       provider: this.pool.provider,
+      isAcceleratorLost: this.pool.isAcceleratorLost,
       model: this.pack.modelId,
       following: [...this.packs.keys()].slice(1),
       processId: this.pool.processId,
@@ -342,7 +345,7 @@ export class Engine {
     return decider
   }
 
-  /** The packs of a task: a field is left out where it says nothing, so that one pack alone costs nothing. */
+  /** The packs of a task: a field is left out where it says nothing, so that a single pack costs nothing. */
   private packsOf({ decideBy = this.pack.modelId, alsoEmbed = [] }: PackChoice): {
     decideBy?: string
     alsoEmbed?: readonly string[]

@@ -8,11 +8,15 @@ import { connect } from 'node:net'
 import { constants, setPriority } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Piscina } from 'piscina'
+import { LaneHost } from '../accelerator/lane-host.js'
 import type { HostSetup, WorkerEnd, WorkerSetup } from '../channel/engine-protocol.js'
 import { encodeFrame, FrameReader } from '../channel/frames.js'
 import type { WorkerIncident } from '../channel/worker-messages.js'
 import { kernels } from '../kernels/kernels.js'
 import { configureDecoders } from '../pipeline/decode-pixels.js'
+import { acceleratorsOf } from '../pipeline/execution-provider.js'
+import type { ProviderStatus } from '../types.js'
+import type { ThreadSetup } from '../worker/worker.js'
 
 /**
  * Limit of a worker's JavaScript heap, in MiB. Pictures and networks lie outside of it, so a full heap is a fault,
@@ -51,7 +55,8 @@ async function run({ workers, worker }: HostSetup): Promise<void> {
   // The setting is process-wide, so it precedes the first thread: between blocking all parsers and allowing three, no
   // thread could decode.
   configureDecoders()
-  const pool = new Piscina<WorkerSetup, WorkerEnd>({
+  const { lane, provider } = await openLane(workers, worker)
+  const pool = new Piscina<ThreadSetup, WorkerEnd>({
     filename: createRequire(import.meta.url).resolve('#engine-worker'),
     minThreads: workers,
     maxThreads: workers,
@@ -62,37 +67,76 @@ async function run({ workers, worker }: HostSetup): Promise<void> {
     atomics: 'disabled',
   })
   // Without a listener, an error in a worker between two tasks would end the process.
-  pool.on('error', (error) => report(worker, { kind: 'worker_lost', reason: describe(error) }))
+  pool.on('error', (error) => void report(worker, { kind: 'worker_lost', reason: describe(error) }))
   // The timer must not keep the process alive.
   setInterval(() => kernels.releaseFreePages(), RELEASE_EVERY_MS).unref()
-  await Promise.all(Array.from({ length: workers }, () => keepServing(pool, worker)))
+  await Promise.all(Array.from({ length: workers }, () => keepServing(pool, worker, provider, lane)))
   // This must come last: ending a thread that may be inside ONNX Runtime aborts the process.
   await pool.destroy()
+  await lane?.close()
+}
+
+/**
+ * Opens the lane to the first accelerator that works. On the processor each worker has sessions of its own, and there
+ * is no lane.
+ */
+async function openLane(
+  workers: number,
+  setup: WorkerSetup,
+): Promise<{ lane?: LaneHost; provider: ProviderStatus }> {
+  const { executionProviders, limits, pack, otherPacks } = setup
+  const providers = acceleratorsOf(executionProviders)
+  if (providers.length === 0) return { provider: { active: 'cpu', fallbacks: [] } }
+  const lane = await LaneHost.start({
+    packs: [pack, ...otherPacks],
+    providers,
+    limits,
+    processorThreads: workers,
+    onLost: (reason) => void report(setup, { kind: 'accelerator_lost', reason }),
+    onEnd: ({ reason, isHung }) => {
+      // The service replaces a process that hangs. A process without its lane ends: its tasks are done once more in
+      // the next one.
+      if (isHung) void report(setup, { kind: 'accelerator_hung', reason })
+      else void report(setup, { kind: 'worker_lost', reason }).then(() => process.exit(1))
+    },
+  })
+  return 'unavailable' in lane ? { provider: lane.unavailable } : { lane, provider: lane.provider }
 }
 
 /** Keeps one thread of the pool serving: a Piscina task that lasts until the service hangs up, run again whenever its thread dies. */
-async function keepServing(pool: Piscina<WorkerSetup, WorkerEnd>, setup: WorkerSetup): Promise<void> {
+async function keepServing(
+  pool: Piscina<ThreadSetup, WorkerEnd>,
+  setup: WorkerSetup,
+  provider: ProviderStatus,
+  lane: LaneHost | undefined,
+): Promise<void> {
   let delayMs: number = RETRY_MS.first
   while (!closing.signal.aborted) {
     try {
-      const end = await pool.run(setup)
+      const access = lane?.connect()
+      const end = await pool.run(
+        { ...setup, provider, ...(access ? { lane: access } : {}) },
+        access ? { transferList: [access.port] } : {},
+      )
       if (end.loaded) delayMs = RETRY_MS.first
       else {
-        report(setup, { kind: 'worker_load_failed', reason: end.reason })
+        void report(setup, { kind: 'worker_load_failed', reason: end.reason })
         await sleep(delayMs, undefined, { signal: closing.signal }).catch(() => {})
         delayMs = Math.min(2 * delayMs, RETRY_MS.longest)
       }
     } catch (error) {
-      report(setup, { kind: 'worker_lost', reason: describe(error) })
+      void report(setup, { kind: 'worker_lost', reason: describe(error) })
     }
   }
 }
 
-function report({ socketPath }: WorkerSetup, incident: WorkerIncident): void {
+/** Resolves when the service has the report, or has died. */
+function report({ socketPath }: WorkerSetup, incident: WorkerIncident): Promise<void> {
   // If the service has died, nobody reads the report.
   const socket = connect(socketPath).on('error', () => {})
   for (const piece of encodeFrame(incident)) socket.write(piece)
   socket.end()
+  return new Promise((resolve) => socket.once('close', () => resolve()))
 }
 
 function describe(error: unknown): string {

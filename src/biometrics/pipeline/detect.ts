@@ -120,7 +120,7 @@ export function lowestScore({
 }
 
 /**
- * Returns those faces of a shared detector that one of its packs alone would report: a stricter pack has no use for
+ * Returns those faces of a shared detector that one of its packs would report without the others: a stricter pack has no use for
  * doubtful faces.
  */
 export function facesBy(spec: DetectorSpec, found: readonly Detection[]): Detection[] {

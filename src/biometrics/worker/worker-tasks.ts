@@ -12,7 +12,7 @@ import { LIVENESS_UNCHECKED } from '../pipeline/liveness.js'
 import { StageClock } from '../pipeline/stage-clock.js'
 import type { FaceSample, ImageLimits } from '../types.js'
 
-/** What a task leaves beside its result. */
+/** The clock of a task, and what it leaves for the log. */
 interface Run {
   clock: StageClock
   /** Why a pack that follows failed, the first one of the task. */

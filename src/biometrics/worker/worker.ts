@@ -3,6 +3,8 @@
  * service hangs up.
  */
 import { connect, type NetConnectOpts, type OnReadOpts, type Socket } from 'node:net'
+import { type LaneAccess, LaneClient } from '../accelerator/lane-client.js'
+import type { LaneFault } from '../accelerator/lane-messages.js'
 import type {
   Breakage,
   CancelMessage,
@@ -16,7 +18,6 @@ import type {
 import { encodeFrame, type Frame, FrameReader } from '../channel/frames.js'
 import type { WorkerMessage, WorkerReply } from '../channel/worker-messages.js'
 import { kernels } from '../kernels/kernels.js'
-import { withFirstWorkingProvider } from '../pipeline/execution-provider.js'
 import { FacePipeline } from '../pipeline/face-pipeline.js'
 import { whenUnread } from '../pipeline/picture-readers.js'
 import type { ProviderStatus } from '../types.js'
@@ -30,11 +31,21 @@ const READ_BYTES = 256 * 1024
  */
 const MAX_TASK_BYTES = 256 * 1024 * 1024
 
-let loaded: { pipeline: FacePipeline; provider: ProviderStatus } | undefined
+/** The setup of one thread. */
+export interface ThreadSetup extends WorkerSetup {
+  /** Access to the accelerator's lane. Without it the thread has sessions of its own, on the processor. */
+  lane?: LaneAccess
+  /** The provider that serves. */
+  provider: ProviderStatus
+}
+
+let loaded: { pipeline: FacePipeline; provider: ProviderStatus; lane?: LaneClient } | undefined
 
 /** The Piscina task: lasts until the service hangs up. */
-export default async function serve(setup: WorkerSetup): Promise<WorkerEnd> {
+export default async function serve(setup: ThreadSetup): Promise<WorkerEnd> {
   try {
+    // A thread that serves again keeps the access that it has.
+    if (loaded) setup.lane?.port.close()
     loaded ??= await load(setup)
   } catch (error) {
     return { loaded: false, reason: error instanceof Error ? error.message : String(error) }
@@ -43,12 +54,14 @@ export default async function serve(setup: WorkerSetup): Promise<WorkerEnd> {
   return { loaded: true }
 }
 
-async function load(setup: WorkerSetup): Promise<NonNullable<typeof loaded>> {
-  const { executionProviders, limits, pack, otherPacks } = setup
-  const { value: pipeline, status: provider } = await withFirstWorkingProvider(executionProviders, (name) =>
-    FacePipeline.load(pack, { provider: name, limits, otherPacks }),
-  )
-  return { pipeline, provider }
+async function load(setup: ThreadSetup): Promise<NonNullable<typeof loaded>> {
+  const { limits, pack, otherPacks, provider } = setup
+  const options = { limits, otherPacks }
+  if (!setup.lane)
+    return { pipeline: await FacePipeline.load(pack, { ...options, provider: 'cpu' }), provider }
+  const lane = new LaneClient(setup.lane)
+  const pipeline = await FacePipeline.load(pack, { ...options, provider: provider.active, open: lane.open })
+  return { pipeline, provider, lane }
 }
 
 /** Resolves when the service has hung up and no task runs any more. */
@@ -152,6 +165,12 @@ async function suffer(fault: InjectedFault, { faultInjection }: WorkerSetup): Pr
     case 'exhaust-on-next-task':
     case 'crash-on-next-task':
       doomed = BREAKAGES[fault.kind.replace('-on-next-task', '') as Breakage]
+      break
+    case 'accelerator-lose':
+    case 'accelerator-exit':
+    case 'accelerator-hang':
+      if (!loaded?.lane) return { ok: false, code: 'engine_unavailable', message: 'There is no lane.' }
+      loaded.lane.inject(fault.kind.replace('accelerator-', '') as LaneFault)
       break
     case 'throw-afterwards':
       setTimeout(BREAKAGES.throw, 20)

@@ -63,7 +63,7 @@ export async function checkModels(config: Config): Promise<Finding> {
   }
 }
 
-/** Checks the packs that are loaded beside the model pack. */
+/** Checks the packs that are loaded next to the model pack. */
 export async function checkFollowingPacks(config: Config): Promise<Finding[]> {
   const check = 'following packs'
   return Promise.all(

@@ -4,6 +4,7 @@ import { createRequire } from 'node:module'
 import { availableParallelism } from 'node:os'
 import { hasByteDotProducts } from '../../../models/pack/cpu-features.js'
 import { nativeKernels } from '../../biometrics/kernels/kernels.js'
+import { acceleratorsOf, STAND_IN_PROVIDER } from '../../biometrics/pipeline/execution-provider.js'
 import type { Config } from '../../config/config.js'
 import { chooseTransport, uwsObstacleIn } from '../../http/listeners/transport.js'
 import { docPath } from '../../lib/doc-path.js'
@@ -16,6 +17,7 @@ import {
   OWN_BINARY,
   recordedAddon,
 } from './http-addon.js'
+import { tryProviders } from './provider-trial.js'
 
 /** A clock before this date is wrong: JWTs and signatures would be refused. */
 const EARLIEST_PLAUSIBLE = Date.parse('2026-01-01T00:00:00Z')
@@ -114,30 +116,27 @@ export function checkByteNetworks(): Finding {
   }
 }
 
-export function checkProviders(config: Config): Finding[] {
+/** Tries each configured accelerator, and says which provider would serve. */
+export async function checkProviders(config: Config): Promise<Finding[]> {
   const { listSupportedBackends } = createRequire(import.meta.url)('onnxruntime-node') as {
-    listSupportedBackends(): Array<{ name: string; bundled: boolean }>
+    listSupportedBackends(): Array<{ name: string }>
   }
-  const backends = listSupportedBackends()
-  return config.executionProviders.map((provider): Finding => {
-    const backend = backends.find(({ name }) => name === provider)
+  const known = listSupportedBackends().map(({ name }) => name)
+  const accelerators = acceleratorsOf(config.executionProviders)
+  const failures = await tryProviders(accelerators.filter((provider) => known.includes(provider)))
+  const isUsable = (provider: string) =>
+    provider === STAND_IN_PROVIDER || (known.includes(provider) && !failures.has(provider))
+  const serving = accelerators.find(isUsable) ?? 'cpu'
+  return [...accelerators, 'cpu'].map((provider): Finding => {
     const check = `provider ${provider}`
-    if (!backend)
-      return {
-        check,
-        status: 'warning',
-        detail: 'not part of this ONNX Runtime',
-        remedy: `the engine falls back to cpu; known here: ${backends.map(({ name }) => name).join(', ')}`,
-      }
-    if (!backend.bundled)
-      return {
-        check,
-        status: 'warning',
-        detail: 'its libraries are not bundled',
-        remedy:
-          'install them as the documentation of onnxruntime-node says; /v1/health shows whether the provider loaded',
-      }
-    return { check, status: 'ok', detail: 'bundled' }
+    if (isUsable(provider))
+      return { check, status: 'ok', detail: provider === serving ? 'loads, and would serve' : 'loads' }
+    const remedy = `the engine uses ${serving} instead; see ${docPath('guides/gpu.md')}`
+    if (!known.includes(provider)) {
+      const detail = `not part of this ONNX Runtime, which has ${known.join(', ')}`
+      return { check, status: 'warning', detail, remedy }
+    }
+    return { check, status: 'warning', detail: failures.get(provider)!, remedy }
   })
 }
 

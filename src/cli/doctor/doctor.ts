@@ -53,7 +53,7 @@ export function registerDoctorCommand(command: Command): void {
         ...(await checkHttp(config, failures.get(HTTP_ADDON.name) ?? null)),
         checkKernels(),
         checkByteNetworks(),
-        ...(loads('onnxruntime-node') ? checkProviders(config) : []),
+        ...(loads('onnxruntime-node') ? await checkProviders(config) : []),
         await checkModels(config),
         ...(await checkFollowingPacks(config)),
         ...(config.masterKeyCommand ? [await checkKeyCommand(config)] : []),

@@ -12,6 +12,7 @@ import { OverviewPage } from './overview-page.js'
 import { Card } from './parts.js'
 import { PasswordPage } from './password-page.js'
 import { PeoplePage } from './people-page.js'
+import { PolicyPage } from './policy-page.js'
 import { RequestsPage } from './requests-page.js'
 import { SecondFactorPage } from './second-factor-page.js'
 import { rightsOf } from './session.js'
@@ -35,6 +36,7 @@ const TENANT_PAGES: ReadonlyArray<
   ['users', 'Users', UsersPage],
   ['webhooks', 'Webhooks', WebhooksPage],
   ['capture-page', 'Capture page', CapturePage],
+  ['policy', 'Policy', PolicyPage],
   ['requests', 'Requests', RequestsPage],
   ['audit', 'Audit log', AuditPage],
   ['people', 'People', PeoplePage],

@@ -13,6 +13,8 @@ const INCIDENTS = [
   'engine_hung',
   'task_failed',
   'following_pack_failed',
+  'accelerator_lost',
+  'accelerator_hung',
 ] as const satisfies Array<EngineIncident['kind']>
 
 export interface EngineMetrics {
@@ -25,7 +27,7 @@ export function engineMetrics(registry: Registry): EngineMetrics {
   const registers = [registry]
   const incidents = new Counter({
     name: 'countersign_engine_incidents_total',
-    help: 'Incidents of engine processes and workers by kind: process or worker lost, worker not loaded or sending garbled frames, engine hung, task stuck or failed, following pack failed.',
+    help: 'Incidents of engine processes and workers by kind: process or worker lost, worker not loaded or sending garbled frames, engine hung, task stuck or failed, accelerator lost or hung, following pack failed.',
     labelNames: ['kind'],
     registers,
   })
@@ -55,6 +57,11 @@ export function engineMetrics(registry: Registry): EngineMetrics {
         'countersign_engine_resident_memory_bytes',
         'Resident memory of the engine process; 0 on systems other than Linux.',
         ({ processId }) => residentBytes(processId),
+      )
+      gauge(
+        'countersign_engine_accelerator_lost',
+        '1 while the processor serves because an accelerator failed while it served, else 0.',
+        ({ isAcceleratorLost }) => Number(isAcceleratorLost),
       )
       new Gauge({
         name: 'countersign_engine_info',

@@ -1,4 +1,4 @@
-/** Packs that follow the one that decides: their embeddings are their own, and nothing that a caller is told depends on them. */
+/** Packs that follow the one that decides: their embeddings are their own, and no answer depends on them. */
 import { createHash } from 'node:crypto'
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -111,7 +111,7 @@ async function aloneWith(dir: string): Promise<Engine> {
 const nobody = new Float32Array(128).fill(1)
 
 describe('a pack that follows', () => {
-  it('embeds a photo as an engine with that pack alone does, whether it shares the detector or not', async () => {
+  it('embeds a photo as an engine with only that pack does, whether it shares the detector or not', async () => {
     const { sample } = await together.verify([ada], nobody, { alsoEmbed: [SHIFTED, WIDE] })
     const shifted = await (await aloneWith(dirs.shifted)).verify([ada], nobody)
     // The bounds of the pack `wide` refuse every photo where it decides.
@@ -220,7 +220,7 @@ describe('a pack that follows', () => {
 })
 
 describe('a pack that decides for a call', () => {
-  it('scores, bounds and refuses as an engine with that pack alone', async () => {
+  it('scores, bounds and refuses as an engine with only that pack', async () => {
     const engine = await aloneWith(dirs.shifted)
     const own = await engine.enrol([ada])
     const enrolled = await together.enrol([ada], { decideBy: SHIFTED })

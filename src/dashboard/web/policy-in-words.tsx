@@ -1,0 +1,64 @@
+/** Shows a policy, or one of its rules, in words. */
+import type { ActionPolicy, PolicyRule } from '../../client/action-policy.js'
+import {
+  checksInWords,
+  conditionInWords,
+  requirementsInWords,
+  retentionInWords,
+} from '../../tenants/policy-words.js'
+import { type Fact, Facts } from './parts.js'
+import { Table } from './table.js'
+
+const ACR = 'Least acr'
+const COLUMNS = [{ name: 'Rule' }, { name: 'For', isText: true }, { name: 'An approval needs', isText: true }]
+
+/** @param props.label name of the table for screen readers */
+export function PolicyInWords({ policy, label }: { policy: ActionPolicy; label: string }) {
+  const retention = retentionInWords(policy)
+  return (
+    <>
+      <Table
+        label={label}
+        columns={COLUMNS}
+        rows={policy.rules.map((rule) => ({
+          key: rule.name,
+          cells: [<code>{rule.name}</code>, conditionInWords(rule.when), <Requirements rule={rule} />],
+        }))}
+      />
+      <p class="muted small">The first rule that is for an action decides about it.</p>
+      {retention && <p>{retention}</p>}
+    </>
+  )
+}
+
+function Requirements({ rule }: { rule: PolicyRule }) {
+  const words = requirementsInWords(rule.require)
+  if (words.length === 0) return <>nothing beyond the contract</>
+  return (
+    <ul class="plain">
+      {words.map(([name, value]) => (
+        <li key={name}>
+          {name}: {value}
+          {name === ACR && <span class="muted small"> ({checksInWords(value)})</span>}
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+/** The rule that decides about an action, with everything that it asks of an approval. */
+export function DecidingRule({ rule }: { rule: PolicyRule }) {
+  const words = requirementsInWords(rule.require)
+  const rows: Fact[] = words.map(([name, value]) => [
+    name,
+    name === ACR ? `${checksInWords(value)} (${value})` : value,
+  ])
+  return (
+    <Facts
+      rows={[
+        ['Rule', <code>{rule.name}</code>],
+        ...(rows.length > 0 ? rows : [['An approval needs', 'nothing beyond the contract'] as Fact]),
+      ]}
+    />
+  )
+}

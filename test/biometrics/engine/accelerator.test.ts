@@ -1,0 +1,160 @@
+/** An engine whose workers share one lane to an accelerator; the processor stands in for the accelerator. */
+import { afterAll, afterEach, describe, expect, it } from 'vitest'
+import type { Engine } from '../../../src/biometrics/engine/engine.js'
+import { STAND_IN_PROVIDER } from '../../../src/biometrics/pipeline/execution-provider.js'
+import type { EngineOptions } from '../../../src/biometrics/types.js'
+import { copyBaselinePack, faceCrop, people, removeTemporaryDirs, startEngine } from '../fixtures.js'
+
+const PATIENCE = { timeout: 60_000, interval: 20 }
+const LIMIT_MS = 120_000
+
+const packDir = copyBaselinePack()
+const engines: Engine[] = []
+const incidents: string[] = []
+const photos = await Promise.all(people.map(async (person) => (await faceCrop(person)).jpeg().toBuffer()))
+
+async function start(options: Partial<EngineOptions> = {}): Promise<Engine> {
+  const engine = await startEngine(packDir, {
+    workers: 2,
+    tasksPerWorker: 4,
+    executionProviders: [STAND_IN_PROVIDER, 'cpu'],
+    faultInjection: true,
+    onIncident: ({ kind }) => incidents.push(kind),
+    ...options,
+  })
+  engines.push(engine)
+  return engine
+}
+
+afterEach(async () => {
+  await Promise.all(engines.splice(0).map((engine) => engine.close()))
+  incidents.length = 0
+})
+afterAll(removeTemporaryDirs)
+
+const embed = async (engine: Engine, photo: Buffer) => (await engine.enrol([photo])).reference
+
+const lostTo = (reason: RegExp) => ({
+  status: 'degraded',
+  isAcceleratorLost: true,
+  workers: { ready: 2, configured: 2 },
+  provider: {
+    active: 'cpu',
+    fallbacks: [{ provider: STAND_IN_PROVIDER, reason: expect.stringMatching(reason) }],
+  },
+})
+
+describe('an engine with an accelerator', () => {
+  it(
+    'gives 64 callers at once what each of them gets without the others, to rounding',
+    async () => {
+      const engine = await start()
+      expect(engine.health()).toMatchObject({
+        status: 'ok',
+        isAcceleratorLost: false,
+        provider: { active: STAND_IN_PROVIDER, fallbacks: [] },
+      })
+      const alone: Float32Array[] = []
+      for (const photo of photos) alone.push(await embed(engine, photo))
+      const together = await Promise.all(
+        Array.from({ length: 64 }, (_, i) => embed(engine, photos[i % photos.length]!)),
+      )
+      for (const [i, embedding] of together.entries()) {
+        const differences = embedding.map((value, k) => Math.abs(value - alone[i % photos.length]![k]!))
+        expect(Math.max(...differences)).toBeLessThan(1e-5)
+      }
+      expect(incidents).toEqual([])
+    },
+    LIMIT_MS,
+  )
+
+  it(
+    'gives a worker that was replaced the lane again',
+    async () => {
+      const engine = await start()
+      await engine.injectFault({ kind: 'exit' }).catch(() => {})
+      await expect.poll(() => engine.health().workers.ready, PATIENCE).toBe(2)
+      await Promise.all(photos.map((photo) => embed(engine, photo)))
+      expect(engine.health()).toMatchObject({ status: 'ok', provider: { active: STAND_IN_PROVIDER } })
+    },
+    LIMIT_MS,
+  )
+
+  it(
+    'serves every call when the device is lost, in the same process, and says why it is degraded',
+    async () => {
+      const engine = await start()
+      const { processId } = engine.health()
+      const before = await embed(engine, photos[0]!)
+      const calls = Array.from({ length: 16 }, () => embed(engine, photos[0]!))
+      await engine.injectFault({ kind: 'accelerator-lose' })
+      for (const embedding of await Promise.all([...calls, embed(engine, photos[0]!)])) {
+        const differences = embedding.map((value, k) => Math.abs(value - before[k]!))
+        expect(Math.max(...differences)).toBeLessThan(1e-5)
+      }
+      await expect
+        .poll(() => engine.health(), PATIENCE)
+        .toMatchObject({ ...lostTo(/^device lost/), processId })
+      expect(incidents).toEqual(['accelerator_lost'])
+    },
+    LIMIT_MS,
+  )
+
+  it(
+    'does the calls again in the next process when the thread of the lane has ended, and has the accelerator back',
+    async () => {
+      const engine = await start()
+      const { processId } = engine.health()
+      await engine.injectFault({ kind: 'accelerator-exit' })
+      await Promise.all(photos.map((photo) => embed(engine, photo)))
+      expect(engine.health().processId).not.toBe(processId)
+      await expect
+        .poll(() => engine.health(), PATIENCE)
+        .toMatchObject({
+          status: 'ok',
+          provider: { active: STAND_IN_PROVIDER, fallbacks: [] },
+        })
+      expect(incidents).toContain('engine_process_lost')
+    },
+    LIMIT_MS,
+  )
+
+  it(
+    'does not use the accelerator again after a native crash, and does the calls again with the processor',
+    async () => {
+      const engine = await start()
+      await engine.injectFault({ kind: 'crash-on-next-task' })
+      await Promise.all(photos.map((photo) => embed(engine, photo)))
+      await expect.poll(() => engine.health(), PATIENCE).toMatchObject(lostTo(/SIGSEGV/))
+      expect(incidents).toEqual(['engine_process_lost'])
+    },
+    LIMIT_MS,
+  )
+
+  it(
+    'does not use the accelerator again after a run that does not end, and does the calls again with the processor',
+    async () => {
+      const engine = await start()
+      await engine.injectFault({ kind: 'accelerator-hang' })
+      await Promise.all(photos.map((photo) => embed(engine, photo)))
+      await expect.poll(() => engine.health(), PATIENCE).toMatchObject(lostTo(/did not end/))
+      expect(incidents).toEqual(['accelerator_hung', 'engine_process_lost'])
+    },
+    LIMIT_MS,
+  )
+})
+
+it(
+  'gives each worker sessions of its own where no accelerator can serve, and says why',
+  async () => {
+    const engine = await start({ executionProviders: ['webgpu-of-nowhere', 'cpu', STAND_IN_PROVIDER] })
+    expect(engine.health()).toMatchObject({
+      status: 'ok',
+      isAcceleratorLost: false,
+      provider: { active: 'cpu', fallbacks: [{ provider: 'webgpu-of-nowhere' }] },
+    })
+    await expect(engine.injectFault({ kind: 'accelerator-lose' })).rejects.toThrow('There is no lane.')
+    await Promise.all(photos.map((photo) => embed(engine, photo)))
+  },
+  LIMIT_MS,
+)
