@@ -35,6 +35,7 @@ const SHARED_WITH_CLIENT = [
   'action-policy.js',
   'display-action.js',
   'display-texts.js',
+  'policy-requirements.js',
   'readable-text.js',
   'sandbox-passkeys.js',
   'sandbox-rules.js',

@@ -45,8 +45,7 @@ export const SECTIONS: readonly Section[] = [
         'Let a gateway, a partner or an auditor check verdicts without a secret. For developers of a backend.',
       'guides/rotation.md': 'Replace a signing secret without downtime. For developers and operators.',
       'guides/production.md': 'Go from sandbox to production. For the person who answers for the launch.',
-      'guides/changing-models.md':
-        'Change the model pack while people go on verifying. For operators.',
+      'guides/changing-models.md': 'Change the model pack while people go on verifying. For operators.',
       'guides/kubernetes.md': 'From an empty cluster to a verdict. For operators.',
       'guides/air-gapped.md': 'Install where no network is. For operators.',
       'guides/accuracy.md':

@@ -3,11 +3,11 @@ import type { Actor, AuditedUnitOfWork, OpenUnitOfWork } from '../audit/audited-
 import { DomainError } from '../lib/domain-error.js'
 import type { TenantRecord } from '../storage/records.js'
 import type { Store } from '../storage/store.js'
-import type { PasskeyVault } from '../users/passkey-vault.js'
+import type { Passkey, PasskeyVault } from '../users/passkey-vault.js'
 import { ownerOf, type TemplateVault } from '../users/template-vault.js'
 import type { Outbox } from '../webhooks/outbox.js'
 import type { UserAddress } from './user-operations.js'
-import { passkeyView } from './views.js'
+import { inspectedPasskeyView, passkeyView } from './views.js'
 
 export class PasskeyOperations {
   constructor(
@@ -19,14 +19,23 @@ export class PasskeyOperations {
   ) {}
 
   /** The user's passkeys, oldest first. @throws DomainError reference_not_found for a user who is unknown */
-  async list(
-    { id }: TenantRecord,
-    { environment, userId }: UserAddress,
-  ): Promise<Array<ReturnType<typeof passkeyView>>> {
+  async list(tenant: TenantRecord, address: UserAddress): Promise<Array<ReturnType<typeof passkeyView>>> {
+    return (await this.find(tenant, address)).map(passkeyView)
+  }
+
+  /** The user's passkeys with the state of their counters, oldest first. @throws DomainError reference_not_found for a user who is unknown */
+  async inspect(
+    tenant: TenantRecord,
+    address: UserAddress,
+  ): Promise<Array<ReturnType<typeof inspectedPasskeyView>>> {
+    return (await this.find(tenant, address)).map(inspectedPasskeyView)
+  }
+
+  private async find({ id }: TenantRecord, { environment, userId }: UserAddress): Promise<Passkey[]> {
     const { vault, store, passkeys } = this
     const subject = await vault.find(store.read, vault.blindIndex(id, environment, userId), userId)
     if (!subject) throw new DomainError('reference_not_found')
-    return (await passkeys.of(store.read, subject)).map(passkeyView)
+    return passkeys.of(store.read, subject)
   }
 
   /**

@@ -173,6 +173,18 @@ export function passkeyView({ record, content }: Passkey) {
   }
 }
 
+/** A passkey with the state of its counter, for a person who looks for copies. */
+export function inspectedPasskeyView(passkey: Passkey) {
+  const { counter, counterReversedAt } = passkey.content
+  return {
+    ...passkeyView(passkey),
+    /** Number of signatures, as the authenticator counts them; 0 for one that does not count. */
+    counter,
+    /** When the passkey was last refused because its counter did not grow; null where it never was. */
+    counter_reversed_at: optionalTime(counterReversedAt ?? null),
+  }
+}
+
 function consentView(consent: Consent | null) {
   return consent && { id: consent.id, agreed_at: consent.at }
 }

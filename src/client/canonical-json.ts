@@ -44,8 +44,12 @@ export async function actionHash(action: ActionLike): Promise<string> {
 
 /** @returns SHA-256 of a text in UTF-8, in lower-case hex */
 export async function sha256Hex(text: string): Promise<string> {
-  const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text))
-  return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0')).join('')
+  const digest = await sha256(new TextEncoder().encode(text))
+  return Array.from(digest, (byte) => byte.toString(16).padStart(2, '0')).join('')
+}
+
+export async function sha256(bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array<ArrayBuffer>> {
+  return new Uint8Array(await crypto.subtle.digest('SHA-256', bytes))
 }
 
 function toJson(value: unknown): unknown {

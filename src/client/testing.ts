@@ -10,7 +10,9 @@ export {
   sandboxSignature,
 } from './sandbox-passkeys.js'
 export type { CapturePageState, FakeCapturePage } from './testing/fake-capture-page.js'
-export { FakeCountersign, type FakeOptions } from './testing/fake-countersign.js'
+export { FakeCountersign } from './testing/fake-countersign.js'
+export type { FakeOptions } from './testing/fake-options.js'
+export type { FakePasskeySettings } from './testing/passkeys.js'
 export type { FakeRequest } from './testing/requests.js'
 export * from './testing/signatures.js'
 export { TestClock } from './testing/test-clock.js'

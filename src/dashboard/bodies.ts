@@ -2,6 +2,7 @@
 import Type from 'typebox'
 import { userId } from '../api/schemas.js'
 import { LIVENESS_REQUIREMENTS } from '../config/liveness-requirement.js'
+import { REGISTRATION_POLICIES, SYNCED_POLICIES } from '../tenants/passkey-settings.js'
 
 const MAX_GRACE_SECONDS = 30 * 24 * 3600
 
@@ -48,6 +49,28 @@ export const tenantDeletion = Type.Object(
   closed,
 )
 
+const origins = Type.Array(Type.String({ maxLength: 2048 }), { maxItems: 64 })
+
+export const passkeySettings = Type.Object(
+  {
+    /** Null to use no passkeys. */
+    settings: Type.Union([
+      Type.Object(
+        {
+          rp_id: Type.String({ maxLength: 256 }),
+          origins,
+          synced: Type.Enum(SYNCED_POLICIES),
+          registration: Type.Enum(REGISTRATION_POLICIES),
+          aaguids: Type.Array(Type.String({ maxLength: 64 }), { maxItems: 128 }),
+        },
+        closed,
+      ),
+      Type.Null(),
+    ]),
+  },
+  closed,
+)
+
 /** JSON of a policy, which may be a draft with faults. */
 const policyText = Type.String({ maxLength: 200_000 })
 
@@ -77,8 +100,6 @@ export const verdictKeyRotation = Type.Object(
   { environment, /** Removes the present keys at once. */ emergency: Type.Boolean() },
   closed,
 )
-
-const origins = Type.Array(Type.String({ maxLength: 2048 }), { maxItems: 64 })
 
 export const capturePage = Type.Object(
   {
@@ -155,6 +176,11 @@ export const rotation = Type.Object({ force: Type.Boolean() }, closed)
 export const erasure = Type.Object({ user_id: userId, environment }, closed)
 
 export const userQuestion = Type.Object({ user_id: userId, environment }, closed)
+
+export const passkeyChoice = Type.Object(
+  { user_id: userId, environment, passkey: Type.String({ maxLength: 64 }) },
+  closed,
+)
 
 export const unlocking = Type.Object({ user_id: userId }, closed)
 

@@ -3,6 +3,8 @@
  * are built from this file too, so it imports nothing that runs.
  */
 import type { Static, TSchema } from 'typebox'
+import type { ExportUser } from '../admin/export-user.js'
+import type { inspectedPasskeyView } from '../admin/views.js'
 import type { erasureSchema } from '../api/delete.js'
 import type { userSchema } from '../api/get-user.js'
 import type { rotationSchema } from '../api/rotate-signing.js'
@@ -11,6 +13,7 @@ import type { ActionPolicy, PolicyRule } from '../client/action-policy.js'
 import type { Environment } from '../config/config.js'
 import type { LivenessRequirement } from '../config/liveness-requirement.js'
 import type { Scope } from '../tenants/key-scopes.js'
+import type { RegistrationPolicy, SyncedPolicy } from '../tenants/passkey-settings.js'
 import type * as bodies from './bodies.js'
 
 export type { Environment }
@@ -66,6 +69,8 @@ export interface TenantRoutes {
   'POST /sign-out': { answer: { sessions: number; links: number } }
   'GET /capture-page': { answer: CapturePageView }
   'POST /capture-page': { body: typeof bodies.capturePage; answer: CapturePageView }
+  'GET /passkeys': { answer: PasskeySettingsView }
+  'POST /passkeys': { body: typeof bodies.passkeySettings; answer: PasskeySettingsView }
   'GET /policy': { answer: PolicyView }
   'GET /policy/version': { query: PolicyVersionQuery; answer: PolicyVersionView & { policy: ActionPolicy } }
   /** Only asks a question. A draft with a fault is no error: the answer names the fault. */
@@ -93,6 +98,10 @@ export interface TenantRoutes {
   'POST /rotate-signing': { body: typeof bodies.rotation; answer: RotationView }
   /** The user id comes in a body, so that no address holds it. */
   'POST /users/find': { body: typeof bodies.userQuestion; answer: { user: UserView | null } }
+  'POST /users/passkeys': { body: typeof bodies.userQuestion; answer: { passkeys: PasskeyView[] } }
+  'POST /users/passkeys/revoke': { body: typeof bodies.passkeyChoice; answer: { revoked: string } }
+  /** Everything that is kept about the user, apart from the templates. The audit log records the export. */
+  'POST /users/export': { body: typeof bodies.userQuestion; answer: ExportedUser }
   'POST /users/unlock': { body: typeof bodies.unlocking; answer: { rejections: number } }
   'POST /erase': { body: typeof bodies.erasure; answer: ErasureView }
   'GET /webhooks': { answer: WebhookList }
@@ -293,6 +302,18 @@ export interface CapturePageView {
   logo: string | null
 }
 
+/** How a tenant uses passkeys; fields are null and lists empty where it uses none. */
+export interface PasskeySettingsView {
+  /** Domain to which the passkeys belong. */
+  rp_id: string | null
+  /** Origins of the pages that register and use passkeys. */
+  origins: string[]
+  synced: SyncedPolicy | null
+  registration: RegistrationPolicy | null
+  /** Authenticators that are accepted; empty for all. */
+  aaguids: string[]
+}
+
 /** Hash of the policy in each environment; null for none. */
 export type PolicyHashes = Record<Environment, string | null>
 
@@ -399,6 +420,8 @@ export interface RevealedProduction extends RevealedKey {
 export type RotationView = Omit<Static<typeof rotationSchema>, 'overlap_seconds'>
 export type UserView = Static<typeof userSchema>
 export type ErasureView = Static<typeof erasureSchema>
+export type PasskeyView = ReturnType<typeof inspectedPasskeyView>
+export type ExportedUser = Awaited<ReturnType<ExportUser['run']>>
 
 export interface WebhookList {
   webhooks: WebhookView[]

@@ -52,6 +52,8 @@ export const TENANT_RIGHTS = {
   'POST /sign-out': 'write',
   'GET /capture-page': 'read',
   'POST /capture-page': 'write',
+  'GET /passkeys': 'read',
+  'POST /passkeys': 'write',
   'GET /policy': 'read',
   'GET /policy/version': 'read',
   // A POST that only reads: the draft of a policy is too long for an address.
@@ -75,6 +77,10 @@ export const TENANT_RIGHTS = {
   'POST /rotate-signing': 'write',
   // A POST that only reads: no address may contain a user id.
   'POST /users/find': 'read',
+  'POST /users/passkeys': 'read',
+  'POST /users/passkeys/revoke': 'write',
+  // It writes an audit entry.
+  'POST /users/export': 'write',
   // Only for the operator, as on the command line: unlocking a user allows further guesses at the face.
   'POST /users/unlock': 'admin',
   'POST /erase': 'write',

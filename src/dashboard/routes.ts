@@ -3,6 +3,7 @@ import { AUDIT_ROUTES } from './audit-routes.js'
 import { CAPTURE_PAGE_ROUTES } from './capture-page-routes.js'
 import { INSTALLATION_ROUTES } from './installation-routes.js'
 import { OPERATOR_ROUTES } from './operator-routes.js'
+import { PASSKEY_ROUTES } from './passkey-routes.js'
 import { OWN_PASSWORD_ROUTES, PEOPLE_ROUTES } from './people-routes.js'
 import { POLICY_ROUTES } from './policy-routes.js'
 import { REQUEST_ROUTES } from './request-routes.js'
@@ -29,6 +30,7 @@ export const ROUTES: { operator: OperatorTable; tenant: TenantTable } = {
     ...TENANT_SESSION_ROUTES,
     ...PEOPLE_ROUTES,
     ...CAPTURE_PAGE_ROUTES,
+    ...PASSKEY_ROUTES,
     ...POLICY_ROUTES,
     ...USER_ROUTES,
     ...WEBHOOK_ROUTES,

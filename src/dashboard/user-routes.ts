@@ -1,4 +1,4 @@
-/** The routes that look up, unlock and erase a tenant's user. */
+/** The routes that look up, unlock, export and erase a tenant's user, and that list and revoke the user's passkeys. */
 import { erasureView } from '../admin/views.js'
 import { tenantModels } from '../tenants/tenant-models.js'
 import * as bodies from './bodies.js'
@@ -24,6 +24,27 @@ export const USER_ROUTES = {
     answer: async ({ services, tenant, actor, input }) => ({
       rejections: await services.core.operations.users.unlock(tenant, actor, input.user_id),
     }),
+  },
+
+  'POST /users/passkeys': {
+    body: bodies.userQuestion,
+    answer: async ({ services, tenant, input: { environment, user_id: userId } }) => ({
+      passkeys: await services.core.operations.passkeys.inspect(tenant, { environment, userId }),
+    }),
+  },
+
+  'POST /users/passkeys/revoke': {
+    body: bodies.passkeyChoice,
+    async answer({ services, tenant, actor, input: { environment, user_id: userId, passkey } }) {
+      await services.core.operations.passkeys.revoke(tenant, actor, { environment, userId }, passkey)
+      return { revoked: passkey }
+    },
+  },
+
+  'POST /users/export': {
+    body: bodies.userQuestion,
+    answer: ({ services, tenant, actor, input: { environment, user_id: userId } }) =>
+      services.core.operations.exports.run(tenant, actor, { environment, userId }),
   },
 
   'POST /erase': {

@@ -1,7 +1,6 @@
 /** Compares what a verify offers with what the tenant's policy asks of an approval. */
 import type { Mode } from '../biometrics/challenge/steps.js'
-import { missingChecks } from '../client/action-policy.js'
-import { DAY_MS } from '../lib/clock.js'
+import { unmetMovements, unmetOf } from '../client/policy-requirements.js'
 import { DomainError, type ErrorDetail } from '../lib/domain-error.js'
 import type { Subject, TemplateVault } from '../users/template-vault.js'
 import { templateOf } from '../users/templates.js'
@@ -47,55 +46,16 @@ export function unmetRequirements(
   vault: Pick<TemplateVault, 'describeReference'>,
 ): ErrorDetail[] {
   if (!policy) return []
-  const { require: required } = policy.rule
-  const details: ErrorDetail[] = []
-  const refuse = (requirement: string, path: string, issue: string) =>
-    details.push({ path, issue, requirement })
-  if (required.acr !== undefined) {
-    const missing = missingChecks(required.acr, acr)
-    if (missing.length > 0)
-      refuse(
-        'acr',
-        'challenge',
-        `gives ${acr}, which lacks ${missing.join(', ')}; ${required.acr} is required`,
-      )
+  const sealed = subject?.reference
+  const reference = sealed && {
+    createdAt: sealed.createdAt,
+    describe() {
+      const { photoCount, consent } = vault.describeReference(subject, templateOf(subject, model) ?? sealed)
+      return { photoCount, consentId: consent?.id ?? null }
+    },
   }
-  if (required.max_fmr !== undefined && point.fmr > required.max_fmr)
-    refuse(
-      'max_fmr',
-      'action',
-      `is compared at ${point.fmr} at best by the model pack; ${required.max_fmr} is required`,
-    )
-  if (required.min_photos !== undefined && images < required.min_photos)
-    refuse('min_photos', 'images', `has ${images}; at least ${required.min_photos} are required`)
-  if (required.integrity !== undefined && !isReported)
-    refuse('integrity', 'capture_integrity', 'is missing; the report of the capture is required')
-  // A user of the sandbox who is not enrolled has no reference that could be too old.
-  const reference = subject?.reference
-  if (!reference) return details
-  const { max_reference_age_days: maxDays, min_reference_photos: minPhotos, consent_id: consentId } = required
-  if (maxDays !== undefined && at - reference.createdAt >= maxDays * DAY_MS)
-    refuse(
-      'max_reference_age_days',
-      'user_id',
-      `has a reference of ${Math.floor((at - reference.createdAt) / DAY_MS)} days; under ${maxDays} are required`,
-    )
-  if (minPhotos !== undefined || consentId !== undefined) {
-    const { photoCount, consent } = vault.describeReference(subject, templateOf(subject, model) ?? reference)
-    if (consentId !== undefined && consent?.id !== consentId)
-      refuse(
-        'consent_id',
-        'user_id',
-        `has ${consent ? `consented to ${JSON.stringify(consent.id)}` : 'no recorded consent'}; ${JSON.stringify(consentId)} is required`,
-      )
-    if (minPhotos !== undefined && photoCount < minPhotos)
-      refuse(
-        'min_reference_photos',
-        'user_id',
-        `has a reference of ${photoCount} photos; at least ${minPhotos} are required`,
-      )
-  }
-  return details
+  const facts = { acr, images, isReported, fmr: point.fmr, reference: reference ?? null, at }
+  return unmetOf(policy.rule.require, facts)
 }
 
 /** Whether the rule asks for a person's look at a capture with these signals. */
@@ -113,13 +73,9 @@ export function assertMovementsMeet(
   provider: Pick<BiometricProvider, 'passiveLiveness'>,
   modes: readonly Mode[],
 ): void {
-  const required = terms.policy?.rule.require.acr
-  if (required === undefined) return
-  const acr = offeredAcr(provider, modes)
-  const missing = missingChecks(required, acr).filter((check) => check !== 'hwk' && check !== 'swk')
-  if (missing.length === 0) return
-  const issue = `give ${acr}, which lacks ${missing.join(', ')}; ${required} is required`
-  throw policyNotMet(terms, [{ path: 'modes', issue, requirement: 'acr' }])
+  if (!terms.policy) return
+  const unmet = unmetMovements(terms.policy.rule.require, offeredAcr(provider, modes))
+  if (unmet.length > 0) throw policyNotMet(terms, unmet)
 }
 
 /** @param details requirements that are not met */

@@ -199,7 +199,7 @@ describe('the code of the guides', () => {
     const { stdout } = await promisify(execFile)(process.execPath, ['--test', '--test-reporter=tap'], {
       cwd: join(EXAMPLES, 'testing'),
     })
-    expect(stdout).toMatch(/^# pass 7$/m)
+    expect(stdout).toMatch(/^# pass 8$/m)
   })
 
   const urlOf = (photo: Buffer) => `data:image/jpeg;base64,${photo.toString('base64')}`

@@ -2,21 +2,16 @@
 import { readFile } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { GUIDANCE_TEXTS } from '../../src/capture/guidance-texts.js'
-import {
-  ApiError,
-  Countersign,
-  type CountersignOptions,
-  type VerificationRequest,
-} from '../../src/client/index.js'
+import { Countersign, type CountersignOptions, type VerificationRequest } from '../../src/client/index.js'
 import { FAKE_ERRORS, FAKE_FIELDS, FAKE_HINTS, FAKE_LOCALES } from '../../src/client/testing/service-texts.js'
 import { FAKE_OUTCOMES, FakeCountersign } from '../../src/client/testing.js'
 import { CAPTURE_LANGUAGES } from '../../src/config/capture-languages.js'
 import { packageFile } from '../../src/lib/package-root.js'
 import { SANDBOX_EFFECTS } from '../../src/verification/sandbox-outcomes.js'
 import { API_ERRORS } from '../support/api-errors.js'
+import { shape, told } from '../support/fake-comparison.js'
 import { plain } from '../support/images.js'
 import { startService, type TestService } from '../support/service.js'
-import { decodeJwt } from '../support/trust.js'
 
 let running: TestService
 let image: Buffer
@@ -58,60 +53,6 @@ it('answers with scores of at most two digits', async () => {
   const score = async (user_id: string) => (await client.verify({ user_id, image, action })).score
   expect([await score('ada+match'), await score('eve+no_match')]).toEqual([0.8, 0.6])
 })
-
-/** Values of facts, types of the rest: ids, times and measurements are each side's own. */
-const FACTS = [
-  'step',
-  'guidance',
-  'status',
-  'verdict',
-  'reason',
-  'user_id',
-  'suspected',
-  'views',
-  'fmr_basis',
-  'passed',
-  'checked',
-  'env',
-  'acr',
-  'model',
-  'model_grade',
-  'grade',
-  'aud',
-]
-function shape(value: unknown, name = ''): unknown {
-  if (FACTS.includes(name)) return value
-  if (value === null || typeof value !== 'object') return value === null ? 'null' : typeof value
-  return Object.fromEntries(
-    Object.entries(value)
-      .filter(([field]) => field !== 'production_key')
-      .map(([field, inner]) => [field, shape(inner, field)]),
-  )
-}
-
-async function told(call: Promise<object>, secret: string): Promise<unknown> {
-  try {
-    const answer = await call
-    const { jwt, response } = answer as {
-      jwt?: string
-      response: { status: number; retryAfterSeconds?: number }
-    }
-    const claims = jwt ? decodeJwt(jwt, secret) : undefined
-    const { aud: _, ...comparable } = claims?.claims ?? {}
-    const { status, retryAfterSeconds } = response
-    return {
-      answer: shape(answer),
-      status,
-      retryAfterSeconds,
-      valid: claims?.valid,
-      claims: shape(comparable),
-    }
-  } catch (error) {
-    if (!(error instanceof ApiError)) throw error
-    const { code, category, status, details, retryAfterSeconds, verified } = error
-    return { code, category, status, details, retryAfterSeconds, verified }
-  }
-}
 
 it.each([
   [['turn', 'nod'] as const, 'face-active'],

@@ -157,7 +157,7 @@ describe.skipIf(!CHROMIUM)('the dashboard in Chromium', () => {
         isMarked: getComputedStyle(document.activeElement).outlineStyle !== 'none',
       })`) as Promise<{ text: string; isMarked: boolean }>
     const walked: string[] = []
-    for (let step = 0; step < 15; step++) {
+    for (let step = 0; step < 16; step++) {
       await page.keyboard.press('Tab')
       const { text, isMarked } = await focused()
       expect([text, isMarked]).toEqual([text, true])
@@ -171,6 +171,7 @@ describe.skipIf(!CHROMIUM)('the dashboard in Chromium', () => {
       'Webhooks',
       'Capture page',
       'Policy',
+      'Passkeys',
       'Requests',
       'Audit log',
       'People',

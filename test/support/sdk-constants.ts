@@ -24,6 +24,15 @@ const FAKE_CODES = [
     'idempotency_key_reused',
     'face_not_found',
   ],
+  ...[
+    'passkeys_unavailable',
+    'passkey_verdict_required',
+    'passkey_already_registered',
+    'passkey_limit_reached',
+  ],
+  ...['passkey_required', 'passkey_not_found', 'passkey_invalid', 'passkey_challenge_mismatch'],
+  ...['passkey_origin_not_allowed', 'passkey_rp_mismatch', 'passkey_user_not_verified'],
+  ...['passkey_counter_reversed', 'passkey_not_allowed', 'policy_not_met'],
   ...['multiple_faces', 'low_quality', 'liveness_failed', 'different_people', 'rate_limited', 'overloaded'],
 ] as ErrorCode[]
 

@@ -194,7 +194,7 @@ export const SHOWN = {
   call: () => membersOf('client-options', 'CallOptions'),
   expectations: () => membersOf('verdict', 'VerdictExpectations'),
   stepUp: () => membersOf('step-up', 'StepUpOptions'),
-  fakeOptions: () => membersOf('testing/fake-countersign', 'FakeOptions'),
+  fakeOptions: () => membersOf('testing/fake-options', 'FakeOptions'),
   fake: () => membersOf('testing/fake-countersign', 'FakeCountersign'),
   capturePage: () => membersOf('testing/fake-capture-page', 'FakeCapturePage'),
 }

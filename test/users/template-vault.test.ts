@@ -83,6 +83,9 @@ describe('a stored template', () => {
       consent: null,
     })
     const capture = seal(subject.dataKey, bytes, 'capture')
-    expect(vault.openCapture(subject, capture)).toEqual({ face: vault.captureOf(subject, face), modelTag: null })
+    expect(vault.openCapture(subject, capture)).toEqual({
+      face: vault.captureOf(subject, face),
+      modelTag: null,
+    })
   })
 })

@@ -2,7 +2,8 @@
 import type { CaptureSession, CaptureSessionResult } from '../capture-session.js'
 import { displayAction } from '../display-action.js'
 import { displayHash } from '../display-hash.js'
-import type { CaptureSessionFields } from '../types.js'
+import { type PasskeySignatureOutcome, sandboxRegistration, sandboxSignature } from '../sandbox-passkeys.js'
+import type { CaptureSessionFields, Challenge } from '../types.js'
 import type { CapturePageState, FakeCapturePage } from './fake-capture-page.js'
 import { FakeRefusal } from './refusals.js'
 import { type Call, refuseBusy, refuseRequest, refuseUnseen } from './requests.js'
@@ -76,7 +77,10 @@ export class CaptureSessions implements FakeCapturePage {
     return visit.code === null ? 'open' : 'code'
   }
 
-  async capture(sessionId: string): Promise<CapturePageState> {
+  async capture(
+    sessionId: string,
+    passkey: PasskeySignatureOutcome | null = 'accepted',
+  ): Promise<CapturePageState> {
     if (this.open(sessionId) === 'code')
       throw new Error('The capture page asks for the code first: call typeCode with confirmation_code.')
     const visit = this.#visit(sessionId)
@@ -84,7 +88,7 @@ export class CaptureSessions implements FakeCapturePage {
     const { purpose = 'verify', locale = 'en', consent } = request
     const id = consent?.id ?? `countersign-2.${purpose}.${locale}`
     session.consent ??= { id, agreed_at: this.#time(this.#clock.now()) }
-    const result = await this.#judge(visit, purpose)
+    const result = await this.#judge(visit, purpose, passkey)
     if (result === 'no_challenge') return this.#complete(visit)
     if (result === 'not_judged') return 'again'
     session.attempts++
@@ -99,7 +103,7 @@ export class CaptureSessions implements FakeCapturePage {
   }
 
   /** Answers `POST /capture-sessions`. */
-  create(call: Call): FakeAnswer {
+  async create(call: Call): Promise<FakeAnswer> {
     const request = call.body as CaptureSessionFields
     const { user_id, purpose = 'verify', description = '', consent, return_url } = request
     refuseBusy(user_id, call)
@@ -111,7 +115,7 @@ export class CaptureSessions implements FakeCapturePage {
       if (DECEIVING.test(text)) refuseRequest(call, path, READABLE)
     if (!return_url) refuseRequest(call, 'return_url', 'is required')
     if (!this.#leadsBackTo(return_url)) throw new FakeRefusal('return_url_not_allowed', call.requestId)
-    this.#users.assertCapturable(call)
+    await this.#users.assertCapturable(call)
     if (purpose === 'enroll') refuseUnseen(call)
     const asksForCode = (request.confirmation ?? (purpose === 'enroll' ? 'code' : 'none')) === 'code'
     const code = asksForCode
@@ -172,14 +176,18 @@ export class CaptureSessions implements FakeCapturePage {
   async #judge(
     { session, request }: Visit,
     purpose: 'verify' | 'enroll',
+    outcome: PasskeySignatureOutcome | null,
   ): Promise<CaptureSessionResult | 'not_judged' | 'no_challenge'> {
-    const { user_id, action, modes, require_liveness, replace, verification_id } = request
-    const asked = await this.#call('/challenges', { user_id, purpose, action, modes }, (call) =>
+    const { user_id, action, modes, require_liveness, replace, verification_id, passkey } = request
+    const asked = await this.#call('/challenges', { user_id, purpose, action, modes, passkey }, (call) =>
       this.#users.challenge(call),
     )
     if (asked.status !== 201) return isJudged(asked) ? 'no_challenge' : 'not_judged'
-    const { challenge_id, nonce } = asked.body as { challenge_id: string; nonce: string }
-    const capture = { user_id, challenge: { challenge_id, nonce, frames: FRAMES }, require_liveness }
+    const { challenge_id, nonce, passkey: options } = asked.body as Challenge
+    const signed = options ? answerOf(options, outcome) : null
+    if (!signed && options && passkey !== 'preferred') return 'not_judged'
+    const challenge = { challenge_id, nonce, frames: FRAMES }
+    const capture = { user_id, challenge, require_liveness, ...signed }
     const answer =
       purpose === 'verify'
         ? await this.#call('/verify', { ...capture, action, nonce: session.session_id }, async (call) =>
@@ -205,7 +213,7 @@ export class CaptureSessions implements FakeCapturePage {
   async #call(
     path: string,
     body: object,
-    answer: (call: Call) => FakeAnswer | Promise<FakeAnswer>,
+    answer: (call: Call) => Promise<FakeAnswer>,
   ): Promise<{ status: number; body: object }> {
     const requestId = crypto.randomUUID()
     const request = { method: 'POST', path, query: new URLSearchParams(), headers: new Headers() }
@@ -229,6 +237,18 @@ export class CaptureSessions implements FakeCapturePage {
   #time(ms: number): string {
     return new Date(ms).toISOString()
   }
+}
+
+/**
+ * The answer of a person's device to the options of a passkey.
+ * @param outcome null for a person who declines @returns the field of the call that carries the answer
+ */
+function answerOf(options: NonNullable<Challenge['passkey']>, outcome: PasskeySignatureOutcome | null) {
+  if (outcome === null) return null
+  if ('rp' in options)
+    return { passkey_registration: { credential: sandboxRegistration(`page-${crypto.randomUUID()}`) } }
+  const id = options.allowCredentials[0]!.id
+  return { passkey_assertion: { credential: { ...sandboxSignature('page', outcome), id, rawId: id } } }
 }
 
 /** The text that the page shows for a typed action, as a verdict names it. */

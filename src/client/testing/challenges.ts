@@ -110,6 +110,11 @@ function draw(modes: Array<keyof typeof MOVEMENTS>): ChallengeStep[] {
   return ['frontal', ...[first, second].map((mode) => MOVEMENTS[mode][randomBit()]!), 'frontal']
 }
 
+/** @param modes as a request names them @returns the method of a challenge with these movements; null for none */
+export function methodFor(modes: ReadonlyArray<keyof typeof MOVEMENTS> = ['turn', 'nod']): string | null {
+  return methodOf(modes.map((mode) => MOVEMENTS[mode][0]))
+}
+
 function methodOf(steps: readonly ChallengeStep[]): string | null {
   const turns = steps.some((step) => step.startsWith('turn_'))
   const nods = steps.some((step) => step.startsWith('nod_'))
@@ -121,7 +126,8 @@ function randomBit(): 0 | 1 {
   return crypto.getRandomValues(new Uint8Array(1))[0]! < 128 ? 0 : 1
 }
 
-function randomNonce(): string {
+/** @returns 32 random bytes in base64url */
+export function randomNonce(): string {
   const bytes = String.fromCharCode(...crypto.getRandomValues(new Uint8Array(32)))
   return btoa(bytes).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '')
 }

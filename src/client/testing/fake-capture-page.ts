@@ -1,4 +1,5 @@
 /** The hosted capture page as a test sees it: the test plays the person. */
+import type { PasskeySignatureOutcome } from '../sandbox-passkeys.js'
 
 /**
  * State of the page after a step of the person. `open`: the page can capture. `code`: the page asks for the confirmation code.
@@ -21,9 +22,10 @@ export interface FakeCapturePage {
   /**
    * The person agrees and is captured once. The ending of the user id decides the result, as everywhere in the sandbox. The third
    * capture that fails ends the session.
+   * @param passkey where the session asks for a passkey: outcome of its signature, by default `accepted`, or null for a person who declines
    * @throws Error where the code was not typed yet, and for a session that is unknown or has ended
    */
-  capture(sessionId: string): Promise<CapturePageState>
+  capture(sessionId: string, passkey?: PasskeySignatureOutcome | null): Promise<CapturePageState>
   /** The person goes back, which ends the session. @throws Error for a session that is unknown or has ended */
   cancel(sessionId: string): CapturePageState
 }

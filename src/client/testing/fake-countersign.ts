@@ -1,4 +1,5 @@
 /** The service in memory: endpoints, idempotency and signatures. Signatures and JWTs are real. */
+import type { ActionPolicy } from '../action-policy.js'
 import type { CountersignOptions } from '../client-options.js'
 import { Countersign } from '../countersign.js'
 import { SANDBOX_MODEL } from '../sandbox-rules.js'
@@ -6,9 +7,11 @@ import type { SigningSecret } from '../signing-secret.js'
 import type { AuditEntry, Environment, ModelGrade, Scope, WebhookEvent } from '../types.js'
 import { CaptureSessions, sessionOfPath } from './capture-sessions.js'
 import type { FakeCapturePage } from './fake-capture-page.js'
+import type { FakeOptions } from './fake-options.js'
 import { guidanceAnswer } from './guidance.js'
 import { assertKnownFields, assertTypedAction } from './known-fields.js'
-import { auditAnswer, userOfPath } from './records.js'
+import { FakePolicy } from './policy.js'
+import { auditAnswer, passkeysOfPath, userOfPath } from './records.js'
 import { FakeRefusal } from './refusals.js'
 import type { Call, FakeRequest } from './requests.js'
 import { assertScopes } from './scopes.js'
@@ -25,26 +28,6 @@ import { TestClock } from './test-clock.js'
 import { FakeUsers } from './users.js'
 import { FakeVerdictKeys } from './verdict-keys.js'
 import { verificationOfPath } from './verifications.js'
-
-/** Options of `new FakeCountersign(…)`. */
-export interface FakeOptions {
-  /** Environment of the API key; default `sandbox`. */
-  environment?: Environment
-  /** The clock; default: one that stands still until a test moves it. */
-  clock?: TestClock
-  /** Validity of verdicts in seconds; default 300. */
-  jwtTtlSeconds?: number
-  /** Whether verify rejects a `+replayed` capture or only marks it; default `reject`, as the service does with the same file. */
-  replayPolicy?: 'mark' | 'reject'
-  /** Whether the installation's model pack checks liveness; default false, as in the default pack. */
-  checksLiveness?: boolean
-  /** Grade of the installation's model pack; default `evaluation`, the grade of the default pack. */
-  modelGrade?: ModelGrade
-  /** Origins that `return_url` may have; default: every https origin, and http on this computer. */
-  returnOrigins?: readonly string[]
-  /** Scopes of the API key; default: it may make every call. A call outside its scopes gets 403 `insufficient_scope`. */
-  scopes?: readonly Scope[]
-}
 
 /**
  * A Countersign in memory, for an application's own tests. The ending of a `user_id` chooses the outcome, as in the service's sandbox.
@@ -73,6 +56,7 @@ export class FakeCountersign {
   private readonly captureSessions: CaptureSessions
   private readonly signing: FakeSecrets
   private readonly verdictKeys = new FakeVerdictKeys(this.baseUrl)
+  private readonly policies: FakePolicy
   private readonly users: FakeUsers
   private readonly kept = new Map<string, { payload: string; answer: FakeAnswer }>()
   private readonly jwtTtlSeconds: number
@@ -90,11 +74,15 @@ export class FakeCountersign {
     this.scopes = options.scopes
     this.signing = new FakeSecrets(this.clock)
     const { clock, signing, verdictKeys, jwtTtlSeconds, checksLiveness, modelGrade } = this
-    this.users = new FakeUsers({
-      ...{ clock, signing, verdictKeys, jwtTtlSeconds, checksLiveness, modelGrade },
-      replayPolicy: options.replayPolicy ?? 'reject',
-      signVerdict: (verdict, secret, atMs) => this.signVerdict(verdict, secret, atMs),
-    })
+    this.policies = new FakePolicy(options.policy ?? null)
+    this.users = new FakeUsers(
+      {
+        ...{ clock, signing, verdictKeys, jwtTtlSeconds, checksLiveness, modelGrade, policy: this.policies },
+        replayPolicy: options.replayPolicy ?? 'reject',
+        signVerdict: (verdict, secret, atMs) => this.signVerdict(verdict, secret, atMs),
+      },
+      options.passkeys,
+    )
     this.captureSessions = new CaptureSessions(this.users, clock, this.baseUrl, options.returnOrigins)
     this.capturePage = this.captureSessions
   }
@@ -156,6 +144,11 @@ export class FakeCountersign {
     return this.verdictKeys.sign(await this.signVerdict(verdict, this.signingSecret, atMs))
   }
 
+  /** Sets the tenant's policy, or takes it away with null. It holds from the next call on, and is not checked for mistakes. */
+  setPolicy(policy: ActionPolicy | null): void {
+    this.policies.policy = policy
+  }
+
   /** Replaces the key of public verdicts at once, as an emergency rotation does: verdicts under the key before are refused. */
   replaceVerdictKey(): void {
     this.verdictKeys.replace()
@@ -199,8 +192,8 @@ export class FakeCountersign {
     const known = request.headers.get('authorization') === `Bearer ${this.apiKey}`
     const answer = await this.answer(call, known).catch((error) => {
       if (!(error instanceof FakeRefusal)) throw error
-      const waits = error.status === 429 || error.status === 503
-      return { status: error.status, body: error.body, ...(waits ? { headers: { 'Retry-After': '1' } } : {}) }
+      const { status, body, retryAfterSeconds: seconds } = error
+      return { status, body, ...(seconds === null ? {} : { headers: { 'Retry-After': String(seconds) } }) }
     })
     return signResponse(answer, {
       environment: this.environment,
@@ -238,6 +231,8 @@ export class FakeCountersign {
   private handle(call: Call): Promise<FakeAnswer> | FakeAnswer {
     const userId = userOfPath(call)
     if (userId !== null) return this.users.user(userId, call)
+    const ofPasskeys = passkeysOfPath(call)
+    if (ofPasskeys !== null) return this.users.passkeys.answer(ofPasskeys, call)
     const sessionId = sessionOfPath(call)
     if (sessionId !== null) return this.captureSessions.read(sessionId, call)
     const verificationId = verificationOfPath(call)

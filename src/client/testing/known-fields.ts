@@ -8,7 +8,7 @@ import { FAKE_FIELDS, FAKE_LOCALES } from './service-texts.js'
 
 /** Refuses a misspelled field or an unknown language, as the service does. @throws FakeRefusal invalid_request */
 export function assertKnownFields({ method, path, body, requestId }: Call): void {
-  const known = FAKE_FIELDS[`${method} ${path}`]
+  const known = FAKE_FIELDS[`${method} ${nameOf(path)}`]
   if (!known || typeof body !== 'object' || body === null) return
   const details: ErrorDetail[] = Object.keys(body)
     .filter((field) => !known.includes(field))
@@ -20,7 +20,7 @@ export function assertKnownFields({ method, path, body, requestId }: Call): void
 
 /** Refuses a typed action that does not fit its schema, and a list that is not the batch's. @throws FakeRefusal invalid_request */
 export async function assertTypedAction({ method, path, body, requestId }: Call): Promise<void> {
-  const known = FAKE_FIELDS[`${method} ${path}`]
+  const known = FAKE_FIELDS[`${method} ${nameOf(path)}`]
   if (!known?.includes('action') || typeof body !== 'object' || body === null) return
   const { action, payees } = body
   const faults = typedActionFaults(action)
@@ -29,4 +29,9 @@ export async function assertTypedAction({ method, path, body, requestId }: Call)
   const hash = typeof payees === 'string' ? await sha256Hex(payees) : ''
   const wrong = payeesFaults(action, payees, () => hash)
   if (wrong.length > 0) throw new FakeRefusal('invalid_request', requestId, wrong)
+}
+
+/** The path as the API describes it. */
+function nameOf(path: string): string {
+  return path.replace(/^\/users\/[^/]+/, '/users/{user_id}')
 }

@@ -9,7 +9,8 @@ import type { FakeAnswer } from './signatures.js'
 /** An enrolled user. */
 export type FakeUser = Pick<User, 'enrolled_at'> & { reference: User['reference'] }
 
-export function userAnswer(userId: string, user: FakeUser, nowMs: number): FakeAnswer {
+/** @param passkeys number of the user's passkeys */
+export function userAnswer(userId: string, user: FakeUser, passkeys: number, nowMs: number): FakeAnswer {
   const isLocked = sandboxOutcome(userId) === '+locked_out'
   const body: User = {
     user_id: userId,
@@ -21,17 +22,38 @@ export function userAnswer(userId: string, user: FakeUser, nowMs: number): FakeA
       ends_at: isLocked ? new Date(nowMs + 1000 * LOCKED_OUT_SECONDS).toISOString() : null,
       rejections: 0,
     },
-    passkeys: 0,
+    passkeys,
   }
   return { status: 200, body }
 }
 
-/** @returns the id of the user that a path names, or null where it names none */
+/** @returns the id of the user whose record a path names, or null where it names none */
 export function userOfPath(call: Call): string | null {
-  const [, segment] = /^\/users\/([^/]+)$/.exec(call.path) ?? []
-  if (call.method !== 'GET' || segment === undefined) return null
+  const named = partsOfPath(call)
+  return call.method === 'GET' && named?.rest === '' ? named.userId : null
+}
+
+/** @returns the user whose passkeys a path names, with the rest of the path; null where it names none */
+export function passkeysOfPath(call: Call): { userId: string; rest: string } | null {
+  const { userId, rest = '' } = partsOfPath(call) ?? {}
+  const [, inside] = /^\/passkeys(|\/registration|\/assertion|\/pky_[\w-]{1,60})$/.exec(rest) ?? []
+  const isKnown = inside !== undefined && METHODS[inside.replace(/pky_.*/, '')]?.includes(call.method)
+  return userId !== undefined && isKnown ? { userId, rest: inside } : null
+}
+
+/** Methods under `/users/{user_id}/passkeys`. */
+const METHODS: Record<string, readonly string[]> = {
+  '': ['GET', 'POST'],
+  '/registration': ['POST'],
+  '/assertion': ['POST'],
+  '/': ['DELETE'],
+}
+
+function partsOfPath(call: Call): { userId: string; rest: string } | null {
+  const [, segment, rest = ''] = /^\/users\/([^/]+)(\/.*)?$/.exec(call.path) ?? []
+  if (segment === undefined) return null
   try {
-    return decodeURIComponent(segment)
+    return { userId: decodeURIComponent(segment), rest }
   } catch {
     return refuseRequest(call, 'user_id', 'is not UTF-8 in percent-encoding')
   }

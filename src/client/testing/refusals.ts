@@ -1,6 +1,7 @@
 /** Refusals of the service in memory, with the sentences of the service. */
 import type { ErrorCategory } from '../error-codes.js'
 import type { ErrorDetail } from '../errors.js'
+import { LOCKED_OUT_SECONDS, RETRY_AFTER_SECONDS } from '../sandbox-rules.js'
 import type { PhotoGuidance } from '../types.js'
 import { FAKE_ERRORS, FAKE_HINTS } from './service-texts.js'
 
@@ -12,6 +13,8 @@ export class FakeRefusal extends Error {
   readonly status: number
   readonly category: ErrorCategory
   readonly body: object
+  /** `Retry-After` of the answer; null where it has none. */
+  readonly retryAfterSeconds: number | null
 
   constructor(
     readonly code: keyof typeof FAKE_ERRORS,
@@ -23,6 +26,8 @@ export class FakeRefusal extends Error {
     super(message)
     this.status = status
     this.category = category
+    const isBusy = status === 429 || status === 503
+    this.retryAfterSeconds = code === 'locked_out' ? LOCKED_OUT_SECONDS : isBusy ? RETRY_AFTER_SECONDS : null
     this.body = {
       ...{ error: category, code, message, remedy, doc_url: `${ERRORS_URL}#${code}`, request_id: requestId },
       ...(details ? { details } : {}),

@@ -18,7 +18,8 @@ export function assertScopes(call: Call, held: readonly Scope[] | undefined): vo
 
 function wantedBy({ method, path, body }: Call): Array<{ path: string; scopes: Scope[] }> {
   const endpoint = (...scopes: Scope[]) => ({ path: 'Authorization', scopes })
-  if (path.startsWith('/users/')) return [endpoint('read')]
+  if (/^\/users\/[^/]+\/passkeys\/assertion$/.test(path)) return [endpoint('verify')]
+  if (path.startsWith('/users/')) return [endpoint(method === 'GET' ? 'read' : 'enroll')]
   if (path.startsWith('/verifications/')) return [endpoint('verify', 'read')]
   if (path.startsWith('/capture-sessions/')) return [endpoint('verify', 'enroll')]
   switch (`${method} ${path}`) {

@@ -33,6 +33,20 @@ export const FAKE_ERRORS: Readonly<
     | 'verification_not_found'
     | 'idempotency_key_reused'
     | 'face_not_found'
+    | 'passkeys_unavailable'
+    | 'passkey_verdict_required'
+    | 'passkey_already_registered'
+    | 'passkey_limit_reached'
+    | 'passkey_required'
+    | 'passkey_not_found'
+    | 'passkey_invalid'
+    | 'passkey_challenge_mismatch'
+    | 'passkey_origin_not_allowed'
+    | 'passkey_rp_mismatch'
+    | 'passkey_user_not_verified'
+    | 'passkey_counter_reversed'
+    | 'passkey_not_allowed'
+    | 'policy_not_met'
     | 'multiple_faces'
     | 'low_quality'
     | 'liveness_failed'
@@ -169,6 +183,98 @@ export const FAKE_ERRORS: Readonly<
     category: 'biometric_rejected',
     message: 'No face was found in the image.',
     remedy: 'Ask for a new photo in which the person faces the camera, in even light.',
+  },
+  passkeys_unavailable: {
+    status: 422,
+    category: 'invalid_request',
+    message: 'The tenant uses no passkeys yet.',
+    remedy:
+      'Have the operator name the domain and its pages: `countersign tenant passkeys <tenant> --rp-id <domain> --origin <origins...>`.',
+  },
+  passkey_verdict_required: {
+    status: 403,
+    category: 'permission_denied',
+    message:
+      'The tenant registers a passkey only after an approved verify of the user for it, with a check of liveness.',
+    remedy:
+      'Verify the user for an action of the type `register_passkey`, with a challenge, and send its `verification_id` within ten minutes. It is good for one registration.',
+  },
+  passkey_already_registered: {
+    status: 409,
+    category: 'conflict',
+    message: 'This passkey is registered already, for this user or another one.',
+    remedy: 'Ask the device for a new passkey, with the options of a new registration.',
+  },
+  passkey_limit_reached: {
+    status: 409,
+    category: 'conflict',
+    message: 'The user has as many passkeys as a user may have.',
+    remedy: 'Revoke one that is not used any more: `DELETE /v1/users/{user_id}/passkeys/{passkey_id}`.',
+  },
+  passkey_required: {
+    status: 422,
+    category: 'invalid_request',
+    message: 'This call needs the assertion of a passkey, which it does not carry.',
+    remedy:
+      'Ask for options with `POST /v1/users/{user_id}/passkeys/assertion`, or for a challenge with `passkey`, and send the answer in `passkey_assertion`.',
+  },
+  passkey_not_found: {
+    status: 404,
+    category: 'not_found',
+    message: 'The user has no such passkey.',
+    remedy:
+      'List the passkeys of the user with `GET /v1/users/{user_id}/passkeys`. A revoked passkey, and one of another user, count as unknown.',
+  },
+  passkey_invalid: {
+    status: 422,
+    category: 'invalid_request',
+    message: 'The answer of the authenticator is not a valid WebAuthn answer, or its signature is wrong.',
+    remedy: 'Send the answer as `PublicKeyCredential.toJSON()` makes it, without changes.',
+  },
+  passkey_challenge_mismatch: {
+    status: 422,
+    category: 'invalid_request',
+    message: 'The passkey has signed another challenge than that of this call and this action.',
+    remedy: 'Ask for new options for this user and this action, and send the answer with the same action.',
+  },
+  passkey_origin_not_allowed: {
+    status: 422,
+    category: 'invalid_request',
+    message: 'The passkey was used on a page whose origin is not allowed for the tenant.',
+    remedy:
+      'Have the operator allow the origin: `countersign tenant passkeys <tenant> --origin <origins...>`. If the page is not yours, somebody is phishing.',
+  },
+  passkey_rp_mismatch: {
+    status: 422,
+    category: 'invalid_request',
+    message: 'The passkey belongs to another domain than the tenant’s.',
+    remedy: 'Pass the options of the service to the browser unchanged: `rpId` is the domain of the tenant.',
+  },
+  passkey_user_not_verified: {
+    status: 422,
+    category: 'invalid_request',
+    message: 'The authenticator did not check the person by PIN, fingerprint or face.',
+    remedy: 'Pass the options of the service to the browser unchanged: they require user verification.',
+  },
+  passkey_counter_reversed: {
+    status: 409,
+    category: 'conflict',
+    message: 'The signature counter of the passkey did not grow: a copy of the passkey may be in use.',
+    remedy: 'Revoke the passkey, and register another one after the user has proved who they are.',
+  },
+  passkey_not_allowed: {
+    status: 422,
+    category: 'invalid_request',
+    message: 'The tenant does not accept this kind of passkey.',
+    remedy:
+      'Use an authenticator that the tenant accepts: `countersign tenant passkeys <tenant>` shows its policy.',
+  },
+  policy_not_met: {
+    status: 422,
+    category: 'invalid_request',
+    message: 'The policy of this tenant gives no approval of this action under these conditions.',
+    remedy:
+      'Read `details`: each entry names a requirement and what is missing. `countersign policy check` shows the rule of an action; the operator changes the policy.',
   },
   multiple_faces: {
     status: 422,

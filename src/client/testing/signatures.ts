@@ -9,9 +9,11 @@ import type {
   Environment,
   Liveness,
   ModelGrade,
+  ProvenPasskey,
   RejectionReason,
   WebhookEvent,
 } from '../types.js'
+import { acrOf } from './acr-of.js'
 
 /** An answer of the service in memory before it is signed. */
 export interface FakeAnswer {
@@ -114,6 +116,10 @@ export interface FakeVerdict {
   challengeId?: string | undefined
   /** Grade of the model pack; default: the option `modelGrade`, or `evaluation` without a `FakeCountersign`. */
   modelGrade?: ModelGrade
+  /** The passkey that signed for the action; default: none. */
+  passkey?: ProvenPasskey | undefined
+  /** Claims of the tenant's policy; default: none, as for a tenant without one. */
+  policy?: { policy_hash?: string; policy_rule?: string; approval_id?: string }
   /** Whether the capture was seen before; default false. */
   replaySuspected?: boolean
   /** The `jti`; default: a new id. */
@@ -146,7 +152,8 @@ export interface FakeIssuer {
  * const jwt = await signVerdict({ userId: 'ada', action }, issued)
  */
 export async function signVerdict(verdict: FakeVerdict, issued: FakeIssuer): Promise<string> {
-  const { userId, action, reason = null, nonce, display } = verdict
+  const { userId, action, reason = null, nonce, display, passkey, policy } = verdict
+  const possession = reason === null ? passkey?.amr : undefined
   const { checked, passed, methods, score: livenessScore } = livenessOf(verdict)
   const issuedAt = Math.floor(issued.nowMs / 1000)
   const claims = {
@@ -170,14 +177,16 @@ export async function signVerdict(verdict: FakeVerdict, issued: FakeIssuer): Pro
       ? { display_hash: display.hash, display_locale: display.locale, display_version: display.version }
       : {}),
     ...(nonce === undefined ? {} : { nonce }),
-    amr: ['face'],
-    acr: reason === null ? acrOf(methods, verdict.challengeId !== undefined) : '0',
+    amr: possession ? ['face', possession] : ['face'],
+    acr: reason === null ? acrOf(methods, verdict.challengeId !== undefined, possession) : '0',
     liveness: { checked, passed, methods, score: livenessScore },
     ...(verdict.challengeId === undefined ? {} : { challenge_id: verdict.challengeId }),
+    ...(passkey ? { passkey_id: passkey.passkey_id } : {}),
     auth_time: issuedAt,
     model: SANDBOX_MODEL,
     model_grade: verdict.modelGrade ?? 'evaluation',
     replay: { suspected: verdict.replaySuspected ?? false },
+    ...policy,
   }
   const { id, secret } = issued.secret
   return new SignJWT(claims)
@@ -203,17 +212,6 @@ function livenessOf({ liveness, livenessChecked, activeLiveness, reason = null }
     return activeLiveness ? { ...UNCHECKED, checked: true, passed, methods: active } : UNCHECKED
   const methods = [...active, `passive:${SANDBOX_MODEL}`]
   return { ...UNCHECKED, checked: true, score: passed ? 0.99 : 0.02, passed, methods }
-}
-
-/** @returns the one of `ACR_VALUES` for this combination of methods */
-function acrOf(methods: readonly string[], isOfChallenge: boolean): string {
-  const active = methods.find((method) => method.startsWith('active-'))?.replace(/@.*/, '')
-  const parts = [
-    'face',
-    ...(active ? [active === 'active-geometry' ? 'active' : active] : isOfChallenge ? ['no-motion'] : []),
-    ...(methods.some((method) => method.startsWith('passive:')) ? ['pad'] : []),
-  ]
-  return `urn:countersign:acr:${parts.join('-')}`
 }
 
 /**

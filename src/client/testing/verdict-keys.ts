@@ -30,11 +30,18 @@ export class FakeVerdictKeys {
   /** @returns the document at a path without /v1, or null */
   async document(path: string): Promise<FakeAnswer | null> {
     if (path === '/.well-known/jwks.json')
-      return cacheable({ keys: [await this.publicJwk()] }, 'application/jwk-set+json')
+      return cacheable({ keys: [await this.publicJwk()] }, 'application/jwk-set+json', 600)
     if (path === '/.well-known/openid-configuration')
       return cacheable(
-        { issuer: this.issuer, jwks_uri: `${this.issuer}/.well-known/jwks.json` },
-        'application/json',
+        {
+          issuer: this.issuer,
+          jwks_uri: `${this.issuer}/.well-known/jwks.json`,
+          response_types_supported: [],
+          subject_types_supported: ['public'],
+          id_token_signing_alg_values_supported: ['ES256'],
+        },
+        'application/json; charset=utf-8',
+        3600,
       )
     return null
   }
@@ -53,11 +60,11 @@ export class FakeVerdictKeys {
 
 const newPair = () => crypto.subtle.generateKey(P256, true, ['sign', 'verify'])
 
-function cacheable(body: object, contentType: string): FakeAnswer {
+function cacheable(body: object, contentType: string, maxAgeSeconds: number): FakeAnswer {
   return {
     status: 200,
     body,
-    headers: { 'Content-Type': contentType, 'Cache-Control': 'public, max-age=600' },
+    headers: { 'Content-Type': contentType, 'Cache-Control': `public, max-age=${maxAgeSeconds}` },
   }
 }
 

@@ -7,6 +7,7 @@ import type { CapturePageView, InputOf, TenantRoutes } from '../contract.js'
 import { callTenant, tenantAddress } from './api.js'
 import { BrandFields } from './capture-brand-fields.js'
 import { CapturePreview } from './capture-preview.js'
+import { lines } from './lines.js'
 import { Card, Problem, Waiting } from './parts.js'
 import { base64Of } from './photo.js'
 import { useRights } from './session.js'
@@ -149,12 +150,6 @@ export function CapturePage({ tenantId }: { tenantId: string }) {
     </div>
   )
 }
-
-const lines = (text: string) =>
-  text
-    .split('\n')
-    .map((line) => line.trim())
-    .filter((line) => line !== '')
 
 function fieldsOf(view: CapturePageView): Fields {
   const { company, color, logo, return_origins, frame_ancestors, consent } = view

@@ -10,6 +10,7 @@ import { KeysPage } from './keys-page.js'
 import { OperatorsPage } from './operators-page.js'
 import { OverviewPage } from './overview-page.js'
 import { Card } from './parts.js'
+import { PasskeysPage } from './passkeys-page.js'
 import { PasswordPage } from './password-page.js'
 import { PeoplePage } from './people-page.js'
 import { PolicyPage } from './policy-page.js'
@@ -37,6 +38,7 @@ const TENANT_PAGES: ReadonlyArray<
   ['webhooks', 'Webhooks', WebhooksPage],
   ['capture-page', 'Capture page', CapturePage],
   ['policy', 'Policy', PolicyPage],
+  ['passkeys', 'Passkeys', PasskeysPage],
   ['requests', 'Requests', RequestsPage],
   ['audit', 'Audit log', AuditPage],
   ['people', 'People', PeoplePage],

@@ -1,12 +1,14 @@
-/** The page that looks up a user by id: the enrolment, the lockout with a button that ends it, and the erasure with its receipt. */
+/** The page that looks up a user by id: the enrolment, the lockout with a button that ends it, the passkeys, the export, and the erasure with its receipt. */
 import { useState } from 'preact/hooks'
 import type { Environment, ErasureView, UserView } from '../contract.js'
 import { callTenant } from './api.js'
 import { Badge, Card, Confirm, Empty, type Fact, Facts, Problem } from './parts.js'
 import { ReceiptCard } from './receipt-card.js'
+import { saveJson } from './save-file.js'
 import { useRights } from './session.js'
 import { Time } from './times.js'
 import { useAction } from './use-action.js'
+import { UserPasskeysCard } from './user-passkeys-card.js'
 
 /** The user in each environment, or null when there is none. */
 interface Found {
@@ -36,6 +38,13 @@ export function UsersPage({ tenantId }: { tenantId: string }) {
     run(async () => {
       await callTenant(tenantId, 'POST /users/unlock', { user_id: user.userId })
       await find(user)
+    })
+  const exportFacts = (user: Found) =>
+    run(async () => {
+      const whom = { user_id: user.userId, environment: user.environment }
+      const facts = await callTenant(tenantId, 'POST /users/export', whom)
+      // The name of a file must not hold the user's id: it ends up in histories and logs.
+      saveJson(`user-export-${facts.exported_at.slice(0, 10)}.json`, facts)
     })
   const erase = (user: Found) => {
     setAsking(null)
@@ -93,6 +102,7 @@ export function UsersPage({ tenantId }: { tenantId: string }) {
           {found.user ? (
             <UserCard
               user={found.user}
+              onExport={may('POST /users/export') ? () => exportFacts(found) : null}
               isBusy={isBusy}
               onErase={may('POST /erase') ? () => setAsking(found) : null}
               onUnlock={may('POST /users/unlock') ? () => unlock(found) : null}
@@ -113,6 +123,14 @@ export function UsersPage({ tenantId }: { tenantId: string }) {
             </Card>
           )}
         </div>
+      )}
+      {found?.user && (
+        <UserPasskeysCard
+          key={`${found.environment} ${found.userId}`}
+          tenantId={tenantId}
+          user={{ user_id: found.userId, environment: found.environment }}
+          onRevoked={() => void find(found)}
+        />
       )}
       {receipt && <ReceiptCard receipt={receipt} rows={receiptFacts(receipt)} />}
       {asking && (
@@ -135,14 +153,15 @@ export function UsersPage({ tenantId }: { tenantId: string }) {
   )
 }
 
-/** @param props.onUnlock, onErase null for a person without the right */
+/** @param props.onUnlock, onExport, onErase null for a person without the right */
 function UserCard(props: {
   user: UserView
   isBusy: boolean
   onUnlock: (() => void) | null
+  onExport: (() => void) | null
   onErase: (() => void) | null
 }) {
-  const { isBusy, onUnlock, onErase } = props
+  const { isBusy, onUnlock, onExport, onErase } = props
   const { reference, lockout, ...user } = props.user
   return (
     <Card
@@ -152,6 +171,11 @@ function UserCard(props: {
           {lockout.status === 'locked_out' && onUnlock && (
             <button type="button" class="primary" disabled={isBusy} onClick={onUnlock}>
               Unlock
+            </button>
+          )}
+          {onExport && (
+            <button type="button" disabled={isBusy} onClick={onExport}>
+              Export
             </button>
           )}
           {onErase && (

@@ -1,0 +1,401 @@
+/** Passkeys, policy and public keys of the service in memory against the real one: the same answers, field by field. */
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
+import type { ActionPolicy } from '../../src/client/action-policy.js'
+import { Countersign, type PasskeyList } from '../../src/client/index.js'
+import {
+  FakeCountersign,
+  type FakePasskeySettings,
+  PASSKEY_REGISTRATIONS,
+  PASSKEY_SIGNATURES,
+  type PasskeyRegistrationOutcome,
+  type PasskeySignatureOutcome,
+  sandboxRegistration,
+  sandboxSignature,
+} from '../../src/client/testing.js'
+import { shape, told } from '../support/fake-comparison.js'
+import { plain } from '../support/images.js'
+import { usePasskeys } from '../support/passkeys.js'
+import { startService, type TestService, type TestTenant } from '../support/service.js'
+
+let running: TestService
+let tenant: TestTenant
+let image: Buffer
+beforeAll(async () => {
+  running = await startService({ COUNTERSIGN_SANDBOX_RATE_LIMIT: '1000/s', COUNTERSIGN_REPLAY_POLICY: '' })
+  image = await plain()
+})
+afterAll(() => running?.stop())
+beforeEach(async () => {
+  tenant = await running.tenant()
+})
+
+const action = { type: 'payment', amount: '1250.00', currency: 'EUR', payee: { name: 'Ada', account: 'DE1' } }
+
+interface Side {
+  client: Countersign
+  /** Notes what a call was answered, and returns the answer where there is one. */
+  note<T extends object>(call: Promise<T>): Promise<T>
+  advance(ms: number): void
+}
+
+/** Runs the same calls on both sides, and compares what they noted. */
+async function both(
+  settings: { passkeys?: FakePasskeySettings | undefined; policy?: ActionPolicy },
+  scenario: (side: Side) => Promise<void>,
+): Promise<void> {
+  const { passkeys, policy } = settings
+  if (passkeys) await usePasskeys(running, tenant, { registration: 'verified', ...passkeys })
+  const { operations, tenancy } = running.service.core
+  const record = await tenancy.find(tenant.name)
+  if (policy) await operations.policies.set(record, COMMAND_LINE, policy, ['sandbox'])
+  const fake = new FakeCountersign({
+    ...(passkeys ? { passkeys } : {}),
+    ...(policy ? { policy } : {}),
+  })
+  const real = new Countersign({
+    apiKey: tenant.sandboxKey,
+    baseUrl: running.service.url('sandbox'),
+    signingSecret: tenant.secret,
+    maxRetries: 0,
+    now: () => running.clock.now(),
+  })
+  const noted = async (client: Countersign, secret: string, advance: Side['advance']) => {
+    const notes: unknown[] = []
+    const note = async <T extends object>(call: Promise<T>): Promise<T> => {
+      notes.push(await told(call, secret))
+      return call.catch(() => ({}) as T)
+    }
+    await scenario({ client, note, advance })
+    return notes
+  }
+  const expected = await noted(real, tenant.secret.secret, (ms) => running.clock.advance(ms))
+  const answered = await noted(fake.client(), fake.signingSecret.secret, (ms) => fake.clock.advance(ms))
+  expect(answered).toEqual(expected)
+}
+
+const frames = () => Array.from({ length: 16 }, (_, index) => ({ step: 0, t_ms: index * 200, image }))
+
+/** Registers a passkey without a verdict. */
+async function register(
+  { client, note, advance }: Side,
+  user: string,
+  name: string,
+  outcome: PasskeyRegistrationOutcome = 'device_bound',
+) {
+  // The list is in the order of the times of registration.
+  advance(1000)
+  const { challenge_id, nonce } = await note(client.beginPasskeyRegistration(user))
+  if (!challenge_id) return { passkey_id: 'pky_0' }
+  const credential = sandboxRegistration(name, outcome)
+  return note(client.registerPasskey(user, { challenge_id, nonce, credential, name: 'phone' }))
+}
+
+async function sign(
+  { client, note }: Side,
+  user: string,
+  name: string,
+  outcome: PasskeySignatureOutcome = 'accepted',
+) {
+  const { challenge_id, nonce } = await note(client.beginPasskeyAssertion(user, { action }))
+  const passkey_assertion = { challenge_id, nonce, credential: sandboxSignature(name, outcome) }
+  return { user_id: user, image, action, passkey_assertion }
+}
+
+describe('passkeys of the service in memory', () => {
+  it('are unavailable for a tenant that uses none', () =>
+    both({}, async (side) => {
+      const { client, note } = side
+      await note(client.enroll({ user_id: 'ada', image }))
+      await register(side, 'ada', 'ada')
+      await note(client.listPasskeys('ada'))
+      await note(client.createChallenge({ user_id: 'ada', action, passkey: 'preferred' }))
+      await note(client.verify({ user_id: 'ada', image, action, require_passkey: true }))
+    }))
+
+  it('are registered, listed, used, counted and revoked as in the sandbox', () =>
+    both({ passkeys: { registration: 'backend' } }, async (side) => {
+      const { client, note } = side
+      await register(side, 'nobody', 'nobody')
+      await note(client.listPasskeys('nobody'))
+      await note(client.enroll({ user_id: 'ada', image }))
+      await note(client.listPasskeys('ada'))
+      await note(client.beginPasskeyAssertion('ada', { action }))
+      const { passkey_id } = await register(side, 'ada', 'ada')
+      await register(side, 'ada', 'ada-2', 'synced')
+      await register(side, 'ada', 'ada')
+      await note(client.getUser('ada'))
+      for (const name of ['ada', 'ada-2', 'ada-3']) {
+        const request = await sign(side, 'ada', name)
+        await note(client.verify({ ...request, require_passkey: true }))
+        await note(client.verify(request))
+      }
+      await note(client.listPasskeys('ada'))
+      await note(client.revokePasskey('ada', passkey_id))
+      await note(client.revokePasskey('ada', passkey_id))
+      await note(client.verify(await sign(side, 'ada', 'ada')))
+      await note(client.delete('ada'))
+      await note(client.listPasskeys('ada'))
+    }))
+
+  it('are refused with each code, in registrations and signatures', () =>
+    both({ passkeys: { registration: 'backend' } }, async (side) => {
+      const { client, note } = side
+      await note(client.enroll({ user_id: 'ada', image }))
+      for (const outcome of PASSKEY_REGISTRATIONS.toReversed())
+        await register(side, 'ada', `ada-${outcome}`, outcome)
+      for (const outcome of PASSKEY_SIGNATURES) {
+        const request = await sign(side, 'ada', 'ada-device_bound', outcome)
+        await note(client.verify(request))
+        // The challenge is used up by a refusal as well.
+        await note(client.verify(request))
+      }
+      const request = await sign(side, 'ada', 'ada-device_bound')
+      const { challenge_id, nonce, credential } = request.passkey_assertion
+      await note(client.verify({ ...request, action: 'another' }))
+      const wrong = {
+        challenge_id,
+        nonce: nonce.replace(/^./, (first) => (first === 'A' ? 'B' : 'A')),
+        credential,
+      }
+      await note(client.verify({ ...request, passkey_assertion: wrong }))
+      await note(client.verify({ ...request, passkey_assertion: { credential } }))
+      const unknown = { challenge_id: 'chl_0', nonce, credential }
+      await note(client.verify({ ...request, passkey_assertion: unknown }))
+      await note(client.verify({ user_id: 'ada', image, action, require_passkey: true }))
+      side.advance(300_000)
+      await note(client.verify(request))
+    }))
+
+  it.each(['swk', 'hwk', 'refused'] as const)(
+    'count as the settings say where synced ones are %s',
+    (synced) =>
+      both({ passkeys: { registration: 'backend', synced } }, async (side) => {
+        const { client, note } = side
+        await note(client.enroll({ user_id: 'ada', image }))
+        await register(side, 'ada', 'bound')
+        await register(side, 'ada', 'synced', 'synced')
+        await note(client.verify(await sign(side, 'ada', 'bound')))
+        await note(client.verify(await sign(side, 'ada', 'synced')))
+        await note(client.listPasskeys('ada'))
+      }),
+  )
+
+  it('sign in the challenge of frames, and are registered with an enrollment', () =>
+    both({ passkeys: {} }, async ({ client, note }) => {
+      const enrolling = await note(
+        client.createChallenge({ user_id: 'ada', purpose: 'enroll', passkey: 'register' }),
+      )
+      const { challenge_id, nonce } = enrolling
+      const passkey_registration = { credential: sandboxRegistration('ada') }
+      const challenge = { challenge_id, nonce, frames: frames() }
+      await note(client.enroll({ user_id: 'ada', challenge, passkey_registration }))
+      await note(client.enroll({ user_id: 'eve', image, passkey_registration }))
+      for (const passkey of ['required', 'preferred', 'register'] as const) {
+        const asked = await note(client.createChallenge({ user_id: 'ada', action, passkey }))
+        await note(client.createChallenge({ user_id: 'bob+match', action, passkey }))
+        if (!asked.challenge_id) continue
+        const framed = {
+          ...{ user_id: 'ada', action },
+          challenge: { challenge_id: asked.challenge_id, nonce: asked.nonce, frames: frames() },
+        }
+        const credential = sandboxSignature('ada')
+        const both = { challenge_id: asked.challenge_id, nonce: asked.nonce, credential }
+        await note(client.verify({ ...framed, passkey_assertion: both }))
+        await note(client.verify({ ...framed, passkey_assertion: { credential } }))
+      }
+    }))
+
+  it('need a fresh verdict with liveness before a registration', () =>
+    both({ passkeys: {} }, async (side) => {
+      const { client, note } = side
+      const permit = { type: 'register_passkey' }
+      const live = async (user_id: string) => {
+        const { challenge_id, nonce } = await note(client.createChallenge({ user_id, action: permit }))
+        const challenge = { challenge_id, nonce, frames: frames() }
+        return (await note(client.verify({ user_id, action: permit, challenge }))).verification_id
+      }
+      await note(client.enroll({ user_id: 'ada', image }))
+      await note(client.enroll({ user_id: 'eve', image }))
+      await note(client.beginPasskeyRegistration('ada'))
+      const photo = await note(client.verify({ user_id: 'ada', image, action: permit }))
+      await note(client.beginPasskeyRegistration('ada', { verification_id: photo.verification_id }))
+      const verification_id = await live('ada')
+      await note(client.beginPasskeyRegistration('eve', { verification_id }))
+      const { challenge_id, nonce } = await note(client.beginPasskeyRegistration('ada', { verification_id }))
+      const answer = { challenge_id, nonce, credential: sandboxRegistration('ada') }
+      await note(client.registerPasskey('ada', answer))
+      await note(client.registerPasskey('ada', { ...answer, verification_id }))
+      await note(client.beginPasskeyRegistration('ada', { verification_id }))
+      const late = await live('ada')
+      side.advance(600_000)
+      await note(client.beginPasskeyRegistration('ada', { verification_id: late }))
+    }))
+
+  it('are at most ten', () =>
+    both({ passkeys: { registration: 'backend' } }, async (side) => {
+      await side.note(side.client.enroll({ user_id: 'ada', image }))
+      for (let index = 0; index < 10; index++) await register(side, 'ada', `ada-${index}`)
+      await side.note(side.client.beginPasskeyRegistration('ada'))
+    }))
+})
+
+describe('the policy of the service in memory', () => {
+  const policy: ActionPolicy = {
+    rules: [
+      {
+        name: 'large',
+        when: { types: ['payment'], min_amount: { EUR: '1000' } },
+        require: { acr: 'urn:countersign:acr:face-active-swk', second_approver: { within_minutes: 10 } },
+      },
+      { name: 'payments', when: { types: ['payment'] }, require: { acr: 'urn:countersign:acr:face-active' } },
+      {
+        name: 'consents',
+        when: { types: ['login'] },
+        require: { max_reference_age_days: 30, min_reference_photos: 3, min_photos: 2, consent_id: 'v2' },
+      },
+      { name: 'watched', when: { types: ['account_change'] }, require: { integrity: 'review' } },
+      { name: 'other', require: {} },
+    ],
+  }
+  const small = { ...action, amount: '999.99' }
+
+  it('decides by rule, and names the rule in each verdict', () =>
+    both({ policy }, async (side) => {
+      const { client, note } = side
+      for (const suffix of ['', '+match', '+no_match', '+locked_out', '+replayed', '+spoof']) {
+        const user_id = `ada${suffix}`
+        if (suffix === '') await note(client.enroll({ user_id, image }))
+        await note(client.verify({ user_id, image, action: small }))
+        await note(client.verify({ user_id, image, action: 'anything' }))
+        await note(client.createChallenge({ user_id, action: small, modes: ['turn'] }))
+        const { challenge_id, nonce } = await note(client.createChallenge({ user_id, action: small }))
+        if (!challenge_id) continue
+        const challenge = { challenge_id, nonce, frames: frames() }
+        await note(client.verify({ user_id, action: small, challenge }))
+      }
+      await note(client.verify({ user_id: 'nobody', image, action: small }))
+    }))
+
+  it('asks for age, photos and consent of the reference', () =>
+    both({ policy }, async (side) => {
+      const { client, note } = side
+      const login = { type: 'login', application: 'bank' }
+      const verify = (images: Buffer[]) => note(client.verify({ user_id: 'ada', images, action: login }))
+      await note(client.enroll({ user_id: 'ada', images: [image, image] }))
+      await verify([image])
+      await verify([image, image])
+      const consent = { id: 'v2', agreed_at: '2026-01-01T00:00:00Z' }
+      await note(client.enroll({ user_id: 'ada', images: [image, image, image], replace: true, consent }))
+      await verify([image, image])
+      side.advance(30 * 86_400_000 - 1)
+      await verify([image, image])
+      side.advance(1)
+      await verify([image, image])
+    }))
+
+  it('has a person look at signals, and asks for the report of the capture', () =>
+    both({ policy }, async ({ client, note }) => {
+      const change = { type: 'account_change', change: 'email', to: 'a@bank.example' }
+      const request = { user_id: 'ada+match', image, action: change } as const
+      await note(client.verify(request))
+      for (const signals of [[], ['virtual_camera', 'frame_timing']] as const)
+        await note(client.verify({ ...request, capture_integrity: { signals: [...signals] } }))
+      const images = [image, image]
+      const twice = { user_id: 'ada+match', images, action: change }
+      await note(client.verify({ ...twice, capture_integrity: { signals: [] } }))
+      await note(client.enroll({ user_id: 'eve', images, capture_integrity: { signals: ['frame_timing'] } }))
+    }))
+
+  it('has a second person approve the same action once', () =>
+    both({ policy, passkeys: { registration: 'backend' } }, async (side) => {
+      const { client, note } = side
+      const approve = async (user_id: string, fields: { approval_id?: string; action?: object } = {}) => {
+        const request = { user_id, action: fields.action ?? action }
+        const asked = await note(client.createChallenge({ ...request, passkey: 'required' }))
+        const { challenge_id, nonce } = asked
+        const challenge = { challenge_id, nonce, frames: frames() }
+        const passkey_assertion = { credential: sandboxSignature(user_id) }
+        return note(client.verify({ ...request, challenge, passkey_assertion, ...fields }))
+      }
+      for (const user of ['ada', 'grace', 'joan']) {
+        await note(client.enroll({ user_id: user, image }))
+        await register(side, user, user)
+      }
+      const { verification_id: approval_id } = await approve('ada')
+      await note(client.verify({ user_id: 'grace', image, action, approval_id }))
+      await approve('ada', { approval_id })
+      await approve('grace', { approval_id: 'ver_0' })
+      await approve('grace', { approval_id })
+      await approve('joan', { approval_id })
+      await approve('joan', { approval_id, action: { ...action, amount: '1250.01' } })
+      const late = await approve('ada')
+      side.advance(10 * 60_000)
+      await approve('grace', { approval_id: late.verification_id })
+    }))
+
+  it('can be changed, which makes another version of it', async () => {
+    const fake = new FakeCountersign({ policy })
+    const verify = () => fake.client().verify({ user_id: 'ada+match', image, action: 'anything' })
+    const { policy_hash } = await verify()
+    fake.setPolicy({ rules: [{ name: 'all', require: {} }] })
+    const changed = await verify()
+    expect(changed).toMatchObject({ policy_rule: 'all' })
+    expect(changed.policy_hash).not.toBe(policy_hash)
+    fake.setPolicy(null)
+    expect(await verify()).not.toHaveProperty('policy_hash')
+  })
+})
+
+describe('the public keys of the service in memory', () => {
+  it('are at the addresses, and in the form, of the real ones', async () => {
+    const fake = new FakeCountersign()
+    for (const name of ['jwks.json', 'openid-configuration']) {
+      const documents = await Promise.all(
+        [
+          fetch(`${running.service.url('sandbox')}/.well-known/${name}`),
+          fake.fetch(`${fake.baseUrl}/.well-known/${name}`),
+        ].map(async (asked) => {
+          const answer = await asked
+          const { keys, ...rest } = (await answer.json()) as { keys?: object[] }
+          const headers = ['content-type', 'cache-control'].map((header) => answer.headers.get(header))
+          return { status: answer.status, headers, key: shape(keys?.[0] ?? {}), rest: shape(rest) }
+        }),
+      )
+      expect(documents[1], name).toEqual(documents[0])
+    }
+  })
+})
+
+describe('the capture page of the service in memory', () => {
+  const return_url = 'https://bank.example/done'
+
+  it('asks for the passkey that a session needs', async () => {
+    const fake = new FakeCountersign({ passkeys: {} })
+    const client = fake.client()
+    const enrollment = await client.createCaptureSession({
+      ...{ user_id: 'ada', purpose: 'enroll' as const, return_url },
+      ...{ passkey: 'register' as const, confirmation: 'none' as const },
+    })
+    expect(await fake.capturePage.capture(enrollment.session_id)).toBe('over')
+    const { passkeys }: PasskeyList = await client.listPasskeys('ada')
+    expect(passkeys).toHaveLength(1)
+    const session = (passkey: 'required' | 'preferred') =>
+      client.createCaptureSession({ user_id: 'ada', action, return_url, passkey })
+    const looked = async (id: string) => (await client.getCaptureSession(id)).result?.body
+    const required = await session('required')
+    expect(await fake.capturePage.capture(required.session_id, null)).toBe('again')
+    expect(await looked(required.session_id)).toBeUndefined()
+    await fake.capturePage.capture(required.session_id)
+    expect(await looked(required.session_id)).toMatchObject({ verdict: 'approved', passkey: { amr: 'hwk' } })
+    const preferred = await session('preferred')
+    await fake.capturePage.capture(preferred.session_id, null)
+    expect(await looked(preferred.session_id)).not.toHaveProperty('passkey')
+    const wrong = await session('required')
+    expect(await fake.capturePage.capture(wrong.session_id, 'passkey_origin_not_allowed')).toBe('over')
+    expect(await looked(wrong.session_id)).toMatchObject({ code: 'passkey_origin_not_allowed' })
+    await expect(
+      client.createCaptureSession({ user_id: 'eve+match', action, return_url, passkey: 'required' }),
+    ).rejects.toMatchObject({ code: 'passkey_not_found' })
+  })
+})

@@ -1,0 +1,75 @@
+/** Compares the answers of the service in memory with those of the real one. */
+import { ApiError } from '../../src/client/index.js'
+import { decodeJwt } from './trust.js'
+
+/** Values of facts, types of the rest: ids, times and measurements are each side's own. */
+const FACTS = [
+  'step',
+  'guidance',
+  'status',
+  'verdict',
+  'reason',
+  'user_id',
+  'suspected',
+  'views',
+  'fmr_basis',
+  'passed',
+  'checked',
+  'env',
+  'acr',
+  'model',
+  'model_grade',
+  'grade',
+  'aud',
+  'amr',
+  'backed_up',
+  'policy_hash',
+  'policy_rule',
+  'purpose',
+  'synced',
+  'timeout',
+  'transports',
+  'userVerification',
+]
+/** Lists whose length is drawn by lot. */
+const DRAWN = ['steps']
+
+/** @returns the value with its facts, and only the types of the rest */
+export function shape(value: unknown, name = ''): unknown {
+  if (FACTS.includes(name)) return value
+  if (DRAWN.includes(name)) return 'list'
+  if (value === null || typeof value !== 'object') return value === null ? 'null' : typeof value
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(([field]) => field !== 'production_key')
+      .map(([field, inner]) => [field, shape(inner, field)]),
+  )
+}
+
+/**
+ * Runs a call of the SDK. @returns its answer or error, in a form in which the service in memory and the real one can be compared.
+ * @param secret checks the JWT of a verdict
+ */
+export async function told(call: Promise<object>, secret: string): Promise<unknown> {
+  try {
+    const answer = await call
+    const { jwt, response } = answer as {
+      jwt?: string
+      response: { status: number; retryAfterSeconds?: number }
+    }
+    const claims = jwt ? decodeJwt(jwt, secret) : undefined
+    const { aud: _, ...comparable } = claims?.claims ?? {}
+    const { status, retryAfterSeconds } = response
+    return {
+      answer: shape(answer),
+      status,
+      retryAfterSeconds,
+      valid: claims?.valid,
+      claims: shape(comparable),
+    }
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error
+    const { code, category, status, details, retryAfterSeconds, verified } = error
+    return { code, category, status, details, retryAfterSeconds, verified }
+  }
+}
