@@ -29,7 +29,7 @@ import type { Reason } from './reasons.js'
 import { ReferenceFollowing } from './reference-following.js'
 import { needsSecondApprover, type SecondApproval } from './second-approval.js'
 import type { UserQuota } from './user-quota.js'
-import { countedAs, holdsTwins, reasonAgainst, refused, refusesReplay, replayed } from './verdict-reasons.js'
+import { countedAs, holdsTwins, reasonAgainst, refusesReplay, replayed } from './verdict-reasons.js'
 import type { VerdictTerms } from './verdict-terms.js'
 
 /** Evidence of a verify: images, and what is known before they are examined. */
@@ -299,5 +299,18 @@ export class DecisionPolicy {
     const reason = reasonAgainst({ ...comparison, matches }, isRefused)
     const replaySuspected = replay !== null
     return { subject, possession, terms, reason, comparison, replaySuspected, unmet: [] }
+  }
+}
+
+function refused(subject: Subject | null, terms: VerdictTerms, { reason, waitMs }: LockoutRefusal): Verdict {
+  return {
+    subject,
+    possession: null,
+    terms,
+    reason,
+    comparison: null,
+    replaySuspected: false,
+    waitMs,
+    unmet: [],
   }
 }

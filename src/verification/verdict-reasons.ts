@@ -1,33 +1,15 @@
 /** The rules by which lockout, liveness, comparison and replay become the reason of a verdict. */
 import type { Config } from '../config/config.js'
-import type { Subject } from '../users/template-vault.js'
-import type { LockoutRefusal } from './attempt-lockout.js'
 import type { Comparison } from './biometric-provider.js'
 import type { Replay } from './capture-memory.js'
-import type { Verdict } from './decision-policy.js'
 import type { Reason } from './reasons.js'
-import type { VerdictTerms } from './verdict-terms.js'
 
 /** An approval that waits for a second person is one of this user's: the face matched, and the policy asks no more of it. */
-export function countedAs({ reason }: Verdict, at: number): { approved: boolean; at: number } {
+export function countedAs(
+  { reason }: { reason: Reason | null },
+  at: number,
+): { approved: boolean; at: number } {
   return { approved: reason === null || reason === 'second_approval_required', at }
-}
-
-export function refused(
-  subject: Subject | null,
-  terms: VerdictTerms,
-  { reason, waitMs }: LockoutRefusal,
-): Verdict {
-  return {
-    subject,
-    possession: null,
-    terms,
-    reason,
-    comparison: null,
-    replaySuspected: false,
-    waitMs,
-    unmet: [],
-  }
 }
 
 /** Whether the policy refuses a replay. The same file was certainly sent twice; a nearly identical face may be that of a person who sits still. */
