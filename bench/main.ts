@@ -21,6 +21,7 @@ import {
   type SuiteResult,
   showResult,
 } from './lib/report.js'
+import { packs } from './packs.js'
 import { peers } from './peers.js'
 import { scaling } from './scaling.js'
 import { soak } from './soak.js'
@@ -40,15 +41,16 @@ const SUITES: readonly Suite[] = [
   peers,
   soak,
   cluster,
+  packs,
 ]
 /**
  * Suites that run only when named: one installs some 700 MB of packages first, one takes an hour, one needs
- * PostgreSQL.
+ * PostgreSQL, and one builds a second pack.
  */
-const ON_DEMAND: readonly Suite[] = [peers, soak, cluster]
-/** Takes every result again that the documents show. The other two suites take an hour, and a machine of many cores. */
+const ON_DEMAND: readonly Suite[] = [peers, soak, cluster, packs]
+/** Takes every result again that the documents show. The other suites take an hour, a machine of many cores, or a second pack. */
 const ALL = 'all'
-const SHOWN: readonly Suite[] = SUITES.filter((suite) => suite !== soak && suite !== cluster)
+const SHOWN: readonly Suite[] = SUITES.filter((suite) => ![soak, cluster, packs].includes(suite))
 
 interface Options {
   seconds?: number
@@ -188,8 +190,8 @@ new Command('npm run bench --')
       ...SUITES.map(
         ({ name, description, defaultSeconds }) => `  ${name.padEnd(9)} ${description} (${defaultSeconds} s)`,
       ),
-      `\nWithout a suite all but peers, soak and cluster run: one installs some 700 MB of packages first, one takes an hour, one wants a PostgreSQL.`,
-      `${ALL} runs all but soak and cluster and replaces bench/results: some 13 minutes, on a quiet machine. Then \`npm run docs\` writes the figures into the documents.`,
+      `\nWithout a suite all but peers, soak, cluster and packs run: one installs some 700 MB of packages first, one takes an hour, one wants a PostgreSQL, one a second pack.`,
+      `${ALL} runs all but soak, cluster and packs and replaces bench/results: some 13 minutes, on a quiet machine. Then \`npm run docs\` writes the figures into the documents.`,
       '\nResults are shown, and kept with --out or --update. docs/benchmarks.md says how to read them.',
       'Exit codes: 0 done, 1 a limit of the specification was missed or a run failed, 2 wrong usage.',
     ].join('\n'),

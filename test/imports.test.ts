@@ -13,7 +13,7 @@ const RANKS = [
   ['api'],
   ['admin', 'evidence'],
   ['verification'],
-  ['webhooks', 'keys', 'jobs'],
+  ['webhooks', 'keys', 'jobs', 'drift'],
   ['cluster'],
   ['tenants', 'idempotency', 'users', 'audit', 'biometrics', 'evaluation'],
   ['storage', 'crypto'],

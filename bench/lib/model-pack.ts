@@ -17,10 +17,25 @@ export async function preparePack(folder: string | undefined): Promise<ModelPack
   return pack
 }
 
-async function buildDefaultPack(): Promise<string> {
-  const { COUNTERSIGN_EMBEDDER_TARBALL } = process.env
+/** Builds one of the packs that Countersign builds. @throws EmbedderUnavailableError when a part of it cannot be fetched */
+export async function prepareNamedPack(name: 'standard' | 'baseline'): Promise<ModelPack> {
+  const pack = await loadModelPack(await build({ COUNTERSIGN_MODEL_PACK: name }))
+  await verifyModelPack(pack)
+  return pack
+}
+
+function buildDefaultPack(): Promise<string> {
   // The models folder is new and empty, so the configuration names the pack of a new installation.
-  const config = loadConfig({ COUNTERSIGN_MODELS_DIR: await temporaryDir(), COUNTERSIGN_EMBEDDER_TARBALL })
+  return build({})
+}
+
+async function build(env: Record<string, string>): Promise<string> {
+  const { COUNTERSIGN_EMBEDDER_TARBALL } = process.env
+  const config = loadConfig({
+    COUNTERSIGN_MODELS_DIR: await temporaryDir(),
+    COUNTERSIGN_EMBEDDER_TARBALL,
+    ...env,
+  })
   const progress = progressSteps(`Building the ${config.modelPack} pack`)
   await prepareModels(config, progress.update).finally(progress.stop)
   return modelPackDir(config)

@@ -52,7 +52,7 @@ export async function readServiceVitals(
 }
 
 /** Null if the process has just ended. */
-function readProcess(pid: number): ProcessVitals | null {
+export function readProcess(pid: number): ProcessVitals | null {
   try {
     const status = readFileSync(`/proc/${pid}/status`, 'utf8')
     const field = (name: string) => Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(status)![1])

@@ -65,6 +65,7 @@ export const SECTIONS: readonly Section[] = [
       'operations/keys-and-backups.md': 'Change the master key, back up and restore. For operators.',
       'operations/audit-log.md': 'Check that nobody changed the audit log. For operators and auditors.',
       'operations/monitoring.md': 'Addresses, metrics, logs and traces. For operators.',
+      'operations/drift.md': 'Notice a camera or people that change, before users complain. For operators.',
       'operations/tls.md': 'Set up certificates, and renew them. For operators.',
       'operations/several-processes.md': 'Use all cores of a large machine. For operators.',
       'operations/runbooks.md': 'What to do about each alert. For the person on call.',

@@ -23,6 +23,12 @@ export interface Observed {
   reason?: Reason | null
   /** Score of the comparison; null where no images were compared. */
   score?: number | null
+  /** Lowest score that would have been approved. */
+  threshold?: number
+  /** Quality of the compared image, 0 to 1; null where none was assessed. */
+  quality?: number | null
+  /** Id of the model pack that judged the images. */
+  model?: string
   effect?: Effect | undefined
   /** Signals about the capture's integrity; absent where the request brought no report. */
   signals?: readonly CaptureSignal[]

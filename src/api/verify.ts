@@ -336,7 +336,10 @@ export function verify(services: Parts): UserEndpoint<Input> {
           ...(passkey ? { passkey: { passkey_id: passkey.id, amr: passkey.possession } } : {}),
         },
         ...(verdict.waitMs === undefined ? {} : { headers: retryAfter(verdict.waitMs) }),
-        observed: { verdict: view.verdict, reason, score: view.score, effect, ...integrity },
+        observed: {
+          ...{ verdict: view.verdict, reason, score: view.score, effect, ...integrity },
+          ...{ threshold: view.threshold, quality: assessed?.quality.score ?? null, model: provider.model },
+        },
         sealedFor: subject && { id: subject.record.id, dataKey: subject.dataKey },
         audit: {
           ...facts,

@@ -28,7 +28,7 @@ import type { SharedParts } from './shared-parts.js'
 export function createApiServer(
   environment: Environment,
   { core, metrics, tracing }: ServiceResources,
-  { keyWatch, membership, traffic, requestLog }: BackgroundWork,
+  { keyWatch, membership, traffic, requestLog, driftRecorder }: BackgroundWork,
   listeners: ServiceListeners,
   parts: SharedParts,
 ): ApiServer {
@@ -54,6 +54,7 @@ export function createApiServer(
       metrics.observe(observation)
       traffic.observe(observation)
       requestLog.observe(observation)
+      driftRecorder.observe(observation)
     },
     tracing,
     isSaturated: (schedulingClass) => engine.isSaturatedFor(schedulingClass),

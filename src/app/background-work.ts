@@ -4,6 +4,8 @@ import { LeaderLease } from '../cluster/leader-lease.js'
 import { Membership } from '../cluster/membership.js'
 import { RequestLog } from '../dashboard/request-log.js'
 import { Traffic } from '../dashboard/traffic.js'
+import { DriftRecorder } from '../drift/drift-recorder.js'
+import { DriftWatch } from '../drift/drift-watch.js'
 import { AuditVerification } from '../jobs/audit-verification.js'
 import { ClockWatch } from '../jobs/clock-watch.js'
 import { RetentionJob } from '../jobs/retention.js'
@@ -29,11 +31,13 @@ export interface BackgroundWork {
   webhooks: WebhookSender
   traffic: Traffic
   requestLog: RequestLog
+  driftRecorder: DriftRecorder
+  driftWatch: DriftWatch
 }
 
 /** Builds the parts; none of them runs yet. `app/shutdown.ts` stops them. */
 export function createBackgroundWork(resources: ServiceResources): BackgroundWork {
-  const { config, clock, log, core, metrics } = resources
+  const { config, clock, log, core, engine, metrics } = resources
   const { store } = core
   const leaderLease = new LeaderLease(store, log)
   const keyWatch = new KeyWatch(core, config, log)
@@ -78,6 +82,11 @@ export function createBackgroundWork(resources: ServiceResources): BackgroundWor
     }),
     traffic: new Traffic(store, clock, log),
     requestLog: new RequestLog({ ...core, clock, log, config }),
+    driftRecorder: new DriftRecorder({ store, clock, log, model: engine.pack.modelId }),
+    driftWatch: new DriftWatch({
+      ...{ store, clock, log, leaderLease },
+      calibrationOf: (model) => (model === engine.pack.modelId ? engine.pack.calibration : undefined),
+    }),
   }
 }
 
@@ -113,5 +122,7 @@ export async function startBackgroundWork(
   work.verdictKeySchedule.start()
   work.traffic.start()
   work.requestLog.start()
+  work.driftRecorder.start()
+  work.driftWatch.start()
   work.clockWatch.start()
 }

@@ -104,6 +104,7 @@ export class Service {
     metrics.watchStore(core.store)
     metrics.watchReadiness(readiness)
     metrics.watchClock({ jumps: work.clockWatch.jumps, aheadMs: () => work.leaderLease.clockAheadMs })
+    metrics.watchDrift(work.driftWatch)
     metrics.showTransport(transport)
     metrics.showBuild(core.store.schema)
   }

@@ -35,6 +35,7 @@ export async function shutDown(parts: ShutdownParts): Promise<void> {
   for (const server of servers) server.draining = true
   work.retention.stop()
   const verificationEnded = work.auditVerification.stop()
+  const watchEnded = work.driftWatch.stop()
   work.keyWatch.stop()
   await parts.reloading()
   await listeners.close(['production', 'sandbox', 'capture'], config.deadlineMs + DRAIN_GRACE_MS)
@@ -49,9 +50,9 @@ export async function shutDown(parts: ShutdownParts): Promise<void> {
   await work.membership.stop()
   await readiness.stop()
   await work.clockWatch.stop()
-  await verificationEnded
+  await Promise.all([verificationEnded, watchEnded])
   await listeners.close(['admin', 'metrics'], DRAIN_GRACE_MS)
-  await Promise.all([work.traffic.stop(), work.requestLog.stop()])
+  await Promise.all([work.traffic.stop(), work.requestLog.stop(), work.driftRecorder.stop()])
   await core.store.close()
   await tracing?.stop()
 }

@@ -48,6 +48,7 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
   { name: 'webhook_endpoint', key: ['id'] },
   { name: 'webhook_delivery', key: ['id'] },
   { name: 'traffic', key: ['tenant_id', 'resolution', 'at'] },
+  { name: 'drift', key: ['tenant_id', 'model', 'at'] },
   { name: 'request_log', key: ['request_id'] },
   { name: 'last_backup', key: ['id'] },
   { name: 'audit_walk', key: ['id'] },

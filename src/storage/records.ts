@@ -433,6 +433,19 @@ export interface TrafficRecord {
   counts: string
 }
 
+/** Verifies of a tenant with one model within a quarter of a day, as histograms without users. */
+export interface DriftRecord {
+  tenantId: string
+  /** Id of the model pack that judged them. */
+  model: string
+  /** Start of the quarter of a day. */
+  at: number
+  /** JSON of the counts. */
+  counts: string
+  /** JSON of the newest verifies in blocks; null in all rows but the newest of the tenant and model. */
+  blocks: string | null
+}
+
 /** A one-time link that signs a tenant in to the dashboard. */
 export interface LoginLinkRecord {
   /** SHA-256 of the token. */

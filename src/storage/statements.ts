@@ -7,6 +7,7 @@ import { activityReader, activityWriter } from './activity-statements.js'
 import type { Connection } from './connection.js'
 import { consentReader, consentWriter } from './consent-statements.js'
 import { dashboardReader, dashboardWriter } from './dashboard-statements.js'
+import { driftReader, driftWriter } from './drift-statements.js'
 import { keysReader, keysWriter } from './key-statements.js'
 import { modelReader, modelWriter } from './model-statements.js'
 import { passkeyReader, passkeyWriter } from './passkey-statements.js'
@@ -52,6 +53,8 @@ import { webhookReader, webhookWriter } from './webhook-statements.js'
 const EXPIRED_AT_ONCE = 250
 /** How long a challenge is kept after its end, so that a late caller learns that it has expired. */
 const CHALLENGE_KEPT_MS = 3_600_000
+/** How long counted verifies are kept: 100 days. A comparison needs the last 35. */
+const DRIFT_KEPT_MS = 100 * 86_400_000
 
 /** The caller's key and tenant, and the secrets that sign the answer. */
 const CALLER = joined<{ key: ApiKeyRecord; tenant: TenantRecord; secret: SigningSecretRecord }>({
@@ -207,6 +210,7 @@ export function storeReader(database: Connection): StoreReader {
     ...modelReader(database),
     ...activityReader(database),
     ...passkeyReader(database),
+    ...driftReader(database),
     ...requestReader(database),
     ...webhookReader(database),
     tenantById: async (id) => sql.tenantById.get(id),
@@ -321,6 +325,7 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
       // The foreign key deletes the deliveries of the endpoint.
       'DELETE FROM webhook_endpoint WHERE tenant_id = @id',
       'DELETE FROM traffic WHERE tenant_id = @id',
+      'DELETE FROM drift WHERE tenant_id = @id',
       'DELETE FROM request_log WHERE tenant_id = @id',
       'DELETE FROM challenge WHERE tenant_id = @id',
       'DELETE FROM capture_session WHERE tenant_id = @id',
@@ -425,6 +430,7 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
        OR tenant_id NOT IN (SELECT id FROM tenant WHERE suspended_at IS NOT NULL))`,
     ),
     expireTraffic: expire('traffic', 'tenant_id, resolution, at', 'resolution = ? AND at < ?', 'at'),
+    expireDrift: expire('drift', 'tenant_id, model, at', 'at < ?', 'at'),
     expireSecrets: expire('signing_secret', 'id', 'valid_until <= ?', 'valid_until'),
     expireVerdictKeys: expire('verdict_key', 'id', 'gone_at <= ?', 'gone_at'),
   }
@@ -439,6 +445,7 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
     ...modelWriter(database),
     ...activityWriter(database),
     ...passkeyWriter(database),
+    ...driftWriter(database),
     ...requestWriter(database),
     ...webhookWriter(database),
     insertTenant: async (tenant) => void sql.insertTenant.run(tenant),
@@ -529,6 +536,7 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
         sql.expireSandboxVerifications.run(now),
         sql.expireApprovals.run(now - CHALLENGE_KEPT_MS),
         sql.expireWebhooks.run(now),
+        sql.expireDrift.run(now - DRIFT_KEPT_MS),
         sql.expireSecrets.run(now),
         sql.expireVerdictKeys.run(now),
         ...Object.entries(trafficBefore).map(([resolution, before]) =>

@@ -8,6 +8,7 @@ import { docPath } from '../lib/doc-path.js'
 import { CodedError } from '../lib/errors.js'
 import type { ActivityReader, ActivityWriter } from './activity-store.js'
 import type { Coordinator, Presence, ServiceNode } from './coordinator.js'
+import type { DriftReader, DriftWriter } from './drift-store.js'
 import type { EpochBook } from './epoch-book.js'
 import type { ModelReader, ModelWriter } from './model-store.js'
 import type { PolicyReader, PolicyWriter } from './policy-store.js'
@@ -49,7 +50,13 @@ import type {
 import type { RequestReader, RequestWriter } from './request-store.js'
 import type { WebhookReader, WebhookWriter } from './webhook-store.js'
 
-export interface StoreReader extends WebhookReader, RequestReader, PolicyReader, ActivityReader, ModelReader {
+export interface StoreReader
+  extends WebhookReader,
+    RequestReader,
+    DriftReader,
+    PolicyReader,
+    ActivityReader,
+    ModelReader {
   tenantById(id: string): Promise<TenantRecord | undefined>
   tenantByName(name: string): Promise<TenantRecord | undefined>
   /** All tenants, oldest first. */
@@ -164,6 +171,7 @@ export interface StoreTransaction
   extends StoreReader,
     WebhookWriter,
     RequestWriter,
+    DriftWriter,
     PolicyWriter,
     ActivityWriter,
     ModelWriter {
@@ -315,7 +323,7 @@ export interface StoreTransaction
   putTraffic(traffic: TrafficRecord): Promise<void>
   /**
    * Deletes expired rows: kept responses, captures, challenges, capture sessions, erasure receipts, ended signing secrets and verdict keys, login links,
-   * sessions, webhook deliveries and counted traffic. Limits the number of rows, because other writers wait meanwhile, and leaves out rows
+   * sessions, webhook deliveries, counted traffic and counted verifies. Limits the number of rows, because other writers wait meanwhile, and leaves out rows
    * that another transaction holds.
    * @returns whether more rows may have expired
    */

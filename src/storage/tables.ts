@@ -10,6 +10,7 @@ import type {
   CaptureSessionRecord,
   ChallengeRecord,
   ConsentTextRecord,
+  DriftRecord,
   ErasureRecord,
   FollowingReferenceRecord,
   IdempotencyRecord,
@@ -474,6 +475,18 @@ export const TRAFFIC = table<TrafficRecord>(
     counts: 'counts',
   },
   ['tenantId', 'resolution', 'at'],
+)
+
+export const DRIFT = table<DriftRecord>(
+  'drift',
+  {
+    tenantId: 'tenant_id',
+    model: 'model',
+    at: 'at',
+    counts: 'counts',
+    blocks: 'blocks',
+  },
+  ['tenantId', 'model', 'at'],
 )
 
 export const REQUEST = table<RequestRecord>(

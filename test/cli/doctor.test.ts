@@ -8,6 +8,7 @@ import { docPath } from '../../src/lib/doc-path.js'
 import { packageFile } from '../../src/lib/package-root.js'
 import { type Workplace, workplace } from '../support/command.js'
 import { damageTable } from '../support/damage.js'
+import { writeShiftedPack } from '../support/packs.js'
 import { overUws } from '../support/transports.js'
 
 let place: Workplace
@@ -176,6 +177,18 @@ describe('doctor', () => {
     const { ok, of } = await examine({ COUNTERSIGN_MODEL_PACK: pack })
     expect(ok).toBe(false)
     expect(of('model pack')).toMatchObject({ status: 'problem', remedy: expect.stringContaining(remedy) })
+  })
+
+  it('reports each pack that follows, and what is missing', async () => {
+    const shifted = place.path('shifted')
+    await writeShiftedPack(shifted, inject('modelsDir'))
+    const { findings } = await examine({
+      COUNTERSIGN_MODEL_PACK: 'baseline',
+      COUNTERSIGN_FOLLOWING_PACKS: `${shifted},opencv-zoo`,
+    })
+    const [present, missing] = findings.filter(({ check }) => check === 'following packs')
+    expect(present).toMatchObject({ status: 'ok', detail: expect.stringContaining('shifted@1.0.0 is whole') })
+    expect(missing).toMatchObject({ status: 'problem', remedy: 'run countersign models pull opencv-zoo' })
   })
 
   it('reports a corrupted pack', async () => {

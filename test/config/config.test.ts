@@ -6,6 +6,7 @@ import {
   adminUrl,
   ConfigError,
   environmentUrl,
+  followingPackDirs,
   loadConfig,
   modelPackDir,
   parseRate,
@@ -24,6 +25,29 @@ afterAll(() => rmSync(dir, { recursive: true, force: true }))
 
 const load = (env: Record<string, string> = {}) =>
   loadConfig(Object.fromEntries(Object.entries(env).map(([name, value]) => [`COUNTERSIGN_${name}`, value])))
+
+describe('packs that follow', () => {
+  it('are names in the models folder or paths', () => {
+    const config = load({
+      MODELS_DIR: '/models',
+      FOLLOWING_PACKS: 'standard, /packs/own',
+      MODEL_PACK: 'baseline',
+    })
+    expect(config.followingPacks).toEqual(['standard', '/packs/own'])
+    expect(followingPackDirs(config)).toEqual(['/models/standard', '/packs/own'])
+    expect(followingPackDirs(load())).toEqual([])
+  })
+
+  it.each(['a,b,c', 'a,a'])('are at most two different ones: not %s', (FOLLOWING_PACKS) => {
+    expect(() => load({ FOLLOWING_PACKS })).toThrow('at most 2 different packs')
+  })
+
+  it('do not name the pack that decides', () => {
+    expect(() => load({ MODEL_PACK: 'baseline', FOLLOWING_PACKS: 'baseline' })).toThrow(
+      'Name only other packs',
+    )
+  })
+})
 
 describe('the configuration without any variable', () => {
   it('has the defaults of the contract', () => {

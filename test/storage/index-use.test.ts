@@ -232,6 +232,7 @@ const FILLING: Array<[table: string, rows: number, columns: Record<string, strin
     },
   ],
   ['traffic', MANY, { tenant_id: 'OWNER', resolution: "'minute'", at: 'i', counts: "'{}'" }],
+  ['drift', MANY, { tenant_id: 'OWNER', model: "'m@1'", at: 'i', counts: "'{}'" }],
 ]
 
 function fillings(bytesOf: (text: string) => string): string[] {
@@ -297,6 +298,10 @@ async function work(database: Connection): Promise<void> {
   await tx.activity(blindIndex)
   await tx.retentionSince('ten_7')
   await tx.policyVersion('ten_7', 'h')
+  expect((await tx.newestDrift('ten_7', 'm@1'))?.tenantId).toBe('ten_7')
+  const counted = { tenantId: 'ten_7', model: 'm@1', at: 6, counts: '{}', blocks: '[]' }
+  await tx.driftAt('ten_7', 'm@1', 6)
+  await tx.putDrift(counted)
   await tx.captureSession('cps_7')
   await tx.unreportedExpiredCaptureSessions(AT, 100)
   await tx.captureLogo('ten_7')

@@ -11,6 +11,7 @@ import { action, type OutputOptions, print, UsageError } from '../lib/output.js'
 import { progressSteps } from '../lib/progress.js'
 import { type Cell, listing } from '../lib/style.js'
 import { registerCalibrateCommand } from './models-calibrate.js'
+import { registerDriftCommand } from './models-drift.js'
 import { registerImportCommand } from './models-import.js'
 import { registerMigrateCommand } from './models-migrate.js'
 import { registerPullCommand } from './models-pull.js'
@@ -30,6 +31,7 @@ export function registerModelsCommands(models: Command): void {
   registerCalibrateCommand(models)
   registerVerifyCommand(models)
   registerMigrateCommand(models)
+  registerDriftCommand(models)
 
   models
     .command('list')

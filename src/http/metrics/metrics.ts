@@ -22,6 +22,7 @@ import type { Transport } from '../listeners/transport.js'
 import type { Observation } from '../observation/observation.js'
 import { NOT_READY_REASONS, type NotReadyReason } from '../readiness.js'
 import { type ClockSources, watchClock } from './clock-metrics.js'
+import { type DriftSource, watchDrift } from './drift-metrics.js'
 import { engineMetrics } from './engine-metrics.js'
 import { watchStore } from './store-metrics.js'
 import { TenantMetrics } from './tenant-metrics.js'
@@ -107,7 +108,7 @@ export class Metrics {
    * @param place undefined where only one process serves
    */
   constructor(
-    tenantLimit: number,
+    private readonly tenantLimit: number,
     private readonly place?: MetricsPlace,
   ) {
     if (place) this.registry.setDefaultLabels({ process: place.name })
@@ -188,6 +189,10 @@ export class Metrics {
 
   watchClock(sources: ClockSources): void {
     watchClock(this.registry, sources)
+  }
+
+  watchDrift(source: DriftSource): void {
+    watchDrift(this.registry, source, this.tenantLimit)
   }
 
   watchUpkeep(upkeep: Upkeep): void {

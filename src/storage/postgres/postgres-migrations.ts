@@ -606,6 +606,19 @@ const STEPS: string[] = [
     finishing_at bigint
   );
   `,
+  // Counted verifies, by which a change of cameras or of people is noticed.
+  `
+  CREATE TABLE drift (
+    tenant_id text COLLATE "C" NOT NULL REFERENCES tenant (id),
+    model text COLLATE "C" NOT NULL,
+    at bigint NOT NULL,
+    counts text COLLATE "C" NOT NULL,
+    blocks text COLLATE "C",
+    PRIMARY KEY (tenant_id, model, at)
+  );
+  CREATE INDEX drift_at ON drift (at);
+  CREATE INDEX drift_newest ON drift (tenant_id, model) WHERE blocks IS NOT NULL;
+  `,
 ]
 
 /** The schema version that this code works with. */

@@ -518,6 +518,19 @@ const MIGRATIONS: string[] = [
     finishing_at INTEGER
   ) STRICT;
   `,
+  // Counted verifies, by which a change of cameras or of people is noticed.
+  `
+  CREATE TABLE drift (
+    tenant_id TEXT NOT NULL REFERENCES tenant (id),
+    model TEXT NOT NULL,
+    at INTEGER NOT NULL,
+    counts TEXT NOT NULL,
+    blocks TEXT,
+    PRIMARY KEY (tenant_id, model, at)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX drift_at ON drift (at);
+  CREATE INDEX drift_newest ON drift (tenant_id, model) WHERE blocks IS NOT NULL;
+  `,
 ]
 
 /** "CSGN" marks the file as Countersign's, so that another application's database is refused instead of migrated. */

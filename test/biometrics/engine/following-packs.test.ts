@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto'
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import sharp from 'sharp'
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it, vi } from 'vitest'
 import { OnnxGraph } from '../../../models/onnx/onnx-writer.js'
 import type { PackManifest } from '../../../models/pack/pack-schema.js'
@@ -238,6 +239,41 @@ describe('a pack that decides for a call', () => {
     const primary = await together.verify([ada], nobody)
     expect(sample.others).toEqual({ [BASELINE]: primary.sample.embedding })
   })
+})
+
+it('a worker that dies comes back with every pack', async () => {
+  const engine = await startEngine(dirs.baseline, { followingPackDirs: [dirs.shifted], faultInjection: true })
+  const choice = { alsoEmbed: [SHIFTED] }
+  const before = await engine.verify([ada], nobody, choice)
+  await engine.injectFault({ kind: 'crash-on-next-task' })
+  const after = await engine.verify([ada], nobody, choice)
+  expect(after.sample).toEqual(before.sample)
+  expect(engine.health()).toMatchObject({ model: BASELINE, following: [SHIFTED] })
+  await engine.close()
+})
+
+it('packs that share a detector keep their own idea of a doubtful face', async () => {
+  const pipeline = await loadPipeline(dirs.baseline, {}, [dirs.shifted])
+  const own = await loadPipeline(dirs.baseline)
+  const lenient = await loadPipeline(dirs.shifted)
+  const onFailure = () => expect.unreachable()
+  const finds = (from: typeof own, photo: Buffer) =>
+    from.analyse(photo).then(
+      () => true,
+      () => false,
+    )
+  let doubtful: Buffer | null = null
+  for (let sigma = 4; sigma < 60 && !doubtful; sigma += 2) {
+    const photo = await sharp(ada).blur(sigma).jpeg().toBuffer()
+    if ((await finds(lenient, photo)) && !(await finds(own, photo))) doubtful = photo
+  }
+  const { others } = await pipeline.analyse(doubtful!, {
+    decideBy: SHIFTED,
+    following: { models: [BASELINE], onFailure },
+  })
+  expect(others).toEqual({ [BASELINE]: null })
+  await expect(pipeline.analyse(doubtful!)).rejects.toMatchObject({ code: 'face_not_found' })
+  for (const each of [pipeline, own, lenient]) await each.release()
 })
 
 it('a call without other packs sends the worker nothing about packs', async () => {

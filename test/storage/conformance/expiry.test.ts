@@ -199,6 +199,16 @@ overStores((stores) => {
       expect(await left('hour')).toEqual([10, 19, 20])
     })
 
+    it('deletes counted verifies after 100 days', async () => {
+      const keptMs = 100 * DAY_MS
+      await fill(async (tx) => {
+        for (const at of [NOW - keptMs - 1, NOW - keptMs])
+          await tx.putDrift({ tenantId: 'ten_a', model: 'm@1', at, counts: '{}', blocks: '[]' })
+      })
+      await expire()
+      expect((await read().drift('ten_a', 0)).map(({ at }) => at)).toEqual([NOW - keptMs])
+    })
+
     it('never deletes tenants, users and keys because of their age', async () => {
       await fill((tx) => tx.insertSubject(subject('ada', { createdAt: 1 })))
       await write((tx) =>

@@ -1,0 +1,98 @@
+/** The drift of a tenant as the command and the dashboard show it. */
+import type { Calibration } from '../../models/pack/calibration.js'
+import { DAY_MS, isoTime } from '../lib/clock.js'
+import type { StoreReader } from '../storage/store.js'
+import { DRIFT_BINS, type Histogram, type Measure, sumOfCounts, totalOf } from './drift-counts.js'
+import { type CountedPeriod, DriftBaseline, type DriftComparison, type DriftWindow } from './drift-report.js'
+import { readHistories } from './drift-rows.js'
+
+/** The verifies of a time. */
+export interface DriftSide extends Record<Measure, Histogram> {
+  from: string
+  to: string
+  verifies: number
+}
+
+export interface DriftDay {
+  /** Start of the day in UTC. */
+  day: string
+  verifies: number
+  /** Share of the verifies that were not approved, 0 to 1. */
+  failed: number
+  /** Means over the approvals and over the judged pictures; null without any. */
+  score: number | null
+  quality: number | null
+}
+
+export interface DriftView {
+  model: string
+  month: DriftSide
+  windows: Record<DriftWindow, DriftSide>
+  comparisons: DriftComparison[]
+  alarms: Measure[]
+  /** Oldest first; days without a verify are left out. */
+  days: DriftDay[]
+}
+
+/** One view for each model that judged verifies of the last five weeks. */
+export async function driftViews(
+  read: Pick<StoreReader, 'drift'>,
+  tenantId: string,
+  now: number,
+  calibrationOf: (model: string) => Calibration | undefined,
+): Promise<DriftView[]> {
+  const histories = await readHistories(read, tenantId, now)
+  return [...histories].map(([model, { periods, blocks }]) => {
+    const report = new DriftBaseline(periods, now, calibrationOf(model)).report(blocks, now)
+    const { month, windows, comparisons, alarms } = report
+    return {
+      model,
+      month: sideView(month),
+      windows: { latest: sideView(windows.latest), week: sideView(windows.week) },
+      comparisons: comparisons.map((one) => ({ ...one, psi: rounded(one.psi), noise: rounded(one.noise) })),
+      alarms,
+      days: daysOf(periods),
+    }
+  })
+}
+
+function sideView({
+  from,
+  to,
+  periods,
+}: {
+  from: number
+  to: number
+  periods: readonly CountedPeriod[]
+}): DriftSide {
+  const { scores, quality, outcomes } = sumOfCounts(periods.map(({ counts }) => counts))
+  return { from: isoTime(from), to: isoTime(to), verifies: totalOf(outcomes), scores, quality, outcomes }
+}
+
+function daysOf(periods: readonly CountedPeriod[]): DriftDay[] {
+  const starts = [...new Set(periods.map(({ at }) => Math.floor(at / DAY_MS)))]
+  return starts.map((day) => {
+    const ofDay = periods.filter(({ at }) => Math.floor(at / DAY_MS) === day)
+    const { outcomes, scores, quality } = sumOfCounts(ofDay.map(({ counts }) => counts))
+    const verifies = totalOf(outcomes)
+    return {
+      day: isoTime(day * DAY_MS).slice(0, 10),
+      verifies,
+      failed: rounded(1 - (outcomes.approved ?? 0) / verifies),
+      score: meanOf(scores),
+      quality: meanOf(quality),
+    }
+  })
+}
+
+/** The mean of the middles of the bins. */
+function meanOf(histogram: Histogram): number | null {
+  const total = totalOf(histogram)
+  if (total === 0) return null
+  const sum = Object.entries(histogram).reduce((all, [bin, count]) => all + (Number(bin) + 0.5) * count, 0)
+  return rounded(sum / total / DRIFT_BINS)
+}
+
+function rounded(value: number): number {
+  return Number(value.toFixed(4))
+}

@@ -1,0 +1,116 @@
+/**
+ * Compares the latest verifies of every tenant with those of the month before, once a minute, as the leader. An alarm is logged when it
+ * begins and when it ends; metrics show all comparisons.
+ */
+import type { Logger } from 'pino'
+import type { Calibration } from '../../models/pack/calibration.js'
+import type { LeaderLease } from '../cluster/leader-lease.js'
+import { type Clock, MINUTE_MS } from '../lib/clock.js'
+import { PeriodicTask } from '../lib/periodic-task.js'
+import type { DriftRecord } from '../storage/records.js'
+import type { Store } from '../storage/store.js'
+import { MEASURES, type Measure } from './drift-counts.js'
+import { DriftBaseline, type DriftComparison, startOfPeriod, WEEK_MS } from './drift-report.js'
+import { blocksOf, readHistories } from './drift-rows.js'
+
+/** The comparisons of one tenant and model. */
+export interface WatchedDrift {
+  tenantId: string
+  tenantName: string
+  model: string
+  comparisons: readonly DriftComparison[]
+  alarms: readonly Measure[]
+}
+
+export interface DriftWatchParts {
+  store: { read: Pick<Store['read'], 'drift' | 'latestDrift' | 'tenantById'> }
+  clock: Clock
+  log: Logger
+  leaderLease: Pick<LeaderLease, 'current'>
+  /** The calibration of a model; undefined where the model is not served or has none that was measured. */
+  calibrationOf: (model: string) => Calibration | undefined
+}
+
+/** A tenant and model as the last look left them. */
+interface Known {
+  period: number
+  baseline: DriftBaseline
+  /** The blocks that were compared last. */
+  blocks: string | null
+  watched: WatchedDrift
+}
+
+export class DriftWatch {
+  private known = new Map<string, Known>()
+  private readonly task = new PeriodicTask(
+    MINUTE_MS,
+    () => this.look(),
+    (err) => this.parts.log.warn({ err }, 'the drift could not be computed, will retry'),
+  )
+
+  constructor(private readonly parts: DriftWatchParts) {}
+
+  start(): void {
+    this.task.start()
+  }
+
+  stop(): Promise<void> {
+    return this.task.stop()
+  }
+
+  /** Compares now. Never rejects. */
+  run(): Promise<void> {
+    return this.task.now()
+  }
+
+  /** The comparisons of the last look; none on a node that is not the leader. */
+  get watched(): WatchedDrift[] {
+    return [...this.known.values()].map(({ watched }) => watched)
+  }
+
+  private async look(): Promise<void> {
+    const { leaderLease, store, clock } = this.parts
+    if (!leaderLease.current()) {
+      this.known = new Map()
+      return
+    }
+    const now = clock.now()
+    const rows = (await store.read.latestDrift()).filter(({ at }) => at >= now - WEEK_MS)
+    const next = new Map<string, Known>()
+    for (const row of rows) {
+      const name = `${row.tenantId} ${row.model}`
+      const before = this.known.get(name)
+      const known = await this.compare(row, before, now)
+      next.set(name, known)
+      this.logChanges(known.watched, before?.watched.alarms ?? [])
+    }
+    this.known = next
+  }
+
+  private async compare(row: DriftRecord, before: Known | undefined, now: number): Promise<Known> {
+    const { tenantId, model, blocks } = row
+    const period = startOfPeriod(now)
+    const isSamePeriod = before?.period === period
+    if (isSamePeriod && before.blocks === blocks) return before
+    const baseline = isSamePeriod ? before.baseline : await this.baselineOf(row, now)
+    const tenantName = before?.watched.tenantName ?? (await this.parts.store.read.tenantById(tenantId))!.name
+    const { comparisons, alarms } = baseline.report(blocksOf(row), now)
+    return { period, baseline, blocks, watched: { tenantId, tenantName, model, comparisons, alarms } }
+  }
+
+  private async baselineOf({ tenantId, model }: DriftRecord, now: number): Promise<DriftBaseline> {
+    const histories = await readHistories(this.parts.store.read, tenantId, now)
+    return new DriftBaseline(histories.get(model)?.periods ?? [], now, this.parts.calibrationOf(model))
+  }
+
+  private logChanges({ tenantId, model, alarms }: WatchedDrift, before: readonly Measure[]): void {
+    const { log } = this.parts
+    for (const measure of MEASURES) {
+      if (alarms.includes(measure) === before.includes(measure)) continue
+      const facts = { tenant_id: tenantId, model, measure }
+      if (alarms.includes(measure))
+        log.warn(facts, 'verifies differ from those of the month before; see countersign models drift')
+      else log.info(facts, 'verifies are again like those of the month before')
+    }
+  }
+}
