@@ -338,7 +338,7 @@ export function verify(services: Parts): UserEndpoint<Input> {
         ...(verdict.waitMs === undefined ? {} : { headers: retryAfter(verdict.waitMs) }),
         observed: {
           ...{ verdict: view.verdict, reason, score: view.score, effect, ...integrity },
-          ...{ threshold: view.threshold, quality: assessed?.quality.score ?? null, model: provider.model },
+          ...{ threshold: view.threshold, quality: assessed?.quality.score ?? null, model: verdict.terms.model },
         },
         sealedFor: subject && { id: subject.record.id, dataKey: subject.dataKey },
         audit: {
