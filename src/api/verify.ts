@@ -295,6 +295,7 @@ export function verify(services: Parts): UserEndpoint<Input> {
         displayHash: call.display?.hash,
         facts: {
           ...facts,
+          ...integrityView(integrity),
           ...(passkey ? { passkey_amr: passkey.possession } : {}),
           ...(call.display
             ? { display_locale: call.display.locale, display_version: call.display.version }

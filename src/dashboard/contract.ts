@@ -113,6 +113,7 @@ export interface TenantRoutes {
   'GET /requests': { query: RequestQuery; answer: RequestPage }
   /** Only asks a question. The user id comes in a body, so that no address holds it. */
   'POST /requests/subject': { body: typeof bodies.userQuestion; answer: { subject: string | null } }
+  'GET /verification': { query: VerificationQuery; answer: { facts: Record<string, unknown> | null } }
   'GET /audit': { query: AuditPageQuery; answer: AuditPage }
   'POST /audit/subject': { body: typeof bodies.subjectQuestion; answer: { subject: string | null } }
   'GET /audit/chain': { answer: AuditChain }
@@ -590,6 +591,12 @@ export interface RequestPage {
   next_before: string | null
   /** How many days entries are kept, and how many entries of each kind. */
   kept: { days: number; entries: number }
+}
+
+export interface VerificationQuery {
+  environment: Environment
+  /** Verification id. */
+  id: string
 }
 
 export interface RequestView {

@@ -1,4 +1,4 @@
-/** The routes that show the request log. */
+/** The routes that show the request log, and the verifications that its entries name. */
 
 import { earliestRequestId, timeOfRequestId } from '../crypto/identifiers.js'
 import { ERRORS_PATH } from '../http/routing/routes.js'
@@ -69,6 +69,19 @@ export const REQUEST_ROUTES = {
         next_before: nextBefore,
         kept,
       }
+    },
+  },
+
+  /** Finds the facts of a verification: in production those of its audit entry, in the sandbox those that are kept for a while. */
+  'GET /verification': {
+    async answer({ services, tenant, query }) {
+      const { read } = services.core.store
+      const id = (query.get('id') ?? '').slice(0, 64)
+      const kept =
+        query.get('environment') === 'sandbox'
+          ? (await read.sandboxVerification(tenant.id, id))?.facts
+          : (await read.auditedVerification(tenant.id, id))?.entry
+      return { facts: kept === undefined ? null : (JSON.parse(kept) as Record<string, unknown>) }
     },
   },
 

@@ -93,6 +93,7 @@ export const TENANT_RIGHTS = {
   'POST /webhooks/redeliver': 'write',
   'GET /requests': 'read',
   'POST /requests/subject': 'read',
+  'GET /verification': 'read',
   'GET /audit': 'read',
   // A POST that only reads, for the same reason.
   'POST /audit/subject': 'read',

@@ -31,7 +31,7 @@ const CHECKS: Record<PolicyCheck, string> = {
   nod: 'a nod',
   pad: 'the liveness network',
   swk: 'a passkey',
-  hwk: 'a passkey that cannot leave its device',
+  hwk: 'a passkey that counts as a key in hardware',
 }
 
 /** @returns names and values, such as "Reference" and "younger than 730 days"; empty where the rule asks for nothing */

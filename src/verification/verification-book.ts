@@ -4,6 +4,7 @@ import type { Clock } from '../lib/clock.js'
 import type { Store, StoreTransaction } from '../storage/store.js'
 import type { TemplateVault } from '../users/template-vault.js'
 import type { CalledUser } from './call.js'
+import type { CaptureIntegrity } from './capture-integrity.js'
 import type { Possession } from './passkey-check.js'
 import type { Reason } from './reasons.js'
 
@@ -33,6 +34,8 @@ export interface VerificationFacts {
   policy_hash?: string
   policy_rule?: string
   approval_id?: string
+  /** Signals of the capture; absent where the request brought no report. */
+  capture_integrity?: CaptureIntegrity
 }
 
 /** Facts that the caller states about a verification. */

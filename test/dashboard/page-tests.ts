@@ -20,9 +20,9 @@ export class PageTests {
   private browser!: Browser
 
   /** Starts the service and the browser before all tests of the surrounding `describe`, and stops both after them. */
-  constructor() {
+  constructor(env: Record<string, string> = {}) {
     beforeAll(async () => {
-      this.running = await startService()
+      this.running = await startService(env)
       this.browser = await launchBrowser()
     })
     afterAll(async () => {

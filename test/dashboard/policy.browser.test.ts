@@ -41,7 +41,7 @@ describe.skipIf(!CHROMIUM)('the policy of a tenant in Chromium', () => {
 
       // The example falls under another rule once its amount is below the bound.
       const example = page.getByRole('status', { name: 'What the draft asks of the example' })
-      await example.getByText('a passkey that cannot leave its device').waitFor()
+      await example.getByText('a passkey that counts as a key in hardware').waitFor()
       await page
         .getByLabel('Example action')
         .fill('{"type":"payment","amount":"9999.99","currency":"EUR","payee":{"name":"A","account":"B"}}')

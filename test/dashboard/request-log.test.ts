@@ -211,6 +211,37 @@ describe('the request log', () => {
   })
 })
 
+describe('a verification that the request log names', () => {
+  const factsOf = async (id: string, environment = 'production', of = tenant) =>
+    (await session.call('GET', `/tenants/${of.id}/verification?id=${id}&environment=${environment}`)).body
+      .facts
+
+  it('is shown with the facts of its audit entry in production', async () => {
+    const { verification_id } = approved
+    expect(await factsOf(verification_id)).toMatchObject({
+      event: 'verify',
+      verdict: 'approved',
+      verification_id,
+    })
+  })
+
+  it('is shown with the facts that the sandbox keeps, with the signals of the capture', async () => {
+    const capture_integrity = { signals: ['virtual_camera'] }
+    const call = { user_id: 'grace+no_match', image, action: 'pay', capture_integrity }
+    const { verification_id } = (await tenant.sandbox.verify(call)).body
+    expect(await factsOf(verification_id, 'sandbox')).toMatchObject({
+      verdict: 'rejected',
+      capture_integrity: { signals: [{ code: 'virtual_camera', source: 'client' }] },
+    })
+  })
+
+  it('is not shown to another tenant, and is null where nothing is kept', async () => {
+    expect(await factsOf(approved.verification_id, 'production', await running.tenant())).toBeNull()
+    expect(await factsOf('ver_00000000000000000000000000000000')).toBeNull()
+    expect(await factsOf('', 'sandbox')).toBeNull()
+  })
+})
+
 describe('an entry of the request log that is not written yet', () => {
   const observation = (tenantId: string, changes: Partial<Observation> = {}) =>
     ({

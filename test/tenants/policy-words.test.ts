@@ -34,7 +34,7 @@ describe('a policy in words', () => {
   it('names the checks of an acr', () => {
     expect(checksInWords('urn:countersign:acr:face')).toBe('the face')
     expect(checksInWords('urn:countersign:acr:face-active-pad-hwk')).toBe(
-      'the face, the frames of a challenge, a turn of the head, a nod, the liveness network and a passkey that cannot leave its device',
+      'the face, the frames of a challenge, a turn of the head, a nod, the liveness network and a passkey that counts as a key in hardware',
     )
     expect(checksInWords('urn:countersign:acr:face-swk')).toBe('the face and a passkey')
   })

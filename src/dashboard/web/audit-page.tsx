@@ -4,6 +4,7 @@ import { AUDIT_EVENTS, type AuditEventName } from '../../audit/audit-events.js'
 import { AUDIT_OUTCOMES, type AuditEntry, type AuditPageQuery } from '../contract.js'
 import { useAddressQuery, usePager } from './address-query.js'
 import { callTenant, linkTo, tenantAddress } from './api.js'
+import { EntryInWords } from './entry-in-words.js'
 import { ChoiceField, FilterForm, MoreButton, NOBODY, PagerButtons, Pseudonym } from './log-parts.js'
 import { Badge, Card, Empty, entryCount, Loading, Problem, type Tone } from './parts.js'
 import { Table } from './table.js'
@@ -231,6 +232,7 @@ function Entries({ tenantId, entries, actorName }: EntriesProps) {
           ],
           below: isOpen && (
             <>
+              <EntryInWords tenantId={tenantId} facts={entry} />
               <pre tabIndex={0}>{JSON.stringify(entry, null, 2)}</pre>
               {typeof entry.consent_sha256 === 'string' && (
                 <AgreedText tenantId={tenantId} sha256={entry.consent_sha256} />

@@ -1,6 +1,6 @@
 /** The history of a tenant's policy: every version, and who changed it when. */
-import { useState } from 'preact/hooks'
 import type { PolicyChangeView, PolicyHashes, PolicyVersionView, PolicyView } from '../contract.js'
+import { useAddressQuery } from './address-query.js'
 import { get, tenantAddress } from './api.js'
 import { MoreButton } from './log-parts.js'
 import { Card, Empty, Problem, Waiting } from './parts.js'
@@ -24,7 +24,8 @@ const SHORT = 12
 /** @param props.onTake called with the text of a version that the person wants in the editor */
 export function PolicyHistory(props: { tenantId: string; view: PolicyView; onTake: (text: string) => void }) {
   const { versions, changes } = props.view
-  const [open, setOpen] = useState<string | null>(null)
+  // A link from the audit log names the version to open.
+  const [{ version: open }, change] = useAddressQuery(['version'])
   const { problem, isBusy, run } = useAction()
   const take = ({ hash }: PolicyVersionView) =>
     run(async () => {
@@ -55,7 +56,7 @@ export function PolicyHistory(props: { tenantId: string; view: PolicyView; onTak
                   <MoreButton
                     about={`version ${version.hash.slice(0, SHORT)}`}
                     isOpen={open === version.hash}
-                    onToggle={() => setOpen(open === version.hash ? null : version.hash)}
+                    onToggle={() => change({ version: open === version.hash ? '' : version.hash })}
                   />
                 </span>,
               ],

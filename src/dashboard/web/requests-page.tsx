@@ -9,8 +9,10 @@ import {
 } from '../contract.js'
 import { useAddressQuery, usePager } from './address-query.js'
 import { callTenant, tenantAddress } from './api.js'
+import { EntryInWords } from './entry-in-words.js'
 import { ChoiceField, FilterForm, MoreButton, NOBODY, PagerButtons, Pseudonym } from './log-parts.js'
 import { Badge, Card, Empty, type Fact, Facts, Loading, Problem, Segments } from './parts.js'
+import { useTenantHref } from './session.js'
 import { Table } from './table.js'
 import { Time } from './times.js'
 import { useData } from './use-data.js'
@@ -89,7 +91,7 @@ export function RequestsPage({ tenantId }: { tenantId: string }) {
         ) : page.value.requests.length === 0 ? (
           <Nothing query={query} environment={environment} page={page.value} />
         ) : (
-          <Entries requests={page.value.requests} />
+          <Entries tenantId={tenantId} requests={page.value.requests} />
         )}
         <PagerButtons entries="requests" pager={pager} before={query.before} next={page.value?.next_before} />
       </Card>
@@ -168,7 +170,7 @@ function Filters(props: {
   )
 }
 
-function Entries({ requests }: { requests: RequestView[] }) {
+function Entries({ tenantId, requests }: { tenantId: string; requests: RequestView[] }) {
   const [open, setOpen] = useState<string | null>(null)
   return (
     <Table
@@ -192,7 +194,12 @@ function Entries({ requests }: { requests: RequestView[] }) {
               onToggle={() => setOpen(isOpen ? null : request.request_id)}
             />,
           ],
-          below: isOpen && <Details request={request} />,
+          below: isOpen && (
+            <>
+              <Details request={request} />
+              {request.verification_id && <Verification tenantId={tenantId} request={request} />}
+            </>
+          ),
         }
       })}
     />
@@ -218,6 +225,25 @@ function Outcome({ request: { verdict, code, status, is_replay } }: { request: R
 function User({ request: { user_id, subject } }: { request: RequestView }) {
   if (user_id) return <span>{user_id}</span>
   return <Pseudonym subject={subject} whyNone="Not about a user, or about nobody who is enrolled" />
+}
+
+/** The facts of the verification that a request made or asked for, as far as they are kept. */
+function Verification({ tenantId, request }: { tenantId: string; request: RequestView }) {
+  const { verification_id: id, environment } = request
+  const { value, error } = useData(tenantAddress(tenantId, 'GET /verification', { id: id!, environment }))
+  const href = useTenantHref(tenantId)
+  if (value === null) return error ? <Problem message={error} /> : <Loading />
+  if (value.facts === null) return <p class="muted">The verification is not kept any more.</p>
+  return (
+    <>
+      <EntryInWords tenantId={tenantId} facts={value.facts} />
+      {environment === 'production' && (
+        <p>
+          <a href={href(`audit?id=${id}`)}>Its entry in the audit log</a>
+        </p>
+      )}
+    </>
+  )
 }
 
 function Details({ request }: { request: RequestView }) {

@@ -12,6 +12,12 @@ export function useSession(): SessionView {
   return session
 }
 
+/** @returns a function that makes the address of one of the tenant's pages, such as `audit?id=…` */
+export function useTenantHref(tenantId: string): (path: string) => string {
+  const base = useSession().tenant_id === null ? `#/tenants/${tenantId}` : '#'
+  return (path) => `${base}/${path}`
+}
+
 export interface Rights {
   operator: (route: keyof OperatorRoutes) => boolean
   tenant: (route: keyof TenantRoutes) => boolean

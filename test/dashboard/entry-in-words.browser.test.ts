@@ -1,0 +1,98 @@
+/** The words of the audit log and of the request log about a verification, in a real browser. */
+import type { Page } from 'playwright-core'
+import { describe, expect, it } from 'vitest'
+import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
+import { CHROMIUM } from '../support/browser.js'
+import { allowReturn, askForSession, Visitor } from '../support/capture-page.js'
+import { base64, face } from '../support/faces.js'
+import { plain } from '../support/images.js'
+import { asserted, registered, usePasskeys } from '../support/passkeys.js'
+import type { TestTenant } from '../support/service.js'
+import { checkPage, PageTests, VIEWPORTS } from './page-tests.js'
+
+const payee = { name: 'Acme GmbH', account: 'DE89370400440532013000' }
+const payment = { type: 'payment', amount: '1250.00', currency: 'EUR', payee }
+
+describe.skipIf(!CHROMIUM)('a verification in the logs of the dashboard in Chromium', () => {
+  const tests = new PageTests({ COUNTERSIGN_CAPTURE_LISTEN: '127.0.0.1:0' })
+
+  async function obeying(tenant: TestTenant): Promise<void> {
+    const { tenancy, operations } = tests.running.service.core
+    const found = await tenancy.find(tenant.name)
+    const policy = { rules: [{ name: 'everything', require: {} }] }
+    await operations.policies.set(found, COMMAND_LINE, policy, ['production', 'sandbox'])
+  }
+
+  /** The value next to a name, among the facts of the open row. */
+  const fact = (page: Page, name: string) =>
+    page
+      .locator('.below .facts > div')
+      .filter({ has: page.getByText(name, { exact: true }) })
+      .locator('dd')
+
+  for (const [scheme, width] of VIEWPORTS)
+    it(`is explained in the audit log: checks, possession, policy and signals (${scheme}, ${width} px)`, async () => {
+      const tenant = await tests.running.tenant()
+      const production = await tests.running.production(tenant)
+      await usePasskeys(tests.running, tenant)
+      await obeying(tenant)
+      const image = base64(await face('ada'))
+      await production.enroll({ user_id: 'ada', image })
+      const { authenticator } = await registered(production, 'ada')
+      const { status, body } = await production.verify({
+        ...{ user_id: 'ada', image, action: payment },
+        capture_integrity: { signals: ['virtual_camera'] },
+        passkey_assertion: await asserted(production, 'ada', payment, authenticator),
+      })
+      expect([status, body.verdict]).toEqual([200, 'approved'])
+
+      const { page, errors } = await tests.open(scheme, width)
+      await tests.signInByLink(page, tenant, 'audit?event=verify')
+      await page.getByRole('button', { name: 'More about entry' }).click()
+      expect(await fact(page, 'Checked').textContent()).toContain(
+        'the face and a passkey that counts as a key in hardware',
+      )
+      expect(await fact(page, 'Possession').textContent()).toContain('hardware')
+      expect(await fact(page, 'Rule').textContent()).toBe('everything')
+      const signals = await fact(page, 'Signals of the capture').textContent()
+      expect(signals).toContain('the name of a virtual camera')
+      expect(signals).toContain('reported by the browser')
+      expect(signals).toContain('none is proof')
+      await checkPage(page, `audit-in-words-${scheme}-${width}`)
+
+      // The policy of the verdict is one click away.
+      await fact(page, 'Policy').getByRole('link').click()
+      await page
+        .getByRole('region', { name: /Rules of version/ })
+        .getByText('everything')
+        .waitFor()
+      await page.goto(`${tests.running.service.adminUrl}/#/audit?event=policy_changed`)
+      await page.getByRole('button', { name: 'More about entry' }).click()
+      expect(await fact(page, 'Policy in sandbox').textContent()).toContain(
+        `none → ${body.policy_hash.slice(0, 12)}`,
+      )
+      expect(errors).toEqual([])
+      await page.context().close()
+    }, 60_000)
+
+  it('is explained in the request log of the sandbox too, with the language of the text that was shown', async () => {
+    const tenant = await tests.running.tenant()
+    await allowReturn(tests.running, tenant)
+    await obeying(tenant)
+    const asked = { user_id: 'ada+match', action: payment, locale: 'ja' }
+    const { body } = await askForSession(tenant.sandbox, asked)
+    const visitor = new Visitor(body.url)
+    await visitor.open()
+    await visitor.agree()
+    await visitor.capture(base64(await plain()))
+
+    const { page, errors } = await tests.open('light', 1280)
+    await tests.signInByLink(page, tenant, 'requests?environment=sandbox&endpoint=verify')
+    await page.getByRole('button', { name: 'More about request' }).click()
+    expect(await fact(page, 'Shown text').textContent()).toContain('in Japanese (ja), version')
+    expect(await fact(page, 'Rule').textContent()).toBe('everything')
+    await checkPage(page, 'request-in-words')
+    expect(errors).toEqual([])
+    await page.context().close()
+  }, 60_000)
+})
