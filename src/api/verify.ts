@@ -339,7 +339,11 @@ export function verify(services: Parts): UserEndpoint<Input> {
         ...(verdict.waitMs === undefined ? {} : { headers: retryAfter(verdict.waitMs) }),
         observed: {
           ...{ verdict: view.verdict, reason, score: view.score, effect, ...integrity },
-          ...{ threshold: view.threshold, quality: assessed?.quality.score ?? null, model: verdict.terms.model },
+          ...{
+            threshold: view.threshold,
+            quality: assessed?.quality.score ?? null,
+            model: verdict.terms.model,
+          },
         },
         sealedFor: subject && { id: subject.record.id, dataKey: subject.dataKey },
         audit: {
