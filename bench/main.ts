@@ -7,6 +7,7 @@ import { cli } from './cli.js'
 import { cluster } from './cluster.js'
 import { floor } from './floor.js'
 import { http } from './http.js'
+import { lane } from './lane.js'
 import { latency } from './latency.js'
 import { cleanUp, cleanUpOnSignals, isInterrupted } from './lib/clean-up.js'
 import { compare, readResult } from './lib/comparison.js'
@@ -39,18 +40,22 @@ const SUITES: readonly Suite[] = [
   scaling,
   cli,
   peers,
+  lane,
   soak,
   cluster,
   packs,
 ]
 /**
- * Suites that run only when named: one installs some 700 MB of packages first, one takes an hour, one needs
- * PostgreSQL, and one builds a second pack.
+ * Suites that run only when named: one installs some 700 MB of packages first, one is for machines with an
+ * accelerator, one takes an hour, one needs PostgreSQL, and one builds a second pack.
  */
-const ON_DEMAND: readonly Suite[] = [peers, soak, cluster, packs]
-/** Takes every result again that the documents show. The other suites take an hour, a machine of many cores, or a second pack. */
+const ON_DEMAND: readonly Suite[] = [peers, lane, soak, cluster, packs]
+/**
+ * Takes every result again that the documents show. The other suites take an accelerator, an hour, a machine of many
+ * cores, or a second pack.
+ */
 const ALL = 'all'
-const SHOWN: readonly Suite[] = SUITES.filter((suite) => ![soak, cluster, packs].includes(suite))
+const SHOWN: readonly Suite[] = SUITES.filter((suite) => ![lane, soak, cluster, packs].includes(suite))
 
 interface Options {
   seconds?: number
@@ -61,6 +66,7 @@ interface Options {
   rate?: number
   tenants: number
   engineMs: number
+  provider?: string
   database?: string
   json?: boolean
   out?: string
@@ -170,6 +176,7 @@ new Command('npm run bench --')
   .option('--rate <n>', 'soak: calls a second; default: 70 % of what the machine can do', parseRate)
   .option('--tenants <n>', 'cluster: number of tenants', parseTenants, 64)
   .option('--engine-ms <n>', 'cluster: what a picture takes of an engine worker', parseEngineMs, 5)
+  .option('--provider <name>', 'lane: the accelerator, such as cuda; default: the processor in its part')
   .option('--database <url>', 'cluster: an empty PostgreSQL database; default: one of its own', parseDatabase)
   .option('--cpu-prof <folder>', "write V8 CPU profiles of the service's threads there (slows it down)")
   .addOption(
@@ -190,8 +197,8 @@ new Command('npm run bench --')
       ...SUITES.map(
         ({ name, description, defaultSeconds }) => `  ${name.padEnd(9)} ${description} (${defaultSeconds} s)`,
       ),
-      `\nWithout a suite all but peers, soak, cluster and packs run: one installs some 700 MB of packages first, one takes an hour, one wants a PostgreSQL, one a second pack.`,
-      `${ALL} runs all but soak, cluster and packs and replaces bench/results: some 13 minutes, on a quiet machine. Then \`npm run docs\` writes the figures into the documents.`,
+      `\nWithout a suite all but peers, lane, soak, cluster and packs run: one installs some 700 MB of packages first, one is for accelerators, one takes an hour, one wants a PostgreSQL, one a second pack.`,
+      `${ALL} runs all but lane, soak, cluster and packs and replaces bench/results: some 13 minutes, on a quiet machine. Then \`npm run docs\` writes the figures into the documents.`,
       '\nResults are shown, and kept with --out or --update. docs/benchmarks.md says how to read them.',
       'Exit codes: 0 done, 1 a limit of the specification was missed or a run failed, 2 wrong usage.',
     ].join('\n'),
@@ -226,6 +233,7 @@ new Command('npm run bench --')
           soakRate: options.rate,
           tenants: options.tenants,
           engineMs: options.engineMs,
+          provider: options.provider,
           database: options.database,
           keepPartial: (details) => folder && keepPartial(name, details, folder),
         })

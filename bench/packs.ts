@@ -7,6 +7,7 @@ import { Engine } from '../src/biometrics/engine/engine.js'
 import { progressSteps } from '../src/cli/lib/progress.js'
 import { loadConfig } from '../src/config/config.js'
 import { describeSizes, takeCaptures } from './lib/captures.js'
+import { readStat } from './lib/cpu-times.js'
 import { ENGINE_ROOMS } from './lib/measured-code.js'
 import { prepareNamedPack } from './lib/model-pack.js'
 import { readProcess } from './lib/process-vitals.js'
@@ -33,6 +34,8 @@ interface Contender {
   /** Time of the embedders of each verify. */
   embedMs: number[]
   perSecond: number[]
+  /** CPU time of the engine process for one verify, in milliseconds, with all workers busy. */
+  cpuMs: number[]
   memoryMib: number
 }
 
@@ -53,7 +56,7 @@ export const packs: Suite = {
       name,
       engine: await Engine.start({ ...options, packDir: pack.dir, followingPackDirs }),
       alsoEmbed,
-      ...{ verifyMs: [], embedMs: [], perSecond: [], memoryMib: 0 },
+      ...{ verifyMs: [], embedMs: [], perSecond: [], cpuMs: [], memoryMib: 0 },
     })
     const contenders = [
       await start('one pack', [], []),
@@ -87,6 +90,8 @@ export const packs: Suite = {
     for (let step = 0; step < saturated.count; step++) {
       progress.update(single.count + step, steps, 'all workers busy')
       for (const contender of inTurns(contenders, step)) {
+        const stat = `/proc/${contender.engine.health().processId}/stat`
+        const cpuBefore = readStat(stat).cpuMs
         const startedAt = performance.now()
         const endMs = startedAt + saturated.seconds * 1000
         let done = 0
@@ -94,6 +99,7 @@ export const packs: Suite = {
           for (; performance.now() < endMs; done++) await verify(contender)
         }
         await Promise.all(Array.from({ length: CALLERS_PER_WORKER * options.workers }, caller))
+        contender.cpuMs.push((readStat(stat).cpuMs - cpuBefore) / done)
         contender.perSecond.push((done * 1000) / (performance.now() - startedAt))
       }
     }
@@ -125,6 +131,8 @@ export const packs: Suite = {
         added_p50_embeds: round(added.p50 / embedMs, 2),
         added_p99_embeds: round(added.p99 / embedMs, 2),
         throughput_ratio: round(rate, 3),
+        one_cpu_ms: round(median(one.cpuMs), 2),
+        two_cpu_ms: round(median(two.cpuMs), 2),
         one_memory_mib: round(one.memoryMib, 0),
         two_memory_mib: round(two.memoryMib, 0),
       },
@@ -132,13 +140,14 @@ export const packs: Suite = {
         {
           title: `${pack.modelId}, followed by ${other.modelId}`,
           rows: [
-            ['', 'p50 ms', 'p99 ms', 'embedding ms', 'verifies/s', 'engine MiB'],
-            ...contenders.map(({ name, embedMs, perSecond, memoryMib }, i) => [
+            ['', 'p50 ms', 'p99 ms', 'embedding ms', 'verifies/s', 'CPU ms', 'engine MiB'],
+            ...contenders.map(({ name, embedMs, perSecond, cpuMs, memoryMib }, i) => [
               name,
               p50![i]!.toFixed(2),
               p99![i]!.toFixed(2),
               median(embedMs).toFixed(2),
               median(perSecond).toFixed(1),
+              median(cpuMs).toFixed(1),
               memoryMib.toFixed(0),
             ]),
           ],
@@ -147,6 +156,7 @@ export const packs: Suite = {
       notes: [
         `Images, in turn: ${describeSizes(images)}. The engine only, without HTTP and database; ${options.workers} workers.`,
         `Promise: a pack that follows adds at most ${MOST_EMBEDS} embeddings to the p99 of a verify. One embedding is the slower of the two packs' medians.`,
+        'CPU ms is the CPU time of the engine process for one verify with all workers busy; other programs hardly change it.',
         'Memory is what the engine process has in RAM after the run (VmRSS).',
       ],
       details: { one: sampled(one), two: sampled(two) },

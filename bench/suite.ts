@@ -17,6 +17,8 @@ export interface SuiteOptions {
   tenants: number
   /** Milliseconds that a picture takes of an engine worker in `cluster`. */
   engineMs: number
+  /** Accelerator of `lane`; undefined for the processor in its part. */
+  provider: string | undefined
   /** URL of the database of `cluster`; undefined to start one. */
   database: string | undefined
   /** Keeps the figures measured so far, in case a long run does not finish. */

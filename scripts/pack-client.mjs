@@ -43,6 +43,7 @@ const manifest = {
       ]),
     ),
     './capture': { types: './lib/capture/capture.d.ts', default: './lib/capture/capture.js' },
+    './passkey': { types: './lib/passkey.d.ts', default: './lib/passkey.js' },
     './package.json': './package.json',
   },
   dependencies: { jose: dependencies.jose },
@@ -59,6 +60,7 @@ execFileSync(process.execPath, [tsc, '-p', fileURLToPath(new URL('src/client', r
 })
 copyTypes(built, Object.values(ENTRIES), 'lib/')
 copyTypes(builtCapture, ['capture'], 'lib/capture/')
+copyTypes(builtCapture, ['passkey'], 'lib/')
 // The compiler indents by four spaces. Indented by tabs, the package is 17 kB smaller.
 const biome = fileURLToPath(new URL('node_modules/.bin/biome', root))
 const formatting = ['format', '--write', '--vcs-enabled=false', '--indent-style=tab']
@@ -66,27 +68,33 @@ execFileSync(biome, [...formatting, fileURLToPath(new URL('lib/', target))], {
   stdio: ['ignore', 'ignore', 2],
 })
 // One file without imports can be copied where there is no bundler, and a browser loads it in one request.
-await build({
-  configFile: false,
-  root: fileURLToPath(root),
-  publicDir: false,
-  logLevel: 'warn',
-  build: {
-    outDir: fileURLToPath(new URL('lib/capture/', target)),
-    emptyOutDir: false,
-    target: 'es2022',
-    modulePreload: false,
-    rolldownOptions: {
-      input: fileURLToPath(new URL('capture.js', builtCapture)),
-      preserveEntrySignatures: 'strict',
-      output: { entryFileNames: 'capture.js' },
-    },
-  },
-})
+await bundle('capture', 'lib/capture/')
+await bundle('passkey', 'lib/')
 cpSync(new URL('LICENSE', root), new URL('LICENSE', target))
 cpSync(new URL('src/client/README.md', root), new URL('README.md', target))
 writeFileSync(new URL('package.json', target), `${JSON.stringify(manifest, null, 2)}\n`)
 console.log(fileURLToPath(target))
+
+/** Writes a module of the component as one file without imports. */
+async function bundle(module, to) {
+  await build({
+    configFile: false,
+    root: fileURLToPath(root),
+    publicDir: false,
+    logLevel: 'warn',
+    build: {
+      outDir: fileURLToPath(new URL(to, target)),
+      emptyOutDir: false,
+      target: 'es2022',
+      modulePreload: false,
+      rolldownOptions: {
+        input: fileURLToPath(new URL(`${module}.js`, builtCapture)),
+        preserveEntrySignatures: 'strict',
+        output: { entryFileNames: `${module}.js` },
+      },
+    },
+  })
+}
 
 /** Copies the declarations of the modules that can be imported, and of the modules that these import. */
 function copyTypes(from, modules, to) {

@@ -87,6 +87,7 @@ function templateOf(address: string): string {
     const isWord = ['', '/registration', '/assertion'].includes(passkeys)
     return `/v1/users/{user_id}/passkeys${isWord ? passkeys : '/{passkey_id}'}`
   }
+  if (/^\/v1\/users\/[^/]+\/consent$/.test(address)) return '/v1/users/{user_id}/consent'
   if (address.startsWith('/v1/users/')) return '/v1/users/{user_id}'
   if (address.startsWith('/v1/capture-sessions/')) return '/v1/capture-sessions/{session_id}'
   return address.split('?')[0]!

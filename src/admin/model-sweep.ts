@@ -112,7 +112,9 @@ export class ModelSweep {
     const user = { record: found.subject, dataKey: vault.dataKey(found.subject) }
     const template = following.find(({ model }) => model === to)
     if (template) {
-      const sealed = vault.sealAs(user, reference, vault.openReference(user, template))
+      const { consent } = vault.describeReference(user, reference)
+      const content = { ...vault.openReference(user, template), consent }
+      const sealed = vault.sealAs(user, reference, content)
       await tx.replaceTemplate({ id: reference.id, model: to, sealed })
       return 'moved'
     }

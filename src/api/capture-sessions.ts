@@ -3,7 +3,6 @@
 import Type, { type Static } from 'typebox'
 import { MODES } from '../biometrics/challenge/steps.js'
 import { isReadableLine, isReadableText, READABLE } from '../client/readable-text.js'
-import { BATCH_PAYEES_SCHEMA } from '../client/typed-action-schemas.js'
 import { CAPTURE_LANGUAGES } from '../config/capture-languages.js'
 import { isoTime } from '../lib/clock.js'
 import { DomainError } from '../lib/domain-error.js'
@@ -22,6 +21,7 @@ import { assertLivenessOffered } from '../verification/opened-challenge.js'
 import { assertMovementsMeet } from '../verification/policy-check.js'
 import { termsOf } from '../verification/verdict-terms.js'
 import { actionSchema, assertPayees } from './action.js'
+import { payeesField } from './challenge-display.js'
 import {
   actionFor,
   assertVerifiable,
@@ -45,14 +45,7 @@ const body = Type.Object(
     user_id: userId,
     purpose: Type.Optional(purposeField),
     action: Type.Optional(actionSchema),
-    payees: Type.Optional(
-      Type.String({
-        contentMediaType: 'application/json',
-        contentSchema: BATCH_PAYEES_SCHEMA,
-        description:
-          'Only for an action of type `payment_batch`, and required there: the list of payments as text, in RFC 8785 canonical form. The action holds the SHA-256 of this text, and number and sum of the payments.',
-      }),
-    ),
+    payees: Type.Optional(payeesField('Only for a verify')),
     modes: Type.Optional(modesField),
     require_liveness: Type.Optional(requireLiveness),
     passkey: Type.Optional(passkeyField),

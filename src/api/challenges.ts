@@ -2,6 +2,7 @@
 import Type, { type Static } from 'typebox'
 import { CAPTURE } from '../biometrics/challenge/capture-limits.js'
 import { MODES, STEPS } from '../biometrics/challenge/steps.js'
+import { CAPTURE_LANGUAGES } from '../config/capture-languages.js'
 import { isoTime } from '../lib/clock.js'
 import { DomainError } from '../lib/domain-error.js'
 import { templateOf } from '../users/templates.js'
@@ -12,6 +13,7 @@ import { activeMethod } from '../verification/liveness.js'
 import { assertMovementsMeet } from '../verification/policy-check.js'
 import { termsOf } from '../verification/verdict-terms.js'
 import { actionSchema, canonicalAction } from './action.js'
+import { challengeDisplay, displayFor, payeesField } from './challenge-display.js'
 import type { Commit, EndpointDescription, UserEndpoint } from './endpoint.js'
 import { assertOneOf } from './key-scope.js'
 import { passkeyOptions } from './passkey-options.js'
@@ -48,6 +50,16 @@ const body = Type.Object(
     action: Type.Optional(actionSchema),
     modes: Type.Optional(modesField),
     passkey: Type.Optional(passkeyField),
+    locale: Type.Optional(
+      Type.Union(
+        CAPTURE_LANGUAGES.map((language) => Type.Literal(language)),
+        {
+          description:
+            'Only for a typed action: the language in which your page shows it. The answer then has the text in `display`, and the verdict names it.',
+        },
+      ),
+    ),
+    payees: Type.Optional(payeesField('Only with `locale`')),
   },
   { title: 'ChallengeRequest', additionalProperties: false },
 )
@@ -86,6 +98,7 @@ const success = Type.Object(
       description: 'Seconds until the challenge expires: the frames must have arrived by then.',
     }),
     expires_at: time('When the challenge expires.'),
+    display: Type.Optional(challengeDisplay),
     passkey: Type.Optional(
       nullable(
         Type.Union([requestOptionsSchema, creationOptionsSchema], {
@@ -119,7 +132,8 @@ export const createChallengeDescription: EndpointDescription = {
     'overloaded',
   ],
   usesEngine: false,
-  maxBodyBytes: 32_768,
+  // The list of a batch has up to 1,000 payees.
+  maxBodyBytes: 262_144,
   answersWithSecret: false,
   idempotent: true,
   auditEvent: null,
@@ -144,6 +158,7 @@ export function createChallenge(services: Parts): UserEndpoint<Input> {
       assertOneOf(call.scopes, [purpose], 'purpose')
       const action = actionFor(purpose, input.action)
       const provider = decidingProvider(services.provider, tenant)
+      const given = displayFor(input)
       if (!provider.takesChallenges) throw new DomainError('liveness_unavailable')
       if (purpose === 'verify') {
         await assertVerifiable(services, call)
@@ -153,7 +168,7 @@ export function createChallenge(services: Parts): UserEndpoint<Input> {
       return async (tx) => {
         const { blindIndex } = user
         const subject = { tenantId: tenant.id, environment, blindIndex, purpose, action }
-        const { id, nonce, steps, expiresAt } = await challenges.issue(tx, subject, modes)
+        const { id, nonce, steps, expiresAt } = await challenges.issue(tx, subject, modes, given?.shown)
         return {
           status: 201,
           body: {
@@ -173,6 +188,7 @@ export function createChallenge(services: Parts): UserEndpoint<Input> {
             },
             expires_in: config.challengeTtlSeconds,
             expires_at: isoTime(expiresAt),
+            ...(given && { display: given.view }),
             ...(optionsFor && { passkey: optionsFor(nonce, action) }),
           },
         }

@@ -114,7 +114,8 @@ export class Enrolment {
       tx.webhookEndpoints(call.tenant.id),
     ])
     const { subject, template } = this.extensible(found, call)
-    const { consent, ...present } = vault.openReference(subject, template)
+    const { consent } = vault.describeReference(subject, subject.reference!)
+    const { consent: _, ...present } = vault.openReference(subject, template)
     const { threshold } = provider.operatingPoint(call.tenant.fmr ?? config.fmr)
     let reference: FusedReference
     try {

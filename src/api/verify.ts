@@ -96,8 +96,14 @@ const displayed = Type.Object(
       { description: 'Language of the text.' },
     ),
     version: Type.String({ description: 'Version of the template.' }),
+    source: Type.Optional(
+      Type.Literal('challenge', {
+        description:
+          'Your own page was given the text with the challenge. Absent where the hosted page showed it.',
+      }),
+    ),
   },
-  { title: 'DisplayedText', description: 'Identifies the text that a page of Countersign showed.' },
+  { title: 'DisplayedText', description: 'Identifies the text that a person was shown.' },
 )
 
 const success = Type.Object(
@@ -134,7 +140,7 @@ const success = Type.Object(
     model: Type.String(),
     display: Type.Union([displayed, Type.Null()], {
       description:
-        'The text that the hosted page showed the person for a typed action. Null for any other action, and for a capture of your own page.',
+        'The text that the hosted page showed the person for a typed action, or that your own page was given with the challenge. Null where there is none.',
     }),
     verified_at: time('When the verdict was reached.'),
     jwt: Type.String({ description: 'The verdict, signed with the signing secret that the caller holds.' }),
@@ -220,11 +226,12 @@ export function verify(services: Parts): UserEndpoint<Input> {
   return {
     ...verifyDescription,
     aboutUser: true,
-    async handle(call): Promise<Commit | Outcome> {
-      const { input } = call
+    async handle(asked): Promise<Commit | Outcome> {
+      const { input } = asked
       const images = await decodeImages(input)
       const action = canonicalAction(input.action)
-      const opened = await openChallenge(services, call, { purpose: 'verify', action })
+      const opened = await openChallenge(services, asked, { purpose: 'verify', action })
+      const call = { ...asked, display: asked.display ?? opened?.challenge.display ?? undefined }
       const assertion = await openAssertion(services, call, action)
       const used = [opened?.challenge, assertion?.challenge].filter((one) => one != null)
       const onRefused = (tx: StoreTransaction, error: DomainError) =>

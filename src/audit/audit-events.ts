@@ -17,6 +17,7 @@ export const AUDIT_EVENTS = [
   'capture_page_changed',
   'capture_consented',
   'capture_code_failed',
+  'consent_recorded',
   'user_unlocked',
   'user_exported',
   'passkey_settings_changed',

@@ -1,9 +1,9 @@
 /** The text that the hosted page shows for a typed action, and what a verdict says of it. */
-import { createHash } from 'node:crypto'
-import { type ActionDisplay, canonicalDisplay, displayAction } from '../client/display-action.js'
+import { type ActionDisplay, displayAction } from '../client/display-action.js'
 import type { CaptureLanguage } from '../config/capture-languages.js'
 import type { ShownDisplay } from '../verification/call.js'
 import type { CaptureSession } from '../verification/capture-session-book.js'
+import { hashOfDisplay } from '../verification/display-hash.js'
 import { escapeHtml, isolated } from './html.js'
 
 export interface ShownAction {
@@ -18,8 +18,7 @@ export function shownAction(
 ): ShownAction | null {
   const display = displayAction(captureRequest.action, language, captureRequest.payees)
   if (!display) return null
-  const hash = createHash('sha256').update(canonicalDisplay(display)).digest('hex')
-  return { display, shown: { hash, locale: language, version: display.version } }
+  return { display, shown: { hash: hashOfDisplay(display), locale: language, version: display.version } }
 }
 
 /**

@@ -176,13 +176,15 @@ type CaptureIntegrity struct {
 	} `json:"signals"`
 }
 
-// DisplayedText identifies the text that a page of Countersign showed.
+// DisplayedText identifies the text that a person was shown.
 type DisplayedText struct {
 	// Hash is the SHA-256 of the text in RFC 8785 canonical form, in lower-case hex.
 	Hash   string `json:"hash"`
 	Locale string `json:"locale"`
 	// Version of the template.
 	Version string `json:"version"`
+	// Source is challenge where your own page was given the text with the challenge, else empty.
+	Source string `json:"source"`
 }
 
 // Token is what VerifyVerdict takes.
@@ -275,6 +277,15 @@ type Consent struct {
 	AgreedAt string `json:"agreed_at"`
 }
 
+// RecordedConsent is the consent that is recorded for a user now.
+type RecordedConsent struct {
+	Answer
+	UserID string `json:"user_id"`
+	// ReferenceID is the reference that the consent is for. It stays as it was.
+	ReferenceID string  `json:"reference_id"`
+	Consent     Consent `json:"consent"`
+}
+
 // Challenge is what the person is to do before the camera.
 type Challenge struct {
 	Answer
@@ -300,6 +311,23 @@ type Challenge struct {
 	ExpiresAt time.Time `json:"expires_at"`
 	// Passkey has options for the browser, where the call asked for a passkey and the user has one.
 	Passkey json.RawMessage `json:"passkey,omitempty"`
+	// Display is the text of a typed action, for your page to show; nil unless the request named a Locale.
+	Display *ChallengeDisplay `json:"display"`
+}
+
+// ChallengeDisplay is the text of a typed action, which the verdict names.
+type ChallengeDisplay struct {
+	// Hash is the display_hash of the verdict.
+	Hash    string `json:"hash"`
+	Version string `json:"version"`
+	Locale  string `json:"locale"`
+	Heading string `json:"heading"`
+	Lines   []struct {
+		Label string `json:"label"`
+		Value string `json:"value"`
+		// Note names letters that pass for others; empty for none.
+		Note string `json:"note"`
+	} `json:"lines"`
 }
 
 // Guidance is what a person before the camera can do better, the most urgent first; empty where nothing is left to be done.

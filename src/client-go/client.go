@@ -314,6 +314,24 @@ func (c *Client) GetUser(ctx context.Context, userID string, options ...CallOpti
 	return answering(&result, result.UserID == userID)
 }
 
+// RecordConsent records that an enrolled user has agreed again, or to another text, without a photo. Ask for the consent where
+// the person is signed in.
+func (c *Client) RecordConsent(ctx context.Context, userID string, consent Consent, options ...CallOption) (*RecordedConsent, error) {
+	part, err := pathPart(userID)
+	if err != nil {
+		return nil, err
+	}
+	body := struct {
+		Consent Consent `json:"consent"`
+	}{consent}
+	var result RecordedConsent
+	out := outgoing{method: http.MethodPost, path: "/users/" + part + "/consent", name: "/users/{user_id}/consent"}
+	if err := c.call(ctx, out, body, &result, options); err != nil {
+		return nil, err
+	}
+	return answering(&result, result.UserID == userID)
+}
+
 // VerificationQuery is what the caller knows about a verification.
 type VerificationQuery struct {
 	// UserID is the user who was verified. A verification of another user is not found.

@@ -47,6 +47,8 @@ type ErrorDetail struct {
 	Hint     string `json:"hint,omitempty"`
 	// Scope is one that the API key lacks; only of insufficient_scope.
 	Scope string `json:"scope,omitempty"`
+	// Requirement is one of the tenant's policy that is not met; only of policy_not_met.
+	Requirement string `json:"requirement,omitempty"`
 	// Component, Value and Bound say what was measured of a photo of low_quality, and what it had to keep to.
 	Component string              `json:"component,omitempty"`
 	Value     *float64            `json:"value,omitempty"`

@@ -43,6 +43,8 @@ type EnrollRequest struct {
 	Consent         *Consent `json:"consent,omitempty"`
 	// PasskeyRegistration is the browser's answer to the options of the challenge, whose frames the request holds.
 	PasskeyRegistration *PasskeyCredential `json:"passkey_registration,omitempty"`
+	// CaptureIntegrity is the report of the capture component, unchanged; nil for none.
+	CaptureIntegrity *CaptureReport `json:"capture_integrity,omitempty"`
 	// Include asks for parts of the answer that are left out otherwise: quality for Quality.Images.
 	Include []string `json:"include,omitempty"`
 }
@@ -62,8 +64,15 @@ type VerifyRequest struct {
 	RequirePasskey bool `json:"require_passkey,omitempty"`
 	// PasskeyAssertion is what a passkey of the user signed for this action.
 	PasskeyAssertion *PasskeyAssertion `json:"passkey_assertion,omitempty"`
+	// CaptureIntegrity is the report of the capture component, unchanged; nil for none.
+	CaptureIntegrity *CaptureReport `json:"capture_integrity,omitempty"`
 	// Include asks for parts of the answer that are left out otherwise: quality for Quality.Images.
 	Include []string `json:"include,omitempty"`
+}
+
+// CaptureReport has the signals of a capture that the browser reported. Empty Signals report that there were none.
+type CaptureReport struct {
+	Signals []string `json:"signals"`
 }
 
 // PasskeyAssertion is the browser's answer to the options of a challenge, or of BeginPasskeyAssertion with its id and nonce.
@@ -105,6 +114,10 @@ type ChallengeRequest struct {
 	Modes *[]string `json:"modes,omitempty"`
 	// Passkey is required, preferred or, to enroll, register; default: no passkey.
 	Passkey string `json:"passkey,omitempty"`
+	// Locale is the language in which your page shows a typed action. The answer then has the text in Display.
+	Locale string `json:"locale,omitempty"`
+	// Payees is the list of a payment_batch, as PaymentBatch makes it. It needs Locale.
+	Payees string `json:"payees,omitempty"`
 }
 
 // GuidanceRequest asks what a person before the camera can do better.

@@ -82,18 +82,27 @@ type Claims struct {
 	FMR         float64         `json:"fmr"`
 	Action      json.RawMessage `json:"action"`
 	ActionHash  string          `json:"action_hash"`
-	// DisplayHash, DisplayLocale and DisplayVersion identify the text that the hosted page showed; empty where it showed none.
-	DisplayHash    string    `json:"display_hash"`
-	DisplayLocale  string    `json:"display_locale"`
-	DisplayVersion string    `json:"display_version"`
-	Nonce          *string   `json:"nonce"`
-	ACR            string    `json:"acr"`
-	AMR            []string  `json:"amr"`
-	AuthTime       *float64  `json:"auth_time"`
-	Model          string    `json:"model"`
-	ModelGrade     string    `json:"model_grade"`
-	Liveness       *Liveness `json:"liveness"`
-	Replay         *struct {
+	// DisplayHash, DisplayLocale and DisplayVersion identify the text that the person was shown; empty where the service wrote none.
+	DisplayHash    string `json:"display_hash"`
+	DisplayLocale  string `json:"display_locale"`
+	DisplayVersion string `json:"display_version"`
+	// DisplaySource is challenge where your own page was given the text with the challenge, else empty.
+	DisplaySource string `json:"display_source"`
+	// PasskeyID is the passkey that signed for the action; empty for none.
+	PasskeyID string `json:"passkey_id"`
+	// PolicyHash and PolicyRule name the policy that was in force and the rule that decided; empty where the tenant has none.
+	PolicyHash string `json:"policy_hash"`
+	PolicyRule string `json:"policy_rule"`
+	// ApprovalID is the other user's verdict that this approval has used up.
+	ApprovalID string    `json:"approval_id"`
+	Nonce      *string   `json:"nonce"`
+	ACR        string    `json:"acr"`
+	AMR        []string  `json:"amr"`
+	AuthTime   *float64  `json:"auth_time"`
+	Model      string    `json:"model"`
+	ModelGrade string    `json:"model_grade"`
+	Liveness   *Liveness `json:"liveness"`
+	Replay     *struct {
 		Suspected *bool `json:"suspected"`
 	} `json:"replay"`
 	// Raw holds every claim of the token.

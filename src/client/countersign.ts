@@ -32,6 +32,7 @@ import type {
   CaptureSessionLink,
   Challenge,
   ChallengeFields,
+  Consent,
   DeleteRequest,
   DeleteResult,
   EnrollRequest,
@@ -47,6 +48,7 @@ import type {
   PasskeyRegistration,
   PasskeyRegistrationChallenge,
   PasskeyRegistrationRequest,
+  RecordedConsent,
   RegisteredPasskey,
   RevokedPasskey,
   RotateSigningRequest,
@@ -318,6 +320,29 @@ export class Countersign implements VerdictVerifier {
   async getUser(userId: string, options: CallOptions = {}): Promise<Answer<User>> {
     const path = pathOf(userId)
     const answer = await this.#call<User>('GET', path, undefined, options, '/users/{user_id}')
+    assertAnswers(answer.user_id === userId)
+    return answer
+  }
+
+  /**
+   * Records that an enrolled user has agreed again, or to another text, without a photo. Ask for the consent where the person is signed in.
+   * @throws ApiError such as reference_not_found @throws TypeError as `getUser`
+   * @example
+   * await countersign.recordConsent('ada', { id: 'terms-2', agreed_at: new Date().toISOString() })
+   */
+  async recordConsent(
+    userId: string,
+    consent: Consent,
+    options: CallOptions = {},
+  ): Promise<Answer<RecordedConsent>> {
+    const path = `${pathOf(userId)}/consent`
+    const answer = await this.#call<RecordedConsent>(
+      'POST',
+      path,
+      { consent },
+      options,
+      '/users/{user_id}/consent',
+    )
     assertAnswers(answer.user_id === userId)
     return answer
   }

@@ -96,12 +96,14 @@ interface ClaimFacts<A extends ActionLike> {
   action: A
   /** SHA-256 of the action in RFC 8785 canonical form, in lower-case hex: see `actionHash`. */
   action_hash: string
-  /** SHA-256 of the text that the hosted page showed for a typed action: see `displayHash`. Absent where no page of Countersign showed it. */
+  /** SHA-256 of the text that the person was shown for a typed action: see `displayHash`. Absent where the service wrote none. */
   display_hash?: string
   /** Language of that text. */
   display_locale?: DisplayLocale
   /** Version of its template. */
   display_version?: string
+  /** `challenge`: your own page was given the text with the challenge. Absent where the hosted page showed it. */
+  display_source?: 'challenge'
   nonce?: string
   /** Authentication methods of RFC 8176: `face`, and for an approval with a passkey `hwk` or `swk`. */
   amr: string[]

@@ -509,6 +509,16 @@ export interface ChallengeFields<A extends ActionLike = Action> {
    * Default: no passkey.
    */
   passkey?: 'required' | 'preferred' | 'register'
+  /**
+   * Only for a typed action: the language in which your page shows it. The answer then has the text in `display`, and the
+   * verdict names it.
+   */
+  locale?: 'en' | 'de' | 'fr' | 'es' | 'ja'
+  /**
+   * Only with `locale`, for an action of type `payment_batch`, and required there: the list of payments as text, in RFC
+   * 8785 canonical form. The action holds the SHA-256 of this text, and number and sum of the payments.
+   */
+  payees?: string
 }
 
 /** Answer of `POST /v1/challenges`. */
@@ -535,6 +545,26 @@ export interface Challenge {
   expires_in: number
   /** When the challenge expires. RFC 3339. */
   expires_at: string
+  /** The text of the action. Show all of it, and nothing else in its place. Only where `locale` was sent. */
+  display?: {
+    /** The `display_hash` of the verdict. */
+    hash: string
+    /** Version of the template. */
+    version: string
+    /** Language of the text. */
+    locale: 'en' | 'de' | 'fr' | 'es' | 'ja'
+    /** Kind of action. */
+    heading: string
+    /** The lines, in the order in which to show them. */
+    lines: Array<{
+      /** Name of the fact. */
+      label: string
+      /** The fact. */
+      value: string
+      /** Names letters that pass for others. */
+      note?: string
+    }>
+  }
   /**
    * Options for the browser, whose answer is sent with the frames. Null for a user without passkeys, where `passkey` was
    * `preferred`.
@@ -576,6 +606,15 @@ export interface Consent {
   id: string
   /** When the person agreed. RFC 3339. */
   agreed_at: string
+}
+
+/** Answer of `POST /v1/users/{user_id}/consent`: the consent that is recorded now. */
+export interface RecordedConsent {
+  user_id: string
+  /** The reference that the consent is for. It stays as it was. */
+  reference_id: string
+  /** A person’s consent. */
+  consent: Consent
 }
 
 /** Body of `POST /v1/enroll`, without the photos. */
@@ -734,8 +773,8 @@ export interface VerifyFacts {
   capture_integrity?: CaptureIntegrity
   model: string
   /**
-   * The text that the hosted page showed the person for a typed action. Null for any other action, and for a capture of
-   * your own page.
+   * The text that the hosted page showed the person for a typed action, or that your own page was given with the
+   * challenge. Null where there is none.
    */
   display: DisplayedText | null
   /** When the verdict was reached. RFC 3339. */
@@ -893,8 +932,8 @@ export interface AuditEntry {
   created_at: string
   /**
    * Name of the event: enroll, verify, delete, erasure_scheduled, rotate_signing, key_revealed, key_created, key_revoked,
-   * key_reissued, tenant_created, contract_changed, policy_changed, models_changed, capture_page_changed,
-   * capture_consented, capture_code_failed, user_unlocked, user_exported, passkey_settings_changed, passkey_registered,
+   * key_reissued, tenant_created, contract_changed, policy_changed, capture_page_changed, capture_consented,
+   * capture_code_failed, consent_recorded, user_unlocked, user_exported, passkey_settings_changed, passkey_registered,
    * passkey_revoked, webhook_added, webhook_removed, webhook_redelivered, database_restored, working_keys_changed,
    * verdict_key_rotated, audit_break_found, operator_password_reset, operator_added, operator_changed, operator_removed,
    * operator_password_chosen, person_added, person_changed, person_password_reset, person_password_chosen,
@@ -1020,7 +1059,7 @@ export interface BatchPayee {
   reference?: string
 }
 
-/** Identifies the text that a page of Countersign showed. */
+/** Identifies the text that a person was shown. */
 export interface DisplayedText {
   /** SHA-256 of the text in RFC 8785 canonical form, in lower-case hex. */
   hash: string
@@ -1028,6 +1067,8 @@ export interface DisplayedText {
   locale: 'en' | 'de' | 'fr' | 'es' | 'ja'
   /** Version of the template. */
   version: string
+  /** Your own page was given the text with the challenge. Absent where the hosted page showed it. */
+  source?: 'challenge'
 }
 
 /** Body of `POST /v1/capture-sessions`. */
@@ -1048,8 +1089,8 @@ export interface CaptureSessionFields<A extends ActionLike = Action> {
    */
   action?: A
   /**
-   * Only for an action of type `payment_batch`, and required there: the list of payments as text, in RFC 8785 canonical
-   * form. The action holds the SHA-256 of this text, and number and sum of the payments.
+   * Only for a verify, for an action of type `payment_batch`, and required there: the list of payments as text, in RFC
+   * 8785 canonical form. The action holds the SHA-256 of this text, and number and sum of the payments.
    */
   payees?: string
   /**

@@ -35,6 +35,7 @@ export interface VerificationClaims {
   display_hash?: string
   display_locale?: string
   display_version?: string
+  display_source?: 'challenge'
   nonce?: string
   /** Methods of RFC 8176: a passkey adds `hwk` for a key in hardware, `swk` for one in software. */
   amr: ['face'] | ['face', 'hwk' | 'swk']

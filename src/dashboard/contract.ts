@@ -12,6 +12,7 @@ import type { AuditEventName } from '../audit/audit-events.js'
 import type { ActionPolicy, PolicyRule } from '../client/action-policy.js'
 import type { Environment } from '../config/config.js'
 import type { LivenessRequirement } from '../config/liveness-requirement.js'
+import type { DriftView } from '../drift/drift-view.js'
 import type { Scope } from '../tenants/key-scopes.js'
 import type { RegistrationPolicy, SyncedPolicy } from '../tenants/passkey-settings.js'
 import type * as bodies from './bodies.js'
@@ -87,6 +88,7 @@ export interface TenantRoutes {
   'POST /people/second-factor/remove': { body: typeof bodies.namedOperator; answer: { removed: boolean } }
   'POST /people/sign-out': { body: typeof bodies.namedOperator; answer: { sessions: number } }
   'POST /people/remove': { body: typeof bodies.namedOperator; answer: PersonView }
+  'GET /drift': { answer: DriftList }
   'GET /traffic': { query: TrafficQuery; answer: TrafficView }
   'POST /keys/reveal': { body: typeof bodies.keyReveal; answer: RevealedProduction }
   'POST /keys/reissue': { body: typeof bodies.keyReissue; answer: RevealedKey }
@@ -485,6 +487,11 @@ export interface DeliveryView {
   next_attempt_at: string | null
   finished_at: string | null
   replayable: boolean
+}
+
+/** The drift of a tenant, for each model pack that judged its verifies of the last five weeks. */
+export interface DriftList {
+  models: DriftView[]
 }
 
 export const TRAFFIC_WINDOWS = ['quarter', 'hour', 'day', 'week'] as const

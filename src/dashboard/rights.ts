@@ -67,6 +67,7 @@ export const TENANT_RIGHTS = {
   'POST /people/second-factor/remove': 'write',
   'POST /people/sign-out': 'write',
   'POST /people/remove': 'write',
+  'GET /drift': 'read',
   'GET /traffic': 'read',
   'POST /keys/reveal': 'write',
   'POST /keys/reissue': 'write',

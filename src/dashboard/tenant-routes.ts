@@ -8,6 +8,7 @@ import {
   secretView,
   tenantStatus,
 } from '../admin/views.js'
+import { driftViews } from '../drift/drift-view.js'
 import { isoTime, SECOND_MS } from '../lib/clock.js'
 import type { ApiKeyRecord, TenantRecord } from '../storage/records.js'
 import * as bodies from './bodies.js'
@@ -46,6 +47,15 @@ export const TENANT_ROUTES = {
     async answer({ services, tenant, query }) {
       const window = TRAFFIC_WINDOWS.find((name) => name === query.get('window')) ?? 'hour'
       return services.traffic.view(tenant.id, window)
+    },
+  },
+
+  'GET /drift': {
+    async answer({ services, tenant }) {
+      const { core, clock, engine } = services
+      const calibrationOf = (model: string) =>
+        model === engine.pack.modelId ? engine.pack.calibration : undefined
+      return { models: await driftViews(core.store.read, tenant.id, clock.now(), calibrationOf) }
     },
   },
 

@@ -33,7 +33,7 @@ const CHANCE_A_MONTH = 0.01
 export const DRIFT_WINDOWS = ['latest', 'week'] as const
 export type DriftWindow = (typeof DRIFT_WINDOWS)[number]
 export const DRIFT_STATES = ['too_few', 'steady', 'shifted', 'alarm'] as const
-/** `shifted`: beyond the noise, and below the bound of an alarm. */
+/** `shifted`: beyond the noise, and no alarm: below its bound, or compared with the calibration. */
 export type DriftState = (typeof DRIFT_STATES)[number]
 
 /** Counts of one time. */
@@ -110,7 +110,7 @@ export class DriftBaseline {
     const latest = latestOf(blocks, now)
     const comparisons = [...this.compareWithMonth('latest', latest), ...this.ofWeek]
     const isAlarm = (measure: Measure) =>
-      comparisons.some((one) => one.measure === measure && one.against === 'month' && one.state === 'alarm')
+      comparisons.some((one) => one.measure === measure && one.state === 'alarm')
     const { month, week } = this
     return { month, windows: { latest, week }, comparisons, alarms: MEASURES.filter(isAlarm) }
   }
@@ -166,13 +166,18 @@ export class DriftBaseline {
     if (totalOf(total.outcomes) < LEAST_VERIFIES || counted < LEAST_VALUES || compared < LEAST_REFERENCE)
       return { ...asked, psi: 0, noise: 0, state: 'too_few', counted, compared }
     const index = reference.compare(values, clumping, this.chance)
-    const state = index.psi <= index.noise ? 'steady' : index.psi < LARGE_CHANGE ? 'shifted' : 'alarm'
-    return { ...asked, ...index, state, counted, compared }
+    return { ...asked, ...index, state: stateOf(asked.against, index), counted, compared }
   }
 }
 
 export function startOfPeriod(at: number): number {
   return Math.floor(at / PERIOD_MS) * PERIOD_MS
+}
+
+/** A calibration was measured with other people and cameras: a difference from it is no change. */
+function stateOf(against: DriftComparison['against'], { psi, noise }: StabilityIndex): DriftState {
+  if (psi <= noise) return 'steady'
+  return against === 'calibration' || psi < LARGE_CHANGE ? 'shifted' : 'alarm'
 }
 
 function kindOf(measure: Measure) {

@@ -294,6 +294,8 @@ export interface ChallengeRecord {
   binding: Buffer
   /** Steps of the challenge, separated by blanks. */
   steps: string
+  /** Text of a typed action that the challenge's answer held, sealed under the nonce; null for none. */
+  display: Buffer | null
   createdAt: number
   expiresAt: number
   /** When the challenge was used; null while it can be used. */

@@ -372,6 +372,7 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
     deleteReference: database.prepare('DELETE FROM reference WHERE subject_id = ?'),
     insertReference: database.prepare(REFERENCE.insert),
     insertCapture: database.prepare(CAPTURE.insert),
+    resealReference: database.prepare('UPDATE reference SET sealed = @sealed WHERE id = @id'),
     insertChallenge: database.prepare(CHALLENGE.insert),
     useChallenge: database.prepare('UPDATE challenge SET used_at = ? WHERE id = ? AND used_at IS NULL'),
     deleteChallenges: database.prepare('DELETE FROM challenge WHERE lookup = ?'),
@@ -480,6 +481,7 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
       sql.deleteReference.run(reference.subjectId)
       sql.insertReference.run(reference)
     },
+    resealReference: async (reference) => void sql.resealReference.run(reference),
     insertCapture: async (capture) => void sql.insertCapture.run(capture),
     insertChallenge: async (challenge) => void sql.insertChallenge.run(challenge),
     useChallenge: async (id, at) => (await sql.useChallenge.run(at, id)).changes === 1,

@@ -233,6 +233,8 @@ export interface StoreTransaction
   ): Promise<void>
   /** Inserts the subject's reference, or replaces it with all templates next to it. */
   putReference(reference: ReferenceRecord): Promise<void>
+  /** Replaces the sealed content of a reference. */
+  resealReference(reference: Pick<ReferenceRecord, 'id' | 'sealed'>): Promise<void>
   insertCapture(capture: CaptureRecord): Promise<void>
   /** Inserts the passkey unless its credential is registered already. @returns whether it was inserted */
   insertPasskey(passkey: PasskeyRecord): Promise<boolean>

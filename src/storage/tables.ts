@@ -211,6 +211,7 @@ export const CHALLENGE = table<ChallengeRecord>('challenge', {
   blindIndex: 'lookup',
   binding: 'binding',
   steps: 'steps',
+  display: 'display',
   createdAt: 'created_at',
   expiresAt: 'expires_at',
   usedAt: 'used_at',

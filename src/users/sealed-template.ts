@@ -20,12 +20,12 @@ export interface TemplateHeader {
 /** Version of `TemplateTransform` that new templates are stored with. */
 export const TRANSFORM = 1
 
-/** @param values [dimensions] the embedding after the transform; empty for a template that was dropped */
-export function packTemplate(header: TemplateHeader, values: Float64Array): Buffer {
-  const json = Buffer.from(JSON.stringify({ ...header, transform: TRANSFORM }))
+/** @param bytes [dimensions] the embedding after the transform; empty for a template that was dropped */
+export function packTemplate(header: TemplateHeader, bytes: Buffer): Buffer {
+  const json = Buffer.from(JSON.stringify(header))
   const length = Buffer.alloc(4)
   length.writeUInt32LE(json.length)
-  return Buffer.concat([length, json, bytesOf(values)])
+  return Buffer.concat([length, json, bytes])
 }
 
 export function unpackTemplate(plaintext: Buffer): { header: TemplateHeader; bytes: Buffer } {

@@ -9,7 +9,7 @@ import type { Clock } from '../lib/clock.js'
 import { DomainError } from '../lib/domain-error.js'
 import type { FollowingReferenceRecord, ReferenceRecord, SubjectRecord } from '../storage/records.js'
 import type { StoreReader, StoreTransaction } from '../storage/store.js'
-import { aligned, bytesOf, type Consent, packTemplate, unpackTemplate } from './sealed-template.js'
+import { aligned, bytesOf, type Consent, packTemplate, TRANSFORM, unpackTemplate } from './sealed-template.js'
 import { TemplateTransform } from './template-transform.js'
 import type { TemplateRecord, Templates } from './templates.js'
 
@@ -164,7 +164,7 @@ export class TemplateVault {
   ): Buffer {
     if (content) return this.sealTemplate(subject, reference.id, content)
     const { header } = unpackTemplate(open(subject.dataKey, reference.sealed, reference.id))
-    const emptied = packTemplate({ ...header, dimensions: 0, dropped: true }, new Float64Array(0))
+    const emptied = packTemplate({ ...header, dimensions: 0, dropped: true }, Buffer.alloc(0))
     return seal(subject.dataKey, emptied, reference.id)
   }
 
@@ -175,7 +175,11 @@ export class TemplateVault {
   ): Buffer {
     const { length: dimensions } = embedding
     const values = this.transformOf(record.tenantId, id)(dimensions).apply(embedding)
-    return seal(dataKey, packTemplate({ consent, dimensions, views, weight }, values), id)
+    return seal(
+      dataKey,
+      packTemplate({ consent, dimensions, transform: TRANSFORM, views, weight }, bytesOf(values)),
+      id,
+    )
   }
 
   /** Whether the embedding of the template was deleted. */
@@ -195,6 +199,21 @@ export class TemplateVault {
       open(subject.dataKey, reference.sealed, reference.id),
     ).header
     return { photoCount, consent }
+  }
+
+  /**
+   * Replaces the consent of a reference, and nothing else of it: id, time and template stay.
+   * @returns the consent before; null for none
+   */
+  async recordConsent(
+    tx: StoreTransaction,
+    { dataKey }: Subject,
+    { id, sealed }: ReferenceRecord,
+    consent: Consent,
+  ): Promise<Consent | null> {
+    const { header, bytes } = unpackTemplate(open(dataKey, sealed, id))
+    await tx.resealReference({ id, sealed: seal(dataKey, packTemplate({ ...header, consent }, bytes), id) })
+    return header.consent
   }
 
   /** @throws DomainError reference_model_mismatch for a template that was dropped when its model pack went */

@@ -17,13 +17,15 @@ export interface CalledUser {
   blindIndex: Buffer
 }
 
-/** Identifies the text that the hosted page showed for a typed action. */
+/** Identifies the text that a person was shown for a typed action. */
 export interface ShownDisplay {
   /** SHA-256 of the text, in lower-case hex: see `canonicalDisplay`. */
   hash: string
   locale: CaptureLanguage
   /** Version of the template. */
   version: string
+  /** `challenge`: the customer's own page was given the text with a challenge. Undefined where the hosted page showed it. */
+  source?: 'challenge' | undefined
 }
 
 export interface Call<Input> {

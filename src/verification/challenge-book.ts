@@ -32,10 +32,12 @@ import { createHmac, randomBytes, randomInt, timingSafeEqual } from 'node:crypto
 import { drawSteps, type Mode, type Step } from '../biometrics/challenge/steps.js'
 import type { Environment } from '../config/config.js'
 import { prefixedId } from '../crypto/identifiers.js'
+import { open, seal } from '../crypto/sealed-box.js'
 import type { Clock } from '../lib/clock.js'
 import { DomainError } from '../lib/domain-error.js'
 import type { ChallengeRecord } from '../storage/records.js'
 import type { StoreReader, StoreTransaction } from '../storage/store.js'
+import type { ShownDisplay } from './call.js'
 
 export const PURPOSES = ['verify', 'enroll'] as const
 export type Purpose = (typeof PURPOSES)[number]
@@ -56,6 +58,8 @@ export interface Challenge {
   id: string
   /** Movements of the head, in order. */
   steps: Step[]
+  /** The text of the action that the answer with the challenge held; null for none. */
+  display: ShownDisplay | null
   /** Milliseconds since the Unix epoch. */
   expiresAt: number
 }
@@ -74,15 +78,17 @@ export class ChallengeBook {
   /**
    * Draws a challenge with unforeseeable movements.
    * @param modes kinds of movement that the person can make; none for frames without movement
+   * @param display the text of the action that the caller is given with the challenge; null for none
    * @returns the challenge with its nonce, which is kept nowhere
    */
   async issue(
     tx: StoreTransaction,
     subject: ChallengeSubject,
     modes: readonly Mode[],
+    display: ShownDisplay | null = null,
   ): Promise<Challenge & { nonce: string }> {
     const steps = drawSteps(modes, (below) => randomInt(below))
-    return { ...(await this.insert(tx, subject, steps, this.ttlMs)), steps }
+    return { ...(await this.insert(tx, subject, { steps, display, ttlMs: this.ttlMs })), steps, display }
   }
 
   /**
@@ -94,26 +100,32 @@ export class ChallengeBook {
     subject: ChallengeSubject & { purpose: PasskeyPurpose },
     ttlMs: number,
   ): Promise<{ id: string; nonce: string; expiresAt: number }> {
-    return this.insert(tx, subject, [], ttlMs)
+    return this.insert(tx, subject, { steps: [], display: null, ttlMs })
   }
 
-  private async insert(tx: StoreTransaction, subject: ChallengeSubject, steps: Step[], ttlMs: number) {
+  private async insert(
+    tx: StoreTransaction,
+    subject: ChallengeSubject,
+    { steps, display, ttlMs }: { steps: Step[]; display: ShownDisplay | null; ttlMs: number },
+  ) {
     const now = this.clock.now()
+    const id = prefixedId('chl', now)
     const nonce = randomBytes(NONCE_BYTES).toString('base64url')
     const { tenantId, environment, blindIndex } = subject
     const record: ChallengeRecord = {
-      id: prefixedId('chl', now),
+      id,
       tenantId,
       environment,
       blindIndex,
       binding: bindingOf(nonce, subject),
       steps: steps.join(' '),
+      display: display && seal(displayKey(nonce), Buffer.from(JSON.stringify(display)), id),
       createdAt: now,
       expiresAt: now + ttlMs,
       usedAt: null,
     }
     await tx.insertChallenge(record)
-    return { id: record.id, nonce, expiresAt: record.expiresAt }
+    return { id, nonce, expiresAt: record.expiresAt }
   }
 
   /**
@@ -132,13 +144,20 @@ export class ChallengeBook {
     if (record.expiresAt <= this.clock.now()) throw new DomainError('challenge_expired')
     if (!timingSafeEqual(record.binding, bindingOf(nonce, subject)))
       throw new DomainError('challenge_mismatch')
-    return { id, steps: record.steps.split(' ') as Step[], expiresAt: record.expiresAt }
+    const display =
+      record.display && (JSON.parse(open(displayKey(nonce), record.display, id).toString()) as ShownDisplay)
+    return { id, steps: record.steps.split(' ') as Step[], display, expiresAt: record.expiresAt }
   }
 
   /** Uses the challenge up, in the transaction of the outcome. @throws DomainError challenge_used */
   async use(tx: StoreTransaction, { id }: Pick<Challenge, 'id'>): Promise<void> {
     if (!(await tx.useChallenge(id, this.clock.now()))) throw new DomainError('challenge_used')
   }
+}
+
+/** Key under which a challenge's row holds the hash of the text: like the binding, it lets nobody guess at the action. */
+function displayKey(nonce: string): Buffer {
+  return createHmac('sha256', Buffer.from(nonce, 'base64url')).update('display').digest()
 }
 
 /** HMAC keyed by the nonce. The database does not hold the nonce, so that nobody can guess at the action from what it holds. */

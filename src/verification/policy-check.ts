@@ -50,7 +50,8 @@ export function unmetRequirements(
   const reference = sealed && {
     createdAt: sealed.createdAt,
     describe() {
-      const { photoCount, consent } = vault.describeReference(subject, templateOf(subject, model) ?? sealed)
+      const { consent } = vault.describeReference(subject, sealed)
+      const { photoCount } = vault.describeReference(subject, templateOf(subject, model) ?? sealed)
       return { photoCount, consentId: consent?.id ?? null }
     },
   }

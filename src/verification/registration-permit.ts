@@ -37,6 +37,7 @@ export async function grantRegistration(
     // No nonce opens it, so that it can never serve as a challenge.
     binding: randomBytes(32),
     steps: REGISTER_ACTION,
+    display: null,
     createdAt: at,
     expiresAt: at + PERMIT_MS,
     usedAt: null,

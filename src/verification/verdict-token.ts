@@ -57,10 +57,15 @@ export function verdictLifetime(ttlSeconds: number): VerdictLifetime {
   }
 }
 
-/** The text that the hosted page showed, as JWT and audit entry name it; nothing where the page showed none. */
+/** The text that the person was shown, as the JWT names it; nothing where the verdict names none. */
 function displayFacts(display: ShownDisplay | undefined) {
   return display
-    ? { display_hash: display.hash, display_locale: display.locale, display_version: display.version }
+    ? {
+        display_hash: display.hash,
+        display_locale: display.locale,
+        display_version: display.version,
+        ...(display.source === undefined ? {} : { display_source: display.source }),
+      }
     : {}
 }
 

@@ -1,12 +1,18 @@
 /** Typed actions at the API: what is refused, with which details, and what works as it did. */
+import { createHash } from 'node:crypto'
+import sharp from 'sharp'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { canonicalJson } from '../../src/client/canonical-json.js'
+import { canonicalDisplay, displayAction } from '../../src/client/display-action.js'
 import { paymentBatch } from '../../src/client/make-action.js'
 import { TYPED_ACTION_REMEDY } from '../../src/client/typed-action-check.js'
 import { allowReturn, RETURN_ORIGIN } from '../support/capture-page.js'
-import { base64 } from '../support/faces.js'
+import { answerTo } from '../support/challenges.js'
+import type { ApiClient } from '../support/client.js'
+import { base64, face } from '../support/faces.js'
 import { plain } from '../support/images.js'
 import { startService, type TestService, type TestTenant } from '../support/service.js'
+import { decodeJwt } from '../support/trust.js'
 
 let running: TestService
 let tenant: TestTenant
@@ -106,5 +112,111 @@ describe('a capture session for a batch', () => {
     ])
     expect(await paths(three.toReversed())).toEqual(['action.payees_hash'])
     expect(await paths([{ ...three[0], amount: 1 }])).toEqual(['payees.0.amount'])
+  })
+})
+
+describe('a challenge for a page of the customer’s own', () => {
+  const locale = 'de'
+  const asked = { user_id, action: payment, locale }
+  const shownOf = (action: unknown, payees?: string) => {
+    const display = displayAction(action, locale, payees)!
+    return { hash: createHash('sha256').update(canonicalDisplay(display)).digest('hex'), display }
+  }
+  async function verified(
+    fields: object,
+    challenge: Parameters<typeof answerTo>[0],
+    client: ApiClient = tenant.sandbox,
+  ) {
+    const frames = answerTo(challenge, image)
+    const answer = await client.call('POST', '/v1/verify', { user_id, challenge: frames, ...fields })
+    const { body } = answer
+    return { ...answer, claims: body.jwt && decodeJwt(body.jwt, tenant.secret.secret).claims }
+  }
+
+  it('gives the text of the action, and the verdict names it and says how it was shown', async () => {
+    const { body } = await post('challenges', asked)
+    const { hash, display } = shownOf(payment)
+    expect(body.display).toEqual({ hash, ...display })
+    const { body: answer, claims } = await verified({ action: payment }, body)
+    const version = 'countersign-display-1'
+    expect(answer.display).toEqual({ hash, locale, version, source: 'challenge' })
+    const named = { display_hash: hash, display_locale: locale, display_version: version }
+    expect(claims).toMatchObject({ verdict: 'approved', ...named, display_source: 'challenge' })
+    const query = new URLSearchParams({ user_id, display_hash: hash })
+    const { body: looked } = await tenant.sandbox.call(
+      'GET',
+      `/v1/verifications/${answer.verification_id}?${query}`,
+    )
+    expect(looked).toMatchObject({ display_locale: locale, display_matches: true })
+  })
+
+  it('names the text of a batch with its list', async () => {
+    const { action, payees } = await paymentBatch({
+      currency: 'EUR',
+      payees: [{ ...payee, amount: '12.50' }],
+    })
+    const { status, body } = await post('challenges', { ...asked, action, payees })
+    expect([status, body.display?.hash]).toEqual([201, shownOf(action, payees).hash])
+    const { claims } = await verified({ action }, body)
+    expect(claims.display_hash).toBe(body.display.hash)
+  })
+
+  it('is for this action only: a verify of another one uses up neither text nor challenge', async () => {
+    const { body } = await post('challenges', asked)
+    const other = await verified({ action: { ...payment, amount: '1250.01' } }, body)
+    expect([other.status, other.body.code]).toEqual([422, 'challenge_mismatch'])
+    expect((await verified({ action: payment }, body)).claims.display_hash).toBe(body.display.hash)
+  })
+
+  it('names no text where no language was asked for', async () => {
+    const { body } = await post('challenges', { action: payment })
+    expect(body).not.toHaveProperty('display')
+    const { body: answer, claims } = await verified({ action: payment }, body)
+    expect(answer.display).toBeNull()
+    expect(Object.keys(claims).filter((name) => name.startsWith('display'))).toEqual([])
+  })
+
+  it('is refused with a language for an action without a published type, and with a list but no language', async () => {
+    const { action, payees } = await paymentBatch({ currency: 'EUR', payees: [{ ...payee, amount: '1.00' }] })
+    for (const [path, fields] of [
+      ['locale', { action: 'untyped' }],
+      ['locale', { action: undefined, purpose: 'enroll' }],
+      ['payees', { action, payees, locale: undefined }],
+      ['payees', { action }],
+      ['action.total', { action, payees: payees.replace('1.00', '2.00') }],
+    ] as const) {
+      const { status, body } = await post('challenges', { ...asked, ...fields })
+      expect([status, body.code, body.details[0].path]).toEqual([400, 'invalid_request', path])
+    }
+  })
+
+  it('keeps the hash in the database so that only the nonce opens it', async () => {
+    const { body } = await post('challenges', asked)
+    const record = (await running.service.core.store.read.challenge(body.challenge_id))!
+    expect(record.display).toBeInstanceOf(Uint8Array)
+    expect(record.display!.toString('latin1')).not.toContain(body.display.hash)
+    const plainly = await post('challenges', { action: payment })
+    expect((await running.service.core.store.read.challenge(plainly.body.challenge_id))!.display).toBeNull()
+  })
+
+  it('is audited in production with a digest of the hash', async () => {
+    const production = await running.production(tenant)
+    const ada = base64(await face('ada'))
+    await production.enroll({ user_id, image: ada })
+    const { body } = await production.call('POST', '/v1/challenges', { ...asked, modes: [] })
+    const frames = await Promise.all(
+      Array.from({ length: 20 }, (_, index) =>
+        sharp(Buffer.from(ada, 'base64'))
+          .modulate({ brightness: 1 + index / 200 })
+          .jpeg()
+          .toBuffer(),
+      ),
+    )
+    const challenge = answerTo(body, frames.map(base64))
+    const { body: answer } = await production.verify({ user_id, challenge, action: payment })
+    expect(answer.display.hash).toBe(body.display.hash)
+    const { body: log } = await production.call('GET', '/v1/audit?order=desc&limit=1&event=verify')
+    expect(log.data[0].facts).toMatchObject({ display_locale: locale })
+    expect(log.data[0].facts.display_hash).not.toBe(body.display.hash)
   })
 })

@@ -170,6 +170,23 @@ describe.skipIf(!CHROMIUM)('the hosted capture page in Chromium', { timeout: 180
     expect(complaints).toEqual([])
   })
 
+  it('leads back also where a service of an earlier version takes the frames, which refuses signals', async () => {
+    const { id, url } = await session()
+    await visit(url)
+    let refusals = 0
+    await page.route('**/frames', async (route) => {
+      if (!route.request().postDataJSON().signals) return route.continue()
+      refusals++
+      await route.fulfill({ status: 400, json: { code: 'invalid_request' } })
+    })
+    await click('Agree and continue')
+    await capture(async (on) => on.url().startsWith(back))
+    expect(refusals).toBe(1)
+    const { attempts, result } = await look(id)
+    expect([attempts, result.body.verdict]).toEqual([1, 'approved'])
+    expect(result.body).not.toHaveProperty('capture_integrity')
+  })
+
   it('shows a typed action above everything and while the camera is on, each text in its own direction', async () => {
     const payee = { name: 'شركة الكتب 100.00', account: 'DE89370400440532013000' }
     const action = { type: 'payment', amount: '1250.00', currency: 'EUR', payee, reference: 'Grаce' }

@@ -21,6 +21,7 @@ import { startService, type TestService } from '../support/service.js'
 import { Driver } from './behaviour/driver.js'
 import { CALLS } from './behaviour/scenarios/calls.js'
 import { CAPTURE_SESSIONS } from './behaviour/scenarios/capture-sessions.js'
+import { PASSKEYS } from './behaviour/scenarios/passkeys.js'
 import { RETRIES } from './behaviour/scenarios/retries.js'
 import { TRUST } from './behaviour/scenarios/trust.js'
 import { newWorld, type Photos } from './behaviour/world.js'
@@ -95,7 +96,7 @@ describe.each(LANGUAGES)('the SDK for $name', ({ isThere, driver: start }) => {
   }, BUILD_MS)
   afterAll(() => driver?.stop())
 
-  for (const { title, run: scenario } of [...CALLS, ...RETRIES, ...TRUST, ...CAPTURE_SESSIONS])
+  for (const { title, run: scenario } of [...CALLS, ...RETRIES, ...TRUST, ...CAPTURE_SESSIONS, ...PASSKEYS])
     it.skipIf(!isThere)(title, async () => {
       const tenant = await running.tenant()
       const proxy = await startProxy(running.service.url('sandbox'))

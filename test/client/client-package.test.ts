@@ -8,7 +8,7 @@ import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { packageFile } from '../../src/lib/package-root.js'
 
-const MAX_UNPACKED_BYTES = 360_000
+const MAX_UNPACKED_BYTES = 410_000
 /** Sizes that docs/guides/capture.md states. */
 const MAX_CAPTURE_BYTES = 44_000
 const MAX_CAPTURE_GZIP_BYTES = 16_000
@@ -41,7 +41,7 @@ beforeAll(async () => {
 })
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
-it('is under 360 kB, and holds code, types, readme and licence', () => {
+it('is under 410 kB, and holds code, types, readme and licence', () => {
   expect(packed.unpackedSize).toBeLessThan(MAX_UNPACKED_BYTES)
   const others = packed.files
     .map(({ path }) => path)
@@ -145,6 +145,12 @@ describe('the capture component in it', () => {
     expect(unwanted.filter((one) => one.test(code.toString()))).toEqual([])
     expect(code.length).toBeLessThan(MAX_CAPTURE_BYTES)
     expect(gzipSync(code).length).toBeLessThan(MAX_CAPTURE_GZIP_BYTES)
+  })
+
+  it('has the call for passkeys next to it, as a file that imports nothing either', () => {
+    const code = readFileSync(join(folder, 'node_modules/countersign-client/lib/passkey.js'), 'utf8')
+    expect(code).toContain('usePasskey')
+    expect(code).not.toMatch(/\bimport\b[^.]/)
   })
 
   it('has types under strict NodeNext, and can be imported where there is no page', async () => {

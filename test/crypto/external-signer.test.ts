@@ -10,6 +10,7 @@ import { openVerdictKey } from '../../src/keys/verdict-key-ring.js'
 import { ANNOUNCED_MS } from '../../src/keys/verdict-key-rotation.js'
 import { HOUR_MS } from '../../src/lib/clock.js'
 import { packageFile } from '../../src/lib/package-root.js'
+import { answerTo } from '../support/challenges.js'
 import { base64 } from '../support/faces.js'
 import { plain } from '../support/images.js'
 import { startService, type TestService, type TestTenant } from '../support/service.js'
@@ -127,6 +128,48 @@ describe('a program that holds the keys', () => {
       expect(answers.map(({ status }) => status)).toEqual([200, 200, 503, 200])
       expect(answers[2]!.body.code).toBe('store_unavailable')
       expect(answers[2]!.headers.get('retry-after')).toBe('1')
+    } finally {
+      await running.stop()
+      rmSync(folder, { recursive: true, force: true })
+    }
+  })
+
+  it('refuses a verify with 503 after 2 s when it hangs, and nothing of the verify is kept', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'countersign-signer-'))
+    // The first request for a signature is never answered.
+    writeFileSync(
+      join(folder, 'signer.cjs'),
+      PROGRAM.replace('++signed === 3) process.exit(1)', '++signed === 1) return'),
+    )
+    const running = await startService({
+      COUNTERSIGN_VERDICT_SIGNER: `exec ${process.execPath} ${join(folder, 'signer.cjs')}`,
+    })
+    try {
+      const { sandbox } = await running.tenant()
+      const image = base64(await plain())
+      const asked = { user_id: 'ada+match', action: 'x' }
+      const { body: challenge } = await sandbox.call('POST', '/v1/challenges', asked)
+      const request = { ...asked, challenge: answerTo(challenge, image) }
+      const keyed = (key: string) => ({ headers: { 'X-Svc-Idempotency-Key': key } })
+      const started = performance.now()
+      // A call that writes too waits for the hanging one, and no longer.
+      const [hung, beside] = await Promise.all([
+        sandbox.verify(request, keyed('first')),
+        sandbox.enroll({ user_id: 'grace', image }),
+      ])
+      const elapsedMs = performance.now() - started
+      expect([hung.status, hung.body.code, hung.headers.get('retry-after')]).toEqual([
+        503,
+        'store_unavailable',
+        '1',
+      ])
+      expect(elapsedMs).toBeGreaterThan(1_900)
+      expect(beside.status).toBe(201)
+      // The challenge is unused, and the idempotency key has no answer.
+      const again = await sandbox.verify(request, keyed('first'))
+      expect([again.status, again.body.verdict]).toEqual([200, 'approved'])
+      const { body } = await sandbox.verify(request, keyed('second'))
+      expect(body.code).toBe('challenge_used')
     } finally {
       await running.stop()
       rmSync(folder, { recursive: true, force: true })

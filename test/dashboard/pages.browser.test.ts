@@ -11,7 +11,7 @@ import { base64, face } from '../support/faces.js'
 import { OPERATOR_PASSWORD } from '../support/operator.js'
 import { startService, type TestService, type TestTenant } from '../support/service.js'
 
-const TENANT_PAGES = ['overview', 'keys', 'users', 'webhooks', 'requests', 'audit', 'try']
+const TENANT_PAGES = ['overview', 'drift', 'keys', 'users', 'webhooks', 'requests', 'audit', 'try']
 
 describe.skipIf(!CHROMIUM)('the dashboard in Chromium', () => {
   let running: TestService
@@ -157,7 +157,7 @@ describe.skipIf(!CHROMIUM)('the dashboard in Chromium', () => {
         isMarked: getComputedStyle(document.activeElement).outlineStyle !== 'none',
       })`) as Promise<{ text: string; isMarked: boolean }>
     const walked: string[] = []
-    for (let step = 0; step < 16; step++) {
+    for (let step = 0; step < 17; step++) {
       await page.keyboard.press('Tab')
       const { text, isMarked } = await focused()
       expect([text, isMarked]).toEqual([text, true])
@@ -166,6 +166,7 @@ describe.skipIf(!CHROMIUM)('the dashboard in Chromium', () => {
     expect(walked).toEqual([
       'Skip to content',
       'Overview',
+      'Drift',
       'Keys and secrets',
       'Users',
       'Webhooks',

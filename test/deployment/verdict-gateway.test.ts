@@ -10,26 +10,11 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { packageFile } from '../../src/lib/package-root.js'
 import { poll } from '../support/command.js'
 import { loopbackPlaces } from '../support/haproxy.js'
+import { GOOD, judgeVectors } from '../support/verdict-vectors.js'
 
 const NGINX = ['nginx', '/usr/sbin/nginx'].find((file) => !spawnSync(file, ['-v']).error)
 const MODULE = ['/usr/lib/nginx/modules/ngx_http_js_module.so'].find((file) => existsSync(file))
 const PORT = 8480
-
-interface Vector {
-  title: string
-  valid: boolean
-  error: string | null
-  now: number
-  jwt: string
-  jwks: { keys: unknown[] }
-  expected: { audience: string; issuer: string }
-}
-const { public_verdicts: vectors } = JSON.parse(
-  readFileSync(packageFile('docs', 'examples', 'vectors.json'), 'utf8'),
-) as { public_verdicts: Vector[] }
-const [good] = vectors as [Vector]
-/** Codes of what only the application can judge, since it knows the action. */
-const FOR_THE_APPLICATION = ['wrong_action']
 
 describe.skipIf(NGINX === undefined || MODULE === undefined)('nginx with docs/examples/gateway', () => {
   const { listen } = loopbackPlaces()
@@ -39,7 +24,7 @@ describe.skipIf(NGINX === undefined || MODULE === undefined)('nginx with docs/ex
     response.end('transferred')
   })
   let reads = 0
-  let published: unknown = good.jwks
+  let published: unknown = GOOD.jwks
   const issuer = createServer((_asked, response) => {
     reads++
     response.setHeader('Cache-Control', 'public, max-age=600')
@@ -95,7 +80,7 @@ describe.skipIf(NGINX === undefined || MODULE === undefined)('nginx with docs/ex
   beforeAll(async () => {
     await once(application.listen(0, '127.0.0.1'), 'listening')
     await once(issuer.listen(0, '127.0.0.1'), 'listening')
-    await start(good.now)
+    await start(GOOD.now)
   })
   beforeEach(() => void received.splice(0))
   afterAll(async () => {
@@ -104,8 +89,8 @@ describe.skipIf(NGINX === undefined || MODULE === undefined)('nginx with docs/ex
   })
 
   it('lets an approval through, and says to the application whose and for what it is', async () => {
-    expect(await call(good.jwt)).toBe(200)
-    const claims = JSON.parse(Buffer.from(good.jwt.split('.')[1]!, 'base64url').toString())
+    expect(await call(GOOD.jwt)).toBe(200)
+    const claims = JSON.parse(Buffer.from(GOOD.jwt.split('.')[1]!, 'base64url').toString())
     expect(received[0]!.headers).toMatchObject({
       'x-verdict-user': claims.sub,
       'x-verdict-action-hash': claims.action_hash,
@@ -114,7 +99,7 @@ describe.skipIf(NGINX === undefined || MODULE === undefined)('nginx with docs/ex
   })
 
   it('replaces such headers of the caller', async () => {
-    expect(await call(good.jwt, { 'X-Verdict-User': 'grace' })).toBe(200)
+    expect(await call(GOOD.jwt, { 'X-Verdict-User': 'grace' })).toBe(200)
     expect(received[0]!.headers['x-verdict-user']).toBe('ada')
     expect(await call('', { 'X-Verdict-User': 'grace' })).toBe(401)
     expect(received).toHaveLength(1)
@@ -122,28 +107,17 @@ describe.skipIf(NGINX === undefined || MODULE === undefined)('nginx with docs/ex
 
   it('reads the keys once for many requests', async () => {
     const before = reads
-    for (let i = 0; i < 5; i++) expect(await call(good.jwt)).toBe(200)
+    for (let i = 0; i < 5; i++) expect(await call(GOOD.jwt)).toBe(200)
     expect(reads).toBe(before)
   })
 
   it('judges each public test vector as the SDKs do', async () => {
-    const sets = new Map<string, Vector[]>()
-    for (const vector of vectors) {
-      const set = JSON.stringify(vector.jwks)
-      sets.set(set, [...(sets.get(set) ?? []), vector])
-    }
-    const judged: Record<string, number> = {}
-    const expected: Record<string, number> = {}
-    for (const [set, ofSet] of sets) {
+    const { judged, expected } = await judgeVectors(async (set) => {
       // Another set of keys needs another cache.
       await end()
-      published = JSON.parse(set)
-      await start(good.now)
-      for (const { title, jwt, error } of ofSet) {
-        judged[title] = await call(jwt)
-        expected[title] = error === null || FOR_THE_APPLICATION.includes(error) ? 200 : 401
-      }
-    }
+      published = set
+      await start(GOOD.now)
+    }, call)
     expect(judged).toEqual(expected)
   })
 })

@@ -1,5 +1,6 @@
 /** Simulated months of verifies: what raises an alarm, and what does not. */
 import { describe, expect, it } from 'vitest'
+import type { Calibration } from '../../models/pack/calibration.js'
 import { DriftBaseline, type DriftReport, startOfPeriod, WEEK_MS } from '../../src/drift/drift-report.js'
 import { DAY_MS } from '../../src/lib/clock.js'
 import { type Change, SimulatedVerifies, type Traffic } from './simulated-verifies.js'
@@ -60,6 +61,12 @@ function verifiesUntilAlarm(traffic: Traffic, change: Change, batch: number): nu
   return null
 }
 
+/** A calibration of 600 people with these false non-match rates at the thresholds 0.42, 0.5, 0.6 and 0.7. */
+function calibrated(fnmrs: number[]): Calibration {
+  const points = [0.42, 0.5, 0.6, 0.7].map((threshold, i) => ({ threshold, fnmr: fnmrs[i]! }))
+  return { data: { people: 600 }, points } as Calibration
+}
+
 const STEADY = { people: 300, perDay: 60 }
 /** Days differ from each other, and nights from days. */
 const VARIED = { people: 200, perDay: 60, daySpread: 0.02, nightLoss: 0.05 }
@@ -108,6 +115,31 @@ describe('a report', () => {
       expect(new Set(comparisons.map(({ state }) => state))).toEqual(new Set(['too_few']))
       expect(alarms).toEqual([])
     }
+  })
+
+  it('compares scores and matches with the calibration, which raises no alarm', () => {
+    const watcher = new Watcher({ ...STEADY, perDay: 300, seed: 3 })
+    watcher.runTo(KNOWN, 20)
+    const { history, now } = watcher.stream
+    const compared = (fnmrs: number[]) => {
+      const { comparisons, alarms } = new DriftBaseline(history.periods, now, calibrated(fnmrs)).report(
+        history.blocks,
+        now,
+      )
+      expect(alarms).toEqual([])
+      return comparisons.flatMap(({ measure, against, state }) =>
+        against === 'calibration' ? [[measure, state]] : [],
+      )
+    }
+    // The scores of the stream are normal, with a mean of 0.68 and a deviation of 0.108.
+    expect(compared([0.01, 0.05, 0.23, 0.57])).toEqual([
+      ['scores', 'steady'],
+      ['outcomes', 'steady'],
+    ])
+    expect(compared([0.1, 0.5, 0.9, 0.99])).toEqual([
+      ['scores', 'shifted'],
+      ['outcomes', 'shifted'],
+    ])
   })
 
   it('does not take a raised threshold for a change of the scores', () => {

@@ -9,7 +9,7 @@ import { poll } from './command.js'
 
 export const HAPROXY_CONFIG = packageFile('docs', 'operations', 'haproxy.cfg')
 /** Debian keeps it out of the path of those who are not root. */
-const HAPROXY = ['haproxy', '/usr/sbin/haproxy'].find((file) => !spawnSync(file, ['-v']).error)
+export const HAPROXY = ['haproxy', '/usr/sbin/haproxy'].find((file) => !spawnSync(file, ['-v']).error)
 
 export const isHaproxyHere = process.platform === 'linux' && HAPROXY !== undefined
 

@@ -7,6 +7,7 @@ const SCHEMA = 'https://schema.getpostman.com/json/collection/v2.1.0/collection.
 
 /** Values of fields. A user of the collection sets the variables once. */
 const VALUES: Record<string, unknown> = {
+  consent: { id: 'terms-2', agreed_at: '2026-11-23T12:00:00Z' },
   user_id: '{{user_id}}',
   image: '{{image}}',
   return_url: '{{return_url}}',

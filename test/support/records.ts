@@ -149,6 +149,7 @@ export function challenge(id: string, changes: Partial<ChallengeRecord> = {}): C
     blindIndex: bytes('ada'),
     binding: bytes('binding'),
     steps: 'left right',
+    display: null,
     createdAt: AT,
     expiresAt: AT + 10,
     usedAt: null,

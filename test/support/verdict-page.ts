@@ -24,7 +24,7 @@ const ISSUED_AT = 1_800_000_000
 const LIFETIME_SECONDS = 300
 const CHALLENGE_ID = 'chl_01a1fc3033a77c0e9e6d9b1f5c2a4e80'
 
-/** Claims of an approval on the hosted page with a nonce, or of a rejection of photos without one: together they have every claim. */
+/** Claims of an approval on a page of the customer's own with a nonce, or of a rejection of photos without one: together they have every claim. */
 export function exampleClaims(verdict: 'approved' | 'rejected' = 'approved'): VerificationClaims {
   const isApproved = verdict === 'approved'
   // The claims need no more of the call than this.
@@ -63,7 +63,7 @@ export function exampleClaims(verdict: 'approved' | 'rejected' = 'approved'): Ve
 function exampleDisplay() {
   const display = displayAction(EXAMPLE_ACTION, 'en')!
   const hash = createHash('sha256').update(canonicalDisplay(display)).digest('hex')
-  return { hash, locale: display.locale, version: display.version }
+  return { hash, locale: display.locale, version: display.version, source: 'challenge' as const }
 }
 
 export const exampleToken = () => signVerification(exampleClaims(), EXAMPLE_SECRET)

@@ -208,6 +208,15 @@ const CALLS: Array<{
     },
   },
   {
+    what: 'recording a consent',
+    endpoint: 'record_consent',
+    needs: ['enroll'],
+    call: (client) =>
+      client.call('POST', '/v1/users/enrolled/consent', {
+        consent: { id: 'terms-2', agreed_at: '2026-11-23T12:00:00Z' },
+      }),
+  },
+  {
     what: 'options for a passkey to sign',
     endpoint: 'begin_passkey_assertion',
     needs: ['verify'],

@@ -8,9 +8,9 @@ import { PASSKEY_ACR } from 'countersign/client'
  * @property {(steps: string[]) => Promise<Frames>} film
  *   the frames of `<countersign-capture>`
  * @property {(options: object) => Promise<any>} create
- *   navigator.credentials.create({ publicKey: PublicKeyCredential.parseCreationOptionsFromJSON(options) }), and its toJSON()
+ *   `usePasskey(options)` of `countersign/passkey`
  * @property {(options: object) => Promise<any>} get
- *   navigator.credentials.get({ publicKey: PublicKeyCredential.parseRequestOptionsFromJSON(options) }), and its toJSON()
+ *   `usePasskey(options)` of `countersign/passkey`
  */
 
 /**

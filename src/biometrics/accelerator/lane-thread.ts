@@ -7,17 +7,14 @@ import type { ModelPack } from '../../../models/pack/model-pack.js'
 import type { NetworkFile } from '../../../models/pack/pack-schema.js'
 import { withFirstWorkingProvider } from '../pipeline/execution-provider.js'
 import { FacePipeline } from '../pipeline/face-pipeline.js'
-import { loadNetwork, type Network } from '../pipeline/network.js'
-import { MAX_ROWS } from './batch-queue.js'
+import { loadNetwork } from '../pipeline/network.js'
+import { takesBatches } from './batch-trial.js'
 import { Lane, type LaneNetwork } from './lane.js'
 import type { LaneEvent, LaneFault, LaneOrder, LaneReply, LaneRequest, LaneSetup } from './lane-messages.js'
 
 const setup = workerData as LaneSetup
 const service = parentPort!
 const runs = new Int32Array(setup.runs)
-
-/** Side in pixels of the example for a network that takes pictures of any size; a multiple of every stride. */
-const EXAMPLE_SIDE = 320
 
 /** Faults that tests inject: the next run on the accelerator does this instead. */
 const FAULTS: Record<LaneFault, () => void> = {
@@ -83,24 +80,6 @@ async function loadAll(provider: string): Promise<Map<string, LaneNetwork>> {
     }
     throw error
   }
-}
-
-/**
- * Returns whether a network does several rows in one run, and runs it once with each number of rows that a batch can
- * have: accelerators choose and compile their kernels for each shape, which takes up to seconds.
- */
-async function takesBatches(network: Network): Promise<boolean> {
-  const [rows, ...row] = network.inputShape
-  if (rows !== null) return false
-  // The shape of a detector's input depends on the picture, so only one example of it is tried.
-  const shape = row.map((side, i) => side ?? (i === 0 ? 3 : EXAMPLE_SIDE))
-  const length = shape.reduce((product, side) => product * side, 1)
-  for (let count = 1; count <= MAX_ROWS; count *= 2) {
-    const outputs = await network.run(new Float32Array(count * length), [count, ...shape])
-    // A graph may flatten its rows into one although its input has a free number of them.
-    for (const { dims } of outputs.values()) if (dims[0] !== count) return false
-  }
-  return true
 }
 
 function serve(port: MessagePort, lane: Lane): void {

@@ -1,9 +1,10 @@
 /** The script of the hosted capture page: shows one part after the other, and asks the service for the next. */
 import '../capture.js'
 import type { CaptureChallenge, CountersignCapture } from '../capture.js'
+import { type PasskeyOptions, usePasskey } from '../passkey.js'
 import { CaptureWatch } from './capture-signals.js'
+import { withoutLaterFields } from './earlier-service.js'
 import { guidance, toBase64 } from './guidance.js'
-import { type PasskeyOptions, usePasskey } from './passkey.js'
 
 type Answer =
   | { state: 'open'; phone?: true }
@@ -55,6 +56,8 @@ async function ask<A = Answer>(step: string, body?: object): Promise<A | undefin
       : { headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body ?? {}) }),
   })
   if (response.ok) return (await response.json()) as A
+  const fewer = response.status === 400 && withoutLaterFields(body)
+  if (fewer) return ask(step, fewer)
   if ([403, 404, 409, 410].includes(response.status)) {
     location.reload()
     return undefined
@@ -154,7 +157,8 @@ capture.addEventListener('cs-ready', () =>
     watch = new CaptureWatch(capture.shadowRoot!.querySelector('video')!)
     const answer = await ask('challenge', display === undefined ? {} : { display })
     if (answer?.state !== 'challenge') return follow(answer)
-    passkey = answer.passkey
+    // A service of an earlier version answers without the field.
+    passkey = answer.passkey ?? null
     capture.challenge = answer.challenge
   }),
 )

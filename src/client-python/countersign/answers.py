@@ -177,6 +177,15 @@ class User(Answer):
 
 
 @dataclass(frozen=True)
+class RecordedConsent(Answer):
+    user_id: str
+    #: The reference that the consent is for. It stays as it was.
+    reference_id: str
+    #: `{"id": str, "agreed_at": str}`.
+    consent: Mapping[str, str]
+
+
+@dataclass(frozen=True)
 class Challenge(Answer):
     challenge_id: str
     #: Send it back with the frames. No other call returns it.
@@ -192,6 +201,8 @@ class Challenge(Answer):
     expires_at: str
     #: Options for the browser, where the call asked for a passkey and the user has one.
     passkey: Optional[Mapping[str, Any]] = None
+    #: Text of a typed action for your page to show: `{"hash", "version", "locale", "heading", "lines"}`, where the call named a locale.
+    display: Optional[Mapping[str, Any]] = None
 
 
 @dataclass(frozen=True)
@@ -336,6 +347,16 @@ class Claims:
     model: Optional[str] = None
     model_grade: Optional[str] = None
     amr: Tuple[str, ...] = ()
+    #: Identify the text that the person was shown for a typed action; None where no page of Countersign showed it.
+    display_hash: Optional[str] = None
+    display_locale: Optional[str] = None
+    display_version: Optional[str] = None
+    #: Id of the passkey that signed for the action.
+    passkey_id: Optional[str] = None
+    #: The policy that was in force, the rule that decided, and the other person's verdict that this approval used up.
+    policy_hash: Optional[str] = None
+    policy_rule: Optional[str] = None
+    approval_id: Optional[str] = None
     #: Every claim of the token.
     raw: Mapping[str, Any] = field(default_factory=dict, repr=False)
 

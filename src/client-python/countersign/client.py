@@ -28,6 +28,7 @@ from .answers import (
     Passkey,
     PasskeyChallenge,
     PasskeyList,
+    RecordedConsent,
     RevokedPasskey,
     RotateSigningResult,
     User,
@@ -157,6 +158,7 @@ class Countersign:
         consent: Optional[Mapping[str, str]] = None,
         include: Optional[Sequence[str]] = None,
         passkey_registration: Optional[Mapping[str, Any]] = None,
+        capture_integrity: Optional[Mapping[str, Any]] = None,
         options: CallOptions = _NO_OPTIONS,
     ) -> EnrollResult:
         """Captures a user's biometric reference. Three photos of one person become a better reference than one.
@@ -164,6 +166,7 @@ class Countersign:
         `replace` takes the place of an earlier reference; `verification_id` names the approved verify of an action with
         `type: "replace_reference"` where the contract asks for one. `consent` is `{"id": …, "agreed_at": <RFC 3339>}`.
         `include=["quality"]` adds every measurement of the photos as `quality["images"]`.
+        `capture_integrity` is the report of the capture component, unchanged: `{"signals": [...]}`.
         """
         body = {
             "user_id": user_id,
@@ -173,6 +176,7 @@ class Countersign:
             "consent": consent,
             "include": _list_or_none(include),
             "passkey_registration": passkey_registration,
+            "capture_integrity": capture_integrity,
             **encode_photos(image, images, challenge),
         }
         return self._of_user(EnrollResult, "/enroll", body, options)
@@ -216,12 +220,15 @@ class Countersign:
         include: Optional[Sequence[str]] = None,
         require_passkey: bool = False,
         passkey_assertion: Optional[Mapping[str, Any]] = None,
+        capture_integrity: Optional[Mapping[str, Any]] = None,
         options: CallOptions = _NO_OPTIONS,
     ) -> VerifyResult:
         """Is this really that person, for this action? A rejection is an answer, not an error.
 
         Give the result, or its `jwt`, to `verify_verdict` where the action runs.
         `include=["quality"]` adds every measurement of the compared photo as `quality["images"]`.
+        `passkey_assertion` is what a passkey of the user signed for the action, and `capture_integrity` the report of the
+        capture component, unchanged.
         """
         assert_action(action)
         key = options.idempotency_key or str(uuid.uuid4())
@@ -236,6 +243,7 @@ class Countersign:
             "include": _list_or_none(include),
             "require_passkey": require_passkey or None,
             "passkey_assertion": passkey_assertion,
+            "capture_integrity": capture_integrity,
             **encode_photos(image, images, challenge),
         }
         result = self._of_user(VerifyResult, "/verify", body, dataclasses.replace(options, idempotency_key=key))
@@ -262,9 +270,14 @@ class Countersign:
         purpose: str = "verify",
         modes: Optional[Sequence[str]] = None,
         passkey: Optional[str] = None,
+        locale: Optional[str] = None,
+        payees: Optional[str] = None,
         options: CallOptions = _NO_OPTIONS,
     ) -> Challenge:
         """Asks for a challenge: the movements that the person makes before the camera, for one user and one action.
+
+        With `locale`, the answer's `display` is the text of a typed action for your page to show; a `payment_batch` also
+        needs its list, `payees`.
 
         The frames go to `verify` or `enroll` as `challenge`: `{"challenge_id": …, "nonce": …, "frames": [{"step", "t_ms", "image"}]}`.
         """
@@ -276,6 +289,8 @@ class Countersign:
             "purpose": purpose,
             "modes": _list_or_none(modes),
             "passkey": passkey,
+            "locale": locale,
+            "payees": payees,
         }
         result = self._of_user(Challenge, "/challenges", body, options)
         _assert_answers(result.purpose == purpose)
@@ -374,6 +389,19 @@ class Countersign:
         """Reads the record of an enrolled user, which holds nothing biometric. Raises `reference_not_found` for anyone else."""
         path = f"/users/{_path_part(user_id, 'user_id')}"
         result = self._call(User, "GET", path, None, options, "/users/{user_id}")
+        _assert_answers(result.user_id == user_id)
+        return result
+
+    def record_consent(
+        self, user_id: str, *, consent: Mapping[str, str], options: CallOptions = _NO_OPTIONS
+    ) -> RecordedConsent:
+        """Records that an enrolled user has agreed again, or to another text, without a photo.
+
+        `consent` is `{"id": …, "agreed_at": …}`. Ask for it where the person is signed in.
+        """
+        path = f"/users/{_path_part(user_id, 'user_id')}/consent"
+        body = {"consent": dict(consent)}
+        result = self._call(RecordedConsent, "POST", path, body, options, "/users/{user_id}/consent")
         _assert_answers(result.user_id == user_id)
         return result
 

@@ -51,6 +51,8 @@ class ErrorDetail:
     guidance: Optional[str] = None
     #: The same as a sentence for the person.
     hint: Optional[str] = None
+    #: Requirement of the tenant's policy that is not met; only of `policy_not_met`.
+    requirement: Optional[str] = None
     #: Everything that the service said of it.
     raw: Mapping[str, Any] = None  # type: ignore[assignment]
 
@@ -156,6 +158,7 @@ def _read_details(details: Any) -> Sequence[ErrorDetail]:
             issue=str(detail.get("issue", "")),
             guidance=_text_or_none(detail.get("guidance")),
             hint=_text_or_none(detail.get("hint")),
+            requirement=_text_or_none(detail.get("requirement")),
             raw=detail,
         )
         for detail in details

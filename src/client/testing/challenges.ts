@@ -1,7 +1,9 @@
 /** Challenges of the service in memory: each is bound to a user and an action, and can be used once. No frame is decoded. */
 import { canonicalJson } from '../canonical-json.js'
+import { displayAction } from '../display-action.js'
+import { displayHash } from '../display-hash.js'
 import { scriptedFault } from '../sandbox-rules.js'
-import type { Challenge, ChallengeStep, Liveness } from '../types.js'
+import type { Challenge, ChallengeStep, DisplayedText, Liveness } from '../types.js'
 import { FakeRefusal } from './refusals.js'
 import { type Call, refuseRequest, refuseUnseen } from './requests.js'
 import { fakeId } from './signatures.js'
@@ -24,12 +26,15 @@ interface Issued {
   steps: ChallengeStep[]
   expiresMs: number
   used: boolean
+  display: DisplayedText | undefined
 }
 
 /** A valid challenge of a request. */
 export interface OpenedChallenge {
   /** Method of liveness, such as `active-geometry@1`; null where the challenge asks for no movement. */
   method: string | null
+  /** The text of the action that the answer with the challenge held; undefined for none. */
+  display: DisplayedText | undefined
   /** Marks the challenge as used. */
   use(): void
 }
@@ -37,14 +42,22 @@ export interface OpenedChallenge {
 export class FakeChallenges {
   private readonly issued = new Map<string, Issued>()
 
-  issue({ body }: Call, nowMs: number): Challenge {
+  async issue(call: Call, nowMs: number): Promise<Challenge> {
+    const { body } = call
     const { user_id, purpose = 'verify', action, modes = ['turn', 'nod'] } = body
     const challenge_id = fakeId('chl')
     const nonce = randomNonce()
     const steps = draw(modes)
     const expiresMs = nowMs + TTL_SECONDS * 1000
     const binding = bindingOf(user_id, purpose, action)
-    this.issued.set(challenge_id, { nonce, binding, steps, expiresMs, used: false })
+    const given = await displayFor(call)
+    const display = given && {
+      hash: given.hash,
+      locale: given.locale,
+      version: given.version,
+      source: 'challenge' as const,
+    }
+    this.issued.set(challenge_id, { nonce, binding, steps, expiresMs, used: false, display })
     return {
       challenge_id,
       nonce,
@@ -55,6 +68,7 @@ export class FakeChallenges {
       capture: CAPTURE,
       expires_in: TTL_SECONDS,
       expires_at: new Date(expiresMs).toISOString(),
+      ...(given && { display: given }),
     }
   }
 
@@ -72,8 +86,20 @@ export class FakeChallenges {
     const use = () => {
       found.used = true
     }
-    return { method: methodOf(found.steps), use }
+    return { method: methodOf(found.steps), display: found.display, use }
   }
+}
+
+/** @returns the text of the action, where the request names a language @throws FakeRefusal invalid_request */
+async function displayFor(call: Call): Promise<Challenge['display']> {
+  const { action, locale, payees } = call.body
+  if (locale === undefined) {
+    if (payees !== undefined) refuseRequest(call, 'payees', 'needs `locale`')
+    return undefined
+  }
+  const display = displayAction(action, locale, payees)
+  if (!display) refuseRequest(call, 'locale', 'needs a typed action')
+  return { hash: await displayHash(display!), ...display! }
 }
 
 /** @param passive the statement about photos @returns the sandbox's statement about the frames of a challenge */

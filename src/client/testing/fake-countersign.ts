@@ -11,7 +11,7 @@ import type { FakeOptions } from './fake-options.js'
 import { guidanceAnswer } from './guidance.js'
 import { assertKnownFields, assertTypedAction } from './known-fields.js'
 import { FakePolicy } from './policy.js'
-import { auditAnswer, passkeysOfPath, userOfPath } from './records.js'
+import { auditAnswer, consentOfPath, passkeysOfPath, userOfPath } from './records.js'
 import { FakeRefusal } from './refusals.js'
 import type { Call, FakeRequest } from './requests.js'
 import { assertScopes } from './scopes.js'
@@ -231,6 +231,8 @@ export class FakeCountersign {
   private handle(call: Call): Promise<FakeAnswer> | FakeAnswer {
     const userId = userOfPath(call)
     if (userId !== null) return this.users.user(userId, call)
+    const agreeing = consentOfPath(call)
+    if (agreeing !== null) return this.users.recordConsent(agreeing, call)
     const ofPasskeys = passkeysOfPath(call)
     if (ofPasskeys !== null) return this.users.passkeys.answer(ofPasskeys, call)
     const sessionId = sessionOfPath(call)

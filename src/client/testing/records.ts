@@ -33,6 +33,12 @@ export function userOfPath(call: Call): string | null {
   return call.method === 'GET' && named?.rest === '' ? named.userId : null
 }
 
+/** @returns the user whose consent a call records; null for any other call */
+export function consentOfPath(call: Call): string | null {
+  const named = partsOfPath(call)
+  return call.method === 'POST' && named?.rest === '/consent' ? named.userId : null
+}
+
 /** @returns the user whose passkeys a path names, with the rest of the path; null where it names none */
 export function passkeysOfPath(call: Call): { userId: string; rest: string } | null {
   const { userId, rest = '' } = partsOfPath(call) ?? {}

@@ -375,7 +375,7 @@ export const FAKE_FIELDS: Readonly<Record<string, readonly string[]>> = {
   ],
   'DELETE /delete': ['user_id'],
   'POST /keys/rotate-signing': ['force'],
-  'POST /challenges': ['user_id', 'purpose', 'action', 'modes', 'passkey'],
+  'POST /challenges': ['user_id', 'purpose', 'action', 'modes', 'passkey', 'locale', 'payees'],
   'POST /guidance': ['image', 'step', 'frontal', 'user_id'],
   'POST /capture-sessions': [
     'user_id',
@@ -396,6 +396,7 @@ export const FAKE_FIELDS: Readonly<Record<string, readonly string[]>> = {
   'POST /users/{user_id}/passkeys/registration': ['user_name', 'verification_id'],
   'POST /users/{user_id}/passkeys': ['challenge_id', 'nonce', 'credential', 'name', 'verification_id'],
   'POST /users/{user_id}/passkeys/assertion': ['action'],
+  'POST /users/{user_id}/consent': ['consent'],
 }
 
 /** Languages of the capture page. */

@@ -100,7 +100,7 @@ export interface FakeVerdict {
   action: ActionLike
   /** Reason of a rejection; default null, which makes an approval. */
   reason?: RejectionReason | null
-  /** The text that the hosted page showed for the action; default: none was shown. */
+  /** The text that the person was shown for the action; default: none was shown. */
   display?: DisplayedText | undefined
   /** The nonce that was sent; default: none. */
   nonce?: string | undefined
@@ -174,7 +174,12 @@ export async function signVerdict(verdict: FakeVerdict, issued: FakeIssuer): Pro
     action,
     action_hash: await actionHash(action),
     ...(display
-      ? { display_hash: display.hash, display_locale: display.locale, display_version: display.version }
+      ? {
+          display_hash: display.hash,
+          display_locale: display.locale,
+          display_version: display.version,
+          ...(display.source === undefined ? {} : { display_source: display.source }),
+        }
       : {}),
     ...(nonce === undefined ? {} : { nonce }),
     amr: possession ? ['face', possession] : ['face'],

@@ -116,7 +116,8 @@ export class FakeUsers {
     const used = [opened, assertion?.challenge].filter((one) => one != null)
     return usingUp(used, () => {
       const passkey = assertion && this.passkeys.prove(call)
-      return this.verdicts.reach(call, { opened, passkey, user: this.users.get(call.body.user_id) })
+      const shown = { ...call, display: call.display ?? opened?.display }
+      return this.verdicts.reach(shown, { opened, passkey, user: this.users.get(call.body.user_id) })
     })
   }
 
@@ -124,6 +125,15 @@ export class FakeUsers {
     refuseBusy(userId, call)
     const user = findUser(this.users, userId, call)
     return userAnswer(userId, user, this.passkeys.of(userId).length, this.service.clock.now())
+  }
+
+  recordConsent(userId: string, call: Call): FakeAnswer {
+    refuseBusy(userId, call)
+    const { consent } = call.body
+    if (consent === undefined) refuseRequest(call, 'consent', 'is required')
+    const { reference } = findUser(this.users, userId, call)
+    reference.consent = consent
+    return { status: 200, body: { user_id: userId, reference_id: reference.reference_id, consent } }
   }
 
   verification(verificationId: string, call: Call): FakeAnswer {
@@ -168,7 +178,7 @@ export class FakeUsers {
       await this.assertMovements(call)
     }
     this.passkeys.assertUsable(call)
-    const issued = this.challenges.issue(call, this.service.clock.now())
+    const issued = await this.challenges.issue(call, this.service.clock.now())
     const passkey = await this.passkeys.optionsFor(call, issued.nonce, CHALLENGE_MS)
     return { status: 201, body: passkey === undefined ? issued : { ...issued, passkey } }
   }

@@ -32,6 +32,7 @@ const EVENTS: Record<AuditEventName, { text: string; isOfUser: boolean }> = {
   user_exported: { text: 'Facts exported', isOfUser: true },
   passkey_settings_changed: { text: 'Passkey settings changed', isOfUser: false },
   passkey_registered: { text: 'Passkey registered', isOfUser: true },
+  consent_recorded: { text: 'Consent recorded', isOfUser: true },
   passkey_revoked: { text: 'Passkey revoked', isOfUser: true },
   user_unlocked: { text: 'User unlocked', isOfUser: true },
   webhook_added: { text: 'Webhook added', isOfUser: false },

@@ -25,6 +25,8 @@ export interface ChartProps {
   x: number[]
   series: Series[]
   numeric?: boolean
+  /** Name of the numbers of `x`. Default `Score`. */
+  xName?: string
   unit?: string
   /** A vertical line with a label. */
   mark?: { at: number; label: string }
@@ -34,6 +36,8 @@ const HEIGHT_PX = 210
 const WHOLE_STEPS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 1e4, 2e4, 5e4, 1e5, 1e6]
 const MARK_GAP_PX = 6
 const DAY_SECONDS = 86_400
+/** A chart of more days shows dates, since a weekday would be ambiguous. */
+const DATED_DAYS = 8
 
 export function Chart(props: ChartProps) {
   const box = useRef<HTMLDivElement>(null)
@@ -42,7 +46,7 @@ export function Chart(props: ChartProps) {
   latest.current = props
   const theme = useTheme()
   const zone = useShownZone()
-  const { x, series, title, numeric, unit, mark } = props
+  const { x, series, title, numeric, xName = 'Score', unit, mark } = props
   const shape = JSON.stringify([series.map(({ label, colour, draw }) => [label, colour, draw]), unit, mark])
   useEffect(() => {
     const host = box.current!
@@ -62,7 +66,7 @@ export function Chart(props: ChartProps) {
       <div class="chart" ref={box} role="img" aria-label={title} />
       <ChartTable
         title={title}
-        stepName={numeric ? 'Score' : `Time in ${zone}`}
+        stepName={numeric ? xName : `Time in ${zone}`}
         x={x}
         nameOf={(at) => label(at, props)}
         series={series}
@@ -86,7 +90,7 @@ function data({ x, series }: ChartProps): uPlot.AlignedData {
 }
 
 function options(host: HTMLElement, latest: { current: ChartProps }): uPlot.Options {
-  const { series, numeric, unit, mark } = latest.current
+  const { series, numeric, xName = 'Score', unit, mark } = latest.current
   const css = (name: string) => getComputedStyle(host).getPropertyValue(name).trim()
   const font = `11px ${getComputedStyle(host).fontFamily}`
   // The scale has room for half a bar at either end.
@@ -129,7 +133,7 @@ function options(host: HTMLElement, latest: { current: ChartProps }): uPlot.Opti
       },
     ],
     series: [
-      { label: numeric ? 'Score' : 'Time', value: (_, at) => (at == null ? '' : label(at, latest.current)) },
+      { label: numeric ? xName : 'Time', value: (_, at) => (at == null ? '' : label(at, latest.current)) },
       ...series.map(({ label, colour, draw, isStriped }, index): uPlot.Series => {
         const shared: uPlot.Series = {
           label,
@@ -197,14 +201,13 @@ function label(at: number, { numeric, x }: ChartProps): string {
   return numeric ? at.toFixed(2) : timeOf(x)(at)
 }
 
-/** Returns a function that formats a time, with the day of the week when `x` spans several days. */
+/** Returns a function that formats a time: with the day of the week when `x` spans several days, and as a date when it spans weeks. */
 function timeOf(x: number[]): (seconds: number) => string {
-  const isLong = (x.at(-1) ?? 0) - (x[0] ?? 0) > DAY_SECONDS
-  const form: Intl.DateTimeFormatOptions = {
-    hour: '2-digit',
-    minute: '2-digit',
-    ...(isLong ? { weekday: 'short' } : {}),
-  }
+  const span = (x.at(-1) ?? 0) - (x[0] ?? 0)
+  const form: Intl.DateTimeFormatOptions =
+    span > DATED_DAYS * DAY_SECONDS
+      ? { month: 'short', day: 'numeric' }
+      : { hour: '2-digit', minute: '2-digit', ...(span > DAY_SECONDS ? { weekday: 'short' } : {}) }
   const format = new Intl.DateTimeFormat('en', { ...form, hourCycle: 'h23', timeZone: shownZone() })
   return (seconds) => format.format(new Date(seconds * 1000))
 }

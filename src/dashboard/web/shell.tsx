@@ -6,6 +6,7 @@ import { CallError, get, tenantAddress } from './api.js'
 import { AuditPage } from './audit-page.js'
 import { Brand } from './brand.js'
 import { CapturePage } from './capture-page.js'
+import { DriftPage } from './drift-page.js'
 import { KeysPage } from './keys-page.js'
 import { OperatorsPage } from './operators-page.js'
 import { OverviewPage } from './overview-page.js'
@@ -33,6 +34,7 @@ const TENANT_PAGES: ReadonlyArray<
   PageEntry<{ tenantId: string; keysHref: string; requestsHref: string }, TenantRoutes>
 > = [
   ['overview', 'Overview', OverviewPage],
+  ['drift', 'Drift', DriftPage],
   ['keys', 'Keys and secrets', KeysPage],
   ['users', 'Users', UsersPage],
   ['webhooks', 'Webhooks', WebhooksPage],

@@ -100,9 +100,18 @@ export const NIST: Standard = {
       'nist-endpoint',
       SECTION,
       'Should: the verifier determines performance and integrity of sensor and device.',
-      always(notMet('No sensor and no device is examined; injected video passes for a camera.'), {
-        documents: ['guides/liveness.md#what-it-does-not-stop'],
-      }),
+      always(
+        notMet(
+          'No sensor is attested. The hosted page reports signs of a replaced camera, and a policy can ask for a person’s look at them; a browser that lies reports none.',
+        ),
+        {
+          tests: ['test/api/capture-integrity.test.ts', 'test/capture/capture-signals.browser.test.ts'],
+          documents: [
+            'guides/capture-integrity.md#what-the-figures-do-not-say',
+            'guides/liveness.md#what-it-does-not-stop',
+          ],
+        },
+      ),
     ),
     line(
       'nist-local',

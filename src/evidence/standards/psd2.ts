@@ -227,7 +227,7 @@ export const PSD2: Standard = {
       "The payer's device and software resist use of the element by others.",
       always(
         notMet(
-          'Captures come from any browser. No device is attested, and injected video passes for a camera.',
+          'Captures come from any browser, and no device is attested. Signals of a replaced camera are reported, but a careful attacker causes none.',
         ),
         {
           documents: ['guides/liveness.md#what-it-does-not-stop', 'threat-model.md#attackers'],

@@ -36,6 +36,7 @@ interface Names {
 
 export const OPERATION_NAMES: Readonly<Record<EndpointDescription['id'], Names>> = {
   enroll: { topic: 'enrollment', operationId: 'enroll', sdkName: 'enroll' },
+  record_consent: { topic: 'enrollment', operationId: 'record_consent', sdkName: 'recordConsent' },
   get_user: { topic: 'enrollment', operationId: 'get_user', sdkName: 'getUser' },
   verify: { topic: 'verification', operationId: 'verify', sdkName: 'verify' },
   get_verification: { topic: 'verification', operationId: 'get_verification', sdkName: 'getVerification' },

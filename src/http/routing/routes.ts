@@ -16,6 +16,7 @@ import {
   beginPasskeyRegistration,
   beginPasskeyRegistrationDescription,
 } from '../../api/passkey-registration.js'
+import { recordConsent, recordConsentDescription } from '../../api/record-consent.js'
 import { registerPasskey, registerPasskeyDescription } from '../../api/register-passkey.js'
 import { revokePasskey, revokePasskeyDescription } from '../../api/revoke-passkey.js'
 import { rotateSigning, rotateSigningDescription } from '../../api/rotate-signing.js'
@@ -41,6 +42,7 @@ export const DESCRIPTIONS: EndpointDescription[] = [
   listPasskeysDescription,
   beginPasskeyAssertionDescription,
   revokePasskeyDescription,
+  recordConsentDescription,
 ]
 
 /** Path of the OpenAPI document, which both APIs serve without a key. */
@@ -75,5 +77,6 @@ export function endpoints(services: Services): Array<Endpoint<unknown>> {
     beginPasskeyAssertion(services),
     // Behind the addresses with a word where this one has a parameter: the first that fits is taken.
     revokePasskey(services),
+    recordConsent(services),
   ] as Array<Endpoint<never>> as Array<Endpoint<unknown>>
 }

@@ -619,6 +619,10 @@ const STEPS: string[] = [
   CREATE INDEX drift_at ON drift (at);
   CREATE INDEX drift_newest ON drift (tenant_id, model) WHERE blocks IS NOT NULL;
   `,
+  // The text of a typed action that is given with a challenge.
+  `
+  ALTER TABLE challenge ADD COLUMN display bytea;
+  `,
 ]
 
 /** The schema version that this code works with. */

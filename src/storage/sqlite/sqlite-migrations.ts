@@ -531,6 +531,10 @@ const MIGRATIONS: string[] = [
   CREATE INDEX drift_at ON drift (at);
   CREATE INDEX drift_newest ON drift (tenant_id, model) WHERE blocks IS NOT NULL;
   `,
+  // The text of a typed action that is given with a challenge.
+  `
+  ALTER TABLE challenge ADD COLUMN display BLOB;
+  `,
 ]
 
 /** "CSGN" marks the file as Countersign's, so that another application's database is refused instead of migrated. */

@@ -1,9 +1,17 @@
 /** An engine whose workers share one lane to an accelerator; the processor stands in for the accelerator. */
-import { afterAll, afterEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, describe, expect, inject, it } from 'vitest'
 import type { Engine } from '../../../src/biometrics/engine/engine.js'
 import { STAND_IN_PROVIDER } from '../../../src/biometrics/pipeline/execution-provider.js'
 import type { EngineOptions } from '../../../src/biometrics/types.js'
-import { copyBaselinePack, faceCrop, people, removeTemporaryDirs, startEngine } from '../fixtures.js'
+import { writeShiftedPack } from '../../support/packs.js'
+import {
+  copyBaselinePack,
+  faceCrop,
+  people,
+  removeTemporaryDirs,
+  startEngine,
+  temporaryDir,
+} from '../fixtures.js'
 
 const PATIENCE = { timeout: 60_000, interval: 20 }
 const LIMIT_MS = 120_000
@@ -14,7 +22,7 @@ const incidents: string[] = []
 const photos = await Promise.all(people.map(async (person) => (await faceCrop(person)).jpeg().toBuffer()))
 
 async function start(options: Partial<EngineOptions> = {}): Promise<Engine> {
-  const engine = await startEngine(packDir, {
+  const engine = await startEngine(options.packDir ?? packDir, {
     workers: 2,
     tasksPerWorker: 4,
     executionProviders: [STAND_IN_PROVIDER, 'cpu'],
@@ -64,6 +72,27 @@ describe('an engine with an accelerator', () => {
         expect(Math.max(...differences)).toBeLessThan(1e-5)
       }
       expect(incidents).toEqual([])
+    },
+    LIMIT_MS,
+  )
+
+  it(
+    'embeds for packs that follow in the same lane',
+    async () => {
+      const shifted = temporaryDir()
+      await writeShiftedPack(shifted, inject('modelsDir'))
+      const engine = await start({ followingPackDirs: [shifted] })
+      const followed = await Promise.all(
+        photos.map((photo) => engine.enrol([photo], { alsoEmbed: ['shifted@1.0.0'] })),
+      )
+      await engine.close()
+      const own = await start({ packDir: shifted })
+      for (const [i, photo] of photos.entries()) {
+        const expected = await embed(own, photo)
+        const { embedding } = followed[i]!.others['shifted@1.0.0']!
+        const differences = embedding.map((value, k) => Math.abs(value - expected[k]!))
+        expect(Math.max(...differences)).toBeLessThan(1e-5)
+      }
     },
     LIMIT_MS,
   )

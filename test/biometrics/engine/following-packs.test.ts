@@ -178,6 +178,18 @@ describe('a pack that follows', () => {
     )
   })
 
+  it('gives no reference of a part of the photos, nor of people who differ', async () => {
+    const seen = async (photo: Buffer) =>
+      (await together.verify([photo], nobody, { alsoEmbed: [SHIFTED] })).sample
+    const [first, other] = [await seen(ada), await seen(grace)]
+    const choice = { alsoEmbed: [SHIFTED] }
+    expect(together.fuse([first, first], choice).others[SHIFTED]).not.toBeNull()
+    expect(
+      together.fuse([first, { ...first, others: { [SHIFTED]: null } }], choice).others[SHIFTED],
+    ).toBeNull()
+    expect(together.fuse([first, { ...first, others: other.others! }], choice).others[SHIFTED]).toBeNull()
+  })
+
   it('gives null when it is not loaded, or is the one that decides anyway', async () => {
     const { sample } = await together.verify([ada], nobody, { alsoEmbed: ['other@1', BASELINE] })
     expect(sample.others).toBeUndefined()

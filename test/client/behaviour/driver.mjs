@@ -32,6 +32,15 @@ const COMMANDS = {
   create_challenge: (client, request, options) => client.createChallenge(request, options),
   create_capture_session: (client, request, options) => client.createCaptureSession(request, options),
   get_capture_session: (client, { session_id }, options) => client.getCaptureSession(session_id, options),
+  begin_passkey_registration: (client, { user_id, ...request }, options) =>
+    client.beginPasskeyRegistration(user_id, request, options),
+  register_passkey: (client, { user_id, ...request }, options) =>
+    client.registerPasskey(user_id, request, options),
+  list_passkeys: (client, { user_id }, options) => client.listPasskeys(user_id, options),
+  revoke_passkey: (client, { user_id, passkey_id }, options) =>
+    client.revokePasskey(user_id, passkey_id, options),
+  begin_passkey_assertion: (client, { user_id, ...request }, options) =>
+    client.beginPasskeyAssertion(user_id, request, options),
   audit_page: (client, request, options) => client.auditPage(request, options),
   async audit_entries(client, request, options) {
     const entries = []

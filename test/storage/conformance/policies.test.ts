@@ -83,5 +83,18 @@ overStores((stores) => {
       await stores.store.transaction({ tenantId: 'ten_b' }, (tx) => tx.closeTenant('ten_b', AT))
       expect(await left()).toEqual(['ver_3'])
     })
+
+    it('are used by one of many that try at once, even over two connections', async () => {
+      await insertTenants()
+      await stores.store.transaction('installation', (tx) => tx.insertApproval(approval()))
+      const both = [stores.store, await stores.open()]
+      const used = await Promise.all(
+        Array.from({ length: 32 }, (_, i) =>
+          both[i % 2]!.transaction('rows', (tx) => tx.useApproval('ver_1', AT + i)),
+        ),
+      )
+      expect(used.filter(Boolean)).toHaveLength(1)
+      expect((await read().approval('ver_1'))?.usedAt).toBe(AT + used.indexOf(true))
+    })
   })
 })

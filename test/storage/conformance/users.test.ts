@@ -218,13 +218,15 @@ overStores((stores) => {
     it('is returned as it was written, and can be used once', async () => {
       await write(async (tx) => {
         await tx.insertTenant(tenant('a'))
-        await tx.insertChallenge(challenge('cha'))
+        await tx.insertChallenge(challenge('cha', { display: bytes('display') }))
       })
-      expect(await read().challenge('cha')).toEqual(challenge('cha'))
+      expect(await read().challenge('cha')).toEqual(challenge('cha', { display: bytes('display') }))
       const use = (id: string, at: number) => write((tx) => tx.useChallenge(id, at))
       expect(await use('cha', AT + 1)).toBe(true)
       expect(await use('cha', AT + 2)).toBe(false)
-      expect(await read().challenge('cha')).toEqual(challenge('cha', { usedAt: AT + 1 }))
+      expect(await read().challenge('cha')).toEqual(
+        challenge('cha', { display: bytes('display'), usedAt: AT + 1 }),
+      )
       expect(await use('unknown', AT)).toBe(false)
       expect(await read().challenge('unknown')).toBeUndefined()
     })

@@ -84,30 +84,37 @@ func callOptions(c command) (options []sdk.CallOption) {
 // request is a request of any call: its members do not clash.
 type request struct {
 	sdk.VerifyRequest
-	Action         any               `json:"action"`
-	Replace        bool              `json:"replace"`
-	Consent        json.RawMessage   `json:"consent"`
-	Purpose        string            `json:"purpose"`
-	Modes          *[]string         `json:"modes"`
-	ReturnURL      string            `json:"return_url"`
-	Description    string            `json:"description"`
-	Confirmation   string            `json:"confirmation"`
-	SessionID      string            `json:"session_id"`
-	VerificationID string            `json:"verification_id"`
-	Step           string            `json:"step"`
-	After          string            `json:"after"`
-	Limit          int               `json:"limit"`
-	Event          string            `json:"event"`
-	Order          string            `json:"order"`
-	Force          bool              `json:"force"`
-	Token          json.RawMessage   `json:"token"`
-	Issuer         string            `json:"issuer"`
-	ACR            []string          `json:"acr"`
-	MaxAgeSeconds  float64           `json:"max_age_seconds"`
-	AcceptReplays  bool              `json:"accept_replays"`
-	CaptureSession string            `json:"capture_session_id"`
-	Headers        map[string]string `json:"headers"`
-	Body           string            `json:"body"`
+	Action         any                    `json:"action"`
+	Replace        bool                   `json:"replace"`
+	Consent        json.RawMessage        `json:"consent"`
+	Purpose        string                 `json:"purpose"`
+	Modes          *[]string              `json:"modes"`
+	ReturnURL      string                 `json:"return_url"`
+	Description    string                 `json:"description"`
+	Confirmation   string                 `json:"confirmation"`
+	SessionID      string                 `json:"session_id"`
+	VerificationID string                 `json:"verification_id"`
+	Step           string                 `json:"step"`
+	After          string                 `json:"after"`
+	Limit          int                    `json:"limit"`
+	Event          string                 `json:"event"`
+	Order          string                 `json:"order"`
+	Force          bool                   `json:"force"`
+	Token          json.RawMessage        `json:"token"`
+	Issuer         string                 `json:"issuer"`
+	ACR            []string               `json:"acr"`
+	MaxAgeSeconds  float64                `json:"max_age_seconds"`
+	AcceptReplays  bool                   `json:"accept_replays"`
+	CaptureSession string                 `json:"capture_session_id"`
+	UserName       string                 `json:"user_name"`
+	ChallengeID    string                 `json:"challenge_id"`
+	Credential     json.RawMessage        `json:"credential"`
+	Name           string                 `json:"name"`
+	PasskeyID      string                 `json:"passkey_id"`
+	Passkey        string                 `json:"passkey"`
+	Registration   *sdk.PasskeyCredential `json:"passkey_registration"`
+	Headers        map[string]string      `json:"headers"`
+	Body           string                 `json:"body"`
 }
 
 func run(c command) (any, error) {
@@ -130,7 +137,8 @@ func run(c command) (any, error) {
 	}
 	switch c.Do {
 	case "enroll":
-		e := sdk.EnrollRequest{UserID: r.UserID, Photos: r.Photos, Replace: r.Replace, RequireLiveness: r.RequireLiveness}
+		e := sdk.EnrollRequest{UserID: r.UserID, Photos: r.Photos, Replace: r.Replace, RequireLiveness: r.RequireLiveness,
+			PasskeyRegistration: r.Registration, CaptureIntegrity: r.CaptureIntegrity}
 		if len(r.Consent) > 0 {
 			if err := json.Unmarshal(r.Consent, &e.Consent); err != nil {
 				return nil, err
@@ -154,7 +162,21 @@ func run(c command) (any, error) {
 	case "guide":
 		return client.Guide(ctx, sdk.GuidanceRequest{UserID: r.UserID, Image: r.Image, Step: r.Step}, options...)
 	case "create_challenge":
-		return client.CreateChallenge(ctx, sdk.ChallengeRequest{UserID: r.UserID, Purpose: r.Purpose, Action: r.Action, Modes: r.Modes}, options...)
+		return client.CreateChallenge(ctx, sdk.ChallengeRequest{UserID: r.UserID, Purpose: r.Purpose, Action: r.Action, Modes: r.Modes, Passkey: r.Passkey}, options...)
+	case "begin_passkey_registration":
+		return client.BeginPasskeyRegistration(ctx, r.UserID, sdk.PasskeyRegistrationRequest{
+			UserName: r.UserName, VerificationID: r.VerificationID,
+		}, options...)
+	case "register_passkey":
+		return client.RegisterPasskey(ctx, r.UserID, sdk.PasskeyRegistration{
+			ChallengeID: r.ChallengeID, Nonce: r.Nonce, Credential: r.Credential, Name: r.Name, VerificationID: r.VerificationID,
+		}, options...)
+	case "list_passkeys":
+		return client.ListPasskeys(ctx, r.UserID, options...)
+	case "revoke_passkey":
+		return client.RevokePasskey(ctx, r.UserID, r.PasskeyID, options...)
+	case "begin_passkey_assertion":
+		return client.BeginPasskeyAssertion(ctx, r.UserID, r.Action, options...)
 	case "create_capture_session":
 		return client.CreateCaptureSession(ctx, sdk.CaptureSessionRequest{
 			UserID: r.UserID, ReturnURL: r.ReturnURL, Purpose: r.Purpose, Action: r.Action, Description: r.Description,

@@ -1,0 +1,89 @@
+/** Tests of how every store keeps passkeys: in their order, each credential once, and gone with their user. */
+import { describe, expect, it } from 'vitest'
+import type { PasskeyRecord } from '../../../src/storage/records.js'
+import type { StoreTransaction } from '../../../src/storage/store.js'
+import { AT, bytes, subject, tenant } from '../../support/records.js'
+import { overStores } from '../../support/stores.js'
+
+const passkey = (id: string, changes: Partial<PasskeyRecord> = {}): PasskeyRecord => ({
+  ...{ id, subjectId: 'sub_ada', lookup: bytes(`credential ${id}`), sealed: bytes(`sealed ${id}`) },
+  ...{ createdAt: AT, lastUsedAt: null },
+  ...changes,
+})
+
+overStores((stores) => {
+  const read = () => stores.store.read
+  const write = <T>(work: (tx: StoreTransaction) => Promise<T>) =>
+    stores.store.transaction('installation', work)
+  const enrolled = () =>
+    write(async (tx) => {
+      await tx.insertTenant(tenant('a'))
+      for (const name of ['ada', 'eve']) await tx.insertSubject(subject(name))
+    })
+
+  describe('passkeys', () => {
+    it('are returned as they were written, oldest first, each user’s own', async () => {
+      await enrolled()
+      const [second, first] = [passkey('psk_1', { createdAt: AT + 1 }), passkey('psk_2')]
+      const other = passkey('psk_3', { subjectId: 'sub_eve' })
+      await write(async (tx) => {
+        for (const one of [second, first, other]) expect(await tx.insertPasskey(one)).toBe(true)
+      })
+      expect(await read().passkeysOf('sub_ada')).toEqual([first, second])
+      expect(await read().passkeysOf('sub_eve')).toEqual([other])
+      expect([await read().countPasskeys('sub_ada'), await read().countPasskeys('sub_none')]).toEqual([2, 0])
+    })
+
+    it('are refused for a credential that is registered for another user too', async () => {
+      await enrolled()
+      await write((tx) => tx.insertPasskey(passkey('psk_1')))
+      const again = passkey('psk_2', { subjectId: 'sub_eve', lookup: passkey('psk_1').lookup })
+      expect(await write((tx) => tx.insertPasskey(again))).toBe(false)
+      expect(await read().passkeysOf('sub_eve')).toEqual([])
+    })
+
+    it('take one of many registrations of a credential at once, even over two connections', async () => {
+      await enrolled()
+      const both = [stores.store, await stores.open()]
+      const made = await Promise.all(
+        Array.from({ length: 16 }, (_, i) =>
+          both[i % 2]!.transaction('rows', (tx) =>
+            tx.insertPasskey(passkey(`psk_${i}`, { lookup: bytes('one credential') })),
+          ),
+        ),
+      )
+      expect(made.filter(Boolean)).toHaveLength(1)
+      expect(await read().passkeysOf('sub_ada')).toEqual([
+        passkey(`psk_${made.indexOf(true)}`, { lookup: bytes('one credential') }),
+      ])
+    })
+
+    it('keep their last use, and nothing else changes', async () => {
+      await enrolled()
+      await write(async (tx) => {
+        await tx.insertPasskey(passkey('psk_1'))
+        await tx.insertPasskey(passkey('psk_2'))
+        await tx.notePasskeyUse({ id: 'psk_1', sealed: bytes('counter 7'), lastUsedAt: AT + 5 })
+      })
+      expect(await read().passkeysOf('sub_ada')).toEqual([
+        passkey('psk_1', { sealed: bytes('counter 7'), lastUsedAt: AT + 5 }),
+        passkey('psk_2'),
+      ])
+    })
+
+    it('are deleted one by one by their own user only, and all with their user', async () => {
+      await enrolled()
+      await write(async (tx) => {
+        for (const id of ['psk_1', 'psk_2']) await tx.insertPasskey(passkey(id))
+        await tx.insertPasskey(passkey('psk_3', { subjectId: 'sub_eve' }))
+        expect(await tx.deletePasskey('sub_eve', 'psk_1')).toBe(false)
+        expect(await tx.deletePasskey('sub_ada', 'psk_1')).toBe(true)
+        expect(await tx.deletePasskey('sub_ada', 'psk_1')).toBe(false)
+      })
+      expect(await read().passkeysOf('sub_ada')).toEqual([passkey('psk_2')])
+      expect(await write((tx) => tx.eraseSubject(bytes('ada')))).toMatchObject({ passkeys: 1 })
+      expect(await read().passkeysOf('sub_ada')).toEqual([])
+      expect(await read().passkeysOf('sub_eve')).toHaveLength(1)
+    })
+  })
+})
