@@ -13,6 +13,7 @@ import type { Clock } from '../lib/clock.js'
 import { foreignReferences } from '../users/foreign-references.js'
 import { createApiServer } from './api-servers.js'
 import { type BackgroundWork, createBackgroundWork, startBackgroundWork } from './background-work.js'
+import { candidateThreshold } from './candidate-threshold.js'
 import { clusterSettings } from './cluster-settings.js'
 import type { Core } from './core.js'
 import { ServiceListeners } from './listeners.js'
@@ -105,6 +106,8 @@ export class Service {
     metrics.watchReadiness(readiness)
     metrics.watchClock({ jumps: work.clockWatch.jumps, aheadMs: () => work.leaderLease.clockAheadMs })
     metrics.watchDrift(work.driftWatch)
+    const { shadowFmr } = resources.config
+    if (shadowFmr !== undefined) metrics.watchShadow(candidateThreshold(engine, shadowFmr))
     metrics.showTransport(transport)
     metrics.showBuild(core.store.schema)
   }

@@ -522,6 +522,11 @@ export const SETTING_GROUPS = {
       'False match rate of verdicts, over 0 and at most 0.01. The calibration of the pack gives the decision threshold for it; a rate outside of the calibration is refused.',
       falseMatchRate,
     ),
+    shadowFmr: optional(
+      'SHADOW_FMR',
+      'A candidate for FMR or for a rate in a contract. countersign_shadow_verdicts_total counts which verdicts of production it would change, after they are given. Default: none.',
+      falseMatchRate,
+    ),
     lockoutAttempts: optional(
       'LOCKOUT_ATTEMPTS',
       'Consecutive rejections of one user before each further verify must wait; 0 turns it off. Default: 5, or 10 with a liveness model (NIST SP 800-63B-4).',

@@ -24,6 +24,7 @@ import { NOT_READY_REASONS, type NotReadyReason } from '../readiness.js'
 import { type ClockSources, watchClock } from './clock-metrics.js'
 import { type DriftSource, watchDrift } from './drift-metrics.js'
 import { engineMetrics } from './engine-metrics.js'
+import { type CandidateThreshold, ShadowMetrics } from './shadow-metrics.js'
 import { watchStore } from './store-metrics.js'
 import { TenantMetrics } from './tenant-metrics.js'
 import { type Upkeep, watchUpkeep } from './upkeep-metrics.js'
@@ -84,6 +85,7 @@ export class Metrics {
     erased: this.effect('erasures', 'Users erased, by API and dashboard.'),
   } satisfies Record<Effect, Counter>
   private readonly tenants: TenantMetrics
+  private readonly shadow: ShadowMetrics
   private readonly webhooks = new Counter({
     name: 'countersign_webhook_attempts_total',
     help: 'Attempts to deliver a webhook by outcome: delivered, retried later, or given up.',
@@ -113,6 +115,7 @@ export class Metrics {
   ) {
     if (place) this.registry.setDefaultLabels({ process: place.name })
     this.tenants = new TenantMetrics(this.registry, tenantLimit)
+    this.shadow = new ShadowMetrics(this.registry, (name) => this.tenants.labelOf(name))
     collectDefaultMetrics({ register: this.registry })
     for (const outcome of DELIVERY_OUTCOMES) this.webhooks.inc({ outcome }, 0)
     for (const environment of ['production', 'sandbox']) {
@@ -195,6 +198,11 @@ export class Metrics {
     watchDrift(this.registry, source, this.tenantLimit)
   }
 
+  /** Counts which verdicts a candidate threshold would change. */
+  watchShadow(thresholdOf: CandidateThreshold): void {
+    this.shadow.start(thresholdOf)
+  }
+
   watchUpkeep(upkeep: Upkeep): void {
     watchUpkeep(this.registry, upkeep)
   }
@@ -211,6 +219,7 @@ export class Metrics {
     if (effect) this.countEffect(environment, effect)
     for (const signal of request.signals ?? []) this.captureSignals.inc({ environment, ...signal })
     this.tenants.observe(request)
+    this.shadow.observe(request)
   }
 
   readonly countEffect = (environment: Environment, effect: Effect): void => {

@@ -3,7 +3,7 @@ import { Counter, type Registry } from 'prom-client'
 import type { Observation } from '../observation/observation.js'
 
 /** Label of all tenants beyond the bound. No tenant can have this name: theirs begin with a letter or digit. */
-const OTHERS = '_others'
+export const OTHERS = '_others'
 
 export class TenantMetrics {
   private readonly names = new Set<string>()
@@ -37,7 +37,8 @@ export class TenantMetrics {
     if (verdict) this.verdicts.inc({ tenant, environment, verdict })
   }
 
-  private labelOf(name: string): string {
+  /** The name of a tenant that has series of its own, or the label of all others. */
+  labelOf(name: string): string {
     if (this.names.size < this.limit) this.names.add(name)
     return this.names.has(name) ? name : OTHERS
   }
