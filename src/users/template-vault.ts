@@ -221,14 +221,32 @@ export class TemplateVault {
     subject: Pick<Subject, 'record' | 'dataKey'> & Partial<Templates>,
     reference: Pick<TemplateRecord, 'id' | 'sealed'>,
   ): ReferenceContent {
-    const { header, bytes } = unpackTemplate(open(subject.dataKey, reference.sealed, reference.id))
+    return this.contentOf(reference, subject.dataKey, subject.record.tenantId)
+  }
+
+  /** Opens a reference for a comparison with those of other users, whose ids nobody gave. The data key is overwritten. */
+  openReferenceOf(record: SubjectRecord, reference: ReferenceRecord): ReferenceContent {
+    const dataKey = this.dataKey(record)
+    try {
+      return this.contentOf(reference, dataKey, record.tenantId)
+    } finally {
+      dataKey.fill(0)
+    }
+  }
+
+  private contentOf(
+    { id, sealed }: Pick<TemplateRecord, 'id' | 'sealed'>,
+    dataKey: Buffer,
+    tenantId: string,
+  ): ReferenceContent {
+    const { header, bytes } = unpackTemplate(open(dataKey, sealed, id))
     const { consent, transform, views: photoCount = 1, weight = 1 } = header
     if (header.dropped) throw new DomainError('reference_model_mismatch', { message: DROPPED })
     // References from before transforms hold the embedding as it is, in float32.
     if (transform === undefined)
       return { embedding: new Float32Array(aligned(bytes)), photoCount, weight, consent }
     const stored = new Float64Array(aligned(bytes))
-    const inverse = this.transformOf(subject.record.tenantId, reference.id)(stored.length)
+    const inverse = this.transformOf(tenantId, id)(stored.length)
     return { embedding: inverse.invert(stored), photoCount, weight, consent }
   }
 
