@@ -49,6 +49,8 @@ export const SECTIONS: readonly Section[] = [
       'guides/air-gapped.md': 'Install where no network is. For operators.',
       'guides/accuracy.md':
         'Measure error rates on your own people. For the person who chooses the threshold.',
+      'guides/own-false-match-rate.md':
+        'Measure the false match rate between your own users, without labels. For operators.',
       'guides/sizing.md': 'Choose a machine for your load. For operators.',
       'guides/gpu.md': 'Run the networks on a GPU, and what is known of it. For operators.',
       'guides/load-testing.md': 'Measure what your installation takes. For operators.',

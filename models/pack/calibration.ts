@@ -47,12 +47,21 @@ export const CalibrationSchema = Type.Object(
     ),
     /** True if it came with the pack, and a later pack's replaces it; otherwise the operator measured it. */
     origin: Type.Optional(Type.Literal('shipped')),
+    /** True if the pairs are pairs of the service's own users, whom nobody labelled: no FNMR is known, and people may be duplicates. */
+    source: Type.Optional(Type.Literal('users')),
     /** Execution provider of the networks; the processor if it is missing. */
     provider: Type.Optional(Type.String({ minLength: 1 })),
     /** Date of the measurement, YYYY-MM-DD. */
     date: Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}$' }),
     data: Type.Object(
-      { name: Type.Optional(Type.String()), photos: Count, failed_to_acquire: Count, ...Sample },
+      {
+        name: Type.Optional(Type.String()),
+        photos: Count,
+        failed_to_acquire: Count,
+        ...Sample,
+        /** People who likely have several users, of whom one was compared. Only for a calibration from users. */
+        likely_duplicates: Type.Optional(Count),
+      },
       strict,
     ),
     /** Rule of the thresholds: the false match rate is below the requested one at the upper end of the interval. */
@@ -62,6 +71,8 @@ export const CalibrationSchema = Type.Object(
           fmr: Type.Number({ exclusiveMinimum: 0, maximum: 1 }),
           /** A score at or above it is a match. */
           threshold: Type.Number(),
+          /** A threshold from the fitted tail of the scores, for a rate that the pairs cannot show; measured if it is missing. */
+          basis: Type.Optional(Type.Literal('extrapolated')),
           ...Rates,
         },
         strict,

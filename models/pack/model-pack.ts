@@ -136,7 +136,8 @@ export function thresholdForFmr(pack: ModelPack, fmr: number): DecisionThreshold
 
 /** Points in which thresholds are looked up: the calibration's, or those of the manifest. */
 export function calibrationPoints({ calibration, manifest }: ModelPack) {
-  if (calibration) return calibration.points.map((point) => ({ ...point, measured: true }))
+  if (calibration)
+    return calibration.points.map((point) => ({ ...point, measured: point.basis !== 'extrapolated' }))
   return manifest.calibration.points.map((point) => ({ ...point, measured: point.measured !== false }))
 }
 

@@ -49,9 +49,14 @@ function faultsOf(pack: ModelPack, fmr: number): { whole: string[]; groups: Grou
   if (attained.fmr > fmr)
     return { whole: [`its calibration ends at a false match rate of ${attained.fmr}`], groups: [] }
   if (!calibration) return { whole: ['there is no calibration.json of it'], groups: [] }
+  const { people, impostor_pairs: pairs } = calibration.data
+  if (attained.basis === 'extrapolated')
+    return {
+      whole: [`its threshold was extrapolated from the scores of ${people} people, too few to show the rate`],
+      groups: [],
+    }
   const isShown = (people: number, pairs: number) =>
     people >= MIN_PEOPLE && pairs * attained.fmr >= MIN_PAIRS_TIMES_RATE
-  const { people, impostor_pairs: pairs } = calibration.data
   // Many photos of few people give no more than the pairs of those people.
   const isEnough = isShown(people, Math.min(pairs, (people * (people - 1)) / 2))
   const groups = calibration.groups.flatMap((group): GroupFault[] => {

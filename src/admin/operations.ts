@@ -22,6 +22,7 @@ import { SignInOperations } from './sign-in-operations.js'
 import { TenantLifecycle } from './tenant-lifecycle.js'
 import { TenantOperations } from './tenant-operations.js'
 import { UserOperations } from './user-operations.js'
+import { UserSamples } from './user-sample.js'
 import { WebhookOperations } from './webhook-operations.js'
 
 export interface OperationParts {
@@ -51,6 +52,7 @@ export class Operations {
   readonly policies: PolicyOperations
   readonly inactiveUsers: InactiveUsers
   readonly exports: ExportUser
+  readonly samples: UserSamples
 
   constructor({ store, audit, keys, tenancy, secrets, vault, outbox, clock }: OperationParts) {
     const audited = new AuditedUnitOfWork(store, audit)
@@ -69,6 +71,7 @@ export class Operations {
     const { users } = this
     this.inactiveUsers = new InactiveUsers({ store, audited, policies, users, vault, outbox, clock })
     this.exports = new ExportUser({ store, audited, users, vault, clock })
+    this.samples = new UserSamples({ store, audited, vault })
     this.webhooks = new WebhookOperations(audited, store, outbox, clock)
   }
 }

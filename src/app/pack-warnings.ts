@@ -7,7 +7,7 @@ import type { StoreReader } from '../storage/store.js'
 /** Null for a pack of production grade at the configured false match rate. */
 export function gradeWarning({ pack }: Pick<Engine, 'pack'>, { fmr }: Pick<Config, 'fmr'>): string | null {
   if (gradeOf(pack, fmr).grade === 'production') return null
-  return `${describeGrade(pack, fmr)} \`countersign doctor\` lists every group.`
+  return `${describeGrade(pack, fmr)} \`countersign doctor\` lists every group; \`countersign models calibrate ${pack.manifest.id} --from-users\` measures the rate on your own users.`
 }
 
 /** One sentence for each tenant whose contract names a rate that the pack does not reach, as after a change of the pack. */

@@ -102,6 +102,7 @@ export class Service {
     const { resources, core, engine, work, readiness } = this
     const { metrics, transport } = resources
     metrics.engine.watch(() => engine.health())
+    metrics.engine.showCalibration(engine.pack.calibration)
     metrics.watchStore(core.store)
     metrics.watchReadiness(readiness)
     metrics.watchClock({ jumps: work.clockWatch.jumps, aheadMs: () => work.leaderLease.clockAheadMs })

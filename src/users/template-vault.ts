@@ -165,13 +165,27 @@ export class TemplateVault {
   }
 
   openReference(subject: Subject, reference: ReferenceRecord): ReferenceContent {
-    const { header, bytes } = unpack(open(subject.dataKey, reference.sealed, reference.id))
+    return this.contentOf(reference, subject.dataKey, subject.record.tenantId)
+  }
+
+  /** Opens a reference for a comparison with those of other users, whose ids nobody gave. The data key is overwritten. */
+  openReferenceOf(record: SubjectRecord, reference: ReferenceRecord): ReferenceContent {
+    const dataKey = this.dataKey(record)
+    try {
+      return this.contentOf(reference, dataKey, record.tenantId)
+    } finally {
+      dataKey.fill(0)
+    }
+  }
+
+  private contentOf({ id, sealed }: ReferenceRecord, dataKey: Buffer, tenantId: string): ReferenceContent {
+    const { header, bytes } = unpack(open(dataKey, sealed, id))
     const { consent, transform, views: photoCount = 1, weight = 1 } = header
     // References from before transforms hold the embedding as it is, in float32.
     if (transform === undefined)
       return { embedding: new Float32Array(aligned(bytes)), photoCount, weight, consent }
     const stored = new Float64Array(aligned(bytes))
-    const inverse = this.transformOf(subject.record.tenantId, reference.id)(stored.length)
+    const inverse = this.transformOf(tenantId, id)(stored.length)
     return { embedding: inverse.invert(stored), photoCount, weight, consent }
   }
 

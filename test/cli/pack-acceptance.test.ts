@@ -42,7 +42,7 @@ describe('a pack of evaluation grade', () => {
     const server = await place.serve(['--demo', '--json'])
     const { warnings, demo } = JSON.parse(server.stderr())
     expect(warnings.join('\n')).toMatch(
-      /baseline@1\.0\.0 is of evaluation grade at a false match rate of 0\.0001: not proven for .*`countersign doctor` lists every group/,
+      /baseline@1\.0\.0 is of evaluation grade at a false match rate of 0\.0001: not proven for .*`countersign doctor` lists every group; `countersign models calibrate baseline --from-users` measures/,
     )
     const headers = { Authorization: `Bearer ${demo.sandbox_key}` }
     const health = await fetch(`${server.sandbox}/v1/health`, { headers })

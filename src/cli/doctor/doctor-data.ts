@@ -3,6 +3,7 @@
 import { findCataloguePack } from '../../../models/install/catalogue.js'
 import {
   loadModelPack,
+  type ModelPack,
   ModelPackError,
   thresholdForFmr,
   verifyModelPack,
@@ -29,7 +30,7 @@ export async function checkModels(config: Config): Promise<Finding> {
     const pack = await loadModelPack(dir)
     await verifyModelPack(pack)
     const { threshold, fmr, basis } = thresholdForFmr(pack, config.fmr)
-    const detail = `${pack.modelId} is whole; threshold ${threshold.toFixed(4)} for a ${basis} FMR of ${fmr}`
+    const detail = `${pack.modelId} is whole; threshold ${threshold.toFixed(4)} for a ${basis} FMR of ${fmr}${describeUsers(pack)}`
     const { grade, reasons } = gradeOf(pack, config.fmr)
     if (grade === 'production' && packObstacle(pack, config) === null) return { check, status: 'ok', detail }
     const obstacle = packObstacle(pack, config)
@@ -46,7 +47,7 @@ export async function checkModels(config: Config): Promise<Finding> {
       status: 'warning',
       detail: `${detail}; of evaluation grade: ${summarizeGrade(pack, config.fmr)}`,
       items: reasons,
-      remedy: 'calibrate it on your own photos',
+      remedy: `calibrate it on your own photos, or between your own users: countersign models calibrate ${pack.manifest.id} --from-users; see ${docPath('guides/own-false-match-rate.md')}`,
     }
   } catch (error) {
     const remedy = packRemedy(config.modelPack, dir)
@@ -61,6 +62,13 @@ export async function checkModels(config: Config): Promise<Finding> {
       }
     return { check, status: 'problem', detail: (error as Error).message, remedy }
   }
+}
+
+/** Says on whom a calibration between users was measured, as a clause; empty for any other. */
+function describeUsers({ calibration }: ModelPack): string {
+  if (calibration?.source !== 'users') return ''
+  const { people, likely_duplicates: duplicates = 0 } = calibration.data
+  return `, measured between ${people} of your users on ${calibration.date} (likely duplicates: ${duplicates})`
 }
 
 /** Checks the packs that are loaded next to the model pack. */

@@ -22,7 +22,7 @@ export function registerEvaluateCommand(command: Command): void {
       action(async (path: string, options: EvaluateOptions) => {
         const { assertReportFormat, writeReport } = await import('../../evaluation/report.js')
         const { calibrate } = await import('../../evaluation/calibrate.js')
-        const { writeCalibration } = await import('../models/models-calibrate.js')
+        const { writeCalibration } = await import('../models/write-calibration.js')
         const { evaluationText, evaluationView } = await import('./evaluation-view.js')
         // Report wrong options before the photos are measured.
         for (const file of options.report ?? []) assertReportFormat(file)

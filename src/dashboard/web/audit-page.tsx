@@ -29,6 +29,7 @@ const EVENTS: Record<AuditEventName, { text: string; isOfUser: boolean }> = {
   capture_consented: { text: 'Consent given', isOfUser: true },
   capture_code_failed: { text: 'Wrong codes at a capture link', isOfUser: false },
   user_exported: { text: 'Facts exported', isOfUser: true },
+  users_compared: { text: 'Users compared to measure the false match rate', isOfUser: false },
   passkey_settings_changed: { text: 'Passkey settings changed', isOfUser: false },
   passkey_registered: { text: 'Passkey registered', isOfUser: true },
   consent_recorded: { text: 'Consent recorded', isOfUser: true },

@@ -59,7 +59,12 @@ export function PasskeysPage({ tenantId }: { tenantId: string }) {
   return (
     <Card
       title="Settings"
-      hint="A passkey proves the device next to the face. The guide to passkeys says what each setting decides."
+      hint={
+        <>
+          A passkey proves the device next to the face. The{' '}
+          <a href="/docs/guides/passkeys">guide to passkeys</a> says what each setting decides.
+        </>
+      }
       actions={isOn ? <Badge tone="good">in use</Badge> : <Badge tone="plain">not in use</Badge>}
     >
       <form

@@ -80,7 +80,12 @@ export function PolicyEditor(props: {
   return (
     <Card
       title={onChanged ? 'Edit' : 'Check'}
-      hint="A draft changes nothing until it is put in force. The guide to policies explains each field."
+      hint={
+        <>
+          A draft changes nothing until it is put in force. The{' '}
+          <a href="/docs/guides/policy">guide to policies</a> explains each field.
+        </>
+      }
     >
       <div class="grid">
         <div>

@@ -1,6 +1,7 @@
 /** Prometheus metrics of the engine: workers, queue, incidents, memory of its process, model pack and execution provider. */
 import { readFileSync } from 'node:fs'
 import { Counter, Gauge, type Registry } from 'prom-client'
+import type { Calibration } from '../../../models/pack/calibration.js'
 import type { EngineHealth, EngineIncident } from '../../biometrics/types.js'
 
 /** Every kind of incident: each starts at 0, since an alert on its rate needs the step from 0 to 1. */
@@ -21,6 +22,8 @@ export interface EngineMetrics {
   countIncident(incident: EngineIncident): void
   /** Adds the gauges of the engine's state. */
   watch(health: () => EngineHealth): void
+  /** Shows on whom the thresholds in use were measured. @param calibration undefined where only the pack states thresholds */
+  showCalibration(calibration: Calibration | undefined): void
 }
 
 export function engineMetrics(registry: Registry): EngineMetrics {
@@ -34,6 +37,19 @@ export function engineMetrics(registry: Registry): EngineMetrics {
   for (const kind of INCIDENTS) incidents.inc({ kind }, 0)
   return {
     countIncident: ({ kind }) => incidents.inc({ kind }),
+    showCalibration(calibration) {
+      new Gauge({
+        name: 'countersign_calibration_people',
+        help: 'People on whom the thresholds in use were measured; source is users, photos, shipped or none.',
+        labelNames: ['source'],
+        registers,
+      }).set({ source: sourceOf(calibration) }, calibration?.data.people ?? 0)
+      new Gauge({
+        name: 'countersign_likely_duplicates',
+        help: 'People who likely have several users, as the calibration between users counted them; 0 where there is none.',
+        registers,
+      }).set(calibration?.data.likely_duplicates ?? 0)
+    },
     watch(health) {
       const gauge = (name: string, help: string, read: (engine: EngineHealth) => number) =>
         new Gauge({
@@ -76,6 +92,11 @@ export function engineMetrics(registry: Registry): EngineMetrics {
       })
     },
   }
+}
+
+function sourceOf(calibration: Calibration | undefined): string {
+  if (!calibration) return 'none'
+  return calibration.source ?? calibration.origin ?? 'photos'
 }
 
 /** Reads the resident memory from `/proc`, where Linux reports it in kibibytes; 0 on other systems. */

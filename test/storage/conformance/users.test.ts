@@ -50,6 +50,28 @@ overStores((stores) => {
       expect(await read().subjectWithoutReference(bytes('nobody'))).toBeUndefined()
     })
 
+    it('is read with others of the tenant, by the model of the reference and in the order of blind indexes', async () => {
+      await write(async (tx) => {
+        for (const name of ['a', 'b']) await tx.insertTenant(tenant(name))
+        for (const name of ['eve', 'ada', 'bob', 'dan', 'zoe']) await tx.insertSubject(subject(name))
+        await tx.insertSubject(subject('out', { tenantId: 'ten_b' }))
+        await tx.insertSubject(subject('box', { environment: 'sandbox' }))
+        for (const name of ['eve', 'ada', 'bob', 'out', 'box']) await tx.putReference(reference(name))
+        await tx.putReference(reference('zoe', { model: 'other@1' }))
+      })
+      const { model } = reference('ada')
+      const page = async (start: string, limit: number) => {
+        const users = await read().referencesAfter('ten_a', 'production', model, bytes(start), limit)
+        return users.map(({ subject: { id }, reference: { subjectId } }) => [id, subjectId])
+      }
+      const [ada, bob, eve] = ['ada', 'bob', 'eve'].map((name) => [subject(name).id, subject(name).id])
+      expect(await page('', 10)).toEqual([ada, bob, eve])
+      expect(await page('', 2)).toEqual([ada, bob])
+      expect(await page('bob', 10)).toEqual([eve])
+      const [first] = await read().referencesAfter('ten_a', 'production', model, bytes(''), 1)
+      expect(first).toEqual({ subject: subject('ada'), reference: reference('ada') })
+    })
+
     it('is counted up to a limit in the sandbox, and listed when unused for long', async () => {
       await write(async (tx) => {
         for (const name of ['a', 'b']) await tx.insertTenant(tenant(name))
