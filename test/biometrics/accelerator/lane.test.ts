@@ -1,4 +1,5 @@
 /** The lane: one run at a time, batches of what has queued meanwhile, and the processor where the accelerator fails. */
+import { MessageChannel } from 'node:worker_threads'
 import { expect, it } from 'vitest'
 import { Lane, type LaneNetwork } from '../../../src/biometrics/accelerator/lane.js'
 import { Network, type NetworkOutput } from '../../../src/biometrics/pipeline/network.js'
@@ -71,6 +72,25 @@ it('starts the first run at once: the batch is what has queued while the one bef
   expect(network.rows).toEqual([1, 8])
   await double(lane, [1, 1])
   expect(network.rows).toEqual([1, 8, 1])
+})
+
+it('reads what the workers sent during a run before it chooses the next batch', async () => {
+  const { port1: worker, port2: port } = new MessageChannel()
+  const late: Array<Promise<number[]>> = []
+  const network = new Doubler()
+  // This network blocks the thread as ONNX Runtime does: the event loop has no turn before it answers.
+  const blocking = new Doubler()
+  blocking.run = async (data, dims) => {
+    worker.postMessage('another run')
+    return new Map([['doubled', { data: data.map((value) => 2 * value), dims }]])
+  }
+  const { lane } = laneOf({ a: { accelerated: network }, b: { accelerated: blocking } })
+  port.on('message', () => late.push(double(lane, [3, 3])))
+  const first = double(lane, [1, 1], 'b')
+  await Promise.all([first, double(lane, [2, 2])])
+  await Promise.all(late)
+  expect(network.rows).toEqual([2])
+  port.close()
 })
 
 it('serves a caller between the batches of another that never stops asking', async () => {
